@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+//
+// Compares what a client holds with what the server has: every object, every field, references by the
+// object that they name, and the checksum over the fields that the recording has set.
+#pragma once
+
+#include "match/end_state.h"
+#include "match/match_world.h"
+
+#include <replayout/netdriver/net_driver.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace replayout::match {
+
+struct ClientVerdict {
+    bool is_joined = false;
+    std::uint32_t crc32 = 0;  ///< as the client's values give it, over all recordings
+    std::string difference;   ///< the first one; empty: none
+};
+
+class ClientJudge {
+  public:
+    /// `end_states` say what exists and which fields were ever set; values are taken from `world`.
+    ClientJudge(const MatchSchema& schema, std::span<const EndState> end_states,
+                const MatchWorld& world, const NetDriver& server)
+        : schema_(schema), end_states_(end_states), world_(world), server_(server) {}
+
+    void add_server_crc(std::uint32_t recording_index, EndStateCrc& crc) const;
+
+    [[nodiscard]] ClientVerdict judge(const MatchWorld& client_world, const NetDriver& client,
+                                      bool is_started) const;
+
+  private:
+    struct Side {
+        const MatchWorld& world;
+        const NetDriver& driver;
+    };
+
+    /// The client's object that stands for a server's, or null.
+    [[nodiscard]] const MatchObject* find_twin(const Side& side, ObjectHandle server_handle,
+                                               ObjectHandle& client_handle) const;
+    [[nodiscard]] std::string compare(const Side& side, const MatchObject& server_object,
+                                      const MatchObject& client_object,
+                                      ObjectHandle client_handle) const;
+    /// The server's handle of what a reference at the client names.
+    [[nodiscard]] ObjectHandle named_by(const Side& side, ObjectHandle client_handle,
+                                        const MatchClass::Field& field) const;
+    void add_field(std::uint32_t recording_index, std::uint16_t index,
+                   const MatchClass::Field& field, const MatchObject& object,
+                   ObjectHandle reference, EndStateCrc& crc) const;
+
+    const MatchSchema& schema_;
+    std::span<const EndState> end_states_;
+    const MatchWorld& world_;
+    const NetDriver& server_;
+};
+
+}  // namespace replayout::match

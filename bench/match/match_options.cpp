@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "match/match_options.h"
+
+#include <CLI/CLI.hpp>
+
+namespace replayout::match {
+
+namespace {
+
+constexpr int exit_bad_arguments = 2;
+constexpr int go_on = -1;
+
+// Every client is a whole driver in this process; a thousand of them are about a gigabyte.
+constexpr std::uint32_t clients_max = 1'024;
+
+void add_switch(CLI::App& app, const char* name, std::string& value, const char* help) {
+    app.add_option(name, value, help)
+        ->check(CLI::IsMember({"on", "off"}))
+        ->capture_default_str();
+}
+
+void add_network_options(CLI::App& app, MatchOptions& options) {
+    const CLI::Range probability(0.0, 1.0);
+    app.add_option("--loss", options.loss, "probability that a packet is lost, each way")
+        ->check(probability)
+        ->capture_default_str();
+    app.add_option("--burst", options.burst_packets,
+                   "mean length of a loss burst in packets; 0: losses are independent")
+        ->check(CLI::Range(0.0, 1e6))
+        ->capture_default_str();
+    app.add_option("--duplicate", options.duplicate, "probability that a packet arrives twice")
+        ->check(probability)
+        ->capture_default_str();
+    app.add_option("--reorder", options.reorder, "probability that a packet is overtaken")
+        ->check(probability)
+        ->capture_default_str();
+    app.add_option("--latency-ms", options.latency_ms, "one-way delay in milliseconds")
+        ->check(CLI::Range(0.0, 5e3))
+        ->capture_default_str();
+    app.add_option("--jitter-ms", options.jitter_ms, "the delay varies by this much, either way")
+        ->check(CLI::Range(0.0, 5e3))
+        ->capture_default_str();
+    app.add_option("--bandwidth", options.bandwidth_bytes_per_second,
+                   "bytes per second and client, each way; 0: no cap")
+        ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000'000'000}))
+        ->capture_default_str();
+}
+
+}  // namespace
+
+int parse_options(int argc, char** argv, MatchOptions& options) {
+    CLI::App app{
+        "Replicates a recorded match from one server to many clients over a simulated network, proves "
+        "that every client ends equal to the server, and reports what shared serialization saved.\n"
+        "Exit status: 0 all equal, 1 some client differs, 2 bad arguments or unreadable trace.",
+        "replayout_match"};
+    std::string sharing = "on";
+    std::string twin = "on";
+    app.add_option("TRACE", options.traces,
+                   "recordings (.rtr.gz), played side by side; none: a built-in battle");
+    app.add_option("--clients", options.clients, "number of clients")
+        ->check(CLI::Range(std::uint32_t{1}, clients_max))
+        ->capture_default_str();
+    add_network_options(app, options);
+    app.add_option("--seed", options.seed, "of the network and of the battle")
+        ->capture_default_str();
+    app.add_option("--ticks", options.ticks, "ticks to play, 30 a second; 0: all")
+        ->capture_default_str();
+    app.add_option("--join-over", options.join_over_s, "seconds over which the clients join")
+        ->check(CLI::Range(0.0, 1e6))
+        ->capture_default_str();
+    add_switch(app, "--sharing", sharing, "serialize once for all clients, or for each one");
+    add_switch(app, "--twin", twin,
+               "run a second server with the other setting of --sharing beside the first, compare "
+               "every packet, and report the times of both");
+    app.add_flag("--quiet", options.is_quiet, "no progress and no report, unless something differs");
+    app.add_option("--json", options.json_path, "write the figures to this file; - is stdout");
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : exit_bad_arguments;
+    }
+    options.is_sharing = sharing == "on";
+    options.has_twin = twin == "on";
+    return go_on;
+}
+
+}  // namespace replayout::match

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+//
+// What the command line of replayout_match says.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace replayout::match {
+
+struct MatchOptions {
+    std::vector<std::string> traces;  ///< none: the built-in battle
+    std::uint32_t clients = 64;
+    double loss = 0.02;
+    double burst_packets = 0;
+    double duplicate = 0;
+    double reorder = 0;
+    double latency_ms = 40;
+    double jitter_ms = 10;
+    std::uint64_t bandwidth_bytes_per_second = 0;  ///< of each client's link, each way; 0: no cap
+    std::uint64_t seed = 1;
+    std::uint64_t ticks = 0;  ///< 0: all
+    double join_over_s = 0;
+    bool is_sharing = true;
+    /// Run a second server beside the first, with the other setting of sharing: its packets are
+    /// compared byte for byte, and its times stand beside.
+    bool has_twin = true;
+    bool is_quiet = false;
+    std::string json_path;
+};
+
+/// 1 or 2: what the process is to exit with (--help is 0). -1: go on.
+[[nodiscard]] int parse_options(int argc, char** argv, MatchOptions& options);
+
+}  // namespace replayout::match

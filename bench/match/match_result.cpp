@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#include "match/match_result.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+namespace replayout::match {
+
+namespace {
+
+/// Appends a formatted line.
+[[gnu::format(printf, 2, 3)]] void print(std::string& text, const char* format, ...) {
+    char line[512];
+    std::va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+    text += line;
+}
+
+[[nodiscard]] std::string grouped(std::uint64_t number) {
+    const std::string digits = std::to_string(number);
+    std::string text;
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+        if (i > 0 && (digits.size() - i) % 3 == 0) {
+            text += ',';
+        }
+        text += digits[i];
+    }
+    return text;
+}
+
+[[nodiscard]] double ratio(std::uint64_t part, std::uint64_t whole) noexcept {
+    return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+[[nodiscard]] std::string hex(std::uint64_t number, int width) {
+    char text[20];
+    std::snprintf(text, sizeof(text), "%0*llx", width, static_cast<unsigned long long>(number));
+    return text;
+}
+
+void report_world(std::string& text, const MatchOptions& options, const MatchResult& result) {
+    const NetStats& stats = result.stats;
+    for (const RecordingResult& recording : result.recordings) {
+        print(text, "  %-22s %s, end state %s\n", "recording",
+              recording.name.substr(0, 60).c_str(), hex(recording.server_crc32, 8).c_str());
+    }
+    print(text, "  %-22s %s spawned, %s live at the end\n", "objects",
+          grouped(result.objects_spawned).c_str(), grouped(result.objects_live).c_str());
+    print(text, "  %-22s %s set, %s found by comparing, in %s ticks (%.1f s)\n", "changes",
+          grouped(result.sets_applied).c_str(),
+          grouped(stats.replication.properties_changed).c_str(), grouped(result.ticks).c_str(),
+          result.play_seconds);
+    print(text, "  %-22s %u, of which %u joined and %u equal\n", "clients", options.clients,
+          result.clients_joined, result.clients_equal);
+}
+
+void report_network(std::string& text, const MatchOptions& options, const MatchResult& result) {
+    const NetStats& stats = result.stats;
+    const auto client_ticks = static_cast<double>(result.ticks) * options.clients;
+    print(text, "  %-22s %s sent, %s lost; %.1f bytes per client and tick\n", "packets",
+          grouped(stats.packets_sent).c_str(), grouped(stats.packets_lost).c_str(),
+          client_ticks == 0 ? 0.0 : static_cast<double>(stats.bytes_sent) / client_ticks);
+    print(text, "  %-22s %s of %s blocks lost and owed again; %s bunches sent again\n", "resends",
+          grouped(stats.records_lost).c_str(), grouped(stats.records_sent).c_str(),
+          grouped(stats.bunches_resent).c_str());
+    print(text, "  %-22s %s bytes of properties in %.1f s without changes\n", "after the last change",
+          grouped(result.quiescent_bytes).c_str(),
+          static_cast<double>(result.quiescent_ticks) / 30.0);
+}
+
+void report_times(std::string& text, const char* label, const ServerTimes& times) {
+    print(text, "  %-22s p50 %8.1f us   p99 %8.1f us   all %8.1f ms\n", label,
+          static_cast<double>(times.p50_ns) / 1e3, static_cast<double>(times.p99_ns) / 1e3,
+          static_cast<double>(times.total_ns) / 1e6);
+}
+
+void report_sharing(std::string& text, const MatchOptions& options, const MatchResult& result) {
+    const bool is_on = options.is_sharing;
+    const NetStats& on = is_on ? result.stats : result.twin_stats;
+    const NetStats& off = is_on ? result.twin_stats : result.stats;
+    if (is_on || result.has_twin) {
+        const ReplicationCounters& counters = on.replication;
+        print(text, "  %-22s %s made, %s copied instead (hit rate %.2f %%)\n", "serializer calls",
+              grouped(counters.serializer_calls).c_str(), grouped(counters.pieces_reused).c_str(),
+              100.0 * ratio(counters.pieces_reused,
+                            counters.pieces_reused + counters.pieces_built +
+                                counters.values_unshared));
+    }
+    if (!is_on || result.has_twin) {
+        print(text, "  %-22s %s made\n", "  without sharing",
+              grouped(off.replication.serializer_calls).c_str());
+    }
+    report_times(text, is_on ? "server, sharing" : "server, not sharing", result.times);
+    if (result.has_twin) {
+        report_times(text, is_on ? "server, not sharing" : "server, sharing", result.twin_times);
+        print(text, "  %-22s %s\n", "twin",
+              result.is_twin_equal ? "every packet equal with sharing on and off"
+                                   : result.twin_difference.c_str());
+    }
+    print(text, "  %-22s %s in %s ticks\n", "steady allocations",
+          grouped(result.allocations_steady).c_str(), grouped(result.steady_ticks).c_str());
+}
+
+}  // namespace
+
+std::string report(const MatchOptions& options, const MatchResult& result) {
+    std::string text = "\nreplayout match, seed " + std::to_string(options.seed) + "\n\n";
+    report_world(text, options, result);
+    report_network(text, options, result);
+    report_sharing(text, options, result);
+    text += "\n  ";
+    if (result.is_good(options)) {
+        text += "All clients equal the server.\n";
+    } else if (!result.first_difference.empty()) {
+        text += "NOT EQUAL. First difference: " + result.first_difference + "\n";
+    } else if (!result.is_settled) {
+        text += "NOT SETTLED: something was still being sent when time was up.\n";
+    } else if (result.quiescent_bytes != 0) {
+        text += "NOT QUIET: properties were sent although nothing changed.\n";
+    } else {
+        text += "NOT THE SAME BYTES: " + result.twin_difference + "\n";
+    }
+    return text;
+}
+
+std::string to_json(const MatchOptions& options, const MatchResult& result) {
+    const NetStats& stats = result.stats;
+    nlohmann::ordered_json json;
+    json["clients"] = options.clients;
+    json["ticks"] = result.ticks;
+    json["seed"] = options.seed;
+    json["sharing"] = options.is_sharing ? "on" : "off";
+    json["objects_spawned"] = result.objects_spawned;
+    json["objects_live"] = result.objects_live;
+    json["sets_applied"] = result.sets_applied;
+    json["converged"] = result.is_converged(options);
+    json["clients_joined"] = result.clients_joined;
+    json["clients_equal"] = result.clients_equal;
+    json["first_difference"] = result.first_difference;
+    json["server_crc32"] = hex(result.server_crc32, 8);
+    json["client_crc32"] = nlohmann::json::array();
+    for (const std::uint32_t crc : result.client_crc32) {
+        json["client_crc32"].push_back(hex(crc, 8));
+    }
+    json["recordings"] = nlohmann::json::array();
+    for (const RecordingResult& recording : result.recordings) {
+        json["recordings"].push_back(
+            {{"name", recording.name}, {"server_crc32", hex(recording.server_crc32, 8)}});
+    }
+    json["bytes_sent"] = stats.bytes_sent;
+    json["packets_sent"] = stats.packets_sent;
+    json["packets_lost"] = stats.packets_lost;
+    json["blocks_sent"] = stats.records_sent;
+    json["blocks_lost"] = stats.records_lost;
+    json["bunches_sent"] = stats.bunches_sent;
+    json["bunches_resent"] = stats.bunches_resent;
+    json["pieces_built"] = stats.replication.pieces_built;
+    json["pieces_reused"] = stats.replication.pieces_reused;
+    json["serializer_calls"] = stats.replication.serializer_calls;
+    json["values_over_limit"] = stats.replication.values_over_limit;
+    json["packets_digest"] = hex(result.packets_digest, 16);
+    json["quiescent_bytes"] = result.quiescent_bytes;
+    json["server_ns_per_tick_p50"] = result.times.p50_ns;
+    json["server_ns_per_tick_p99"] = result.times.p99_ns;
+    json["replication_ns_total"] = result.times.total_ns;
+    json["allocations_steady"] = result.allocations_steady;
+    json["steady_ticks"] = result.steady_ticks;
+    if (result.has_twin) {
+        json["twin"] = {{"equal", result.is_twin_equal},
+                        {"serializer_calls", result.twin_stats.replication.serializer_calls},
+                        {"server_ns_per_tick_p50", result.twin_times.p50_ns},
+                        {"server_ns_per_tick_p99", result.twin_times.p99_ns},
+                        {"replication_ns_total", result.twin_times.total_ns}};
+    }
+    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace replayout::match

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+//
+// What a match came to, and its two forms: one screen for people, JSON for programs.
+#pragma once
+
+#include "match/match_options.h"
+
+#include <replayout/netdriver/net_stats.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace replayout::match {
+
+/// Times of one server, per tick, in nanoseconds: tick_dispatch and tick_flush, nothing else.
+struct ServerTimes {
+    std::uint64_t p50_ns = 0;
+    std::uint64_t p99_ns = 0;
+    std::uint64_t total_ns = 0;
+};
+
+struct RecordingResult {
+    std::string name;
+    std::uint32_t server_crc32 = 0;
+};
+
+struct MatchResult {
+    std::uint64_t ticks = 0;
+    std::uint64_t objects_spawned = 0;
+    std::uint64_t objects_live = 0;
+    std::uint64_t sets_applied = 0;
+    bool is_settled = false;         ///< everything was delivered after the network had healed
+    std::uint32_t clients_joined = 0;
+    std::uint32_t clients_equal = 0;
+    std::uint32_t server_crc32 = 0;  ///< over all recordings, one continuing the other
+    std::vector<std::uint32_t> client_crc32;
+    std::vector<RecordingResult> recordings;
+    std::string first_difference;    ///< empty when all are equal
+    NetStats stats;                  ///< of the server
+    std::uint64_t packets_digest = 0;
+    std::uint64_t quiescent_bytes = 0;
+    std::uint64_t quiescent_ticks = 0;
+    std::uint64_t allocations_steady = 0;
+    std::uint64_t steady_ticks = 0;  ///< ticks that allocations_steady is over
+    double play_seconds = 0;         ///< virtual
+    ServerTimes times;
+    bool has_twin = false;
+    bool is_twin_equal = false;
+    std::string twin_difference;
+    NetStats twin_stats;
+    ServerTimes twin_times;
+
+    [[nodiscard]] bool is_converged(const MatchOptions& options) const noexcept {
+        return is_settled && clients_equal == options.clients && quiescent_bytes == 0;
+    }
+    [[nodiscard]] bool is_good(const MatchOptions& options) const noexcept {
+        return is_converged(options) && (!has_twin || is_twin_equal);
+    }
+};
+
+[[nodiscard]] std::string report(const MatchOptions& options, const MatchResult& result);
+[[nodiscard]] std::string to_json(const MatchOptions& options, const MatchResult& result);
+
+}  // namespace replayout::match

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: MIT
+#include "match/match_session.h"
+
+#include "match/allocation_counter.h"
+#include "match/client_judge.h"
+#include "match/progress.h"
+
+#include <replayout/reflection/hash.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace replayout::match {
+
+namespace {
+
+constexpr std::int64_t tick_us = 33'333;
+constexpr PeerId server_peer{1};
+// After the network has healed: enough for every backoff to run out and for a large world to go out once
+// more through windows of 224 packets a round trip.
+constexpr std::uint64_t settle_ticks_max = 3'000;
+constexpr std::uint64_t quiescent_ticks = 90;
+
+[[nodiscard]] PeerId client_peer(std::uint32_t index) noexcept { return {index + 2}; }
+
+[[nodiscard]] SimulatedNetworkSettings network_settings(const MatchOptions& options) {
+    SimulatedNetworkSettings settings;
+    settings.link.loss = options.loss;
+    settings.link.burst_packets = options.burst_packets;
+    settings.link.duplicate = options.duplicate;
+    settings.link.reorder = options.reorder;
+    settings.link.latency_ms = options.latency_ms;
+    settings.link.jitter_ms = options.jitter_ms;
+    settings.link.bandwidth_bytes_per_second = options.bandwidth_bytes_per_second;
+    return settings;
+}
+
+[[nodiscard]] NetDriverSettings driver_settings(std::uint64_t seed, bool is_sharing) {
+    NetDriverSettings settings;
+    settings.seed = seed;
+    settings.is_sharing = is_sharing;
+    return settings;
+}
+
+[[nodiscard]] ServerTimes summarize(std::vector<std::uint64_t> tick_ns) {
+    ServerTimes times;
+    if (tick_ns.empty()) {
+        return times;
+    }
+    std::sort(tick_ns.begin(), tick_ns.end());
+    times.p50_ns = tick_ns[tick_ns.size() / 2];
+    times.p99_ns = tick_ns[std::min(tick_ns.size() - 1, tick_ns.size() * 99 / 100)];
+    for (const std::uint64_t ns : tick_ns) {
+        times.total_ns += ns;
+    }
+    return times;
+}
+
+/// Set-up that only a mistake of ours can make fail.
+void check(const Status& status) {
+    if (!status) {
+        std::fprintf(stderr, "%s\n", status.error().message.c_str());
+        std::abort();
+    }
+}
+
+/// Property bytes and reliable bunches: everything that is not an ack or a keep-alive.
+[[nodiscard]] std::uint64_t content_sent(const NetStats& stats) noexcept {
+    return stats.replication.block_bytes_sent + stats.bunches_sent;
+}
+
+}  // namespace
+
+MatchSession::Server::Server(const NetDriverSettings& settings, MatchWorld& world)
+    : transport(settings.config.packet_bytes_max), driver(settings, transport, world) {}
+
+MatchSession::Client::Client(const NetDriverSettings& settings, Transport& transport,
+                             const MatchSchema& schema)
+    : world(schema), driver(settings, transport, world) {}
+
+MatchSession::MatchSession(const MatchOptions& options, std::span<const Recording> recordings,
+                           const MatchSchema& schema)
+    : options_(options), recordings_(recordings), schema_(schema),
+      network_(network_settings(options), options.seed, std::pmr::get_default_resource()),
+      network_endpoint_(network_.endpoint(server_peer)), world_(schema),
+      server_(driver_settings(options.seed, options.is_sharing), world_) {
+    for (const Recording& recording : recordings_) {
+        tick_count_ = std::max<std::uint64_t>(tick_count_, recording.tick_count());
+        end_states_.emplace_back(recording);
+    }
+    if (options_.ticks != 0) {
+        tick_count_ = std::min(tick_count_, options_.ticks);
+    }
+    if (options_.has_twin) {
+        twin_ = std::make_unique<Server>(driver_settings(options.seed, !options.is_sharing), world_);
+        result_.has_twin = true;
+        result_.is_twin_equal = true;
+    }
+    for (Server* server : {&server_, twin_.get()}) {
+        if (server != nullptr) {
+            add_layouts(server->driver);
+            server->tick_ns.reserve(tick_count_);
+            check(server->driver.listen());
+        }
+    }
+    for (std::uint32_t i = 0; i < options_.clients; ++i) {
+        const NetDriverSettings settings = driver_settings(options_.seed + i + 1, true);
+        clients_.push_back(
+            std::make_unique<Client>(settings, network_.endpoint(client_peer(i)), schema_));
+        add_layouts(clients_.back()->driver);
+    }
+}
+
+MatchSession::~MatchSession() = default;
+
+void MatchSession::add_layouts(NetDriver& driver) const {
+    for (const auto& match_class : schema_.classes()) {
+        check(driver.add_layout(*match_class->layout));
+    }
+}
+
+MatchResult MatchSession::run(Progress& progress) {
+    for (std::uint64_t tick = 0; tick < tick_count_; ++tick) {
+        play_tick(tick, true);
+        progress.advance(tick + 1);
+    }
+    result_.ticks = tick_count_;
+    result_.play_seconds = static_cast<double>(now_.microseconds) / 1e6;
+    result_.times = summarize(server_.tick_ns);
+    if (twin_ != nullptr) {
+        result_.twin_times = summarize(twin_->tick_ns);
+    }
+    settle();
+    judge();
+    finish_result();
+    return result_;
+}
+
+void MatchSession::start_clients(std::uint64_t tick) {
+    const double now_s = static_cast<double>(now_.microseconds) / 1e6;
+    for (std::uint32_t i = 0; i < clients_.size(); ++i) {
+        const double join_s = options_.join_over_s * i / options_.clients;
+        const bool is_last_chance = tick + 1 >= tick_count_;
+        if (!clients_[i]->is_started && (now_s >= join_s || is_last_chance)) {
+            clients_[i]->is_started = true;
+            check(clients_[i]->driver.connect(server_peer, now_));
+        }
+    }
+}
+
+void MatchSession::play_tick(std::uint64_t tick, bool has_ops) {
+    current_tick_ = tick;
+    now_.microseconds += tick_us;
+    network_.advance(now_);
+    start_clients(tick);
+    inbox_.clear();
+    std::byte buffer[2'048];
+    PeerId peer;
+    for (std::size_t size = network_endpoint_.receive(peer, buffer);
+         size != Transport::nothing_received; size = network_endpoint_.receive(peer, buffer)) {
+        inbox_.add(peer, std::span(buffer).first(size));
+    }
+    dispatch(server_);
+    if (twin_ != nullptr) {
+        dispatch(*twin_);
+    }
+    has_lifetime_ops_ = false;
+    if (has_ops) {
+        apply_ops(tick);
+    }
+    flush(server_, now_);
+    if (twin_ != nullptr) {
+        flush(*twin_, now_);
+        compare_twin();
+    }
+    deliver_outbox();
+    tick_clients(now_);
+}
+
+void MatchSession::dispatch(Server& server) {
+    server.transport.begin_dispatch(inbox_);
+    const std::uint64_t allocations = allocation_count();
+    const auto start = std::chrono::steady_clock::now();
+    server.driver.tick_dispatch(now_);
+    const auto end = std::chrono::steady_clock::now();
+    server.dispatch_allocations = allocation_count() - allocations;
+    server.tick_ns.push_back(static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(end - start).count()));
+}
+
+void MatchSession::flush(Server& server, NetTime now) {
+    server.transport.outbox().clear();
+    const std::uint64_t allocations = allocation_count();
+    const auto start = std::chrono::steady_clock::now();
+    server.driver.tick_flush(now);
+    const auto end = std::chrono::steady_clock::now();
+    const std::uint64_t flush_allocations = allocation_count() - allocations;
+    server.tick_ns.back() += static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(end - start).count());
+    const bool is_steady = current_tick_ < tick_count_ && !has_lifetime_ops_ &&
+                           current_tick_ >= tick_count_ - tick_count_ / 10;
+    if (&server == &server_ && is_steady) {
+        ++result_.steady_ticks;
+        result_.allocations_steady += server.dispatch_allocations + flush_allocations;
+    }
+}
+
+void MatchSession::deliver_outbox() {
+    const DatagramList& outbox = server_.transport.outbox();
+    for (const DatagramList::Entry& entry : outbox.entries()) {
+        const auto bytes = outbox.bytes(entry);
+        // Chained: digest of (digest so far, receiver, bytes).
+        const std::uint64_t head[2] = {result_.packets_digest, entry.peer.value};
+        const auto head_bytes = std::as_bytes(std::span(head));
+        digest_input_.assign(head_bytes.begin(), head_bytes.end());
+        digest_input_.insert(digest_input_.end(), bytes.begin(), bytes.end());
+        result_.packets_digest = hash64(digest_input_);
+        network_endpoint_.send(entry.peer, bytes);
+    }
+}
+
+void MatchSession::compare_twin() {
+    if (result_.is_twin_equal && server_.transport.outbox() != twin_->transport.outbox()) {
+        result_.is_twin_equal = false;
+        result_.twin_difference =
+            "tick " + std::to_string(current_tick_) + ": the packets differ with sharing on and off";
+    }
+}
+
+void MatchSession::tick_clients(NetTime now) {
+    for (const auto& client : clients_) {
+        if (client->is_started) {
+            client->driver.tick_dispatch(now);
+            client->driver.tick_flush(now);
+        }
+    }
+}
+
+void MatchSession::apply_ops(std::uint64_t tick) {
+    for (std::uint32_t index = 0; index < recordings_.size(); ++index) {
+        if (tick >= recordings_[index].tick_count()) {
+            continue;
+        }
+        for (const Op& op : recordings_[index].ops_of_tick(tick)) {
+            apply_op(index, op);
+            end_states_[index].apply(op);
+        }
+    }
+}
+
+void MatchSession::apply_op(std::uint32_t recording_index, const Op& op) {
+    const ObjectHandle handle = schema_.server_handle(recording_index, op.object);
+    switch (op.kind) {
+        case OpKind::Spawn:
+            spawn(recording_index, op);
+            return;
+        case OpKind::Destroy:
+            destroy(handle);
+            return;
+        case OpKind::Set: {
+            MatchObject& object = *world_.find(handle);
+            const MatchClass::Field& field = object.match_class().fields[op.class_or_field];
+            const auto value = recordings_[recording_index].value(op);
+            ObjectHandle target;
+            if (field.type == FieldType::ObjectRef) {
+                std::uint32_t id = 0;
+                std::memcpy(&id, value.data(), sizeof(id));
+                target = schema_.server_handle(recording_index, id);
+            }
+            object.set(field, value, target);
+            ++result_.sets_applied;
+            return;
+        }
+    }
+}
+
+void MatchSession::spawn(std::uint32_t recording_index, const Op& op) {
+    const ObjectHandle handle = schema_.server_handle(recording_index, op.object);
+    const MatchClass& match_class = schema_.find(recording_index, op.class_or_field);
+    world_.add(handle, match_class);
+    server_.ids.emplace(handle.value, server_.driver.add_object(*match_class.layout, handle));
+    if (twin_ != nullptr) {
+        twin_->ids.emplace(handle.value, twin_->driver.add_object(*match_class.layout, handle));
+    }
+    ++result_.objects_spawned;
+    has_lifetime_ops_ = true;
+}
+
+void MatchSession::destroy(ObjectHandle handle) {
+    for (Server* server : {&server_, twin_.get()}) {
+        if (server != nullptr) {
+            const auto found = server->ids.find(handle.value);
+            server->driver.remove_object(found->second);
+            server->ids.erase(found);
+        }
+    }
+    world_.remove(handle);
+    has_lifetime_ops_ = true;
+}
+
+void MatchSession::settle() {
+    network_.heal();
+    for (std::uint64_t i = 0; i < settle_ticks_max && !result_.is_settled; ++i) {
+        play_tick(tick_count_ + i, false);
+        const bool all_joined = server_.driver.connection_count() == options_.clients;
+        result_.is_settled = all_joined && server_.driver.is_settled();
+    }
+    const std::uint64_t before = content_sent(server_.driver.stats());
+    for (std::uint64_t i = 0; i < quiescent_ticks; ++i) {
+        play_tick(tick_count_ + settle_ticks_max + i, false);
+    }
+    result_.quiescent_ticks = quiescent_ticks;
+    result_.quiescent_bytes = content_sent(server_.driver.stats()) - before;
+}
+
+void MatchSession::judge() {
+    const ClientJudge judge(schema_, end_states_, world_, server_.driver);
+    EndStateCrc all;
+    for (std::uint32_t index = 0; index < recordings_.size(); ++index) {
+        judge.add_server_crc(index, all);
+        EndStateCrc own;
+        judge.add_server_crc(index, own);
+        result_.recordings.push_back({recordings_[index].name, own.value()});
+    }
+    result_.server_crc32 = all.value();
+    for (std::uint32_t i = 0; i < clients_.size(); ++i) {
+        const Client& client = *clients_[i];
+        const ClientVerdict verdict = judge.judge(client.world, client.driver, client.is_started);
+        result_.client_crc32.push_back(verdict.crc32);
+        result_.clients_joined += verdict.is_joined ? 1 : 0;
+        const bool is_equal = verdict.difference.empty() && verdict.crc32 == result_.server_crc32;
+        result_.clients_equal += is_equal ? 1 : 0;
+        if (!is_equal && result_.first_difference.empty()) {
+            result_.first_difference =
+                "client " + std::to_string(i) + ": " +
+                (verdict.difference.empty() ? "its checksum differs" : verdict.difference);
+        }
+    }
+}
+
+void MatchSession::finish_result() {
+    result_.objects_live = world_.object_count();
+    result_.stats = server_.driver.stats();
+    if (twin_ != nullptr) {
+        result_.twin_stats = twin_->driver.stats();
+    }
+}
+
+}  // namespace replayout::match

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+//
+// One match: a server that applies recorded ops, clients on a simulated network, and at the end the
+// judgement whether every client equals the server.
+//
+// A tick, 1/30 s of virtual time:
+//
+//     network -> server inbox | tick_dispatch, ops, tick_flush | outbox -> network -> clients
+//                              (the clock runs for the first and the last of these three)
+//
+// The twin, if there is one, is a second server with the other setting of sharing. It looks at the same
+// objects and is given the same datagrams, and what it sends is compared and thrown away.
+#pragma once
+
+#include "match/buffered_transport.h"
+#include "match/end_state.h"
+#include "match/match_result.h"
+#include "match/match_world.h"
+
+#include <replayout/netdriver/net_driver.h>
+#include <replayout/netdriver/simulated_network.h>
+
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace replayout::match {
+
+class Progress;
+
+class MatchSession {
+  public:
+    /// The recordings and the schema, made of them, must outlive the session.
+    MatchSession(const MatchOptions& options, std::span<const Recording> recordings,
+                 const MatchSchema& schema);
+    ~MatchSession();
+    MatchSession(const MatchSession&) = delete;
+    MatchSession& operator=(const MatchSession&) = delete;
+
+    /// Plays, heals, waits, judges. Once.
+    [[nodiscard]] MatchResult run(Progress& progress);
+
+    /// Ticks that will be played.
+    [[nodiscard]] std::uint64_t tick_count() const noexcept { return tick_count_; }
+
+  private:
+    /// A server's driver with what measures it.
+    struct Server {
+        Server(const NetDriverSettings& settings, MatchWorld& world);
+
+        BufferedTransport transport;
+        NetDriver driver;
+        std::unordered_map<std::uint64_t, NetObjectId> ids;  // by server handle
+        std::vector<std::uint64_t> tick_ns;
+        std::uint64_t dispatch_allocations = 0;  // of this tick
+    };
+    struct Client {
+        Client(const NetDriverSettings& settings, Transport& transport, const MatchSchema& schema);
+
+        MatchWorld world;
+        NetDriver driver;
+        bool is_started = false;
+    };
+
+    void add_layouts(NetDriver& driver) const;
+    void apply_ops(std::uint64_t tick);
+    void apply_op(std::uint32_t recording_index, const Op& op);
+    void spawn(std::uint32_t recording_index, const Op& op);
+    void destroy(ObjectHandle handle);
+    void start_clients(std::uint64_t tick);
+
+    void play_tick(std::uint64_t tick, bool has_ops);
+    void dispatch(Server& server);
+    void flush(Server& server, NetTime now);
+    void deliver_outbox();
+    void compare_twin();
+    void tick_clients(NetTime now);
+
+    void settle();
+    void judge();
+    void finish_result();
+
+    const MatchOptions& options_;
+    std::span<const Recording> recordings_;
+    const MatchSchema& schema_;
+    std::uint64_t tick_count_ = 0;
+    SimulatedNetwork network_;
+    Transport& network_endpoint_;
+    MatchWorld world_;
+    Server server_;
+    std::unique_ptr<Server> twin_;
+    std::vector<std::unique_ptr<Client>> clients_;
+    std::vector<EndState> end_states_;  // by recording: what the recording has set
+    DatagramList inbox_;
+    std::vector<std::byte> digest_input_;
+    NetTime now_;
+    bool has_lifetime_ops_ = false;  // this tick spawned or destroyed
+    std::uint64_t current_tick_ = 0;
+    MatchResult result_;
+};
+
+}  // namespace replayout::match

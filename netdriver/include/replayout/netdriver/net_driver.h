@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+//
+// The driver: replicates the objects of one server to any number of clients. One class for both ends;
+// a server listens and adds objects, a client connects and is given them through its NetWorld.
+//
+//     NetDriver server(settings, transport, world);
+//     server.add_layout(*pawn_layout);
+//     server.listen();
+//     NetObjectId id = server.add_object(*pawn_layout, pawn_handle);
+//     every tick:
+//         server.tick_dispatch(now);    // datagrams in: acks, joins
+//         ... the game changes its objects ...
+//         server.tick_flush(now);       // compare once, send to everyone
+//
+// A driver belongs to one thread, starts none, reads no clock and allocates from the resource it was
+// given. Layouts, transport and world must outlive it. Same seed, same calls, same bytes.
+//
+// One tick, as the calls go (docs/architecture.md tells the story):
+//
+//     tick_dispatch   NetConnection::receive -> PacketNotify -> records, bunches, blocks
+//     tick_flush      server_replicate_actors
+//                       phase A, object by object         ChangelistState::update
+//                       phase B, connection by connection ReplicationSender::replicate
+//                                                           send_properties
+//                     flush                               packets -> transport
+#pragma once
+
+#include <replayout/netdriver/close_reason.h>
+#include <replayout/netdriver/net_config.h>
+#include <replayout/netdriver/net_guid_cache.h>
+#include <replayout/netdriver/net_stats.h>
+#include <replayout/netdriver/net_world.h>
+#include <replayout/netdriver/time.h>
+#include <replayout/netdriver/transport.h>
+#include <replayout/receiving_rep_state.h>
+#include <replayout/reflection/error.h>
+#include <replayout/reflection/memory.h>
+
+#include <compare>
+#include <cstdint>
+#include <memory>
+
+namespace replayout {
+
+/// An object of a server's driver. Stays invalid once the object was removed.
+struct NetObjectId {
+    std::uint32_t index = 0;
+    std::uint32_t generation = 0;  ///< 0: no object
+
+    friend constexpr auto operator<=>(NetObjectId, NetObjectId) noexcept = default;
+};
+
+struct NetDriverSettings {
+    NetConfig config;
+    /// Decides what is random: the number of a session. Give each process another one.
+    std::uint64_t seed = 1;
+    /// Off: every value is encoded for every connection. For measuring; never changes a byte.
+    bool is_sharing = true;
+    MemoryResource* resource = std::pmr::get_default_resource();
+};
+
+enum class ConnectionState : std::uint8_t {
+    Connecting,  ///< client: the server has not answered yet
+    Joined,
+    Closing,     ///< a goodbye is on its way
+    Closed,
+};
+
+class LayoutTable;
+class ReplicationClient;
+class ReplicationServer;
+
+class NetDriver {
+  public:
+    /// Asserts that settings.config is valid.
+    NetDriver(const NetDriverSettings& settings, Transport& transport, NetWorld& world);
+    ~NetDriver();
+    NetDriver(const NetDriver&) = delete;
+    NetDriver& operator=(const NetDriver&) = delete;
+
+    /// Before listen() or connect(). Both ends must add layouts of the same types. Refused: a second
+    /// layout for a type name, and a driver that has started.
+    [[nodiscard]] Status add_layout(const RepLayout& layout);
+
+    /// Starts as a server.
+    [[nodiscard]] Status listen();
+    /// Starts as a client of `server`.
+    [[nodiscard]] Status connect(PeerId server, NetTime now);
+
+    /// Takes what has arrived. `now` must not go back from call to call, here and below.
+    void tick_dispatch(NetTime now);
+    /// Sends what there is to send.
+    void tick_flush(NetTime now);
+
+    // Server.
+
+    /// `object` is replicated from the next tick_flush() on, from the values that it has then; its memory
+    /// is asked for once a tick (NetWorld::object_memory). A handle names one object for ever: one that
+    /// was removed must not be added again. O(1).
+    [[nodiscard]] NetObjectId add_object(const RepLayout& layout, ObjectHandle object);
+    /// Destroys it on all clients. O(connections).
+    void remove_object(NetObjectId id);
+    [[nodiscard]] NetGUID guid_of(NetObjectId id) const;
+    [[nodiscard]] std::uint32_t object_count() const noexcept;
+    /// Connections that are joined.
+    [[nodiscard]] std::uint32_t connection_count() const noexcept;
+    [[nodiscard]] ConnectionState connection_state(PeerId peer) const noexcept;
+    /// Says goodbye. Nothing when there is no such connection.
+    void disconnect(PeerId peer);
+    /// Nothing changed since it was sent, all of it was delivered, and nothing waits.
+    [[nodiscard]] bool is_settled() const noexcept;
+
+    // Client.
+
+    [[nodiscard]] ConnectionState state() const noexcept;
+    /// Why the connection ended, or None.
+    [[nodiscard]] CloseReason close_reason() const noexcept;
+    /// What a reference of an object names, also while it is null because its target is not there.
+    [[nodiscard]] NetGUID find_reference(ObjectHandle object, const RepPath& path) const noexcept;
+
+    // Both.
+
+    [[nodiscard]] const NetGUIDCache& guids() const noexcept { return guids_; }
+    [[nodiscard]] const NetStats& stats() const noexcept { return stats_; }
+
+  private:
+    NetDriverSettings settings_;
+    Transport& transport_;
+    NetWorld& world_;
+    NetStats stats_;
+    NetGUIDCache guids_;
+    NetTime now_;
+    std::unique_ptr<LayoutTable> layouts_;
+    std::unique_ptr<ReplicationServer> server_;
+    std::unique_ptr<ReplicationClient> client_;
+};
+
+}  // namespace replayout

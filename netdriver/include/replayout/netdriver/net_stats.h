@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+//
+// Counters of a driver, for reading. Exact, never reset, the same in every version.
+#pragma once
+
+#include <replayout/netdriver/close_reason.h>
+#include <replayout/replication_counters.h>
+
+#include <array>
+#include <cstdint>
+
+namespace replayout {
+
+struct NetStats {
+    std::uint64_t packets_sent = 0;
+    std::uint64_t bytes_sent = 0;  ///< of datagrams
+    std::uint64_t packets_received = 0;
+    std::uint64_t bytes_received = 0;
+    std::uint64_t packets_delivered = 0;  ///< of those sent
+    std::uint64_t packets_lost = 0;       ///< of those sent
+    std::uint64_t packets_dropped = 0;    ///< received and not processed: late, repeated, stray
+    std::uint64_t bunches_sent = 0;       ///< each time one goes out
+    std::uint64_t bunches_resent = 0;     ///< of these, after a loss
+    std::uint64_t records_sent = 0;       ///< blocks, by receiver
+    std::uint64_t records_lost = 0;       ///< of these, in packets that were lost
+    std::uint64_t channels_opened = 0;
+    std::uint64_t channels_closed = 0;
+    std::uint64_t blocks_received = 0;
+    std::uint64_t blocks_skipped = 0;  ///< for an object whose open had not arrived, or that was refused
+    std::array<std::uint64_t, close_reason_count> closed{};  ///< connections, by CloseReason
+    ReplicationCounters replication;
+};
+
+}  // namespace replayout

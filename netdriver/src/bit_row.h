@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+//
+// A row of bits over object indices that grows with the store and is walked word by word.
+#pragma once
+
+#include <replayout/reflection/memory.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+namespace replayout {
+
+class BitRow {
+  public:
+    explicit BitRow(MemoryResource* resource) : words_(Allocator<std::uint64_t>(resource)) {}
+
+    void grow(std::uint32_t bit_count) {
+        const std::size_t word_count = (std::size_t{bit_count} + 63) / 64;
+        if (word_count > words_.size()) {
+            words_.resize(word_count, 0);
+        }
+    }
+    void set(std::uint32_t bit) noexcept { words_[bit >> 6] |= std::uint64_t{1} << (bit & 63); }
+    void clear(std::uint32_t bit) noexcept {
+        words_[bit >> 6] &= ~(std::uint64_t{1} << (bit & 63));
+    }
+    void clear_all() noexcept { std::fill(words_.begin(), words_.end(), 0); }
+    [[nodiscard]] bool test(std::uint32_t bit) const noexcept {
+        return ((words_[bit >> 6] >> (bit & 63)) & 1) != 0;
+    }
+
+    /// This row must be as long as `other`.
+    void merge(const BitRow& other) noexcept {
+        for (std::size_t i = 0; i < other.words_.size(); ++i) {
+            words_[i] |= other.words_[i];
+        }
+    }
+
+    /// First set bit at or after `from`, or `no_bit`.
+    [[nodiscard]] std::uint32_t next(std::uint32_t from) const noexcept {
+        std::size_t index = from >> 6;
+        if (index >= words_.size()) {
+            return no_bit;
+        }
+        std::uint64_t word = words_[index] & (~std::uint64_t{0} << (from & 63));
+        while (word == 0) {
+            if (++index == words_.size()) {
+                return no_bit;
+            }
+            word = words_[index];
+        }
+        return static_cast<std::uint32_t>(index << 6) +
+               static_cast<std::uint32_t>(std::countr_zero(word));
+    }
+
+    static constexpr std::uint32_t no_bit = 0xFFFF'FFFFu;
+
+  private:
+    Vector<std::uint64_t> words_;
+};
+
+}  // namespace replayout

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/netdriver/bunch.h>
+
+#include <bit>
+
+namespace replayout {
+
+namespace {
+
+[[nodiscard]] std::size_t packed_bytes(std::uint32_t value) noexcept {
+    const auto width = static_cast<std::size_t>(std::bit_width(value));
+    return width <= 7 ? 1 : (width + 6) / 7;
+}
+
+}  // namespace
+
+std::size_t bunch_header_bytes(const BunchHeader& header) noexcept {
+    return packed_bytes(header.channel.value) + 1 + 2 + packed_bytes(header.payload_bytes);
+}
+
+void write_bunch_header(BitWriter& writer, const BunchHeader& header) noexcept {
+    writer.write_packed_uint(header.channel.value);
+    writer.write_bool(header.is_open);
+    writer.write_bool(header.is_close);
+    writer.write_bool(header.is_partial);
+    writer.write_bool(header.is_partial_initial);
+    writer.write_bool(header.is_partial_final);
+    writer.write_bits(0, 3);
+    writer.write_bits(header.sequence, 16);
+    writer.write_packed_uint(header.payload_bytes);
+}
+
+BunchHeader read_bunch_header(BitReader& reader) noexcept {
+    BunchHeader header;
+    header.channel = ChannelIndex{reader.read_packed_uint32()};
+    header.is_open = reader.read_bool();
+    header.is_close = reader.read_bool();
+    header.is_partial = reader.read_bool();
+    header.is_partial_initial = reader.read_bool();
+    header.is_partial_final = reader.read_bool();
+    const bool has_reserved = reader.read_bits(3) != 0;
+    header.sequence = static_cast<std::uint16_t>(reader.read_bits(16));
+    header.payload_bytes = reader.read_packed_uint32();
+    const bool has_lone_part_flag =
+        !header.is_partial && (header.is_partial_initial || header.is_partial_final);
+    const bool is_whole_as_part = header.is_partial_initial && header.is_partial_final;
+    if (has_reserved || has_lone_part_flag || is_whole_as_part ||
+        (header.is_open && header.is_close) || header.payload_bytes > reader.bits_left() / 8) {
+        reader.fail();
+    }
+    return header;
+}
+
+}  // namespace replayout

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+//
+// The layouts that a driver replicates, with the number that names each on the wire: its place in the
+// order of type names. Both ends compare the digest of the whole table before they trust the numbers.
+#pragma once
+
+#include <replayout/reflection/memory.h>
+#include <replayout/rep_layout.h>
+
+#include <cstdint>
+
+namespace replayout {
+
+class LayoutTable {
+  public:
+    explicit LayoutTable(MemoryResource* resource)
+        : layouts_(Allocator<const RepLayout*>(resource)) {}
+
+    /// Refused: a second layout for a type of that name.
+    [[nodiscard]] Status add(const RepLayout& layout);
+
+    [[nodiscard]] std::uint32_t count() const noexcept {
+        return static_cast<std::uint32_t>(layouts_.size());
+    }
+    /// Null when there is no such number.
+    [[nodiscard]] const RepLayout* find(std::uint64_t number) const noexcept {
+        return number < layouts_.size() ? layouts_[number] : nullptr;
+    }
+    /// The layout must be of this table.
+    [[nodiscard]] std::uint32_t number_of(const RepLayout& layout) const noexcept;
+
+    /// Over names and fingerprints, in order.
+    [[nodiscard]] Digest128 digest() const;
+
+  private:
+    Vector<const RepLayout*> layouts_;  // by type name
+};
+
+}  // namespace replayout

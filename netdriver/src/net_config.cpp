@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/netdriver/net_config.h>
+
+#include <string>
+
+namespace replayout {
+
+namespace {
+
+struct Range {
+    const char* name;
+    std::uint32_t value;
+    std::uint32_t min;
+    std::uint32_t max;
+};
+
+}  // namespace
+
+Status NetConfig::validate() const {
+    const Range ranges[] = {
+        {"packet_bytes_max", packet_bytes_max, 256, 1'400},
+        {"connections_max", connections_max, 1, 4'096},
+        {"channels_max", channels_max, 1, 1'048'576},
+        {"bunch_bytes_max", bunch_bytes_max, 1'200, 1'048'576},
+        {"reliable_waiting_max", reliable_waiting_max, 1, 65'536},
+        {"reliable_waiting_bytes_max", reliable_waiting_bytes_max, bunch_bytes_max, 64u << 20},
+        {"datagrams_per_dispatch_max", datagrams_per_dispatch_max, 1, 1'000'000},
+        {"references_per_object_max", references_per_object_max, 0, 65'536},
+        {"decode_allocation_bytes_max", decode_allocation_bytes_max, 1'024, 1u << 30},
+        {"probe_ms", probe_ms, 1, keep_alive_ms},
+        {"keep_alive_ms", keep_alive_ms, 1, timeout_ms - 1},
+        {"timeout_ms", timeout_ms, 2, 3'600'000},
+        {"linger_ms", linger_ms, 1, 60'000},
+    };
+    for (const Range& range : ranges) {
+        if (range.value < range.min || range.value > range.max) {
+            return Error{ErrorCode::InvalidArgument,
+                         std::string("net config: ") + range.name + " is " +
+                             std::to_string(range.value) + ", outside " +
+                             std::to_string(range.min) + " to " + std::to_string(range.max)};
+        }
+    }
+    return {};
+}
+
+}  // namespace replayout

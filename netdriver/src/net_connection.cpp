@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+#include "net_connection.h"
+
+#include <algorithm>
+
+#include "control_message.h"
+
+namespace replayout {
+
+NetConnection::NetConnection(const NetConfig& config, const PacketSender::Settings& settings,
+                             Transport& transport, NetStats& stats, ConnectionState state,
+                             NetTime now, MemoryResource* resource)
+    : config_(config), stats_(stats), peer_(settings.peer), session_(settings.session),
+      state_(state), packets_(settings, transport, stats, resource),
+      control_receiver_(config, account_, resource), last_receive_(now), close_time_(now),
+      probe_ms_(config.probe_ms) {}
+
+void NetConnection::receive(std::span<const std::byte> datagram, NetTime now,
+                            PayloadHandler& handler) {
+    if (state_ == ConnectionState::Closed) {
+        return;
+    }
+    PacketHeader header;
+    const std::size_t header_bytes = read_packet_header(datagram, header);
+    if (header_bytes == 0 || header.session != session_) {
+        // Anybody can send bytes in this peer's name, so they are no reason to close.
+        ++stats_.packets_dropped;
+        return;
+    }
+    switch (packets_.notify().receive(header, packets_)) {
+        case PacketReceipt::Accepted:
+            break;
+        case PacketReceipt::AckOfUnsentPacket:
+        case PacketReceipt::AckGoesBack:
+        case PacketReceipt::AckTooShort:
+            ++stats_.packets_dropped;
+            close(CloseReason::InvalidAck, now);
+            return;
+        case PacketReceipt::Stale:
+        case PacketReceipt::OtherSession:
+        case PacketReceipt::OutOfRange:
+            ++stats_.packets_dropped;
+            return;
+    }
+    last_receive_ = now;
+    probe_ms_ = config_.probe_ms;
+    owes_ack_ = owes_ack_ || header.ack_requested;
+    ++stats_.packets_received;
+    stats_.bytes_received += datagram.size();
+    const CloseReason reason =
+        read_payload(datagram.subspan(header_bytes), header.has_bunches, handler);
+    if (reason != CloseReason::None) {
+        close(reason, now);
+    }
+}
+
+CloseReason NetConnection::read_payload(std::span<const std::byte> payload, bool has_bunches,
+                                        PayloadHandler& handler) {
+    DecodeBudget budget;
+    budget.allocation_bytes = config_.decode_allocation_bytes_max;
+    BitReader reader(payload, &budget);
+    if (has_bunches) {
+        const CloseReason reason = read_bunches(reader, handler);
+        if (reason != CloseReason::None) {
+            return reason;
+        }
+    }
+    // While a goodbye is on its way only acks and the other side's goodbye matter.
+    if (state_ == ConnectionState::Closing || state_ == ConnectionState::Closed ||
+        reader.bits_left() == 0) {
+        return CloseReason::None;
+    }
+    return handler.handle_blocks(reader);
+}
+
+CloseReason NetConnection::read_bunches(BitReader& reader, PayloadHandler& handler) {
+    const std::uint64_t count = reader.read_packed_uint();
+    if (count == 0) {
+        return CloseReason::MalformedBunch;
+    }
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const BunchHeader header = read_bunch_header(reader);
+        if (reader.failed() || !reader.spend_steps(1)) {
+            return CloseReason::MalformedBunch;
+        }
+        const std::span<const std::byte> payload = reader.take_bytes(header.payload_bytes);
+        CloseReason reason = CloseReason::None;
+        if (header.channel.is_control()) {
+            control_handler_ = &handler;
+            reason = control_receiver_.receive(header, payload, *this);
+            control_handler_ = nullptr;
+        } else if (state_ != ConnectionState::Closing) {
+            reason = handler.handle_bunch(header, payload);
+        }
+        if (reason != CloseReason::None || state_ == ConnectionState::Closed) {
+            return reason;
+        }
+    }
+    return CloseReason::None;
+}
+
+CloseReason NetConnection::handle_message(const BunchHeader& header,
+                                          std::span<const std::byte> payload) {
+    if (header.is_open || header.is_close) {
+        return CloseReason::MalformedBunch;
+    }
+    CloseReason reason = CloseReason::None;
+    if (read_goodbye(payload, reason)) {
+        end(reason);
+        return CloseReason::None;
+    }
+    return state_ == ConnectionState::Closing ? CloseReason::None
+                                              : control_handler_->handle_control(payload);
+}
+
+void NetConnection::send_control(std::span<const std::byte> message) {
+    const std::uint32_t count = packets_.reliable().queue(
+        BunchHeader(), next_control_sequence_, message, {BunchTag::Kind::Control, 0, 0});
+    next_control_sequence_ = static_cast<std::uint16_t>(next_control_sequence_ + count);
+}
+
+void NetConnection::close(CloseReason reason, NetTime now) {
+    REPLAYOUT_ASSERT(reason != CloseReason::None);
+    if (state_ == ConnectionState::Closing || state_ == ConnectionState::Closed) {
+        return;
+    }
+    state_ = ConnectionState::Closing;
+    close_reason_ = reason;
+    close_time_ = now;
+    ++stats_.closed[static_cast<std::size_t>(reason)];
+    packets_.drop_content();
+    const GoodbyeMessage message(reason);
+    send_control(message.bytes());
+}
+
+void NetConnection::end(CloseReason reason) {
+    if (state_ == ConnectionState::Joined || state_ == ConnectionState::Connecting) {
+        close_reason_ = reason;
+        ++stats_.closed[static_cast<std::size_t>(reason)];
+    }
+    state_ = ConnectionState::Closed;
+    packets_.drop_content();
+}
+
+void NetConnection::flush(NetTime now) {
+    if (state_ == ConnectionState::Closed) {
+        return;
+    }
+    if (has_passed(last_receive_, config_.timeout_ms, now)) {
+        end(CloseReason::Timeout);
+        return;
+    }
+    packets_.begin_flush(now);
+    (void)packets_.write_unsent_bunches();
+    packets_.flush(now);
+    answer_or_probe(now);
+    if (state_ == ConnectionState::Closing &&
+        (packets_.reliable_is_idle() || has_passed(close_time_, config_.linger_ms, now))) {
+        state_ = ConnectionState::Closed;
+    }
+}
+
+void NetConnection::answer_or_probe(NetTime now) {
+    const NetTime last_send = packets_.last_send();
+    if (last_send == now && packets_.has_sent()) {
+        owes_ack_ = false;  // whatever went out carried the acks
+        return;
+    }
+    if (!packets_.notify().can_probe()) {
+        return;  // a whole window without an answer: the timeout decides
+    }
+    // Acks alone do not use up the window of data: they are as rare as probes once it is full.
+    const bool may_answer =
+        packets_.notify().can_send() || has_passed(last_send, probe_ms_, now);
+    if (owes_ack_ && may_answer) {
+        packets_.send_empty(now, false);
+        owes_ack_ = false;
+    } else if (packets_.awaits_ack() && has_passed(last_send, probe_ms_, now)) {
+        probe_ms_ = std::min(probe_ms_ * 2, config_.keep_alive_ms);
+        if (state_ == ConnectionState::Connecting) {
+            // Nobody has our hello, so nobody can tell us that it was lost.
+            packets_.reliable().resend_all();
+            (void)packets_.write_unsent_bunches();
+            packets_.flush(now);
+        } else {
+            packets_.send_empty(now, true);
+        }
+    } else if (has_passed(last_send, config_.keep_alive_ms, now)) {
+        packets_.send_empty(now, false);
+    }
+}
+
+}  // namespace replayout

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+//
+// One connection, the part both ends have in common: packets in and out, the control channel, silence
+// and its end. What packets are about is the business of its two handlers: who sends objects
+// (ReplicationSender, on a server) and who takes them (ReplicationReceiver, on a client).
+#pragma once
+
+#include <replayout/netdriver/close_reason.h>
+#include <replayout/netdriver/net_config.h>
+#include <replayout/netdriver/net_driver.h>
+
+#include "packet_sender.h"
+#include "reliable_receiver.h"
+
+namespace replayout {
+
+/// Takes what the payload of a packet holds, in the order in which it lies there.
+class PayloadHandler {
+  public:
+    /// A bunch on an object's channel. Anything but None ends the connection.
+    [[nodiscard]] virtual CloseReason handle_bunch(const BunchHeader& header,
+                                                   std::span<const std::byte> payload) = 0;
+    /// A whole message of the control channel.
+    [[nodiscard]] virtual CloseReason handle_control(std::span<const std::byte> message) = 0;
+    /// The blocks of a packet, up to its end.
+    [[nodiscard]] virtual CloseReason handle_blocks(BitReader& reader) = 0;
+
+  protected:
+    ~PayloadHandler() = default;
+};
+
+class NetConnection final : private ReliableMessageHandler {
+  public:
+    NetConnection(const NetConfig& config, const PacketSender::Settings& settings,
+                  Transport& transport, NetStats& stats, ConnectionState state, NetTime now,
+                  MemoryResource* resource);
+
+    [[nodiscard]] PeerId peer() const noexcept { return peer_; }
+    [[nodiscard]] std::uint16_t session() const noexcept { return session_; }
+    [[nodiscard]] ConnectionState state() const noexcept { return state_; }
+    [[nodiscard]] CloseReason close_reason() const noexcept { return close_reason_; }
+    [[nodiscard]] PacketSender& packets() noexcept { return packets_; }
+    [[nodiscard]] const PacketSender& packets() const noexcept { return packets_; }
+    [[nodiscard]] ReliableAccount& account() noexcept { return account_; }
+
+    void set_joined() noexcept { state_ = ConnectionState::Joined; }
+
+    /// One datagram of this peer.
+    void receive(std::span<const std::byte> datagram, NetTime now, PayloadHandler& handler);
+
+    void send_control(std::span<const std::byte> message);
+    /// Says goodbye with `reason` until the other side has heard it or the time to linger is over.
+    void close(CloseReason reason, NetTime now);
+    /// The other side said goodbye, or is given up: nothing more is sent.
+    void end(CloseReason reason);
+
+    /// What every tick needs when the rest is written: unsent bunches, acks, probes, keep-alives, the
+    /// end after silence.
+    void flush(NetTime now);
+
+  private:
+    [[nodiscard]] CloseReason handle_message(const BunchHeader& header,
+                                             std::span<const std::byte> payload) override;
+    [[nodiscard]] CloseReason read_payload(std::span<const std::byte> payload, bool has_bunches,
+                                           PayloadHandler& handler);
+    [[nodiscard]] CloseReason read_bunches(BitReader& reader, PayloadHandler& handler);
+    void answer_or_probe(NetTime now);
+    [[nodiscard]] bool has_passed(NetTime since, std::uint32_t milliseconds,
+                                  NetTime now) const noexcept {
+        return now >= since.plus_milliseconds(milliseconds);
+    }
+
+    const NetConfig& config_;
+    NetStats& stats_;
+    PeerId peer_;
+    std::uint16_t session_;
+    ConnectionState state_;
+    CloseReason close_reason_ = CloseReason::None;
+    PacketSender packets_;
+    ReliableAccount account_;
+    ReliableReceiver control_receiver_;
+    PayloadHandler* control_handler_ = nullptr;  // while a packet is read
+    std::uint16_t next_control_sequence_ = 1;
+    NetTime last_receive_;
+    NetTime close_time_;
+    std::uint32_t probe_ms_;
+    bool owes_ack_ = false;
+};
+
+}  // namespace replayout

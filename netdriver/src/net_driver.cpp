@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/netdriver/net_driver.h>
+
+#include "layout_table.h"
+#include "replication_client.h"
+#include "replication_server.h"
+
+#include <array>
+
+namespace replayout {
+
+NetDriver::NetDriver(const NetDriverSettings& settings, Transport& transport, NetWorld& world)
+    : settings_(settings), transport_(transport), world_(world),
+      guids_(NetGUIDCache::Authority::Assigns, settings.resource),
+      layouts_(std::make_unique<LayoutTable>(settings.resource)) {
+    REPLAYOUT_ASSERT(settings.config.validate());
+    REPLAYOUT_ASSERT(transport.datagram_bytes_max() >= settings.config.packet_bytes_max);
+}
+
+NetDriver::~NetDriver() = default;
+
+Status NetDriver::add_layout(const RepLayout& layout) {
+    if (server_ != nullptr || client_ != nullptr) {
+        return Error{ErrorCode::InvalidArgument,
+                     "net driver: a layout was added after listen() or connect()"};
+    }
+    return layouts_->add(layout);
+}
+
+Status NetDriver::listen() {
+    if (server_ != nullptr || client_ != nullptr) {
+        return Error{ErrorCode::InvalidArgument, "net driver: started twice"};
+    }
+    server_ = std::make_unique<ReplicationServer>(settings_, *layouts_, transport_, world_, guids_,
+                                                  stats_);
+    return {};
+}
+
+Status NetDriver::connect(PeerId server, NetTime now) {
+    if (server_ != nullptr || client_ != nullptr) {
+        return Error{ErrorCode::InvalidArgument, "net driver: started twice"};
+    }
+    guids_.set_authority(NetGUIDCache::Authority::Learns);
+    client_ = std::make_unique<ReplicationClient>(settings_, *layouts_, transport_, world_, guids_,
+                                                  stats_, server, now);
+    return {};
+}
+
+void NetDriver::tick_dispatch(NetTime now) {
+    REPLAYOUT_ASSERT(server_ != nullptr || client_ != nullptr);
+    now_ = now;
+    std::array<std::byte, 2'048> buffer;
+    for (std::uint32_t i = 0; i < settings_.config.datagrams_per_dispatch_max; ++i) {
+        PeerId peer;
+        const std::size_t size = transport_.receive(peer, buffer);
+        if (size == Transport::nothing_received) {
+            return;
+        }
+        const auto datagram = std::span<const std::byte>(buffer).first(size);
+        if (server_ != nullptr) {
+            server_->receive(peer, datagram, now);
+        } else {
+            client_->receive(peer, datagram, now);
+        }
+    }
+}
+
+void NetDriver::tick_flush(NetTime now) {
+    REPLAYOUT_ASSERT(server_ != nullptr || client_ != nullptr);
+    now_ = now;
+    if (server_ != nullptr) {
+        server_->flush(now);
+    } else {
+        client_->flush(now);
+    }
+}
+
+NetObjectId NetDriver::add_object(const RepLayout& layout, ObjectHandle object) {
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    return server_->add_object(layout, object);
+}
+
+void NetDriver::remove_object(NetObjectId id) {
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    server_->remove_object(id);
+}
+
+NetGUID NetDriver::guid_of(NetObjectId id) const {
+    REPLAYOUT_ASSERT(server_ != nullptr && server_->objects().contains(id));
+    return server_->objects().at(id.index)->guid();
+}
+
+std::uint32_t NetDriver::object_count() const noexcept {
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    return server_->objects().object_count();
+}
+
+std::uint32_t NetDriver::connection_count() const noexcept {
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    return server_->connection_count();
+}
+
+ConnectionState NetDriver::connection_state(PeerId peer) const noexcept {
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    const NetConnection* connection = server_->find(peer);
+    return connection == nullptr ? ConnectionState::Closed : connection->state();
+}
+
+void NetDriver::disconnect(PeerId peer) {
+    if (server_ != nullptr) {
+        server_->disconnect(peer, now_);
+    } else if (client_ != nullptr) {
+        client_->disconnect(now_);
+    }
+}
+
+bool NetDriver::is_settled() const noexcept {
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    return server_->is_settled();
+}
+
+ConnectionState NetDriver::state() const noexcept {
+    REPLAYOUT_ASSERT(client_ != nullptr);
+    return client_->connection().state();
+}
+
+CloseReason NetDriver::close_reason() const noexcept {
+    REPLAYOUT_ASSERT(client_ != nullptr);
+    return client_->connection().close_reason();
+}
+
+NetGUID NetDriver::find_reference(ObjectHandle object, const RepPath& path) const noexcept {
+    REPLAYOUT_ASSERT(client_ != nullptr);
+    return client_->receiver().find_reference(object, path);
+}
+
+}  // namespace replayout

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "object_store.h"
+
+#include <memory>
+#include <new>
+
+namespace replayout {
+
+ObjectStore::ObjectStore(MemoryResource* resource)
+    : resource_(resource), slots_(Allocator<Slot>(resource)),
+      free_indices_(Allocator<std::uint32_t>(resource)) {}
+
+ObjectStore::~ObjectStore() {
+    for (std::uint32_t index = 0; index < slot_count(); ++index) {
+        if (slots_[index].replicator != nullptr) {
+            remove({index, slots_[index].generation});
+        }
+    }
+}
+
+NetObjectId ObjectStore::add(const RepLayout& layout, std::uint32_t layout_number,
+                             ObjectHandle object, NetGUID guid) {
+    std::uint32_t index = slot_count();
+    if (free_indices_.empty()) {
+        slots_.push_back(Slot());
+        free_indices_.reserve(slots_.size());
+    } else {
+        index = free_indices_.back();
+        free_indices_.pop_back();
+    }
+    Slot& slot = slots_[index];
+    void* memory = resource_->allocate(sizeof(ObjectReplicator), alignof(ObjectReplicator));
+    slot.replicator =
+        ::new (memory) ObjectReplicator(layout, layout_number, object, guid, resource_);
+    ++slot.generation;
+    ++object_count_;
+    return {index, slot.generation};
+}
+
+void ObjectStore::remove(NetObjectId id) {
+    REPLAYOUT_ASSERT(contains(id));
+    Slot& slot = slots_[id.index];
+    std::destroy_at(slot.replicator);
+    resource_->deallocate(slot.replicator, sizeof(ObjectReplicator), alignof(ObjectReplicator));
+    slot.replicator = nullptr;
+    free_indices_.push_back(id.index);
+    --object_count_;
+}
+
+bool ObjectStore::contains(NetObjectId id) const noexcept {
+    return id.index < slot_count() && slots_[id.index].replicator != nullptr &&
+           slots_[id.index].generation == id.generation;
+}
+
+}  // namespace replayout

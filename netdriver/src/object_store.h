@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+//
+// The objects of a server, in slots that are used again. An object's place decides its channel, which is
+// the same for all connections.
+#pragma once
+
+#include <replayout/changelist_state.h>
+#include <replayout/netdriver/bunch.h>
+#include <replayout/netdriver/net_driver.h>
+#include <replayout/reflection/memory.h>
+
+#include <cstdint>
+
+namespace replayout {
+
+/// One replicated object: identity, and what is kept of it once for all connections.
+class ObjectReplicator {
+  public:
+    ObjectReplicator(const RepLayout& layout, std::uint32_t layout_number, ObjectHandle object,
+                     NetGUID guid, MemoryResource* resource)
+        : changelist_state_(layout, resource), object_(object), guid_(guid),
+          layout_number_(layout_number) {}
+
+    [[nodiscard]] ChangelistState& changelist_state() noexcept { return changelist_state_; }
+    [[nodiscard]] const ChangelistState& changelist_state() const noexcept {
+        return changelist_state_;
+    }
+    [[nodiscard]] ObjectHandle object() const noexcept { return object_; }
+    [[nodiscard]] NetGUID guid() const noexcept { return guid_; }
+    [[nodiscard]] std::uint32_t layout_number() const noexcept { return layout_number_; }
+
+  private:
+    ChangelistState changelist_state_;
+    ObjectHandle object_;
+    NetGUID guid_;
+    std::uint32_t layout_number_;
+};
+
+class ObjectStore {
+  public:
+    explicit ObjectStore(MemoryResource* resource);
+    ~ObjectStore();
+    ObjectStore(const ObjectStore&) = delete;
+    ObjectStore& operator=(const ObjectStore&) = delete;
+
+    /// Slots: indices run from 0 to slot_count() - 1, some of them empty.
+    [[nodiscard]] std::uint32_t slot_count() const noexcept {
+        return static_cast<std::uint32_t>(slots_.size());
+    }
+    [[nodiscard]] std::uint32_t object_count() const noexcept { return object_count_; }
+
+    [[nodiscard]] NetObjectId add(const RepLayout& layout, std::uint32_t layout_number,
+                                  ObjectHandle object, NetGUID guid);
+    void remove(NetObjectId id);
+
+    [[nodiscard]] bool contains(NetObjectId id) const noexcept;
+    /// Null when the slot is empty.
+    [[nodiscard]] ObjectReplicator* at(std::uint32_t index) const noexcept {
+        return slots_[index].replicator;
+    }
+
+    [[nodiscard]] static ChannelIndex channel_of(std::uint32_t index) noexcept {
+        return ChannelIndex{index + 1};
+    }
+
+  private:
+    struct Slot {
+        ObjectReplicator* replicator = nullptr;
+        std::uint32_t generation = 0;
+    };
+
+    MemoryResource* resource_;
+    Vector<Slot> slots_;
+    Vector<std::uint32_t> free_indices_;  // last freed first: its memory is warm
+    std::uint32_t object_count_ = 0;
+};
+
+}  // namespace replayout

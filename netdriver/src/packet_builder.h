@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// One datagram as it is filled: bunches first, blocks behind them.
+//
+//     [ header 11..39 ][ bunch count, bunches ][ block ][ block ] ...
+//
+// The room for the longest header and for a bunch count of two bytes is set aside always, so what fits
+// into a packet does not depend on how many ack words it will carry.
+#pragma once
+
+#include <replayout/netdriver/bunch.h>
+#include <replayout/netdriver/packet_notify.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace replayout {
+
+class PacketBuilder {
+  public:
+    static constexpr std::size_t packet_bytes_limit = 1'400;
+    static constexpr std::size_t reserved_bytes = packet_header_bytes_max + 2;
+
+    explicit PacketBuilder(std::size_t packet_bytes_max) noexcept
+        : room_bytes_(packet_bytes_max - reserved_bytes) {}
+
+    void reset() noexcept;
+
+    [[nodiscard]] bool is_empty() const noexcept { return bunch_count_ == 0 && block_bytes_ == 0; }
+    [[nodiscard]] bool has_bunches() const noexcept { return bunch_count_ > 0; }
+    [[nodiscard]] std::size_t bytes_left() const noexcept {
+        return room_bytes_ - bunch_bytes_ - block_bytes_;
+    }
+
+    /// False, and nothing written, when it does not fit.
+    [[nodiscard]] bool add_bunch(const BunchHeader& header, std::span<const std::byte> payload);
+
+    /// A writer over the room that is left; end_block() keeps what it wrote, in whole bytes.
+    [[nodiscard]] BitWriter begin_block() noexcept {
+        return BitWriter(std::span(blocks_).subspan(block_bytes_, bytes_left()));
+    }
+    void end_block(const BitWriter& writer, ChannelIndex channel) noexcept {
+        REPLAYOUT_ASSERT(!writer.overflowed() && writer.bit_count() % 8 == 0);
+        block_bytes_ += writer.byte_count();
+        last_channel_ = channel;
+    }
+
+    /// Channel of the last block, from which the next one counts; 0 before the first.
+    [[nodiscard]] ChannelIndex last_channel() const noexcept { return last_channel_; }
+
+    /// Writes the datagram; returns its size in bytes.
+    [[nodiscard]] std::size_t finish(const PacketHeader& header,
+                                     std::span<std::byte> datagram) const noexcept;
+
+  private:
+    std::size_t room_bytes_;
+    std::size_t bunch_bytes_ = 0;
+    std::size_t block_bytes_ = 0;
+    std::uint32_t bunch_count_ = 0;
+    ChannelIndex last_channel_;
+    std::array<std::byte, packet_bytes_limit> bunches_;
+    std::array<std::byte, packet_bytes_limit> blocks_;
+};
+
+}  // namespace replayout

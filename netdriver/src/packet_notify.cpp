@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/netdriver/packet_notify.h>
+#include <replayout/netdriver/sequence.h>
+#include <replayout/reflection/diagnostics.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace replayout {
+namespace {
+
+constexpr std::size_t fixed_header_bytes = 7;
+constexpr std::uint32_t bits_per_word = 32;
+
+constexpr unsigned word_count_mask = 0x07;
+constexpr unsigned has_bunches_flag = 0x08;
+constexpr unsigned ack_requested_flag = 0x10;
+constexpr unsigned reserved_flags = 0xe0;
+
+static_assert(packet_header_bytes_min == fixed_header_bytes + 4);
+static_assert(packet_header_bytes_max == fixed_header_bytes + std::size_t{4} * ack_words_max);
+static_assert(ack_words_max == word_count_mask + 1);
+
+// Stands in the ring for a sequence that was skipped. No packet carries such an ack.
+constexpr std::uint64_t no_packet = std::numeric_limits<std::uint64_t>::max();
+
+void store_u16(std::span<std::byte> target, std::size_t offset, std::uint16_t value) noexcept {
+    target[offset] = static_cast<std::byte>(value & 0xff);
+    target[offset + 1] = static_cast<std::byte>(value >> 8);
+}
+
+void store_u32(std::span<std::byte> target, std::size_t offset, std::uint32_t value) noexcept {
+    store_u16(target, offset, static_cast<std::uint16_t>(value & 0xffff));
+    store_u16(target, offset + 2, static_cast<std::uint16_t>(value >> 16));
+}
+
+std::uint16_t load_u16(std::span<const std::byte> source, std::size_t offset) noexcept {
+    const auto low = std::to_integer<unsigned>(source[offset]);
+    const auto high = std::to_integer<unsigned>(source[offset + 1]);
+    return static_cast<std::uint16_t>(low | high << 8);
+}
+
+std::uint32_t load_u32(std::span<const std::byte> source, std::size_t offset) noexcept {
+    const std::uint32_t low = load_u16(source, offset);
+    const std::uint32_t high = load_u16(source, offset + 2);
+    return low | high << 16;
+}
+
+// Moves every bit `count` places up, 1 to 256. Word 0 holds the lowest bits.
+//
+//     count 33     w1        w0                   w1        w0
+//               abcd efgh  ijkl mnop     ->    jklm nop0  0000 0000      (words of 8 drawn)
+void shift_up(std::array<std::uint32_t, ack_words_max>& words, std::uint32_t count) noexcept {
+    const std::uint32_t word_shift = count / bits_per_word;
+    const std::uint32_t bit_shift = count % bits_per_word;
+    for (std::uint32_t index = ack_words_max; index-- > 0;) {
+        std::uint32_t word = 0;
+        if (index >= word_shift) {
+            word = words[index - word_shift] << bit_shift;
+        }
+        if (bit_shift != 0 && index >= word_shift + 1) {
+            word |= words[index - word_shift - 1] >> (bits_per_word - bit_shift);
+        }
+        words[index] = word;
+    }
+}
+
+// Whether the header says that `sequence` was processed. Requires that its words reach back to it.
+bool acknowledges(const PacketHeader& header, std::uint64_t ack, std::uint64_t sequence) noexcept {
+    if (sequence == ack) {
+        return true;
+    }
+    const std::uint64_t bit = ack - 1 - sequence;
+    return (header.ack_words[bit / bits_per_word] >> (bit % bits_per_word) & 1U) != 0;
+}
+
+}  // namespace
+
+std::size_t packet_header_bytes(const PacketHeader& header) noexcept {
+    return fixed_header_bytes + 4 * std::size_t{header.ack_word_count};
+}
+
+std::size_t write_packet_header(std::span<std::byte> target, const PacketHeader& header) noexcept {
+    REPLAYOUT_ASSERT(header.ack_word_count >= 1 && header.ack_word_count <= ack_words_max);
+    REPLAYOUT_ASSERT(target.size() >= packet_header_bytes(header));
+    const unsigned flags = (header.ack_word_count - 1U) |
+                           (header.has_bunches ? has_bunches_flag : 0U) |
+                           (header.ack_requested ? ack_requested_flag : 0U);
+    store_u16(target, 0, header.session);
+    store_u16(target, 2, header.sequence);
+    store_u16(target, 4, header.ack);
+    target[6] = static_cast<std::byte>(flags);
+    for (std::size_t index = 0; index < header.ack_word_count; ++index) {
+        store_u32(target, fixed_header_bytes + 4 * index, header.ack_words[index]);
+    }
+    return packet_header_bytes(header);
+}
+
+std::size_t read_packet_header(std::span<const std::byte> datagram, PacketHeader& header) noexcept {
+    if (datagram.size() < packet_header_bytes_min) {
+        return 0;
+    }
+    const auto flags = std::to_integer<unsigned>(datagram[6]);
+    if ((flags & reserved_flags) != 0) {
+        return 0;
+    }
+    PacketHeader result;
+    result.ack_word_count = static_cast<std::uint8_t>((flags & word_count_mask) + 1);
+    if (datagram.size() < packet_header_bytes(result)) {
+        return 0;
+    }
+    result.session = load_u16(datagram, 0);
+    result.sequence = load_u16(datagram, 2);
+    result.ack = load_u16(datagram, 4);
+    result.has_bunches = (flags & has_bunches_flag) != 0;
+    result.ack_requested = (flags & ack_requested_flag) != 0;
+    for (std::size_t index = 0; index < result.ack_word_count; ++index) {
+        result.ack_words[index] = load_u32(datagram, fixed_header_bytes + 4 * index);
+    }
+    header = result;
+    return packet_header_bytes(result);
+}
+
+std::string_view to_string(PacketReceipt receipt) noexcept {
+    switch (receipt) {
+        case PacketReceipt::Accepted:
+            return "accepted";
+        case PacketReceipt::Stale:
+            return "stale";
+        case PacketReceipt::OtherSession:
+            return "other session";
+        case PacketReceipt::OutOfRange:
+            return "out of range";
+        case PacketReceipt::AckOfUnsentPacket:
+            return "ack of unsent packet";
+        case PacketReceipt::AckGoesBack:
+            return "ack goes back";
+        case PacketReceipt::AckTooShort:
+            return "ack too short";
+    }
+    return "unknown";
+}
+
+PacketNotify::PacketNotify(const PacketNotifySettings& settings) noexcept
+    : session_(settings.session),
+      window_packets_(settings.window_packets),
+      reserved_packets_(settings.reserved_packets),
+      highest_sent_(settings.first_sequence_sent - 1),
+      highest_acked_(settings.first_sequence_sent - 1),
+      highest_received_(settings.first_sequence_received - 1),
+      known_to_peer_(settings.first_sequence_received - 1) {
+    REPLAYOUT_ASSERT(settings.window_packets <= packets_in_flight_max);
+    REPLAYOUT_ASSERT(settings.reserved_packets < settings.window_packets);
+    REPLAYOUT_ASSERT(settings.first_sequence_sent >= 1);
+    REPLAYOUT_ASSERT(settings.first_sequence_received >= 1);
+}
+
+bool PacketNotify::can_send() const noexcept {
+    return in_flight_count() < window_packets_ - reserved_packets_;
+}
+
+bool PacketNotify::can_probe() const noexcept {
+    return in_flight_count() < window_packets_;
+}
+
+std::uint32_t PacketNotify::in_flight_count() const noexcept {
+    return static_cast<std::uint32_t>(highest_sent_ - highest_acked_);
+}
+
+std::uint64_t& PacketNotify::carried_ack(std::uint64_t sequence) noexcept {
+    return carried_acks_[sequence % packets_in_flight_max];
+}
+
+std::uint64_t PacketNotify::carried_ack(std::uint64_t sequence) const noexcept {
+    return carried_acks_[sequence % packets_in_flight_max];
+}
+
+// The peer may wait for the fate of (known_to_peer_, highest_received_]. The last of these is the
+// ack itself, each of the others takes a bit. Beyond 256 bits lie only packets that the peer had
+// resolved when it sent the last one.
+std::uint8_t PacketNotify::ack_word_count() const noexcept {
+    REPLAYOUT_ASSERT(known_to_peer_ <= highest_received_);
+    const std::uint64_t unknown_count = highest_received_ - known_to_peer_;
+    const std::uint64_t bit_count = unknown_count > 0 ? unknown_count - 1 : 0;
+    const std::uint64_t word_count = (bit_count + bits_per_word - 1) / bits_per_word;
+    return static_cast<std::uint8_t>(
+        std::clamp<std::uint64_t>(word_count, 1, std::uint64_t{ack_words_max}));
+}
+
+PacketHeader PacketNotify::next_header() const noexcept {
+    PacketHeader header;
+    header.session = session_;
+    header.sequence = wire_sequence(highest_sent_ + 1);
+    header.ack = wire_sequence(highest_received_);
+    header.ack_word_count = ack_word_count();
+    std::copy_n(received_words_.begin(), header.ack_word_count, header.ack_words.begin());
+    return header;
+}
+
+std::uint64_t PacketNotify::commit_send(const PacketHeader& header) noexcept {
+    REPLAYOUT_ASSERT(can_probe());
+    REPLAYOUT_ASSERT(header.sequence == wire_sequence(highest_sent_ + 1));
+    highest_sent_ += 1;
+    // Not simply highest_received_: packets may have come in since the header was made.
+    carried_ack(highest_sent_) = expand_sequence(highest_received_, header.ack);
+    REPLAYOUT_ASSERT(carried_ack(highest_sent_) <= highest_received_);
+    return highest_sent_;
+}
+
+void PacketNotify::skip_sequence() noexcept {
+    REPLAYOUT_ASSERT(can_probe());
+    highest_sent_ += 1;
+    carried_ack(highest_sent_) = no_packet;
+    skipped_in_flight_count_ += 1;
+}
+
+PacketReceipt PacketNotify::receive(const PacketHeader& header, PacketNotifyHandler& handler) {
+    REPLAYOUT_ASSERT(header.ack_word_count >= 1 && header.ack_word_count <= ack_words_max);
+    if (header.session != session_) {
+        return PacketReceipt::OtherSession;
+    }
+    const std::uint64_t sequence = expand_sequence(highest_received_, header.sequence);
+    const std::uint64_t ack = expand_sequence(highest_sent_, header.ack);
+    const PacketReceipt receipt = judge(header, sequence, ack);
+    if (receipt != PacketReceipt::Accepted) {
+        return receipt;
+    }
+    mark_received(sequence);
+    resolve(header, ack, handler);
+    return PacketReceipt::Accepted;
+}
+
+PacketReceipt PacketNotify::judge(const PacketHeader& header, std::uint64_t sequence,
+                                  std::uint64_t ack) const noexcept {
+    if (sequence <= highest_received_) {
+        return PacketReceipt::Stale;
+    }
+    if (sequence - highest_received_ > packets_in_flight_max) {
+        return PacketReceipt::OutOfRange;
+    }
+    if (ack > highest_sent_) {
+        return PacketReceipt::AckOfUnsentPacket;
+    }
+    if (ack < highest_acked_) {
+        return PacketReceipt::AckGoesBack;
+    }
+    // Of the packets that it resolves, the last is the ack itself; the others need a bit each.
+    const std::uint64_t resolved_count = ack - highest_acked_;
+    if (resolved_count > 1 + std::uint64_t{bits_per_word} * header.ack_word_count) {
+        return PacketReceipt::AckTooShort;
+    }
+    return claims_skipped(header, ack) ? PacketReceipt::AckOfUnsentPacket : PacketReceipt::Accepted;
+}
+
+bool PacketNotify::claims_skipped(const PacketHeader& header, std::uint64_t ack) const noexcept {
+    if (skipped_in_flight_count_ == 0) {
+        return false;
+    }
+    for (std::uint64_t sequence = highest_acked_ + 1; sequence <= ack; ++sequence) {
+        if (carried_ack(sequence) == no_packet && acknowledges(header, ack, sequence)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+//     highest_received_ 7, processed before it      6 5 . 3     word 0   00 1011
+//     packet 9 arrives, 8 did not               . 7 6 5 . 3     word 0   10 1110     bit 1 is 7
+void PacketNotify::mark_received(std::uint64_t sequence) noexcept {
+    const auto jump = static_cast<std::uint32_t>(sequence - highest_received_);
+    REPLAYOUT_ASSERT(jump >= 1 && jump <= packets_in_flight_max);
+    shift_up(received_words_, jump);
+    if (received_any_) {
+        const std::uint32_t bit = jump - 1;
+        received_words_[bit / bits_per_word] |= 1U << (bit % bits_per_word);
+    }
+    received_any_ = true;
+    highest_received_ = sequence;
+}
+
+void PacketNotify::resolve(const PacketHeader& header, std::uint64_t ack,
+                           PacketNotifyHandler& handler) {
+    REPLAYOUT_ASSERT(ack <= highest_sent_);
+    while (highest_acked_ < ack) {
+        highest_acked_ += 1;
+        const std::uint64_t sequence = highest_acked_;
+        const std::uint64_t known_ack = carried_ack(sequence);
+        if (known_ack == no_packet) {
+            skipped_in_flight_count_ -= 1;
+            continue;
+        }
+        if (!acknowledges(header, ack, sequence)) {
+            handler.packet_lost(sequence);
+            continue;
+        }
+        REPLAYOUT_ASSERT(known_ack >= known_to_peer_);
+        known_to_peer_ = known_ack;
+        handler.packet_delivered(sequence);
+    }
+}
+
+}  // namespace replayout

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+//
+// The outgoing half of a connection: fills packets, hands them to the transport, and remembers of each
+// what it carried until its fate is known.
+//
+// Property data is never kept: a record says which versions of which object went out, and a loss makes
+// them owed again. Bunches are kept by ReliableSender and go out again as they are.
+#pragma once
+
+#include <replayout/netdriver/net_stats.h>
+#include <replayout/netdriver/packet_notify.h>
+#include <replayout/netdriver/time.h>
+#include <replayout/netdriver/transport.h>
+#include <replayout/owed_versions.h>
+
+#include "packet_builder.h"
+#include "reliable_sender.h"
+
+#include <array>
+#include <cstdint>
+
+namespace replayout {
+
+/// One block in a packet, as its sender must remember it. The state of the pair it belongs to cannot
+/// have moved to another object meanwhile: a channel is used again only when its close was delivered,
+/// and by then everything sent before is resolved.
+struct SentRecord {
+    std::uint32_t object_index = 0;
+    SentVersions versions;
+    RepRange range;
+};
+
+/// Learns what became of what was sent.
+class SentContentHandler {
+  public:
+    virtual void record_delivered(const SentRecord& record) = 0;
+    virtual void record_lost(const SentRecord& record) = 0;
+    virtual void bunch_delivered(const BunchTag& tag) = 0;
+    /// An open went lost; it will be sent again.
+    virtual void bunch_lost(const BunchTag& tag) = 0;
+
+  protected:
+    ~SentContentHandler() = default;
+};
+
+class PacketSender final : public PacketNotifyHandler {
+  public:
+    struct Settings {
+        PeerId peer;
+        std::uint16_t session = 0;
+        std::size_t packet_bytes_max = 0;
+    };
+
+    PacketSender(const Settings& settings, Transport& transport, NetStats& stats,
+                 MemoryResource* resource);
+
+    /// Null: nobody cares.
+    void set_content_handler(SentContentHandler* handler) noexcept { handler_ = handler; }
+
+    [[nodiscard]] PacketNotify& notify() noexcept { return notify_; }
+    [[nodiscard]] ReliableSender& reliable() noexcept { return reliable_; }
+
+    /// Whether anything more can be written: a packet is open, or the window has room for one.
+    [[nodiscard]] bool can_write() const noexcept {
+        return !builder_.is_empty() || notify_.can_send();
+    }
+
+    /// The packet that blocks are written to. Requires can_write().
+    [[nodiscard]] PacketBuilder& builder() noexcept { return builder_; }
+
+    /// The block just written to the builder carried this.
+    void add_record(const SentRecord& record);
+
+    /// Writes one unsent bunch, into the open packet or the next. False: the window is full.
+    [[nodiscard]] bool write_bunch(BunchOrder order);
+    /// Writes unsent bunches in order. False: the window is full before the last.
+    [[nodiscard]] bool write_unsent_bunches();
+
+    [[nodiscard]] bool reliable_is_idle() const noexcept { return reliable_.is_idle(); }
+
+    /// Sends the open packet, if there is anything in it.
+    void flush(NetTime now);
+    /// The same in the middle of a flush, when what comes next does not fit.
+    void flush_full() { flush(now_); }
+
+    /// Sends an empty packet for its acks; with `ack_requested` to get an answer.
+    void send_empty(NetTime now, bool ack_requested);
+
+    [[nodiscard]] NetTime last_send() const noexcept { return last_send_; }
+    /// Something that asked for an answer is on its way.
+    [[nodiscard]] bool awaits_ack() const noexcept {
+        return highest_requesting_ > notify_.highest_acked();
+    }
+
+    [[nodiscard]] bool has_sent() const noexcept { return has_sent_; }
+
+    /// The connection is closing: objects are nobody's business any more, only the control channel is.
+    void drop_content();
+
+    /// The time of the flush that is going on, for packets that fill up meanwhile.
+    void begin_flush(NetTime now) noexcept { now_ = now; }
+
+  private:
+    struct SentPacket {
+        explicit SentPacket(MemoryResource* resource)
+            : bunches(Allocator<BunchOrder>(resource)), records(Allocator<SentRecord>(resource)) {}
+
+        Vector<BunchOrder> bunches;
+        Vector<SentRecord> records;
+    };
+
+    void packet_delivered(std::uint64_t sequence) override;
+    void packet_lost(std::uint64_t sequence) override;
+    void send_packet(bool ack_requested);
+    [[nodiscard]] SentPacket& packet_at(std::uint64_t sequence) noexcept {
+        return sent_packets_[sequence % packets_in_flight_max];
+    }
+
+    Settings settings_;
+    Transport& transport_;
+    NetStats& stats_;
+    SentContentHandler* handler_ = nullptr;
+    PacketNotify notify_;
+    PacketBuilder builder_;
+    ReliableSender reliable_;
+    Vector<SentPacket> sent_packets_;  // by sequence; they keep their memory
+    SentPacket open_packet_;
+    std::uint64_t highest_requesting_ = 0;
+    NetTime last_send_;
+    NetTime now_;
+    bool has_sent_ = false;
+};
+
+}  // namespace replayout

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include "reliable_receiver.h"
+
+#include <replayout/netdriver/sequence.h>
+
+#include <utility>
+
+namespace replayout {
+
+namespace {
+
+// How far ahead a bunch may be of the one that is missing: as many as can be in flight at one a packet.
+constexpr std::uint64_t sequence_ahead_max = 4'096;
+
+}  // namespace
+
+ReliableReceiver::ReliableReceiver(const NetConfig& config, ReliableAccount& account,
+                                   MemoryResource* resource)
+    : config_(config), account_(account), waiting_(resource),
+      parts_(Allocator<std::byte>(resource)) {}
+
+ReliableReceiver::~ReliableReceiver() { reset(); }
+
+void ReliableReceiver::reset() {
+    for (const auto& [sequence, bunch] : waiting_) {
+        --account_.bunches;
+        account_.bytes -= bunch.payload.size();
+    }
+    waiting_.clear();
+    account_.bytes -= parts_.size();
+    parts_.clear();
+    is_partial_open_ = false;
+    next_sequence_ = 1;
+}
+
+CloseReason ReliableReceiver::receive(const BunchHeader& header,
+                                      std::span<const std::byte> payload,
+                                      ReliableMessageHandler& handler) {
+    const std::uint64_t sequence = expand_sequence(next_sequence_, header.sequence);
+    if (sequence < next_sequence_) {
+        return CloseReason::None;  // had it before
+    }
+    if (sequence > next_sequence_) {
+        return keep(sequence, header, payload);
+    }
+    CloseReason reason = accept(header, payload, handler);
+    while (reason == CloseReason::None && !waiting_.empty() &&
+           waiting_.begin()->first == next_sequence_) {
+        const auto node = waiting_.extract(waiting_.begin());
+        --account_.bunches;
+        account_.bytes -= node.mapped().payload.size();
+        const Vector<std::byte>& bytes = node.mapped().payload;
+        reason = accept(node.mapped().header, {bytes.data(), bytes.size()}, handler);
+    }
+    return reason;
+}
+
+CloseReason ReliableReceiver::keep(std::uint64_t sequence, const BunchHeader& header,
+                                   std::span<const std::byte> payload) {
+    if (waiting_.contains(sequence)) {
+        return CloseReason::None;
+    }
+    if (sequence - next_sequence_ > sequence_ahead_max ||
+        account_.bunches >= config_.reliable_waiting_max ||
+        account_.bytes + payload.size() > config_.reliable_waiting_bytes_max) {
+        return CloseReason::ReliableOverflow;
+    }
+    Vector<std::byte> bytes(payload.begin(), payload.end(),
+                            Allocator<std::byte>(parts_.get_stored_allocator().resource()));
+    waiting_.emplace(sequence, Waiting{header, std::move(bytes)});
+    ++account_.bunches;
+    account_.bytes += payload.size();
+    return CloseReason::None;
+}
+
+CloseReason ReliableReceiver::accept(const BunchHeader& header,
+                                     std::span<const std::byte> payload,
+                                     ReliableMessageHandler& handler) {
+    ++next_sequence_;
+    if (header.is_partial) {
+        return accept_part(header, payload, handler);
+    }
+    if (is_partial_open_) {
+        return CloseReason::MalformedBunch;
+    }
+    return handler.handle_message(header, payload);
+}
+
+CloseReason ReliableReceiver::accept_part(const BunchHeader& header,
+                                          std::span<const std::byte> payload,
+                                          ReliableMessageHandler& handler) {
+    const bool is_full = payload.size() == fragment_bytes(config_.packet_bytes_max);
+    const bool is_right_size = header.is_partial_final ? !payload.empty() : is_full;
+    if (header.is_partial_initial == is_partial_open_ || !is_right_size ||
+        payload.size() > fragment_bytes(config_.packet_bytes_max)) {
+        return CloseReason::MalformedBunch;
+    }
+    if (parts_.size() + payload.size() > config_.bunch_bytes_max ||
+        account_.bytes + payload.size() > config_.reliable_waiting_bytes_max) {
+        return CloseReason::ReliableOverflow;
+    }
+    is_partial_open_ = true;
+    parts_.insert(parts_.end(), payload.begin(), payload.end());
+    account_.bytes += payload.size();
+    if (!header.is_partial_final) {
+        return CloseReason::None;
+    }
+    is_partial_open_ = false;
+    account_.bytes -= parts_.size();
+    const Vector<std::byte> message = std::exchange(
+        parts_, Vector<std::byte>(Allocator<std::byte>(parts_.get_stored_allocator().resource())));
+    return handler.handle_message(header, {message.data(), message.size()});
+}
+
+}  // namespace replayout

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+//
+// Bunches of one channel on their way in: put back into order, and parts into whole messages. What
+// waits is bounded by the connection's account, whatever the peer sends.
+#pragma once
+
+#include <replayout/netdriver/bunch.h>
+#include <replayout/netdriver/close_reason.h>
+#include <replayout/netdriver/net_config.h>
+#include <replayout/reflection/memory.h>
+
+#include <cstdint>
+#include <map>
+#include <span>
+
+namespace replayout {
+
+/// What all channels of one connection keep waiting, together.
+struct ReliableAccount {
+    std::uint32_t bunches = 0;
+    std::size_t bytes = 0;
+};
+
+/// Takes whole messages in order. The bytes are on loan for the call.
+class ReliableMessageHandler {
+  public:
+    /// Anything but None ends the connection.
+    [[nodiscard]] virtual CloseReason handle_message(const BunchHeader& header,
+                                                     std::span<const std::byte> payload) = 0;
+
+  protected:
+    ~ReliableMessageHandler() = default;
+};
+
+class ReliableReceiver {
+  public:
+    /// `fragment_bytes`: the size that all parts but the last must have.
+    ReliableReceiver(const NetConfig& config, ReliableAccount& account, MemoryResource* resource);
+    ~ReliableReceiver();
+    ReliableReceiver(const ReliableReceiver&) = delete;
+    ReliableReceiver& operator=(const ReliableReceiver&) = delete;
+
+    /// Hands on what is complete now: this bunch and those that waited for it. A handler that answers
+    /// with a reason stops it. `is_ended` is asked after each message: true when the channel has closed
+    /// and this receiver is about to be reset.
+    [[nodiscard]] CloseReason receive(const BunchHeader& header,
+                                      std::span<const std::byte> payload,
+                                      ReliableMessageHandler& handler);
+
+    /// As new, for the next life of the channel.
+    void reset();
+
+    [[nodiscard]] bool is_fresh() const noexcept { return next_sequence_ == 1 && waiting_.empty(); }
+
+  private:
+    struct Waiting {
+        BunchHeader header;
+        Vector<std::byte> payload;
+    };
+
+    [[nodiscard]] CloseReason accept(const BunchHeader& header,
+                                     std::span<const std::byte> payload,
+                                     ReliableMessageHandler& handler);
+    [[nodiscard]] CloseReason accept_part(const BunchHeader& header,
+                                          std::span<const std::byte> payload,
+                                          ReliableMessageHandler& handler);
+    [[nodiscard]] CloseReason keep(std::uint64_t sequence, const BunchHeader& header,
+                                   std::span<const std::byte> payload);
+
+    const NetConfig& config_;
+    ReliableAccount& account_;
+    std::uint64_t next_sequence_ = 1;
+    std::pmr::map<std::uint64_t, Waiting> waiting_;
+    Vector<std::byte> parts_;
+    bool is_partial_open_ = false;
+};
+
+}  // namespace replayout

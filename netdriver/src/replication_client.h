@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+//
+// The client's side of a driver: one connection to a server and the objects that it shows.
+#pragma once
+
+#include <replayout/netdriver/net_driver.h>
+
+#include "layout_table.h"
+#include "net_connection.h"
+#include "replication_receiver.h"
+
+namespace replayout {
+
+class ReplicationClient final : private PayloadHandler {
+  public:
+    ReplicationClient(const NetDriverSettings& settings, const LayoutTable& layouts,
+                      Transport& transport, NetWorld& world, NetGUIDCache& guids, NetStats& stats,
+                      PeerId server, NetTime now);
+
+    void receive(PeerId peer, std::span<const std::byte> datagram, NetTime now);
+    void flush(NetTime now);
+    void disconnect(NetTime now);
+
+    [[nodiscard]] const NetConnection& connection() const noexcept { return connection_; }
+    [[nodiscard]] const ReplicationReceiver& receiver() const noexcept { return receiver_; }
+
+  private:
+    CloseReason handle_bunch(const BunchHeader& header,
+                             std::span<const std::byte> payload) override;
+    CloseReason handle_control(std::span<const std::byte> message) override;
+    CloseReason handle_blocks(BitReader& reader) override;
+    void close_when_ended();
+
+    NetStats& stats_;
+    NetConnection connection_;
+    ReplicationReceiver receiver_;
+    bool is_open_ = true;
+};
+
+}  // namespace replayout

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+#include "replication_receiver.h"
+
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <string>
+
+namespace replayout {
+
+ReplicationReceiver::ReplicationReceiver(const NetConfig& config, const LayoutTable& layouts,
+                                         NetWorld& world, NetGUIDCache& guids, NetStats& stats,
+                                         MemoryResource* resource)
+    : config_(config), layouts_(layouts), world_(world), guids_(guids), stats_(stats),
+      resource_(resource), channels_(Allocator<ActorChannel*>(resource)),
+      channels_by_guid_(resource), mentions_(resource), scratch_(resource),
+      named_(Allocator<NetGUID>(resource)), dropped_(Allocator<NetGUID>(resource)) {}
+
+ReplicationReceiver::~ReplicationReceiver() {
+    for (ActorChannel* channel : channels_) {
+        if (channel != nullptr) {
+            std::destroy_at(channel);
+            resource_->deallocate(channel, sizeof(ActorChannel), alignof(ActorChannel));
+        }
+    }
+}
+
+CloseReason ReplicationReceiver::receive_bunch(const BunchHeader& header,
+                                               std::span<const std::byte> payload,
+                                               ReliableAccount& account) {
+    const std::uint32_t index = header.channel.value;
+    if (index > config_.channels_max) {
+        return CloseReason::TooManyChannels;
+    }
+    if (index >= channels_.size()) {
+        channels_.resize(index + 1, nullptr);
+    }
+    if (channels_[index] == nullptr) {
+        void* memory = resource_->allocate(sizeof(ActorChannel), alignof(ActorChannel));
+        channels_[index] = ::new (memory) ActorChannel(config_, account, resource_);
+    }
+    current_channel_ = index;
+    return channels_[index]->receiver.receive(header, payload, *this);
+}
+
+CloseReason ReplicationReceiver::handle_message(const BunchHeader& header,
+                                                std::span<const std::byte> payload) {
+    const ActorChannel& channel = *channels_[current_channel_];
+    if (header.is_open) {
+        return receive_open(payload);
+    }
+    if (channel.state == ActorChannel::State::Closed) {
+        return CloseReason::MalformedBunch;  // in order, and yet before the open
+    }
+    if (header.is_close) {
+        if (!payload.empty()) {
+            return CloseReason::MalformedBunch;
+        }
+        close_channel(current_channel_);
+        return CloseReason::None;
+    }
+    DecodeBudget budget;
+    budget.allocation_bytes = config_.decode_allocation_bytes_max;
+    BitReader reader(payload, &budget);
+    return receive_exact(current_channel_, reader, payload.size());
+}
+
+CloseReason ReplicationReceiver::receive_open(std::span<const std::byte> payload) {
+    ActorChannel& channel = *channels_[current_channel_];
+    BitReader reader(payload);
+    const NetGUID guid{reader.read_packed_uint()};
+    const RepLayout* layout = layouts_.find(reader.read_packed_uint());
+    if (reader.failed() || reader.bits_left() != 0 || guid.is_null() || layout == nullptr ||
+        channel.state != ActorChannel::State::Closed || channels_by_guid_.contains(guid.value)) {
+        return CloseReason::MalformedBunch;
+    }
+    channel.guid = guid;
+    channel.layout = layout;
+    channels_by_guid_.emplace(guid.value, current_channel_);
+    ++stats_.channels_opened;
+    channel.object = world_.spawn({guid, *layout});
+    if (channel.object.is_null()) {
+        channel.state = ActorChannel::State::Refused;
+        log(LogLevel::Error, "the world did not spawn object " + std::to_string(guid.value) +
+                                 " of class \"" + std::string(layout->type().name()) + "\"");
+        return CloseReason::None;
+    }
+    channel.state = ActorChannel::State::Open;
+    guids_.bind(guid, channel.object);
+    rebind(guid, channel.object);
+    return CloseReason::None;
+}
+
+void ReplicationReceiver::close_channel(std::uint32_t index) {
+    ActorChannel& channel = *channels_[index];
+    if (channel.state == ActorChannel::State::Closed) {
+        return;
+    }
+    forget_mentions(index);
+    channels_by_guid_.erase(channel.guid.value);
+    if (channel.state == ActorChannel::State::Open) {
+        guids_.unbind(channel.guid);
+        rebind(channel.guid, ObjectHandle{});
+        world_.despawn(channel.object);
+    }
+    channel.state = ActorChannel::State::Closed;
+    channel.guid = NetGUID{};
+    channel.layout = nullptr;
+    channel.object = ObjectHandle{};
+    channel.references.clear();
+    channel.receiver.reset();
+    ++stats_.channels_closed;
+}
+
+void ReplicationReceiver::close_all() {
+    for (std::uint32_t index = 0; index < channels_.size(); ++index) {
+        if (channels_[index] != nullptr) {
+            close_channel(index);
+            channels_[index]->receiver.reset();
+        }
+    }
+}
+
+CloseReason ReplicationReceiver::receive_blocks(BitReader& reader) {
+    ChannelIndex last_channel;
+    while (reader.bits_left() > 0) {
+        const CloseReason reason = receive_block(reader, last_channel);
+        if (reason != CloseReason::None) {
+            return reason;
+        }
+    }
+    return CloseReason::None;
+}
+
+CloseReason ReplicationReceiver::receive_block(BitReader& reader, ChannelIndex& last_channel) {
+    const std::uint64_t head = reader.read_packed_uint();
+    const std::uint64_t delta = head >> 1;
+    const std::uint64_t index =
+        delta == 0 ? reader.read_packed_uint() : last_channel.value + delta;
+    const bool has_length = (head & 1) != 0;
+    const std::uint64_t length_bytes = has_length ? reader.read_packed_uint() : 0;
+    if (reader.failed() || !reader.spend_steps(1) || index == 0 ||
+        index > config_.channels_max || length_bytes > reader.bits_left() / 8) {
+        return CloseReason::MalformedBlock;
+    }
+    last_channel = ChannelIndex{static_cast<std::uint32_t>(index)};
+    const ActorChannel* channel = find_channel(last_channel.value);
+    if (channel == nullptr || channel->state == ActorChannel::State::Closed) {
+        // Only before the open has arrived; the server knows, and counts what it sent as lost.
+        if (!has_length) {
+            return CloseReason::UnknownChannel;
+        }
+        reader.skip_bits(length_bytes * 8);
+        ++stats_.blocks_skipped;
+        return CloseReason::None;
+    }
+    return has_length ? receive_exact(last_channel.value, reader, length_bytes)
+                      : receive_properties_of(last_channel.value, reader);
+}
+
+CloseReason ReplicationReceiver::receive_exact(std::uint32_t index, BitReader& reader,
+                                               std::size_t byte_count) {
+    BitReader check = reader;
+    ReceiveContext context = receive_context();
+    const bool is_block = skip_properties(*channels_[index]->layout, check, context);
+    if (!is_block || check.position_bits() - reader.position_bits() != byte_count * 8) {
+        return CloseReason::MalformedBlock;
+    }
+    return receive_properties_of(index, reader);
+}
+
+ReceiveContext ReplicationReceiver::receive_context() {
+    named_.clear();
+    dropped_.clear();
+    return {guids_, scratch_, config_.references_per_object_max, &named_, &dropped_};
+}
+
+CloseReason ReplicationReceiver::receive_properties_of(std::uint32_t index, BitReader& reader) {
+    ActorChannel& channel = *channels_[index];
+    ReceiveContext context = receive_context();
+    if (channel.state == ActorChannel::State::Refused) {
+        ++stats_.blocks_skipped;
+        return skip_properties(*channel.layout, reader, context) ? CloseReason::None
+                                                                 : CloseReason::MalformedBlock;
+    }
+    void* object = world_.object_memory(channel.object);
+    if (!receive_properties(*channel.layout, reader, object, channel.references, context)) {
+        return CloseReason::MalformedBlock;
+    }
+    ++stats_.blocks_received;
+    update_mentions(index);
+    return CloseReason::None;
+}
+
+void ReplicationReceiver::update_mentions(std::uint32_t index) {
+    const ReceivingRepState& references = channels_[index]->references;
+    for (const NetGUID guid : dropped_) {
+        if (!references.names(guid)) {
+            remove_mention(guid, index);
+        }
+    }
+    for (const NetGUID guid : named_) {
+        const MentionList empty(MentionList::allocator_type{resource_});
+        MentionList& list = mentions_.try_emplace(guid.value, empty).first->second;
+        if (std::find(list.begin(), list.end(), index) == list.end()) {
+            list.push_back(index);
+        }
+    }
+}
+
+void ReplicationReceiver::forget_mentions(std::uint32_t index) {
+    for (const auto& [path, reference] : channels_[index]->references.references()) {
+        remove_mention(reference.guid, index);
+    }
+}
+
+void ReplicationReceiver::remove_mention(NetGUID guid, std::uint32_t index) {
+    const auto found = mentions_.find(guid.value);
+    if (found == mentions_.end()) {
+        return;
+    }
+    MentionList& list = found->second;
+    list.erase(std::remove(list.begin(), list.end(), index), list.end());
+    if (list.empty()) {
+        mentions_.erase(found);
+    }
+}
+
+void ReplicationReceiver::rebind(NetGUID guid, ObjectHandle target) {
+    const auto found = mentions_.find(guid.value);
+    if (found == mentions_.end()) {
+        return;
+    }
+    for (const std::uint32_t index : found->second) {
+        ActorChannel* channel = find_channel(index);
+        if (channel != nullptr && channel->state == ActorChannel::State::Open) {
+            rebind_references(*channel->layout, world_.object_memory(channel->object),
+                              channel->references, guid, target, scratch_);
+        }
+    }
+}
+
+NetGUID ReplicationReceiver::find_reference(ObjectHandle object,
+                                            const RepPath& path) const noexcept {
+    const auto found = channels_by_guid_.find(guids_.find_guid(object).value);
+    return found == channels_by_guid_.end()
+               ? NetGUID{}
+               : channels_[found->second]->references.find_reference(path);
+}
+
+}  // namespace replayout

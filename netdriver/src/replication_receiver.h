@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+//
+// The objects that a server shows to this client: channels, what arrives on them, and the references
+// between them.
+//
+// A reference names an id. When the object behind it appears, every reference to it is set; before that
+// object is destroyed every reference to it is null. For that each id knows the channels that mention it.
+#pragma once
+
+#include <replayout/netdriver/net_guid_cache.h>
+#include <replayout/netdriver/net_stats.h>
+#include <replayout/netdriver/net_world.h>
+#include <replayout/receive_properties.h>
+
+#include "actor_channel.h"
+#include "layout_table.h"
+
+#include <unordered_map>
+
+namespace replayout {
+
+class ReplicationReceiver final : private ReliableMessageHandler {
+  public:
+    ReplicationReceiver(const NetConfig& config, const LayoutTable& layouts, NetWorld& world,
+                        NetGUIDCache& guids, NetStats& stats, MemoryResource* resource);
+    ~ReplicationReceiver();
+    ReplicationReceiver(const ReplicationReceiver&) = delete;
+    ReplicationReceiver& operator=(const ReplicationReceiver&) = delete;
+
+    /// A bunch on an object's channel. `account` is the connection's.
+    [[nodiscard]] CloseReason receive_bunch(const BunchHeader& header,
+                                            std::span<const std::byte> payload,
+                                            ReliableAccount& account);
+    [[nodiscard]] CloseReason receive_blocks(BitReader& reader);
+
+    /// The connection ended: every object is despawned.
+    void close_all();
+
+    [[nodiscard]] NetGUID find_reference(ObjectHandle object, const RepPath& path) const noexcept;
+
+  private:
+    [[nodiscard]] CloseReason handle_message(const BunchHeader& header,
+                                             std::span<const std::byte> payload) override;
+    [[nodiscard]] CloseReason receive_open(std::span<const std::byte> payload);
+    [[nodiscard]] CloseReason receive_block(BitReader& reader, ChannelIndex& last_channel);
+    [[nodiscard]] CloseReason receive_properties_of(std::uint32_t index, BitReader& reader);
+    void close_channel(std::uint32_t index);
+
+    [[nodiscard]] ActorChannel* find_channel(std::uint32_t index) const noexcept {
+        return index < channels_.size() ? channels_[index] : nullptr;
+    }
+    [[nodiscard]] ReceiveContext receive_context();
+    /// Reads one block that is `byte_count` long exactly, or refuses it untouched.
+    [[nodiscard]] CloseReason receive_exact(std::uint32_t index, BitReader& reader,
+                                            std::size_t byte_count);
+    void update_mentions(std::uint32_t index);
+    void forget_mentions(std::uint32_t index);
+    void remove_mention(NetGUID guid, std::uint32_t index);
+    void rebind(NetGUID guid, ObjectHandle target);
+
+    using MentionList = SmallVector<std::uint32_t, 4>;
+
+    const NetConfig& config_;
+    const LayoutTable& layouts_;
+    NetWorld& world_;
+    NetGUIDCache& guids_;
+    NetStats& stats_;
+    MemoryResource* resource_;
+    Vector<ActorChannel*> channels_;  // by channel index; null: never used
+    // Looked up, never walked.
+    std::pmr::unordered_map<std::uint64_t, std::uint32_t> channels_by_guid_;
+    std::pmr::unordered_map<std::uint64_t, MentionList> mentions_;  // id -> channels
+    ReceiveScratch scratch_;
+    Vector<NetGUID> named_;    // by the block being read
+    Vector<NetGUID> dropped_;  // likewise
+    std::uint32_t current_channel_ = 0;  // of the bunch being read
+};
+
+}  // namespace replayout

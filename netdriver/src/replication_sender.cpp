@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: MIT
+#include "replication_sender.h"
+
+#include <algorithm>
+#include <string>
+
+namespace replayout {
+
+namespace {
+
+// SendingRepState::holder_bits: the low two bits are the channel's state, the others count its bunches
+// that are not delivered. 14 bits are 16,383; a value of the largest size is 58 of them.
+constexpr std::uint16_t channel_state_mask = 3;
+constexpr std::uint16_t one_bunch = 4;
+
+// Payload of a bunch on an object's channel begins with what it is; an open and a close say so by flag.
+constexpr std::size_t open_payload_bytes_max = 10 + 5;  // packed guid, packed layout number
+
+}  // namespace
+
+ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& packets,
+                                     SendContext& context, NetStats& stats,
+                                     std::uint32_t bunch_bytes_max, MemoryResource* resource)
+    : objects_(objects), packets_(packets), context_(context), stats_(stats),
+      bunch_bytes_max_(bunch_bytes_max), resource_(resource),
+      pairs_(Allocator<SendingRepState>(resource)), pending_(resource),
+      extras_(Allocator<std::pair<std::uint32_t, PairExtra>>(resource)) {}
+
+ReplicationSender::ChannelState ReplicationSender::channel_state(
+    const SendingRepState& pair) noexcept {
+    return static_cast<ChannelState>(pair.holder_bits & channel_state_mask);
+}
+
+void ReplicationSender::set_channel_state(SendingRepState& pair, ChannelState state) noexcept {
+    pair.holder_bits = static_cast<std::uint16_t>((pair.holder_bits & ~channel_state_mask) |
+                                                  static_cast<std::uint16_t>(state));
+}
+
+std::uint32_t ReplicationSender::bunch_count(const SendingRepState& pair) noexcept {
+    return pair.holder_bits / one_bunch;
+}
+
+void ReplicationSender::queue_bunch(const BunchHeader& header, std::uint16_t sequence,
+                                    std::span<const std::byte> payload, const BunchTag& tag) {
+    const std::uint32_t count = packets_.reliable().queue(header, sequence, payload, tag);
+    SendingRepState& pair = pairs_[tag.object_index];
+    REPLAYOUT_ASSERT(bunch_count(pair) + count <= 0xFFFFu / one_bunch);
+    pair.holder_bits = static_cast<std::uint16_t>(pair.holder_bits + count * one_bunch);
+}
+
+void ReplicationSender::grow() {
+    if (pairs_.size() < objects_.slot_count()) {
+        pairs_.resize(objects_.slot_count());
+        pending_.grow(objects_.slot_count());
+    }
+}
+
+void ReplicationSender::mark_pending(const BitRow& changed) {
+    grow();
+    pending_.merge(changed);
+}
+
+void ReplicationSender::object_removed(std::uint32_t index) {
+    grow();
+    SendingRepState& pair = pairs_[index];
+    const ChannelState state = channel_state(pair);
+    if (state != ChannelState::OpenSent && state != ChannelState::Open) {
+        return;  // never opened, or its predecessor in this slot is still closing
+    }
+    pending_.clear(index);
+    std::uint16_t sequence = 2;
+    const auto extra = extras_.find(index);
+    if (extra != extras_.end()) {
+        sequence = extra->second.next_sequence;
+        extras_.erase(extra);
+    }
+    BunchHeader header;
+    header.channel = ObjectStore::channel_of(index);
+    header.is_close = true;
+    queue_bunch(header, sequence, {}, {BunchTag::Kind::Close, index, 0});
+    set_channel_state(pair, ChannelState::Closing);
+    ++closing_count_;
+}
+
+bool ReplicationSender::is_settled() const noexcept {
+    return pending_.next(0) == BitRow::no_bit && packets_.reliable_is_idle() &&
+           closing_count_ == 0;
+}
+
+void ReplicationSender::replicate() {
+    grow();
+    for (std::uint32_t index = pending_.next(0); index != BitRow::no_bit;
+         index = pending_.next(index + 1)) {
+        if (objects_.at(index) == nullptr) {
+            pending_.clear(index);
+            continue;
+        }
+        if (replicate_actor(index) == Outcome::WindowFull) {
+            return;
+        }
+    }
+}
+
+ReplicationSender::Outcome ReplicationSender::replicate_actor(std::uint32_t index) {
+    switch (channel_state(pairs_[index])) {
+        case ChannelState::Closing:
+            return Outcome::Done;  // stays pending; the channel is free once its close is delivered
+        case ChannelState::Closed:
+            if (open_channel(index) == Outcome::WindowFull) {
+                return Outcome::WindowFull;
+            }
+            break;
+        default:
+            break;
+    }
+    return replicate_properties(index);
+}
+
+ReplicationSender::Outcome ReplicationSender::open_channel(std::uint32_t index) {
+    if (!packets_.can_write()) {
+        return Outcome::WindowFull;
+    }
+    const ObjectReplicator& replicator = *objects_.at(index);
+    std::array<std::byte, open_payload_bytes_max> payload;
+    BitWriter writer(payload);
+    writer.write_packed_uint(replicator.guid().value);
+    writer.write_packed_uint(replicator.layout_number());
+    BunchHeader header;
+    header.channel = ObjectStore::channel_of(index);
+    header.is_open = true;
+    pairs_[index] = SendingRepState();
+    set_channel_state(pairs_[index], ChannelState::OpenSent);
+    queue_bunch(header, 1, writer.bytes(), {BunchTag::Kind::Open, index, 0});
+    ++stats_.channels_opened;
+    // Nothing else is unsent: replicate() runs after all unsent bunches went out.
+    return packets_.write_unsent_bunches() ? Outcome::Done : Outcome::WindowFull;
+}
+
+OwedVersions ReplicationSender::position_of(std::uint32_t index) const {
+    const SendingRepState& pair = pairs_[index];
+    const auto extra = extras_.find(index);
+    const bool has_range = extra != extras_.end() && !pair.lost.is_empty();
+    return OwedVersions(pair, has_range ? extra->second.lost_range : RepRange());
+}
+
+ReplicationSender::PairExtra& ReplicationSender::extra_of(std::uint32_t index) {
+    const auto found = extras_.find(index);
+    return found != extras_.end() ? found->second
+                                  : extras_.emplace(index, PairExtra(resource_)).first->second;
+}
+
+void ReplicationSender::collect_owed(std::uint32_t index, const OwedVersions& position) {
+    ChangeMask& owed = context_.scratch.owed;
+    objects_.at(index)->changelist_state().collect_owed(position, owed);
+    const auto extra = extras_.find(index);
+    if (extra != extras_.end()) {
+        for (const PausedValue& paused : extra->second.paused) {
+            owed.clear(paused.handle.value - 1);
+        }
+    }
+}
+
+ReplicationSender::Outcome ReplicationSender::replicate_properties(std::uint32_t index) {
+    SendingRepState& pair = pairs_[index];
+    const Version version = objects_.at(index)->changelist_state().version();
+    if (!pair.owes_any(version)) {
+        pending_.clear(index);
+        return Outcome::Done;
+    }
+    const OwedVersions position = position_of(index);
+    collect_owed(index, position);
+    if (!context_.scratch.owed.any()) {
+        // What was lost has been sent again since, or is paused and will be owed anew.
+        pair.skip(version);
+        pending_.clear(index);
+        return Outcome::Done;
+    }
+    RepRange range;
+    for (const bool is_fresh_packet : {false, true}) {
+        if (is_fresh_packet) {
+            packets_.flush_full();
+        }
+        if (!packets_.can_write()) {
+            return Outcome::WindowFull;
+        }
+        if (write_block(index, position, nullptr, range) == SendResult::Whole) {
+            packets_.add_record({index, pair.send(version), RepRange()});
+            pending_.clear(index);
+            return Outcome::Done;
+        }
+    }
+    return replicate_parts(index, position);
+}
+
+ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t index,
+                                                              const OwedVersions& position) {
+    SendingRepState& pair = pairs_[index];
+    ChangelistState& state = objects_.at(index)->changelist_state();
+    const SentVersions versions = pair.take_owed(state.version());
+    pending_.clear(index);
+    RepCursor cursor;
+    SendResult result = SendResult::Part;
+    while (result != SendResult::Whole) {
+        const std::uint32_t next = context_.scratch.owed.next(cursor.handle.value - 1);
+        if (cursor.element == 0 && next == context_.scratch.owed.bit_count()) {
+            break;  // the last value was too large and went its own way
+        }
+        if (!packets_.can_write()) {
+            widen_lost_range(index, {cursor.handle.value, RepRange::no_end, cursor.element,
+                                     RepRange::no_end});
+            pair.return_unsent(versions);
+            pending_.set(index);
+            return Outcome::WindowFull;
+        }
+        RepRange range;
+        result = write_block(index, position, &cursor, range);
+        if (result == SendResult::ValueTooLarge) {
+            send_large_value(index, position, RepHandle{range.handle_begin});
+            continue;
+        }
+        pair.send_part();
+        packets_.add_record({index, versions, range});
+        if (result == SendResult::Part) {
+            packets_.flush_full();
+        }
+    }
+    return Outcome::Done;
+}
+
+SendResult ReplicationSender::write_block(std::uint32_t index, const OwedVersions& position,
+                                          RepCursor* cursor, RepRange& range) {
+    ChangelistState& state = objects_.at(index)->changelist_state();
+    PacketBuilder& builder = packets_.builder();
+    const ChannelIndex channel = ObjectStore::channel_of(index);
+    const std::uint32_t last = builder.last_channel().value;
+    const bool has_length = channel_state(pairs_[index]) == ChannelState::OpenSent;
+    BitWriter writer = builder.begin_block();
+    if (channel.value > last) {
+        writer.write_packed_uint(std::uint64_t{channel.value - last} << 1 | (has_length ? 1 : 0));
+    } else {
+        writer.write_packed_uint(has_length ? 1 : 0);
+        writer.write_packed_uint(channel.value);
+    }
+    if (writer.overflowed()) {
+        return SendResult::DoesNotFit;
+    }
+    // With a length in front the block is laid down apart, because the length comes to stand before it.
+    constexpr std::size_t length_bytes_max = 2;
+    const std::size_t room_bytes = writer.bits_left() / 8;
+    if (has_length && room_bytes <= length_bytes_max) {
+        return SendResult::DoesNotFit;
+    }
+    BitWriter body = has_length ? BitWriter(std::span(body_).first(room_bytes - length_bytes_max))
+                                : writer;
+    const ChangeMask& owed = context_.scratch.owed;
+    const SendResult result =
+        cursor == nullptr
+            ? send_properties(state, position, owed, body, context_)
+            : send_part(state, position, owed, *cursor, range, body, context_);
+    if (result == SendResult::DoesNotFit || result == SendResult::ValueTooLarge) {
+        return result;
+    }
+    if (has_length) {
+        writer.write_packed_uint(body.byte_count());
+        writer.write_bytes(body.bytes());
+    } else {
+        writer = body;
+    }
+    builder.end_block(writer, channel);
+    ++context_.counters.blocks_sent;
+    context_.counters.block_bytes_sent += body.byte_count();
+    return result;
+}
+
+void ReplicationSender::send_large_value(std::uint32_t index, const OwedVersions& position,
+                                         RepHandle handle) {
+    ChangelistState& state = objects_.at(index)->changelist_state();
+    ChangeMask only(resource_);
+    only.reset(state.layout().handle_count());
+    only.set(handle.value - 1);
+    const std::size_t bits = measure_property(state, position, handle, context_) +
+                             change_mask_bits(only, EmptySet::Impossible);
+    const std::size_t byte_count = (bits + 7) / 8;
+    if (byte_count > bunch_bytes_max_) {
+        ++context_.counters.values_over_limit;
+        log(LogLevel::Error, "a value of \"" + std::string(state.layout().type().name()) +
+                                 "\" exceeds bunch_bytes_max and is not sent");
+        return;
+    }
+    Vector<std::byte> payload(byte_count, Allocator<std::byte>(resource_));
+    BitWriter writer({payload.data(), payload.size()});
+    const SendResult result = send_properties(state, position, only, writer, context_);
+    REPLAYOUT_ASSERT(result == SendResult::Whole);
+    (void)result;
+    BunchHeader header;
+    header.channel = ObjectStore::channel_of(index);
+    PairExtra& extra = extra_of(index);
+    const std::uint32_t queued = bunch_count(pairs_[index]);
+    queue_bunch(header, extra.next_sequence, writer.bytes(),
+                {BunchTag::Kind::Value, index, handle.value});
+    const std::uint32_t count = bunch_count(pairs_[index]) - queued;
+    extra.next_sequence = static_cast<std::uint16_t>(extra.next_sequence + count);
+    extra.paused.push_back({handle, state.version(), count});
+    ++context_.counters.blocks_sent;
+    context_.counters.block_bytes_sent += payload.size();
+}
+
+void ReplicationSender::widen_lost_range(std::uint32_t index, const RepRange& range) {
+    const auto extra = extras_.find(index);
+    if (range.is_whole() && extra == extras_.end()) {
+        return;  // whole is what it is without an entry
+    }
+    const bool had_loss = !pairs_[index].lost.is_empty();
+    RepRange& lost_range = extra_of(index).lost_range;
+    lost_range = had_loss ? hull(lost_range, range) : range;
+}
+
+void ReplicationSender::record_delivered(const SentRecord& record) {
+    pairs_[record.object_index].delivered();
+}
+
+void ReplicationSender::record_lost(const SentRecord& record) {
+    SendingRepState& pair = pairs_[record.object_index];
+    if (channel_state(pair) == ChannelState::Closing) {
+        pair.delivered();  // resolved; nothing is owed any more
+        return;
+    }
+    widen_lost_range(record.object_index, record.range);
+    pair.lose(record.versions);
+    pending_.set(record.object_index);
+}
+
+void ReplicationSender::bunch_delivered(const BunchTag& tag) {
+    if (tag.kind == BunchTag::Kind::Control) {
+        return;
+    }
+    SendingRepState& pair = pairs_[tag.object_index];
+    REPLAYOUT_ASSERT(bunch_count(pair) > 0);
+    pair.holder_bits = static_cast<std::uint16_t>(pair.holder_bits - one_bunch);
+    if (channel_state(pair) == ChannelState::Closing) {
+        if (bunch_count(pair) == 0) {
+            finish_close(tag.object_index);
+        }
+    } else if (tag.kind == BunchTag::Kind::Open) {
+        set_channel_state(pair, ChannelState::Open);
+    } else if (tag.kind == BunchTag::Kind::Value) {
+        value_delivered(tag);
+    }
+}
+
+void ReplicationSender::finish_close(std::uint32_t index) {
+    pairs_[index] = SendingRepState();
+    --closing_count_;
+    ++stats_.channels_closed;
+    if (objects_.at(index) != nullptr) {
+        pending_.set(index);  // the next object of this slot has been waiting
+    }
+}
+
+void ReplicationSender::bunch_lost(const BunchTag& tag) {
+    if (tag.kind != BunchTag::Kind::Open) {
+        return;
+    }
+    SendingRepState& pair = pairs_[tag.object_index];
+    if (channel_state(pair) != ChannelState::OpenSent) {
+        return;
+    }
+    pair.lose_everything();
+    const auto extra = extras_.find(tag.object_index);
+    if (extra != extras_.end()) {
+        extra->second.lost_range = RepRange();
+    }
+    pending_.set(tag.object_index);
+}
+
+void ReplicationSender::value_delivered(const BunchTag& tag) {
+    auto& paused = extras_.at(tag.object_index).paused;
+    const auto value = std::find_if(paused.begin(), paused.end(), [&](const PausedValue& entry) {
+        return entry.handle.value == tag.handle;
+    });
+    if (value == paused.end() || --value->bunches_left > 0) {
+        return;
+    }
+    const Version sent = value->version;
+    paused.erase(value);
+    // Whatever it became while it was paused is owed now, and only that.
+    const Version now = pairs_[tag.object_index].sent_version;
+    if (now > sent) {
+        widen_lost_range(tag.object_index, {tag.handle, tag.handle + 1, 0, RepRange::no_end});
+        pairs_[tag.object_index].return_unsent({{sent, now}, {}});
+    }
+    pending_.set(tag.object_index);
+}
+
+}  // namespace replayout

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+//
+// What one connection of a server is owed, and the sending of it: the pairs of this connection with all
+// objects.
+//
+// A pair is sixteen bytes in a row by object index (SendingRepState); what is rare lies beside it: the
+// part of a large object that was lost, and values that travel reliably because no packet holds them.
+//
+//     Closed --open goes out--> OpenSent --open delivered--> Open
+//       ^                          |                           |
+//       |                          +----- object removed ------+
+//       +--all bunches delivered-- Closing
+//
+// The close alone is not enough to use the channel again: it may arrive before the open does, which then
+// is still to come.
+//
+// An open that was lost goes out again, and everything sent since the first one is owed again, because
+// the client threw it away.
+#pragma once
+
+#include <replayout/netdriver/net_world.h>
+#include <replayout/send_properties.h>
+
+#include "bit_row.h"
+#include "object_store.h"
+#include "packet_sender.h"
+
+#include <array>
+#include <cstdint>
+
+namespace replayout {
+
+class ReplicationSender final : public SentContentHandler {
+  public:
+    ReplicationSender(const ObjectStore& objects, PacketSender& packets, SendContext& context,
+                      NetStats& stats, std::uint32_t bunch_bytes_max, MemoryResource* resource);
+
+    /// Objects of `changed` (a row over the store) must be looked at.
+    void mark_pending(const BitRow& changed);
+    /// The object of that slot is about to be removed.
+    void object_removed(std::uint32_t index);
+
+    /// Sends what is pending, as far as the window goes.
+    void replicate();
+
+    [[nodiscard]] const SendingRepState& state_of(std::uint32_t index) const noexcept {
+        return pairs_[index];
+    }
+    /// Whether everything was sent and delivered, opens and closes included.
+    [[nodiscard]] bool is_settled() const noexcept;
+
+  private:
+    enum class ChannelState : std::uint8_t { Closed, OpenSent, Open, Closing };
+    enum class Outcome : std::uint8_t { Done, WindowFull };
+
+    struct PausedValue {
+        RepHandle handle;
+        Version version = 0;            ///< of the object when it was sent
+        std::uint32_t bunches_left = 0; ///< fragments not yet delivered
+    };
+    /// Beside a pair, where needed.
+    struct PairExtra {
+        explicit PairExtra(MemoryResource* resource)
+            : paused(Allocator<PausedValue>(resource)) {}
+
+        RepRange lost_range;
+        std::uint16_t next_sequence = 2;  ///< of the channel's bunches; 1 was the open
+        Vector<PausedValue> paused;
+    };
+
+    // SentContentHandler
+    void record_delivered(const SentRecord& record) override;
+    void record_lost(const SentRecord& record) override;
+    void bunch_delivered(const BunchTag& tag) override;
+    void bunch_lost(const BunchTag& tag) override;
+
+    [[nodiscard]] Outcome replicate_actor(std::uint32_t index);
+    [[nodiscard]] Outcome open_channel(std::uint32_t index);
+    [[nodiscard]] Outcome replicate_properties(std::uint32_t index);
+    [[nodiscard]] Outcome replicate_parts(std::uint32_t index, const OwedVersions& position);
+    [[nodiscard]] SendResult write_block(std::uint32_t index, const OwedVersions& position,
+                                         RepCursor* cursor, RepRange& range);
+    void send_large_value(std::uint32_t index, const OwedVersions& position, RepHandle handle);
+    void value_delivered(const BunchTag& tag);
+    void collect_owed(std::uint32_t index, const OwedVersions& position);
+    [[nodiscard]] PairExtra& extra_of(std::uint32_t index);
+
+    [[nodiscard]] static ChannelState channel_state(const SendingRepState& pair) noexcept;
+    static void set_channel_state(SendingRepState& pair, ChannelState state) noexcept;
+    /// Bunches of the channel that are queued or under way.
+    [[nodiscard]] static std::uint32_t bunch_count(const SendingRepState& pair) noexcept;
+    void queue_bunch(const BunchHeader& header, std::uint16_t sequence,
+                     std::span<const std::byte> payload, const BunchTag& tag);
+    void finish_close(std::uint32_t index);
+    [[nodiscard]] OwedVersions position_of(std::uint32_t index) const;
+    /// A loss within `range` is about to be noted in the pair.
+    void widen_lost_range(std::uint32_t index, const RepRange& range);
+    void grow();
+
+    const ObjectStore& objects_;
+    PacketSender& packets_;
+    SendContext& context_;
+    NetStats& stats_;
+    std::uint32_t bunch_bytes_max_;
+    MemoryResource* resource_;
+    Vector<SendingRepState> pairs_;  // by object index
+    BitRow pending_;
+    FlatMap<std::uint32_t, PairExtra> extras_;  // by object index
+    std::uint32_t closing_count_ = 0;
+    std::array<std::byte, PacketBuilder::packet_bytes_limit> body_;
+};
+
+}  // namespace replayout

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+#include "replication_server.h"
+
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <string>
+
+namespace replayout {
+
+namespace {
+
+[[nodiscard]] PacketSender::Settings packet_settings(const NetDriverSettings& settings, PeerId peer,
+                                                     std::uint16_t session) noexcept {
+    return {peer, session, settings.config.packet_bytes_max};
+}
+
+// Refused peers are heard out until they know why, and so take places beyond those of players.
+constexpr std::size_t refused_max = 64;
+
+/// The hello that a first packet begins with, if it does; nothing of it is trusted or kept.
+[[nodiscard]] bool find_hello(std::span<const std::byte> datagram, PacketHeader& header,
+                              Hello& hello) noexcept {
+    const std::size_t header_bytes = read_packet_header(datagram, header);
+    if (header_bytes == 0 || !header.has_bunches) {
+        return false;
+    }
+    BitReader reader(datagram.subspan(header_bytes));
+    if (reader.read_packed_uint() == 0) {
+        return false;
+    }
+    const BunchHeader bunch = read_bunch_header(reader);
+    const bool is_first = bunch.channel.is_control() && bunch.sequence == 1 && !bunch.is_partial;
+    return !reader.failed() && is_first && read_hello(reader.take_bytes(bunch.payload_bytes), hello);
+}
+
+}  // namespace
+
+ReplicationServer::Client::Client(ReplicationServer& server,
+                                  const PacketSender::Settings& settings, NetTime now)
+    : connection(server.settings_.config, settings, server.transport_, server.stats_,
+                 ConnectionState::Joined, now, server.settings_.resource),
+      sender(server.objects_, connection.packets(), server.context_, server.stats_,
+             server.settings_.config.bunch_bytes_max, server.settings_.resource) {
+    connection.packets().set_content_handler(&sender);
+}
+
+CloseReason ReplicationServer::Client::handle_control(std::span<const std::byte> message) {
+    Hello hello;
+    return read_hello(message, hello) ? CloseReason::None : CloseReason::NotAllowed;
+}
+
+ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const LayoutTable& layouts,
+                                     Transport& transport, NetWorld& world, NetGUIDCache& guids,
+                                     NetStats& stats)
+    : settings_(settings), layouts_(layouts), transport_(transport), world_(world), guids_(guids),
+      stats_(stats), schema_(layouts.digest()), objects_(settings.resource),
+      live_(settings.resource), changed_(settings.resource), scratch_(settings.resource),
+      context_{guids, stats.replication, scratch_, settings.is_sharing},
+      clients_(Allocator<Client*>(settings.resource)), clients_by_peer_(settings.resource) {}
+
+ReplicationServer::~ReplicationServer() {
+    for (Client* client : clients_) {
+        destroy(client);
+    }
+}
+
+void ReplicationServer::destroy(Client* client) noexcept {
+    std::destroy_at(client);
+    settings_.resource->deallocate(client, sizeof(Client), alignof(Client));
+}
+
+void ReplicationServer::receive(PeerId peer, std::span<const std::byte> datagram, NetTime now) {
+    const auto found = clients_by_peer_.find(peer.value);
+    if (found == clients_by_peer_.end()) {
+        receive_hello(peer, datagram, now);
+        return;
+    }
+    Client& client = *found->second;
+    PacketHeader header;
+    if (read_packet_header(datagram, header) != 0 &&
+        header.session != client.connection.session()) {
+        receive_hello(peer, datagram, now);
+        return;
+    }
+    client.connection.receive(datagram, now, client);
+}
+
+void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> datagram,
+                                      NetTime now) {
+    PacketHeader header;
+    Hello hello;
+    if (!find_hello(datagram, header, hello)) {
+        ++stats_.packets_dropped;
+        return;
+    }
+    const auto found = clients_by_peer_.find(peer.value);
+    if (found != clients_by_peer_.end()) {
+        found->second->connection.end(CloseReason::Replaced);
+        clients_by_peer_.erase(found);
+    } else if (clients_.size() >= settings_.config.connections_max + refused_max) {
+        ++stats_.packets_dropped;
+        return;
+    }
+    const CloseReason refusal = judge(hello);
+    Client& client = accept(peer, header.session, now);
+    client.connection.receive(datagram, now, client);
+    if (refusal != CloseReason::None) {
+        client.connection.close(refusal, now);
+        return;
+    }
+    client.connection.send_control(welcome_message());
+    client.sender.mark_pending(live_);
+}
+
+CloseReason ReplicationServer::judge(const Hello& hello) const {
+    if (hello.version != wire_version) {
+        return CloseReason::WireVersion;
+    }
+    if (hello.schema != schema_ || hello.layout_count != layouts_.count()) {
+        log(LogLevel::Warning, "a client was refused: its layouts are not ours (it has " +
+                                   std::to_string(hello.layout_count) + ", we have " +
+                                   std::to_string(layouts_.count()) + ")");
+        return CloseReason::LayoutMismatch;
+    }
+    return connection_count() >= settings_.config.connections_max ? CloseReason::ServerFull
+                                                                  : CloseReason::None;
+}
+
+ReplicationServer::Client& ReplicationServer::accept(PeerId peer, std::uint16_t session,
+                                                     NetTime now) {
+    void* memory = settings_.resource->allocate(sizeof(Client), alignof(Client));
+    auto* client = ::new (memory) Client(*this, packet_settings(settings_, peer, session), now);
+    clients_.push_back(client);
+    clients_by_peer_.emplace(peer.value, client);
+    return *client;
+}
+
+void ReplicationServer::flush(NetTime now) {
+    for (Client* client : clients_) {
+        client->connection.packets().begin_flush(now);
+    }
+    server_replicate_actors();
+    for (Client* client : clients_) {
+        client->connection.flush(now);
+    }
+    remove_closed();
+}
+
+void ReplicationServer::server_replicate_actors() {
+    // Phase A: what changed, once for all connections.
+    for (std::uint32_t index = live_.next(0); index != BitRow::no_bit;
+         index = live_.next(index + 1)) {
+        ObjectReplicator& replicator = *objects_.at(index);
+        const void* memory = world_.object_memory(replicator.object());
+        if (replicator.changelist_state().update(memory, guids_, stats_.replication)) {
+            changed_.set(index);
+        }
+    }
+    // Phase B: who is owed what, connection by connection.
+    for (Client* client : clients_) {
+        if (client->connection.state() == ConnectionState::Joined) {
+            client->sender.mark_pending(changed_);
+            if (client->connection.packets().write_unsent_bunches()) {
+                client->sender.replicate();
+            }
+        }
+    }
+    changed_.clear_all();
+}
+
+void ReplicationServer::remove_closed() {
+    const auto is_closed = [](const Client* client) {
+        return client->connection.state() == ConnectionState::Closed;
+    };
+    for (Client* client : clients_) {
+        if (is_closed(client)) {
+            const auto found = clients_by_peer_.find(client->connection.peer().value);
+            if (found != clients_by_peer_.end() && found->second == client) {
+                clients_by_peer_.erase(found);
+            }
+        }
+    }
+    const auto end = std::stable_partition(
+        clients_.begin(), clients_.end(), [&](const Client* client) { return !is_closed(client); });
+    std::for_each(end, clients_.end(), [this](Client* client) { destroy(client); });
+    clients_.erase(end, clients_.end());
+}
+
+NetObjectId ReplicationServer::add_object(const RepLayout& layout, ObjectHandle object) {
+    REPLAYOUT_ASSERT(!object.is_null());
+    const NetGUID guid = guids_.guid_of(object);
+    guids_.bind(guid, object);
+    const NetObjectId id = objects_.add(layout, layouts_.number_of(layout), object, guid);
+    live_.grow(objects_.slot_count());
+    changed_.grow(objects_.slot_count());
+    live_.set(id.index);
+    changed_.set(id.index);
+    return id;
+}
+
+void ReplicationServer::remove_object(NetObjectId id) {
+    REPLAYOUT_ASSERT(objects_.contains(id));
+    for (Client* client : clients_) {
+        if (client->connection.state() == ConnectionState::Joined) {
+            client->sender.object_removed(id.index);
+        }
+    }
+    guids_.unbind(objects_.at(id.index)->guid());
+    live_.clear(id.index);
+    changed_.clear(id.index);
+    objects_.remove(id);
+}
+
+std::uint32_t ReplicationServer::connection_count() const noexcept {
+    return static_cast<std::uint32_t>(
+        std::count_if(clients_.begin(), clients_.end(), [](const Client* client) {
+            return client->connection.state() == ConnectionState::Joined;
+        }));
+}
+
+const NetConnection* ReplicationServer::find(PeerId peer) const noexcept {
+    const auto found = clients_by_peer_.find(peer.value);
+    return found == clients_by_peer_.end() ? nullptr : &found->second->connection;
+}
+
+void ReplicationServer::disconnect(PeerId peer, NetTime now) {
+    const auto found = clients_by_peer_.find(peer.value);
+    if (found != clients_by_peer_.end()) {
+        found->second->connection.close(CloseReason::Requested, now);
+    }
+}
+
+bool ReplicationServer::is_settled() const noexcept {
+    return std::all_of(clients_.begin(), clients_.end(), [](const Client* client) {
+        return client->connection.state() == ConnectionState::Joined &&
+               client->sender.is_settled() && !client->connection.packets().awaits_ack();
+    });
+}
+
+}  // namespace replayout

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+//
+// The server's side of a driver: its objects, its connections, and the two phases of a flush.
+#pragma once
+
+#include <replayout/netdriver/net_driver.h>
+
+#include "bit_row.h"
+#include "control_message.h"
+#include "layout_table.h"
+#include "net_connection.h"
+#include "object_store.h"
+#include "replication_sender.h"
+
+#include <unordered_map>
+
+namespace replayout {
+
+class ReplicationServer {
+  public:
+    ReplicationServer(const NetDriverSettings& settings, const LayoutTable& layouts,
+                      Transport& transport, NetWorld& world, NetGUIDCache& guids,
+                      NetStats& stats);
+    ~ReplicationServer();
+    ReplicationServer(const ReplicationServer&) = delete;
+    ReplicationServer& operator=(const ReplicationServer&) = delete;
+
+    void receive(PeerId peer, std::span<const std::byte> datagram, NetTime now);
+    void flush(NetTime now);
+
+    [[nodiscard]] NetObjectId add_object(const RepLayout& layout, ObjectHandle object);
+    void remove_object(NetObjectId id);
+
+    [[nodiscard]] const ObjectStore& objects() const noexcept { return objects_; }
+    [[nodiscard]] std::uint32_t connection_count() const noexcept;
+    [[nodiscard]] const NetConnection* find(PeerId peer) const noexcept;
+    void disconnect(PeerId peer, NetTime now);
+    [[nodiscard]] bool is_settled() const noexcept;
+
+  private:
+    /// A connection with the pairs of its own.
+    class Client final : public PayloadHandler {
+      public:
+        Client(ReplicationServer& server, const PacketSender::Settings& settings, NetTime now);
+
+        NetConnection connection;
+        ReplicationSender sender;
+
+      private:
+        CloseReason handle_bunch(const BunchHeader&, std::span<const std::byte>) override {
+            return CloseReason::NotAllowed;
+        }
+        CloseReason handle_control(std::span<const std::byte> message) override;
+        CloseReason handle_blocks(BitReader&) override { return CloseReason::NotAllowed; }
+    };
+
+    void server_replicate_actors();
+    /// A datagram of a peer that has no connection, or starts a new session.
+    void receive_hello(PeerId peer, std::span<const std::byte> datagram, NetTime now);
+    [[nodiscard]] CloseReason judge(const Hello& hello) const;
+    Client& accept(PeerId peer, std::uint16_t session, NetTime now);
+    void remove_closed();
+    void destroy(Client* client) noexcept;
+
+    const NetDriverSettings& settings_;
+    const LayoutTable& layouts_;
+    Transport& transport_;
+    NetWorld& world_;
+    NetGUIDCache& guids_;
+    NetStats& stats_;
+    Digest128 schema_;
+    ObjectStore objects_;
+    BitRow live_;
+    BitRow changed_;
+    SendScratch scratch_;
+    SendContext context_;
+    Vector<Client*> clients_;  // in the order in which they joined
+    std::pmr::unordered_map<std::uint64_t, Client*> clients_by_peer_;  // looked up, never walked
+};
+
+}  // namespace replayout

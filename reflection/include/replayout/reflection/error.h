@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+//
+// How a set-up that is wrong shows: a Result or a Status with a code and a sentence that names the
+// culprit. Cold paths only; what a peer sends is reported by a sticky reader and a close reason.
+//
+// Result<T> borrows the member names of std::expected, which C++20 lacks, so that it can become an
+// alias one day.
+#pragma once
+
+#include <replayout/reflection/diagnostics.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace replayout {
+
+enum class ErrorCode : std::uint8_t {
+    Ok,  ///< the only code that is no error
+    RegistryFrozen,
+    RegistryNotFrozen,
+    DuplicateName,
+    EmptyName,
+    UnknownType,
+    MissingTraitFunction,
+    ConflictingTraits,
+    OffsetOutsideType,
+    OverlappingProperties,
+    MisalignedProperty,
+    InvalidSize,
+    InvalidAlignment,
+    InvalidArrayDim,
+    MissingOperation,
+    NestingTooDeep,
+    TooManyProperties,
+    BaseMismatch,
+    Unsupported,
+    LimitExceeded,
+    InvalidArgument,
+};
+
+/// Stable lower-case English phrase ("duplicate name").
+[[nodiscard]] std::string_view to_string(ErrorCode code) noexcept;
+
+/// What went wrong and who is to blame for it, as a sentence for a log.
+struct Error {
+    ErrorCode code = ErrorCode::Ok;
+    std::string message;
+};
+
+/// A value or the reason why there is none.
+template <typename T>
+class [[nodiscard]] Result {
+  public:
+    Result(T value) : content_(std::in_place_index<0>, std::move(value)) {}
+    Result(Error error) : content_(std::in_place_index<1>, std::move(error)) {}
+
+    [[nodiscard]] bool has_value() const noexcept { return content_.index() == 0; }
+    explicit operator bool() const noexcept { return has_value(); }
+
+    /// The value; asserts that there is one.
+    [[nodiscard]] const T& operator*() const& noexcept { return *checked(); }
+    [[nodiscard]] T& operator*() & noexcept { return *checked(); }
+    [[nodiscard]] T&& operator*() && noexcept { return std::move(*checked()); }
+    [[nodiscard]] const T* operator->() const noexcept { return checked(); }
+    [[nodiscard]] T* operator->() noexcept { return checked(); }
+
+    /// The error; asserts that there is one.
+    [[nodiscard]] const Error& error() const noexcept {
+        REPLAYOUT_ASSERT(!has_value());
+        return *std::get_if<1>(&content_);
+    }
+
+  private:
+    [[nodiscard]] const T* checked() const noexcept {
+        REPLAYOUT_ASSERT(has_value());
+        return std::get_if<0>(&content_);
+    }
+    [[nodiscard]] T* checked() noexcept {
+        REPLAYOUT_ASSERT(has_value());
+        return std::get_if<0>(&content_);
+    }
+
+    std::variant<T, Error> content_;
+};
+
+/// Success or the reason against it.
+class [[nodiscard]] Status {
+  public:
+    Status() = default;
+    Status(Error error) : error_(std::move(error)) {}
+
+    [[nodiscard]] bool has_value() const noexcept { return error_.code == ErrorCode::Ok; }
+    explicit operator bool() const noexcept { return has_value(); }
+    [[nodiscard]] const Error& error() const noexcept { return error_; }
+
+  private:
+    Error error_;
+};
+
+}  // namespace replayout

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+//
+// Hashes that stand on the wire or identify a layout: XXH3 with seed 0 over a canonical
+// little-endian byte string, so that every compiler and machine gets the same value. xxHash itself
+// stays private to one source file.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace replayout {
+
+/// XXH3 64 bits, seed 0.
+[[nodiscard]] std::uint64_t hash64(std::span<const std::byte> bytes) noexcept;
+[[nodiscard]] std::uint64_t hash64(std::string_view text) noexcept;
+
+/// A 128-bit digest.
+struct Digest128 {
+    std::uint64_t low = 0;
+    std::uint64_t high = 0;
+
+    friend constexpr auto operator<=>(const Digest128&, const Digest128&) noexcept = default;
+};
+
+/// Lower-case hexadecimal, high word first, 32 characters.
+[[nodiscard]] std::string to_string(const Digest128& digest);
+
+/// Collects a canonical description and hashes it (XXH3, 128 bits, seed 0). Sensitive to order;
+/// every item says what it is and how long, so two descriptions have the same bytes only when they
+/// are equal:
+///
+///     integer   'u'  value, 8 bytes
+///     text      's'  count of bytes, 8 bytes   the bytes
+///     digest    'd'  low, 8 bytes              high, 8 bytes
+///
+/// all little-endian. The order of calls is the order of bytes.
+class Fingerprint {
+  public:
+    void add(std::uint64_t value);
+    void add(std::string_view text);
+    void add(const Digest128& digest);
+
+    [[nodiscard]] Digest128 digest() const noexcept;
+
+  private:
+    std::string bytes_;
+};
+
+}  // namespace replayout

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+//
+// The typed door: C++ types described from outside, without macros and without a change to them.
+//
+//     const auto hit = struct_builder<Hit>(registry, "Hit").property<&Hit::point>().build();
+//
+//     const auto pawn =
+//         class_builder<Pawn>(registry, "Pawn")
+//             .base<Actor>()                                   // registered before
+//             .property<&Pawn::health>().on_rep<&Pawn::on_rep_health>()
+//             .property<&Pawn::hits>()                         // std::vector<Hit>; Hit registered
+//             before .property<&Pawn::title_>("title")                // a name of its own
+//             .property<&Pawn::ammo>().not_replicated()
+//             .function<FireParameters>("ServerFire", FunctionFlags::Server |
+//             FunctionFlags::Reliable) .build();                                        //
+//             Result<const Type*>
+//
+// What is taken from the type, and from where:
+//
+//     kind of a member      KindOf<Member>; a C array or std::array is its element, array_dim times
+//     name of a member      the member pointer, as written in the program
+//     traits of a struct    StructTraitsOf<T>; what it promises and T lacks does not compile
+//     life of a struct      its constructors, assignment, destructor and operator==
+//     life of a class       its default constructor and destructor, nothing else
+//
+// A member may belong to a base that is not registered; its offset is that in T. A member that is
+// private is reached by a builder function that is a friend. Errors are collected: build() reports
+// the first. A builder is made, used and thrown away by one thread.
+#pragma once
+
+#include <replayout/reflection/dynamic_type_builder.h>
+#include <replayout/reflection/kind_of.h>
+#include <replayout/reflection/member_pointer.h>
+#include <replayout/reflection/struct_traits.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace replayout {
+
+template <typename T, typename Value>
+class PropertyBuilder;
+
+namespace detail {
+
+/// The element type of a C array or std::array and how many there are; else the type itself, once.
+template <typename T>
+struct Elements {
+    using element_type = T;
+    static constexpr std::size_t count = 1;
+};
+
+template <typename T, std::size_t Count>
+struct Elements<T[Count]> {
+    static_assert(!std::is_array_v<T>, "an array of arrays cannot be a property: use a struct");
+    using element_type = std::remove_all_extents_t<T>;
+    static constexpr std::size_t count = Count;
+};
+
+template <typename T, std::size_t Count>
+struct Elements<std::array<T, Count>> {
+    static_assert(sizeof(std::array<T, Count>) == Count * sizeof(T));
+    using element_type = T;
+    static constexpr std::size_t count = Count;
+};
+
+/// Fills what the C++ type of one value says. Answer: the name of a C++ struct that had to be
+/// registered before and is not, or nothing.
+template <typename T>
+[[nodiscard]] std::string_view describe_value(TypeRegistry& registry, Property& property) {
+    static_assert(!std::is_const_v<T> && !std::is_volatile_v<T>, "a property must be assignable");
+    static_assert(Elements<T>::count == 1 && std::is_same_v<typename Elements<T>::element_type, T>,
+                  "an array of arrays cannot be a property: use a struct");
+    using Kind = KindOf<T>;
+    constexpr PropertyKind kind = Kind::kind;
+    property.kind = kind;
+    property.size = static_cast<std::uint32_t>(sizeof(T));
+    if constexpr (is_plain(kind)) {
+        static_assert(std::is_trivially_copyable_v<T>,
+                      "a value of a plain kind is copied as bytes");
+    } else if constexpr (kind == PropertyKind::Struct) {
+        property.struct_type = registry.find(type_key_of<T>());
+        if (property.struct_type == nullptr) {
+            return name_of_type<T>();
+        }
+    } else {
+        property.ops = make_type_ops<T>();
+    }
+    if constexpr (kind == PropertyKind::String || kind == PropertyKind::Name) {
+        property.string = Kind::string_ops(registry);
+    } else if constexpr (kind == PropertyKind::ObjectReference) {
+        property.reference = Kind::reference_ops();
+    } else if constexpr (kind == PropertyKind::DynamicArray) {
+        property.array = Kind::array_ops();
+        const auto element = std::make_shared<Property>();
+        const std::string_view unknown =
+            describe_value<typename Kind::element_type>(registry, *element);
+        property.element = element;
+        return unknown;
+    }
+    return {};
+}
+
+/// NotifyFunction::call for a function that takes the object, or the object and the previous value.
+template <typename T, typename Value, auto Function>
+void call_notify(void* object, const void* previous, void* /*context*/) {
+    using Callable = decltype(Function);
+    constexpr bool takes_previous = std::is_invocable_v<Callable, T&, const Value&>;
+    static_assert(takes_previous || std::is_invocable_v<Callable, T&>,
+                  "on_rep needs void f() or void f(const Value& previous) of the object, or a free "
+                  "function void f(T&) or void f(T&, const Value& previous)");
+    if constexpr (takes_previous) {
+        std::invoke(Function, *static_cast<T*>(object), *static_cast<const Value*>(previous));
+    } else if constexpr (std::is_invocable_v<Callable, T&>) {
+        std::invoke(Function, *static_cast<T*>(object));
+    }
+}
+
+}  // namespace detail
+
+/// Describes the C++ type `T`; made by class_builder and struct_builder. See the head of this file.
+template <typename T>
+class TypeBuilder {
+    static_assert(std::is_class_v<T> && !std::is_const_v<T> && !std::is_volatile_v<T>);
+    static_assert(sizeof(T) <= std::numeric_limits<std::uint32_t>::max());
+
+  public:
+    /// `registry` must outlive the builder; `name` is the type's name on both ends; `ops` are what
+    /// class_builder and struct_builder differ in.
+    TypeBuilder(TypeRegistry& registry, TypeKind kind, std::string_view name, const TypeOps& ops);
+
+    /// The base whose properties and functions this type inherits. Must be registered already, and
+    /// neither virtual nor ambiguous.
+    template <typename Base>
+    TypeBuilder& base();
+
+    /// A member. The answer goes on with what can be said of that property, and with the type.
+    template <auto Member>
+    auto property(std::string_view name = detail::name_of_member<Member>());
+
+    /// A function; `parameters` is a struct type, or null when it has none.
+    TypeBuilder& function(std::string_view name, FunctionFlags flags,
+                          const Type* parameters = nullptr);
+
+    /// A function whose parameters are the struct `Parameters`, registered already.
+    template <typename Parameters>
+    TypeBuilder& function(std::string_view name, FunctionFlags flags);
+
+    /// Checks the type and adds it to the registry; see TypeRegistry for what is refused. Once
+    /// only.
+    [[nodiscard]] Result<const Type*> build() { return builder_.build(); }
+
+  private:
+    template <typename, typename>
+    friend class PropertyBuilder;
+
+    /// Notes that `member` needs the C++ type `type`, which the registry does not know.
+    void refuse_unknown(std::string_view member, std::string_view name, std::string_view type);
+
+    DynamicTypeBuilder builder_;
+};
+
+/// What can be said of the property just declared, whose element type is `Value`; the rest is
+/// passed on to the type's builder, on which this is a loan.
+template <typename T, typename Value>
+class PropertyBuilder {
+  public:
+    explicit PropertyBuilder(TypeBuilder<T>& type) noexcept : type_(&type) {}
+
+    /// `Function` is called after an update of this property. See call_notify for its forms.
+    template <auto Function>
+    PropertyBuilder& on_rep() {
+        type_->builder_.on_rep({detail::call_notify<T, Value, Function>, nullptr});
+        return *this;
+    }
+
+    /// The member is known and never sent.
+    PropertyBuilder& not_replicated() {
+        type_->builder_.not_replicated();
+        return *this;
+    }
+
+    template <auto Member>
+    auto property(std::string_view name = detail::name_of_member<Member>()) {
+        return type_->template property<Member>(name);
+    }
+
+    TypeBuilder<T>& function(std::string_view name, FunctionFlags flags,
+                             const Type* parameters = nullptr) {
+        return type_->function(name, flags, parameters);
+    }
+
+    template <typename Parameters>
+    TypeBuilder<T>& function(std::string_view name, FunctionFlags flags) {
+        return type_->template function<Parameters>(name, flags);
+    }
+
+    [[nodiscard]] Result<const Type*> build() { return type_->build(); }
+
+  private:
+    TypeBuilder<T>* type_;
+};
+
+/// Describes a class: its objects are replicated by themselves.
+template <typename T>
+[[nodiscard]] TypeBuilder<T> class_builder(TypeRegistry& registry, std::string_view name) {
+    return TypeBuilder<T>(registry, TypeKind::Class, name, make_class_ops<T>());
+}
+
+/// Describes a struct: its values are members of other types, or parameters of functions.
+template <typename T>
+[[nodiscard]] TypeBuilder<T> struct_builder(TypeRegistry& registry, std::string_view name) {
+    return TypeBuilder<T>(registry, TypeKind::Struct, name, make_type_ops<T>());
+}
+
+template <typename T>
+TypeBuilder<T>::TypeBuilder(TypeRegistry& registry, TypeKind kind, std::string_view name,
+                            const TypeOps& ops)
+    : builder_(registry, kind, name, static_cast<std::uint32_t>(sizeof(T)),
+               static_cast<std::uint32_t>(alignof(T))) {
+    builder_.key(type_key_of<T>()).traits(make_struct_traits<T>()).ops(ops);
+}
+
+template <typename T>
+template <typename Base>
+TypeBuilder<T>& TypeBuilder<T>::base() {
+    static_assert(
+        detail::PlainBaseOf<T, Base>,
+        "base<B>() needs a base of the type that is accessible, unambiguous, not virtual");
+    if (const Type* base = builder_.registry().find(type_key_of<Base>())) {
+        builder_.base(*base, static_cast<std::uint32_t>(detail::offset_of_base<T, Base>()));
+    } else {
+        refuse_unknown("base", {}, detail::name_of_type<Base>());
+    }
+    return *this;
+}
+
+template <typename T>
+template <auto Member>
+auto TypeBuilder<T>::property(std::string_view name) {
+    using Declared = typename detail::MemberPointer<decltype(Member)>::value_type;
+    using Value = typename detail::Elements<Declared>::element_type;
+    Property property;
+    property.name = name;
+    property.offset = static_cast<std::uint32_t>(detail::offset_of_member<T, Member>());
+    property.array_dim = static_cast<std::uint32_t>(detail::Elements<Declared>::count);
+    const std::string_view unknown = detail::describe_value<Value>(builder_.registry(), property);
+    if (!unknown.empty()) {
+        refuse_unknown("property", name, unknown);
+    }
+    builder_.property(std::move(property));
+    return PropertyBuilder<T, Value>(*this);
+}
+
+template <typename T>
+TypeBuilder<T>& TypeBuilder<T>::function(std::string_view name, FunctionFlags flags,
+                                         const Type* parameters) {
+    builder_.function(name, flags, parameters);
+    return *this;
+}
+
+template <typename T>
+template <typename Parameters>
+TypeBuilder<T>& TypeBuilder<T>::function(std::string_view name, FunctionFlags flags) {
+    const Type* parameters = builder_.registry().find(type_key_of<Parameters>());
+    if (parameters == nullptr) {
+        refuse_unknown("function", name, detail::name_of_type<Parameters>());
+    }
+    return function(name, flags, parameters);
+}
+
+template <typename T>
+void TypeBuilder<T>::refuse_unknown(std::string_view member, std::string_view name,
+                                    std::string_view type) {
+    std::string text = "type \"" + builder_.description().name + "\": " + std::string(member);
+    if (!name.empty()) {
+        text += " \"" + std::string(name) + '"';
+    }
+    text += ": C++ type " + std::string(type) + " must be registered before";
+    builder_.refuse({ErrorCode::UnknownType, std::move(text)});
+}
+
+}  // namespace replayout

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "description_checks.h"
+
+#include <replayout/reflection/math.h>
+#include <replayout/reflection/type_registry.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+
+namespace replayout::detail {
+namespace {
+
+// Values of plain kinds are copied and compared as bytes, whatever their C++ type: an engine's own
+// vector type never has to be named, and a NaN equals itself, so that it is not sent again on each
+// tick.
+template <std::size_t Size>
+void clear_bytes(void* memory) {
+    std::memset(memory, 0, Size);
+}
+
+template <std::size_t Size>
+void copy_bytes(void* target, const void* source) {
+    std::memcpy(target, source, Size);
+}
+
+template <std::size_t Size>
+bool equal_bytes(const void* left, const void* right) {
+    return std::memcmp(left, right, Size) == 0;
+}
+
+void destroy_bytes(void*) {}
+
+void construct_identity(void* memory) {
+    const Quat identity;
+    std::memcpy(memory, &identity, sizeof(identity));
+}
+
+template <std::size_t Size>
+TypeOps byte_ops(std::size_t alignment) {
+    TypeOps ops;
+    ops.construct = clear_bytes<Size>;
+    ops.copy_construct = copy_bytes<Size>;
+    ops.copy_assign = copy_bytes<Size>;
+    ops.destroy = destroy_bytes;
+    ops.equal = equal_bytes<Size>;
+    ops.size = Size;
+    ops.alignment = static_cast<std::uint32_t>(alignment);
+    ops.is_trivial = true;
+    return ops;
+}
+
+// What an eight-byte scalar is aligned to as a member; on some 32-bit systems that is four.
+struct Aligned8 {
+    char before;
+    std::uint64_t value;
+};
+
+TypeOps plain_ops(const Property& property) {
+    if (property.kind == PropertyKind::Vector) {
+        return byte_ops<sizeof(Vector3)>(alignof(Vector3));
+    }
+    if (property.kind == PropertyKind::Quat) {
+        TypeOps ops = byte_ops<sizeof(Quat)>(alignof(Quat));
+        ops.construct = construct_identity;
+        return ops;
+    }
+    switch (property.size) {
+        case 1:
+            return byte_ops<1>(1);
+        case 2:
+            return byte_ops<2>(2);
+        case 4:
+            return byte_ops<4>(4);
+        case 8:
+            return byte_ops<8>(offsetof(Aligned8, value));
+        default:
+            return {};  // A size that no plain kind has; the checks refuse it.
+    }
+}
+
+bool is_absent(const TypeOps& ops) {
+    return ops.construct == nullptr && ops.copy_construct == nullptr &&
+           ops.copy_assign == nullptr && ops.destroy == nullptr && ops.equal == nullptr &&
+           ops.size == 0;
+}
+
+// An element is shared and const, so it is replaced by a completed copy of its own. Depth is
+// bounded by what the checks accept: deeper elements belong to a description that they refuse.
+void complete_property(Property& property, std::uint32_t depth) {
+    if (is_absent(property.ops)) {
+        if (is_plain(property.kind)) {
+            property.ops = plain_ops(property);
+        } else if (property.kind == PropertyKind::Struct && property.struct_type != nullptr) {
+            property.ops = property.struct_type->ops();
+        }
+    }
+    if (property.kind == PropertyKind::DynamicArray && property.element != nullptr && depth > 0) {
+        const auto element = std::make_shared<Property>(*property.element);
+        complete_property(*element, depth - 1);
+        property.element = element;
+    }
+}
+
+}  // namespace
+
+void complete_operations(TypeDescription& description) {
+    if (description.ops.copy_assign == nullptr && description.traits.has_copy) {
+        description.ops.copy_assign = description.traits.copy;
+    }
+    for (Property& property : description.properties) {
+        complete_property(property, nesting_depth_max);
+    }
+}
+
+}  // namespace replayout::detail

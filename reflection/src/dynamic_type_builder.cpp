@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/reflection/diagnostics.h>
+#include <replayout/reflection/dynamic_type_builder.h>
+
+#include <memory>
+#include <utility>
+
+namespace replayout {
+
+DynamicTypeBuilder::DynamicTypeBuilder(TypeRegistry& registry, TypeKind kind, std::string_view name,
+                                       std::uint32_t size, std::uint32_t alignment)
+    : registry_(&registry) {
+    description_.kind = kind;
+    description_.name = name;
+    description_.size = size;
+    description_.alignment = alignment;
+}
+
+DynamicTypeBuilder& DynamicTypeBuilder::base(const Type& base, std::uint32_t offset) {
+    if (description_.base != nullptr) {
+        return refuse(misuse("has more than one base"));
+    }
+    description_.base = &base;
+    description_.base_offset = offset;
+    return *this;
+}
+
+DynamicTypeBuilder& DynamicTypeBuilder::property(std::string_view name, PropertyKind kind,
+                                                 std::uint32_t offset, std::uint32_t array_dim) {
+    return property(plain_property(name, kind, offset, array_dim));
+}
+
+DynamicTypeBuilder& DynamicTypeBuilder::property(Property property) {
+    description_.properties.push_back(std::move(property));
+    return *this;
+}
+
+DynamicTypeBuilder& DynamicTypeBuilder::on_rep(NotifyFunction notify) {
+    if (description_.properties.empty()) {
+        return refuse(misuse("has a notify before its first property"));
+    }
+    description_.properties.back().notify = notify;
+    return *this;
+}
+
+DynamicTypeBuilder& DynamicTypeBuilder::not_replicated() {
+    if (description_.properties.empty()) {
+        return refuse(misuse("has not_replicated before its first property"));
+    }
+    description_.properties.back().is_replicated = false;
+    return *this;
+}
+
+DynamicTypeBuilder& DynamicTypeBuilder::function(std::string_view name, FunctionFlags flags,
+                                                 const Type* parameters) {
+    description_.functions.push_back({std::string(name), flags, parameters});
+    return *this;
+}
+
+DynamicTypeBuilder& DynamicTypeBuilder::traits(const StructTraits& traits) {
+    description_.traits = traits;
+    return *this;
+}
+
+DynamicTypeBuilder& DynamicTypeBuilder::ops(const TypeOps& ops) {
+    description_.ops = ops;
+    return *this;
+}
+
+DynamicTypeBuilder& DynamicTypeBuilder::key(TypeKey key) {
+    key_ = key;
+    return *this;
+}
+
+DynamicTypeBuilder& DynamicTypeBuilder::refuse(Error error) {
+    REPLAYOUT_ASSERT(error.code != ErrorCode::Ok);
+    if (error_.code == ErrorCode::Ok) {
+        error_ = std::move(error);
+    }
+    return *this;
+}
+
+Result<const Type*> DynamicTypeBuilder::build() {
+    if (error_.code != ErrorCode::Ok) {
+        return error_;
+    }
+    error_ = misuse("was already given to the registry by this builder");
+    return registry_->add(std::move(description_), key_);
+}
+
+Error DynamicTypeBuilder::misuse(std::string_view why) const {
+    return {ErrorCode::InvalidArgument, "type \"" + description_.name + "\": " + std::string(why)};
+}
+
+Property plain_property(std::string_view name, PropertyKind kind, std::uint32_t offset,
+                        std::uint32_t array_dim) {
+    Property property;
+    property.name = name;
+    property.kind = kind;
+    property.offset = offset;
+    property.size = fixed_size_of(kind);
+    property.array_dim = array_dim;
+    return property;
+}
+
+Property enum_property(std::string_view name, std::uint32_t size, std::uint32_t offset,
+                       std::uint32_t array_dim) {
+    Property property = plain_property(name, PropertyKind::Enum, offset, array_dim);
+    property.size = size;
+    return property;
+}
+
+Property struct_property(std::string_view name, const Type& struct_type, std::uint32_t offset,
+                         std::uint32_t array_dim) {
+    Property property = plain_property(name, PropertyKind::Struct, offset, array_dim);
+    property.size = struct_type.size();
+    property.struct_type = &struct_type;
+    return property;
+}
+
+Property name_property(std::string_view name, NameTable& names, std::uint32_t offset,
+                       std::uint32_t array_dim) {
+    Property property = plain_property(name, PropertyKind::Name, offset, array_dim);
+    property.size = sizeof(Name);
+    property.string = names.string_ops();
+    property.ops = make_type_ops<Name>();
+    return property;
+}
+
+Property handle_property(std::string_view name, std::uint32_t offset, std::uint32_t array_dim) {
+    Property property = plain_property(name, PropertyKind::ObjectReference, offset, array_dim);
+    property.size = sizeof(ObjectHandle);
+    property.reference = make_reference_ops<ObjectHandle>();
+    property.ops = make_type_ops<ObjectHandle>();
+    return property;
+}
+
+Property string_property(std::string_view name, const StringOps& string, const TypeOps& ops,
+                         std::uint32_t offset, std::uint32_t array_dim) {
+    Property property = plain_property(name, PropertyKind::String, offset, array_dim);
+    property.size = ops.size;
+    property.string = string;
+    property.ops = ops;
+    return property;
+}
+
+Property array_property(std::string_view name, Property element, const ArrayOps& array,
+                        const TypeOps& ops, std::uint32_t offset, std::uint32_t array_dim) {
+    Property property = plain_property(name, PropertyKind::DynamicArray, offset, array_dim);
+    property.size = ops.size;
+    property.element = std::make_shared<const Property>(std::move(element));
+    property.array = array;
+    property.ops = ops;
+    return property;
+}
+
+}  // namespace replayout

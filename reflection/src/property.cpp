@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/reflection/math.h>
+#include <replayout/reflection/property.h>
+
+namespace replayout {
+
+std::string_view to_string(PropertyKind kind) noexcept {
+    switch (kind) {
+        case PropertyKind::Bool:
+            return "bool";
+        case PropertyKind::Int8:
+            return "int8";
+        case PropertyKind::Int16:
+            return "int16";
+        case PropertyKind::Int32:
+            return "int32";
+        case PropertyKind::Int64:
+            return "int64";
+        case PropertyKind::UInt8:
+            return "uint8";
+        case PropertyKind::UInt16:
+            return "uint16";
+        case PropertyKind::UInt32:
+            return "uint32";
+        case PropertyKind::UInt64:
+            return "uint64";
+        case PropertyKind::Float:
+            return "float";
+        case PropertyKind::Double:
+            return "double";
+        case PropertyKind::Enum:
+            return "enum";
+        case PropertyKind::String:
+            return "string";
+        case PropertyKind::Name:
+            return "name";
+        case PropertyKind::ObjectReference:
+            return "object reference";
+        case PropertyKind::Vector:
+            return "vector";
+        case PropertyKind::Quat:
+            return "quat";
+        case PropertyKind::Struct:
+            return "struct";
+        case PropertyKind::DynamicArray:
+            return "dynamic array";
+    }
+    return "unknown kind";
+}
+
+std::uint32_t fixed_size_of(PropertyKind kind) noexcept {
+    switch (kind) {
+        case PropertyKind::Bool:
+        case PropertyKind::Int8:
+        case PropertyKind::UInt8:
+            return 1;
+        case PropertyKind::Int16:
+        case PropertyKind::UInt16:
+            return 2;
+        case PropertyKind::Int32:
+        case PropertyKind::UInt32:
+        case PropertyKind::Float:
+            return 4;
+        case PropertyKind::Int64:
+        case PropertyKind::UInt64:
+        case PropertyKind::Double:
+            return 8;
+        case PropertyKind::Vector:
+            return sizeof(Vector3);
+        case PropertyKind::Quat:
+            return sizeof(Quat);
+        case PropertyKind::Enum:
+        case PropertyKind::String:
+        case PropertyKind::Name:
+        case PropertyKind::ObjectReference:
+        case PropertyKind::Struct:
+        case PropertyKind::DynamicArray:
+            return 0;
+    }
+    return 0;
+}
+
+}  // namespace replayout

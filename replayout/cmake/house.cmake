@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+#
+# The functions that every CMakeLists.txt of the house uses. Nothing here is installed.
+
+# Stops with the one sentence that says how to get what is missing.
+function(replayout_require found what debian_package vcpkg_port variable)
+    if(NOT ${found})
+        message(FATAL_ERROR "replayout needs ${what}: install the Debian package ${debian_package} "
+                            "or the vcpkg port ${vcpkg_port}, or set ${variable} to where it is.")
+    endif()
+endfunction()
+
+# What every target of ours is compiled with, and nobody else's.
+#
+# -ffp-contract=off: the same source gives the same float bits with every compiler, and so the same
+# packets. Hidden and position independent: an engine may link us into a plug-in of its own.
+function(replayout_house_rules target)
+    target_compile_features(${target} PUBLIC cxx_std_20)
+    set_target_properties(
+        ${target}
+        PROPERTIES CXX_EXTENSIONS OFF
+                   CXX_VISIBILITY_PRESET hidden
+                   VISIBILITY_INLINES_HIDDEN ON
+                   POSITION_INDEPENDENT_CODE ON
+                   COMPILE_WARNING_AS_ERROR "${REPLAYOUT_WARNINGS_AS_ERRORS}")
+    if(MSVC)
+        target_compile_options(${target} PRIVATE /W4 /permissive- /utf-8 /fp:precise)
+        return()
+    endif()
+    target_compile_options(
+        ${target}
+        PRIVATE -ffp-contract=off
+                -Wall
+                -Wextra
+                -Wpedantic
+                -Wcast-align
+                -Wcast-qual
+                -Wconversion
+                -Wdouble-promotion
+                -Wextra-semi
+                -Wformat=2
+                -Wimplicit-fallthrough
+                -Wnon-virtual-dtor
+                -Wold-style-cast
+                -Woverloaded-virtual
+                -Wsign-conversion
+                -Wundef
+                $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond>
+                $<$<CXX_COMPILER_ID:GNU>:-Wlogical-op>
+                # Without =local, gcc 12 warns when a scoped enumerator has the name of a type.
+                $<$<CXX_COMPILER_ID:GNU>:-Wshadow=local>
+                $<$<NOT:$<CXX_COMPILER_ID:GNU>>:-Wshadow>)
+    # gcc 12 sees overlapping copies inside std::string where there are none (gcc bug 105651).
+    if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+        target_compile_options(${target} PRIVATE -Wno-restrict)
+    endif()
+endfunction()
+
+# Warns about files of the calling directory that match a pattern and that no list names: a source
+# that is never compiled, a header that is never installed, a test that never runs.
+function(replayout_check_listed pattern)
+    file(GLOB on_disk RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${pattern})
+    list(REMOVE_ITEM on_disk ${ARGN})
+    if(on_disk AND PROJECT_IS_TOP_LEVEL)
+        list(JOIN on_disk ", " on_disk)
+        message(WARNING "On disk, but named in no list of ${CMAKE_CURRENT_LIST_FILE}: ${on_disk}")
+    endif()
+endfunction()
+
+# A floor: replayout_add_module(name FOLDER folder HEADERS ... SOURCES ... LINKS ...)
+#
+# HEADERS are its promise, named within include/FOLDER, and each must compile alone. SOURCES, and the
+# private headers beside them, live in src/, which nobody else can reach. LINKS are public.
+function(replayout_add_module name)
+    cmake_parse_arguments(PARSE_ARGV 1 module "" FOLDER "HEADERS;SOURCES;LINKS")
+    list(TRANSFORM module_HEADERS PREPEND include/${module_FOLDER}/)
+    list(TRANSFORM module_SOURCES PREPEND src/)
+    replayout_check_listed(include/${module_FOLDER}/*.h ${module_HEADERS})
+    replayout_check_listed(src/*.cpp ${module_SOURCES})
+
+    set(target replayout_${name})
+    add_library(${target} STATIC ${module_SOURCES})
+    add_library(replayout::${name} ALIAS ${target})
+    target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${module_HEADERS})
+    target_include_directories(${target} PRIVATE src)
+    target_link_libraries(${target} PUBLIC ${module_LINKS})
+    target_compile_definitions(${target}
+                               PUBLIC $<$<BOOL:${REPLAYOUT_VALIDATE}>:REPLAYOUT_VALIDATION=1>)
+    set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+    replayout_house_rules(${target})
+    if(REPLAYOUT_INSTALL)
+        install(TARGETS ${target} EXPORT replayout-targets FILE_SET HEADERS)
+    endif()
+endfunction()
+
+# What find_package(replayout) reads. Installed users need the Boost headers and nothing else.
+function(replayout_install_package)
+    include(CMakePackageConfigHelpers)
+    set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/replayout)
+    configure_package_config_file(
+        ${PROJECT_SOURCE_DIR}/replayout/cmake/replayout-config.cmake.in
+        ${PROJECT_BINARY_DIR}/replayout-config.cmake INSTALL_DESTINATION ${folder}
+        NO_SET_AND_CHECK_MACRO)
+    write_basic_package_version_file(${PROJECT_BINARY_DIR}/replayout-config-version.cmake
+                                     COMPATIBILITY SameMinorVersion)
+    install(FILES ${PROJECT_BINARY_DIR}/replayout-config.cmake
+                  ${PROJECT_BINARY_DIR}/replayout-config-version.cmake DESTINATION ${folder})
+    install(EXPORT replayout-targets NAMESPACE replayout:: DESTINATION ${folder})
+endfunction()

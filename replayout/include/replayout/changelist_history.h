@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+//
+// Which handles changed at which version: a ring of at most 64 entries per object, shared by all
+// connections. When it is full the oldest entry folds into the next, so that the first entry always
+// means "everything that ever changed up to here", and a receiver that joins late or lags far behind
+// needs no path of its own. (The length is Unreal's; docs/unreal.md.)
+//
+//     entry      0          1      2      3
+//     version    17         18     19     20
+//     handles    {1,2,5,9}  {2}    {2,7}  {9}
+//                ^ folded: all changes of versions 1 to 17
+//
+// What it answers is a superset of what is owed: a handle may have changed again since. The exact
+// answer takes the last change of each candidate (ChangelistState::collect_owed).
+#pragma once
+
+#include <replayout/change_mask.h>
+#include <replayout/handle.h>
+#include <replayout/reflection/memory.h>
+#include <replayout/sending_rep_state.h>
+
+#include <cstdint>
+
+namespace replayout {
+
+class ChangelistHistory {
+  public:
+    static constexpr std::uint32_t count_max = 64;
+
+    ChangelistHistory(std::uint32_t handle_count, MemoryResource* resource);
+
+    /// `version` is greater than any before; `changed` is over this object's handles.
+    void add(Version version, const ChangeMask& changed);
+
+    /// Adds to `candidates` every handle that may be owed to a receiver that was sent everything up to
+    /// `sent_version` and lost `lost`.
+    void collect(Version sent_version, VersionInterval lost, ChangeMask& candidates) const noexcept;
+
+    [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
+    /// Version of entry `index`, 0 being the oldest.
+    [[nodiscard]] Version version_at(std::uint32_t index) const noexcept;
+    [[nodiscard]] bool test(std::uint32_t index, RepHandle handle) const noexcept;
+
+  private:
+    [[nodiscard]] std::uint32_t slot_of(std::uint32_t index) const noexcept {
+        return (start_ + index) % capacity_;
+    }
+    void grow();
+    void fold_oldest() noexcept;
+
+    Vector<Version> versions_;
+    Vector<std::uint64_t> words_;
+    std::uint32_t word_count_;  // of one entry
+    std::uint32_t capacity_ = 0;
+    std::uint32_t start_ = 0;
+    std::uint32_t count_ = 0;
+};
+
+}  // namespace replayout

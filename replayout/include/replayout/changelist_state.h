@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+//
+// What the sending side keeps per object, once for all connections: the shadow, the version of each
+// property's last change, the history of changes, and the shared buffer. Compared at most once a tick.
+//
+//     ChangelistState pawn_state(*layout, resource);
+//     pawn_state.update(&pawn, package_map);              // tick: compare once
+//     for each connection:                                // and then per receiver
+//         pawn_state.collect_owed(OwedVersions(connection.state), owed);
+//         ... write_properties(...) ...
+//
+// One thread at a time may call a function that is not const.
+#pragma once
+
+#include <replayout/changelist_history.h>
+#include <replayout/owed_versions.h>
+#include <replayout/package_map.h>
+#include <replayout/rep_layout.h>
+#include <replayout/replication_counters.h>
+#include <replayout/shadow_state.h>
+#include <replayout/shared_serialization.h>
+
+namespace replayout {
+
+class ChangelistState {
+  public:
+    /// The shadow starts as the layout's archetype, so the first update finds what differs from it.
+    /// Layout and resource must outlive the state.
+    ChangelistState(const RepLayout& layout, MemoryResource* resource);
+    ChangelistState(const ChangelistState&) = delete;
+    ChangelistState& operator=(const ChangelistState&) = delete;
+
+    /// Compares `object`, of the layout's type, with the shadow; if anything differs, the version grows
+    /// by one. Returns whether it did.
+    bool update(const void* object, PackageMap& package_map, ReplicationCounters& counters);
+
+    /// 0: equal to the archetype so far.
+    [[nodiscard]] Version version() const noexcept { return version_; }
+    /// 0: never changed.
+    [[nodiscard]] Version last_changed(RepHandle handle) const noexcept {
+        return last_changed_[handle.value - 1];
+    }
+
+    /// Makes `owed` the set of handles (bit i: handle i + 1) that a receiver at this position must be
+    /// sent. Exact: a handle is in it when its last change, or that of an element leaf, is owed.
+    void collect_owed(const OwedVersions& position, ChangeMask& owed) const;
+
+    [[nodiscard]] const RepLayout& layout() const noexcept { return *layout_; }
+    [[nodiscard]] ConstShadowBuffer shadow() const noexcept { return shadow_.buffer(); }
+    [[nodiscard]] const ChangelistHistory& history() const noexcept { return history_; }
+    [[nodiscard]] SharedSerialization& shared() noexcept { return shared_; }
+    [[nodiscard]] const SharedSerialization& shared() const noexcept { return shared_; }
+
+  private:
+    const RepLayout* layout_;
+    ShadowState shadow_;
+    Vector<Version> last_changed_;  // by handle
+    ChangelistHistory history_;
+    ChangeMask changed_;  // by the last update
+    SharedSerialization shared_;
+    Version version_ = 0;
+};
+
+/// Whether anything in an array, its count or a leaf at any depth, last changed at an owed version.
+[[nodiscard]] bool owes_array(const RepLayout& layout, CmdIndex array_cmd, const ShadowArray& array,
+                              const OwedVersions& position) noexcept;
+
+}  // namespace replayout

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+//
+// RepLayout: a type, flattened into a list of replication commands. Built once per type, immutable,
+// shared by all objects and connections, readable from any thread.
+//
+//     Result<std::unique_ptr<RepLayout>> layout = RepLayout::create(registry, *pawn_type);
+//     std::cout << dump(**layout);
+//
+// Both ends must have the same layout; fingerprint() is what they compare.
+#pragma once
+
+#include <replayout/reflection/error.h>
+#include <replayout/reflection/hash.h>
+#include <replayout/reflection/memory.h>
+#include <replayout/reflection/type_registry.h>
+#include <replayout/rep_layout_cmd.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace replayout {
+
+class ShadowState;
+
+/// What a value may be at most. Part of the agreement between both ends: a sender leaves a larger value
+/// out (and counts it), a receiver refuses it.
+struct RepLimits {
+    std::uint32_t string_bytes_max = 1'024;  ///< of one string or name
+    std::uint32_t array_count_max = 2'048;   ///< elements of one dynamic array
+};
+
+struct RepLayoutOptions {
+    RepLimits limits;
+    /// The object that a fresh one equals on both ends; changes are counted from it. On loan for the
+    /// call. Null: a default-constructed one is made, which needs the type's construct and destroy.
+    const void* archetype = nullptr;
+};
+
+class RepLayout {
+  public:
+    /// Flattens `type`; one without replicated properties is fine, it can still be spawned. Refused: a
+    /// registry that is not frozen, more than 65,534 commands, a NetDeltaSerializer (not supported
+    /// yet), no archetype.
+    [[nodiscard]] static Result<std::unique_ptr<RepLayout>> create(
+        const TypeRegistry& registry, const Type& type, const RepLayoutOptions& options = {},
+        MemoryResource* resource = std::pmr::get_default_resource());
+
+    ~RepLayout();
+    RepLayout(const RepLayout&) = delete;
+    RepLayout& operator=(const RepLayout&) = delete;
+
+    [[nodiscard]] const Type& type() const noexcept { return *type_; }
+    [[nodiscard]] const RepLimits& limits() const noexcept { return limits_; }
+    [[nodiscard]] std::span<const RepParentCmd> parents() const noexcept { return parents_; }
+    [[nodiscard]] std::span<const RepLayoutCmd> cmds() const noexcept { return cmds_; }
+    [[nodiscard]] std::span<const CompareRun> runs() const noexcept { return runs_; }
+
+    /// The object's own scope.
+    [[nodiscard]] const RepScope& root() const noexcept { return scopes_.front(); }
+    /// The scope of one element of the array at `array_cmd`.
+    [[nodiscard]] const RepScope& element_scope(CmdIndex array_cmd) const noexcept {
+        return scopes_[element_scopes_[array_cmd.value]];
+    }
+
+    /// The command of a handle, which must be 1 to scope.handle_count.
+    [[nodiscard]] CmdIndex cmd_of(const RepScope& scope, RepHandle handle) const noexcept {
+        REPLAYOUT_ASSERT(handle.value >= 1 && handle.value <= scope.handle_count);
+        return handle_cmds_[scope.first_handle_cmd + handle.value - 1];
+    }
+    [[nodiscard]] const RepLayoutCmd& cmd(CmdIndex index) const noexcept {
+        return cmds_[index.value];
+    }
+
+    /// Handles of the object itself.
+    [[nodiscard]] std::uint32_t handle_count() const noexcept { return root().handle_count; }
+
+    /// Equal on two machines exactly when their layouts mean the same on the wire. Native offsets,
+    /// sizes in memory and names of C++ types do not count; property names, kinds and limits do.
+    [[nodiscard]] const Digest128& fingerprint() const noexcept { return fingerprint_; }
+
+    /// What is probably not meant, one sentence each: a trait without effect, for example.
+    [[nodiscard]] std::span<const std::string> diagnostics() const noexcept { return diagnostics_; }
+
+    /// The archetype's values in shadow form.
+    [[nodiscard]] const ShadowState& archetype() const noexcept { return *archetype_; }
+
+  private:
+    friend class RepLayoutBuilder;
+    RepLayout() = default;
+
+    const Type* type_ = nullptr;
+    RepLimits limits_;
+    std::vector<RepParentCmd> parents_;
+    std::vector<RepLayoutCmd> cmds_;
+    std::vector<RepScope> scopes_;
+    std::vector<std::uint16_t> element_scopes_;  // by command; 0 where the command is no array
+    std::vector<CmdIndex> handle_cmds_;
+    std::vector<CompareRun> runs_;
+    std::vector<std::string> diagnostics_;
+    Digest128 fingerprint_;
+    std::unique_ptr<ShadowState> archetype_;
+};
+
+/// A listing of commands, handles and flags for people.
+[[nodiscard]] std::string dump(const RepLayout& layout);
+
+}  // namespace replayout

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+//
+// The pieces of a flattened layout: commands for leaves, parent commands for top-level properties, and
+// scopes for what lies in one block of memory (the object, or one element of a dynamic array).
+#pragma once
+
+#include <replayout/data_buffer.h>
+#include <replayout/handle.h>
+
+#include <cstdint>
+
+namespace replayout {
+
+struct Property;
+class Type;
+
+/// What a command does with its memory. The order is part of the wire: append only.
+enum class RepLayoutCmdType : std::uint8_t {
+    Bool,     ///< one bit
+    Bits8,    ///< integers and enums of that width
+    Bits16,
+    Bits32,   ///< also Float
+    Bits64,   ///< also Double
+    Vector,   ///< 3 x 32 bits
+    Quat,     ///< 4 x 32 bits
+    String,   ///< packed byte count, then UTF-8; also names
+    Object,   ///< packed NetGUID
+    NetSerializeStruct,
+    DynamicArray,  ///< packed count, set of changed element handles, their values
+    Return,        ///< ends the commands of an element, and the list
+};
+
+/// True where memory is compared, copied and sent as plain bytes.
+[[nodiscard]] constexpr bool is_plain(RepLayoutCmdType type) noexcept {
+    return type <= RepLayoutCmdType::Quat;
+}
+
+enum class RepLayoutCmdFlags : std::uint8_t {
+    None = 0,
+    /// The value is serialized once, and its bits are used for all connections. Plain leaves always;
+    /// a NetSerializer struct when it promises NetSharedSerialization; an array when all its leaves may.
+    IsSharedSerialization = 1,
+    HasObjectReferences = 2,
+};
+
+[[nodiscard]] constexpr RepLayoutCmdFlags operator|(RepLayoutCmdFlags left,
+                                                    RepLayoutCmdFlags right) noexcept {
+    return static_cast<RepLayoutCmdFlags>(static_cast<std::uint8_t>(left) |
+                                          static_cast<std::uint8_t>(right));
+}
+
+[[nodiscard]] constexpr bool has_flag(RepLayoutCmdFlags set, RepLayoutCmdFlags flag) noexcept {
+    return (static_cast<std::uint8_t>(set) & static_cast<std::uint8_t>(flag)) != 0;
+}
+
+/// One step of a flattened layout: where a replicated leaf lives in the object, where its copy lives in
+/// the shadow, and how it goes on the wire.
+///
+/// A struct leaves no command of its own; its members take its place. An array is a DynamicArray
+/// command, then the commands of ONE element with offsets and handles counted from that element, then a
+/// Return:
+///
+///     struct Pawn { int32 health; vector<Hit> hits; }   struct Hit { float x, y; }
+///
+///     cmd  type          offset  handle  end_cmd
+///      0   Bits32             0       1        1
+///      1   DynamicArray       8       2        5     skip the array: go to 5
+///      2     Bits32           0       1        3
+///      3     Bits32           4       2        4
+///      4     Return           -       -        5
+///      5   Return             -       -        6
+///
+/// Invariant: end_cmd is greater than the command's own index, so every jump goes forward and every
+/// walk ends, whatever the bytes on the wire say.
+struct RepLayoutCmd {
+    ObjectOffset object_offset;
+    ShadowOffset shadow_offset;
+    std::uint32_t element_size = 0;  ///< bytes in the object; of a DynamicArray: of one element there
+    std::uint32_t checksum = 0;      ///< of name and type along the chain; see Fingerprint
+    const Property* property = nullptr;  ///< null for Return
+    CmdIndex end_cmd;
+    ParentIndex parent_index;
+    std::uint16_t relative_handle = 0;  ///< 1-based; 0 for Return
+    RepLayoutCmdType type = RepLayoutCmdType::Return;
+    RepLayoutCmdFlags flags = RepLayoutCmdFlags::None;
+};
+
+// Two commands to a cache line: the compare loop reads the list front to back.
+static_assert(sizeof(RepLayoutCmd) == 32);
+
+/// A top-level property, or one element of a C array.
+struct RepParentCmd {
+    const Property* property = nullptr;
+    ObjectOffset object_offset;
+    std::uint32_t array_index = 0;  ///< in its C array, else 0
+    CmdIndex cmd_start;
+    CmdIndex cmd_end;
+    std::uint32_t first_handle = 0;
+    std::uint32_t handle_count = 0;
+};
+
+/// Adjacent plain members, compared as one run of bytes; or a single command that is not plain.
+struct CompareRun {
+    ObjectOffset object_offset;
+    ShadowOffset shadow_offset;
+    std::uint32_t size = 0;  ///< bytes; 0: the command is not plain
+    CmdIndex cmd_start;
+    CmdIndex cmd_end;
+};
+
+/// What lies in one block of memory: the object itself (scope 0) or an element of a dynamic array.
+struct RepScope {
+    CmdIndex cmd_start;
+    CmdIndex cmd_end;  ///< one past the Return
+    std::uint32_t handle_count = 0;
+    std::uint32_t first_handle_cmd = 0;  ///< into RepLayout's table of handle to command
+    std::uint32_t run_start = 0;         ///< into RepLayout::runs()
+    std::uint32_t run_end = 0;
+    std::uint32_t shadow_size = 0;       ///< bytes, a multiple of the alignment
+    std::uint32_t shadow_alignment = 1;  ///< bytes
+    /// The whole element is one run of plain bytes without padding, equal in object and shadow.
+    bool is_contiguous = false;
+};
+
+}  // namespace replayout

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+//
+// From what a receiver is owed to the bits of a block: the set of handles, then their values in
+// ascending order (docs/wire_format.md, "Property block").
+//
+// A block is whole: everything owed goes into it, or, if that does not fit into a packet of its own, the
+// object is cut into parts, each a block that can be read alone. The cuts depend on the values and on
+// the capacity only, never on whether values come from the shared buffer.
+#pragma once
+
+#include <replayout/bit_writer.h>
+#include <replayout/changelist_state.h>
+#include <replayout/reflection/memory.h>
+
+#include <array>
+#include <cstdint>
+
+namespace replayout {
+
+/// Memory that writing needs and that one writer after another may use. Grows to what it needs and
+/// stays there.
+class SendScratch {
+  public:
+    explicit SendScratch(MemoryResource* resource);
+
+    ChangeMask owed;
+    ChangeMask part;
+    /// Changed element handles, by depth of the array.
+    Vector<ChangeMask> elements;
+    /// Bits of one value.
+    Vector<std::byte> value;
+};
+
+struct SendContext {
+    PackageMap& package_map;
+    ReplicationCounters& counters;
+    SendScratch& scratch;
+    /// Off: every value is encoded for every receiver. Never changes a byte.
+    bool is_sharing = true;
+};
+
+enum class SendResult : std::uint8_t {
+    Whole,       ///< everything owed was written
+    Part,        ///< what fits was written; go on with the rest at part_end
+    DoesNotFit,  ///< nothing was written; the writer holds other things, or its room is too small
+    ValueTooLarge,  ///< nothing was written; the value at part_end alone exceeds an empty packet
+};
+
+/// Where a large object goes on after a part.
+struct RepCursor {
+    RepHandle handle{1};
+    std::uint32_t element = 0;  ///< of the array at `handle`
+};
+
+/// Writes all of `owed` (over the object's handles, not empty) for a receiver at `position`.
+/// Whole or DoesNotFit; then the writer stands where it stood.
+[[nodiscard]] SendResult send_properties(ChangelistState& state, const OwedVersions& position,
+                                         const ChangeMask& owed, BitWriter& writer,
+                                         SendContext& context);
+
+/// Writes the next part of `owed` from `begin` into a writer that is as empty as it gets. Part, Whole
+/// (the last part) or ValueTooLarge. `range` is what was written, or the value that is too large, and
+/// `begin` moves behind it.
+[[nodiscard]] SendResult send_part(ChangelistState& state, const OwedVersions& position,
+                                   const ChangeMask& owed, RepCursor& begin, RepRange& range,
+                                   BitWriter& writer, SendContext& context);
+
+/// Bits that one value takes, the set of handles not counted. For a value too large for a packet.
+[[nodiscard]] std::size_t measure_property(ChangelistState& state, const OwedVersions& position,
+                                           RepHandle handle, SendContext& context);
+
+}  // namespace replayout

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+//
+// The shared buffer of one object: each changed value, encoded once and copied by every connection that
+// is owed it.
+//
+//     buffer    [ health ][ position         ][ name        ]
+//     pieces      handle 1: version 7, offset 0, 32 bits ...
+//
+// A piece stays valid as long as the value does, that is while its version is the property's last
+// change; so it serves late joiners and repeats after a loss as well. The piece of a dynamic array
+// holds the elements owed since some version and is kept under that question.
+//
+// Pieces start at byte boundaries; what is copied out of one need not.
+#pragma once
+
+#include <replayout/bit_writer.h>
+#include <replayout/handle.h>
+#include <replayout/owed_versions.h>
+#include <replayout/reflection/memory.h>
+
+#include <cstdint>
+#include <span>
+
+namespace replayout {
+
+struct SharedPiece {
+    Version version = 0;  ///< last change of the value that was encoded; 0: no piece
+    std::uint32_t byte_offset = 0;
+    std::uint32_t bit_count = 0;
+};
+
+class SharedSerialization {
+  public:
+    SharedSerialization(std::uint32_t handle_count, MemoryResource* resource);
+
+    /// The piece of a value that last changed at `version`, or null.
+    [[nodiscard]] const SharedPiece* find(RepHandle handle, Version version) const noexcept;
+    /// The piece of an array for a receiver that is owed `owed`, or null.
+    [[nodiscard]] const SharedPiece* find_array(RepHandle handle, Version version,
+                                                const OwedVersions& owed) const noexcept;
+
+    /// Keeps `bits` as the piece. The reference is valid until the next call that keeps one.
+    const SharedPiece& keep(RepHandle handle, Version version, const BitWriter& bits);
+    const SharedPiece& keep_array(RepHandle handle, Version version, const OwedVersions& owed,
+                                  const BitWriter& bits);
+
+    /// Appends the bits of a piece of this buffer.
+    void write(const SharedPiece& piece, BitWriter& writer) const noexcept {
+        writer.write_bits_from({buffer_.data(), buffer_.size()},
+                               std::size_t{piece.byte_offset} * 8, piece.bit_count);
+    }
+
+    /// Bytes held, for reports.
+    [[nodiscard]] std::size_t memory_bytes() const noexcept;
+
+  private:
+    /// Receivers ask for an array in few ways at a time: most since the last tick, some after a loss,
+    /// joiners since ever.
+    static constexpr std::uint32_t array_piece_count_max = 8;
+
+    struct ArrayPiece {
+        RepHandle handle;
+        OwedVersions owed;
+        SharedPiece piece;
+    };
+
+    void replace(const BitWriter& bits, SharedPiece& piece);
+    void compact();
+
+    Vector<SharedPiece> pieces_;  // by handle; empty until the first is kept
+    Vector<ArrayPiece> array_pieces_;
+    Vector<std::byte> buffer_;
+    Vector<std::byte> spare_;  // for compacting
+    std::uint32_t handle_count_;
+    std::uint32_t next_array_piece_ = 0;
+    std::size_t dropped_bytes_ = 0;
+};
+
+}  // namespace replayout

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/change_mask.h>
+
+#include <algorithm>
+
+namespace replayout {
+
+namespace {
+
+// A gap in a universe of n handles is about n / (runs + 1) long. Order 0 up to 31 handles keeps a gap
+// of zero at one bit; beyond, each doubling of the universe adds one bit to every gap.
+[[nodiscard]] std::uint32_t gap_order(std::uint32_t bit_count) noexcept {
+    const auto width = static_cast<std::uint32_t>(std::bit_width(bit_count));
+    return width > 5 ? width - 5 : 0;
+}
+
+[[nodiscard]] std::uint32_t run_count_offset(EmptySet empty) noexcept {
+    return empty == EmptySet::Impossible ? 1 : 0;
+}
+
+template <typename Visitor>
+void for_each_run(const ChangeMask& mask, Visitor visit) {
+    std::uint32_t end = 0;
+    bool is_first = true;
+    for (std::uint32_t begin = mask.next(0); begin < mask.bit_count(); begin = mask.next(end)) {
+        const std::uint32_t gap = is_first ? begin : begin - end - 1;
+        end = mask.next_clear(begin);
+        visit(gap, end - begin);
+        is_first = false;
+    }
+}
+
+}  // namespace
+
+void ChangeMask::set_range(std::uint32_t first, std::uint32_t count) noexcept {
+    REPLAYOUT_ASSERT(count <= bit_count_ && first <= bit_count_ - count);
+    std::uint32_t bit = first;
+    const std::uint32_t end = first + count;
+    while (bit < end) {
+        const std::uint32_t step = std::min(64 - (bit & 63), end - bit);
+        words_[bit >> 6] |= detail::low_mask(step) << (bit & 63);
+        bit += step;
+    }
+}
+
+bool ChangeMask::any() const noexcept {
+    return std::any_of(words_.begin(), words_.end(),
+                       [](std::uint64_t word) { return word != 0; });
+}
+
+std::uint32_t ChangeMask::count() const noexcept {
+    std::uint32_t count = 0;
+    for (const std::uint64_t word : words_) {
+        count += static_cast<std::uint32_t>(std::popcount(word));
+    }
+    return count;
+}
+
+std::uint32_t ChangeMask::next(std::uint32_t from) const noexcept {
+    for (std::uint32_t word_index = from >> 6; word_index < words_.size(); ++word_index) {
+        std::uint64_t word = words_[word_index];
+        if (word_index == from >> 6) {
+            word &= ~detail::low_mask(from & 63);
+        }
+        if (word != 0) {
+            return (word_index << 6) + static_cast<std::uint32_t>(std::countr_zero(word));
+        }
+    }
+    return bit_count_;
+}
+
+std::uint32_t ChangeMask::next_clear(std::uint32_t from) const noexcept {
+    for (std::uint32_t word_index = from >> 6; word_index < words_.size(); ++word_index) {
+        std::uint64_t word = ~words_[word_index];
+        if (word_index == from >> 6) {
+            word &= ~detail::low_mask(from & 63);
+        }
+        if (word != 0) {
+            const std::uint32_t bit =
+                (word_index << 6) + static_cast<std::uint32_t>(std::countr_zero(word));
+            return std::min(bit, bit_count_);
+        }
+    }
+    return bit_count_;
+}
+
+RunLengthMeter::RunLengthMeter(std::uint32_t bit_count) noexcept
+    : bit_count_(bit_count), order_(gap_order(bit_count)) {}
+
+void RunLengthMeter::add(std::uint32_t bit) noexcept {
+    if (run_count_ > 0 && bit == end_) {
+        ++run_length_;
+        ++end_;
+        return;
+    }
+    REPLAYOUT_ASSERT(run_count_ == 0 || bit > end_);
+    if (run_count_ > 0) {
+        closed_bits_ += exp_golomb_bits(run_length_ - 1, 0);
+    }
+    const std::uint32_t gap = run_count_ == 0 ? bit : bit - end_ - 1;
+    closed_bits_ += exp_golomb_bits(gap, order_);
+    ++run_count_;
+    run_length_ = 1;
+    end_ = bit + 1;
+}
+
+std::uint32_t RunLengthMeter::bits(EmptySet empty) const noexcept {
+    const std::uint32_t offset = run_count_offset(empty);
+    REPLAYOUT_ASSERT(run_count_ >= offset);
+    std::uint64_t runs_bits = closed_bits_ + exp_golomb_bits(run_count_ - offset, 0);
+    if (run_count_ > 0) {
+        runs_bits += exp_golomb_bits(run_length_ - 1, 0);
+    }
+    return static_cast<std::uint32_t>(1 + std::min<std::uint64_t>(runs_bits, bit_count_));
+}
+
+std::uint32_t change_mask_bits(const ChangeMask& mask, EmptySet empty) noexcept {
+    const std::uint32_t order = gap_order(mask.bit_count());
+    std::uint64_t runs_bits = 0;
+    std::uint32_t run_count = 0;
+    for_each_run(mask, [&](std::uint32_t gap, std::uint32_t length) {
+        ++run_count;
+        runs_bits += exp_golomb_bits(gap, order) + exp_golomb_bits(length - 1, 0);
+    });
+    runs_bits += exp_golomb_bits(run_count - run_count_offset(empty), 0);
+    return static_cast<std::uint32_t>(1 + std::min<std::uint64_t>(runs_bits, mask.bit_count()));
+}
+
+void write_change_mask(BitWriter& writer, const ChangeMask& mask, EmptySet empty) noexcept {
+    REPLAYOUT_ASSERT(empty == EmptySet::Possible || mask.any());
+    const std::uint32_t bits = change_mask_bits(mask, empty);
+    if (bits == 1 + mask.bit_count()) {
+        writer.write_bool(false);
+        std::uint32_t left = mask.bit_count();
+        for (const std::uint64_t word : mask.words()) {
+            const std::uint32_t step = std::min(left, 64u);
+            writer.write_bits(word, step);
+            left -= step;
+        }
+        return;
+    }
+    writer.write_bool(true);
+    std::uint32_t run_count = 0;
+    for_each_run(mask, [&](std::uint32_t, std::uint32_t) { ++run_count; });
+    writer.write_exp_golomb(run_count - run_count_offset(empty), 0);
+    const std::uint32_t order = gap_order(mask.bit_count());
+    for_each_run(mask, [&](std::uint32_t gap, std::uint32_t length) {
+        writer.write_exp_golomb(gap, order);
+        writer.write_exp_golomb(length - 1, 0);
+    });
+}
+
+namespace {
+
+void read_dense(BitReader& reader, ChangeMask& mask) noexcept {
+    std::uint32_t left = mask.bit_count();
+    for (std::uint64_t& word : mask.words()) {
+        const std::uint32_t step = std::min(left, 64u);
+        word = reader.read_bits(step);
+        left -= step;
+    }
+}
+
+void read_runs(BitReader& reader, ChangeMask& mask, EmptySet empty) noexcept {
+    const std::uint32_t order = gap_order(mask.bit_count());
+    const std::uint64_t run_count =
+        std::uint64_t{reader.read_exp_golomb(0)} + run_count_offset(empty);
+    std::uint64_t end = 0;
+    for (std::uint64_t run = 0; run < run_count && reader.spend_steps(1); ++run) {
+        const std::uint64_t gap = reader.read_exp_golomb(order);
+        const std::uint64_t length = std::uint64_t{reader.read_exp_golomb(0)} + 1;
+        const std::uint64_t begin = end + gap + (run == 0 ? 0 : 1);
+        if (reader.failed() || begin + length > mask.bit_count()) {
+            reader.fail();
+            return;
+        }
+        mask.set_range(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(length));
+        end = begin + length;
+    }
+}
+
+}  // namespace
+
+void read_change_mask(BitReader& reader, ChangeMask& mask, std::uint32_t bit_count,
+                      EmptySet empty) {
+    mask.reset(bit_count);
+    if (reader.read_bool()) {
+        read_runs(reader, mask, empty);
+    } else {
+        read_dense(reader, mask);
+    }
+    if (!reader.failed() && empty == EmptySet::Impossible && !mask.any()) {
+        reader.fail();
+    }
+}
+
+}  // namespace replayout

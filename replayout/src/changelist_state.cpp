@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/changelist_state.h>
+
+#include "compare_properties.h"
+
+namespace replayout {
+
+ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resource)
+    : layout_(&layout), shadow_(layout, resource), last_changed_(Allocator<Version>(resource)),
+      history_(layout.handle_count(), resource), changed_(resource),
+      shared_(layout.handle_count(), resource) {
+    last_changed_.resize(layout.handle_count(), 0);
+    shadow_.memory().copy(layout.root(), shadow_.buffer(), layout.archetype().buffer());
+}
+
+bool ChangelistState::update(const void* object, PackageMap& package_map,
+                             ReplicationCounters& counters) {
+    REPLAYOUT_ASSERT(object != nullptr);
+    changed_.reset(layout_->handle_count());
+    CompareContext context{*layout_, shadow_.memory(), &package_map, version_ + 1};
+    const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
+    const bool is_changed = compare_properties(context, buffer, shadow_.buffer(), changed_);
+    ++counters.objects_compared;
+    counters.values_over_limit += context.over_limit_count;
+    if (!is_changed) {
+        return false;
+    }
+    ++version_;
+    for (std::uint32_t bit = changed_.next(0); bit < changed_.bit_count();
+         bit = changed_.next(bit + 1)) {
+        last_changed_[bit] = version_;
+        ++counters.properties_changed;
+    }
+    ++counters.objects_changed;
+    history_.add(version_, changed_);
+    return true;
+}
+
+bool owes_array(const RepLayout& layout, CmdIndex array_cmd, const ShadowArray& array,
+                const OwedVersions& position) noexcept {
+    if (position.owes(array.count_version)) {
+        return true;
+    }
+    const RepScope& element = layout.element_scope(array_cmd);
+    for (std::uint32_t i = 0; i < array.count; ++i) {
+        const Version* versions = array.versions + std::size_t{i} * element.handle_count;
+        const ConstShadowBuffer memory(array.elements + std::size_t{i} * element.shadow_size);
+        for (std::uint32_t leaf = 0; leaf < element.handle_count; ++leaf) {
+            if (position.owes(versions[leaf])) {
+                return true;
+            }
+            const CmdIndex index = layout.cmd_of(element, RepHandle{leaf + 1});
+            const RepLayoutCmd& cmd = layout.cmd(index);
+            if (cmd.type == RepLayoutCmdType::DynamicArray &&
+                owes_array(layout, index, shadow_value<ShadowArray>(memory + cmd.shadow_offset),
+                           position)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+void ChangelistState::collect_owed(const OwedVersions& position, ChangeMask& owed) const {
+    owed.reset(layout_->handle_count());
+    history_.collect(position.sent_version, position.lost, owed);
+    for (std::uint32_t bit = owed.next(0); bit < owed.bit_count(); bit = owed.next(bit + 1)) {
+        const RepHandle handle{bit + 1};
+        if (last_changed_[bit] > position.sent_version) {
+            continue;
+        }
+        if (!position.lost_range.contains(handle)) {
+            owed.clear(bit);
+            continue;
+        }
+        const CmdIndex index = layout_->cmd_of(layout_->root(), handle);
+        const RepLayoutCmd& cmd = layout_->cmd(index);
+        // An array's last change may lie elsewhere than the change that was lost.
+        const bool is_owed =
+            cmd.type == RepLayoutCmdType::DynamicArray
+                ? owes_array(*layout_, index,
+                             shadow_value<ShadowArray>(shadow() + cmd.shadow_offset), position)
+                : position.owes(last_changed_[bit]);
+        if (!is_owed) {
+            owed.clear(bit);
+        }
+    }
+}
+
+}  // namespace replayout

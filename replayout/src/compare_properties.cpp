@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "compare_properties.h"
+
+#include <replayout/reflection/property.h>
+
+#include "struct_value.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+namespace replayout {
+
+namespace {
+
+/// New: the element did not exist before, so every leaf counts as changed, whatever its value. A regrown
+/// element may equal a fresh shadow while some client still holds the old one.
+enum class ElementAge : std::uint8_t { Known, New };
+
+[[nodiscard]] bool update_scope(CompareContext& context, const RepScope& scope,
+                                ConstObjectBuffer object, ShadowBuffer shadow,
+                                Version* leaf_versions, ElementAge age);
+
+[[nodiscard]] bool update_plain(const RepLayoutCmd& cmd, ConstObjectBuffer object,
+                                ShadowBuffer shadow) noexcept {
+    if (std::memcmp(object.data(), shadow.data(), cmd.element_size) == 0) {
+        return false;
+    }
+    std::memcpy(shadow.data(), object.data(), cmd.element_size);
+    return true;
+}
+
+[[nodiscard]] bool update_string(CompareContext& context, const RepLayoutCmd& cmd,
+                                 ConstObjectBuffer object, ShadowBuffer shadow) {
+    const StringOps& ops = cmd.property->string;
+    const std::string_view text = ops.view(object.data(), ops.context);
+    auto& kept = shadow_value<PmrString>(shadow);
+    if (text == kept) {
+        return false;
+    }
+    if (text.size() > context.layout.limits().string_bytes_max) {
+        ++context.over_limit_count;
+        return false;
+    }
+    kept.assign(text);
+    return true;
+}
+
+[[nodiscard]] bool update_object(CompareContext& context, const RepLayoutCmd& cmd,
+                                 ConstObjectBuffer object, ShadowBuffer shadow) {
+    const ObjectHandle handle = cmd.property->reference.get(object.data());
+    auto& kept = shadow_value<ShadowReference>(shadow);
+    if (handle == kept.object) {
+        return false;
+    }
+    kept.object = handle;
+    kept.guid = context.package_map != nullptr ? context.package_map->guid_of(handle) : NetGUID{};
+    return true;
+}
+
+[[nodiscard]] bool update_struct(const RepLayoutCmd& cmd, ConstObjectBuffer object,
+                                 ShadowBuffer shadow) {
+    const Type& type = *cmd.property->struct_type;
+    if (structs_identical(type, object.data(), shadow.data())) {
+        return false;
+    }
+    copy_struct(type, shadow.data(), object.data());
+    return true;
+}
+
+[[nodiscard]] bool update_array(CompareContext& context, CmdIndex index, ConstObjectBuffer object,
+                                ShadowBuffer shadow) {
+    const RepLayoutCmd& cmd = context.layout.cmd(index);
+    const ArrayOps& ops = cmd.property->array;
+    const RepScope& element = context.layout.element_scope(index);
+    auto& kept = shadow_value<ShadowArray>(shadow);
+    const std::size_t count = ops.count(object.data());
+    if (count > context.layout.limits().array_count_max) {
+        ++context.over_limit_count;
+        return false;
+    }
+    const auto* elements = static_cast<const std::byte*>(ops.data(object.data()));
+    const std::uint32_t known_count = std::min(kept.count, static_cast<std::uint32_t>(count));
+    bool is_changed = kept.count != count;
+    if (is_changed) {
+        context.memory.resize_array(cmd, element, kept, static_cast<std::uint32_t>(count));
+        kept.count_version = context.version;
+    } else if (count == 0 || (element.is_contiguous && element.shadow_size == cmd.element_size &&
+                              std::memcmp(elements, kept.elements, count * cmd.element_size) == 0)) {
+        return false;
+    }
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const ConstObjectBuffer from(elements + std::size_t{i} * cmd.element_size);
+        const ShadowBuffer to(kept.elements + std::size_t{i} * element.shadow_size);
+        Version* versions = kept.versions + std::size_t{i} * element.handle_count;
+        const ElementAge age = i < known_count ? ElementAge::Known : ElementAge::New;
+        is_changed = update_scope(context, element, from, to, versions, age) || is_changed;
+    }
+    return is_changed;
+}
+
+[[nodiscard]] bool update_leaf(CompareContext& context, CmdIndex index, ConstObjectBuffer object,
+                               ShadowBuffer shadow) {
+    const RepLayoutCmd& cmd = context.layout.cmd(index);
+    const ConstObjectBuffer from = object + cmd.object_offset;
+    const ShadowBuffer to = shadow + cmd.shadow_offset;
+    switch (cmd.type) {
+        case RepLayoutCmdType::String:
+            return update_string(context, cmd, from, to);
+        case RepLayoutCmdType::Object:
+            return update_object(context, cmd, from, to);
+        case RepLayoutCmdType::NetSerializeStruct:
+            return update_struct(cmd, from, to);
+        case RepLayoutCmdType::DynamicArray:
+            return update_array(context, index, from, to);
+        default:
+            return update_plain(cmd, from, to);
+    }
+}
+
+/// Calls `on_change(handle index)` for each leaf of the scope that differs, and updates the shadow.
+template <typename OnChange>
+void update_differing(CompareContext& context, const RepScope& scope, ConstObjectBuffer object,
+                      ShadowBuffer shadow, OnChange on_change) {
+    const auto runs = context.layout.runs().subspan(scope.run_start, scope.run_end - scope.run_start);
+    for (const CompareRun& run : runs) {
+        if (run.size != 0 && std::memcmp((object + run.object_offset).data(),
+                                         (shadow + run.shadow_offset).data(), run.size) == 0) {
+            continue;
+        }
+        CmdIndex index = run.cmd_start;
+        while (index < run.cmd_end) {
+            if (update_leaf(context, index, object, shadow)) {
+                on_change(std::uint32_t{context.layout.cmd(index).relative_handle} - 1);
+            }
+            index = context.layout.cmd(index).end_cmd;
+        }
+    }
+}
+
+bool update_scope(CompareContext& context, const RepScope& scope, ConstObjectBuffer object,
+                  ShadowBuffer shadow, Version* leaf_versions, ElementAge age) {
+    bool is_changed = age == ElementAge::New;
+    update_differing(context, scope, object, shadow, [&](std::uint32_t leaf) {
+        leaf_versions[leaf] = context.version;
+        is_changed = true;
+    });
+    if (age == ElementAge::New) {
+        std::fill_n(leaf_versions, scope.handle_count, context.version);
+    }
+    return is_changed;
+}
+
+}  // namespace
+
+bool compare_properties(CompareContext& context, ConstObjectBuffer object, ShadowBuffer shadow,
+                        ChangeMask& changed) {
+    bool is_changed = false;
+    update_differing(context, context.layout.root(), object, shadow, [&](std::uint32_t leaf) {
+        changed.set(leaf);
+        is_changed = true;
+    });
+    return is_changed;
+}
+
+}  // namespace replayout

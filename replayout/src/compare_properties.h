@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+//
+// Object against shadow. What differs is copied into the shadow and reported: as a handle of the object,
+// and inside arrays as a version per element leaf.
+#pragma once
+
+#include <replayout/change_mask.h>
+#include <replayout/package_map.h>
+#include <replayout/rep_layout.h>
+#include <replayout/shadow_state.h>
+
+namespace replayout {
+
+struct CompareContext {
+    const RepLayout& layout;
+    const ShadowMemory& memory;
+    /// Gives references their ids. Null only for an archetype.
+    PackageMap* package_map;
+    Version version;  ///< what a change is stamped with
+    /// Values that were left out because they exceed a limit; see RepLimits.
+    std::uint64_t over_limit_count = 0;
+};
+
+/// One pass over the object. `changed` has a bit per handle and is empty on entry.
+/// Returns whether anything changed.
+[[nodiscard]] bool compare_properties(CompareContext& context, ConstObjectBuffer object,
+                                      ShadowBuffer shadow, ChangeMask& changed);
+
+}  // namespace replayout

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/net_archive.h>
+#include <replayout/utf8.h>
+
+namespace replayout {
+
+void NetArchive::serialize_bits(std::uint64_t& value, std::uint32_t bit_count) noexcept {
+    if (is_saving()) {
+        writer_->write_bits(value, bit_count);
+    } else {
+        value = reader_->read_bits(bit_count);
+    }
+}
+
+void NetArchive::serialize_packed_uint(std::uint64_t& value) noexcept {
+    if (is_saving()) {
+        writer_->write_packed_uint(value);
+    } else {
+        value = reader_->read_packed_uint();
+    }
+}
+
+void NetArchive::serialize_string(std::string& text, std::uint32_t bytes_max) {
+    if (is_saving()) {
+        REPLAYOUT_ASSERT(text.size() <= bytes_max);
+        writer_->write_packed_uint(text.size());
+        writer_->write_bytes(std::as_bytes(std::span(text)));
+        return;
+    }
+    const std::uint64_t byte_count = reader_->read_packed_uint();
+    if (byte_count > bytes_max || byte_count > reader_->bits_left() / 8 ||
+        !reader_->spend_allocation(byte_count)) {
+        reader_->fail();
+        return;
+    }
+    std::string incoming(byte_count, '\0');
+    reader_->read_bytes(std::as_writable_bytes(std::span(incoming)));
+    if (!is_valid_utf8(incoming)) {
+        reader_->fail();
+        return;
+    }
+    text = std::move(incoming);
+}
+
+bool NetArchive::serialize_object(ObjectHandle& object, PackageMap* map) {
+    REPLAYOUT_ASSERT(map != nullptr);
+    if (is_saving()) {
+        writer_->write_packed_uint(map->guid_of(object).value);
+        return true;
+    }
+    const NetGUID guid{reader_->read_packed_uint()};
+    object = reader_->failed() ? ObjectHandle{} : map->object_of(guid);
+    return guid.is_null() || !object.is_null();
+}
+
+}  // namespace replayout

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+#include "property_reader.h"
+
+#include <replayout/net_archive.h>
+#include <replayout/utf8.h>
+
+#include "struct_value.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+namespace replayout {
+
+namespace {
+
+void store_bits(std::byte* bytes, std::uint64_t value, std::uint32_t size) noexcept {
+    switch (size) {
+        case 1:
+            *bytes = static_cast<std::byte>(value);
+            return;
+        case 2: {
+            const auto narrow = static_cast<std::uint16_t>(value);
+            std::memcpy(bytes, &narrow, sizeof(narrow));
+            return;
+        }
+        case 4: {
+            const auto narrow = static_cast<std::uint32_t>(value);
+            std::memcpy(bytes, &narrow, sizeof(narrow));
+            return;
+        }
+        default:
+            std::memcpy(bytes, &value, sizeof(value));
+            return;
+    }
+}
+
+[[nodiscard]] std::uint32_t word_count(RepLayoutCmdType type) noexcept {
+    switch (type) {
+        case RepLayoutCmdType::Vector:
+            return 3;
+        case RepLayoutCmdType::Quat:
+            return 4;
+        default:
+            return 1;
+    }
+}
+
+/// A value of a type known only at run time, default-constructed.
+class ErasedValue {
+  public:
+    ErasedValue(const TypeOps& ops, MemoryResource* resource)
+        : ops_(ops), resource_(resource),
+          memory_(resource->allocate(ops.size, ops.alignment)) {
+        ops.construct(memory_);
+    }
+    ~ErasedValue() {
+        ops_.destroy(memory_);
+        resource_->deallocate(memory_, ops_.size, ops_.alignment);
+    }
+    ErasedValue(const ErasedValue&) = delete;
+    ErasedValue& operator=(const ErasedValue&) = delete;
+
+    [[nodiscard]] void* get() const noexcept { return memory_; }
+
+  private:
+    const TypeOps& ops_;
+    MemoryResource* resource_;
+    void* memory_;
+};
+
+}  // namespace
+
+PropertyReader::PropertyReader(const RepLayout& layout, BitReader& reader, ReceiveContext& context,
+                               std::byte* object, ReceivingRepState* state, NotifyQueue* notifies)
+    : layout_(layout), reader_(reader), context_(context), object_(object), state_(state),
+      notifies_(notifies) {}
+
+bool PropertyReader::read_block() {
+    ChangeMask& handles = context_.scratch.handles_;
+    read_change_mask(reader_, handles, layout_.handle_count(), EmptySet::Impossible);
+    for (std::uint32_t bit = handles.next(0); bit < handles.bit_count() && !reader_.failed();
+         bit = handles.next(bit + 1)) {
+        const CmdIndex index = layout_.cmd_of(layout_.root(), RepHandle{bit + 1});
+        const ParentIndex parent = layout_.cmd(index).parent_index;
+        Place place;
+        place.memory = object_;
+        place.path.handles[0] = bit + 1;
+        if (!is_checking()) {
+            notifies_->before_write(parent);
+        }
+        if (read_value(index, place) && !is_checking()) {
+            notifies_->mark_changed(parent);
+        }
+    }
+    reader_.finish_byte();
+    return !reader_.failed();
+}
+
+bool PropertyReader::read_value(CmdIndex index, const Place& place) {
+    const RepLayoutCmd& cmd = layout_.cmd(index);
+    std::byte* memory = is_checking() ? nullptr : place.memory + cmd.object_offset.value;
+    if (!reader_.spend_steps(1)) {
+        return false;
+    }
+    switch (cmd.type) {
+        case RepLayoutCmdType::String:
+            return read_string(cmd, memory);
+        case RepLayoutCmdType::Object:
+            return read_object(cmd, place);
+        case RepLayoutCmdType::NetSerializeStruct:
+            return read_struct(cmd, memory);
+        case RepLayoutCmdType::DynamicArray:
+            return read_array(index, place);
+        default:
+            return read_plain(cmd, memory);
+    }
+}
+
+bool PropertyReader::read_plain(const RepLayoutCmd& cmd, std::byte* memory) {
+    const std::uint32_t words = word_count(cmd.type);
+    const std::uint32_t word_size = cmd.element_size / words;
+    const std::uint32_t bit_count = cmd.type == RepLayoutCmdType::Bool ? 1 : word_size * 8;
+    std::byte value[16];
+    for (std::uint32_t i = 0; i < words; ++i) {
+        store_bits(value + i * word_size, reader_.read_bits(bit_count), word_size);
+    }
+    if (is_checking() || std::memcmp(memory, value, cmd.element_size) == 0) {
+        return false;
+    }
+    std::memcpy(memory, value, cmd.element_size);
+    return true;
+}
+
+bool PropertyReader::read_string(const RepLayoutCmd& cmd, std::byte* memory) {
+    const std::uint64_t byte_count = reader_.read_packed_uint();
+    if (byte_count > layout_.limits().string_bytes_max || byte_count > reader_.bits_left() / 8) {
+        reader_.fail();
+        return false;
+    }
+    if (is_checking() && !reader_.spend_allocation(byte_count)) {
+        return false;
+    }
+    Vector<std::byte>& text = context_.scratch.text_;
+    if (text.size() < byte_count) {
+        text.resize(byte_count);
+    }
+    reader_.read_bytes({text.data(), byte_count});
+    const std::string_view incoming(reinterpret_cast<const char*>(text.data()), byte_count);
+    if (is_checking()) {
+        if (!is_valid_utf8(incoming)) {
+            reader_.fail();
+        }
+        return false;
+    }
+    const StringOps& ops = cmd.property->string;
+    if (ops.view(memory, ops.context) == incoming) {
+        return false;
+    }
+    return ops.assign(memory, incoming, ops.context);
+}
+
+bool PropertyReader::read_object(const RepLayoutCmd& cmd, const Place& place) {
+    const NetGUID guid{reader_.read_packed_uint()};
+    if (is_checking()) {
+        return false;
+    }
+    void* memory = place.memory + cmd.object_offset.value;
+    const ObjectHandle target = context_.package_map.object_of(guid);
+    const bool is_kept =
+        state_->set_reference(place.path, {guid, !target.is_null()}, context_.references_max,
+                              context_.dropped);
+    if (context_.named != nullptr && !guid.is_null() && is_kept) {
+        context_.named->push_back(guid);
+    }
+    if (cmd.property->reference.get(memory) == target) {
+        return false;
+    }
+    cmd.property->reference.set(memory, target);
+    return true;
+}
+
+bool PropertyReader::read_struct(const RepLayoutCmd& cmd, std::byte* memory) {
+    const Type& type = *cmd.property->struct_type;
+    NetArchive archive(reader_);
+    bool ok = true;
+    ErasedValue incoming(type.ops(), context_.scratch.resource());
+    if (is_checking()) {
+        (void)type.traits().net_serialize(incoming.get(), archive, &context_.package_map, ok);
+        if (!ok) {
+            reader_.fail();
+        }
+        return false;
+    }
+    // The previous value, to tell whether it changes; the new one is read in place, as in Unreal, so a
+    // serializer may leave members that it does not send as they are.
+    copy_struct(type, incoming.get(), memory);
+    (void)type.traits().net_serialize(memory, archive, &context_.package_map, ok);
+    return !structs_identical(type, memory, incoming.get());
+}
+
+bool PropertyReader::resize_array(const RepLayoutCmd& cmd, const RepScope& element,
+                                  const Place& place, std::byte* array, std::uint32_t count) {
+    const ArrayOps& ops = cmd.property->array;
+    const std::size_t old_count = ops.count(array);
+    if (old_count == count) {
+        return false;
+    }
+    if (count < old_count) {
+        RepPath tail = place.path;
+        tail.handles[place.depth + 1] = count * element.handle_count + 1;
+        state_->truncate(tail, place.depth + 1, context_.dropped);
+    }
+    ops.resize(array, count);
+    return true;
+}
+
+bool PropertyReader::read_array(CmdIndex index, const Place& place) {
+    const RepLayoutCmd& cmd = layout_.cmd(index);
+    const RepScope& element = layout_.element_scope(index);
+    std::byte* array = is_checking() ? nullptr : place.memory + cmd.object_offset.value;
+    const std::uint64_t count = reader_.read_packed_uint();
+    if (count > layout_.limits().array_count_max ||
+        (is_checking() && !reader_.spend_allocation(count * cmd.element_size))) {
+        reader_.fail();
+        return false;
+    }
+    const auto element_count = static_cast<std::uint32_t>(count);
+    bool is_changed =
+        !is_checking() && resize_array(cmd, element, place, array, element_count);
+    if (element_count == 0) {
+        return is_changed;
+    }
+    ChangeMask& changed = context_.scratch.elements_[place.depth];
+    read_change_mask(reader_, changed, element_count * element.handle_count, EmptySet::Possible);
+    auto* elements =
+        is_checking() ? nullptr
+                      : static_cast<std::byte*>(cmd.property->array.mutable_data(array));
+    for (std::uint32_t bit = changed.next(0); bit < changed.bit_count() && !reader_.failed();
+         bit = changed.next(bit + 1)) {
+        const std::uint32_t i = bit / element.handle_count;
+        const CmdIndex leaf = layout_.cmd_of(element, RepHandle{bit % element.handle_count + 1});
+        Place inner = place;
+        inner.memory = is_checking() ? nullptr : elements + std::size_t{i} * cmd.element_size;
+        inner.depth = place.depth + 1;
+        inner.path.handles[inner.depth] = bit + 1;
+        is_changed = read_value(leaf, inner) || is_changed;
+    }
+    return is_changed;
+}
+
+}  // namespace replayout

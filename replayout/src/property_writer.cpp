@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+#include "property_writer.h"
+
+#include <replayout/net_archive.h>
+
+#include <algorithm>
+#include <string>
+
+namespace replayout {
+
+namespace {
+
+constexpr std::size_t value_bytes_initial = 256;
+
+[[nodiscard]] std::uint64_t load_bits(const std::byte* bytes, std::uint32_t size) noexcept {
+    // Native to canonical: the value of the integer, not its bytes, goes on the wire.
+    switch (size) {
+        case 1:
+            return std::to_integer<std::uint64_t>(*bytes);
+        case 2: {
+            std::uint16_t value = 0;
+            std::memcpy(&value, bytes, sizeof(value));
+            return value;
+        }
+        case 4: {
+            std::uint32_t value = 0;
+            std::memcpy(&value, bytes, sizeof(value));
+            return value;
+        }
+        default: {
+            std::uint64_t value = 0;
+            std::memcpy(&value, bytes, sizeof(value));
+            return value;
+        }
+    }
+}
+
+void write_floats(const std::byte* bytes, std::uint32_t count, BitWriter& writer) noexcept {
+    for (std::uint32_t i = 0; i < count; ++i) {
+        writer.write_bits(load_bits(bytes + i * 4, 4), 32);
+    }
+}
+
+}  // namespace
+
+void PropertyWriter::write(RepHandle handle, BitWriter& writer) {
+    const CmdIndex index = layout_.cmd_of(layout_.root(), handle);
+    const bool is_shared =
+        has_flag(layout_.cmd(index).flags, RepLayoutCmdFlags::IsSharedSerialization);
+    if (context_.is_sharing && is_shared) {
+        state_.shared().write(share(handle, index), writer);
+        return;
+    }
+    context_.counters.values_unshared += context_.is_sharing ? 1 : 0;
+    ++context_.counters.serializer_calls;
+    encode(index, state_.shadow(), writer);
+}
+
+std::size_t PropertyWriter::measure(RepHandle handle) {
+    const CmdIndex index = layout_.cmd_of(layout_.root(), handle);
+    ++context_.counters.serializer_calls;
+    return encode_to_scratch(index).bit_count();
+}
+
+void PropertyWriter::write_elements(RepHandle handle, ElementSpan span, BitWriter& writer) {
+    const CmdIndex index = layout_.cmd_of(layout_.root(), handle);
+    const ConstShadowBuffer leaf = state_.shadow() + layout_.cmd(index).shadow_offset;
+    ++context_.counters.serializer_calls;
+    encode_array(index, shadow_value<ShadowArray>(leaf), span, 0, writer);
+}
+
+const SharedPiece& PropertyWriter::share(RepHandle handle, CmdIndex index) {
+    SharedSerialization& shared = state_.shared();
+    const Version version = state_.last_changed(handle);
+    const bool is_array = layout_.cmd(index).type == RepLayoutCmdType::DynamicArray;
+    const SharedPiece* piece = is_array ? shared.find_array(handle, version, position_)
+                                        : shared.find(handle, version);
+    if (piece != nullptr) {
+        ++context_.counters.pieces_reused;
+        return *piece;
+    }
+    ++context_.counters.pieces_built;
+    ++context_.counters.serializer_calls;
+    const BitWriter bits = encode_to_scratch(index);
+    return is_array ? shared.keep_array(handle, version, position_, bits)
+                    : shared.keep(handle, version, bits);
+}
+
+BitWriter PropertyWriter::encode_to_scratch(CmdIndex index) {
+    Vector<std::byte>& bytes = context_.scratch.value;
+    if (bytes.empty()) {
+        bytes.resize(value_bytes_initial);
+    }
+    for (;;) {
+        BitWriter writer({bytes.data(), bytes.size()});
+        encode(index, state_.shadow(), writer);
+        if (!writer.overflowed()) {
+            return writer;
+        }
+        bytes.resize(bytes.size() * 2);
+    }
+}
+
+void PropertyWriter::encode(CmdIndex index, ConstShadowBuffer scope_memory, BitWriter& writer) {
+    const RepLayoutCmd& cmd = layout_.cmd(index);
+    const ConstShadowBuffer leaf = scope_memory + cmd.shadow_offset;
+    if (cmd.type == RepLayoutCmdType::DynamicArray) {
+        encode_array(index, shadow_value<ShadowArray>(leaf), ElementSpan(), 0, writer);
+    } else {
+        encode_leaf(cmd, leaf, writer);
+    }
+}
+
+void PropertyWriter::encode_leaf(const RepLayoutCmd& cmd, ConstShadowBuffer leaf,
+                                 BitWriter& writer) {
+    switch (cmd.type) {
+        case RepLayoutCmdType::Bool:
+            writer.write_bool(*leaf.data() != std::byte{0});
+            return;
+        case RepLayoutCmdType::Bits8:
+        case RepLayoutCmdType::Bits16:
+        case RepLayoutCmdType::Bits32:
+        case RepLayoutCmdType::Bits64:
+            writer.write_bits(load_bits(leaf.data(), cmd.element_size), cmd.element_size * 8);
+            return;
+        case RepLayoutCmdType::Vector:
+            write_floats(leaf.data(), 3, writer);
+            return;
+        case RepLayoutCmdType::Quat:
+            write_floats(leaf.data(), 4, writer);
+            return;
+        case RepLayoutCmdType::String: {
+            const auto& text = shadow_value<PmrString>(leaf);
+            writer.write_packed_uint(text.size());
+            writer.write_bytes(std::as_bytes(std::span(text.data(), text.size())));
+            return;
+        }
+        case RepLayoutCmdType::Object:
+            writer.write_packed_uint(shadow_value<ShadowReference>(leaf).guid.value);
+            return;
+        case RepLayoutCmdType::NetSerializeStruct:
+            encode_struct(cmd, leaf, writer);
+            return;
+        case RepLayoutCmdType::DynamicArray:
+        case RepLayoutCmdType::Return:
+            REPLAYOUT_ASSERT(false);
+    }
+}
+
+void PropertyWriter::encode_struct(const RepLayoutCmd& cmd, ConstShadowBuffer leaf,
+                                   BitWriter& writer) {
+    NetArchive archive(writer);
+    bool ok = true;
+    // Saving does not change the value; the one function serves both directions and so takes it mutable.
+    void* value = const_cast<std::byte*>(leaf.data());
+    const Type& type = *cmd.property->struct_type;
+    (void)type.traits().net_serialize(value, archive, &context_.package_map, ok);
+    if (!ok) {
+        log(LogLevel::Error, "net_serialize of \"" + std::string(type.name()) + "\" in property \"" +
+                                 cmd.property->name + "\" failed while writing");
+    }
+}
+
+bool PropertyWriter::owes_leaf(CmdIndex leaf, Version last_changed, std::uint32_t element,
+                               std::uint32_t depth, ConstShadowBuffer memory) const {
+    if (last_changed > position_.sent_version) {
+        return true;
+    }
+    if (depth == 0 && !position_.lost_range.contains_element(element)) {
+        return false;
+    }
+    const RepLayoutCmd& cmd = layout_.cmd(leaf);
+    if (cmd.type == RepLayoutCmdType::DynamicArray && !position_.lost.is_empty()) {
+        const auto& nested = shadow_value<ShadowArray>(memory + cmd.shadow_offset);
+        return position_.owes(last_changed) || owes_array(layout_, leaf, nested, position_);
+    }
+    return position_.owes(last_changed);
+}
+
+void PropertyWriter::collect_elements(CmdIndex index, const ShadowArray& array, ElementSpan span,
+                                      std::uint32_t depth, ChangeMask& changed) const {
+    const RepScope& element = layout_.element_scope(index);
+    changed.reset(array.count * element.handle_count);
+    const std::uint32_t end = std::min(span.end, array.count);
+    for (std::uint32_t i = span.begin; i < end; ++i) {
+        const Version* versions = array.versions + std::size_t{i} * element.handle_count;
+        const ConstShadowBuffer memory(array.elements + std::size_t{i} * element.shadow_size);
+        for (std::uint32_t leaf = 0; leaf < element.handle_count; ++leaf) {
+            const CmdIndex leaf_cmd = layout_.cmd_of(element, RepHandle{leaf + 1});
+            if (owes_leaf(leaf_cmd, versions[leaf], i, depth, memory)) {
+                changed.set(i * element.handle_count + leaf);
+            }
+        }
+    }
+}
+
+void PropertyWriter::encode_array(CmdIndex index, const ShadowArray& array, ElementSpan span,
+                                  std::uint32_t depth, BitWriter& writer) {
+    writer.write_packed_uint(array.count);
+    if (array.count == 0) {
+        return;
+    }
+    const RepScope& element = layout_.element_scope(index);
+    ChangeMask& changed = context_.scratch.elements[depth];
+    collect_elements(index, array, span, depth, changed);
+    write_change_mask(writer, changed, EmptySet::Possible);
+    for (std::uint32_t bit = changed.next(0); bit < changed.bit_count() && !writer.overflowed();
+         bit = changed.next(bit + 1)) {
+        const std::uint32_t i = bit / element.handle_count;
+        const CmdIndex leaf = layout_.cmd_of(element, RepHandle{bit % element.handle_count + 1});
+        const RepLayoutCmd& cmd = layout_.cmd(leaf);
+        const ConstShadowBuffer memory =
+            ConstShadowBuffer(array.elements + std::size_t{i} * element.shadow_size) +
+            cmd.shadow_offset;
+        if (cmd.type == RepLayoutCmdType::DynamicArray) {
+            encode_array(leaf, shadow_value<ShadowArray>(memory), ElementSpan(), depth + 1, writer);
+        } else {
+            encode_leaf(cmd, memory, writer);
+        }
+    }
+}
+
+}  // namespace replayout

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+//
+// Encodes single values out of the shadow, see docs/wire_format.md, "Values".
+#pragma once
+
+#include <replayout/send_properties.h>
+
+namespace replayout {
+
+/// Elements of a top-level array that may be written; the others are left for another part.
+struct ElementSpan {
+    std::uint32_t begin = 0;
+    std::uint32_t end = RepRange::no_end;
+};
+
+class PropertyWriter {
+  public:
+    PropertyWriter(ChangelistState& state, const OwedVersions& position, SendContext& context)
+        : state_(state), layout_(state.layout()), position_(position), context_(context) {}
+
+    /// The value at `handle`: from the shared buffer, or encoded.
+    void write(RepHandle handle, BitWriter& writer);
+
+    /// Its length in bits, as write() would write it.
+    [[nodiscard]] std::size_t measure(RepHandle handle);
+
+    /// The elements of an array that lie in `span`, encoded.
+    void write_elements(RepHandle handle, ElementSpan span, BitWriter& writer);
+
+  private:
+    [[nodiscard]] const SharedPiece& share(RepHandle handle, CmdIndex index);
+    [[nodiscard]] BitWriter encode_to_scratch(CmdIndex index);
+    void encode(CmdIndex index, ConstShadowBuffer scope_memory, BitWriter& writer);
+    void encode_leaf(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, BitWriter& writer);
+    void encode_struct(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, BitWriter& writer);
+    void encode_array(CmdIndex index, const ShadowArray& array, ElementSpan span,
+                      std::uint32_t depth, BitWriter& writer);
+    void collect_elements(CmdIndex index, const ShadowArray& array, ElementSpan span,
+                          std::uint32_t depth, ChangeMask& changed) const;
+    [[nodiscard]] bool owes_leaf(CmdIndex leaf, Version last_changed, std::uint32_t element,
+                                 std::uint32_t depth, ConstShadowBuffer memory) const;
+
+    ChangelistState& state_;
+    const RepLayout& layout_;
+    const OwedVersions& position_;
+    SendContext& context_;
+};
+
+}  // namespace replayout

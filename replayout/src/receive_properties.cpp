@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/receive_properties.h>
+
+#include "property_reader.h"
+
+#include <algorithm>
+
+namespace replayout {
+
+ReceiveScratch::ReceiveScratch(MemoryResource* resource)
+    : resource_(resource), handles_(resource), elements_(Allocator<ChangeMask>(resource)),
+      text_(Allocator<std::byte>(resource)),
+      previous_values_(Allocator<PreviousValue>(resource)) {
+    elements_.reserve(nesting_depth_max + 1);
+    for (std::uint32_t depth = 0; depth <= nesting_depth_max; ++depth) {
+        elements_.emplace_back(resource);
+    }
+}
+
+ReceiveScratch::~ReceiveScratch() = default;
+
+NotifyQueue::NotifyQueue(const RepLayout& layout, std::byte* object, ReceiveScratch& scratch)
+    : layout_(layout), object_(object), scratch_(scratch) {
+    REPLAYOUT_ASSERT(scratch.previous_values_.empty());
+}
+
+NotifyQueue::~NotifyQueue() { destroy_values(); }
+
+void NotifyQueue::before_write(ParentIndex parent) {
+    const RepParentCmd& cmd = layout_.parents()[parent.value];
+    auto& values = scratch_.previous_values_;
+    // Handles ascend, and with them parents: the last entry is the only one that can be this parent's.
+    if (!cmd.property->notify || (!values.empty() && values.back().parent_index == parent.value)) {
+        return;
+    }
+    const TypeOps& ops = cmd.property->ops;
+    void* copy = scratch_.resource_->allocate(ops.size, ops.alignment);
+    ops.copy_construct(copy, object_ + cmd.object_offset.value);
+    values.push_back({parent.value, copy, false});
+}
+
+void NotifyQueue::mark_changed(ParentIndex parent) noexcept {
+    auto& values = scratch_.previous_values_;
+    if (!values.empty() && values.back().parent_index == parent.value) {
+        values.back().is_changed = true;
+    }
+}
+
+void NotifyQueue::run() {
+    // Indices, not iterators: a notify may make another block arrive only later, but never trust that.
+    for (std::size_t i = 0; i < scratch_.previous_values_.size(); ++i) {
+        const auto entry = scratch_.previous_values_[i];
+        if (entry.is_changed) {
+            const NotifyFunction& notify = layout_.parents()[entry.parent_index].property->notify;
+            notify.call(object_, entry.value, notify.context);
+        }
+    }
+    destroy_values();
+}
+
+void NotifyQueue::destroy_values() noexcept {
+    for (const auto& entry : scratch_.previous_values_) {
+        const TypeOps& ops = layout_.parents()[entry.parent_index].property->ops;
+        ops.destroy(entry.value);
+        scratch_.resource_->deallocate(entry.value, ops.size, ops.alignment);
+    }
+    scratch_.previous_values_.clear();
+}
+
+bool receive_properties(const RepLayout& layout, BitReader& reader, void* object,
+                        ReceivingRepState& state, ReceiveContext& context) {
+    REPLAYOUT_ASSERT(object != nullptr);
+    BitReader check = reader;
+    if (!PropertyReader(layout, check, context, nullptr, nullptr, nullptr).read_block()) {
+        reader.fail();
+        return false;
+    }
+    auto* bytes = static_cast<std::byte*>(object);
+    NotifyQueue notifies(layout, bytes, context.scratch);
+    BitReader apply = reader.without_budget();
+    const bool is_applied =
+        PropertyReader(layout, apply, context, bytes, &state, &notifies).read_block();
+    REPLAYOUT_ASSERT(is_applied);
+    reader.skip_bits(check.position_bits() - reader.position_bits());
+    notifies.run();
+    return is_applied;
+}
+
+bool skip_properties(const RepLayout& layout, BitReader& reader, ReceiveContext& context) {
+    return PropertyReader(layout, reader, context, nullptr, nullptr, nullptr).read_block();
+}
+
+namespace {
+
+/// The memory of the leaf at `path`, and its command.
+struct Leaf {
+    std::byte* memory;
+    const RepLayoutCmd* cmd;
+};
+
+[[nodiscard]] Leaf find_leaf(const RepLayout& layout, std::byte* object, const RepPath& path) {
+    const RepScope* scope = &layout.root();
+    std::byte* memory = object;
+    for (std::uint32_t depth = 0;; ++depth) {
+        const std::uint32_t bit = path.handles[depth] - 1;
+        const RepHandle handle{bit % scope->handle_count + 1};
+        const CmdIndex index = layout.cmd_of(*scope, handle);
+        const RepLayoutCmd& cmd = layout.cmd(index);
+        std::byte* leaf = memory + cmd.object_offset.value;
+        if (cmd.type != RepLayoutCmdType::DynamicArray) {
+            return {leaf, &cmd};
+        }
+        const ArrayOps& ops = cmd.property->array;
+        scope = &layout.element_scope(index);
+        const std::uint32_t element = (path.handles[depth + 1] - 1) / scope->handle_count;
+        if (element >= ops.count(leaf)) {
+            return {nullptr, nullptr};  // the game shortened the array on its own
+        }
+        memory = static_cast<std::byte*>(ops.mutable_data(leaf)) +
+                 std::size_t{element} * cmd.element_size;
+    }
+}
+
+}  // namespace
+
+std::uint32_t rebind_references(const RepLayout& layout, void* object, ReceivingRepState& state,
+                                NetGUID guid, ObjectHandle target, ReceiveScratch& scratch) {
+    auto* bytes = static_cast<std::byte*>(object);
+    NotifyQueue notifies(layout, bytes, scratch);
+    std::uint32_t count = 0;
+    for (auto& [path, reference] : state.references()) {
+        if (reference.guid != guid) {
+            continue;
+        }
+        const Leaf leaf = find_leaf(layout, bytes, path);
+        reference.is_mapped = !target.is_null();
+        if (leaf.cmd == nullptr || leaf.cmd->property->reference.get(leaf.memory) == target) {
+            continue;
+        }
+        notifies.before_write(leaf.cmd->parent_index);
+        leaf.cmd->property->reference.set(leaf.memory, target);
+        notifies.mark_changed(leaf.cmd->parent_index);
+        ++count;
+    }
+    notifies.run();
+    return count;
+}
+
+}  // namespace replayout

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT
+#include "rep_layout_builder.h"
+
+#include <replayout/shadow_state.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace replayout {
+
+namespace {
+
+// Handles and commands are 16 bit; one value each is kept free as a sentinel.
+constexpr std::size_t cmd_count_max = 65'534;
+
+[[nodiscard]] RepLayoutCmdType bits_type(std::uint32_t size) noexcept {
+    switch (size) {
+        case 1:
+            return RepLayoutCmdType::Bits8;
+        case 2:
+            return RepLayoutCmdType::Bits16;
+        case 4:
+            return RepLayoutCmdType::Bits32;
+        default:
+            REPLAYOUT_ASSERT(size == 8);
+            return RepLayoutCmdType::Bits64;
+    }
+}
+
+[[nodiscard]] RepLayoutCmdType leaf_type(const Property& property) noexcept {
+    switch (property.kind) {
+        case PropertyKind::Bool:
+            return RepLayoutCmdType::Bool;
+        case PropertyKind::Vector:
+            return RepLayoutCmdType::Vector;
+        case PropertyKind::Quat:
+            return RepLayoutCmdType::Quat;
+        case PropertyKind::String:
+        case PropertyKind::Name:
+            return RepLayoutCmdType::String;
+        case PropertyKind::ObjectReference:
+            return RepLayoutCmdType::Object;
+        default:
+            return bits_type(property.size);
+    }
+}
+
+[[nodiscard]] std::uint64_t chain_hash(std::uint64_t chain, const Property& property,
+                                       std::uint32_t array_index) {
+    Fingerprint description;
+    description.add(chain);
+    description.add(property.name);
+    description.add(static_cast<std::uint64_t>(property.kind));
+    description.add(array_index);
+    return description.digest().low;
+}
+
+}  // namespace
+
+RepLayoutBuilder::RepLayoutBuilder(const Type& type, const RepLayoutOptions& options)
+    : type_(type), options_(options), layout_(new RepLayout()) {}
+
+Result<std::unique_ptr<RepLayout>> RepLayoutBuilder::build(MemoryResource* resource) {
+    layout_->type_ = &type_;
+    layout_->limits_ = options_.limits;
+    fingerprint_.add("replayout layout 1");
+    fingerprint_.add(type_.name());
+    fingerprint_.add(options_.limits.string_bytes_max);
+    fingerprint_.add(options_.limits.array_count_max);
+    begin_scope(0);
+    add_parents(type_, 0);
+    add_return(0);
+    if (error_.code != ErrorCode::Ok) {
+        return error_;
+    }
+    finish_scopes();
+    layout_->fingerprint_ = fingerprint_.digest();
+    const Status status =
+        make_archetype(*layout_, options_.archetype, resource, layout_->archetype_);
+    if (!status) {
+        return status.error();
+    }
+    return std::move(layout_);
+}
+
+void RepLayoutBuilder::fail(ErrorCode code, const std::string& path, const char* reason) {
+    if (error_.code == ErrorCode::Ok) {
+        error_ = {code, "layout of \"" + std::string(type_.name()) + "\": " + path + " " + reason};
+    }
+}
+
+void RepLayoutBuilder::diagnose(std::string message) {
+    auto& diagnostics = layout_->diagnostics_;
+    if (std::find(diagnostics.begin(), diagnostics.end(), message) == diagnostics.end()) {
+        log(LogLevel::Warning, message);
+        diagnostics.push_back(std::move(message));
+    }
+}
+
+void RepLayoutBuilder::begin_scope(std::uint16_t scope) {
+    RepScope fresh;
+    fresh.cmd_start = CmdIndex{static_cast<std::uint16_t>(layout_->cmds_.size())};
+    REPLAYOUT_ASSERT(layout_->scopes_.size() == scope);
+    layout_->scopes_.push_back(fresh);
+}
+
+void RepLayoutBuilder::add_parents(const Type& type, std::uint32_t object_offset) {
+    if (type.base() != nullptr) {
+        add_parents(*type.base(), object_offset + type.base_offset());
+    }
+    for (const Property& property : type.properties()) {
+        if (!property.is_replicated) {
+            continue;
+        }
+        for (std::uint32_t index = 0; index < property.array_dim; ++index) {
+            add_parent(property, object_offset + property.offset + index * property.size, index);
+        }
+    }
+}
+
+void RepLayoutBuilder::add_parent(const Property& property, std::uint32_t object_offset,
+                                  std::uint32_t array_index) {
+    if (layout_->parents_.size() >= cmd_count_max) {
+        fail(ErrorCode::TooManyProperties, property.name, "is one property too many");
+        return;
+    }
+    const auto parent_index = layout_->parents_.size();
+    const std::uint32_t first_handle = layout_->scopes_.front().handle_count + 1;
+    RepParentCmd parent;
+    parent.property = &property;
+    parent.object_offset = ObjectOffset{object_offset};
+    parent.array_index = array_index;
+    parent.cmd_start = CmdIndex{static_cast<std::uint16_t>(layout_->cmds_.size())};
+    parent.first_handle = first_handle;
+    layout_->parents_.push_back(parent);
+    fingerprint_.add(property.name);
+    fingerprint_.add(array_index);
+    add_property(property, {0, object_offset, chain_hash(0, property, array_index), property.name});
+    RepParentCmd& added = layout_->parents_[parent_index];
+    added.cmd_end = CmdIndex{static_cast<std::uint16_t>(layout_->cmds_.size())};
+    added.handle_count = layout_->scopes_.front().handle_count + 1 - first_handle;
+}
+
+void RepLayoutBuilder::add_property(const Property& property, const Cursor& cursor) {
+    if (error_.code != ErrorCode::Ok) {
+        return;
+    }
+    fingerprint_.add(static_cast<std::uint64_t>(property.kind));
+    switch (property.kind) {
+        case PropertyKind::Struct:
+            add_struct(property, cursor);
+            return;
+        case PropertyKind::DynamicArray:
+            add_array(property, cursor);
+            return;
+        case PropertyKind::ObjectReference:
+            add_leaf(property, RepLayoutCmdType::Object,
+                     RepLayoutCmdFlags::IsSharedSerialization |
+                         RepLayoutCmdFlags::HasObjectReferences,
+                     cursor);
+            return;
+        default:
+            add_leaf(property, leaf_type(property), RepLayoutCmdFlags::IsSharedSerialization,
+                     cursor);
+            return;
+    }
+}
+
+void RepLayoutBuilder::add_struct(const Property& property, const Cursor& cursor) {
+    const Type& type = *property.struct_type;
+    const StructTraits& traits = type.traits();
+    if (traits.has_net_delta_serializer) {
+        fail(ErrorCode::Unsupported, cursor.path, "has a NetDeltaSerializer, which no layout supports yet");
+        return;
+    }
+    fingerprint_.add(traits.has_net_serializer ? 1 : 0);
+    if (traits.has_net_serializer) {
+        fingerprint_.add(type.name());
+        add_leaf(property, RepLayoutCmdType::NetSerializeStruct,
+                 traits.has_net_shared_serialization ? RepLayoutCmdFlags::IsSharedSerialization
+                                                     : RepLayoutCmdFlags::None,
+                 cursor);
+        return;
+    }
+    if (traits.has_net_shared_serialization) {
+        diagnose("struct \"" + std::string(type.name()) +
+                 "\" promises NetSharedSerialization without NetSerializer: it is flattened, so the "
+                 "promise has no effect");
+    }
+    const std::uint32_t handle_count = layout_->scopes_[cursor.scope].handle_count;
+    add_members(type, cursor);
+    if (layout_->scopes_[cursor.scope].handle_count == handle_count) {
+        diagnose("struct \"" + std::string(type.name()) +
+                 "\" has no replicated member, so nothing of \"" + cursor.path + "\" is sent");
+    }
+}
+
+void RepLayoutBuilder::add_members(const Type& type, const Cursor& cursor) {
+    if (type.base() != nullptr) {
+        Cursor base = cursor;
+        base.object_offset += type.base_offset();
+        add_members(*type.base(), base);
+    }
+    for (const Property& property : type.properties()) {
+        if (!property.is_replicated) {
+            continue;
+        }
+        for (std::uint32_t index = 0; index < property.array_dim; ++index) {
+            fingerprint_.add(property.name);
+            fingerprint_.add(index);
+            add_property(property,
+                         {cursor.scope,
+                          cursor.object_offset + property.offset + index * property.size,
+                          chain_hash(cursor.chain, property, index),
+                          cursor.path + "." + property.name});
+        }
+    }
+    // Ends the member list, so that members of a nested struct and those after it do not run together.
+    fingerprint_.add("end");
+}
+
+void RepLayoutBuilder::add_leaf(const Property& property, RepLayoutCmdType type,
+                                RepLayoutCmdFlags flags, const Cursor& cursor) {
+    if (layout_->cmds_.size() >= cmd_count_max) {
+        fail(ErrorCode::TooManyProperties, cursor.path, "is one command too many");
+        return;
+    }
+    RepScope& scope = layout_->scopes_[cursor.scope];
+    const ShadowFootprint footprint = shadow_footprint(type, property);
+    const std::uint32_t alignment = footprint.alignment;
+    scope.shadow_size = (scope.shadow_size + alignment - 1) / alignment * alignment;
+    RepLayoutCmd cmd;
+    cmd.object_offset = ObjectOffset{cursor.object_offset};
+    cmd.shadow_offset = ShadowOffset{scope.shadow_size};
+    cmd.element_size = property.size;
+    cmd.checksum = static_cast<std::uint32_t>(cursor.chain);
+    cmd.property = &property;
+    cmd.end_cmd = CmdIndex{static_cast<std::uint16_t>(layout_->cmds_.size() + 1)};
+    cmd.parent_index = ParentIndex{static_cast<std::uint16_t>(layout_->parents_.size() - 1)};
+    cmd.relative_handle = static_cast<std::uint16_t>(++scope.handle_count);
+    cmd.type = type;
+    cmd.flags = flags;
+    scope.shadow_size += footprint.size;
+    scope.shadow_alignment = std::max(scope.shadow_alignment, alignment);
+    fingerprint_.add(property.size * (is_plain(type) ? 1u : 0u));
+    layout_->cmds_.push_back(cmd);
+    layout_->element_scopes_.push_back(0);
+}
+
+void RepLayoutBuilder::add_array(const Property& property, const Cursor& cursor) {
+    const std::size_t array_cmd = layout_->cmds_.size();
+    add_leaf(property, RepLayoutCmdType::DynamicArray, RepLayoutCmdFlags::IsSharedSerialization,
+             cursor);
+    if (error_.code != ErrorCode::Ok) {
+        return;
+    }
+    const Property& element = *property.element;
+    const auto scope = static_cast<std::uint16_t>(layout_->scopes_.size());
+    layout_->cmds_[array_cmd].element_size = element.size;
+    layout_->element_scopes_[array_cmd] = scope;
+    begin_scope(scope);
+    add_property(element, {scope, 0, chain_hash(cursor.chain, element, 0), cursor.path + "[]"});
+    add_return(scope);
+    if (error_.code == ErrorCode::Ok && layout_->scopes_[scope].handle_count == 0) {
+        fail(ErrorCode::Unsupported, cursor.path, "is an array whose element has nothing to send");
+        return;
+    }
+    bool is_shared = true;
+    bool has_references = false;
+    for (std::size_t i = array_cmd + 1; i < layout_->cmds_.size(); ++i) {
+        const RepLayoutCmd& cmd = layout_->cmds_[i];
+        if (cmd.type != RepLayoutCmdType::Return) {
+            is_shared = is_shared && has_flag(cmd.flags, RepLayoutCmdFlags::IsSharedSerialization);
+            has_references =
+                has_references || has_flag(cmd.flags, RepLayoutCmdFlags::HasObjectReferences);
+        }
+    }
+    RepLayoutCmd& cmd = layout_->cmds_[array_cmd];
+    cmd.flags = (is_shared ? RepLayoutCmdFlags::IsSharedSerialization : RepLayoutCmdFlags::None) |
+                (has_references ? RepLayoutCmdFlags::HasObjectReferences : RepLayoutCmdFlags::None);
+    cmd.end_cmd = CmdIndex{static_cast<std::uint16_t>(layout_->cmds_.size())};
+}
+
+void RepLayoutBuilder::add_return(std::uint16_t scope) {
+    RepLayoutCmd cmd;
+    cmd.end_cmd = CmdIndex{static_cast<std::uint16_t>(layout_->cmds_.size() + 1)};
+    layout_->cmds_.push_back(cmd);
+    layout_->element_scopes_.push_back(0);
+    layout_->scopes_[scope].cmd_end =
+        CmdIndex{static_cast<std::uint16_t>(layout_->cmds_.size())};
+    fingerprint_.add("return");
+}
+
+void RepLayoutBuilder::finish_scopes() {
+    for (RepScope& scope : layout_->scopes_) {
+        finish_scope(scope);
+    }
+}
+
+void RepLayoutBuilder::finish_scope(RepScope& scope) {
+    scope.shadow_size = (scope.shadow_size + scope.shadow_alignment - 1) / scope.shadow_alignment *
+                        scope.shadow_alignment;
+    scope.first_handle_cmd = static_cast<std::uint32_t>(layout_->handle_cmds_.size());
+    scope.run_start = static_cast<std::uint32_t>(layout_->runs_.size());
+    CmdIndex index = scope.cmd_start;
+    while (layout_->cmds_[index.value].type != RepLayoutCmdType::Return) {
+        const RepLayoutCmd& cmd = layout_->cmds_[index.value];
+        layout_->handle_cmds_.push_back(index);
+        add_run(scope, cmd, index);
+        index = cmd.end_cmd;
+    }
+    scope.run_end = static_cast<std::uint32_t>(layout_->runs_.size());
+    if (scope.run_end - scope.run_start == 1) {
+        const CompareRun& run = layout_->runs_[scope.run_start];
+        scope.is_contiguous = run.size != 0 && run.object_offset.value == 0 &&
+                              run.shadow_offset.value == 0 && run.size == scope.shadow_size;
+    }
+}
+
+void RepLayoutBuilder::add_run(RepScope& scope, const RepLayoutCmd& cmd, CmdIndex index) {
+    auto& runs = layout_->runs_;
+    if (is_plain(cmd.type) && runs.size() > scope.run_start && runs.back().size != 0) {
+        CompareRun& run = runs.back();
+        if (run.object_offset.value + run.size == cmd.object_offset.value &&
+            run.shadow_offset.value + run.size == cmd.shadow_offset.value) {
+            run.size += cmd.element_size;
+            run.cmd_end = cmd.end_cmd;
+            return;
+        }
+    }
+    runs.push_back({cmd.object_offset, cmd.shadow_offset,
+                    is_plain(cmd.type) ? cmd.element_size : 0, index, cmd.end_cmd});
+}
+
+}  // namespace replayout

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+//
+// Flattening of a type into commands. The only place that recurses over types; their depth was bounded
+// when they were registered.
+#pragma once
+
+#include <replayout/rep_layout.h>
+
+#include <memory>
+#include <string>
+
+namespace replayout {
+
+class RepLayoutBuilder {
+  public:
+    RepLayoutBuilder(const Type& type, const RepLayoutOptions& options);
+
+    [[nodiscard]] Result<std::unique_ptr<RepLayout>> build(MemoryResource* resource);
+
+  private:
+    /// Where the members of one struct or class are being laid down.
+    struct Cursor {
+        std::uint16_t scope = 0;
+        std::uint32_t object_offset = 0;  ///< of the struct inside the scope's object memory
+        std::uint64_t chain = 0;          ///< hash of names and kinds on the way here
+        std::string path;                 ///< for messages
+    };
+
+    void add_parents(const Type& type, std::uint32_t object_offset);
+    void add_parent(const Property& property, std::uint32_t object_offset,
+                    std::uint32_t array_index);
+    void add_property(const Property& property, const Cursor& cursor);
+    void add_struct(const Property& property, const Cursor& cursor);
+    void add_members(const Type& type, const Cursor& cursor);
+    void add_leaf(const Property& property, RepLayoutCmdType type, RepLayoutCmdFlags flags,
+                  const Cursor& cursor);
+    void add_array(const Property& property, const Cursor& cursor);
+    void add_return(std::uint16_t scope);
+
+    void begin_scope(std::uint16_t scope);
+    void finish_scopes();
+    void finish_scope(RepScope& scope);
+    void add_run(RepScope& scope, const RepLayoutCmd& cmd, CmdIndex index);
+    void diagnose(std::string message);
+    void fail(ErrorCode code, const std::string& path, const char* reason);
+
+    const Type& type_;
+    RepLayoutOptions options_;
+    std::unique_ptr<RepLayout> layout_;
+    Fingerprint fingerprint_;
+    Error error_;
+};
+
+/// Shadow memory that a leaf of this type takes; for a NetSerializer struct that of the struct.
+struct ShadowFootprint {
+    std::uint32_t size;       ///< bytes
+    std::uint32_t alignment;  ///< bytes
+};
+[[nodiscard]] ShadowFootprint shadow_footprint(RepLayoutCmdType type, const Property& property);
+
+/// Builds the archetype's shadow from an object, or from a default-constructed one.
+[[nodiscard]] Status make_archetype(const RepLayout& layout, const void* archetype,
+                                    MemoryResource* resource,
+                                    std::unique_ptr<ShadowState>& result);
+
+}  // namespace replayout

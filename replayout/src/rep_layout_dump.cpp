@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/rep_layout.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace replayout {
+
+namespace {
+
+[[nodiscard]] std::string_view type_name(RepLayoutCmdType type) noexcept {
+    switch (type) {
+        case RepLayoutCmdType::Bool:
+            return "Bool";
+        case RepLayoutCmdType::Bits8:
+            return "Bits8";
+        case RepLayoutCmdType::Bits16:
+            return "Bits16";
+        case RepLayoutCmdType::Bits32:
+            return "Bits32";
+        case RepLayoutCmdType::Bits64:
+            return "Bits64";
+        case RepLayoutCmdType::Vector:
+            return "Vector";
+        case RepLayoutCmdType::Quat:
+            return "Quat";
+        case RepLayoutCmdType::String:
+            return "String";
+        case RepLayoutCmdType::Object:
+            return "Object";
+        case RepLayoutCmdType::NetSerializeStruct:
+            return "NetSerializeStruct";
+        case RepLayoutCmdType::DynamicArray:
+            return "DynamicArray";
+        case RepLayoutCmdType::Return:
+            return "Return";
+    }
+    return "?";
+}
+
+void append_column(std::string& line, std::string_view text, std::size_t width) {
+    line += text;
+    line.append(text.size() < width ? width - text.size() : 1, ' ');
+}
+
+void append_number(std::string& line, std::uint32_t number, std::size_t width) {
+    const std::string text = std::to_string(number);
+    line.append(text.size() < width ? width - text.size() : 0, ' ');
+    line += text;
+}
+
+[[nodiscard]] std::string flag_names(RepLayoutCmdFlags flags) {
+    std::string names;
+    if (has_flag(flags, RepLayoutCmdFlags::IsSharedSerialization)) {
+        names += " shared";
+    }
+    if (has_flag(flags, RepLayoutCmdFlags::HasObjectReferences)) {
+        names += " references";
+    }
+    return names;
+}
+
+[[nodiscard]] std::string cmd_line(const RepLayout& layout, std::uint16_t index,
+                                   std::uint32_t depth) {
+    const RepLayoutCmd& cmd = layout.cmds()[index];
+    std::string line;
+    append_number(line, index, 5);
+    line += "  ";
+    append_column(line, std::string(2 * std::size_t{depth}, ' ') + std::string(type_name(cmd.type)),
+                  24);
+    if (cmd.type == RepLayoutCmdType::Return) {
+        append_column(line, "     -        -       -", 26);
+    } else {
+        append_number(line, cmd.relative_handle, 6);
+        append_number(line, cmd.object_offset.value, 9);
+        append_number(line, cmd.shadow_offset.value, 8);
+        line += "   ";
+    }
+    append_number(line, cmd.end_cmd.value, 4);
+    if (cmd.property != nullptr) {
+        line += "   ";
+        line += cmd.property->name.empty() ? "(element)" : cmd.property->name;
+        line += flag_names(cmd.flags);
+    }
+    return line;
+}
+
+}  // namespace
+
+std::string dump(const RepLayout& layout) {
+    std::string text = "layout of " + std::string(layout.type().name()) + ", " +
+                       std::to_string(layout.handle_count()) + " handles, " +
+                       std::to_string(layout.root().shadow_size) + " shadow bytes, fingerprint " +
+                       to_string(layout.fingerprint()) + "\n";
+    text += "  cmd  type                    handle   object  shadow   end   property\n";
+    std::uint32_t depth = 0;
+    for (std::size_t i = 0; i < layout.cmds().size(); ++i) {
+        const RepLayoutCmdType type = layout.cmds()[i].type;
+        text += cmd_line(layout, static_cast<std::uint16_t>(i), depth) + "\n";
+        if (type == RepLayoutCmdType::DynamicArray) {
+            ++depth;
+        } else if (type == RepLayoutCmdType::Return && depth > 0) {
+            --depth;
+        }
+    }
+    for (const std::string& diagnostic : layout.diagnostics()) {
+        text += "note: " + diagnostic + "\n";
+    }
+    return text;
+}
+
+}  // namespace replayout

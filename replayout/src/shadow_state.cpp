@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/reflection/type.h>
+#include <replayout/shadow_state.h>
+
+#include "rep_layout_builder.h"
+#include "struct_value.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <new>
+
+namespace replayout {
+
+namespace {
+
+template <typename Visitor>
+void for_each_leaf(const RepLayout& layout, const RepScope& scope, Visitor visit) {
+    CmdIndex index = scope.cmd_start;
+    while (layout.cmd(index).type != RepLayoutCmdType::Return) {
+        visit(layout.cmd(index), index);
+        index = layout.cmd(index).end_cmd;
+    }
+}
+
+[[nodiscard]] const TypeOps& struct_ops(const RepLayoutCmd& cmd) noexcept {
+    return cmd.property->struct_type->ops();
+}
+
+}  // namespace
+
+ShadowFootprint shadow_footprint(RepLayoutCmdType type, const Property& property) {
+    switch (type) {
+        case RepLayoutCmdType::String:
+            return {sizeof(PmrString), alignof(PmrString)};
+        case RepLayoutCmdType::Object:
+            return {sizeof(ShadowReference), alignof(ShadowReference)};
+        case RepLayoutCmdType::NetSerializeStruct:
+            return {property.struct_type->size(), property.struct_type->alignment()};
+        case RepLayoutCmdType::DynamicArray:
+            return {sizeof(ShadowArray), alignof(ShadowArray)};
+        default:
+            return {property.size, 1};
+    }
+}
+
+void ShadowMemory::construct(const RepScope& scope, ShadowBuffer memory) const {
+    std::memset(memory.data(), 0, scope.shadow_size);
+    for_each_leaf(*layout_, scope, [&](const RepLayoutCmd& cmd, CmdIndex) {
+        void* leaf = (memory + cmd.shadow_offset).data();
+        switch (cmd.type) {
+            case RepLayoutCmdType::String:
+                ::new (leaf) PmrString(resource_);
+                break;
+            case RepLayoutCmdType::Object:
+                ::new (leaf) ShadowReference();
+                break;
+            case RepLayoutCmdType::NetSerializeStruct:
+                struct_ops(cmd).construct(leaf);
+                break;
+            case RepLayoutCmdType::DynamicArray:
+                ::new (leaf) ShadowArray();
+                break;
+            default:
+                break;
+        }
+    });
+}
+
+void ShadowMemory::destroy(const RepScope& scope, ShadowBuffer memory) const noexcept {
+    for_each_leaf(*layout_, scope, [&](const RepLayoutCmd& cmd, CmdIndex index) {
+        const ShadowBuffer leaf = memory + cmd.shadow_offset;
+        switch (cmd.type) {
+            case RepLayoutCmdType::String:
+                std::destroy_at(&shadow_value<PmrString>(leaf));
+                break;
+            case RepLayoutCmdType::NetSerializeStruct:
+                struct_ops(cmd).destroy(leaf.data());
+                break;
+            case RepLayoutCmdType::DynamicArray:
+                free_array(layout_->element_scope(index), shadow_value<ShadowArray>(leaf));
+                break;
+            default:
+                break;
+        }
+    });
+}
+
+void ShadowMemory::copy(const RepScope& scope, ShadowBuffer target,
+                        ConstShadowBuffer source) const {
+    for_each_leaf(*layout_, scope, [&](const RepLayoutCmd& cmd, CmdIndex index) {
+        const ShadowBuffer to = target + cmd.shadow_offset;
+        const ConstShadowBuffer from = source + cmd.shadow_offset;
+        switch (cmd.type) {
+            case RepLayoutCmdType::String:
+                shadow_value<PmrString>(to) = shadow_value<PmrString>(from);
+                break;
+            case RepLayoutCmdType::Object:
+                shadow_value<ShadowReference>(to) = shadow_value<ShadowReference>(from);
+                break;
+            case RepLayoutCmdType::NetSerializeStruct:
+                copy_struct(*cmd.property->struct_type, to.data(), from.data());
+                break;
+            case RepLayoutCmdType::DynamicArray: {
+                const RepScope& element = layout_->element_scope(index);
+                const auto& from_array = shadow_value<ShadowArray>(from);
+                auto& to_array = shadow_value<ShadowArray>(to);
+                resize_array(cmd, element, to_array, from_array.count);
+                for (std::uint32_t i = 0; i < from_array.count; ++i) {
+                    copy(element, ShadowBuffer(to_array.elements + i * element.shadow_size),
+                         ConstShadowBuffer(from_array.elements + i * element.shadow_size));
+                }
+                break;
+            }
+            default:
+                std::memcpy(to.data(), from.data(), cmd.element_size);
+                break;
+        }
+    });
+}
+
+void ShadowMemory::relocate(const RepScope& scope, ShadowBuffer target,
+                            ShadowBuffer source) const {
+    // Right as bytes for all but two kinds; a nested array changes hands with its pointers.
+    std::memcpy(target.data(), source.data(), scope.shadow_size);
+    for_each_leaf(*layout_, scope, [&](const RepLayoutCmd& cmd, CmdIndex) {
+        void* to = (target + cmd.shadow_offset).data();
+        void* from = (source + cmd.shadow_offset).data();
+        if (cmd.type == RepLayoutCmdType::String) {
+            auto& text = *static_cast<PmrString*>(from);
+            ::new (to) PmrString(std::move(text));
+            std::destroy_at(&text);
+        } else if (cmd.type == RepLayoutCmdType::NetSerializeStruct) {
+            struct_ops(cmd).copy_construct(to, from);
+            struct_ops(cmd).destroy(from);
+        }
+    });
+}
+
+void ShadowMemory::resize_array(const RepLayoutCmd& cmd, const RepScope& element,
+                                ShadowArray& array, std::uint32_t count) const {
+    REPLAYOUT_ASSERT(cmd.type == RepLayoutCmdType::DynamicArray);
+    if (count > array.capacity) {
+        reserve_array(element, array, std::max(count, array.capacity * 2));
+    }
+    for (std::uint32_t i = count; i < array.count; ++i) {
+        destroy(element, ShadowBuffer(array.elements + i * element.shadow_size));
+    }
+    for (std::uint32_t i = array.count; i < count; ++i) {
+        construct(element, ShadowBuffer(array.elements + i * element.shadow_size));
+        std::fill_n(array.versions + i * element.handle_count, element.handle_count, Version{0});
+    }
+    array.count = count;
+}
+
+void ShadowMemory::reserve_array(const RepScope& element, ShadowArray& array,
+                                 std::uint32_t capacity) const {
+    auto* elements = static_cast<std::byte*>(resource_->allocate(
+        std::size_t{capacity} * element.shadow_size, element.shadow_alignment));
+    auto* versions = static_cast<Version*>(resource_->allocate(
+        std::size_t{capacity} * element.handle_count * sizeof(Version), alignof(Version)));
+    for (std::uint32_t i = 0; i < array.count; ++i) {
+        relocate(element, ShadowBuffer(elements + i * element.shadow_size),
+                 ShadowBuffer(array.elements + i * element.shadow_size));
+    }
+    std::copy_n(array.versions, std::size_t{array.count} * element.handle_count, versions);
+    const std::uint32_t count = array.count;
+    const Version count_version = array.count_version;
+    array.count = 0;
+    free_array(element, array);
+    array = {elements, versions, count, capacity, count_version};
+}
+
+void ShadowMemory::free_array(const RepScope& element, ShadowArray& array) const noexcept {
+    for (std::uint32_t i = 0; i < array.count; ++i) {
+        destroy(element, ShadowBuffer(array.elements + i * element.shadow_size));
+    }
+    if (array.capacity > 0) {
+        resource_->deallocate(array.elements, std::size_t{array.capacity} * element.shadow_size,
+                              element.shadow_alignment);
+        resource_->deallocate(
+            array.versions, std::size_t{array.capacity} * element.handle_count * sizeof(Version),
+            alignof(Version));
+    }
+    array = ShadowArray();
+}
+
+ShadowState::ShadowState(const RepLayout& layout, MemoryResource* resource)
+    : layout_(&layout), resource_(resource), memory_(layout, resource),
+      bytes_(static_cast<std::byte*>(resource->allocate(
+          std::max(layout.root().shadow_size, 1u), layout.root().shadow_alignment))) {
+    memory_.construct(layout.root(), buffer());
+}
+
+ShadowState::~ShadowState() {
+    memory_.destroy(layout_->root(), buffer());
+    resource_->deallocate(bytes_, std::max(layout_->root().shadow_size, 1u),
+                          layout_->root().shadow_alignment);
+}
+
+}  // namespace replayout

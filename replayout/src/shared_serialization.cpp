@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/shared_serialization.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace replayout {
+
+namespace {
+
+// Below this a buffer is not worth compacting: it is the size of a few cache lines.
+constexpr std::size_t compact_bytes_min = 512;
+
+[[nodiscard]] std::size_t piece_bytes(const SharedPiece& piece) noexcept {
+    return (std::size_t{piece.bit_count} + 7) / 8;
+}
+
+}  // namespace
+
+SharedSerialization::SharedSerialization(std::uint32_t handle_count, MemoryResource* resource)
+    : pieces_(Allocator<SharedPiece>(resource)), array_pieces_(Allocator<ArrayPiece>(resource)),
+      buffer_(Allocator<std::byte>(resource)), spare_(Allocator<std::byte>(resource)),
+      handle_count_(handle_count) {}
+
+const SharedPiece* SharedSerialization::find(RepHandle handle, Version version) const noexcept {
+    if (pieces_.empty()) {
+        return nullptr;
+    }
+    const SharedPiece& piece = pieces_[handle.value - 1];
+    return piece.version == version && version != 0 ? &piece : nullptr;
+}
+
+const SharedPiece* SharedSerialization::find_array(RepHandle handle, Version version,
+                                                   const OwedVersions& owed) const noexcept {
+    for (const ArrayPiece& entry : array_pieces_) {
+        if (entry.handle == handle && entry.piece.version == version && entry.owed == owed) {
+            return &entry.piece;
+        }
+    }
+    return nullptr;
+}
+
+const SharedPiece& SharedSerialization::keep(RepHandle handle, Version version,
+                                             const BitWriter& bits) {
+    if (pieces_.empty()) {
+        pieces_.resize(handle_count_);
+    }
+    SharedPiece& piece = pieces_[handle.value - 1];
+    replace(bits, piece);
+    piece.version = version;
+    return piece;
+}
+
+const SharedPiece& SharedSerialization::keep_array(RepHandle handle, Version version,
+                                                   const OwedVersions& owed,
+                                                   const BitWriter& bits) {
+    if (array_pieces_.size() < array_piece_count_max) {
+        next_array_piece_ = static_cast<std::uint32_t>(array_pieces_.size());
+        array_pieces_.emplace_back();
+    }
+    ArrayPiece& entry = array_pieces_[next_array_piece_];
+    next_array_piece_ = (next_array_piece_ + 1) % array_piece_count_max;
+    replace(bits, entry.piece);
+    entry.handle = handle;
+    entry.owed = owed;
+    entry.piece.version = version;
+    return entry.piece;
+}
+
+std::size_t SharedSerialization::memory_bytes() const noexcept {
+    return pieces_.capacity() * sizeof(SharedPiece) +
+           array_pieces_.capacity() * sizeof(ArrayPiece) + buffer_.capacity() +
+           spare_.capacity();
+}
+
+void SharedSerialization::replace(const BitWriter& bits, SharedPiece& piece) {
+    const std::size_t old_bytes = piece_bytes(piece);
+    piece.bit_count = static_cast<std::uint32_t>(bits.bit_count());
+    if (old_bytes == bits.byte_count() && old_bytes > 0) {
+        // The common case: a plain value, always of one size, keeps its place.
+        std::memcpy(buffer_.data() + piece.byte_offset, bits.bytes().data(), old_bytes);
+        return;
+    }
+    piece.bit_count = 0;
+    dropped_bytes_ += old_bytes;
+    if (dropped_bytes_ >= compact_bytes_min && dropped_bytes_ * 2 >= buffer_.size()) {
+        compact();
+    }
+    piece.byte_offset = static_cast<std::uint32_t>(buffer_.size());
+    piece.bit_count = static_cast<std::uint32_t>(bits.bit_count());
+    buffer_.insert(buffer_.end(), bits.bytes().begin(), bits.bytes().end());
+}
+
+void SharedSerialization::compact() {
+    // Into the other of two buffers, which keep their memory: compacting allocates only while they grow.
+    spare_.clear();
+    const auto move_piece = [this](SharedPiece& piece) {
+        const std::byte* bytes = buffer_.data() + piece.byte_offset;
+        piece.byte_offset = static_cast<std::uint32_t>(spare_.size());
+        spare_.insert(spare_.end(), bytes, bytes + piece_bytes(piece));
+    };
+    std::for_each(pieces_.begin(), pieces_.end(), move_piece);
+    for (ArrayPiece& entry : array_pieces_) {
+        move_piece(entry.piece);
+    }
+    buffer_.swap(spare_);
+    dropped_bytes_ = 0;
+}
+
+}  // namespace replayout

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/netdriver/datagram_pool.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+#include <span>
+#include <vector>
+
+#include "support/catch.h"
+
+namespace replayout {
+namespace {
+
+std::vector<std::byte> make_bytes(std::size_t size, unsigned first) {
+    std::vector<std::byte> bytes(size);
+    for (std::size_t index = 0; index < size; ++index) {
+        bytes[index] = static_cast<std::byte>(first + index);
+    }
+    return bytes;
+}
+
+bool holds(const DatagramPool& pool, DatagramSlot slot, const std::vector<std::byte>& bytes) {
+    const std::span<const std::byte> held = pool.bytes(slot);
+    return std::vector<std::byte>(held.begin(), held.end()) == bytes;
+}
+
+TEST_CASE("DatagramPool: a slot keeps bytes and sender until it is given back",
+          "[netdriver][datagram_pool]") {
+    std::pmr::monotonic_buffer_resource memory;
+    DatagramPool pool(64, &memory);
+    const DatagramSlot first = pool.take(PeerId{7}, make_bytes(64, 1));
+    const DatagramSlot second = pool.take(PeerId{8}, {});
+    REQUIRE(first != second);
+    CHECK(pool.used_count() == 2);
+    CHECK(pool.sender(first) == PeerId{7});
+    CHECK(holds(pool, first, make_bytes(64, 1)));
+    CHECK(pool.sender(second) == PeerId{8});
+    CHECK(pool.bytes(second).empty());
+
+    pool.give_back(first);
+    CHECK(pool.used_count() == 1);
+    CHECK(pool.take(PeerId{9}, make_bytes(3, 5)) == first);
+    CHECK(holds(pool, first, make_bytes(3, 5)));
+}
+
+TEST_CASE("DatagramPool: bytes survive the growth of the pool", "[netdriver][datagram_pool]") {
+    std::pmr::monotonic_buffer_resource memory;
+    DatagramPool pool(32, &memory);
+    std::vector<DatagramSlot> slots;
+    for (unsigned count = 0; count < 200; ++count) {
+        slots.push_back(pool.take(PeerId{count + 1}, make_bytes(count % 33, count)));
+    }
+    for (unsigned count = 0; count < 200; ++count) {
+        REQUIRE(pool.sender(slots[count]) == PeerId{count + 1});
+        REQUIRE(holds(pool, slots[count], make_bytes(count % 33, count)));
+    }
+}
+
+TEST_CASE("DatagramQueue: first in, first out, cut to the buffer", "[netdriver][datagram_pool]") {
+    std::pmr::monotonic_buffer_resource memory;
+    DatagramPool pool(32, &memory);
+    DatagramQueue queue;
+    PeerId sender;
+    std::array<std::byte, 4> buffer{};
+    REQUIRE(queue.receive(pool, sender, buffer) == Transport::nothing_received);
+
+    queue.push(pool, pool.take(PeerId{1}, make_bytes(2, 10)));
+    queue.push(pool, pool.take(PeerId{2}, make_bytes(9, 20)));
+    queue.push(pool, pool.take(PeerId{3}, {}));
+    REQUIRE(queue.count() == 3);
+    REQUIRE(queue.receive(pool, sender, buffer) == 2);
+    CHECK(sender == PeerId{1});
+    CHECK(buffer[1] == std::byte{11});
+    REQUIRE(queue.receive(pool, sender, buffer) == 4);
+    CHECK(sender == PeerId{2});
+    CHECK(buffer[3] == std::byte{23});
+    REQUIRE(queue.receive(pool, sender, buffer) == 0);
+    CHECK(sender == PeerId{3});
+    REQUIRE(queue.receive(pool, sender, buffer) == Transport::nothing_received);
+    CHECK(pool.used_count() == 0);
+
+    queue.push(pool, pool.take(PeerId{1}, make_bytes(2, 10)));
+    queue.push(pool, pool.take(PeerId{1}, make_bytes(2, 10)));
+    queue.clear(pool);
+    CHECK(queue.count() == 0);
+    CHECK(pool.used_count() == 0);
+}
+
+}  // namespace
+}  // namespace replayout

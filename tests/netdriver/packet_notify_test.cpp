@@ -1,0 +1,675 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/netdriver/packet_notify.h>
+#include <replayout/netdriver/sequence.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "support/catch.h"
+
+namespace replayout {
+namespace {
+
+constexpr std::uint16_t session = 0x5e55;
+
+struct Event {
+    std::uint64_t sequence;
+    bool delivered;
+
+    friend bool operator==(const Event&, const Event&) noexcept = default;
+};
+
+class RecordingHandler final : public PacketNotifyHandler {
+  public:
+    void packet_delivered(std::uint64_t sequence) override { events.push_back({sequence, true}); }
+    void packet_lost(std::uint64_t sequence) override { events.push_back({sequence, false}); }
+
+    std::vector<Event> events;
+};
+
+PacketNotifySettings make_settings() {
+    PacketNotifySettings settings;
+    settings.session = session;
+    return settings;
+}
+
+PacketHeader send(PacketNotify& notify) {
+    const PacketHeader header = notify.next_header();
+    notify.commit_send(header);
+    return header;
+}
+
+// Two ends joined by hand.
+struct Pair {
+    PacketNotify a{make_settings()};
+    PacketNotify b{make_settings()};
+    RecordingHandler events_a;
+    RecordingHandler events_b;
+};
+
+using HeaderBytes = std::array<std::byte, packet_header_bytes_max>;
+
+PacketHeader make_header(std::uint8_t ack_word_count) {
+    PacketHeader header;
+    header.session = 0x1234;
+    header.sequence = 0x5678;
+    header.ack = 0x9abc;
+    header.ack_word_count = ack_word_count;
+    for (std::uint32_t index = 0; index < ack_word_count; ++index) {
+        header.ack_words[index] = 0x01020304U + index;
+    }
+    return header;
+}
+
+// --- The header as bytes.
+
+TEST_CASE("PacketHeader: the bytes are as documented", "[netdriver][packet_notify]") {
+    PacketHeader header = make_header(2);
+    header.ack_requested = true;
+    HeaderBytes bytes{};
+    REQUIRE(write_packet_header(bytes, header) == 15);
+    const std::array<unsigned, 15> expected{0x34, 0x12, 0x78, 0x56, 0xbc, 0x9a, 0x11, 0x04,
+                                            0x03, 0x02, 0x01, 0x05, 0x03, 0x02, 0x01};
+    for (std::size_t index = 0; index < expected.size(); ++index) {
+        CAPTURE(index);
+        CHECK(std::to_integer<unsigned>(bytes[index]) == expected[index]);
+    }
+}
+
+TEST_CASE("PacketHeader: what is written is read, at every word count and flag",
+          "[netdriver][packet_notify]") {
+    for (std::uint8_t count = 1; count <= ack_words_max; ++count) {
+        for (unsigned flags = 0; flags < 4; ++flags) {
+            PacketHeader header = make_header(count);
+            header.has_bunches = (flags & 1) != 0;
+            header.ack_requested = (flags & 2) != 0;
+            HeaderBytes bytes{};
+            const std::size_t size = write_packet_header(bytes, header);
+            REQUIRE(size == packet_header_bytes(header));
+            PacketHeader result;
+            REQUIRE(read_packet_header(bytes, result) == size);
+            REQUIRE(result == header);
+        }
+    }
+}
+
+TEST_CASE("PacketHeader: a header cut at any byte is refused and changes nothing",
+          "[netdriver][packet_notify]") {
+    for (std::uint8_t count = 1; count <= ack_words_max; ++count) {
+        HeaderBytes bytes{};
+        const std::size_t size = write_packet_header(bytes, make_header(count));
+        for (std::size_t cut = 0; cut < size; ++cut) {
+            // A copy of that size exactly, so that a sanitizer sees a read past it.
+            const std::vector<std::byte> part(bytes.data(), bytes.data() + cut);
+            PacketHeader result = make_header(3);
+            REQUIRE(read_packet_header(part, result) == 0);
+            REQUIRE(result == make_header(3));
+        }
+    }
+}
+
+TEST_CASE("PacketHeader: every flag byte reads as documented or is refused",
+          "[netdriver][packet_notify]") {
+    for (unsigned flags = 0; flags < 256; ++flags) {
+        CAPTURE(flags);
+        HeaderBytes bytes{};
+        bytes[6] = static_cast<std::byte>(flags);
+        PacketHeader result;
+        const std::size_t size = read_packet_header(bytes, result);
+        if (flags >= 0x20) {
+            REQUIRE(size == 0);
+            continue;
+        }
+        REQUIRE(size == 7 + 4 * ((flags & 7) + 1));
+        REQUIRE(result.has_bunches == ((flags & 8) != 0));
+        REQUIRE(result.ack_requested == ((flags & 16) != 0));
+    }
+}
+
+// --- Fates, by hand.
+
+TEST_CASE("PacketNotify: the first packet has sequence 1 and acknowledges 0",
+          "[netdriver][packet_notify]") {
+    PacketNotify notify(make_settings());
+    const PacketHeader header = notify.next_header();
+    CHECK(header.session == session);
+    CHECK(header.sequence == 1);
+    CHECK(header.ack == 0);
+    CHECK(header.ack_word_count == 1);
+    CHECK(header.ack_words[0] == 0);
+    CHECK(notify.highest_received() == 0);
+    CHECK(notify.in_flight_count() == 0);
+    CHECK(notify.commit_send(header) == 1);
+    CHECK(notify.in_flight_count() == 1);
+}
+
+TEST_CASE("PacketNotify: a gap is lost, what came is delivered, in order of sending",
+          "[netdriver][packet_notify]") {
+    Pair pair;
+    const PacketHeader first = send(pair.a);
+    send(pair.a);
+    const PacketHeader third = send(pair.a);
+    const PacketHeader fourth = send(pair.a);
+    REQUIRE(pair.b.receive(first, pair.events_b) == PacketReceipt::Accepted);
+    REQUIRE(pair.b.receive(fourth, pair.events_b) == PacketReceipt::Accepted);
+    REQUIRE(pair.b.receive(third, pair.events_b) == PacketReceipt::Stale);
+    REQUIRE(pair.b.receive(fourth, pair.events_b) == PacketReceipt::Stale);
+    const PacketHeader answer = send(pair.b);
+    CHECK(answer.ack == 4);
+    CHECK(answer.ack_words[0] == 0b100);
+    REQUIRE(pair.a.receive(answer, pair.events_a) == PacketReceipt::Accepted);
+    const std::vector<Event> expected{{1, true}, {2, false}, {3, false}, {4, true}};
+    CHECK(pair.events_a.events == expected);
+    CHECK(pair.events_b.events.empty());
+    CHECK(pair.a.in_flight_count() == 0);
+}
+
+TEST_CASE("PacketNotify: a header made before packets came in does not count as their ack",
+          "[netdriver][packet_notify]") {
+    Pair pair;
+    const PacketHeader early = pair.b.next_header();
+    for (int count = 0; count < 40; ++count) {
+        REQUIRE(pair.b.receive(send(pair.a), pair.events_b) == PacketReceipt::Accepted);
+    }
+    pair.b.commit_send(early);
+    REQUIRE(pair.a.receive(early, pair.events_a) == PacketReceipt::Accepted);
+    CHECK(pair.events_a.events.empty());
+    REQUIRE(pair.b.receive(send(pair.a), pair.events_b) == PacketReceipt::Accepted);
+    // b knows that `early` arrived, and that it said nothing: 40 packets still need a bit each.
+    const PacketHeader answer = send(pair.b);
+    CHECK(answer.ack_word_count == 2);
+    REQUIRE(pair.a.receive(answer, pair.events_a) == PacketReceipt::Accepted);
+    CHECK(pair.events_a.events.size() == 41);
+}
+
+TEST_CASE("PacketNotify: ack words grow with what the peer may not know, and shrink again",
+          "[netdriver][packet_notify]") {
+    Pair pair;
+    // Only a sends, and b's answers are lost: b cannot know that a heard anything.
+    for (std::uint32_t count = 1; count <= packets_in_flight_max; ++count) {
+        REQUIRE(pair.b.receive(send(pair.a), pair.events_b) == PacketReceipt::Accepted);
+        const std::uint32_t words_needed = std::max(1U, (count - 1 + 31) / 32);
+        REQUIRE(pair.b.next_header().ack_word_count == words_needed);
+    }
+    REQUIRE_FALSE(pair.a.can_probe());
+    // One answer gets through, b learns of it with the next packet, and one word does again.
+    REQUIRE(pair.a.receive(send(pair.b), pair.events_a) == PacketReceipt::Accepted);
+    REQUIRE(pair.events_a.events.size() == packets_in_flight_max);
+    REQUIRE(pair.b.next_header().ack_word_count == 8);
+    REQUIRE(pair.b.receive(send(pair.a), pair.events_b) == PacketReceipt::Accepted);
+    CHECK(pair.b.next_header().ack_word_count == 1);
+}
+
+TEST_CASE("PacketNotify: a full window stops data, and a probe from the reserve resolves it",
+          "[netdriver][packet_notify]") {
+    Pair pair;
+    std::uint32_t data_count = 0;
+    while (pair.a.can_send()) {
+        send(pair.a);
+        data_count += 1;
+    }
+    CHECK(data_count == 224);
+    while (pair.b.can_send()) {
+        send(pair.b);
+    }
+    // Everything so far is lost, both ways.
+    REQUIRE(pair.a.can_probe());
+    REQUIRE(pair.b.receive(send(pair.a), pair.events_b) == PacketReceipt::Accepted);
+    REQUIRE(pair.a.receive(send(pair.b), pair.events_a) == PacketReceipt::Accepted);
+    REQUIRE(pair.events_a.events.size() == 225);
+    CHECK(pair.events_a.events[223] == Event{224, false});
+    CHECK(pair.events_a.events[224] == Event{225, true});
+    REQUIRE(pair.b.receive(send(pair.a), pair.events_b) == PacketReceipt::Accepted);
+    CHECK(pair.events_b.events.size() == 225);
+    CHECK(pair.a.can_send());
+    CHECK(pair.b.can_send());
+}
+
+TEST_CASE("PacketNotify: a window of 256 is used to the last packet",
+          "[netdriver][packet_notify]") {
+    for (const std::uint32_t window : {1U, 2U, 255U, 256U}) {
+        CAPTURE(window);
+        PacketNotifySettings settings = make_settings();
+        settings.window_packets = window;
+        settings.reserved_packets = 0;
+        PacketNotify a(settings);
+        PacketNotify b(settings);
+        RecordingHandler events_a;
+        RecordingHandler events_b;
+        PacketHeader last;
+        for (std::uint32_t count = 0; count < window; ++count) {
+            REQUIRE(a.can_send());
+            last = send(a);
+        }
+        REQUIRE_FALSE(a.can_send());
+        REQUIRE_FALSE(a.can_probe());
+        REQUIRE(b.receive(last, events_b) == PacketReceipt::Accepted);
+        REQUIRE(a.receive(send(b), events_a) == PacketReceipt::Accepted);
+        REQUIRE(events_a.events.size() == window);
+        REQUIRE(a.in_flight_count() == 0);
+    }
+}
+
+TEST_CASE("PacketNotify: a skipped sequence has no event, and whoever acknowledges it is found out",
+          "[netdriver][packet_notify]") {
+    Pair pair;
+    send(pair.a);
+    pair.a.skip_sequence();
+    const PacketHeader third = send(pair.a);
+    REQUIRE(third.sequence == 3);
+    REQUIRE(pair.b.receive(third, pair.events_b) == PacketReceipt::Accepted);
+    const PacketHeader honest = send(pair.b);
+
+    PacketHeader boastful = honest;
+    boastful.ack_words[0] |= 0b11;
+    const PacketNotify before = pair.a;
+    CHECK(pair.a.receive(boastful, pair.events_a) == PacketReceipt::AckOfUnsentPacket);
+    boastful = honest;
+    boastful.ack = 2;
+    CHECK(pair.a.receive(boastful, pair.events_a) == PacketReceipt::AckOfUnsentPacket);
+    CHECK(pair.a == before);
+
+    REQUIRE(pair.a.receive(honest, pair.events_a) == PacketReceipt::Accepted);
+    const std::vector<Event> expected{{1, false}, {3, true}};
+    CHECK(pair.events_a.events == expected);
+}
+
+// --- Headers that no peer of ours sends.
+
+// a has 100 packets of its own in flight after 50 resolved, and has processed 40 of the peer's.
+struct Scene {
+    Scene() {
+        for (int count = 0; count < 40; ++count) {
+            REQUIRE(pair.b.receive(send(pair.a), pair.events_b) == PacketReceipt::Accepted);
+            REQUIRE(pair.a.receive(send(pair.b), pair.events_a) == PacketReceipt::Accepted);
+        }
+        while (pair.a.highest_sent() < 140) {
+            last = send(pair.a);
+        }
+        REQUIRE(pair.b.receive(last, pair.events_b) == PacketReceipt::Accepted);
+        honest = pair.b.next_header();
+        pair.events_a.events.clear();
+    }
+
+    void refuse(const PacketHeader& header, PacketReceipt reason) {
+        const PacketNotify before = pair.a;
+        REQUIRE(pair.a.receive(header, pair.events_a) == reason);
+        REQUIRE(pair.a == before);
+        REQUIRE(pair.events_a.events.empty());
+    }
+
+    Pair pair;
+    PacketHeader last;
+    PacketHeader honest;
+};
+
+TEST_CASE("PacketNotify: a header of another session is refused", "[netdriver][packet_notify]") {
+    Scene scene;
+    scene.honest.session ^= 1;
+    scene.refuse(scene.honest, PacketReceipt::OtherSession);
+}
+
+TEST_CASE("PacketNotify: a sequence out of range is refused, at the bounds exactly",
+          "[netdriver][packet_notify]") {
+    const Scene scene;
+    for (std::uint32_t wire = 0; wire < 0x10000; ++wire) {
+        PacketHeader header = scene.honest;
+        header.sequence = static_cast<std::uint16_t>(wire);
+        PacketNotify notify = scene.pair.a;
+        RecordingHandler events;
+        const PacketReceipt receipt = notify.receive(header, events);
+        const bool is_new = wire > 40 && wire <= 40 + 256;
+        const bool is_old = wire <= 40;
+        const PacketReceipt expected = is_new   ? PacketReceipt::Accepted
+                                       : is_old ? PacketReceipt::Stale
+                                                : PacketReceipt::OutOfRange;
+        if (receipt != expected || (receipt != PacketReceipt::Accepted && notify != scene.pair.a)) {
+            FAIL("wire sequence " << wire);
+        }
+    }
+}
+
+TEST_CASE("PacketNotify: every ack is judged, at the bounds exactly",
+          "[netdriver][packet_notify]") {
+    const Scene scene;
+    for (std::uint32_t wire = 0; wire < 0x10000; ++wire) {
+        PacketHeader header = scene.honest;
+        header.ack = static_cast<std::uint16_t>(wire);
+        header.ack_word_count = 2;
+        PacketNotify notify = scene.pair.a;
+        RecordingHandler events;
+        const PacketReceipt receipt = notify.receive(header, events);
+        PacketReceipt expected = PacketReceipt::AckOfUnsentPacket;
+        if (wire < 40) {
+            expected = PacketReceipt::AckGoesBack;
+        } else if (wire <= 40 + 65) {
+            expected = PacketReceipt::Accepted;
+        } else if (wire <= 140) {
+            expected = PacketReceipt::AckTooShort;
+        }
+        const std::size_t event_count =
+            expected == PacketReceipt::Accepted ? std::size_t{wire} - 40 : 0;
+        if (receipt != expected || events.events.size() != event_count) {
+            FAIL("wire ack " << wire);
+        }
+        if (receipt != PacketReceipt::Accepted && notify != scene.pair.a) {
+            FAIL("changed by a refused ack " << wire);
+        }
+    }
+}
+
+TEST_CASE("PacketNotify: before anything was sent every ack but 0 is refused",
+          "[netdriver][packet_notify]") {
+    const PacketNotify fresh(make_settings());
+    for (std::uint32_t wire = 1; wire < 0x10000; ++wire) {
+        PacketHeader header;
+        header.session = session;
+        header.sequence = 1;
+        header.ack = static_cast<std::uint16_t>(wire);
+        PacketNotify notify = fresh;
+        RecordingHandler events;
+        if (notify.receive(header, events) != PacketReceipt::AckOfUnsentPacket || notify != fresh) {
+            FAIL("wire ack " << wire);
+        }
+    }
+}
+
+TEST_CASE("PacketNotify: an ack too short to tell every fate is refused",
+          "[netdriver][packet_notify]") {
+    Scene scene;
+    REQUIRE(scene.honest.ack_word_count == 4);
+    for (std::uint8_t count = 1; count < 4; ++count) {
+        PacketHeader header = scene.honest;
+        header.ack_word_count = count;
+        scene.refuse(header, PacketReceipt::AckTooShort);
+    }
+    REQUIRE(scene.pair.a.receive(scene.honest, scene.pair.events_a) == PacketReceipt::Accepted);
+    CHECK(scene.pair.events_a.events.size() == 100);
+}
+
+TEST_CASE("PacketNotify: random headers never resolve more than is in flight, nor out of order",
+          "[netdriver][packet_notify]") {
+    constexpr std::uint64_t seed = 0x70616b6e;
+    INFO("seed " << seed);
+    std::mt19937_64 random(seed);
+    const Scene scene;
+    for (int round = 0; round < 20000; ++round) {
+        HeaderBytes bytes{};
+        write_packet_header(bytes, scene.honest);
+        const std::size_t change_count = random() % 6;
+        for (std::size_t change = 0; change < change_count; ++change) {
+            bytes[random() % bytes.size()] ^= static_cast<std::byte>(1U << (random() % 8));
+        }
+        PacketHeader header;
+        if (read_packet_header(std::span(bytes).first(random() % (bytes.size() + 1)), header) ==
+            0) {
+            continue;
+        }
+        PacketNotify notify = scene.pair.a;
+        RecordingHandler events;
+        const bool accepted = notify.receive(header, events) == PacketReceipt::Accepted;
+        std::uint64_t next = scene.pair.a.highest_acked() + 1;
+        for (const Event& event : events.events) {
+            REQUIRE(event.sequence == next);
+            next += 1;
+        }
+        REQUIRE(notify.highest_acked() + 1 == next);
+        REQUIRE(next <= scene.pair.a.highest_sent() + 1);
+        REQUIRE((accepted || notify == scene.pair.a));
+    }
+}
+
+// --- Against an oracle.
+
+struct RunSettings {
+    std::uint64_t seed = 0;
+    std::uint64_t first_sequence_a = 1;
+    std::uint64_t first_sequence_b = 1;
+    /// Chances in 256.
+    unsigned loss_to_b = 0;
+    unsigned loss_to_a = 0;
+    unsigned duplicate = 0;
+    unsigned skip = 0;
+    unsigned sends_by_a = 128;  // or else it is b's turn to send
+    unsigned probe = 4;         // when data must wait
+    /// How many steps a datagram is under way: delay plus 0 to jitter. So jitter reorders.
+    std::uint64_t delay_steps = 4;
+    std::uint64_t jitter_steps = 0;
+};
+
+// One end, and the truth about its packets.
+class OracleEnd final : public PacketNotifyHandler {
+  public:
+    enum class Fate : std::uint8_t { Sent, Processed, Skipped };
+
+    OracleEnd(std::uint64_t first_sent, std::uint64_t first_received)
+        : notify(make_settings(first_sent, first_received)),
+          first(first_sent),
+          next_event(first_sent) {}
+
+    void packet_delivered(std::uint64_t sequence) override { resolve(sequence, true); }
+    void packet_lost(std::uint64_t sequence) override { resolve(sequence, false); }
+
+    Fate& fate(std::uint64_t sequence) { return fates.at(sequence - first); }
+
+    PacketNotify notify;
+    std::uint64_t first;
+    std::vector<Fate> fates;
+    std::multimap<std::uint64_t, HeaderBytes> wire;  // towards this end, by the step of arrival
+    std::uint64_t next_event;
+    std::uint64_t wrong_order_count = 0;
+    std::uint64_t wrong_fate_count = 0;
+    std::uint64_t event_count = 0;
+    std::uint64_t refused_count = 0;
+    std::uint64_t ack_word_count = 0;
+
+  private:
+    static PacketNotifySettings make_settings(std::uint64_t first_sent,
+                                              std::uint64_t first_received) {
+        PacketNotifySettings settings;
+        settings.session = session;
+        settings.first_sequence_sent = first_sent;
+        settings.first_sequence_received = first_received;
+        return settings;
+    }
+
+    void resolve(std::uint64_t sequence, bool delivered) {
+        while (next_event < sequence && fate(next_event) == Fate::Skipped) {
+            next_event += 1;
+        }
+        wrong_order_count += sequence != next_event ? 1U : 0U;
+        const Fate expected = delivered ? Fate::Processed : Fate::Sent;
+        wrong_fate_count += fate(sequence) != expected ? 1U : 0U;
+        event_count += 1;
+        next_event = sequence + 1;
+    }
+};
+
+class OracleRun {
+  public:
+    explicit OracleRun(const RunSettings& settings)
+        : a(settings.first_sequence_a, settings.first_sequence_b),
+          b(settings.first_sequence_b, settings.first_sequence_a),
+          settings_(settings),
+          random_(settings.seed) {}
+
+    void step() {
+        now_ += 1;
+        deliver(a, b);
+        deliver(b, a);
+        const bool turn_of_a = roll(settings_.sends_by_a);
+        OracleEnd& from = turn_of_a ? a : b;
+        const bool probes = from.notify.can_probe() && roll(settings_.probe);
+        if (from.notify.can_send() || probes) {
+            send(from, turn_of_a ? b : a, turn_of_a ? settings_.loss_to_b : settings_.loss_to_a);
+        }
+    }
+
+    // The network heals, loses what was under way, and a few exchanges resolve everything.
+    void settle() {
+        settings_ = {};
+        settings_.delay_steps = 0;
+        a.wire.clear();
+        b.wire.clear();
+        for (int count = 0; count < 4; ++count) {
+            send(a, b, 0);
+            deliver(b, a);
+            send(b, a, 0);
+            deliver(a, b);
+        }
+    }
+
+    OracleEnd a;
+    OracleEnd b;
+
+  private:
+    bool roll(unsigned chances) { return random_() % 256 < chances; }
+
+    void send(OracleEnd& from, OracleEnd& to, unsigned loss) {
+        REQUIRE(from.notify.can_probe());
+        if (roll(settings_.skip)) {
+            from.notify.skip_sequence();
+            from.fates.push_back(OracleEnd::Fate::Skipped);
+            return;
+        }
+        const PacketHeader header = from.notify.next_header();
+        from.notify.commit_send(header);
+        from.fates.push_back(OracleEnd::Fate::Sent);
+        from.ack_word_count += header.ack_word_count;
+        HeaderBytes bytes{};
+        write_packet_header(bytes, header);
+        if (roll(loss)) {
+            return;
+        }
+        to.wire.emplace(arrival_step(), bytes);
+        if (roll(settings_.duplicate)) {
+            to.wire.emplace(arrival_step(), bytes);
+        }
+    }
+
+    std::uint64_t arrival_step() {
+        return now_ + settings_.delay_steps + random_() % (settings_.jitter_steps + 1);
+    }
+
+    void deliver(OracleEnd& to, OracleEnd& from) {
+        while (!to.wire.empty() && to.wire.begin()->first <= now_) {
+            PacketHeader header;
+            REQUIRE(read_packet_header(to.wire.begin()->second, header) != 0);
+            to.wire.erase(to.wire.begin());
+            const std::uint64_t newest = to.notify.highest_received();
+            const std::uint64_t sequence = expand_sequence(newest, header.sequence);
+            const bool is_newest = sequence > newest;
+            if (is_newest) {
+                from.fate(sequence) = OracleEnd::Fate::Processed;
+            }
+            const PacketReceipt expected =
+                is_newest ? PacketReceipt::Accepted : PacketReceipt::Stale;
+            to.refused_count += to.notify.receive(header, to) != expected ? 1U : 0U;
+        }
+    }
+
+    RunSettings settings_;
+    std::mt19937_64 random_;
+    std::uint64_t now_ = 0;
+};
+
+void check_end(const OracleEnd& end) {
+    CHECK(end.refused_count == 0);
+    CHECK(end.wrong_order_count == 0);
+    CHECK(end.wrong_fate_count == 0);
+    CHECK(end.notify.in_flight_count() <= 1);
+    const auto resolved_end = end.fates.end() - end.notify.in_flight_count();
+    const auto skipped_count =
+        std::count(end.fates.begin(), resolved_end, OracleEnd::Fate::Skipped);
+    const auto resolved_count = resolved_end - end.fates.begin() - skipped_count;
+    CHECK(end.event_count == static_cast<std::uint64_t>(resolved_count));
+}
+
+// Returns how many packets a sent.
+std::size_t run_against_oracle(const RunSettings& settings, int step_count) {
+    INFO("seed " << settings.seed << ", loss " << settings.loss_to_b << "/" << settings.loss_to_a
+                 << ", delay " << settings.delay_steps << " + " << settings.jitter_steps
+                 << ", first " << settings.first_sequence_a << "/" << settings.first_sequence_b);
+    OracleRun run(settings);
+    for (int step = 0; step < step_count; ++step) {
+        run.step();
+    }
+    run.settle();
+    check_end(run.a);
+    check_end(run.b);
+    return run.a.fates.size();
+}
+
+TEST_CASE("PacketNotify: over 100000 packets on a bad network every fate is the truth",
+          "[netdriver][packet_notify]") {
+    RunSettings settings;
+    settings.seed = 0x6f7261636c65;
+    settings.loss_to_b = 40;
+    settings.loss_to_a = 70;
+    settings.duplicate = 30;
+    settings.skip = 1;
+    settings.delay_steps = 10;
+    settings.jitter_steps = 6;
+    CHECK(run_against_oracle(settings, 210000) > 100000);
+}
+
+TEST_CASE("PacketNotify: any mixture of loss, delay, order and start keeps every fate true",
+          "[netdriver][packet_notify]") {
+    constexpr std::uint64_t seed = 0x6d6978;
+    constexpr std::uint64_t starts[] = {1, 0x8000 - 512, 0x10000 - 512, 0x100000000 - 512};
+    std::mt19937_64 random(seed);
+    for (std::uint64_t round = 0; round < 150; ++round) {
+        RunSettings settings;
+        settings.seed = seed + round;
+        settings.loss_to_b = static_cast<unsigned>(random() % 4 * 50);
+        settings.loss_to_a = static_cast<unsigned>(random() % 4 * 50);
+        settings.duplicate = static_cast<unsigned>(random() % 128);
+        settings.skip = static_cast<unsigned>(random() % 2 * 4);
+        settings.sends_by_a = static_cast<unsigned>(20 + random() % 216);
+        settings.delay_steps = random() % 3 * 100;
+        settings.jitter_steps = random() % 3 * 20;
+        settings.first_sequence_a = starts[random() % 4];
+        settings.first_sequence_b = starts[random() % 4];
+        run_against_oracle(settings, 2000);
+    }
+}
+
+TEST_CASE("PacketNotify: windows that fill up with lost packets empty again",
+          "[netdriver][packet_notify]") {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        RunSettings settings;
+        settings.seed = seed;
+        settings.loss_to_a = seed % 2 == 0 ? 256 : 0;
+        settings.loss_to_b = 256;
+        settings.probe = 0;
+        OracleRun run(settings);
+        for (int step = 0; step < 2000; ++step) {
+            run.step();
+        }
+        REQUIRE_FALSE(run.a.notify.can_send());
+        run.settle();
+        check_end(run.a);
+        check_end(run.b);
+    }
+}
+
+TEST_CASE("PacketNotify: a steady exchange needs one ack word", "[netdriver][packet_notify]") {
+    RunSettings settings;
+    settings.seed = 7;
+    OracleRun run(settings);
+    for (int step = 0; step < 20000; ++step) {
+        run.step();
+    }
+    CHECK(run.a.fates.size() > 5000);
+    CHECK(run.a.ack_word_count == run.a.fates.size());
+    CHECK(run.b.ack_word_count == run.b.fates.size());
+}
+
+}  // namespace
+}  // namespace replayout

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+//
+// Must not compile. Expected in the compiler's message:
+//     with_identical_via_equality promises an operator that is missing
+#include <replayout/reflection/struct_traits.h>
+
+struct Hit {};
+
+template <>
+struct replayout::StructTraitsOf<Hit> : replayout::DefaultStructTraits {
+    static constexpr bool with_identical_via_equality = true;
+};
+
+const auto traits = replayout::make_struct_traits<Hit>();

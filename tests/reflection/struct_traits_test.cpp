@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+//
+// That a promise without its function does not compile stands in compile_fail/.
+#include "support/catch.h"
+
+#include <replayout/reflection/struct_traits.h>
+
+namespace replayout {
+
+// Two services that this floor knows by name only; the floor above defines them.
+class NetArchive {
+  public:
+    int calls = 0;
+};
+
+}  // namespace replayout
+
+using namespace replayout;
+
+namespace {
+
+struct Silent {
+    int value = 0;
+};
+
+struct Hit {
+    bool net_serialize(NetArchive& archive, PackageMap* map, bool& ok) {
+        ++archive.calls;
+        ok = map == nullptr;
+        value = 5;
+        return true;
+    }
+    bool identical(const Hit& other) const { return value == other.value; }
+    void copy_from(const Hit& other) { value = other.value; }
+
+    int value = 0;
+};
+
+struct Delta {
+    bool net_delta_serialize(void* delta_info) { return delta_info == this; }
+    friend bool operator==(const Delta&, const Delta&) = default;
+
+    int value = 0;
+};
+
+}  // namespace
+
+template <>
+struct replayout::StructTraitsOf<Hit> : replayout::DefaultStructTraits {
+    static constexpr bool with_net_serializer = true;
+    static constexpr bool with_net_shared_serialization = true;
+    static constexpr bool with_identical = true;
+    static constexpr bool with_copy = true;
+};
+
+template <>
+struct replayout::StructTraitsOf<Delta> : replayout::DefaultStructTraits {
+    static constexpr bool with_net_delta_serializer = true;
+    static constexpr bool with_identical_via_equality = true;
+};
+
+TEST_CASE("StructTraits: a type that says nothing promises nothing",
+          "[reflection][struct_traits]") {
+    const StructTraits traits = make_struct_traits<Silent>();
+    CHECK_FALSE(traits.has_net_serializer);
+    CHECK_FALSE(traits.has_net_shared_serialization);
+    CHECK_FALSE(traits.has_net_delta_serializer);
+    CHECK_FALSE(traits.has_identical);
+    CHECK_FALSE(traits.has_copy);
+    CHECK(traits.net_serialize == nullptr);
+    CHECK(traits.net_delta_serialize == nullptr);
+    CHECK(traits.identical == nullptr);
+    CHECK(traits.copy == nullptr);
+}
+
+TEST_CASE("StructTraits: promises come with the functions of the type",
+          "[reflection][struct_traits]") {
+    const StructTraits traits = make_struct_traits<Hit>();
+    CHECK(traits.has_net_serializer);
+    CHECK(traits.has_net_shared_serialization);
+    CHECK_FALSE(traits.has_net_delta_serializer);
+    CHECK(traits.has_identical);
+    CHECK(traits.has_copy);
+
+    Hit hit;
+    NetArchive archive;
+    bool ok = false;
+    REQUIRE(traits.net_serialize != nullptr);
+    CHECK(traits.net_serialize(&hit, archive, nullptr, ok));
+    CHECK(ok);
+    CHECK(archive.calls == 1);
+    CHECK(hit.value == 5);
+
+    Hit copy;
+    CHECK_FALSE(traits.identical(&hit, &copy));
+    traits.copy(&copy, &hit);
+    CHECK(traits.identical(&hit, &copy));
+}
+
+TEST_CASE("StructTraits: identical may be operator==", "[reflection][struct_traits]") {
+    const StructTraits traits = make_struct_traits<Delta>();
+    CHECK(traits.has_net_delta_serializer);
+    Delta left;
+    Delta right;
+    CHECK(traits.net_delta_serialize(&left, &left));
+    CHECK_FALSE(traits.net_delta_serialize(&left, &right));
+    CHECK(traits.has_identical);
+    CHECK(traits.identical(&left, &right));
+    right.value = 1;
+    CHECK_FALSE(traits.identical(&left, &right));
+}
