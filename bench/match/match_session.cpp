@@ -39,8 +39,10 @@ constexpr std::uint64_t quiescent_ticks = 90;
     return settings;
 }
 
-[[nodiscard]] NetDriverSettings driver_settings(std::uint64_t seed, bool is_sharing) {
+[[nodiscard]] NetDriverSettings driver_settings(std::uint64_t seed, bool is_sharing,
+                                                MemoryResource* resource) {
     NetDriverSettings settings;
+    settings.resource = resource;
     settings.seed = seed;
     settings.is_sharing = is_sharing;
     return settings;
@@ -75,8 +77,9 @@ void check(const Status& status) {
 
 }  // namespace
 
-MatchSession::Server::Server(const NetDriverSettings& settings, MatchWorld& world)
-    : transport(settings.config.packet_bytes_max), driver(settings, transport, world) {}
+MatchSession::Server::Server(std::uint64_t seed, bool is_sharing, MatchWorld& world)
+    : transport(NetConfig().packet_bytes_max),
+      driver(driver_settings(seed, is_sharing, &memory), transport, world) {}
 
 MatchSession::Client::Client(const NetDriverSettings& settings, Transport& transport,
                              const MatchSchema& schema)
@@ -87,7 +90,7 @@ MatchSession::MatchSession(const MatchOptions& options, std::span<const Recordin
     : options_(options), recordings_(recordings), schema_(schema),
       network_(network_settings(options), options.seed, std::pmr::get_default_resource()),
       network_endpoint_(network_.endpoint(server_peer)), world_(schema),
-      server_(driver_settings(options.seed, options.is_sharing), world_) {
+      server_(options.seed, options.is_sharing, world_) {
     for (const Recording& recording : recordings_) {
         tick_count_ = std::max<std::uint64_t>(tick_count_, recording.tick_count());
         end_states_.emplace_back(recording);
@@ -96,7 +99,7 @@ MatchSession::MatchSession(const MatchOptions& options, std::span<const Recordin
         tick_count_ = std::min(tick_count_, options_.ticks);
     }
     if (options_.has_twin) {
-        twin_ = std::make_unique<Server>(driver_settings(options.seed, !options.is_sharing), world_);
+        twin_ = std::make_unique<Server>(options.seed, !options.is_sharing, world_);
         result_.has_twin = true;
         result_.is_twin_equal = true;
     }
@@ -108,7 +111,8 @@ MatchSession::MatchSession(const MatchOptions& options, std::span<const Recordin
         }
     }
     for (std::uint32_t i = 0; i < options_.clients; ++i) {
-        const NetDriverSettings settings = driver_settings(options_.seed + i + 1, true);
+        const NetDriverSettings settings =
+            driver_settings(options_.seed + i + 1, true, std::pmr::get_default_resource());
         clients_.push_back(
             std::make_unique<Client>(settings, network_.endpoint(client_peer(i)), schema_));
         add_layouts(clients_.back()->driver);

@@ -21,6 +21,7 @@
 #include <replayout/netdriver/simulated_network.h>
 
 #include <memory>
+#include <memory_resource>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -47,8 +48,10 @@ class MatchSession {
   private:
     /// A server's driver with what measures it.
     struct Server {
-        Server(const NetDriverSettings& settings, MatchWorld& world);
+        Server(std::uint64_t seed, bool is_sharing, MatchWorld& world);
 
+        // Objects come and go; what one leaves behind serves the next.
+        std::pmr::unsynchronized_pool_resource memory;
         BufferedTransport transport;
         NetDriver driver;
         std::unordered_map<std::uint64_t, NetObjectId> ids;  // by server handle

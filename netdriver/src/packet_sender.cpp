@@ -11,16 +11,12 @@ PacketSender::PacketSender(const Settings& settings, Transport& transport, NetSt
       notify_(PacketNotifySettings{.session = settings.session}),
       builder_(settings.packet_bytes_max),
       reliable_(fragment_bytes(settings.packet_bytes_max), resource),
-      sent_packets_(Allocator<SentPacket>(resource)), open_packet_(resource) {
-    sent_packets_.reserve(packets_in_flight_max);
-    for (std::uint32_t i = 0; i < packets_in_flight_max; ++i) {
-        sent_packets_.emplace_back(resource);
-    }
-}
+      sent_bunches_(resource), sent_records_(resource) {}
 
 void PacketSender::add_record(const SentRecord& record) {
     REPLAYOUT_ASSERT(!builder_.is_empty());
-    open_packet_.records.push_back(record);
+    sent_records_.push_back(record);
+    ++open_packet_.record_count;
     ++stats_.records_sent;
 }
 
@@ -41,7 +37,8 @@ bool PacketSender::write_bunch(BunchOrder order) {
     }
     ++stats_.bunches_sent;
     stats_.bunches_resent += bunch.was_sent ? 1 : 0;
-    open_packet_.bunches.push_back(order);
+    sent_bunches_.push_back(order);
+    ++open_packet_.bunch_count;
     reliable_.sent(order);
     return true;
 }
@@ -75,10 +72,7 @@ void PacketSender::send_packet(bool ack_requested) {
     std::array<std::byte, PacketBuilder::packet_bytes_limit> datagram;
     const std::size_t size = builder_.finish(header, datagram);
     const std::uint64_t sequence = notify_.commit_send(header);
-    SentPacket& packet = packet_at(sequence);
-    REPLAYOUT_ASSERT(packet.bunches.empty() && packet.records.empty());
-    std::swap(packet.bunches, open_packet_.bunches);
-    std::swap(packet.records, open_packet_.records);
+    packet_at(sequence) = std::exchange(open_packet_, SentPacket());
     if (ack_requested) {
         highest_requesting_ = sequence;
     }
@@ -97,40 +91,38 @@ void PacketSender::drop_content() {
 }
 
 void PacketSender::packet_delivered(std::uint64_t sequence) {
-    SentPacket& packet = packet_at(sequence);
+    const SentPacket packet = packet_at(sequence);
     ++stats_.packets_delivered;
-    for (const BunchOrder order : packet.bunches) {
+    for (std::uint32_t i = 0; i < packet.bunch_count; ++i) {
         BunchTag tag;
-        if (reliable_.delivered(order, tag) && handler_ != nullptr) {
+        if (reliable_.delivered(sent_bunches_.pop_front(), tag) && handler_ != nullptr) {
             handler_->bunch_delivered(tag);
         }
     }
-    for (const SentRecord& record : packet.records) {
+    for (std::uint32_t i = 0; i < packet.record_count; ++i) {
+        const SentRecord record = sent_records_.pop_front();
         if (handler_ != nullptr) {
             handler_->record_delivered(record);
         }
     }
-    packet.bunches.clear();
-    packet.records.clear();
 }
 
 void PacketSender::packet_lost(std::uint64_t sequence) {
-    SentPacket& packet = packet_at(sequence);
+    const SentPacket packet = packet_at(sequence);
     ++stats_.packets_lost;
-    for (const BunchOrder order : packet.bunches) {
+    stats_.records_lost += packet.record_count;
+    for (std::uint32_t i = 0; i < packet.bunch_count; ++i) {
         BunchTag tag;
-        if (reliable_.lost(order, tag) && handler_ != nullptr) {
+        if (reliable_.lost(sent_bunches_.pop_front(), tag) && handler_ != nullptr) {
             handler_->bunch_lost(tag);
         }
     }
-    stats_.records_lost += packet.records.size();
-    for (const SentRecord& record : packet.records) {
+    for (std::uint32_t i = 0; i < packet.record_count; ++i) {
+        const SentRecord record = sent_records_.pop_front();
         if (handler_ != nullptr) {
             handler_->record_lost(record);
         }
     }
-    packet.bunches.clear();
-    packet.records.clear();
 }
 
 }  // namespace replayout

@@ -15,6 +15,7 @@
 
 #include "packet_builder.h"
 #include "reliable_sender.h"
+#include "ring_queue.h"
 
 #include <array>
 #include <cstdint>
@@ -101,12 +102,10 @@ class PacketSender final : public PacketNotifyHandler {
     void begin_flush(NetTime now) noexcept { now_ = now; }
 
   private:
+    /// How much of the two queues below belongs to one packet.
     struct SentPacket {
-        explicit SentPacket(MemoryResource* resource)
-            : bunches(Allocator<BunchOrder>(resource)), records(Allocator<SentRecord>(resource)) {}
-
-        Vector<BunchOrder> bunches;
-        Vector<SentRecord> records;
+        std::uint32_t bunch_count = 0;
+        std::uint32_t record_count = 0;
     };
 
     void packet_delivered(std::uint64_t sequence) override;
@@ -123,8 +122,11 @@ class PacketSender final : public PacketNotifyHandler {
     PacketNotify notify_;
     PacketBuilder builder_;
     ReliableSender reliable_;
-    Vector<SentPacket> sent_packets_;  // by sequence; they keep their memory
+    // Packets are resolved in order of sending, so what they carried needs no more than two queues.
+    std::array<SentPacket, packets_in_flight_max> sent_packets_;  // by sequence
     SentPacket open_packet_;
+    RingQueue<BunchOrder> sent_bunches_;
+    RingQueue<SentRecord> sent_records_;
     std::uint64_t highest_requesting_ = 0;
     NetTime last_send_;
     NetTime now_;

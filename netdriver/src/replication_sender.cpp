@@ -168,14 +168,16 @@ ReplicationSender::Outcome ReplicationSender::replicate_properties(std::uint32_t
         return Outcome::Done;
     }
     const OwedVersions position = position_of(index);
-    collect_owed(index, position);
-    if (!context_.scratch.owed.any()) {
-        // What was lost has been sent again since, or is paused and will be owed anew.
-        pair.skip(version);
-        pending_.clear(index);
-        return Outcome::Done;
+    const SharedPayload* payload = find_payload(index, position);
+    if (payload == nullptr) {
+        collect_owed(index, position);
+        if (!context_.scratch.owed.any()) {
+            // What was lost has been sent again since, or is paused and will be owed anew.
+            pair.skip(version);
+            pending_.clear(index);
+            return Outcome::Done;
+        }
     }
-    RepRange range;
     for (const bool is_fresh_packet : {false, true}) {
         if (is_fresh_packet) {
             packets_.flush_full();
@@ -183,12 +185,15 @@ ReplicationSender::Outcome ReplicationSender::replicate_properties(std::uint32_t
         if (!packets_.can_write()) {
             return Outcome::WindowFull;
         }
-        if (write_block(index, position, nullptr, range) == SendResult::Whole) {
+        const bool is_written = payload != nullptr ? write_payload(index, *payload)
+                                                   : write_whole_block(index, position);
+        if (is_written) {
             packets_.add_record({index, pair.send(version), RepRange()});
             pending_.clear(index);
             return Outcome::Done;
         }
     }
+    REPLAYOUT_ASSERT(payload == nullptr);
     return replicate_parts(index, position);
 }
 
@@ -206,14 +211,13 @@ ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t inde
             break;  // the last value was too large and went its own way
         }
         if (!packets_.can_write()) {
-            widen_lost_range(index, {cursor.handle.value, RepRange::no_end, cursor.element,
-                                     RepRange::no_end});
+            widen_lost_range(index, {cursor.handle.value, RepRange::no_end, 0, RepRange::no_end});
             pair.return_unsent(versions);
             pending_.set(index);
             return Outcome::WindowFull;
         }
         RepRange range;
-        result = write_block(index, position, &cursor, range);
+        result = write_part(index, position, cursor, range);
         if (result == SendResult::ValueTooLarge) {
             send_large_value(index, position, RepHandle{range.handle_begin});
             continue;
@@ -227,48 +231,92 @@ ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t inde
     return Outcome::Done;
 }
 
-SendResult ReplicationSender::write_block(std::uint32_t index, const OwedVersions& position,
-                                          RepCursor* cursor, RepRange& range) {
-    ChangelistState& state = objects_.at(index)->changelist_state();
+const SharedPayload* ReplicationSender::find_payload(std::uint32_t index,
+                                                     const OwedVersions& position) const {
+    const ChangelistState& state = objects_.at(index)->changelist_state();
+    // A paused value makes a receiver's block another than its position says.
+    if (!context_.is_sharing || !state.layout().is_fully_shared() || extras_.contains(index)) {
+        return nullptr;
+    }
+    return state.shared().find_payload(state.version(), position);
+}
+
+ReplicationSender::BlockFrame ReplicationSender::begin_block(std::uint32_t index) {
     PacketBuilder& builder = packets_.builder();
     const ChannelIndex channel = ObjectStore::channel_of(index);
     const std::uint32_t last = builder.last_channel().value;
     const bool has_length = channel_state(pairs_[index]) == ChannelState::OpenSent;
-    BitWriter writer = builder.begin_block();
+    BitWriter packet = builder.begin_block();
     if (channel.value > last) {
-        writer.write_packed_uint(std::uint64_t{channel.value - last} << 1 | (has_length ? 1 : 0));
+        packet.write_packed_uint(std::uint64_t{channel.value - last} << 1 | (has_length ? 1 : 0));
     } else {
-        writer.write_packed_uint(has_length ? 1 : 0);
-        writer.write_packed_uint(channel.value);
+        packet.write_packed_uint(has_length ? 1 : 0);
+        packet.write_packed_uint(channel.value);
     }
-    if (writer.overflowed()) {
-        return SendResult::DoesNotFit;
+    const std::size_t head_bytes = packet.byte_count();
+    if (!has_length) {
+        return {channel, packet, packet, head_bytes, false};
     }
-    // With a length in front the block is laid down apart, because the length comes to stand before it.
+    // The length comes to stand before the block, so the block is laid down apart.
     constexpr std::size_t length_bytes_max = 2;
-    const std::size_t room_bytes = writer.bits_left() / 8;
-    if (has_length && room_bytes <= length_bytes_max) {
-        return SendResult::DoesNotFit;
-    }
-    BitWriter body = has_length ? BitWriter(std::span(body_).first(room_bytes - length_bytes_max))
-                                : writer;
-    const ChangeMask& owed = context_.scratch.owed;
-    const SendResult result =
-        cursor == nullptr
-            ? send_properties(state, position, owed, body, context_)
-            : send_part(state, position, owed, *cursor, range, body, context_);
-    if (result == SendResult::DoesNotFit || result == SendResult::ValueTooLarge) {
-        return result;
-    }
-    if (has_length) {
-        writer.write_packed_uint(body.byte_count());
-        writer.write_bytes(body.bytes());
+    const std::size_t room_bytes = packet.bits_left() / 8;
+    const std::size_t body_bytes = room_bytes > length_bytes_max ? room_bytes - length_bytes_max : 0;
+    return {channel, packet, BitWriter(std::span(body_).first(body_bytes)), 0, true};
+}
+
+void ReplicationSender::end_block(BlockFrame& frame) {
+    const std::size_t block_bytes = frame.body.byte_count() - frame.body_offset_bytes;
+    if (frame.has_length) {
+        frame.packet.write_packed_uint(block_bytes);
+        frame.packet.write_bytes(frame.body.bytes());
     } else {
-        writer = body;
+        frame.packet = frame.body;
     }
-    builder.end_block(writer, channel);
+    packets_.builder().end_block(frame.packet, frame.channel);
     ++context_.counters.blocks_sent;
-    context_.counters.block_bytes_sent += body.byte_count();
+    context_.counters.block_bytes_sent += block_bytes;
+}
+
+bool ReplicationSender::write_payload(std::uint32_t index, const SharedPayload& payload) {
+    BlockFrame frame = begin_block(index);
+    frame.body.write_bytes({payload.bytes.data(), payload.bytes.size()});
+    if (frame.packet.overflowed() || frame.body.overflowed()) {
+        return false;
+    }
+    context_.counters.pieces_reused += payload.property_count;
+    context_.counters.properties_sent += payload.property_count;
+    ++context_.counters.payloads_reused;
+    end_block(frame);
+    return true;
+}
+
+bool ReplicationSender::write_whole_block(std::uint32_t index, const OwedVersions& position) {
+    ChangelistState& state = objects_.at(index)->changelist_state();
+    const ChangeMask& owed = context_.scratch.owed;
+    BlockFrame frame = begin_block(index);
+    if (frame.packet.overflowed() ||
+        send_properties(state, position, owed, frame.body, context_) != SendResult::Whole) {
+        return false;
+    }
+    if (context_.is_sharing && state.layout().is_fully_shared() && !extras_.contains(index)) {
+        state.shared().keep_payload(state.version(), position, owed.count(),
+                                    frame.body.bytes().subspan(frame.body_offset_bytes));
+        ++context_.counters.payloads_built;
+    }
+    end_block(frame);
+    return true;
+}
+
+SendResult ReplicationSender::write_part(std::uint32_t index, const OwedVersions& position,
+                                         RepCursor& cursor, RepRange& range) {
+    ChangelistState& state = objects_.at(index)->changelist_state();
+    BlockFrame frame = begin_block(index);
+    REPLAYOUT_ASSERT(!frame.packet.overflowed());
+    const SendResult result = send_part(state, position, context_.scratch.owed, cursor, range,
+                                        frame.body, context_);
+    if (result != SendResult::ValueTooLarge) {
+        end_block(frame);
+    }
     return result;
 }
 

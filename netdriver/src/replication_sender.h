@@ -68,6 +68,15 @@ class ReplicationSender final : public SentContentHandler {
         Vector<PausedValue> paused;
     };
 
+    /// A block between its header and its end.
+    struct BlockFrame {
+        ChannelIndex channel;
+        BitWriter packet;
+        BitWriter body;  ///< where the properties go
+        std::size_t body_offset_bytes;  ///< in `body`, of the first of them
+        bool has_length;
+    };
+
     // SentContentHandler
     void record_delivered(const SentRecord& record) override;
     void record_lost(const SentRecord& record) override;
@@ -78,8 +87,16 @@ class ReplicationSender final : public SentContentHandler {
     [[nodiscard]] Outcome open_channel(std::uint32_t index);
     [[nodiscard]] Outcome replicate_properties(std::uint32_t index);
     [[nodiscard]] Outcome replicate_parts(std::uint32_t index, const OwedVersions& position);
-    [[nodiscard]] SendResult write_block(std::uint32_t index, const OwedVersions& position,
-                                         RepCursor* cursor, RepRange& range);
+    /// Null: nobody in this position was sent the object at this version yet.
+    [[nodiscard]] const SharedPayload* find_payload(std::uint32_t index,
+                                                    const OwedVersions& position) const;
+    [[nodiscard]] BlockFrame begin_block(std::uint32_t index);
+    void end_block(BlockFrame& frame);
+    /// False: it does not fit into what is left of the packet.
+    [[nodiscard]] bool write_payload(std::uint32_t index, const SharedPayload& payload);
+    [[nodiscard]] bool write_whole_block(std::uint32_t index, const OwedVersions& position);
+    [[nodiscard]] SendResult write_part(std::uint32_t index, const OwedVersions& position,
+                                        RepCursor& cursor, RepRange& range);
     void send_large_value(std::uint32_t index, const OwedVersions& position, RepHandle handle);
     void value_delivered(const BunchTag& tag);
     void collect_owed(std::uint32_t index, const OwedVersions& position);

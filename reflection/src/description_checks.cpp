@@ -67,7 +67,7 @@ std::uint64_t end_of(const Property& property) {
 
 /// What the property's memory must be aligned to, as far as it is known; else 1.
 std::uint32_t alignment_of(const Property& property) {
-    std::uint32_t alignment = property.ops.alignment;
+    std::uint32_t alignment = property.ops.size != 0 ? property.ops.alignment : 1;
     if (property.kind == PropertyKind::Struct) {
         alignment = std::max(alignment, property.struct_type->alignment());
     }

@@ -24,6 +24,8 @@ class NotifyQueue {
     void run();
 
   private:
+    /// The part of the object whose type declares the property: itself, or a base within it.
+    [[nodiscard]] std::byte* declaring_object(const RepParentCmd& parent) const noexcept;
     void destroy_values() noexcept;
 
     const RepLayout& layout_;

@@ -58,6 +58,9 @@ void PropertyWriter::write(RepHandle handle, BitWriter& writer) {
 
 std::size_t PropertyWriter::measure(RepHandle handle) {
     const CmdIndex index = layout_.cmd_of(layout_.root(), handle);
+    if (const SharedPiece* piece = find_piece(handle, index)) {
+        return piece->bit_count;
+    }
     ++context_.counters.serializer_calls;
     return encode_to_scratch(index).bit_count();
 }
@@ -70,20 +73,25 @@ void PropertyWriter::write_elements(RepHandle handle, ElementSpan span, BitWrite
 }
 
 const SharedPiece& PropertyWriter::share(RepHandle handle, CmdIndex index) {
-    SharedSerialization& shared = state_.shared();
-    const Version version = state_.last_changed(handle);
-    const bool is_array = layout_.cmd(index).type == RepLayoutCmdType::DynamicArray;
-    const SharedPiece* piece = is_array ? shared.find_array(handle, version, position_)
-                                        : shared.find(handle, version);
-    if (piece != nullptr) {
+    if (const SharedPiece* piece = find_piece(handle, index)) {
         ++context_.counters.pieces_reused;
         return *piece;
     }
     ++context_.counters.pieces_built;
     ++context_.counters.serializer_calls;
+    const Version version = state_.last_changed(handle);
     const BitWriter bits = encode_to_scratch(index);
-    return is_array ? shared.keep_array(handle, version, position_, bits)
-                    : shared.keep(handle, version, bits);
+    return is_array(index) ? state_.shared().keep_array(handle, version, position_, bits)
+                           : state_.shared().keep(handle, version, bits);
+}
+
+const SharedPiece* PropertyWriter::find_piece(RepHandle handle, CmdIndex index) const noexcept {
+    if (!context_.is_sharing) {
+        return nullptr;
+    }
+    const Version version = state_.last_changed(handle);
+    return is_array(index) ? state_.shared().find_array(handle, version, position_)
+                           : state_.shared().find(handle, version);
 }
 
 BitWriter PropertyWriter::encode_to_scratch(CmdIndex index) {

@@ -28,6 +28,11 @@ class PropertyWriter {
     void write_elements(RepHandle handle, ElementSpan span, BitWriter& writer);
 
   private:
+    [[nodiscard]] bool is_array(CmdIndex index) const noexcept {
+        return layout_.cmd(index).type == RepLayoutCmdType::DynamicArray;
+    }
+    /// Null when there is none, and when sharing is off.
+    [[nodiscard]] const SharedPiece* find_piece(RepHandle handle, CmdIndex index) const noexcept;
     [[nodiscard]] const SharedPiece& share(RepHandle handle, CmdIndex index);
     [[nodiscard]] BitWriter encode_to_scratch(CmdIndex index);
     void encode(CmdIndex index, ConstShadowBuffer scope_memory, BitWriter& writer);

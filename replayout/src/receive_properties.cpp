@@ -46,13 +46,18 @@ void NotifyQueue::mark_changed(ParentIndex parent) noexcept {
     }
 }
 
+std::byte* NotifyQueue::declaring_object(const RepParentCmd& parent) const noexcept {
+    const Property& property = *parent.property;
+    return object_ + parent.object_offset.value - property.offset -
+           std::size_t{parent.array_index} * property.size;
+}
+
 void NotifyQueue::run() {
-    // Indices, not iterators: a notify may make another block arrive only later, but never trust that.
-    for (std::size_t i = 0; i < scratch_.previous_values_.size(); ++i) {
-        const auto entry = scratch_.previous_values_[i];
+    for (const auto& entry : scratch_.previous_values_) {
         if (entry.is_changed) {
-            const NotifyFunction& notify = layout_.parents()[entry.parent_index].property->notify;
-            notify.call(object_, entry.value, notify.context);
+            const RepParentCmd& parent = layout_.parents()[entry.parent_index];
+            const NotifyFunction& notify = parent.property->notify;
+            notify.call(declaring_object(parent), entry.value, notify.context);
         }
     }
     destroy_values();

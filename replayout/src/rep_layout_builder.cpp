@@ -240,6 +240,8 @@ void RepLayoutBuilder::add_leaf(const Property& property, RepLayoutCmdType type,
     cmd.relative_handle = static_cast<std::uint16_t>(++scope.handle_count);
     cmd.type = type;
     cmd.flags = flags;
+    layout_->is_fully_shared_ = layout_->is_fully_shared_ &&
+                                has_flag(flags, RepLayoutCmdFlags::IsSharedSerialization);
     scope.shadow_size += footprint.size;
     scope.shadow_alignment = std::max(scope.shadow_alignment, alignment);
     fingerprint_.add(property.size * (is_plain(type) ? 1u : 0u));

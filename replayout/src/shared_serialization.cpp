@@ -20,7 +20,7 @@ constexpr std::size_t compact_bytes_min = 512;
 SharedSerialization::SharedSerialization(std::uint32_t handle_count, MemoryResource* resource)
     : pieces_(Allocator<SharedPiece>(resource)), array_pieces_(Allocator<ArrayPiece>(resource)),
       buffer_(Allocator<std::byte>(resource)), spare_(Allocator<std::byte>(resource)),
-      handle_count_(handle_count) {}
+      handle_count_(handle_count), payloads_(Allocator<SharedPayload>(resource)) {}
 
 const SharedPiece* SharedSerialization::find(RepHandle handle, Version version) const noexcept {
     if (pieces_.empty()) {
@@ -67,8 +67,39 @@ const SharedPiece& SharedSerialization::keep_array(RepHandle handle, Version ver
     return entry.piece;
 }
 
+const SharedPayload* SharedSerialization::find_payload(
+    Version version, const OwedVersions& position) const noexcept {
+    for (const SharedPayload& payload : payloads_) {
+        if (payload.version == version && payload.position == position) {
+            return &payload;
+        }
+    }
+    return nullptr;
+}
+
+void SharedSerialization::keep_payload(Version version, const OwedVersions& position,
+                                       std::uint32_t property_count,
+                                       std::span<const std::byte> block) {
+    REPLAYOUT_ASSERT(version != 0);
+    if (payloads_.size() < payload_count_max) {
+        next_payload_ = static_cast<std::uint32_t>(payloads_.size());
+        const Allocator<std::byte> allocator(buffer_.get_stored_allocator().resource());
+        payloads_.push_back({OwedVersions(), 0, 0, Vector<std::byte>(allocator)});
+    }
+    SharedPayload& payload = payloads_[next_payload_];
+    next_payload_ = (next_payload_ + 1) % payload_count_max;
+    payload.position = position;
+    payload.version = version;
+    payload.property_count = property_count;
+    payload.bytes.assign(block.begin(), block.end());
+}
+
 std::size_t SharedSerialization::memory_bytes() const noexcept {
-    return pieces_.capacity() * sizeof(SharedPiece) +
+    std::size_t payload_bytes = payloads_.capacity() * sizeof(SharedPayload);
+    for (const SharedPayload& payload : payloads_) {
+        payload_bytes += payload.bytes.capacity();
+    }
+    return payload_bytes + pieces_.capacity() * sizeof(SharedPiece) +
            array_pieces_.capacity() * sizeof(ArrayPiece) + buffer_.capacity() +
            spare_.capacity();
 }

@@ -103,6 +103,18 @@ TEST_CASE("Property checks: a misaligned one is refused", "[reflection][property
                   "1)");
 }
 
+TEST_CASE("Property checks: operations that are absent say nothing of alignment",
+          "[reflection][property_checks]") {
+    TypeOps ops;
+    ops.alignment = 0;
+    Property property = string_property("title", make_string_ops<std::string>(), ops);
+    property.size = 8;
+    CHECK(is_taken(property));
+    property.ops.size = 8;
+    check_pawn_refused(property, ErrorCode::InvalidAlignment,
+                       "has an alignment that is not a power of two (0)");
+}
+
 TEST_CASE("Property checks: one that overlaps another is refused",
           "[reflection][property_checks]") {
     TypeRegistry registry;

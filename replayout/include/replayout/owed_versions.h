@@ -28,8 +28,10 @@ struct RepRange {
     [[nodiscard]] constexpr bool contains(RepHandle handle) const noexcept {
         return handle.value >= handle_begin && handle.value < handle_end;
     }
+    /// Elements count only where the span is a single handle.
     [[nodiscard]] constexpr bool contains_element(std::uint32_t element) const noexcept {
-        return element >= element_begin && element < element_end;
+        const bool is_single = handle_begin + 1 == handle_end;
+        return !is_single || (element >= element_begin && element < element_end);
     }
 
     friend constexpr bool operator==(const RepRange&, const RepRange&) noexcept = default;

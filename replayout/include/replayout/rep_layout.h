@@ -77,6 +77,9 @@ class RepLayout {
     /// Handles of the object itself.
     [[nodiscard]] std::uint32_t handle_count() const noexcept { return root().handle_count; }
 
+    /// Every value may be shared, so whole blocks may be.
+    [[nodiscard]] bool is_fully_shared() const noexcept { return is_fully_shared_; }
+
     /// Equal on two machines exactly when their layouts mean the same on the wire. Native offsets,
     /// sizes in memory and names of C++ types do not count; property names, kinds and limits do.
     [[nodiscard]] const Digest128& fingerprint() const noexcept { return fingerprint_; }
@@ -102,6 +105,7 @@ class RepLayout {
     std::vector<std::string> diagnostics_;
     Digest128 fingerprint_;
     std::unique_ptr<ShadowState> archetype_;
+    bool is_fully_shared_ = true;
 };
 
 /// A listing of commands, handles and flags for people.

@@ -11,6 +11,9 @@
 // holds the elements owed since some version and is kept under that question.
 //
 // Pieces start at byte boundaries; what is copied out of one need not.
+//
+// Above pieces lie payloads: the whole block that a receiver in some position was sent at the object's
+// present version. The next receiver in the same position gets the same bytes by one copy.
 #pragma once
 
 #include <replayout/bit_writer.h>
@@ -29,6 +32,14 @@ struct SharedPiece {
     std::uint32_t bit_count = 0;
 };
 
+/// A whole property block, for every receiver that is owed the same.
+struct SharedPayload {
+    OwedVersions position;
+    Version version = 0;  ///< of the object; 0: no payload
+    std::uint32_t property_count = 0;
+    Vector<std::byte> bytes;
+};
+
 class SharedSerialization {
   public:
     SharedSerialization(std::uint32_t handle_count, MemoryResource* resource);
@@ -44,6 +55,12 @@ class SharedSerialization {
     const SharedPiece& keep_array(RepHandle handle, Version version, const OwedVersions& owed,
                                   const BitWriter& bits);
 
+    /// The block for a receiver at `position` of the object at `version`, or null.
+    [[nodiscard]] const SharedPayload* find_payload(Version version,
+                                                    const OwedVersions& position) const noexcept;
+    void keep_payload(Version version, const OwedVersions& position, std::uint32_t property_count,
+                      std::span<const std::byte> block);
+
     /// Appends the bits of a piece of this buffer.
     void write(const SharedPiece& piece, BitWriter& writer) const noexcept {
         writer.write_bits_from({buffer_.data(), buffer_.size()},
@@ -57,6 +74,7 @@ class SharedSerialization {
     /// Receivers ask for an array in few ways at a time: most since the last tick, some after a loss,
     /// joiners since ever.
     static constexpr std::uint32_t array_piece_count_max = 8;
+    static constexpr std::uint32_t payload_count_max = 4;
 
     struct ArrayPiece {
         RepHandle handle;
@@ -72,7 +90,9 @@ class SharedSerialization {
     Vector<std::byte> buffer_;
     Vector<std::byte> spare_;  // for compacting
     std::uint32_t handle_count_;
+    Vector<SharedPayload> payloads_;
     std::uint32_t next_array_piece_ = 0;
+    std::uint32_t next_payload_ = 0;
     std::size_t dropped_bytes_ = 0;
 };
 
