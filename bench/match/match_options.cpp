@@ -13,6 +13,19 @@ constexpr int go_on = -1;
 // Every client is a whole driver in this process; a thousand of them are about a gigabyte.
 constexpr std::uint32_t clients_max = 1'024;
 
+/// Of text, before it is converted: CLI::Range lets "nan" pass, and unsigned conversions let "-5" pass.
+[[nodiscard]] CLI::Validator number(double min, double max) {
+    const auto check = [min, max](const std::string& text) {
+        double value = 0;
+        const bool is_number = CLI::detail::lexical_cast(text, value);
+        return is_number && value >= min && value <= max
+                   ? std::string()
+                   : text + " is not a number from " + CLI::detail::to_string(min) + " to " +
+                         CLI::detail::to_string(max);
+    };
+    return CLI::Validator(check, "");
+}
+
 void add_switch(CLI::App& app, const char* name, std::string& value, const char* help) {
     app.add_option(name, value, help)
         ->check(CLI::IsMember({"on", "off"}))
@@ -20,13 +33,13 @@ void add_switch(CLI::App& app, const char* name, std::string& value, const char*
 }
 
 void add_network_options(CLI::App& app, MatchOptions& options) {
-    const CLI::Range probability(0.0, 1.0);
+    const CLI::Validator probability = number(0, 1);
     app.add_option("--loss", options.loss, "probability that a packet is lost, each way")
         ->check(probability)
         ->capture_default_str();
     app.add_option("--burst", options.burst_packets,
                    "mean length of a loss burst in packets; 0: losses are independent")
-        ->check(CLI::Range(0.0, 1e6))
+        ->check(number(0, 1e6))
         ->capture_default_str();
     app.add_option("--duplicate", options.duplicate, "probability that a packet arrives twice")
         ->check(probability)
@@ -35,14 +48,14 @@ void add_network_options(CLI::App& app, MatchOptions& options) {
         ->check(probability)
         ->capture_default_str();
     app.add_option("--latency-ms", options.latency_ms, "one-way delay in milliseconds")
-        ->check(CLI::Range(0.0, 5e3))
+        ->check(number(0, 5e3))
         ->capture_default_str();
     app.add_option("--jitter-ms", options.jitter_ms, "the delay varies by this much, either way")
-        ->check(CLI::Range(0.0, 5e3))
+        ->check(number(0, 5e3))
         ->capture_default_str();
     app.add_option("--bandwidth", options.bandwidth_bytes_per_second,
                    "bytes per second and client, each way; 0: no cap")
-        ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000'000'000}))
+        ->check(number(0, 1e12))
         ->capture_default_str();
 }
 
@@ -59,15 +72,17 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
     app.add_option("TRACE", options.traces,
                    "recordings (.rtr.gz), played side by side; none: a built-in battle");
     app.add_option("--clients", options.clients, "number of clients")
-        ->check(CLI::Range(std::uint32_t{1}, clients_max))
+        ->check(number(1, clients_max))
         ->capture_default_str();
     add_network_options(app, options);
     app.add_option("--seed", options.seed, "of the network and of the battle")
+        ->check(number(0, 9e18))
         ->capture_default_str();
     app.add_option("--ticks", options.ticks, "ticks to play, 30 a second; 0: all")
+        ->check(number(0, 1e12))
         ->capture_default_str();
     app.add_option("--join-over", options.join_over_s, "seconds over which the clients join")
-        ->check(CLI::Range(0.0, 1e6))
+        ->check(number(0, 1e6))
         ->capture_default_str();
     add_switch(app, "--sharing", sharing, "serialize once for all clients, or for each one");
     add_switch(app, "--twin", twin,

@@ -3,9 +3,12 @@
 // Messages of the control channel (docs/wire_format.md, "Control channel"). One byte says which; the
 // rest is fixed for each.
 //
-//     1 hello     u32 magic, u16 wire version, u128 schema digest, u32 layout count
+//     1 hello     u32 magic, u16 wire version, u128 schema digest, u32 layout count,
+//                 per layout u32 name hash, u32 fingerprint: as many as the packet holds
 //     2 welcome   -
-//     3 goodbye   u8 close reason
+//     3 goodbye   u8 close reason, u32 name hash of the layout it is about, or 0
+//
+// The digest decides. The list that follows is there to tell people which layout differs.
 #pragma once
 
 #include <replayout/bit_reader.h>
@@ -28,31 +31,47 @@ struct Hello {
     std::uint16_t version = wire_version;
     Digest128 schema;
     std::uint32_t layout_count = 0;
+    /// Encoded LayoutIds; of a message that was read: where they lie in it.
+    std::span<const std::byte> layout_ids;
 };
 
-class HelloMessage {
-  public:
-    explicit HelloMessage(const Hello& hello) noexcept;
-    [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
+/// Enough of a layout to tell which one differs.
+struct LayoutId {
+    std::uint32_t name_hash = 0;
+    std::uint32_t fingerprint = 0;
 
-  private:
-    std::array<std::byte, 1 + 4 + 2 + 16 + 4> bytes_;
+    static constexpr std::size_t encoded_bytes = 8;
+};
+
+[[nodiscard]] LayoutId read_layout_id(std::span<const std::byte> ids, std::size_t index) noexcept;
+void write_layout_id(BitWriter& writer, const LayoutId& id) noexcept;
+
+/// Bytes of a hello without its layout ids.
+inline constexpr std::size_t hello_bytes = 1 + 4 + 2 + 16 + 4;
+
+/// Writes a hello; the writer must have room for it.
+void write_hello(BitWriter& writer, const Hello& hello) noexcept;
+
+struct Goodbye {
+    CloseReason reason = CloseReason::None;
+    std::uint32_t name_hash = 0;
 };
 
 class GoodbyeMessage {
   public:
-    explicit GoodbyeMessage(CloseReason reason) noexcept;
+    explicit GoodbyeMessage(const Goodbye& goodbye) noexcept;
     [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
 
   private:
-    std::array<std::byte, 2> bytes_;
+    std::array<std::byte, 1 + 1 + 4> bytes_;
 };
 
 [[nodiscard]] std::span<const std::byte> welcome_message() noexcept;
 
-/// Each answers whether the bytes are exactly such a message.
+/// Each answers whether the bytes are exactly such a message. A hello of another wire version is one
+/// whatever follows its version.
 [[nodiscard]] bool read_hello(std::span<const std::byte> message, Hello& hello) noexcept;
 [[nodiscard]] bool read_welcome(std::span<const std::byte> message) noexcept;
-[[nodiscard]] bool read_goodbye(std::span<const std::byte> message, CloseReason& reason) noexcept;
+[[nodiscard]] bool read_goodbye(std::span<const std::byte> message, Goodbye& goodbye) noexcept;
 
 }  // namespace replayout

@@ -42,4 +42,55 @@ Digest128 LayoutTable::digest() const {
     return fingerprint.digest();
 }
 
+LayoutId LayoutTable::id_of(const RepLayout& layout) noexcept {
+    return {static_cast<std::uint32_t>(hash64(layout.type().name())),
+            static_cast<std::uint32_t>(layout.fingerprint().low)};
+}
+
+std::size_t LayoutTable::write_ids(std::span<std::byte> room) const noexcept {
+    BitWriter writer(room);
+    for (const RepLayout* layout : layouts_) {
+        if (writer.bits_left() < LayoutId::encoded_bytes * 8) {
+            break;
+        }
+        write_layout_id(writer, id_of(*layout));
+    }
+    return writer.byte_count();
+}
+
+std::uint32_t LayoutTable::find_difference(std::span<const std::byte> ids,
+                                           std::uint32_t layout_count) const noexcept {
+    const std::size_t id_count = ids.size() / LayoutId::encoded_bytes;
+    for (std::size_t i = 0; i < id_count; ++i) {
+        const LayoutId theirs = read_layout_id(ids, i);
+        const RepLayout* ours = find_by_hash(theirs.name_hash);
+        if (ours == nullptr || id_of(*ours).fingerprint != theirs.fingerprint) {
+            return theirs.name_hash;
+        }
+    }
+    if (id_count < layout_count) {
+        return 0;  // the rest of its list did not fit
+    }
+    for (const RepLayout* layout : layouts_) {
+        const std::uint32_t ours = id_of(*layout).name_hash;
+        bool is_known = false;
+        for (std::size_t i = 0; i < id_count && !is_known; ++i) {
+            is_known = read_layout_id(ids, i).name_hash == ours;
+        }
+        if (!is_known) {
+            return ours;
+        }
+    }
+    return 0;
+}
+
+const RepLayout* LayoutTable::find_by_hash(std::uint32_t name_hash) const noexcept {
+    for (const RepLayout* layout : layouts_) {
+        if (id_of(*layout).name_hash == name_hash) {
+            return layout;
+        }
+    }
+    return nullptr;
+}
+
 }  // namespace replayout

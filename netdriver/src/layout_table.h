@@ -8,6 +8,9 @@
 #include <replayout/rep_layout.h>
 
 #include <cstdint>
+#include <span>
+
+#include "control_message.h"
 
 namespace replayout {
 
@@ -32,7 +35,19 @@ class LayoutTable {
     /// Over names and fingerprints, in order.
     [[nodiscard]] Digest128 digest() const;
 
+    /// Short ids of the first layouts, as many as fit into `room`. Returns the bytes written.
+    [[nodiscard]] std::size_t write_ids(std::span<std::byte> room) const noexcept;
+
+    /// Of a peer that has another digest: the hash of a name that differs, or 0 when its list does not
+    /// tell. `ids` as in a hello.
+    [[nodiscard]] std::uint32_t find_difference(std::span<const std::byte> ids,
+                                                std::uint32_t layout_count) const noexcept;
+    /// Null when no layout has a name with this hash.
+    [[nodiscard]] const RepLayout* find_by_hash(std::uint32_t name_hash) const noexcept;
+
   private:
+    [[nodiscard]] static LayoutId id_of(const RepLayout& layout) noexcept;
+
     Vector<const RepLayout*> layouts_;  // by type name
 };
 

@@ -104,9 +104,10 @@ CloseReason NetConnection::handle_message(const BunchHeader& header,
     if (header.is_open || header.is_close) {
         return CloseReason::MalformedBunch;
     }
-    CloseReason reason = CloseReason::None;
-    if (read_goodbye(payload, reason)) {
-        end(reason);
+    Goodbye goodbye;
+    if (read_goodbye(payload, goodbye)) {
+        goodbye_name_hash_ = goodbye.name_hash;
+        end(goodbye.reason);
         return CloseReason::None;
     }
     return state_ == ConnectionState::Closing ? CloseReason::None
@@ -119,7 +120,7 @@ void NetConnection::send_control(std::span<const std::byte> message) {
     next_control_sequence_ = static_cast<std::uint16_t>(next_control_sequence_ + count);
 }
 
-void NetConnection::close(CloseReason reason, NetTime now) {
+void NetConnection::close(CloseReason reason, NetTime now, std::uint32_t name_hash) {
     REPLAYOUT_ASSERT(reason != CloseReason::None);
     if (state_ == ConnectionState::Closing || state_ == ConnectionState::Closed) {
         return;
@@ -129,7 +130,7 @@ void NetConnection::close(CloseReason reason, NetTime now) {
     close_time_ = now;
     ++stats_.closed[static_cast<std::size_t>(reason)];
     packets_.drop_content();
-    const GoodbyeMessage message(reason);
+    const GoodbyeMessage message({reason, name_hash});
     send_control(message.bytes());
 }
 

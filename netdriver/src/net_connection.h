@@ -50,9 +50,13 @@ class NetConnection final : private ReliableMessageHandler {
 
     void send_control(std::span<const std::byte> message);
     /// Says goodbye with `reason` until the other side has heard it or the time to linger is over.
-    void close(CloseReason reason, NetTime now);
+    /// `name_hash` as in Goodbye.
+    void close(CloseReason reason, NetTime now, std::uint32_t name_hash = 0);
     /// The other side said goodbye, or is given up: nothing more is sent.
     void end(CloseReason reason);
+
+    /// What the other side's goodbye was about; see Goodbye.
+    [[nodiscard]] std::uint32_t goodbye_name_hash() const noexcept { return goodbye_name_hash_; }
 
     /// What every tick needs when the rest is written: unsent bunches, acks, probes, keep-alives, the
     /// end after silence.
@@ -84,6 +88,7 @@ class NetConnection final : private ReliableMessageHandler {
     NetTime last_receive_;
     NetTime close_time_;
     std::uint32_t probe_ms_;
+    std::uint32_t goodbye_name_hash_ = 0;
     bool owes_ack_ = false;
 };
 

@@ -6,16 +6,14 @@
 #include "replication_server.h"
 
 #include <array>
+#include <string>
 
 namespace replayout {
 
 NetDriver::NetDriver(const NetDriverSettings& settings, Transport& transport, NetWorld& world)
     : settings_(settings), transport_(transport), world_(world),
       guids_(NetGUIDCache::Authority::Assigns, settings.resource),
-      layouts_(std::make_unique<LayoutTable>(settings.resource)) {
-    REPLAYOUT_ASSERT(settings.config.validate());
-    REPLAYOUT_ASSERT(transport.datagram_bytes_max() >= settings.config.packet_bytes_max);
-}
+      layouts_(std::make_unique<LayoutTable>(settings.resource)) {}
 
 NetDriver::~NetDriver() = default;
 
@@ -27,9 +25,27 @@ Status NetDriver::add_layout(const RepLayout& layout) {
     return layouts_->add(layout);
 }
 
-Status NetDriver::listen() {
+Status NetDriver::check_start() const {
     if (server_ != nullptr || client_ != nullptr) {
         return Error{ErrorCode::InvalidArgument, "net driver: started twice"};
+    }
+    const Status status = settings_.config.validate();
+    if (!status) {
+        return status;
+    }
+    if (transport_.datagram_bytes_max() < settings_.config.packet_bytes_max) {
+        return Error{ErrorCode::InvalidArgument,
+                     "net driver: the transport carries " +
+                         std::to_string(transport_.datagram_bytes_max()) +
+                         " bytes, less than packet_bytes_max"};
+    }
+    return {};
+}
+
+Status NetDriver::listen() {
+    Status status = check_start();
+    if (!status) {
+        return status;
     }
     server_ = std::make_unique<ReplicationServer>(settings_, *layouts_, transport_, world_, guids_,
                                                   stats_);
@@ -37,8 +53,9 @@ Status NetDriver::listen() {
 }
 
 Status NetDriver::connect(PeerId server, NetTime now) {
-    if (server_ != nullptr || client_ != nullptr) {
-        return Error{ErrorCode::InvalidArgument, "net driver: started twice"};
+    Status status = check_start();
+    if (!status) {
+        return status;
     }
     guids_.set_authority(NetGUIDCache::Authority::Learns);
     client_ = std::make_unique<ReplicationClient>(settings_, *layouts_, transport_, world_, guids_,

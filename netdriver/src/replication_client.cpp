@@ -2,8 +2,11 @@
 #include "replication_client.h"
 
 #include "control_message.h"
+#include "packet_builder.h"
 
+#include <array>
 #include <random>
+#include <string>
 
 namespace replayout {
 
@@ -19,13 +22,24 @@ namespace {
 ReplicationClient::ReplicationClient(const NetDriverSettings& settings, const LayoutTable& layouts,
                                      Transport& transport, NetWorld& world, NetGUIDCache& guids,
                                      NetStats& stats, PeerId server, NetTime now)
-    : stats_(stats),
+    : layouts_(layouts), stats_(stats),
       connection_(settings.config,
                   {server, choose_session(settings.seed), settings.config.packet_bytes_max},
                   transport, stats, ConnectionState::Connecting, now, settings.resource),
       receiver_(settings.config, layouts, world, guids, stats, settings.resource) {
-    const HelloMessage hello({wire_version, layouts.digest(), layouts.count()});
-    connection_.send_control(hello.bytes());
+    send_hello(settings.config);
+}
+
+void ReplicationClient::send_hello(const NetConfig& config) {
+    // One bunch in one packet, so that a server can judge it before it keeps anything.
+    std::array<std::byte, PacketBuilder::packet_bytes_limit> ids;
+    std::array<std::byte, PacketBuilder::packet_bytes_limit> message;
+    const std::size_t room_bytes = fragment_bytes(config.packet_bytes_max) - hello_bytes;
+    const std::size_t id_bytes = layouts_.write_ids(std::span(ids).first(room_bytes));
+    BitWriter writer(message);
+    write_hello(writer, {wire_version, layouts_.digest(), layouts_.count(),
+                         std::span(ids).first(id_bytes)});
+    connection_.send_control(writer.bytes());
 }
 
 void ReplicationClient::receive(PeerId peer, std::span<const std::byte> datagram, NetTime now) {
@@ -51,6 +65,14 @@ void ReplicationClient::close_when_ended() {
     const ConnectionState state = connection_.state();
     if (is_open_ && (state == ConnectionState::Closing || state == ConnectionState::Closed)) {
         is_open_ = false;
+        if (connection_.close_reason() == CloseReason::LayoutMismatch) {
+            const RepLayout* layout = layouts_.find_by_hash(connection_.goodbye_name_hash());
+            log(LogLevel::Error,
+                layout == nullptr
+                    ? std::string("the server refused us: our layouts are not its own")
+                    : "the server refused us: its layout of \"" +
+                          std::string(layout->type().name()) + "\" is not ours");
+        }
         receiver_.close_all();
     }
 }

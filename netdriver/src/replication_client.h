@@ -29,8 +29,10 @@ class ReplicationClient final : private PayloadHandler {
                              std::span<const std::byte> payload) override;
     CloseReason handle_control(std::span<const std::byte> message) override;
     CloseReason handle_blocks(BitReader& reader) override;
+    void send_hello(const NetConfig& config);
     void close_when_ended();
 
+    const LayoutTable& layouts_;
     NetStats& stats_;
     NetConnection connection_;
     ReplicationReceiver receiver_;

@@ -87,7 +87,7 @@ bool ReplicationSender::is_settled() const noexcept {
            closing_count_ == 0;
 }
 
-void ReplicationSender::replicate() {
+void ReplicationSender::process_prioritized_actors() {
     grow();
     for (std::uint32_t index = pending_.next(0); index != BitRow::no_bit;
          index = pending_.next(index + 1)) {
@@ -132,7 +132,7 @@ ReplicationSender::Outcome ReplicationSender::open_channel(std::uint32_t index) 
     set_channel_state(pairs_[index], ChannelState::OpenSent);
     queue_bunch(header, 1, writer.bytes(), {BunchTag::Kind::Open, index, 0});
     ++stats_.channels_opened;
-    // Nothing else is unsent: replicate() runs after all unsent bunches went out.
+    // Nothing else is unsent: process_prioritized_actors() runs after all unsent bunches went out.
     return packets_.write_unsent_bunches() ? Outcome::Done : Outcome::WindowFull;
 }
 
@@ -349,6 +349,7 @@ void ReplicationSender::send_large_value(std::uint32_t index, const OwedVersions
     const std::uint32_t count = bunch_count(pairs_[index]) - queued;
     extra.next_sequence = static_cast<std::uint16_t>(extra.next_sequence + count);
     extra.paused.push_back({handle, state.version(), count});
+    pairs_[index].send_part();  // until it is delivered, the pair is not exact
     ++context_.counters.blocks_sent;
     context_.counters.block_bytes_sent += payload.size();
 }
@@ -431,6 +432,7 @@ void ReplicationSender::value_delivered(const BunchTag& tag) {
     }
     const Version sent = value->version;
     paused.erase(value);
+    pairs_[tag.object_index].delivered();
     // Whatever it became while it was paused is owed now, and only that.
     const Version now = pairs_[tag.object_index].sent_version;
     if (now > sent) {

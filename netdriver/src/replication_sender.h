@@ -41,7 +41,7 @@ class ReplicationSender final : public SentContentHandler {
     void object_removed(std::uint32_t index);
 
     /// Sends what is pending, as far as the window goes.
-    void replicate();
+    void process_prioritized_actors();
 
     [[nodiscard]] const SendingRepState& state_of(std::uint32_t index) const noexcept {
         return pairs_[index];

@@ -106,7 +106,11 @@ void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> da
     Client& client = accept(peer, header.session, now);
     client.connection.receive(datagram, now, client);
     if (refusal != CloseReason::None) {
-        client.connection.close(refusal, now);
+        const std::uint32_t difference =
+            refusal == CloseReason::LayoutMismatch
+                ? layouts_.find_difference(hello.layout_ids, hello.layout_count)
+                : 0;
+        client.connection.close(refusal, now, difference);
         return;
     }
     client.connection.send_control(welcome_message());
@@ -117,10 +121,16 @@ CloseReason ReplicationServer::judge(const Hello& hello) const {
     if (hello.version != wire_version) {
         return CloseReason::WireVersion;
     }
-    if (hello.schema != schema_ || hello.layout_count != layouts_.count()) {
+    if (hello.schema != schema_) {
+        const RepLayout* layout = layouts_.find_by_hash(
+            layouts_.find_difference(hello.layout_ids, hello.layout_count));
         log(LogLevel::Warning, "a client was refused: its layouts are not ours (it has " +
                                    std::to_string(hello.layout_count) + ", we have " +
-                                   std::to_string(layouts_.count()) + ")");
+                                   std::to_string(layouts_.count()) +
+                                   (layout == nullptr
+                                        ? std::string(")")
+                                        : "; \"" + std::string(layout->type().name()) +
+                                              "\" differs)"));
         return CloseReason::LayoutMismatch;
     }
     return connection_count() >= settings_.config.connections_max ? CloseReason::ServerFull
@@ -162,7 +172,7 @@ void ReplicationServer::server_replicate_actors() {
         if (client->connection.state() == ConnectionState::Joined) {
             client->sender.mark_pending(changed_);
             if (client->connection.packets().write_unsent_bunches()) {
-                client->sender.replicate();
+                client->sender.process_prioritized_actors();
             }
         }
     }

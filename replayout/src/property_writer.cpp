@@ -48,7 +48,7 @@ void PropertyWriter::write(RepHandle handle, BitWriter& writer) {
     const bool is_shared =
         has_flag(layout_.cmd(index).flags, RepLayoutCmdFlags::IsSharedSerialization);
     if (context_.is_sharing && is_shared) {
-        state_.shared().write(share(handle, index), writer);
+        state_.shared().write(build_shared_serialization(handle, index), writer);
         return;
     }
     context_.counters.values_unshared += context_.is_sharing ? 1 : 0;
@@ -72,7 +72,7 @@ void PropertyWriter::write_elements(RepHandle handle, ElementSpan span, BitWrite
     encode_array(index, shadow_value<ShadowArray>(leaf), span, 0, writer);
 }
 
-const SharedPiece& PropertyWriter::share(RepHandle handle, CmdIndex index) {
+const SharedPiece& PropertyWriter::build_shared_serialization(RepHandle handle, CmdIndex index) {
     if (const SharedPiece* piece = find_piece(handle, index)) {
         ++context_.counters.pieces_reused;
         return *piece;

@@ -20,8 +20,9 @@
 //     tick_dispatch   NetConnection::receive -> PacketNotify -> records, bunches, blocks
 //     tick_flush      server_replicate_actors
 //                       phase A, object by object         ChangelistState::update
-//                       phase B, connection by connection ReplicationSender::replicate
-//                                                           send_properties
+//                       phase B, connection by connection process_prioritized_actors
+//                                           replicate_actor, replicate_properties
+//                                             build_shared_serialization, send_properties
 //                     flush                               packets -> transport
 #pragma once
 
@@ -72,7 +73,7 @@ class ReplicationServer;
 
 class NetDriver {
   public:
-    /// Asserts that settings.config is valid.
+    /// Nothing happens before listen() or connect().
     NetDriver(const NetDriverSettings& settings, Transport& transport, NetWorld& world);
     ~NetDriver();
     NetDriver(const NetDriver&) = delete;
@@ -82,7 +83,8 @@ class NetDriver {
     /// layout for a type name, and a driver that has started.
     [[nodiscard]] Status add_layout(const RepLayout& layout);
 
-    /// Starts as a server.
+    /// Starts as a server. Refused, as connect() is: a config that is not valid, a transport that does
+    /// not carry its packets, a driver that has started.
     [[nodiscard]] Status listen();
     /// Starts as a client of `server`.
     [[nodiscard]] Status connect(PeerId server, NetTime now);
@@ -124,6 +126,8 @@ class NetDriver {
     [[nodiscard]] const NetStats& stats() const noexcept { return stats_; }
 
   private:
+    [[nodiscard]] Status check_start() const;
+
     NetDriverSettings settings_;
     Transport& transport_;
     NetWorld& world_;

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+//
+// The debug mode of a connection's sending side (NetDriverSettings::is_validating): beside each pair a
+// real copy of what the client holds, made of the bytes that were delivered and of nothing else, and
+// compared with what the pair says of itself.
+//
+//     sent_    blocks in packets, in order of sending     [pair 3][pair 9][pair 3] ...
+//     pairs_   3: copy, open,     values [handle 7: 2 fragments missing]
+//              9: copy, not open, values -
+//
+// The client can be modelled exactly, because it processes packets in order of sending and each one's
+// fate is told in that order:
+//
+// * Its channel opens with the first delivered packet that carried the open. Blocks of packets before
+//   that one it throws away; those of the same packet it takes, since bunches come first.
+// * A value too large for a packet is taken when all its fragments were delivered, and all that was
+//   queued before it on the channel.
+// * With the close, nothing of the pair matters any more.
+//
+// What is checked, after each flush and for each pair that something happened to:
+//
+// * An exact pair at the object's version holds the object, value by value.
+// * Of any other pair, what is neither owed nor on its way nor paused is held.
+//
+// It only listens: no byte depends on it.
+#pragma once
+
+#include <replayout/materialized_shadow.h>
+#include <replayout/netdriver/net_guid_cache.h>
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <span>
+#include <string>
+
+#include "bit_row.h"
+#include "object_store.h"
+#include "reliable_sender.h"
+
+namespace replayout {
+
+class PairValidator {
+  public:
+    PairValidator(const ObjectStore& objects, const NetGUIDCache& guids, MemoryResource* resource);
+    PairValidator(const PairValidator&) = delete;
+    PairValidator& operator=(const PairValidator&) = delete;
+
+    // What the sender does. Objects are named by index.
+
+    void channel_opened(std::uint32_t index);
+    void channel_closed(std::uint32_t index);
+    /// A block was written, and its record is the last one made.
+    void block_sent(std::uint32_t index, std::span<const std::byte> block);
+    /// A block with the one value at `handle` goes out reliably, in `bunch_count` parts.
+    void value_queued(std::uint32_t index, RepHandle handle, std::uint32_t bunch_count,
+                      std::span<const std::byte> block);
+    /// The value at `handle` is larger than anything that can be sent, and was left out.
+    void value_left_out(std::uint32_t index, RepHandle handle);
+
+    // What became of it.
+
+    void block_delivered(std::uint32_t index);
+    void block_lost(std::uint32_t index);
+    void bunch_delivered(const BunchTag& tag);
+
+    /// The next pair that something happened to, and takes it off the list. BitRow::no_bit: none.
+    [[nodiscard]] std::uint32_t take_touched();
+    /// Objects that changed; see mark_pending().
+    void touch(const BitRow& changed);
+
+    /// What the sender says of a pair.
+    struct Claim {
+        SendingRepState state;
+        bool is_open = false;  ///< the open was delivered
+        bool has_paused = false;
+    };
+    /// Asserts that the claim is true. `excused` are the handles that are owed or paused; the rest of
+    /// what is excused is added to it.
+    void check(std::uint32_t index, const Claim& claim, ChangeMask& excused);
+
+  private:
+    /// References by the ids that the server gave, whether the object is there or not. Gives none.
+    class NamedObjects final : public PackageMap {
+      public:
+        explicit NamedObjects(const NetGUIDCache& guids) noexcept : guids_(guids) {}
+
+        [[nodiscard]] NetGUID guid_of(ObjectHandle object) override {
+            return guids_.find_guid(object);
+        }
+        [[nodiscard]] ObjectHandle object_of(NetGUID guid) override {
+            return guids_.find_named(guid);
+        }
+
+      private:
+        const NetGUIDCache& guids_;
+    };
+
+    struct SentBlock {
+        std::uint32_t index = 0;
+        std::uint64_t life = 0;  ///< of the channel
+        Vector<std::byte> bytes;
+    };
+    struct ReliableValue {
+        RepHandle handle;
+        std::uint32_t bunches_left = 0;
+        Vector<std::byte> bytes;
+    };
+    struct Pair {
+        Pair(const RepLayout& object_layout, PackageMap& package_map, std::uint64_t channel_life,
+             MemoryResource* resource);
+
+        const RepLayout& layout;
+        MaterializedShadow copy;
+        std::uint64_t life;
+        bool is_open = false;
+        std::uint32_t in_flight = 0;
+        Vector<std::uint32_t> carried;     // by handle: blocks in flight that mention it
+        ChangeMask left_out;               // once left out, unknown for good
+        std::pmr::deque<ReliableValue> values;  // in order of queueing
+    };
+
+    [[nodiscard]] Pair* find(std::uint32_t index);
+    /// The pair of the oldest block in flight, or null when its channel is gone; the block is taken
+    /// off the queue into `block`.
+    [[nodiscard]] Pair* resolve(std::uint32_t index, SentBlock& block);
+    /// Counts the handles that a block mentions as carried once more, or once less.
+    void count_carried(std::uint32_t index, Pair& pair, std::span<const std::byte> block, int step);
+    void apply(std::uint32_t index, Pair& pair, std::span<const std::byte> block);
+    void apply_values(std::uint32_t index, Pair& pair);
+    void expect(bool condition, std::uint32_t index, std::string_view what);
+    [[noreturn]] void fail(std::uint32_t index, std::string_view what);
+    void describe(std::uint32_t index, const Claim& claim, RepHandle handle);
+
+    const ObjectStore& objects_;
+    NamedObjects names_;
+    MemoryResource* resource_;
+    std::pmr::map<std::uint32_t, Pair> pairs_;
+    std::pmr::deque<SentBlock> sent_;
+    BitRow touched_;
+    std::uint64_t last_life_ = 0;
+    // Kept here and not on the stack: an assert handler may leave without unwinding.
+    std::string message_;
+};
+
+}  // namespace replayout

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "match/match_options.h"
+
+#include "support/catch.h"
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+using namespace replayout::match;
+
+namespace {
+
+[[nodiscard]] int parse(std::initializer_list<const char*> arguments, MatchOptions& options) {
+    std::vector<std::string> texts{"replayout_match"};
+    texts.insert(texts.end(), arguments.begin(), arguments.end());
+    std::vector<char*> pointers;
+    for (std::string& text : texts) {
+        pointers.push_back(text.data());
+    }
+    return parse_options(static_cast<int>(pointers.size()), pointers.data(), options);
+}
+
+}  // namespace
+
+TEST_CASE("MatchOptions: what is not said has the documented value", "[bench][match_options]") {
+    MatchOptions options;
+    CHECK(parse({}, options) == -1);
+    CHECK(options.clients == 64);
+    CHECK(options.loss == 0.02);
+    CHECK(options.latency_ms == 40);
+    CHECK(options.is_sharing);
+    CHECK(options.traces.empty());
+}
+
+TEST_CASE("MatchOptions: every option arrives where it belongs", "[bench][match_options]") {
+    MatchOptions options;
+    CHECK(parse({"a.rtr.gz", "b.rtr.gz", "--clients", "3", "--loss", "0.5", "--burst", "4",
+                 "--duplicate", "0.1", "--reorder", "0.2", "--latency-ms", "7", "--jitter-ms", "2",
+                 "--bandwidth", "9000", "--seed", "11", "--ticks", "12", "--join-over", "1.5",
+                 "--sharing", "off", "--twin", "off", "--json", "x.json", "--quiet"},
+                options) == -1);
+    CHECK(options.traces == std::vector<std::string>{"a.rtr.gz", "b.rtr.gz"});
+    CHECK(options.clients == 3);
+    CHECK(options.loss == 0.5);
+    CHECK(options.burst_packets == 4);
+    CHECK(options.duplicate == 0.1);
+    CHECK(options.reorder == 0.2);
+    CHECK(options.latency_ms == 7);
+    CHECK(options.jitter_ms == 2);
+    CHECK(options.bandwidth_bytes_per_second == 9'000);
+    CHECK(options.seed == 11);
+    CHECK(options.ticks == 12);
+    CHECK(options.join_over_s == 1.5);
+    CHECK_FALSE(options.is_sharing);
+    CHECK_FALSE(options.has_twin);
+    CHECK(options.json_path == "x.json");
+    CHECK(options.is_quiet);
+}
+
+TEST_CASE("MatchOptions: what makes no sense is refused with status 2", "[bench][match_options]") {
+    MatchOptions options;
+    CHECK(parse({"--clients", "0"}, options) == 2);
+    CHECK(parse({"--clients", "x"}, options) == 2);
+    CHECK(parse({"--loss", "1.5"}, options) == 2);
+    CHECK(parse({"--loss", "nan"}, options) == 2);
+    CHECK(parse({"--jitter-ms", "-1"}, options) == 2);
+    CHECK(parse({"--sharing", "maybe"}, options) == 2);
+    CHECK(parse({"--no-such-option"}, options) == 2);
+    CHECK(parse({"--ticks", "-5"}, options) == 2);
+    CHECK(parse({"--help"}, options) == 0);
+}

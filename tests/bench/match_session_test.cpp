@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#include "match/match_session.h"
+
+#include "match/battle.h"
+#include "match/progress.h"
+#include "support/catch.h"
+
+#include <vector>
+
+using namespace replayout;
+using namespace replayout::match;
+
+namespace {
+
+[[nodiscard]] std::vector<Recording> two_battles(std::uint32_t ticks) {
+    BattleSettings settings;
+    settings.tick_count = ticks;
+    settings.player_count = 6;
+    std::vector<Recording> recordings;
+    recordings.push_back(make_battle(settings));
+    settings.seed = 2;
+    settings.tick_count = ticks / 2;
+    recordings.push_back(make_battle(settings));
+    return recordings;
+}
+
+[[nodiscard]] MatchResult play(const MatchOptions& options,
+                               const std::vector<Recording>& recordings) {
+    const auto schema = MatchSchema::create(recordings);
+    REQUIRE(schema);
+    MatchSession session(options, recordings, **schema);
+    Progress progress("playing", session.tick_count(), true);
+    return session.run(progress);
+}
+
+[[nodiscard]] MatchOptions rough_options() {
+    MatchOptions options;
+    options.clients = 5;
+    options.loss = 0.2;
+    options.burst_packets = 3;
+    options.duplicate = 0.1;
+    options.reorder = 0.1;
+    options.join_over_s = 4;
+    return options;
+}
+
+}  // namespace
+
+TEST_CASE("MatchSession: two recordings side by side reach every client through a bad network",
+          "[bench][match_session]") {
+    const auto recordings = two_battles(240);
+    const MatchOptions options = rough_options();
+    const MatchResult result = play(options, recordings);
+    INFO(result.first_difference << result.twin_difference);
+    CHECK(result.is_good(options));
+    CHECK(result.clients_equal == 5);
+    CHECK(result.stats.packets_lost > 0);
+    CHECK(result.quiescent_bytes == 0);
+    CHECK(result.recordings[0].server_crc32 == end_state_crc32(recordings[0]));
+    CHECK(result.recordings[1].server_crc32 == end_state_crc32(recordings[1]));
+}
+
+TEST_CASE("MatchSession: one seed gives the same packets twice, with sharing on and off",
+          "[bench][match_session]") {
+    const auto recordings = two_battles(120);
+    MatchOptions options = rough_options();
+    options.has_twin = false;
+    const MatchResult first = play(options, recordings);
+    const MatchResult again = play(options, recordings);
+    options.is_sharing = false;
+    const MatchResult unshared = play(options, recordings);
+    options.seed = 2;
+    const MatchResult other_seed = play(options, recordings);
+    CHECK(first.packets_digest == again.packets_digest);
+    CHECK(first.packets_digest == unshared.packets_digest);
+    CHECK(first.packets_digest != other_seed.packets_digest);
+    CHECK(first.stats.replication.serializer_calls <
+          unshared.stats.replication.serializer_calls);
+    CHECK(unshared.stats.replication.pieces_reused == 0);
+}
+
+TEST_CASE("MatchSession: a bandwidth far too small delays, and all is right once it is lifted",
+          "[bench][match_session]") {
+    const auto recordings = two_battles(120);
+    MatchOptions options;
+    options.clients = 3;
+    options.bandwidth_bytes_per_second = 8'000;
+    const MatchResult result = play(options, recordings);
+    INFO(result.first_difference);
+    CHECK(result.is_good(options));
+    CHECK(result.stats.packets_lost > 0);
+}
+
+TEST_CASE("MatchSession: classes with repeated and empty names are told apart",
+          "[bench][match_session]") {
+    Recording recording;
+    recording.tick_rate_hz = 30.0F;
+    recording.classes = {{"", {{"x", FieldType::U8}, {"x", FieldType::U8}, {"", FieldType::Bool}}},
+                         {"", {}}};
+    recording.begin_tick(0);
+    recording.append_spawn(1, 0);
+    recording.append_spawn(2, 1);
+    const std::byte seven{7};
+    recording.append_set(1, 1, std::span(&seven, 1));
+    MatchOptions options;
+    options.clients = 2;
+    const std::vector<Recording> recordings{recording};
+    const MatchResult result = play(options, recordings);
+    INFO(result.first_difference);
+    CHECK(result.is_good(options));
+    CHECK(result.objects_live == 2);
+}
