@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Counts heap allocations between two points. The program that links allocation_counter.cpp replaces the
-// global operator new; the library takes its memory from there by way of the default resource.
+// Counts heap allocations between two points. The program that links allocation_counter.cpp
+// replaces the global operator new; the library takes its memory from there by way of the default
+// resource.
 #pragma once
 
 #include <cstdint>

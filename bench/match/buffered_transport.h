@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // A transport between the measured driver and the simulated network: what has arrived is laid ready
-// before the clock starts, and what is sent is handed on after it has stopped. So the figures are of the
-// driver and not of the network model.
+// before the clock starts, and what is sent is handed on after it has stopped. So the figures are
+// of the driver and not of the network model.
 #pragma once
 
 #include <replayout/netdriver/transport.h>
@@ -38,8 +38,7 @@ class DatagramList {
     }
 
     friend bool operator==(const DatagramList& left, const DatagramList& right) noexcept {
-        return left.bytes_ == right.bytes_ &&
-               left.entries_.size() == right.entries_.size() &&
+        return left.bytes_ == right.bytes_ && left.entries_.size() == right.entries_.size() &&
                std::equal(left.entries_.begin(), left.entries_.end(), right.entries_.begin(),
                           [](const Entry& a, const Entry& b) {
                               return a.peer == b.peer && a.size == b.size;

@@ -20,14 +20,12 @@ namespace {
 void ClientJudge::add_server_crc(std::uint32_t recording_index, EndStateCrc& crc) const {
     end_states_[recording_index].for_each_live(
         [&](std::uint32_t id, std::uint16_t class_index, const SetFields& fields) {
-            const MatchObject& object =
-                *world_.find(schema_.server_handle(recording_index, id));
+            const MatchObject& object = *world_.find(schema_.server_handle(recording_index, id));
             crc.object(id, class_index);
             for (const auto& [index, set_field] : fields) {
                 const MatchClass::Field& field = object.match_class().fields[index];
-                const ObjectHandle reference = field.type == FieldType::ObjectRef
-                                                   ? object.reference(field)
-                                                   : ObjectHandle{};
+                const ObjectHandle reference =
+                    field.type == FieldType::ObjectRef ? object.reference(field) : ObjectHandle{};
                 add_field(recording_index, index, field, object, reference, crc);
             }
         });
@@ -91,9 +89,9 @@ ClientVerdict ClientJudge::judge(const MatchWorld& client_world, const NetDriver
     ClientVerdict verdict;
     verdict.is_joined = is_started && client.state() == ConnectionState::Joined;
     if (!verdict.is_joined) {
-        verdict.difference = is_started ? "it is not joined (" +
-                                              std::string(to_string(client.close_reason())) + ")"
-                                        : "it never started";
+        verdict.difference =
+            is_started ? "it is not joined (" + std::string(to_string(client.close_reason())) + ")"
+                       : "it never started";
         return verdict;
     }
     const Side side{client_world, client};
@@ -105,27 +103,27 @@ ClientVerdict ClientJudge::judge(const MatchWorld& client_world, const NetDriver
         }
     };
     for (std::uint32_t recording = 0; recording < end_states_.size(); ++recording) {
-        end_states_[recording].for_each_live([&](std::uint32_t id, std::uint16_t,
-                                                 const SetFields& fields) {
-            const ObjectHandle server_handle = schema_.server_handle(recording, id);
-            ObjectHandle client_handle;
-            const MatchObject* object = find_twin(side, server_handle, client_handle);
-            if (object == nullptr) {
-                note("object " + std::to_string(id) + " of recording " +
-                     std::to_string(recording) + " is missing");
-                return;
-            }
-            ++object_count;
-            note(compare(side, *world_.find(server_handle), *object, client_handle));
-            crc.object(id, object->match_class().class_index);
-            for (const auto& [index, set_field] : fields) {
-                const MatchClass::Field& field = object->match_class().fields[index];
-                const ObjectHandle reference = field.type == FieldType::ObjectRef
-                                                   ? named_by(side, client_handle, field)
-                                                   : ObjectHandle{};
-                add_field(recording, index, field, *object, reference, crc);
-            }
-        });
+        end_states_[recording].for_each_live(
+            [&](std::uint32_t id, std::uint16_t, const SetFields& fields) {
+                const ObjectHandle server_handle = schema_.server_handle(recording, id);
+                ObjectHandle client_handle;
+                const MatchObject* object = find_twin(side, server_handle, client_handle);
+                if (object == nullptr) {
+                    note("object " + std::to_string(id) + " of recording " +
+                         std::to_string(recording) + " is missing");
+                    return;
+                }
+                ++object_count;
+                note(compare(side, *world_.find(server_handle), *object, client_handle));
+                crc.object(id, object->match_class().class_index);
+                for (const auto& [index, set_field] : fields) {
+                    const MatchClass::Field& field = object->match_class().fields[index];
+                    const ObjectHandle reference = field.type == FieldType::ObjectRef
+                                                       ? named_by(side, client_handle, field)
+                                                       : ObjectHandle{};
+                    add_field(recording, index, field, *object, reference, crc);
+                }
+            });
     }
     if (object_count != client_world.object_count()) {
         note("it has " + std::to_string(client_world.object_count()) + " objects, the server " +

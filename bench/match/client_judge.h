@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Compares what a client holds with what the server has: every object, every field, references by the
-// object that they name, and the checksum over the fields that the recording has set.
+// Compares what a client holds with what the server has: every object, every field, references by
+// the object that they name, and the checksum over the fields that the recording has set.
 #pragma once
 
 #include "match/end_state.h"

@@ -25,8 +25,8 @@ constexpr int exit_unusable = 2;
         BattleSettings settings;
         settings.seed = options.seed;
         if (options.ticks != 0) {
-            settings.tick_count = static_cast<std::uint32_t>(
-                options.ticks < 1'000'000 ? options.ticks : 1'000'000);
+            settings.tick_count =
+                static_cast<std::uint32_t>(options.ticks < 1'000'000 ? options.ticks : 1'000'000);
         }
         recordings.push_back(make_battle(settings));
         return true;

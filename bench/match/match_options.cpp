@@ -13,7 +13,8 @@ constexpr int go_on = -1;
 // Every client is a whole driver in this process; a thousand of them are about a gigabyte.
 constexpr std::uint32_t clients_max = 1'024;
 
-/// Of text, before it is converted: CLI::Range lets "nan" pass, and unsigned conversions let "-5" pass.
+/// Of text, before it is converted: CLI::Range lets "nan" pass, and unsigned conversions let "-5"
+/// pass.
 [[nodiscard]] CLI::Validator number(double min, double max) {
     const auto check = [min, max](const std::string& text) {
         double value = 0;
@@ -27,9 +28,7 @@ constexpr std::uint32_t clients_max = 1'024;
 }
 
 void add_switch(CLI::App& app, const char* name, std::string& value, const char* help) {
-    app.add_option(name, value, help)
-        ->check(CLI::IsMember({"on", "off"}))
-        ->capture_default_str();
+    app.add_option(name, value, help)->check(CLI::IsMember({"on", "off"}))->capture_default_str();
 }
 
 void add_network_options(CLI::App& app, MatchOptions& options) {
@@ -63,7 +62,8 @@ void add_network_options(CLI::App& app, MatchOptions& options) {
 
 int parse_options(int argc, char** argv, MatchOptions& options) {
     CLI::App app{
-        "Replicates a recorded match from one server to many clients over a simulated network, proves "
+        "Replicates a recorded match from one server to many clients over a simulated network, "
+        "proves "
         "that every client ends equal to the server, and reports what shared serialization saved.\n"
         "Exit status: 0 all equal, 1 some client differs, 2 bad arguments or unreadable trace.",
         "replayout_match"};
@@ -88,7 +88,8 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
     add_switch(app, "--twin", twin,
                "run a second server with the other setting of --sharing beside the first, compare "
                "every packet, and report the times of both");
-    app.add_flag("--quiet", options.is_quiet, "no progress and no report, unless something differs");
+    app.add_flag("--quiet", options.is_quiet,
+                 "no progress and no report, unless something differs");
     app.add_option("--json", options.json_path, "write the figures to this file; - is stdout");
     try {
         app.parse(argc, argv);

@@ -44,8 +44,8 @@ namespace {
 void report_world(std::string& text, const MatchOptions& options, const MatchResult& result) {
     const NetStats& stats = result.stats;
     for (const RecordingResult& recording : result.recordings) {
-        print(text, "  %-22s %s, end state %s\n", "recording",
-              recording.name.substr(0, 60).c_str(), hex(recording.server_crc32, 8).c_str());
+        print(text, "  %-22s %s, end state %s\n", "recording", recording.name.substr(0, 60).c_str(),
+              hex(recording.server_crc32, 8).c_str());
     }
     print(text, "  %-22s %s spawned, %s live at the end\n", "objects",
           grouped(result.objects_spawned).c_str(), grouped(result.objects_live).c_str());
@@ -66,8 +66,8 @@ void report_network(std::string& text, const MatchOptions& options, const MatchR
     print(text, "  %-22s %s of %s blocks lost and owed again; %s bunches sent again\n", "resends",
           grouped(stats.records_lost).c_str(), grouped(stats.records_sent).c_str(),
           grouped(stats.bunches_resent).c_str());
-    print(text, "  %-22s %s bytes of properties in %.1f s without changes\n", "after the last change",
-          grouped(result.quiescent_bytes).c_str(),
+    print(text, "  %-22s %s bytes of properties in %.1f s without changes\n",
+          "after the last change", grouped(result.quiescent_bytes).c_str(),
           static_cast<double>(result.quiescent_ticks) / 30.0);
 }
 
@@ -85,9 +85,8 @@ void report_sharing(std::string& text, const MatchOptions& options, const MatchR
         const ReplicationCounters& counters = on.replication;
         print(text, "  %-22s %s made, %s copied instead (hit rate %.2f %%)\n", "serializer calls",
               grouped(counters.serializer_calls).c_str(), grouped(counters.pieces_reused).c_str(),
-              100.0 * ratio(counters.pieces_reused,
-                            counters.pieces_reused + counters.pieces_built +
-                                counters.values_unshared));
+              100.0 * ratio(counters.pieces_reused, counters.pieces_reused + counters.pieces_built +
+                                                        counters.values_unshared));
     }
     if (!is_on || result.has_twin) {
         print(text, "  %-22s %s made\n", "  without sharing",

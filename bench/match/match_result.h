@@ -30,14 +30,14 @@ struct MatchResult {
     std::uint64_t objects_spawned = 0;
     std::uint64_t objects_live = 0;
     std::uint64_t sets_applied = 0;
-    bool is_settled = false;         ///< everything was delivered after the network had healed
+    bool is_settled = false;  ///< everything was delivered after the network had healed
     std::uint32_t clients_joined = 0;
     std::uint32_t clients_equal = 0;
     std::uint32_t server_crc32 = 0;  ///< over all recordings, one continuing the other
     std::vector<std::uint32_t> client_crc32;
     std::vector<RecordingResult> recordings;
-    std::string first_difference;    ///< empty when all are equal
-    NetStats stats;                  ///< of the server
+    std::string first_difference;  ///< empty when all are equal
+    NetStats stats;                ///< of the server
     std::uint64_t packets_digest = 0;
     std::uint64_t quiescent_bytes = 0;
     std::uint64_t quiescent_ticks = 0;

@@ -20,12 +20,14 @@ namespace {
 
 constexpr std::int64_t tick_us = 33'333;
 constexpr PeerId server_peer{1};
-// After the network has healed: enough for every backoff to run out and for a large world to go out once
-// more through windows of 224 packets a round trip.
+// After the network has healed: enough for every backoff to run out and for a large world to go out
+// once more through windows of 224 packets a round trip.
 constexpr std::uint64_t settle_ticks_max = 3'000;
 constexpr std::uint64_t quiescent_ticks = 90;
 
-[[nodiscard]] PeerId client_peer(std::uint32_t index) noexcept { return {index + 2}; }
+[[nodiscard]] PeerId client_peer(std::uint32_t index) noexcept {
+    return {index + 2};
+}
 
 [[nodiscard]] SimulatedNetworkSettings network_settings(const MatchOptions& options) {
     SimulatedNetworkSettings settings;
@@ -87,9 +89,12 @@ MatchSession::Client::Client(const NetDriverSettings& settings, Transport& trans
 
 MatchSession::MatchSession(const MatchOptions& options, std::span<const Recording> recordings,
                            const MatchSchema& schema)
-    : options_(options), recordings_(recordings), schema_(schema),
+    : options_(options),
+      recordings_(recordings),
+      schema_(schema),
       network_(network_settings(options), options.seed, std::pmr::get_default_resource()),
-      network_endpoint_(network_.endpoint(server_peer)), world_(schema),
+      network_endpoint_(network_.endpoint(server_peer)),
+      world_(schema),
       server_(options.seed, options.is_sharing, world_) {
     for (const Recording& recording : recordings_) {
         tick_count_ = std::max<std::uint64_t>(tick_count_, recording.tick_count());
@@ -230,8 +235,8 @@ void MatchSession::deliver_outbox() {
 void MatchSession::compare_twin() {
     if (result_.is_twin_equal && server_.transport.outbox() != twin_->transport.outbox()) {
         result_.is_twin_equal = false;
-        result_.twin_difference =
-            "tick " + std::to_string(current_tick_) + ": the packets differ with sharing on and off";
+        result_.twin_difference = "tick " + std::to_string(current_tick_) +
+                                  ": the packets differ with sharing on and off";
     }
 }
 

@@ -8,8 +8,8 @@
 //     network -> server inbox | tick_dispatch, ops, tick_flush | outbox -> network -> clients
 //                              (the clock runs for the first and the last of these three)
 //
-// The twin, if there is one, is a second server with the other setting of sharing. It looks at the same
-// objects and is given the same datagrams, and what it sends is compared and thrown away.
+// The twin, if there is one, is a second server with the other setting of sharing. It looks at the
+// same objects and is given the same datagrams, and what it sends is compared and thrown away.
 #pragma once
 
 #include "match/buffered_transport.h"

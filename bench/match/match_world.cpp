@@ -114,8 +114,8 @@ Status MatchSchema::add_class(const Recording& recording, std::uint32_t recordin
         size += form.size;
     }
     match_class->size = std::max(align_up(size, object_alignment), object_alignment);
-    const std::string type_name = std::to_string(recording_index) + ":" +
-                                  std::to_string(class_index) + ":" + info.name;
+    const std::string type_name =
+        std::to_string(recording_index) + ":" + std::to_string(class_index) + ":" + info.name;
     DynamicTypeBuilder builder(registry_, TypeKind::Class, type_name, match_class->size,
                                object_alignment);
     for (Property& property : properties) {
@@ -223,7 +223,9 @@ MatchObject& MatchWorld::add(ObjectHandle handle, const MatchClass& match_class)
     return *slot;
 }
 
-void MatchWorld::remove(ObjectHandle handle) { objects_.erase(handle.value); }
+void MatchWorld::remove(ObjectHandle handle) {
+    objects_.erase(handle.value);
+}
 
 MatchObject* MatchWorld::find(ObjectHandle handle) const noexcept {
     const auto found = objects_.find(handle.value);
@@ -240,6 +242,8 @@ ObjectHandle MatchWorld::spawn(const SpawnInfo& info) {
     return handle;
 }
 
-void MatchWorld::despawn(ObjectHandle object) { remove(object); }
+void MatchWorld::despawn(ObjectHandle object) {
+    remove(object);
+}
 
 }  // namespace replayout::match

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The world of a match: the classes of one or several recordings, registered through the dynamic door,
-// and objects of them in plain memory. One on the server, which applies the recorded ops, and one at each
-// client, which is filled by the driver.
+// The world of a match: the classes of one or several recordings, registered through the dynamic
+// door, and objects of them in plain memory. One on the server, which applies the recorded ops, and
+// one at each client, which is filled by the driver.
 //
-// Several recordings play side by side in one world. An object is named by its recording and its id there;
-// its handle on the server is id + the ids of all recordings before, so a reference can name an object
-// that is not spawned yet or no longer there.
+// Several recordings play side by side in one world. An object is named by its recording and its id
+// there; its handle on the server is id + the ids of all recordings before, so a reference can name
+// an object that is not spawned yet or no longer there.
 #pragma once
 
 #include "match/recording.h"
@@ -69,9 +69,9 @@ class MatchSchema {
 
     TypeRegistry registry_;
     std::vector<std::unique_ptr<MatchClass>> classes_;
-    std::vector<const Type*> types_;           // beside classes_
-    std::vector<std::size_t> first_classes_;   // by recording, into classes_
-    std::vector<std::uint64_t> id_offsets_;    // by recording
+    std::vector<const Type*> types_;          // beside classes_
+    std::vector<std::size_t> first_classes_;  // by recording, into classes_
+    std::vector<std::uint64_t> id_offsets_;   // by recording
     std::unordered_map<const RepLayout*, const MatchClass*> classes_by_layout_;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "match/progress.h"
 
+#include <unistd.h>
 #include <cstdio>
 #include <string>
-#include <unistd.h>
 
 namespace replayout::match {
 
@@ -15,8 +15,11 @@ constexpr std::uint64_t line_steps = 10;
 }  // namespace
 
 Progress::Progress(std::string_view what, std::uint64_t total, bool is_quiet)
-    : what_(what), total_(total == 0 ? 1 : total),
-      mode_(is_quiet ? Mode::Quiet : isatty(STDERR_FILENO) != 0 ? Mode::Bar : Mode::Lines) {}
+    : what_(what),
+      total_(total == 0 ? 1 : total),
+      mode_(is_quiet                     ? Mode::Quiet
+            : isatty(STDERR_FILENO) != 0 ? Mode::Bar
+                                         : Mode::Lines) {}
 
 Progress::~Progress() {
     if (mode_ == Mode::Bar) {

@@ -2,7 +2,7 @@
 //
 // The layout engine alone, without connections, sockets or a clock: a type is registered and
 // flattened, an object is compared with its shadow, what changed becomes bits, and the bits change
-// another object. What travels between the two is up to you.
+// another object. How they get there is up to you.
 #include <replayout/changelist_state.h>
 #include <replayout/receive_properties.h>
 #include <replayout/reflection/reflection.h>
@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory_resource>
-#include <string>
 #include <vector>
 
 using namespace replayout;
@@ -28,7 +27,6 @@ struct Hit {
 struct Pawn {
     std::int32_t health = 100;
     Vector3 position;
-    std::string title = "Recruit";
     std::vector<Hit> hits;
 
     void on_rep_health(std::int32_t previous) {
@@ -36,16 +34,15 @@ struct Pawn {
     }
 };
 
-/// Which id belongs to which object. This class has no references, so nobody asks.
+/// Which id belongs to which object. These classes hold no references, so nobody asks.
 class NoReferences final : public PackageMap {
   public:
     NetGUID guid_of(ObjectHandle) override { return {}; }
     ObjectHandle object_of(NetGUID) override { return {}; }
 };
 
-void print_bits(const BitWriter& writer, std::uint32_t handle_count) {
-    std::printf("%u handles, %u bytes:", handle_count,
-                static_cast<unsigned>(writer.byte_count()));
+void print_sent(std::uint32_t handle_count, const BitWriter& writer) {
+    std::printf("sent %u handles:", handle_count);
     for (const std::byte byte : writer.bytes()) {
         std::printf(" %02x", std::to_integer<unsigned>(byte));
     }
@@ -62,64 +59,55 @@ int main() {
     SendContext sending{ids, counters, send_scratch};
     ReceiveScratch receive_scratch(memory);
     ReceiveContext receiving{ids, receive_scratch};
+    ReceivingRepState references(memory);
     std::array<std::byte, 1'200> packet{};
     BitWriter writer(packet);
     ChangeMask owed(memory);
+    Pawn server_pawn;
+    Pawn client_pawn;
 
-    // Register: once per process, on both ends.
     TypeRegistry registry;
     const auto hit = struct_builder<Hit>(registry, "Hit")
                          .property<&Hit::damage>()
                          .property<&Hit::bone>()
                          .build();
-    const auto type = class_builder<Pawn>(registry, "Pawn")
+    const auto pawn = class_builder<Pawn>(registry, "Pawn")
                           .property<&Pawn::health>()
                           .on_rep<&Pawn::on_rep_health>()
                           .property<&Pawn::position>()
-                          .property<&Pawn::title>()
                           .property<&Pawn::hits>()
                           .build();
-    if (!hit || !type || !registry.freeze()) {
+    if (!hit || !pawn || !registry.freeze()) {
         return 1;
     }
-    const auto layout = RepLayout::create(registry, **type);
+    const auto layout = RepLayout::create(registry, **pawn);
     if (!layout) {
         return 1;
     }
     std::printf("%s", dump(**layout).c_str());
 
-    // Compare: once a tick and object, whoever receives it.
-    Pawn server_pawn;
-    ChangelistState state(**layout, memory);
+    ChangelistState state(**layout, memory);  // one for each object
+    SendingRepState pair;                     // one for each object and receiver: 16 bytes
+
     server_pawn.health = 75;
     server_pawn.hits.push_back({25.0f, 3});
-    state.update(&server_pawn, ids, counters);
-
-    // Send: once per receiver. What is owed follows from sixteen bytes.
-    SendingRepState connection;
-    const OwedVersions position(connection);
-    state.collect_owed(position, owed);
-    if (send_properties(state, position, owed, writer, sending) != SendResult::Whole) {
+    state.update(&server_pawn, ids, counters);     // compare, once for all receivers
+    state.collect_owed(OwedVersions(pair), owed);  // what does this one lack?
+    if (send_properties(state, OwedVersions(pair), owed, writer, sending) != SendResult::Whole) {
         return 1;
     }
-    const SentVersions record = connection.send(state.version());
-    print_bits(writer, owed.count());
+    const SentVersions record = pair.send(state.version());
+    print_sent(owed.count(), writer);
 
-    // Receive: all of it, or nothing when it is malformed.
-    Pawn client_pawn;
-    ReceivingRepState references(memory);
     BitReader reader(writer.bytes());
     if (!receive_properties(**layout, reader, &client_pawn, references, receiving)) {
         return 1;
     }
-    std::printf("client: health %d, %u hits, the first of %.1f\n", client_pawn.health,
-                static_cast<unsigned>(client_pawn.hits.size()), client_pawn.hits[0].damage);
+    std::printf("client: health %d, %zu hit\n", client_pawn.health, client_pawn.hits.size());
 
-    // Had that packet been lost, the same properties would be owed again, with their values of then.
-    connection.lose(record);
-    server_pawn.health = 50;
-    state.update(&server_pawn, ids, counters);
-    state.collect_owed(OwedVersions(connection), owed);
+    // Had the packet been lost, the same properties were owed again, with their values of then.
+    pair.lose(record);
+    state.collect_owed(OwedVersions(pair), owed);
     std::printf("after a loss: %u handles owed\n", owed.count());
     return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Messages of the control channel (docs/wire_format.md, "Control channel"). One byte says which; the
-// rest is fixed for each.
+// Messages of the control channel (docs/wire_format.md, "Control channel"). One byte says which;
+// the rest is fixed for each.
 //
 //     1 hello     u32 magic, u16 wire version, u128 schema digest, u32 layout count,
 //                 per layout u32 name hash, u32 fingerprint: as many as the packet holds
@@ -68,8 +68,8 @@ class GoodbyeMessage {
 
 [[nodiscard]] std::span<const std::byte> welcome_message() noexcept;
 
-/// Each answers whether the bytes are exactly such a message. A hello of another wire version is one
-/// whatever follows its version.
+/// Each answers whether the bytes are exactly such a message. A hello of another wire version is
+/// one whatever follows its version.
 [[nodiscard]] bool read_hello(std::span<const std::byte> message, Hello& hello) noexcept;
 [[nodiscard]] bool read_welcome(std::span<const std::byte> message) noexcept;
 [[nodiscard]] bool read_goodbye(std::span<const std::byte> message, Goodbye& goodbye) noexcept;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The layouts that a driver replicates, with the number that names each on the wire: its place in the
-// order of type names. Both ends compare the digest of the whole table before they trust the numbers.
+// The layouts that a driver replicates, with the number that names each on the wire: its place in
+// the order of type names. Both ends compare the digest of the whole table before they trust the
+// numbers.
 #pragma once
 
 #include <replayout/reflection/memory.h>
@@ -38,8 +39,8 @@ class LayoutTable {
     /// Short ids of the first layouts, as many as fit into `room`. Returns the bytes written.
     [[nodiscard]] std::size_t write_ids(std::span<std::byte> room) const noexcept;
 
-    /// Of a peer that has another digest: the hash of a name that differs, or 0 when its list does not
-    /// tell. `ids` as in a hello.
+    /// Of a peer that has another digest: the hash of a name that differs, or 0 when its list does
+    /// not tell. `ids` as in a hello.
     [[nodiscard]] std::uint32_t find_difference(std::span<const std::byte> ids,
                                                 std::uint32_t layout_count) const noexcept;
     /// Null when no layout has a name with this hash.

@@ -34,10 +34,10 @@ Status NetConfig::validate() const {
     };
     for (const Range& range : ranges) {
         if (range.value < range.min || range.value > range.max) {
-            return Error{ErrorCode::InvalidArgument,
-                         std::string("net config: ") + range.name + " is " +
-                             std::to_string(range.value) + ", outside " +
-                             std::to_string(range.min) + " to " + std::to_string(range.max)};
+            return Error{ErrorCode::InvalidArgument, std::string("net config: ") + range.name +
+                                                         " is " + std::to_string(range.value) +
+                                                         ", outside " + std::to_string(range.min) +
+                                                         " to " + std::to_string(range.max)};
         }
     }
     return {};

@@ -10,9 +10,15 @@ namespace replayout {
 NetConnection::NetConnection(const NetConfig& config, const PacketSender::Settings& settings,
                              Transport& transport, NetStats& stats, ConnectionState state,
                              NetTime now, MemoryResource* resource)
-    : config_(config), stats_(stats), peer_(settings.peer), session_(settings.session),
-      state_(state), packets_(settings, transport, stats, resource),
-      control_receiver_(config, account_, resource), last_receive_(now), close_time_(now),
+    : config_(config),
+      stats_(stats),
+      peer_(settings.peer),
+      session_(settings.session),
+      state_(state),
+      packets_(settings, transport, stats, resource),
+      control_receiver_(config, account_, resource),
+      last_receive_(now),
+      close_time_(now),
       probe_ms_(config.probe_ms) {}
 
 void NetConnection::receive(std::span<const std::byte> datagram, NetTime now,
@@ -51,6 +57,8 @@ void NetConnection::receive(std::span<const std::byte> datagram, NetTime now,
         read_payload(datagram.subspan(header_bytes), header.has_bunches, handler);
     if (reason != CloseReason::None) {
         close(reason, now);
+    } else if (state_ == ConnectionState::Closed && packets_.notify().can_probe()) {
+        packets_.send_empty(now, false);  // so that the other side knows that its goodbye was heard
     }
 }
 
@@ -115,8 +123,8 @@ CloseReason NetConnection::handle_message(const BunchHeader& header,
 }
 
 void NetConnection::send_control(std::span<const std::byte> message) {
-    const std::uint32_t count = packets_.reliable().queue(
-        BunchHeader(), next_control_sequence_, message, {BunchTag::Kind::Control, 0, 0});
+    const std::uint32_t count = packets_.reliable().queue(BunchHeader(), next_control_sequence_,
+                                                          message, {BunchTag::Kind::Control, 0, 0});
     next_control_sequence_ = static_cast<std::uint16_t>(next_control_sequence_ + count);
 }
 
@@ -143,15 +151,18 @@ void NetConnection::end(CloseReason reason) {
     packets_.drop_content();
 }
 
+void NetConnection::begin_flush(NetTime now) {
+    if (state_ != ConnectionState::Closed && has_passed(last_receive_, config_.timeout_ms, now)) {
+        end(CloseReason::Timeout);
+    }
+    packets_.begin_flush(now);
+}
+
 void NetConnection::flush(NetTime now) {
+    begin_flush(now);
     if (state_ == ConnectionState::Closed) {
         return;
     }
-    if (has_passed(last_receive_, config_.timeout_ms, now)) {
-        end(CloseReason::Timeout);
-        return;
-    }
-    packets_.begin_flush(now);
     (void)packets_.write_unsent_bunches();
     packets_.flush(now);
     answer_or_probe(now);
@@ -171,8 +182,7 @@ void NetConnection::answer_or_probe(NetTime now) {
         return;  // a whole window without an answer: the timeout decides
     }
     // Acks alone do not use up the window of data: they are as rare as probes once it is full.
-    const bool may_answer =
-        packets_.notify().can_send() || has_passed(last_send, probe_ms_, now);
+    const bool may_answer = packets_.notify().can_send() || has_passed(last_send, probe_ms_, now);
     if (owes_ack_ && may_answer) {
         packets_.send_empty(now, false);
         owes_ack_ = false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// One connection, the part both ends have in common: packets in and out, the control channel, silence
-// and its end. What packets are about is the business of its two handlers: who sends objects
-// (ReplicationSender, on a server) and who takes them (ReplicationReceiver, on a client).
+// One connection, the part both ends have in common: packets in and out, the control channel,
+// silence and its end. What packets are about is the business of its two handlers: who sends
+// objects (ReplicationSender, on a server) and who takes them (ReplicationReceiver, on a client).
 #pragma once
 
 #include <replayout/netdriver/close_reason.h>
@@ -58,8 +58,9 @@ class NetConnection final : private ReliableMessageHandler {
     /// What the other side's goodbye was about; see Goodbye.
     [[nodiscard]] std::uint32_t goodbye_name_hash() const noexcept { return goodbye_name_hash_; }
 
-    /// What every tick needs when the rest is written: unsent bunches, acks, probes, keep-alives, the
-    /// end after silence.
+    /// Before anything of a tick is written: gives up a side that was silent for too long.
+    void begin_flush(NetTime now);
+    /// What every tick needs when the rest is written: unsent bunches, acks, probes, keep-alives.
     void flush(NetTime now);
 
   private:

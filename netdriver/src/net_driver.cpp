@@ -11,7 +11,9 @@
 namespace replayout {
 
 NetDriver::NetDriver(const NetDriverSettings& settings, Transport& transport, NetWorld& world)
-    : settings_(settings), transport_(transport), world_(world),
+    : settings_(settings),
+      transport_(transport),
+      world_(world),
       guids_(NetGUIDCache::Authority::Assigns, settings.resource),
       layouts_(std::make_unique<LayoutTable>(settings.resource)) {}
 

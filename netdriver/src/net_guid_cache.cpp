@@ -15,7 +15,9 @@ using IdMap = std::pmr::unordered_map<std::uint64_t, std::uint64_t>;
 }  // namespace
 
 NetGUIDCache::NetGUIDCache(Authority authority, MemoryResource* resource)
-    : guids_by_object_(resource), named_by_guid_(resource), objects_by_guid_(resource),
+    : guids_by_object_(resource),
+      named_by_guid_(resource),
+      objects_by_guid_(resource),
       authority_(authority) {}
 
 NetGUID NetGUIDCache::guid_of(ObjectHandle object) {
@@ -32,7 +34,9 @@ NetGUID NetGUIDCache::guid_of(ObjectHandle object) {
     return guid;
 }
 
-ObjectHandle NetGUIDCache::object_of(NetGUID guid) { return find_object(guid); }
+ObjectHandle NetGUIDCache::object_of(NetGUID guid) {
+    return find_object(guid);
+}
 
 void NetGUIDCache::bind(NetGUID guid, ObjectHandle object) {
     REPLAYOUT_ASSERT(!guid.is_null() && !object.is_null());

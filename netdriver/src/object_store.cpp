@@ -7,7 +7,8 @@
 namespace replayout {
 
 ObjectStore::ObjectStore(MemoryResource* resource)
-    : resource_(resource), slots_(Allocator<Slot>(resource)),
+    : resource_(resource),
+      slots_(Allocator<Slot>(resource)),
       free_indices_(Allocator<std::uint32_t>(resource)) {}
 
 ObjectStore::~ObjectStore() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The objects of a server, in slots that are used again. An object's place decides its channel, which is
-// the same for all connections.
+// The objects of a server, in slots that are used again. An object's place decides its channel,
+// which is the same for all connections.
 #pragma once
 
 #include <replayout/changelist_state.h>
@@ -18,7 +18,9 @@ class ObjectReplicator {
   public:
     ObjectReplicator(const RepLayout& layout, std::uint32_t layout_number, ObjectHandle object,
                      NetGUID guid, MemoryResource* resource)
-        : changelist_state_(layout, resource), object_(object), guid_(guid),
+        : changelist_state_(layout, resource),
+          object_(object),
+          guid_(guid),
           layout_number_(layout_number) {}
 
     [[nodiscard]] ChangelistState& changelist_state() noexcept { return changelist_state_; }
@@ -61,6 +63,9 @@ class ObjectStore {
 
     [[nodiscard]] static ChannelIndex channel_of(std::uint32_t index) noexcept {
         return ChannelIndex{index + 1};
+    }
+    [[nodiscard]] static std::uint32_t index_of(ChannelIndex channel) noexcept {
+        return channel.value - 1;
     }
 
   private:

@@ -4,8 +4,8 @@
 //
 //     [ header 11..39 ][ bunch count, bunches ][ block ][ block ] ...
 //
-// The room for the longest header and for a bunch count of two bytes is set aside always, so what fits
-// into a packet does not depend on how many ack words it will carry.
+// The room for the longest header and for a bunch count of two bytes is set aside always, so what
+// fits into a packet does not depend on how many ack words it will carry.
 #pragma once
 
 #include <replayout/netdriver/bunch.h>

@@ -7,11 +7,14 @@ namespace replayout {
 
 PacketSender::PacketSender(const Settings& settings, Transport& transport, NetStats& stats,
                            MemoryResource* resource)
-    : settings_(settings), transport_(transport), stats_(stats),
+    : settings_(settings),
+      transport_(transport),
+      stats_(stats),
       notify_(PacketNotifySettings{.session = settings.session}),
       builder_(settings.packet_bytes_max),
-      reliable_(fragment_bytes(settings.packet_bytes_max), resource),
-      sent_bunches_(resource), sent_records_(resource) {}
+      reliable_(fragment_bytes(settings.packet_bytes_max), settings.reliable_window, resource),
+      sent_bunches_(resource),
+      sent_records_(resource) {}
 
 void PacketSender::add_record(const SentRecord& record) {
     REPLAYOUT_ASSERT(!builder_.is_empty());
@@ -44,7 +47,7 @@ bool PacketSender::write_bunch(BunchOrder order) {
 }
 
 bool PacketSender::write_unsent_bunches() {
-    while (reliable_.has_unsent()) {
+    while (reliable_.may_send()) {
         if (!write_bunch(reliable_.first_unsent())) {
             return false;
         }
@@ -73,8 +76,8 @@ void PacketSender::send_packet(bool ack_requested) {
     const std::size_t size = builder_.finish(header, datagram);
     const std::uint64_t sequence = notify_.commit_send(header);
     packet_at(sequence) = std::exchange(open_packet_, SentPacket());
-    if (ack_requested) {
-        highest_requesting_ = sequence;
+    if (!builder_.is_empty()) {
+        highest_with_content_ = sequence;
     }
     builder_.reset();
     last_send_ = now_;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The outgoing half of a connection: fills packets, hands them to the transport, and remembers of each
-// what it carried until its fate is known.
+// The outgoing half of a connection: fills packets, hands them to the transport, and remembers of
+// each what it carried until its fate is known.
 //
-// Property data is never kept: a record says which versions of which object went out, and a loss makes
-// them owed again. Bunches are kept by ReliableSender and go out again as they are.
+// Property data is never kept: a record says which versions of which object went out, and a loss
+// makes them owed again. Bunches are kept by ReliableSender and go out again as they are.
 #pragma once
 
 #include <replayout/netdriver/net_stats.h>
@@ -22,9 +22,9 @@
 
 namespace replayout {
 
-/// One block in a packet, as its sender must remember it. The state of the pair it belongs to cannot
-/// have moved to another object meanwhile: a channel is used again only when its close was delivered,
-/// and by then everything sent before is resolved.
+/// One block in a packet, as its sender must remember it. The state of the pair it belongs to
+/// cannot have moved to another object meanwhile: a channel is used again only when its close was
+/// delivered, and by then everything sent before is resolved.
 struct SentRecord {
     std::uint32_t object_index = 0;
     SentVersions versions;
@@ -50,6 +50,7 @@ class PacketSender final : public PacketNotifyHandler {
         PeerId peer;
         std::uint16_t session = 0;
         std::size_t packet_bytes_max = 0;
+        ReliableWindow reliable_window;
     };
 
     PacketSender(const Settings& settings, Transport& transport, NetStats& stats,
@@ -74,7 +75,8 @@ class PacketSender final : public PacketNotifyHandler {
 
     /// Writes one unsent bunch, into the open packet or the next. False: the window is full.
     [[nodiscard]] bool write_bunch(BunchOrder order);
-    /// Writes unsent bunches in order. False: the window is full before the last.
+    /// Writes unsent bunches in order, as far as their own window goes. False: the window of
+    /// packets is full before that.
     [[nodiscard]] bool write_unsent_bunches();
 
     [[nodiscard]] bool reliable_is_idle() const noexcept { return reliable_.is_idle(); }
@@ -88,14 +90,16 @@ class PacketSender final : public PacketNotifyHandler {
     void send_empty(NetTime now, bool ack_requested);
 
     [[nodiscard]] NetTime last_send() const noexcept { return last_send_; }
-    /// Something that asked for an answer is on its way.
+    /// Something with content is on its way. (Not a probe: where a round trip takes longer than the
+    /// wait for an answer, one probe would be the reason for the next, for ever.)
     [[nodiscard]] bool awaits_ack() const noexcept {
-        return highest_requesting_ > notify_.highest_acked();
+        return highest_with_content_ > notify_.highest_acked();
     }
 
     [[nodiscard]] bool has_sent() const noexcept { return has_sent_; }
 
-    /// The connection is closing: objects are nobody's business any more, only the control channel is.
+    /// The connection is closing: objects are nobody's business any more, only the control channel
+    /// is.
     void drop_content();
 
     /// The time of the flush that is going on, for packets that fill up meanwhile.
@@ -127,7 +131,7 @@ class PacketSender final : public PacketNotifyHandler {
     SentPacket open_packet_;
     RingQueue<BunchOrder> sent_bunches_;
     RingQueue<SentRecord> sent_records_;
-    std::uint64_t highest_requesting_ = 0;
+    std::uint64_t highest_with_content_ = 0;
     NetTime last_send_;
     NetTime now_;
     bool has_sent_ = false;

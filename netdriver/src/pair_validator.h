@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: MIT
 //
-// The debug mode of a connection's sending side (NetDriverSettings::is_validating): beside each pair a
-// real copy of what the client holds, made of the bytes that were delivered and of nothing else, and
-// compared with what the pair says of itself.
+// The debug mode of a connection's sending side (NetDriverSettings::is_validating): beside each
+// pair a real copy of what the client holds, made of the bytes that were delivered and of nothing
+// else, and compared with what the pair says of itself.
 //
 //     sent_    blocks in packets, in order of sending     [pair 3][pair 9][pair 3] ...
 //     pairs_   3: copy, open,     values [handle 7: 2 fragments missing]
 //              9: copy, not open, values -
 //
-// The client can be modelled exactly, because it processes packets in order of sending and each one's
-// fate is told in that order:
+// The client can be modelled exactly: it processes packets in order of sending, and what became of
+// each is told in that order.
 //
-// * Its channel opens with the first delivered packet that carried the open. Blocks of packets before
-//   that one it throws away; those of the same packet it takes, since bunches come first.
-// * A value too large for a packet is taken when all its fragments were delivered, and all that was
-//   queued before it on the channel.
+// * Its channel opens with the first delivered packet that carried the open. What came in packets
+//   before it is thrown away; blocks of that packet are taken, since bunches come first.
+// * A value too large for a packet is taken when all its fragments were delivered, and all that
+//   was queued before it on the channel.
 // * With the close, nothing of the pair matters any more.
 //
 // What is checked, after each flush and for each pair that something happened to:
 //
 // * An exact pair at the object's version holds the object, value by value.
-// * Of any other pair, what is neither owed nor on its way nor paused is held.
+// * Of any other pair, what is neither owed nor under way nor paused is held.
 //
-// It only listens: no byte depends on it.
+// An array that is under way anywhere is not looked at; it is when it has come to rest. It only
+// listens: no byte depends on it.
 #pragma once
 
 #include <replayout/materialized_shadow.h>
@@ -33,6 +34,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "bit_row.h"
 #include "object_store.h"
@@ -73,10 +75,10 @@ class PairValidator {
     struct Claim {
         SendingRepState state;
         bool is_open = false;  ///< the open was delivered
-        bool has_paused = false;
+        std::uint32_t paused_count = 0;
     };
-    /// Asserts that the claim is true. `excused` are the handles that are owed or paused; the rest of
-    /// what is excused is added to it.
+    /// Asserts that the claim is true. `excused` are the handles that are owed or paused; the rest
+    /// of what is excused is added to it.
     void check(std::uint32_t index, const Claim& claim, ChangeMask& excused);
 
   private:
@@ -115,21 +117,20 @@ class PairValidator {
         std::uint64_t life;
         bool is_open = false;
         std::uint32_t in_flight = 0;
-        Vector<std::uint32_t> carried;     // by handle: blocks in flight that mention it
-        ChangeMask left_out;               // once left out, unknown for good
+        Vector<std::uint32_t> carried;          // by handle: blocks in flight that mention it
+        ChangeMask left_out;                    // once left out, unknown for good
         std::pmr::deque<ReliableValue> values;  // in order of queueing
     };
 
     [[nodiscard]] Pair* find(std::uint32_t index);
-    /// The pair of the oldest block in flight, or null when its channel is gone; the block is taken
-    /// off the queue into `block`.
-    [[nodiscard]] Pair* resolve(std::uint32_t index, SentBlock& block);
+    /// The oldest block in flight is no more: its pair, or null when its channel is gone.
+    [[nodiscard]] Pair* resolve(std::uint32_t index);
     /// Counts the handles that a block mentions as carried once more, or once less.
     void count_carried(std::uint32_t index, Pair& pair, std::span<const std::byte> block, int step);
     void apply(std::uint32_t index, Pair& pair, std::span<const std::byte> block);
     void apply_values(std::uint32_t index, Pair& pair);
     void expect(bool condition, std::uint32_t index, std::string_view what);
-    [[noreturn]] void fail(std::uint32_t index, std::string_view what);
+    /// Puts into the message what is to be known about a difference.
     void describe(std::uint32_t index, const Claim& claim, RepHandle handle);
 
     const ObjectStore& objects_;

@@ -3,23 +3,34 @@
 
 #include <replayout/netdriver/sequence.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace replayout {
 
 namespace {
 
-// How far ahead a bunch may be of the one that is missing: as many as can be in flight at one a packet.
+// How far ahead a bunch may be of the one that is missing: as many as can be in flight at one a
+// packet.
 constexpr std::uint64_t sequence_ahead_max = 4'096;
 
 }  // namespace
 
+ReliableWindow reliable_window(const NetConfig& config) noexcept {
+    return {std::min<std::uint64_t>(config.reliable_waiting_max, sequence_ahead_max),
+            config.reliable_waiting_bytes_max};
+}
+
 ReliableReceiver::ReliableReceiver(const NetConfig& config, ReliableAccount& account,
                                    MemoryResource* resource)
-    : config_(config), account_(account), waiting_(resource),
+    : config_(config),
+      account_(account),
+      waiting_(resource),
       parts_(Allocator<std::byte>(resource)) {}
 
-ReliableReceiver::~ReliableReceiver() { reset(); }
+ReliableReceiver::~ReliableReceiver() {
+    reset();
+}
 
 void ReliableReceiver::reset() {
     for (const auto& [sequence, bunch] : waiting_) {
@@ -33,8 +44,7 @@ void ReliableReceiver::reset() {
     next_sequence_ = 1;
 }
 
-CloseReason ReliableReceiver::receive(const BunchHeader& header,
-                                      std::span<const std::byte> payload,
+CloseReason ReliableReceiver::receive(const BunchHeader& header, std::span<const std::byte> payload,
                                       ReliableMessageHandler& handler) {
     const std::uint64_t sequence = expand_sequence(next_sequence_, header.sequence);
     if (sequence < next_sequence_) {
@@ -73,8 +83,7 @@ CloseReason ReliableReceiver::keep(std::uint64_t sequence, const BunchHeader& he
     return CloseReason::None;
 }
 
-CloseReason ReliableReceiver::accept(const BunchHeader& header,
-                                     std::span<const std::byte> payload,
+CloseReason ReliableReceiver::accept(const BunchHeader& header, std::span<const std::byte> payload,
                                      ReliableMessageHandler& handler) {
     ++next_sequence_;
     if (header.is_partial) {

@@ -13,6 +13,8 @@
 #include <map>
 #include <span>
 
+#include "reliable_sender.h"
+
 namespace replayout {
 
 /// What all channels of one connection keep waiting, together.
@@ -32,19 +34,22 @@ class ReliableMessageHandler {
     ~ReliableMessageHandler() = default;
 };
 
+/// What a receiver with these limits lets wait. A sender keeps within its own, which are meant to
+/// be those of the other end.
+[[nodiscard]] ReliableWindow reliable_window(const NetConfig& config) noexcept;
+
 class ReliableReceiver {
   public:
-    /// `fragment_bytes`: the size that all parts but the last must have.
+    /// Config and account are the connection's and outlive the receiver.
     ReliableReceiver(const NetConfig& config, ReliableAccount& account, MemoryResource* resource);
     ~ReliableReceiver();
     ReliableReceiver(const ReliableReceiver&) = delete;
     ReliableReceiver& operator=(const ReliableReceiver&) = delete;
 
-    /// Hands on what is complete now: this bunch and those that waited for it. A handler that answers
-    /// with a reason stops it. `is_ended` is asked after each message: true when the channel has closed
-    /// and this receiver is about to be reset.
-    [[nodiscard]] CloseReason receive(const BunchHeader& header,
-                                      std::span<const std::byte> payload,
+    /// Hands on what is complete now: this bunch and those that waited for it. A handler that
+    /// answers with a reason stops it; one that resets this receiver, because its channel closed,
+    /// ends it.
+    [[nodiscard]] CloseReason receive(const BunchHeader& header, std::span<const std::byte> payload,
                                       ReliableMessageHandler& handler);
 
     /// As new, for the next life of the channel.
@@ -58,8 +63,7 @@ class ReliableReceiver {
         Vector<std::byte> payload;
     };
 
-    [[nodiscard]] CloseReason accept(const BunchHeader& header,
-                                     std::span<const std::byte> payload,
+    [[nodiscard]] CloseReason accept(const BunchHeader& header, std::span<const std::byte> payload,
                                      ReliableMessageHandler& handler);
     [[nodiscard]] CloseReason accept_part(const BunchHeader& header,
                                           std::span<const std::byte> payload,

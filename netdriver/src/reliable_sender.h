@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// Bunches on their way out: kept until the packet that carried them is delivered, and sent again, as
-// they are, when it is lost. They go out in the order in which they were queued.
+// Bunches on their way out: kept until the packet that carried them is delivered, and sent again,
+// as they are, when it is lost. They go out in the order in which they were queued.
+//
+// What the other end keeps waiting is bounded, so a sender stays within a window that begins with
+// the first message that is not delivered whole. All that can wait there lies in it:
+//
+//     queued   [ value 1: 1 2 3 4 5 ][ open ][ value 2: 1 2 3 4 ][ value 3 ...
+//     delivered          x x   x x       x               x
+//     window   |----------------------------------------------| the rest is held back
 #pragma once
 
 #include <replayout/netdriver/bunch.h>
@@ -33,19 +40,34 @@ struct OutBunch {
     BunchHeader header;
     BunchTag tag;
     Vector<std::byte> payload;
+    std::uint64_t message_begin = 0;  ///< bytes queued before the message that this is a part of
+    std::uint64_t end = 0;            ///< bytes queued up to the end of this one
     bool was_sent = false;
+};
+
+/// What the other end lets wait, over all channels.
+struct ReliableWindow {
+    std::uint64_t bunches = 0;
+    std::uint64_t bytes = 0;  ///< at least those of the largest message
 };
 
 class ReliableSender {
   public:
-    ReliableSender(std::size_t fragment_bytes, MemoryResource* resource);
+    ReliableSender(std::size_t fragment_bytes, const ReliableWindow& window,
+                   MemoryResource* resource);
 
-    /// Queues a payload as one bunch, or as fragments that all carry `tag`. The sequence of the first
-    /// is `sequence`; returns how many sequences were used.
+    /// Queues a payload as one bunch, or as fragments that all carry `tag`. The sequence of the
+    /// first is `sequence`; returns how many sequences were used.
     std::uint32_t queue(BunchHeader header, std::uint16_t sequence,
                         std::span<const std::byte> payload, BunchTag tag);
 
-    [[nodiscard]] bool has_unsent() const noexcept { return !unsent_.empty(); }
+    /// How many sequences a payload uses.
+    [[nodiscard]] std::uint32_t fragment_count(std::size_t payload_bytes) const noexcept;
+
+    /// The first unsent bunch is there and within the window.
+    [[nodiscard]] bool may_send() const noexcept;
+    /// A bunch queued now may be sent at once.
+    [[nodiscard]] bool has_room_for(std::size_t payload_bytes) const noexcept;
     [[nodiscard]] bool is_idle() const noexcept { return unsent_.empty() && in_flight_.empty(); }
     [[nodiscard]] BunchOrder first_unsent() const noexcept { return unsent_.begin()->first; }
     [[nodiscard]] const OutBunch& unsent(BunchOrder order) const { return unsent_.at(order); }
@@ -66,9 +88,13 @@ class ReliableSender {
     using BunchMap = std::pmr::map<BunchOrder, OutBunch>;
 
     void move(BunchMap& from, BunchMap& to, BunchOrder order);
+    /// Whether the window reaches to a bunch.
+    [[nodiscard]] bool reaches(BunchOrder order, std::uint64_t end) const noexcept;
 
     std::size_t fragment_bytes_;
+    ReliableWindow window_;
     std::uint64_t next_order_ = 1;
+    std::uint64_t queued_bytes_ = 0;
     BunchMap unsent_;
     BunchMap in_flight_;
 };

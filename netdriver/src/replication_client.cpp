@@ -13,8 +13,9 @@ namespace replayout {
 namespace {
 
 // Sorts out packets of an earlier session of the same peer; it need not be secret, only different.
-[[nodiscard]] std::uint16_t choose_session(std::uint64_t seed) {
-    return static_cast<std::uint16_t>(std::mt19937_64(seed)());
+[[nodiscard]] std::uint16_t choose_session(std::uint64_t seed, NetTime now) {
+    const auto time = static_cast<std::uint64_t>(now.microseconds);
+    return static_cast<std::uint16_t>(std::mt19937_64(seed ^ time)());
 }
 
 }  // namespace
@@ -22,9 +23,11 @@ namespace {
 ReplicationClient::ReplicationClient(const NetDriverSettings& settings, const LayoutTable& layouts,
                                      Transport& transport, NetWorld& world, NetGUIDCache& guids,
                                      NetStats& stats, PeerId server, NetTime now)
-    : layouts_(layouts), stats_(stats),
+    : layouts_(layouts),
+      stats_(stats),
       connection_(settings.config,
-                  {server, choose_session(settings.seed), settings.config.packet_bytes_max},
+                  {server, choose_session(settings.seed, now), settings.config.packet_bytes_max,
+                   reliable_window(settings.config)},
                   transport, stats, ConnectionState::Connecting, now, settings.resource),
       receiver_(settings.config, layouts, world, guids, stats, settings.resource) {
     send_hello(settings.config);

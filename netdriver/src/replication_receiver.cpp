@@ -11,10 +11,18 @@ namespace replayout {
 ReplicationReceiver::ReplicationReceiver(const NetConfig& config, const LayoutTable& layouts,
                                          NetWorld& world, NetGUIDCache& guids, NetStats& stats,
                                          MemoryResource* resource)
-    : config_(config), layouts_(layouts), world_(world), guids_(guids), stats_(stats),
-      resource_(resource), channels_(Allocator<ActorChannel*>(resource)),
-      channels_by_guid_(resource), mentions_(resource), scratch_(resource),
-      named_(Allocator<NetGUID>(resource)), dropped_(Allocator<NetGUID>(resource)) {}
+    : config_(config),
+      layouts_(layouts),
+      world_(world),
+      guids_(guids),
+      stats_(stats),
+      resource_(resource),
+      channels_(Allocator<ActorChannel*>(resource)),
+      channels_by_guid_(resource),
+      mentions_(resource),
+      scratch_(resource),
+      named_(Allocator<NetGUID>(resource)),
+      dropped_(Allocator<NetGUID>(resource)) {}
 
 ReplicationReceiver::~ReplicationReceiver() {
     for (ActorChannel* channel : channels_) {
@@ -62,7 +70,7 @@ CloseReason ReplicationReceiver::handle_message(const BunchHeader& header,
     DecodeBudget budget;
     budget.allocation_bytes = config_.decode_allocation_bytes_max;
     BitReader reader(payload, &budget);
-    return receive_exact(current_channel_, reader, payload.size());
+    return receive_properties_of(current_channel_, reader, true);
 }
 
 CloseReason ReplicationReceiver::receive_open(std::span<const std::byte> payload) {
@@ -135,12 +143,11 @@ CloseReason ReplicationReceiver::receive_blocks(BitReader& reader) {
 CloseReason ReplicationReceiver::receive_block(BitReader& reader, ChannelIndex& last_channel) {
     const std::uint64_t head = reader.read_packed_uint();
     const std::uint64_t delta = head >> 1;
-    const std::uint64_t index =
-        delta == 0 ? reader.read_packed_uint() : last_channel.value + delta;
+    const std::uint64_t index = delta == 0 ? reader.read_packed_uint() : last_channel.value + delta;
     const bool has_length = (head & 1) != 0;
     const std::uint64_t length_bytes = has_length ? reader.read_packed_uint() : 0;
-    if (reader.failed() || !reader.spend_steps(1) || index == 0 ||
-        index > config_.channels_max || length_bytes > reader.bits_left() / 8) {
+    if (reader.failed() || !reader.spend_steps(1) || index == 0 || index > config_.channels_max ||
+        length_bytes > reader.bits_left() / 8) {
         return CloseReason::MalformedBlock;
     }
     last_channel = ChannelIndex{static_cast<std::uint32_t>(index)};
@@ -154,19 +161,11 @@ CloseReason ReplicationReceiver::receive_block(BitReader& reader, ChannelIndex& 
         ++stats_.blocks_skipped;
         return CloseReason::None;
     }
-    return has_length ? receive_exact(last_channel.value, reader, length_bytes)
-                      : receive_properties_of(last_channel.value, reader);
-}
-
-CloseReason ReplicationReceiver::receive_exact(std::uint32_t index, BitReader& reader,
-                                               std::size_t byte_count) {
-    BitReader check = reader;
-    ReceiveContext context = receive_context();
-    const bool is_block = skip_properties(*channels_[index]->layout, check, context);
-    if (!is_block || check.position_bits() - reader.position_bits() != byte_count * 8) {
-        return CloseReason::MalformedBlock;
+    if (has_length) {
+        BitReader block = reader.take_reader(length_bytes);
+        return receive_properties_of(last_channel.value, block, true);
     }
-    return receive_properties_of(index, reader);
+    return receive_properties_of(last_channel.value, reader, false);
 }
 
 ReceiveContext ReplicationReceiver::receive_context() {
@@ -175,9 +174,11 @@ ReceiveContext ReplicationReceiver::receive_context() {
     return {guids_, scratch_, config_.references_per_object_max, &named_, &dropped_};
 }
 
-CloseReason ReplicationReceiver::receive_properties_of(std::uint32_t index, BitReader& reader) {
+CloseReason ReplicationReceiver::receive_properties_of(std::uint32_t index, BitReader& reader,
+                                                       bool must_fill_reader) {
     ActorChannel& channel = *channels_[index];
     ReceiveContext context = receive_context();
+    context.must_fill_reader = must_fill_reader;
     if (channel.state == ActorChannel::State::Refused) {
         ++stats_.blocks_skipped;
         return skip_properties(*channel.layout, reader, context) ? CloseReason::None
@@ -188,8 +189,9 @@ CloseReason ReplicationReceiver::receive_properties_of(std::uint32_t index, BitR
         return CloseReason::MalformedBlock;
     }
     ++stats_.blocks_received;
+    stats_.values_refused += context.values_refused;
     update_mentions(index);
-    return CloseReason::None;
+    return context.has_too_many_references ? CloseReason::TooManyReferences : CloseReason::None;
 }
 
 void ReplicationReceiver::update_mentions(std::uint32_t index) {

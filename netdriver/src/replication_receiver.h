@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// The objects that a server shows to this client: channels, what arrives on them, and the references
-// between them.
+// The objects that a server shows to this client: channels, what arrives on them, and the
+// references between them.
 //
-// A reference names an id. When the object behind it appears, every reference to it is set; before that
-// object is destroyed every reference to it is null. For that each id knows the channels that mention it.
+// A reference names an id. When the object behind it appears, every reference to it is set; before
+// that object is destroyed every reference to it is null. For that each id knows the channels that
+// mention it.
 #pragma once
 
 #include <replayout/netdriver/net_guid_cache.h>
@@ -43,16 +44,16 @@ class ReplicationReceiver final : private ReliableMessageHandler {
                                              std::span<const std::byte> payload) override;
     [[nodiscard]] CloseReason receive_open(std::span<const std::byte> payload);
     [[nodiscard]] CloseReason receive_block(BitReader& reader, ChannelIndex& last_channel);
-    [[nodiscard]] CloseReason receive_properties_of(std::uint32_t index, BitReader& reader);
+    /// One block. `must_fill_reader`: it is refused, untouched, unless it ends where the reader
+    /// does.
+    [[nodiscard]] CloseReason receive_properties_of(std::uint32_t index, BitReader& reader,
+                                                    bool must_fill_reader);
     void close_channel(std::uint32_t index);
 
     [[nodiscard]] ActorChannel* find_channel(std::uint32_t index) const noexcept {
         return index < channels_.size() ? channels_[index] : nullptr;
     }
     [[nodiscard]] ReceiveContext receive_context();
-    /// Reads one block that is `byte_count` long exactly, or refuses it untouched.
-    [[nodiscard]] CloseReason receive_exact(std::uint32_t index, BitReader& reader,
-                                            std::size_t byte_count);
     void update_mentions(std::uint32_t index);
     void forget_mentions(std::uint32_t index);
     void remove_mention(NetGUID guid, std::uint32_t index);
@@ -71,8 +72,8 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     std::pmr::unordered_map<std::uint64_t, std::uint32_t> channels_by_guid_;
     std::pmr::unordered_map<std::uint64_t, MentionList> mentions_;  // id -> channels
     ReceiveScratch scratch_;
-    Vector<NetGUID> named_;    // by the block being read
-    Vector<NetGUID> dropped_;  // likewise
+    Vector<NetGUID> named_;              // by the block being read
+    Vector<NetGUID> dropped_;            // likewise
     std::uint32_t current_channel_ = 0;  // of the bunch being read
 };
 

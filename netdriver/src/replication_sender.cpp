@@ -8,12 +8,14 @@ namespace replayout {
 
 namespace {
 
-// SendingRepState::holder_bits: the low two bits are the channel's state, the others count its bunches
-// that are not delivered. 14 bits are 16,383; a value of the largest size is 58 of them.
+// SendingRepState::holder_bits: the low two bits are the channel's state, the others count its
+// bunches that are not delivered. 14 bits are 16,383; a value of the largest size is 58 of them.
 constexpr std::uint16_t channel_state_mask = 3;
 constexpr std::uint16_t one_bunch = 4;
+constexpr std::uint32_t bunch_count_max = 0xFFFFu / one_bunch;
 
-// Payload of a bunch on an object's channel begins with what it is; an open and a close say so by flag.
+// Payload of a bunch on an object's channel begins with what it is; an open and a close say so by
+// flag.
 constexpr std::size_t open_payload_bytes_max = 10 + 5;  // packed guid, packed layout number
 
 }  // namespace
@@ -21,9 +23,14 @@ constexpr std::size_t open_payload_bytes_max = 10 + 5;  // packed guid, packed l
 ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& packets,
                                      SendContext& context, NetStats& stats,
                                      std::uint32_t bunch_bytes_max, MemoryResource* resource)
-    : objects_(objects), packets_(packets), context_(context), stats_(stats),
-      bunch_bytes_max_(bunch_bytes_max), resource_(resource),
-      pairs_(Allocator<SendingRepState>(resource)), pending_(resource),
+    : objects_(objects),
+      packets_(packets),
+      context_(context),
+      stats_(stats),
+      bunch_bytes_max_(bunch_bytes_max),
+      resource_(resource),
+      pairs_(Allocator<SendingRepState>(resource)),
+      pending_(resource),
       extras_(Allocator<std::pair<std::uint32_t, PairExtra>>(resource)) {}
 
 ReplicationSender::ChannelState ReplicationSender::channel_state(
@@ -44,7 +51,7 @@ void ReplicationSender::queue_bunch(const BunchHeader& header, std::uint16_t seq
                                     std::span<const std::byte> payload, const BunchTag& tag) {
     const std::uint32_t count = packets_.reliable().queue(header, sequence, payload, tag);
     SendingRepState& pair = pairs_[tag.object_index];
-    REPLAYOUT_ASSERT(bunch_count(pair) + count <= 0xFFFFu / one_bunch);
+    REPLAYOUT_ASSERT(bunch_count(pair) + count <= bunch_count_max);
     pair.holder_bits = static_cast<std::uint16_t>(pair.holder_bits + count * one_bunch);
 }
 
@@ -58,6 +65,9 @@ void ReplicationSender::grow() {
 void ReplicationSender::mark_pending(const BitRow& changed) {
     grow();
     pending_.merge(changed);
+    if (validator_) {
+        validator_->touch(changed);
+    }
 }
 
 void ReplicationSender::object_removed(std::uint32_t index) {
@@ -80,11 +90,13 @@ void ReplicationSender::object_removed(std::uint32_t index) {
     queue_bunch(header, sequence, {}, {BunchTag::Kind::Close, index, 0});
     set_channel_state(pair, ChannelState::Closing);
     ++closing_count_;
+    if (validator_) {
+        validator_->channel_closed(index);
+    }
 }
 
 bool ReplicationSender::is_settled() const noexcept {
-    return pending_.next(0) == BitRow::no_bit && packets_.reliable_is_idle() &&
-           closing_count_ == 0;
+    return pending_.next(0) == BitRow::no_bit && packets_.reliable_is_idle() && closing_count_ == 0;
 }
 
 void ReplicationSender::process_prioritized_actors() {
@@ -101,13 +113,35 @@ void ReplicationSender::process_prioritized_actors() {
     }
 }
 
+void ReplicationSender::validate_pairs() {
+    if (!validator_) {
+        return;
+    }
+    ChangeMask& excused = context_.scratch.owed;
+    for (std::uint32_t index = validator_->take_touched(); index != BitRow::no_bit;
+         index = validator_->take_touched()) {
+        objects_.at(index)->changelist_state().collect_owed(position_of(index), excused);
+        const auto extra = extras_.find(index);
+        PairValidator::Claim claim;
+        claim.state = pairs_[index];
+        claim.is_open = channel_state(claim.state) == ChannelState::Open;
+        if (extra != extras_.end()) {
+            for (const PausedValue& paused : extra->second.paused) {
+                excused.set(paused.handle.value - 1);
+                ++claim.paused_count;
+            }
+        }
+        validator_->check(index, claim, excused);
+    }
+}
+
 ReplicationSender::Outcome ReplicationSender::replicate_actor(std::uint32_t index) {
     switch (channel_state(pairs_[index])) {
         case ChannelState::Closing:
             return Outcome::Done;  // stays pending; the channel is free once its close is delivered
         case ChannelState::Closed:
-            if (open_channel(index) == Outcome::WindowFull) {
-                return Outcome::WindowFull;
+            if (const Outcome outcome = open_channel(index); outcome != Outcome::Done) {
+                return outcome;
             }
             break;
         default:
@@ -119,6 +153,9 @@ ReplicationSender::Outcome ReplicationSender::replicate_actor(std::uint32_t inde
 ReplicationSender::Outcome ReplicationSender::open_channel(std::uint32_t index) {
     if (!packets_.can_write()) {
         return Outcome::WindowFull;
+    }
+    if (!packets_.reliable().has_room_for(open_payload_bytes_max)) {
+        return Outcome::HeldBack;
     }
     const ObjectReplicator& replicator = *objects_.at(index);
     std::array<std::byte, open_payload_bytes_max> payload;
@@ -132,7 +169,10 @@ ReplicationSender::Outcome ReplicationSender::open_channel(std::uint32_t index) 
     set_channel_state(pairs_[index], ChannelState::OpenSent);
     queue_bunch(header, 1, writer.bytes(), {BunchTag::Kind::Open, index, 0});
     ++stats_.channels_opened;
-    // Nothing else is unsent: process_prioritized_actors() runs after all unsent bunches went out.
+    if (validator_) {
+        validator_->channel_opened(index);
+    }
+    // Nothing else is unsent: there was room for this one.
     return packets_.write_unsent_bunches() ? Outcome::Done : Outcome::WindowFull;
 }
 
@@ -193,7 +233,10 @@ ReplicationSender::Outcome ReplicationSender::replicate_properties(std::uint32_t
             return Outcome::Done;
         }
     }
-    REPLAYOUT_ASSERT(payload == nullptr);
+    if (payload != nullptr) {
+        // It fits for others, whose open is acknowledged: their blocks carry no length.
+        collect_owed(index, position);
+    }
     return replicate_parts(index, position);
 }
 
@@ -219,7 +262,11 @@ ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t inde
         RepRange range;
         result = write_part(index, position, cursor, range);
         if (result == SendResult::ValueTooLarge) {
-            send_large_value(index, position, RepHandle{range.handle_begin});
+            if (!send_large_value(index, position, RepHandle{range.handle_begin})) {
+                widen_lost_range(index, range);
+                pair.return_unsent(versions);
+                pending_.set(index);
+            }
             continue;
         }
         pair.send_part();
@@ -231,11 +278,16 @@ ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t inde
     return Outcome::Done;
 }
 
+bool ReplicationSender::has_paused_value(std::uint32_t index) const {
+    const auto extra = extras_.find(index);
+    return extra != extras_.end() && !extra->second.paused.empty();
+}
+
 const SharedPayload* ReplicationSender::find_payload(std::uint32_t index,
                                                      const OwedVersions& position) const {
     const ChangelistState& state = objects_.at(index)->changelist_state();
     // A paused value makes a receiver's block another than its position says.
-    if (!context_.is_sharing || !state.layout().is_fully_shared() || extras_.contains(index)) {
+    if (!context_.is_sharing || !state.layout().is_fully_shared() || has_paused_value(index)) {
         return nullptr;
     }
     return state.shared().find_payload(state.version(), position);
@@ -260,21 +312,25 @@ ReplicationSender::BlockFrame ReplicationSender::begin_block(std::uint32_t index
     // The length comes to stand before the block, so the block is laid down apart.
     constexpr std::size_t length_bytes_max = 2;
     const std::size_t room_bytes = packet.bits_left() / 8;
-    const std::size_t body_bytes = room_bytes > length_bytes_max ? room_bytes - length_bytes_max : 0;
+    const std::size_t body_bytes =
+        room_bytes > length_bytes_max ? room_bytes - length_bytes_max : 0;
     return {channel, packet, BitWriter(std::span(body_).first(body_bytes)), 0, true};
 }
 
 void ReplicationSender::end_block(BlockFrame& frame) {
-    const std::size_t block_bytes = frame.body.byte_count() - frame.body_offset_bytes;
+    const auto block = frame.body.bytes().subspan(frame.body_offset_bytes);
+    if (validator_) {
+        validator_->block_sent(ObjectStore::index_of(frame.channel), block);
+    }
     if (frame.has_length) {
-        frame.packet.write_packed_uint(block_bytes);
+        frame.packet.write_packed_uint(block.size());
         frame.packet.write_bytes(frame.body.bytes());
     } else {
         frame.packet = frame.body;
     }
     packets_.builder().end_block(frame.packet, frame.channel);
     ++context_.counters.blocks_sent;
-    context_.counters.block_bytes_sent += block_bytes;
+    context_.counters.block_bytes_sent += block.size();
 }
 
 bool ReplicationSender::write_payload(std::uint32_t index, const SharedPayload& payload) {
@@ -298,7 +354,7 @@ bool ReplicationSender::write_whole_block(std::uint32_t index, const OwedVersion
         send_properties(state, position, owed, frame.body, context_) != SendResult::Whole) {
         return false;
     }
-    if (context_.is_sharing && state.layout().is_fully_shared() && !extras_.contains(index)) {
+    if (context_.is_sharing && state.layout().is_fully_shared() && !has_paused_value(index)) {
         state.shared().keep_payload(state.version(), position, owed.count(),
                                     frame.body.bytes().subspan(frame.body_offset_bytes));
         ++context_.counters.payloads_built;
@@ -312,15 +368,15 @@ SendResult ReplicationSender::write_part(std::uint32_t index, const OwedVersions
     ChangelistState& state = objects_.at(index)->changelist_state();
     BlockFrame frame = begin_block(index);
     REPLAYOUT_ASSERT(!frame.packet.overflowed());
-    const SendResult result = send_part(state, position, context_.scratch.owed, cursor, range,
-                                        frame.body, context_);
+    const SendResult result =
+        send_part(state, position, context_.scratch.owed, cursor, range, frame.body, context_);
     if (result != SendResult::ValueTooLarge) {
         end_block(frame);
     }
     return result;
 }
 
-void ReplicationSender::send_large_value(std::uint32_t index, const OwedVersions& position,
+bool ReplicationSender::send_large_value(std::uint32_t index, const OwedVersions& position,
                                          RepHandle handle) {
     ChangelistState& state = objects_.at(index)->changelist_state();
     ChangeMask only(resource_);
@@ -333,7 +389,14 @@ void ReplicationSender::send_large_value(std::uint32_t index, const OwedVersions
         ++context_.counters.values_over_limit;
         log(LogLevel::Error, "a value of \"" + std::string(state.layout().type().name()) +
                                  "\" exceeds bunch_bytes_max and is not sent");
-        return;
+        if (validator_) {
+            validator_->value_left_out(index, handle);
+        }
+        return true;
+    }
+    const std::uint32_t fragments = packets_.reliable().fragment_count(byte_count);
+    if (bunch_count(pairs_[index]) + fragments >= bunch_count_max) {
+        return false;  // one is left for the close
     }
     Vector<std::byte> payload(byte_count, Allocator<std::byte>(resource_));
     BitWriter writer({payload.data(), payload.size()});
@@ -349,9 +412,13 @@ void ReplicationSender::send_large_value(std::uint32_t index, const OwedVersions
     const std::uint32_t count = bunch_count(pairs_[index]) - queued;
     extra.next_sequence = static_cast<std::uint16_t>(extra.next_sequence + count);
     extra.paused.push_back({handle, state.version(), count});
+    if (validator_) {
+        validator_->value_queued(index, handle, count, writer.bytes());
+    }
     pairs_[index].send_part();  // until it is delivered, the pair is not exact
     ++context_.counters.blocks_sent;
     context_.counters.block_bytes_sent += payload.size();
+    return true;
 }
 
 void ReplicationSender::widen_lost_range(std::uint32_t index, const RepRange& range) {
@@ -366,9 +433,15 @@ void ReplicationSender::widen_lost_range(std::uint32_t index, const RepRange& ra
 
 void ReplicationSender::record_delivered(const SentRecord& record) {
     pairs_[record.object_index].delivered();
+    if (validator_) {
+        validator_->block_delivered(record.object_index);
+    }
 }
 
 void ReplicationSender::record_lost(const SentRecord& record) {
+    if (validator_) {
+        validator_->block_lost(record.object_index);
+    }
     SendingRepState& pair = pairs_[record.object_index];
     if (channel_state(pair) == ChannelState::Closing) {
         pair.delivered();  // resolved; nothing is owed any more
@@ -382,6 +455,9 @@ void ReplicationSender::record_lost(const SentRecord& record) {
 void ReplicationSender::bunch_delivered(const BunchTag& tag) {
     if (tag.kind == BunchTag::Kind::Control) {
         return;
+    }
+    if (validator_) {
+        validator_->bunch_delivered(tag);
     }
     SendingRepState& pair = pairs_[tag.object_index];
     REPLAYOUT_ASSERT(bunch_count(pair) > 0);
@@ -430,16 +506,25 @@ void ReplicationSender::value_delivered(const BunchTag& tag) {
     if (value == paused.end() || --value->bunches_left > 0) {
         return;
     }
-    const Version sent = value->version;
-    paused.erase(value);
-    pairs_[tag.object_index].delivered();
-    // Whatever it became while it was paused is owed now, and only that.
-    const Version now = pairs_[tag.object_index].sent_version;
-    if (now > sent) {
-        widen_lost_range(tag.object_index, {tag.handle, tag.handle + 1, 0, RepRange::no_end});
-        pairs_[tag.object_index].return_unsent({{sent, now}, {}});
+    // The client takes the values of a channel in order, so one that is complete stays paused until
+    // those before it are: what it was must not overwrite what it became.
+    while (!paused.empty() && paused.front().bunches_left == 0) {
+        const PausedValue first = paused.front();
+        paused.erase(paused.begin());
+        resume_value(tag.object_index, first);
     }
-    pending_.set(tag.object_index);
+}
+
+void ReplicationSender::resume_value(std::uint32_t index, const PausedValue& value) {
+    SendingRepState& pair = pairs_[index];
+    pair.delivered();
+    // Whatever it became while it was paused is owed now, and only that.
+    if (pair.sent_version > value.version) {
+        const std::uint32_t handle = value.handle.value;
+        widen_lost_range(index, {handle, handle + 1, 0, RepRange::no_end});
+        pair.return_unsent({{value.version, pair.sent_version}, {}});
+    }
+    pending_.set(index);
 }
 
 }  // namespace replayout

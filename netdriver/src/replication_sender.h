@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// What one connection of a server is owed, and the sending of it: the pairs of this connection with all
-// objects.
+// What one connection of a server is owed, and the sending of it: the pairs of this connection with
+// all objects.
 //
-// A pair is sixteen bytes in a row by object index (SendingRepState); what is rare lies beside it: the
-// part of a large object that was lost, and values that travel reliably because no packet holds them.
+// A pair is sixteen bytes in a row by object index (SendingRepState); what is rare lies beside it:
+// the part of a large object that was lost, and values that travel reliably because no packet holds
+// them.
 //
 //     Closed --open goes out--> OpenSent --open delivered--> Open
 //       ^                          |                           |
 //       |                          +----- object removed ------+
 //       +--all bunches delivered-- Closing
 //
-// The close alone is not enough to use the channel again: it may arrive before the open does, which then
-// is still to come.
+// The close alone is not enough to use the channel again: it may arrive before the open does, which
+// then is still to come.
 //
-// An open that was lost goes out again, and everything sent since the first one is owed again, because
-// the client threw it away.
+// An open that was lost goes out again, and everything sent since the first one is owed again,
+// because the client threw it away.
 #pragma once
 
 #include <replayout/netdriver/net_world.h>
@@ -24,9 +25,11 @@
 #include "bit_row.h"
 #include "object_store.h"
 #include "packet_sender.h"
+#include "pair_validator.h"
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 namespace replayout {
 
@@ -34,6 +37,12 @@ class ReplicationSender final : public SentContentHandler {
   public:
     ReplicationSender(const ObjectStore& objects, PacketSender& packets, SendContext& context,
                       NetStats& stats, std::uint32_t bunch_bytes_max, MemoryResource* resource);
+
+    /// From now on, before anything is sent, every pair is checked against a copy of what the
+    /// client holds; see PairValidator.
+    void start_validating(const NetGUIDCache& guids) {
+        validator_.emplace(objects_, guids, resource_);
+    }
 
     /// Objects of `changed` (a row over the store) must be looked at.
     void mark_pending(const BitRow& changed);
@@ -43,6 +52,9 @@ class ReplicationSender final : public SentContentHandler {
     /// Sends what is pending, as far as the window goes.
     void process_prioritized_actors();
 
+    /// After the above: checks the pairs that something happened to, when validating.
+    void validate_pairs();
+
     [[nodiscard]] const SendingRepState& state_of(std::uint32_t index) const noexcept {
         return pairs_[index];
     }
@@ -51,17 +63,20 @@ class ReplicationSender final : public SentContentHandler {
 
   private:
     enum class ChannelState : std::uint8_t { Closed, OpenSent, Open, Closing };
-    enum class Outcome : std::uint8_t { Done, WindowFull };
+    enum class Outcome : std::uint8_t {
+        Done,
+        WindowFull,  ///< of packets: nothing more can be sent
+        HeldBack,    ///< by the window of bunches: this object must wait
+    };
 
     struct PausedValue {
         RepHandle handle;
-        Version version = 0;            ///< of the object when it was sent
-        std::uint32_t bunches_left = 0; ///< fragments not yet delivered
+        Version version = 0;             ///< of the object when it was sent
+        std::uint32_t bunches_left = 0;  ///< fragments not yet delivered
     };
     /// Beside a pair, where needed.
     struct PairExtra {
-        explicit PairExtra(MemoryResource* resource)
-            : paused(Allocator<PausedValue>(resource)) {}
+        explicit PairExtra(MemoryResource* resource) : paused(Allocator<PausedValue>(resource)) {}
 
         RepRange lost_range;
         std::uint16_t next_sequence = 2;  ///< of the channel's bunches; 1 was the open
@@ -72,7 +87,7 @@ class ReplicationSender final : public SentContentHandler {
     struct BlockFrame {
         ChannelIndex channel;
         BitWriter packet;
-        BitWriter body;  ///< where the properties go
+        BitWriter body;                 ///< where the properties go
         std::size_t body_offset_bytes;  ///< in `body`, of the first of them
         bool has_length;
     };
@@ -87,6 +102,7 @@ class ReplicationSender final : public SentContentHandler {
     [[nodiscard]] Outcome open_channel(std::uint32_t index);
     [[nodiscard]] Outcome replicate_properties(std::uint32_t index);
     [[nodiscard]] Outcome replicate_parts(std::uint32_t index, const OwedVersions& position);
+    [[nodiscard]] bool has_paused_value(std::uint32_t index) const;
     /// Null: nobody in this position was sent the object at this version yet.
     [[nodiscard]] const SharedPayload* find_payload(std::uint32_t index,
                                                     const OwedVersions& position) const;
@@ -97,8 +113,12 @@ class ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool write_whole_block(std::uint32_t index, const OwedVersions& position);
     [[nodiscard]] SendResult write_part(std::uint32_t index, const OwedVersions& position,
                                         RepCursor& cursor, RepRange& range);
-    void send_large_value(std::uint32_t index, const OwedVersions& position, RepHandle handle);
+    /// False: too many of the object's bunches are under way; the value stays owed.
+    [[nodiscard]] bool send_large_value(std::uint32_t index, const OwedVersions& position,
+                                        RepHandle handle);
     void value_delivered(const BunchTag& tag);
+    /// The client has the value; changes of it may go out again.
+    void resume_value(std::uint32_t index, const PausedValue& value);
     void collect_owed(std::uint32_t index, const OwedVersions& position);
     [[nodiscard]] PairExtra& extra_of(std::uint32_t index);
 
@@ -123,6 +143,7 @@ class ReplicationSender final : public SentContentHandler {
     Vector<SendingRepState> pairs_;  // by object index
     BitRow pending_;
     FlatMap<std::uint32_t, PairExtra> extras_;  // by object index
+    std::optional<PairValidator> validator_;
     std::uint32_t closing_count_ = 0;
     std::array<std::byte, PacketBuilder::packet_bytes_limit> body_;
 };

@@ -12,7 +12,7 @@ namespace {
 
 [[nodiscard]] PacketSender::Settings packet_settings(const NetDriverSettings& settings, PeerId peer,
                                                      std::uint16_t session) noexcept {
-    return {peer, session, settings.config.packet_bytes_max};
+    return {peer, session, settings.config.packet_bytes_max, reliable_window(settings.config)};
 }
 
 // Refused peers are heard out until they know why, and so take places beyond those of players.
@@ -31,18 +31,22 @@ constexpr std::size_t refused_max = 64;
     }
     const BunchHeader bunch = read_bunch_header(reader);
     const bool is_first = bunch.channel.is_control() && bunch.sequence == 1 && !bunch.is_partial;
-    return !reader.failed() && is_first && read_hello(reader.take_bytes(bunch.payload_bytes), hello);
+    return !reader.failed() && is_first &&
+           read_hello(reader.take_bytes(bunch.payload_bytes), hello);
 }
 
 }  // namespace
 
-ReplicationServer::Client::Client(ReplicationServer& server,
-                                  const PacketSender::Settings& settings, NetTime now)
+ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender::Settings& settings,
+                                  NetTime now)
     : connection(server.settings_.config, settings, server.transport_, server.stats_,
                  ConnectionState::Joined, now, server.settings_.resource),
       sender(server.objects_, connection.packets(), server.context_, server.stats_,
              server.settings_.config.bunch_bytes_max, server.settings_.resource) {
     connection.packets().set_content_handler(&sender);
+    if (server.settings_.is_validating) {
+        sender.start_validating(server.guids_);
+    }
 }
 
 CloseReason ReplicationServer::Client::handle_control(std::span<const std::byte> message) {
@@ -53,11 +57,21 @@ CloseReason ReplicationServer::Client::handle_control(std::span<const std::byte>
 ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const LayoutTable& layouts,
                                      Transport& transport, NetWorld& world, NetGUIDCache& guids,
                                      NetStats& stats)
-    : settings_(settings), layouts_(layouts), transport_(transport), world_(world), guids_(guids),
-      stats_(stats), schema_(layouts.digest()), objects_(settings.resource),
-      live_(settings.resource), changed_(settings.resource), scratch_(settings.resource),
+    : settings_(settings),
+      layouts_(layouts),
+      transport_(transport),
+      world_(world),
+      guids_(guids),
+      stats_(stats),
+      schema_(layouts.digest()),
+      objects_(settings.resource),
+      live_(settings.resource),
+      changed_(settings.resource),
+      scratch_(settings.resource),
       context_{guids, stats.replication, scratch_, settings.is_sharing},
-      clients_(Allocator<Client*>(settings.resource)), clients_by_peer_(settings.resource) {}
+      clients_(Allocator<Client*>(settings.resource)),
+      clients_by_peer_(settings.resource),
+      ended_sessions_(settings.config.connections_max + refused_max, settings.resource) {}
 
 ReplicationServer::~ReplicationServer() {
     for (Client* client : clients_) {
@@ -90,17 +104,22 @@ void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> da
                                       NetTime now) {
     PacketHeader header;
     Hello hello;
-    if (!find_hello(datagram, header, hello)) {
+    if (!find_hello(datagram, header, hello) || ended_sessions_.contains(peer, header.session)) {
+        ++stats_.packets_dropped;
+        return;
+    }
+    // A peer that is replaced keeps its place until the flush, so that one that begins session
+    // after session fills no more than the others.
+    if (clients_.size() >= settings_.config.connections_max + refused_max) {
         ++stats_.packets_dropped;
         return;
     }
     const auto found = clients_by_peer_.find(peer.value);
     if (found != clients_by_peer_.end()) {
-        found->second->connection.end(CloseReason::Replaced);
+        NetConnection& replaced = found->second->connection;
+        replaced.end(CloseReason::Replaced);
+        ended_sessions_.add(peer, replaced.session(), now);
         clients_by_peer_.erase(found);
-    } else if (clients_.size() >= settings_.config.connections_max + refused_max) {
-        ++stats_.packets_dropped;
-        return;
     }
     const CloseReason refusal = judge(hello);
     Client& client = accept(peer, header.session, now);
@@ -111,7 +130,9 @@ void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> da
                 ? layouts_.find_difference(hello.layout_ids, hello.layout_count)
                 : 0;
         client.connection.close(refusal, now, difference);
-        return;
+    }
+    if (client.connection.state() != ConnectionState::Joined) {
+        return;  // refused, or what came behind the hello was not a client's to send
     }
     client.connection.send_control(welcome_message());
     client.sender.mark_pending(live_);
@@ -122,15 +143,14 @@ CloseReason ReplicationServer::judge(const Hello& hello) const {
         return CloseReason::WireVersion;
     }
     if (hello.schema != schema_) {
-        const RepLayout* layout = layouts_.find_by_hash(
-            layouts_.find_difference(hello.layout_ids, hello.layout_count));
-        log(LogLevel::Warning, "a client was refused: its layouts are not ours (it has " +
-                                   std::to_string(hello.layout_count) + ", we have " +
-                                   std::to_string(layouts_.count()) +
-                                   (layout == nullptr
-                                        ? std::string(")")
-                                        : "; \"" + std::string(layout->type().name()) +
-                                              "\" differs)"));
+        const RepLayout* layout =
+            layouts_.find_by_hash(layouts_.find_difference(hello.layout_ids, hello.layout_count));
+        log(LogLevel::Warning,
+            "a client was refused: its layouts are not ours (it has " +
+                std::to_string(hello.layout_count) + ", we have " +
+                std::to_string(layouts_.count()) +
+                (layout == nullptr ? std::string(")")
+                                   : "; \"" + std::string(layout->type().name()) + "\" differs)"));
         return CloseReason::LayoutMismatch;
     }
     return connection_count() >= settings_.config.connections_max ? CloseReason::ServerFull
@@ -148,13 +168,13 @@ ReplicationServer::Client& ReplicationServer::accept(PeerId peer, std::uint16_t 
 
 void ReplicationServer::flush(NetTime now) {
     for (Client* client : clients_) {
-        client->connection.packets().begin_flush(now);
+        client->connection.begin_flush(now);
     }
     server_replicate_actors();
     for (Client* client : clients_) {
         client->connection.flush(now);
     }
-    remove_closed();
+    remove_closed(now);
 }
 
 void ReplicationServer::server_replicate_actors() {
@@ -174,17 +194,21 @@ void ReplicationServer::server_replicate_actors() {
             if (client->connection.packets().write_unsent_bunches()) {
                 client->sender.process_prioritized_actors();
             }
+            client->sender.validate_pairs();
         }
     }
     changed_.clear_all();
 }
 
-void ReplicationServer::remove_closed() {
+void ReplicationServer::remove_closed(NetTime now) {
+    ended_sessions_.forget_before(
+        now.plus_milliseconds(-std::int64_t{settings_.config.timeout_ms}));
     const auto is_closed = [](const Client* client) {
         return client->connection.state() == ConnectionState::Closed;
     };
     for (Client* client : clients_) {
         if (is_closed(client)) {
+            ended_sessions_.add(client->connection.peer(), client->connection.session(), now);
             const auto found = clients_by_peer_.find(client->connection.peer().value);
             if (found != clients_by_peer_.end() && found->second == client) {
                 clients_by_peer_.erase(found);
@@ -199,6 +223,10 @@ void ReplicationServer::remove_closed() {
 
 NetObjectId ReplicationServer::add_object(const RepLayout& layout, ObjectHandle object) {
     REPLAYOUT_ASSERT(!object.is_null());
+    if (objects_.object_count() >= settings_.config.channels_max) {
+        log(LogLevel::Error, "an object was not added: there are channels_max of them");
+        return {};
+    }
     const NetGUID guid = guids_.guid_of(object);
     guids_.bind(guid, object);
     const NetObjectId id = objects_.add(layout, layouts_.number_of(layout), object, guid);

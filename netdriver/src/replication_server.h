@@ -7,6 +7,7 @@
 
 #include "bit_row.h"
 #include "control_message.h"
+#include "ended_sessions.h"
 #include "layout_table.h"
 #include "net_connection.h"
 #include "object_store.h"
@@ -19,8 +20,7 @@ namespace replayout {
 class ReplicationServer {
   public:
     ReplicationServer(const NetDriverSettings& settings, const LayoutTable& layouts,
-                      Transport& transport, NetWorld& world, NetGUIDCache& guids,
-                      NetStats& stats);
+                      Transport& transport, NetWorld& world, NetGUIDCache& guids, NetStats& stats);
     ~ReplicationServer();
     ReplicationServer(const ReplicationServer&) = delete;
     ReplicationServer& operator=(const ReplicationServer&) = delete;
@@ -59,7 +59,7 @@ class ReplicationServer {
     void receive_hello(PeerId peer, std::span<const std::byte> datagram, NetTime now);
     [[nodiscard]] CloseReason judge(const Hello& hello) const;
     Client& accept(PeerId peer, std::uint16_t session, NetTime now);
-    void remove_closed();
+    void remove_closed(NetTime now);
     void destroy(Client* client) noexcept;
 
     const NetDriverSettings& settings_;
@@ -76,6 +76,7 @@ class ReplicationServer {
     SendContext context_;
     Vector<Client*> clients_;  // in the order in which they joined
     std::pmr::unordered_map<std::uint64_t, Client*> clients_by_peer_;  // looked up, never walked
+    EndedSessions ended_sessions_;
 };
 
 }  // namespace replayout

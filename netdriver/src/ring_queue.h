@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A queue in a ring that grows to what it needs and stays there: packets are resolved in the order in
-// which they were sent, and so is what they carried.
+// A queue in a ring that grows to what it needs and stays there: packets are resolved in the order
+// in which they were sent, and so is what they carried.
 #pragma once
 
 #include <replayout/reflection/diagnostics.h>

@@ -100,6 +100,12 @@ std::span<const std::byte> BitReader::take_bytes(std::size_t count) noexcept {
     return taken;
 }
 
+BitReader BitReader::take_reader(std::size_t count) noexcept {
+    BitReader taken(take_bytes(count), budget_);
+    taken.failed_ = failed_;
+    return taken;
+}
+
 void BitReader::finish_byte() noexcept {
     const auto used = static_cast<std::uint32_t>(position_bits_ & 7);
     if (used != 0 && read_bits(8 - used) != 0) {

@@ -7,8 +7,8 @@ namespace replayout {
 
 namespace {
 
-// A gap in a universe of n handles is about n / (runs + 1) long. Order 0 up to 31 handles keeps a gap
-// of zero at one bit; beyond, each doubling of the universe adds one bit to every gap.
+// A gap in a universe of n handles is about n / (runs + 1) long. Order 0 up to 31 handles keeps a
+// gap of zero at one bit; beyond, each doubling of the universe adds one bit to every gap.
 [[nodiscard]] std::uint32_t gap_order(std::uint32_t bit_count) noexcept {
     const auto width = static_cast<std::uint32_t>(std::bit_width(bit_count));
     return width > 5 ? width - 5 : 0;
@@ -44,8 +44,7 @@ void ChangeMask::set_range(std::uint32_t first, std::uint32_t count) noexcept {
 }
 
 bool ChangeMask::any() const noexcept {
-    return std::any_of(words_.begin(), words_.end(),
-                       [](std::uint64_t word) { return word != 0; });
+    return std::any_of(words_.begin(), words_.end(), [](std::uint64_t word) { return word != 0; });
 }
 
 std::uint32_t ChangeMask::count() const noexcept {

@@ -6,7 +6,8 @@
 namespace replayout {
 
 ChangelistHistory::ChangelistHistory(std::uint32_t handle_count, MemoryResource* resource)
-    : versions_(Allocator<Version>(resource)), words_(Allocator<std::uint64_t>(resource)),
+    : versions_(Allocator<Version>(resource)),
+      words_(Allocator<std::uint64_t>(resource)),
       word_count_((handle_count + 63) / 64) {}
 
 void ChangelistHistory::add(Version version, const ChangeMask& changed) {

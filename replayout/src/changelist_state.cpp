@@ -6,8 +6,11 @@
 namespace replayout {
 
 ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resource)
-    : layout_(&layout), shadow_(layout, resource), last_changed_(Allocator<Version>(resource)),
-      history_(layout.handle_count(), resource), changed_(resource),
+    : layout_(&layout),
+      shadow_(layout, resource),
+      last_changed_(Allocator<Version>(resource)),
+      history_(layout.handle_count(), resource),
+      changed_(resource),
       shared_(layout.handle_count(), resource) {
     last_changed_.resize(layout.handle_count(), 0);
     shadow_.memory().copy(layout.root(), shadow_.buffer(), layout.archetype().buffer());
@@ -37,7 +40,7 @@ bool ChangelistState::update(const void* object, PackageMap& package_map,
 }
 
 bool owes_array(const RepLayout& layout, CmdIndex array_cmd, const ShadowArray& array,
-                const OwedVersions& position) noexcept {
+                const OwedVersions& position, const RepRange& lost_range) noexcept {
     if (position.owes(array.count_version)) {
         return true;
     }
@@ -45,13 +48,16 @@ bool owes_array(const RepLayout& layout, CmdIndex array_cmd, const ShadowArray& 
     for (std::uint32_t i = 0; i < array.count; ++i) {
         const Version* versions = array.versions + std::size_t{i} * element.handle_count;
         const ConstShadowBuffer memory(array.elements + std::size_t{i} * element.shadow_size);
+        const bool may_be_lost = lost_range.contains_element(i);
         for (std::uint32_t leaf = 0; leaf < element.handle_count; ++leaf) {
-            if (position.owes(versions[leaf])) {
+            if (versions[leaf] > position.sent_version ||
+                (may_be_lost && position.owes(versions[leaf]))) {
                 return true;
             }
+            // What is new below shows in the version of this leaf; what was lost below need not.
             const CmdIndex index = layout.cmd_of(element, RepHandle{leaf + 1});
             const RepLayoutCmd& cmd = layout.cmd(index);
-            if (cmd.type == RepLayoutCmdType::DynamicArray &&
+            if (may_be_lost && cmd.type == RepLayoutCmdType::DynamicArray &&
                 owes_array(layout, index, shadow_value<ShadowArray>(memory + cmd.shadow_offset),
                            position)) {
                 return true;
@@ -79,7 +85,8 @@ void ChangelistState::collect_owed(const OwedVersions& position, ChangeMask& owe
         const bool is_owed =
             cmd.type == RepLayoutCmdType::DynamicArray
                 ? owes_array(*layout_, index,
-                             shadow_value<ShadowArray>(shadow() + cmd.shadow_offset), position)
+                             shadow_value<ShadowArray>(shadow() + cmd.shadow_offset), position,
+                             position.lost_range)
                 : position.owes(last_changed_[bit]);
         if (!is_owed) {
             owed.clear(bit);

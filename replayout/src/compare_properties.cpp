@@ -2,6 +2,7 @@
 #include "compare_properties.h"
 
 #include <replayout/reflection/property.h>
+#include <replayout/utf8.h>
 
 #include "struct_value.h"
 
@@ -13,8 +14,8 @@ namespace replayout {
 
 namespace {
 
-/// New: the element did not exist before, so every leaf counts as changed, whatever its value. A regrown
-/// element may equal a fresh shadow while some client still holds the old one.
+/// New: the element did not exist before, so every leaf counts as changed, whatever its value. A
+/// regrown element may equal a fresh shadow while some client still holds the old one.
 enum class ElementAge : std::uint8_t { Known, New };
 
 [[nodiscard]] bool update_scope(CompareContext& context, const RepScope& scope,
@@ -38,7 +39,8 @@ enum class ElementAge : std::uint8_t { Known, New };
     if (text == kept) {
         return false;
     }
-    if (text.size() > context.layout.limits().string_bytes_max) {
+    // Checked here, once a change, because a receiver would refuse the whole block.
+    if (text.size() > context.layout.limits().string_bytes_max || !is_valid_utf8(text)) {
         ++context.over_limit_count;
         return false;
     }
@@ -85,8 +87,9 @@ enum class ElementAge : std::uint8_t { Known, New };
     if (is_changed) {
         context.memory.resize_array(cmd, element, kept, static_cast<std::uint32_t>(count));
         kept.count_version = context.version;
-    } else if (count == 0 || (element.is_contiguous && element.shadow_size == cmd.element_size &&
-                              std::memcmp(elements, kept.elements, count * cmd.element_size) == 0)) {
+    } else if (count == 0 ||
+               (element.is_contiguous && element.shadow_size == cmd.element_size &&
+                std::memcmp(elements, kept.elements, count * cmd.element_size) == 0)) {
         return false;
     }
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -122,7 +125,8 @@ enum class ElementAge : std::uint8_t { Known, New };
 template <typename OnChange>
 void update_differing(CompareContext& context, const RepScope& scope, ConstObjectBuffer object,
                       ShadowBuffer shadow, OnChange on_change) {
-    const auto runs = context.layout.runs().subspan(scope.run_start, scope.run_end - scope.run_start);
+    const auto runs =
+        context.layout.runs().subspan(scope.run_start, scope.run_end - scope.run_start);
     for (const CompareRun& run : runs) {
         if (run.size != 0 && std::memcmp((object + run.object_offset).data(),
                                          (shadow + run.shadow_offset).data(), run.size) == 0) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Object against shadow. What differs is copied into the shadow and reported: as a handle of the object,
-// and inside arrays as a version per element leaf.
+// Object against shadow. What differs is copied into the shadow and reported: as a handle of the
+// object, and inside arrays as a version per element leaf.
 #pragma once
 
 #include <replayout/change_mask.h>
@@ -17,7 +17,7 @@ struct CompareContext {
     /// Gives references their ids. Null only for an archetype.
     PackageMap* package_map;
     Version version;  ///< what a change is stamped with
-    /// Values that were left out because they exceed a limit; see RepLimits.
+    /// Values that were left out because they exceed a limit or are not UTF-8; see RepLimits.
     std::uint64_t over_limit_count = 0;
 };
 

@@ -11,12 +11,22 @@ namespace replayout {
 
 namespace {
 
-void copy_into_shadow(const RepLayout& layout, const void* object, ShadowState& shadow) {
+[[nodiscard]] Status copy_into_shadow(const RepLayout& layout, const void* object,
+                                      ShadowState& shadow) {
     ChangeMask changed;
     changed.reset(layout.handle_count());
     CompareContext context{layout, shadow.memory(), nullptr, 0};
     (void)compare_properties(context, ConstObjectBuffer(static_cast<const std::byte*>(object)),
                              shadow.buffer(), changed);
+    // Both ends hold such a value, the shadow does not: a change to what the shadow holds instead
+    // would never be sent.
+    if (context.over_limit_count > 0) {
+        return Error{ErrorCode::LimitExceeded,
+                     "layout of \"" + std::string(layout.type().name()) +
+                         "\": its archetype holds a value that cannot be sent: "
+                         "too large, or not UTF-8"};
+    }
+    return {};
 }
 
 }  // namespace
@@ -26,9 +36,9 @@ Status make_archetype(const RepLayout& layout, const void* archetype, MemoryReso
     const Type& type = layout.type();
     auto shadow = std::make_unique<ShadowState>(layout, resource);
     if (archetype != nullptr) {
-        copy_into_shadow(layout, archetype, *shadow);
+        const Status status = copy_into_shadow(layout, archetype, *shadow);
         result = std::move(shadow);
-        return {};
+        return status;
     }
     const TypeOps& ops = type.ops();
     if (ops.construct == nullptr || ops.destroy == nullptr) {
@@ -38,11 +48,11 @@ Status make_archetype(const RepLayout& layout, const void* archetype, MemoryReso
     }
     void* object = resource->allocate(type.size(), type.alignment());
     ops.construct(object);
-    copy_into_shadow(layout, object, *shadow);
+    const Status status = copy_into_shadow(layout, object, *shadow);
     ops.destroy(object);
     resource->deallocate(object, type.size(), type.alignment());
     result = std::move(shadow);
-    return {};
+    return status;
 }
 
 }  // namespace replayout

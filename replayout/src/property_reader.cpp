@@ -50,8 +50,7 @@ void store_bits(std::byte* bytes, std::uint64_t value, std::uint32_t size) noexc
 class ErasedValue {
   public:
     ErasedValue(const TypeOps& ops, MemoryResource* resource)
-        : ops_(ops), resource_(resource),
-          memory_(resource->allocate(ops.size, ops.alignment)) {
+        : ops_(ops), resource_(resource), memory_(resource->allocate(ops.size, ops.alignment)) {
         ops.construct(memory_);
     }
     ~ErasedValue() {
@@ -71,12 +70,22 @@ class ErasedValue {
 
 }  // namespace
 
-PropertyReader::PropertyReader(const RepLayout& layout, BitReader& reader, ReceiveContext& context,
-                               std::byte* object, ReceivingRepState* state, NotifyQueue* notifies)
-    : layout_(layout), reader_(reader), context_(context), object_(object), state_(state),
-      notifies_(notifies) {}
+bool PropertyReader::check_block() {
+    REPLAYOUT_ASSERT(is_checking());
+    read_block();
+    if (context_.must_fill_reader && reader_.bits_left() != 0) {
+        reader_.fail();
+    }
+    return !reader_.failed();
+}
 
-bool PropertyReader::read_block() {
+bool PropertyReader::apply_block() {
+    REPLAYOUT_ASSERT(!is_checking());
+    read_block();
+    return !reader_.failed();
+}
+
+void PropertyReader::read_block() {
     ChangeMask& handles = context_.scratch.handles_;
     read_change_mask(reader_, handles, layout_.handle_count(), EmptySet::Impossible);
     for (std::uint32_t bit = handles.next(0); bit < handles.bit_count() && !reader_.failed();
@@ -85,6 +94,7 @@ bool PropertyReader::read_block() {
         const ParentIndex parent = layout_.cmd(index).parent_index;
         Place place;
         place.memory = object_;
+        place.present = present_;
         place.path.handles[0] = bit + 1;
         if (!is_checking()) {
             notifies_->before_write(parent);
@@ -94,7 +104,6 @@ bool PropertyReader::read_block() {
         }
     }
     reader_.finish_byte();
-    return !reader_.failed();
 }
 
 bool PropertyReader::read_value(CmdIndex index, const Place& place) {
@@ -157,7 +166,9 @@ bool PropertyReader::read_string(const RepLayoutCmd& cmd, std::byte* memory) {
     if (ops.view(memory, ops.context) == incoming) {
         return false;
     }
-    return ops.assign(memory, incoming, ops.context);
+    const bool is_taken = ops.assign(memory, incoming, ops.context);
+    context_.values_refused += is_taken ? 0 : 1;
+    return is_taken;
 }
 
 bool PropertyReader::read_object(const RepLayoutCmd& cmd, const Place& place) {
@@ -166,10 +177,13 @@ bool PropertyReader::read_object(const RepLayoutCmd& cmd, const Place& place) {
         return false;
     }
     void* memory = place.memory + cmd.object_offset.value;
-    const ObjectHandle target = context_.package_map.object_of(guid);
-    const bool is_kept =
-        state_->set_reference(place.path, {guid, !target.is_null()}, context_.references_max,
-                              context_.dropped);
+    ObjectHandle target = context_.package_map.object_of(guid);
+    const bool is_kept = state_->set_reference(place.path, {guid, !target.is_null()},
+                                               context_.references_max, context_.dropped);
+    if (!is_kept) {
+        target = ObjectHandle{};  // nobody would set it to null when the target goes
+    }
+    context_.has_too_many_references = context_.has_too_many_references || !is_kept;
     if (context_.named != nullptr && !guid.is_null() && is_kept) {
         context_.named->push_back(guid);
     }
@@ -192,11 +206,21 @@ bool PropertyReader::read_struct(const RepLayoutCmd& cmd, std::byte* memory) {
         }
         return false;
     }
-    // The previous value, to tell whether it changes; the new one is read in place, as in Unreal, so a
-    // serializer may leave members that it does not send as they are.
+    // The previous value, to tell whether it changes; the new one is read in place, as in Unreal,
+    // so a serializer may leave members that it does not send as they are.
     copy_struct(type, incoming.get(), memory);
     (void)type.traits().net_serialize(memory, archive, &context_.package_map, ok);
     return !structs_identical(type, memory, incoming.get());
+}
+
+bool PropertyReader::check_count(const RepLayoutCmd& cmd, std::size_t old_count,
+                                 std::uint64_t count) {
+    if (count > layout_.limits().array_count_max) {
+        reader_.fail();
+        return false;
+    }
+    const std::uint64_t added = count > old_count ? count - old_count : 0;
+    return reader_.spend_allocation(added * cmd.element_size);
 }
 
 bool PropertyReader::resize_array(const RepLayoutCmd& cmd, const RepScope& element,
@@ -218,30 +242,33 @@ bool PropertyReader::resize_array(const RepLayoutCmd& cmd, const RepScope& eleme
 bool PropertyReader::read_array(CmdIndex index, const Place& place) {
     const RepLayoutCmd& cmd = layout_.cmd(index);
     const RepScope& element = layout_.element_scope(index);
+    const ArrayOps& ops = cmd.property->array;
     std::byte* array = is_checking() ? nullptr : place.memory + cmd.object_offset.value;
+    const std::byte* present =
+        place.present == nullptr ? nullptr : place.present + cmd.object_offset.value;
+    const std::size_t present_count = present == nullptr ? 0 : ops.count(present);
     const std::uint64_t count = reader_.read_packed_uint();
-    if (count > layout_.limits().array_count_max ||
-        (is_checking() && !reader_.spend_allocation(count * cmd.element_size))) {
-        reader_.fail();
+    if (is_checking() && !check_count(cmd, present_count, count)) {
         return false;
     }
     const auto element_count = static_cast<std::uint32_t>(count);
-    bool is_changed =
-        !is_checking() && resize_array(cmd, element, place, array, element_count);
+    bool is_changed = !is_checking() && resize_array(cmd, element, place, array, element_count);
     if (element_count == 0) {
         return is_changed;
     }
     ChangeMask& changed = context_.scratch.elements_[place.depth];
     read_change_mask(reader_, changed, element_count * element.handle_count, EmptySet::Possible);
-    auto* elements =
-        is_checking() ? nullptr
-                      : static_cast<std::byte*>(cmd.property->array.mutable_data(array));
+    auto* elements = is_checking() ? nullptr : static_cast<std::byte*>(ops.mutable_data(array));
+    const auto* present_elements =
+        present_count == 0 ? nullptr : static_cast<const std::byte*>(ops.data(present));
     for (std::uint32_t bit = changed.next(0); bit < changed.bit_count() && !reader_.failed();
          bit = changed.next(bit + 1)) {
         const std::uint32_t i = bit / element.handle_count;
+        const std::size_t offset = std::size_t{i} * cmd.element_size;
         const CmdIndex leaf = layout_.cmd_of(element, RepHandle{bit % element.handle_count + 1});
         Place inner = place;
-        inner.memory = is_checking() ? nullptr : elements + std::size_t{i} * cmd.element_size;
+        inner.memory = is_checking() ? nullptr : elements + offset;
+        inner.present = i < present_count ? present_elements + offset : nullptr;
         inner.depth = place.depth + 1;
         inner.path.handles[inner.depth] = bit + 1;
         is_changed = read_value(leaf, inner) || is_changed;

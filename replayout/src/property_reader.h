@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Decodes values, in one of two ways that take exactly the same steps through the bits: check, which
-// touches nothing, and apply, which cannot fail on what was checked.
+// Decodes values, in one of two ways that take exactly the same steps through the bits: check,
+// which writes nothing, and apply, which cannot fail on what was checked.
+//
+// Checking looks at the object for one thing, how many elements its arrays have: only growth takes
+// memory, and so only growth is charged to the budget.
 #pragma once
 
 #include <replayout/receive_properties.h>
@@ -35,21 +38,36 @@ class NotifyQueue {
 
 class PropertyReader {
   public:
-    /// `object` null: check only. Then `state` and `notifies` may be null too.
+    /// To check. `object` may be null: then it is one whose arrays are empty.
     PropertyReader(const RepLayout& layout, BitReader& reader, ReceiveContext& context,
-                   std::byte* object, ReceivingRepState* state, NotifyQueue* notifies);
+                   const std::byte* object) noexcept
+        : layout_(layout), reader_(reader), context_(context), present_(object) {}
+
+    /// To apply.
+    PropertyReader(const RepLayout& layout, BitReader& reader, ReceiveContext& context,
+                   std::byte* object, ReceivingRepState& state, NotifyQueue& notifies) noexcept
+        : layout_(layout),
+          reader_(reader),
+          context_(context),
+          object_(object),
+          state_(&state),
+          notifies_(&notifies) {}
 
     /// One block up to its end. False: malformed.
-    bool read_block();
+    [[nodiscard]] bool check_block();
+    [[nodiscard]] bool apply_block();
 
   private:
-    /// Where a scope's memory is (null when checking), and the way there.
+    /// Where a scope's memory is, and the way there.
     struct Place {
-        std::byte* memory = nullptr;
+        std::byte* memory = nullptr;  ///< null when checking
+        const std::byte* present =
+            nullptr;  ///< when checking: the same, null where there is none yet
         RepPath path;
         std::uint32_t depth = 0;
     };
 
+    void read_block();
     /// Each returns whether the value in memory changed.
     bool read_value(CmdIndex index, const Place& place);
     bool read_plain(const RepLayoutCmd& cmd, std::byte* memory);
@@ -57,6 +75,7 @@ class PropertyReader {
     bool read_object(const RepLayoutCmd& cmd, const Place& place);
     bool read_struct(const RepLayoutCmd& cmd, std::byte* memory);
     bool read_array(CmdIndex index, const Place& place);
+    bool check_count(const RepLayoutCmd& cmd, std::size_t old_count, std::uint64_t count);
     bool resize_array(const RepLayoutCmd& cmd, const RepScope& element, const Place& place,
                       std::byte* array, std::uint32_t count);
 
@@ -65,9 +84,10 @@ class PropertyReader {
     const RepLayout& layout_;
     BitReader& reader_;
     ReceiveContext& context_;
-    std::byte* object_;
-    ReceivingRepState* state_;
-    NotifyQueue* notifies_;
+    const std::byte* present_ = nullptr;
+    std::byte* object_ = nullptr;
+    ReceivingRepState* state_ = nullptr;
+    NotifyQueue* notifies_ = nullptr;
 };
 
 }  // namespace replayout

@@ -159,13 +159,15 @@ void PropertyWriter::encode_struct(const RepLayoutCmd& cmd, ConstShadowBuffer le
                                    BitWriter& writer) {
     NetArchive archive(writer);
     bool ok = true;
-    // Saving does not change the value; the one function serves both directions and so takes it mutable.
+    // Saving does not change the value; the one function serves both directions and so takes it
+    // mutable.
     void* value = const_cast<std::byte*>(leaf.data());
     const Type& type = *cmd.property->struct_type;
     (void)type.traits().net_serialize(value, archive, &context_.package_map, ok);
     if (!ok) {
-        log(LogLevel::Error, "net_serialize of \"" + std::string(type.name()) + "\" in property \"" +
-                                 cmd.property->name + "\" failed while writing");
+        log(LogLevel::Error, "net_serialize of \"" + std::string(type.name()) +
+                                 "\" in property \"" + cmd.property->name +
+                                 "\" failed while writing");
     }
 }
 

@@ -33,8 +33,7 @@ class PropertyWriter {
     }
     /// Null when there is none, and when sharing is off.
     [[nodiscard]] const SharedPiece* find_piece(RepHandle handle, CmdIndex index) const noexcept;
-    [[nodiscard]] const SharedPiece& build_shared_serialization(RepHandle handle,
-                                                                CmdIndex index);
+    [[nodiscard]] const SharedPiece& build_shared_serialization(RepHandle handle, CmdIndex index);
     [[nodiscard]] BitWriter encode_to_scratch(CmdIndex index);
     void encode(CmdIndex index, ConstShadowBuffer scope_memory, BitWriter& writer);
     void encode_leaf(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, BitWriter& writer);

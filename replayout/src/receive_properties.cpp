@@ -8,7 +8,9 @@
 namespace replayout {
 
 ReceiveScratch::ReceiveScratch(MemoryResource* resource)
-    : resource_(resource), handles_(resource), elements_(Allocator<ChangeMask>(resource)),
+    : values_(resource),
+      handles_(resource),
+      elements_(Allocator<ChangeMask>(resource)),
       text_(Allocator<std::byte>(resource)),
       previous_values_(Allocator<PreviousValue>(resource)) {
     elements_.reserve(nesting_depth_max + 1);
@@ -24,17 +26,20 @@ NotifyQueue::NotifyQueue(const RepLayout& layout, std::byte* object, ReceiveScra
     REPLAYOUT_ASSERT(scratch.previous_values_.empty());
 }
 
-NotifyQueue::~NotifyQueue() { destroy_values(); }
+NotifyQueue::~NotifyQueue() {
+    destroy_values();
+}
 
 void NotifyQueue::before_write(ParentIndex parent) {
     const RepParentCmd& cmd = layout_.parents()[parent.value];
     auto& values = scratch_.previous_values_;
-    // Handles ascend, and with them parents: the last entry is the only one that can be this parent's.
+    // Handles ascend, and with them parents: the last entry is the only one that can be this
+    // parent's.
     if (!cmd.property->notify || (!values.empty() && values.back().parent_index == parent.value)) {
         return;
     }
     const TypeOps& ops = cmd.property->ops;
-    void* copy = scratch_.resource_->allocate(ops.size, ops.alignment);
+    void* copy = scratch_.values_.allocate(ops.size, ops.alignment);
     ops.copy_construct(copy, object_ + cmd.object_offset.value);
     values.push_back({parent.value, copy, false});
 }
@@ -67,7 +72,7 @@ void NotifyQueue::destroy_values() noexcept {
     for (const auto& entry : scratch_.previous_values_) {
         const TypeOps& ops = layout_.parents()[entry.parent_index].property->ops;
         ops.destroy(entry.value);
-        scratch_.resource_->deallocate(entry.value, ops.size, ops.alignment);
+        scratch_.values_.deallocate(entry.value, ops.size, ops.alignment);
     }
     scratch_.previous_values_.clear();
 }
@@ -75,16 +80,16 @@ void NotifyQueue::destroy_values() noexcept {
 bool receive_properties(const RepLayout& layout, BitReader& reader, void* object,
                         ReceivingRepState& state, ReceiveContext& context) {
     REPLAYOUT_ASSERT(object != nullptr);
+    auto* bytes = static_cast<std::byte*>(object);
     BitReader check = reader;
-    if (!PropertyReader(layout, check, context, nullptr, nullptr, nullptr).read_block()) {
+    if (!PropertyReader(layout, check, context, bytes).check_block()) {
         reader.fail();
         return false;
     }
-    auto* bytes = static_cast<std::byte*>(object);
     NotifyQueue notifies(layout, bytes, context.scratch);
     BitReader apply = reader.without_budget();
     const bool is_applied =
-        PropertyReader(layout, apply, context, bytes, &state, &notifies).read_block();
+        PropertyReader(layout, apply, context, bytes, state, notifies).apply_block();
     REPLAYOUT_ASSERT(is_applied);
     reader.skip_bits(check.position_bits() - reader.position_bits());
     notifies.run();
@@ -92,7 +97,7 @@ bool receive_properties(const RepLayout& layout, BitReader& reader, void* object
 }
 
 bool skip_properties(const RepLayout& layout, BitReader& reader, ReceiveContext& context) {
-    return PropertyReader(layout, reader, context, nullptr, nullptr, nullptr).read_block();
+    return PropertyReader(layout, reader, context, nullptr).check_block();
 }
 
 namespace {

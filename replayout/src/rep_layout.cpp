@@ -6,17 +6,25 @@
 
 namespace replayout {
 
+RepLayout::RepLayout(MemoryResource* resource)
+    : parents_(resource),
+      cmds_(resource),
+      scopes_(resource),
+      element_scopes_(resource),
+      handle_cmds_(resource),
+      runs_(resource),
+      diagnostics_(resource) {}
+
 RepLayout::~RepLayout() = default;
 
-Result<std::unique_ptr<RepLayout>> RepLayout::create(const TypeRegistry& registry,
-                                                     const Type& type,
+Result<std::unique_ptr<RepLayout>> RepLayout::create(const TypeRegistry& registry, const Type& type,
                                                      const RepLayoutOptions& options,
                                                      MemoryResource* resource) {
     if (!registry.is_frozen()) {
-        return Error{ErrorCode::RegistryNotFrozen, "layout of \"" + std::string(type.name()) +
-                                                       "\": its registry is not frozen"};
+        return Error{ErrorCode::RegistryNotFrozen,
+                     "layout of \"" + std::string(type.name()) + "\": its registry is not frozen"};
     }
-    return RepLayoutBuilder(type, options).build(resource);
+    return RepLayoutBuilder(type, options, resource).build();
 }
 
 }  // namespace replayout

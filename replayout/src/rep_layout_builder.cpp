@@ -13,6 +13,10 @@ namespace {
 // Handles and commands are 16 bit; one value each is kept free as a sentinel.
 constexpr std::size_t cmd_count_max = 65'534;
 
+// Handles inside one array: 2,048 elements of 512 leaves. A set of them is 128 KiB, which is what a
+// few bytes from a peer can make a receiver touch.
+constexpr std::uint64_t array_handles_max = 1'048'576;
+
 [[nodiscard]] RepLayoutCmdType bits_type(std::uint32_t size) noexcept {
     switch (size) {
         case 1:
@@ -57,10 +61,11 @@ constexpr std::size_t cmd_count_max = 65'534;
 
 }  // namespace
 
-RepLayoutBuilder::RepLayoutBuilder(const Type& type, const RepLayoutOptions& options)
-    : type_(type), options_(options), layout_(new RepLayout()) {}
+RepLayoutBuilder::RepLayoutBuilder(const Type& type, const RepLayoutOptions& options,
+                                   MemoryResource* resource)
+    : type_(type), options_(options), resource_(resource), layout_(new RepLayout(resource)) {}
 
-Result<std::unique_ptr<RepLayout>> RepLayoutBuilder::build(MemoryResource* resource) {
+Result<std::unique_ptr<RepLayout>> RepLayoutBuilder::build() {
     layout_->type_ = &type_;
     layout_->limits_ = options_.limits;
     fingerprint_.add("replayout layout 1");
@@ -76,7 +81,7 @@ Result<std::unique_ptr<RepLayout>> RepLayoutBuilder::build(MemoryResource* resou
     finish_scopes();
     layout_->fingerprint_ = fingerprint_.digest();
     const Status status =
-        make_archetype(*layout_, options_.archetype, resource, layout_->archetype_);
+        make_archetype(*layout_, options_.archetype, resource_, layout_->archetype_);
     if (!status) {
         return status.error();
     }
@@ -154,10 +159,10 @@ void RepLayoutBuilder::add_property(const Property& property, const Cursor& curs
             add_array(property, cursor);
             return;
         case PropertyKind::ObjectReference:
-            add_leaf(property, RepLayoutCmdType::Object,
-                     RepLayoutCmdFlags::IsSharedSerialization |
-                         RepLayoutCmdFlags::HasObjectReferences,
-                     cursor);
+            add_leaf(
+                property, RepLayoutCmdType::Object,
+                RepLayoutCmdFlags::IsSharedSerialization | RepLayoutCmdFlags::HasObjectReferences,
+                cursor);
             return;
         default:
             add_leaf(property, leaf_type(property), RepLayoutCmdFlags::IsSharedSerialization,
@@ -170,11 +175,17 @@ void RepLayoutBuilder::add_struct(const Property& property, const Cursor& cursor
     const Type& type = *property.struct_type;
     const StructTraits& traits = type.traits();
     if (traits.has_net_delta_serializer) {
-        fail(ErrorCode::Unsupported, cursor.path, "has a NetDeltaSerializer, which no layout supports yet");
+        fail(ErrorCode::Unsupported, cursor.path,
+             "has a NetDeltaSerializer, which no layout supports yet");
         return;
     }
     fingerprint_.add(traits.has_net_serializer ? 1 : 0);
     if (traits.has_net_serializer) {
+        if (type.ops().construct == nullptr) {
+            fail(ErrorCode::MissingOperation, cursor.path,
+                 "has a NetSerializer and cannot be default-constructed");
+            return;
+        }
         fingerprint_.add(type.name());
         add_leaf(property, RepLayoutCmdType::NetSerializeStruct,
                  traits.has_net_shared_serialization ? RepLayoutCmdFlags::IsSharedSerialization
@@ -183,9 +194,10 @@ void RepLayoutBuilder::add_struct(const Property& property, const Cursor& cursor
         return;
     }
     if (traits.has_net_shared_serialization) {
-        diagnose("struct \"" + std::string(type.name()) +
-                 "\" promises NetSharedSerialization without NetSerializer: it is flattened, so the "
-                 "promise has no effect");
+        diagnose(
+            "struct \"" + std::string(type.name()) +
+            "\" promises NetSharedSerialization without NetSerializer: it is flattened, so the "
+            "promise has no effect");
     }
     const std::uint32_t handle_count = layout_->scopes_[cursor.scope].handle_count;
     add_members(type, cursor);
@@ -208,14 +220,14 @@ void RepLayoutBuilder::add_members(const Type& type, const Cursor& cursor) {
         for (std::uint32_t index = 0; index < property.array_dim; ++index) {
             fingerprint_.add(property.name);
             fingerprint_.add(index);
-            add_property(property,
-                         {cursor.scope,
-                          cursor.object_offset + property.offset + index * property.size,
-                          chain_hash(cursor.chain, property, index),
-                          cursor.path + "." + property.name});
+            add_property(
+                property,
+                {cursor.scope, cursor.object_offset + property.offset + index * property.size,
+                 chain_hash(cursor.chain, property, index), cursor.path + "." + property.name});
         }
     }
-    // Ends the member list, so that members of a nested struct and those after it do not run together.
+    // Ends the member list, so that members of a nested struct and those after it do not run
+    // together.
     fingerprint_.add("end");
 }
 
@@ -240,8 +252,8 @@ void RepLayoutBuilder::add_leaf(const Property& property, RepLayoutCmdType type,
     cmd.relative_handle = static_cast<std::uint16_t>(++scope.handle_count);
     cmd.type = type;
     cmd.flags = flags;
-    layout_->is_fully_shared_ = layout_->is_fully_shared_ &&
-                                has_flag(flags, RepLayoutCmdFlags::IsSharedSerialization);
+    layout_->is_fully_shared_ =
+        layout_->is_fully_shared_ && has_flag(flags, RepLayoutCmdFlags::IsSharedSerialization);
     scope.shadow_size += footprint.size;
     scope.shadow_alignment = std::max(scope.shadow_alignment, alignment);
     fingerprint_.add(property.size * (is_plain(type) ? 1u : 0u));
@@ -267,6 +279,13 @@ void RepLayoutBuilder::add_array(const Property& property, const Cursor& cursor)
         fail(ErrorCode::Unsupported, cursor.path, "is an array whose element has nothing to send");
         return;
     }
+    const std::uint64_t element_handles = layout_->scopes_[scope].handle_count;
+    if (error_.code == ErrorCode::Ok &&
+        element_handles * options_.limits.array_count_max > array_handles_max) {
+        fail(ErrorCode::TooManyProperties, cursor.path,
+             "is an array whose elements have too many leaves for array_count_max");
+        return;
+    }
     bool is_shared = true;
     bool has_references = false;
     for (std::size_t i = array_cmd + 1; i < layout_->cmds_.size(); ++i) {
@@ -284,12 +303,16 @@ void RepLayoutBuilder::add_array(const Property& property, const Cursor& cursor)
 }
 
 void RepLayoutBuilder::add_return(std::uint16_t scope) {
+    // What lies behind it must have an index, too.
+    if (layout_->cmds_.size() > cmd_count_max) {
+        fail(ErrorCode::TooManyProperties, "the end of a list", "is one command too many");
+        return;
+    }
     RepLayoutCmd cmd;
     cmd.end_cmd = CmdIndex{static_cast<std::uint16_t>(layout_->cmds_.size() + 1)};
     layout_->cmds_.push_back(cmd);
     layout_->element_scopes_.push_back(0);
-    layout_->scopes_[scope].cmd_end =
-        CmdIndex{static_cast<std::uint16_t>(layout_->cmds_.size())};
+    layout_->scopes_[scope].cmd_end = CmdIndex{static_cast<std::uint16_t>(layout_->cmds_.size())};
     fingerprint_.add("return");
 }
 
@@ -330,8 +353,8 @@ void RepLayoutBuilder::add_run(RepScope& scope, const RepLayoutCmd& cmd, CmdInde
             return;
         }
     }
-    runs.push_back({cmd.object_offset, cmd.shadow_offset,
-                    is_plain(cmd.type) ? cmd.element_size : 0, index, cmd.end_cmd});
+    runs.push_back({cmd.object_offset, cmd.shadow_offset, is_plain(cmd.type) ? cmd.element_size : 0,
+                    index, cmd.end_cmd});
 }
 
 }  // namespace replayout

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Flattening of a type into commands. The only place that recurses over types; their depth was bounded
-// when they were registered.
+// Flattening of a type into commands. The only place that recurses over types; their depth was
+// bounded when they were registered.
 #pragma once
 
 #include <replayout/rep_layout.h>
@@ -13,9 +13,9 @@ namespace replayout {
 
 class RepLayoutBuilder {
   public:
-    RepLayoutBuilder(const Type& type, const RepLayoutOptions& options);
+    RepLayoutBuilder(const Type& type, const RepLayoutOptions& options, MemoryResource* resource);
 
-    [[nodiscard]] Result<std::unique_ptr<RepLayout>> build(MemoryResource* resource);
+    [[nodiscard]] Result<std::unique_ptr<RepLayout>> build();
 
   private:
     /// Where the members of one struct or class are being laid down.
@@ -46,6 +46,7 @@ class RepLayoutBuilder {
 
     const Type& type_;
     RepLayoutOptions options_;
+    MemoryResource* resource_;
     std::unique_ptr<RepLayout> layout_;
     Fingerprint fingerprint_;
     Error error_;
@@ -60,7 +61,6 @@ struct ShadowFootprint {
 
 /// Builds the archetype's shadow from an object, or from a default-constructed one.
 [[nodiscard]] Status make_archetype(const RepLayout& layout, const void* archetype,
-                                    MemoryResource* resource,
-                                    std::unique_ptr<ShadowState>& result);
+                                    MemoryResource* resource, std::unique_ptr<ShadowState>& result);
 
 }  // namespace replayout

@@ -6,7 +6,9 @@
 namespace replayout {
 
 SendScratch::SendScratch(MemoryResource* resource)
-    : owed(resource), part(resource), elements(Allocator<ChangeMask>(resource)),
+    : owed(resource),
+      part(resource),
+      elements(Allocator<ChangeMask>(resource)),
       value(Allocator<std::byte>(resource)) {
     elements.reserve(nesting_depth_max + 1);
     for (std::uint32_t depth = 0; depth <= nesting_depth_max; ++depth) {
@@ -110,7 +112,8 @@ class ArrayCutter {
         begin.element = end;
     }
     ++context.counters.properties_sent;
-    const bool is_last = begin.element == 0 && owed.next(begin.handle.value - 1) == owed.bit_count();
+    const bool is_last =
+        begin.element == 0 && owed.next(begin.handle.value - 1) == owed.bit_count();
     return is_last ? SendResult::Whole : SendResult::Part;
 }
 
@@ -166,8 +169,8 @@ SendResult send_part(ChangelistState& state, const OwedVersions& position, const
     return is_last ? SendResult::Whole : SendResult::Part;
 }
 
-std::size_t measure_property(ChangelistState& state, const OwedVersions& position,
-                             RepHandle handle, SendContext& context) {
+std::size_t measure_property(ChangelistState& state, const OwedVersions& position, RepHandle handle,
+                             SendContext& context) {
     return PropertyWriter(state, position, context).measure(handle);
 }
 

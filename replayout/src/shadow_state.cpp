@@ -106,6 +106,9 @@ void ShadowMemory::copy(const RepScope& scope, ShadowBuffer target,
                 const auto& from_array = shadow_value<ShadowArray>(from);
                 auto& to_array = shadow_value<ShadowArray>(to);
                 resize_array(cmd, element, to_array, from_array.count);
+                to_array.count_version = 0;
+                std::fill_n(to_array.versions, std::size_t{to_array.count} * element.handle_count,
+                            Version{0});
                 for (std::uint32_t i = 0; i < from_array.count; ++i) {
                     copy(element, ShadowBuffer(to_array.elements + i * element.shadow_size),
                          ConstShadowBuffer(from_array.elements + i * element.shadow_size));
@@ -119,8 +122,7 @@ void ShadowMemory::copy(const RepScope& scope, ShadowBuffer target,
     });
 }
 
-void ShadowMemory::relocate(const RepScope& scope, ShadowBuffer target,
-                            ShadowBuffer source) const {
+void ShadowMemory::relocate(const RepScope& scope, ShadowBuffer target, ShadowBuffer source) const {
     // Right as bytes for all but two kinds; a nested array changes hands with its pointers.
     std::memcpy(target.data(), source.data(), scope.shadow_size);
     for_each_leaf(*layout_, scope, [&](const RepLayoutCmd& cmd, CmdIndex) {
@@ -155,8 +157,8 @@ void ShadowMemory::resize_array(const RepLayoutCmd& cmd, const RepScope& element
 
 void ShadowMemory::reserve_array(const RepScope& element, ShadowArray& array,
                                  std::uint32_t capacity) const {
-    auto* elements = static_cast<std::byte*>(resource_->allocate(
-        std::size_t{capacity} * element.shadow_size, element.shadow_alignment));
+    auto* elements = static_cast<std::byte*>(
+        resource_->allocate(std::size_t{capacity} * element.shadow_size, element.shadow_alignment));
     auto* versions = static_cast<Version*>(resource_->allocate(
         std::size_t{capacity} * element.handle_count * sizeof(Version), alignof(Version)));
     for (std::uint32_t i = 0; i < array.count; ++i) {
@@ -178,17 +180,19 @@ void ShadowMemory::free_array(const RepScope& element, ShadowArray& array) const
     if (array.capacity > 0) {
         resource_->deallocate(array.elements, std::size_t{array.capacity} * element.shadow_size,
                               element.shadow_alignment);
-        resource_->deallocate(
-            array.versions, std::size_t{array.capacity} * element.handle_count * sizeof(Version),
-            alignof(Version));
+        resource_->deallocate(array.versions,
+                              std::size_t{array.capacity} * element.handle_count * sizeof(Version),
+                              alignof(Version));
     }
     array = ShadowArray();
 }
 
 ShadowState::ShadowState(const RepLayout& layout, MemoryResource* resource)
-    : layout_(&layout), resource_(resource), memory_(layout, resource),
-      bytes_(static_cast<std::byte*>(resource->allocate(
-          std::max(layout.root().shadow_size, 1u), layout.root().shadow_alignment))) {
+    : layout_(&layout),
+      resource_(resource),
+      memory_(layout, resource),
+      bytes_(static_cast<std::byte*>(resource->allocate(std::max(layout.root().shadow_size, 1u),
+                                                        layout.root().shadow_alignment))) {
     memory_.construct(layout.root(), buffer());
 }
 

@@ -18,9 +18,12 @@ constexpr std::size_t compact_bytes_min = 512;
 }  // namespace
 
 SharedSerialization::SharedSerialization(std::uint32_t handle_count, MemoryResource* resource)
-    : pieces_(Allocator<SharedPiece>(resource)), array_pieces_(Allocator<ArrayPiece>(resource)),
-      buffer_(Allocator<std::byte>(resource)), spare_(Allocator<std::byte>(resource)),
-      handle_count_(handle_count), payloads_(Allocator<SharedPayload>(resource)) {}
+    : pieces_(Allocator<SharedPiece>(resource)),
+      array_pieces_(Allocator<ArrayPiece>(resource)),
+      buffer_(Allocator<std::byte>(resource)),
+      spare_(Allocator<std::byte>(resource)),
+      handle_count_(handle_count),
+      payloads_(Allocator<SharedPayload>(resource)) {}
 
 const SharedPiece* SharedSerialization::find(RepHandle handle, Version version) const noexcept {
     if (pieces_.empty()) {
@@ -100,8 +103,7 @@ std::size_t SharedSerialization::memory_bytes() const noexcept {
         payload_bytes += payload.bytes.capacity();
     }
     return payload_bytes + pieces_.capacity() * sizeof(SharedPiece) +
-           array_pieces_.capacity() * sizeof(ArrayPiece) + buffer_.capacity() +
-           spare_.capacity();
+           array_pieces_.capacity() * sizeof(ArrayPiece) + buffer_.capacity() + spare_.capacity();
 }
 
 void SharedSerialization::replace(const BitWriter& bits, SharedPiece& piece) {
@@ -123,7 +125,8 @@ void SharedSerialization::replace(const BitWriter& bits, SharedPiece& piece) {
 }
 
 void SharedSerialization::compact() {
-    // Into the other of two buffers, which keep their memory: compacting allocates only while they grow.
+    // Into the other of two buffers, which keep their memory: compacting allocates only while they
+    // grow.
     spare_.clear();
     const auto move_piece = [this](SharedPiece& piece) {
         const std::byte* bytes = buffer_.data() + piece.byte_offset;

@@ -47,9 +47,11 @@ constexpr PeerId client_peer{2};
 class Stage {
   public:
     Stage()
-        : recordings_(small_recording()), schema_(*MatchSchema::create(recordings_)),
+        : recordings_(small_recording()),
+          schema_(*MatchSchema::create(recordings_)),
           network_(LoopbackSettings(), std::pmr::get_default_resource()),
-          server_world(*schema_), client_world(*schema_),
+          server_world(*schema_),
+          client_world(*schema_),
           server(NetDriverSettings(), network_.endpoint(server_peer), server_world),
           client(NetDriverSettings(), network_.endpoint(client_peer), client_world),
           end_state_(recordings_[0]) {
@@ -110,7 +112,8 @@ class Stage {
 
 }  // namespace
 
-TEST_CASE("ClientJudge: a client that holds what the server has is equal", "[bench][client_judge]") {
+TEST_CASE("ClientJudge: a client that holds what the server has is equal",
+          "[bench][client_judge]") {
     const Stage stage;
     const ClientVerdict verdict = stage.judge();
     CHECK(verdict.is_joined);

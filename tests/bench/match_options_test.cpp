@@ -35,10 +35,12 @@ TEST_CASE("MatchOptions: what is not said has the documented value", "[bench][ma
 
 TEST_CASE("MatchOptions: every option arrives where it belongs", "[bench][match_options]") {
     MatchOptions options;
-    CHECK(parse({"a.rtr.gz", "b.rtr.gz", "--clients", "3", "--loss", "0.5", "--burst", "4",
-                 "--duplicate", "0.1", "--reorder", "0.2", "--latency-ms", "7", "--jitter-ms", "2",
-                 "--bandwidth", "9000", "--seed", "11", "--ticks", "12", "--join-over", "1.5",
-                 "--sharing", "off", "--twin", "off", "--json", "x.json", "--quiet"},
+    CHECK(parse({"a.rtr.gz",     "b.rtr.gz", "--clients",   "3",   "--loss",      "0.5",
+                 "--burst",      "4",        "--duplicate", "0.1", "--reorder",   "0.2",
+                 "--latency-ms", "7",        "--jitter-ms", "2",   "--bandwidth", "9000",
+                 "--seed",       "11",       "--ticks",     "12",  "--join-over", "1.5",
+                 "--sharing",    "off",      "--twin",      "off", "--json",      "x.json",
+                 "--quiet"},
                 options) == -1);
     CHECK(options.traces == std::vector<std::string>{"a.rtr.gz", "b.rtr.gz"});
     CHECK(options.clients == 3);

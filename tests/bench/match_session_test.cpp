@@ -74,8 +74,7 @@ TEST_CASE("MatchSession: one seed gives the same packets twice, with sharing on 
     CHECK(first.packets_digest == again.packets_digest);
     CHECK(first.packets_digest == unshared.packets_digest);
     CHECK(first.packets_digest != other_seed.packets_digest);
-    CHECK(first.stats.replication.serializer_calls <
-          unshared.stats.replication.serializer_calls);
+    CHECK(first.stats.replication.serializer_calls < unshared.stats.replication.serializer_calls);
     CHECK(unshared.stats.replication.pieces_reused == 0);
 }
 

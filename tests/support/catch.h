@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// One spelling for Catch2 2.13 and 3. Not used in tests, because the two differ there: Approx, Contains.
+// One spelling for Catch2 2.13 and 3. Not used in tests, because the two differ there: Approx,
+// Contains.
 #pragma once
 
 #if __has_include(<catch2/catch_test_macros.hpp>)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The mirror of BitWriter, and the only class that touches bytes from a peer. A read past the end, a
-// packed integer that is too long, a decode budget that is spent: each makes the reader fail, and it
-// stays failed; reads then give zero and move nothing. It never asserts on what it reads.
+// The mirror of BitWriter, and the only class that touches bytes from a peer. A read past the end,
+// a packed integer that is too long, a decode budget that is spent: each makes the reader fail, and
+// it stays failed; reads then give zero and move nothing. It never asserts on what it reads.
 #pragma once
 
 #include <replayout/bit_writer.h>
@@ -13,26 +13,28 @@
 
 namespace replayout {
 
-/// What the decoding of one packet may cost. Spent by whoever loops or allocates on behalf of bytes from
-/// a peer; when it is gone the reader fails.
+/// What the decoding of one packet may cost. Spent by whoever loops or allocates on behalf of bytes
+/// from a peer; when it is gone the reader fails.
 struct DecodeBudget {
     /// Memory that values may ask for. An array counts in full whenever it is mentioned, so this is
     /// thirty arrays of 2,048 elements of 64 bytes in one packet.
     std::size_t allocation_bytes = 4 * 1024 * 1024;
-    std::size_t steps = 1'000'000;              ///< values, elements, runs: turns of a loop
+    std::size_t steps = 1'000'000;  ///< values, elements, runs: turns of a loop
 };
 
 class BitReader {
   public:
-    /// Reads `bytes`, which must outlive the reader. `budget` may be null: then nothing is bounded but
-    /// by the bytes themselves, which is right only for bytes of our own.
+    /// Reads `bytes`, which must outlive the reader. `budget` may be null: then nothing is bounded
+    /// but by the bytes themselves, which is right only for bytes of our own.
     explicit BitReader(std::span<const std::byte> bytes, DecodeBudget* budget = nullptr) noexcept
         : BitReader(bytes, 0, bytes.size() * 8, budget) {}
 
     /// Reads `bit_count` bits that start `bit_offset` bits into `bytes`.
     BitReader(std::span<const std::byte> bytes, std::size_t bit_offset, std::size_t bit_count,
               DecodeBudget* budget) noexcept
-        : bytes_(bytes), position_bits_(bit_offset), end_bits_(bit_offset + bit_count),
+        : bytes_(bytes),
+          position_bits_(bit_offset),
+          end_bits_(bit_offset + bit_count),
           budget_(budget) {
         REPLAYOUT_ASSERT(end_bits_ <= bytes.size() * 8);
     }
@@ -71,8 +73,13 @@ class BitReader {
     /// Fills `bytes`, or with zeros on failure.
     void read_bytes(std::span<std::byte> bytes) noexcept;
 
-    /// The next `count` bytes where they lie; the reader must be at a byte boundary. Empty on failure.
+    /// The next `count` bytes where they lie; the reader must be at a byte boundary. Empty on
+    /// failure.
     [[nodiscard]] std::span<const std::byte> take_bytes(std::size_t count) noexcept;
+
+    /// A reader of the next `count` bytes alone, on the same budget; this one goes on behind them.
+    /// The reader must be at a byte boundary. Where there are not that many, both have failed.
+    [[nodiscard]] BitReader take_reader(std::size_t count) noexcept;
 
     void skip_bits(std::size_t bit_count) noexcept {
         if (bit_count > end_bits_ - position_bits_ || failed_) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Packs bits into bytes, least significant bit first: the first bit written is bit 0 of byte 0, and the
-// low bit of a number comes before its high bit. The same on every machine.
+// Packs bits into bytes, least significant bit first: the first bit written is bit 0 of byte 0, and
+// the low bit of a number comes before its high bit. The same on every machine.
 //
 //     write_bits(0b101, 3); write_bits(0x3F, 6);      byte 0: 11111'101   byte 1: -------1
 //

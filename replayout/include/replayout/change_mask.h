@@ -2,12 +2,13 @@
 //
 // A set of handles as bits, and how such a set goes on the wire.
 //
-// Bit i stands for handle i + 1. The set is over a universe both ends know: the handles of the layout,
-// or, inside a dynamic array, element count x handles per element. On the wire it is the shorter of two
-// forms, behind one bit that says which (a tie goes to the dense form):
+// Bit i stands for handle i + 1. The set is over a universe both ends know: the handles of the
+// layout, or, inside a dynamic array, element count x handles per element. On the wire it is the
+// shorter of two forms, behind one bit that says which (a tie goes to the dense form):
 //
 //     0 dense   one bit per handle of the universe
-//     1 runs    run count (less one where the set cannot be empty), then per run the gap before it and
+//     1 runs    run count (less one where the set cannot be empty), then per run the gap before it
+//     and
 //               its length less one; exponential Golomb codes, gaps of an order that grows with the
 //               universe, the gap between two runs less one
 //
@@ -60,7 +61,9 @@ class ChangeMask {
     /// The first clear bit at or after `from`; bit_count() when there is none.
     [[nodiscard]] std::uint32_t next_clear(std::uint32_t from) const noexcept;
 
-    [[nodiscard]] std::span<std::uint64_t> words() noexcept { return {words_.data(), words_.size()}; }
+    [[nodiscard]] std::span<std::uint64_t> words() noexcept {
+        return {words_.data(), words_.size()};
+    }
     [[nodiscard]] std::span<const std::uint64_t> words() const noexcept {
         return {words_.data(), words_.size()};
     }
@@ -82,8 +85,8 @@ enum class EmptySet : std::uint8_t { Impossible, Possible };
 /// `mask` must not be empty when `empty` is Impossible.
 void write_change_mask(BitWriter& writer, const ChangeMask& mask, EmptySet empty) noexcept;
 
-/// Reads a set over `bit_count` handles. The reader fails on a run outside of it, and on an empty set
-/// where none can be.
+/// Reads a set over `bit_count` handles. The reader fails on a run outside of it, and on an empty
+/// set where none can be.
 void read_change_mask(BitReader& reader, ChangeMask& mask, std::uint32_t bit_count, EmptySet empty);
 
 /// Length of the form "runs" as it grows handle by handle; for cutting an object into parts.

@@ -2,8 +2,8 @@
 //
 // Which handles changed at which version: a ring of at most 64 entries per object, shared by all
 // connections. When it is full the oldest entry folds into the next, so that the first entry always
-// means "everything that ever changed up to here", and a receiver that joins late or lags far behind
-// needs no path of its own. (The length is Unreal's; docs/unreal.md.)
+// means "everything that ever changed up to here", and a receiver that joins late or lags far
+// behind needs no path of its own. (The length is Unreal's.)
 //
 //     entry      0          1      2      3
 //     version    17         18     19     20
@@ -32,8 +32,8 @@ class ChangelistHistory {
     /// `version` is greater than any before; `changed` is over this object's handles.
     void add(Version version, const ChangeMask& changed);
 
-    /// Adds to `candidates` every handle that may be owed to a receiver that was sent everything up to
-    /// `sent_version` and lost `lost`.
+    /// Adds to `candidates` every handle that may be owed to a receiver that was sent everything up
+    /// to `sent_version` and lost `lost`.
     void collect(Version sent_version, VersionInterval lost, ChangeMask& candidates) const noexcept;
 
     [[nodiscard]] std::uint32_t count() const noexcept { return count_; }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // What the sending side keeps per object, once for all connections: the shadow, the version of each
-// property's last change, the history of changes, and the shared buffer. Compared at most once a tick.
+// property's last change, the history of changes, and the shared buffer. Compared at most once a
+// tick.
 //
 //     ChangelistState pawn_state(*layout, resource);
 //     pawn_state.update(&pawn, package_map);              // tick: compare once
@@ -30,8 +31,8 @@ class ChangelistState {
     ChangelistState(const ChangelistState&) = delete;
     ChangelistState& operator=(const ChangelistState&) = delete;
 
-    /// Compares `object`, of the layout's type, with the shadow; if anything differs, the version grows
-    /// by one. Returns whether it did.
+    /// Compares `object`, of the layout's type, with the shadow; if anything differs, the version
+    /// grows by one. Returns whether it did.
     bool update(const void* object, PackageMap& package_map, ReplicationCounters& counters);
 
     /// 0: equal to the archetype so far.
@@ -41,8 +42,8 @@ class ChangelistState {
         return last_changed_[handle.value - 1];
     }
 
-    /// Makes `owed` the set of handles (bit i: handle i + 1) that a receiver at this position must be
-    /// sent. Exact: a handle is in it when its last change, or that of an element leaf, is owed.
+    /// Makes `owed` the set of handles (bit i: handle i + 1) that a receiver at this position must
+    /// be sent. Exact: a handle is in it when its last change, or that of an element leaf, is owed.
     void collect_owed(const OwedVersions& position, ChangeMask& owed) const;
 
     [[nodiscard]] const RepLayout& layout() const noexcept { return *layout_; }
@@ -62,7 +63,9 @@ class ChangelistState {
 };
 
 /// Whether anything in an array, its count or a leaf at any depth, last changed at an owed version.
+/// Of what was lost, only elements of `lost_range` count.
 [[nodiscard]] bool owes_array(const RepLayout& layout, CmdIndex array_cmd, const ShadowArray& array,
-                              const OwedVersions& position) noexcept;
+                              const OwedVersions& position,
+                              const RepRange& lost_range = RepRange()) noexcept;
 
 }  // namespace replayout

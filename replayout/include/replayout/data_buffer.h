@@ -27,8 +27,9 @@ class DataBuffer {
 
     /// The same memory, to be read only.
     template <typename Other>
-        requires(std::is_const_v<Byte> && std::is_same_v<const Other, Byte>)
-    constexpr DataBuffer(DataBuffer<Other, Offset> other) noexcept : data_(other.data()) {}
+    requires(std::is_const_v<Byte>&& std::is_same_v<const Other, Byte>) constexpr DataBuffer(
+        DataBuffer<Other, Offset> other) noexcept
+        : data_(other.data()) {}
 
     [[nodiscard]] constexpr Byte* data() const noexcept { return data_; }
     [[nodiscard]] constexpr bool is_null() const noexcept { return data_ == nullptr; }

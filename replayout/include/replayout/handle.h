@@ -8,8 +8,8 @@
 
 namespace replayout {
 
-/// Names one replicated leaf within its list: 1-based, 0 ends a list. Relative to the object, or inside
-/// a dynamic array to that array: element_index * handles_per_element + handle_in_element.
+/// Names one replicated leaf within its list: 1-based, 0 ends a list. Relative to the object, or
+/// inside a dynamic array to that array: element_index * handles_per_element + handle_in_element.
 struct RepHandle {
     std::uint32_t value = 0;
 

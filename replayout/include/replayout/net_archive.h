@@ -39,8 +39,7 @@ class NetArchive {
 
     /// A bool as one bit; an integer, enum or float as its full width.
     template <typename T>
-        requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
-    void serialize(T& value) noexcept;
+    requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) void serialize(T& value) noexcept;
 
     /// UTF-8 text of at most `bytes_max` bytes; longer text fails, on either side.
     void serialize_string(std::string& text, std::uint32_t bytes_max);
@@ -54,8 +53,8 @@ class NetArchive {
 };
 
 template <typename T>
-    requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
-void NetArchive::serialize(T& value) noexcept {
+requires(std::is_arithmetic_v<T> ||
+         std::is_enum_v<T>) void NetArchive::serialize(T& value) noexcept {
     static_assert(sizeof(T) <= 8);
     constexpr std::uint32_t bit_count = std::is_same_v<T, bool> ? 1 : sizeof(T) * 8;
     std::uint64_t bits = 0;

@@ -39,16 +39,16 @@ struct RepRange {
 
 /// The smallest range that contains both.
 [[nodiscard]] constexpr RepRange hull(const RepRange& left, const RepRange& right) noexcept {
-    const bool is_same_handle = left.handle_begin == right.handle_begin &&
-                                left.handle_end == right.handle_end;
+    const bool is_same_handle =
+        left.handle_begin == right.handle_begin && left.handle_end == right.handle_end;
     return {std::min(left.handle_begin, right.handle_begin),
             std::max(left.handle_end, right.handle_end),
             is_same_handle ? std::min(left.element_begin, right.element_begin) : 0,
             is_same_handle ? std::max(left.element_end, right.element_end) : RepRange::no_end};
 }
 
-/// See SendingRepState for the meaning of the two versions. A value; equal questions have equal answers,
-/// so an answer can be shared.
+/// See SendingRepState for the meaning of the two versions. A value; equal questions have equal
+/// answers, so an answer can be shared.
 struct OwedVersions {
     Version sent_version = 0;
     VersionInterval lost;

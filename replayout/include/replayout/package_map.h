@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The one question the layout engine has about identity: which network id belongs to which object. The
-// net driver answers it; so may anybody who uses the layouts with a transport of his own.
+// The one question the layout engine has about identity: which network id belongs to which object.
+// The net driver answers it; so may anybody who uses the layouts with a transport of his own.
 #pragma once
 
 #include <replayout/net_guid.h>
@@ -14,9 +14,9 @@ class PackageMap {
   public:
     virtual ~PackageMap() = default;
 
-    /// The id of `object`. The side that assigns ids (the server) gives one to every non-null handle,
-    /// also to an object that is not yet or no longer alive; the other side answers null for an object
-    /// that has none. Null for null.
+    /// The id of `object`. The side that assigns ids (the server) gives one to every non-null
+    /// handle, also to an object that is not yet or no longer alive; the other side answers null
+    /// for an object that has none. Null for null.
     [[nodiscard]] virtual NetGUID guid_of(ObjectHandle object) = 0;
 
     /// The living object with this id, or null: not mapped (yet, or any more).

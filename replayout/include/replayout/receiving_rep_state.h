@@ -2,9 +2,10 @@
 //
 // What the receiving side keeps per object: which object each of its references names.
 //
-// A reference can arrive before its target, and outlive it. The property then holds null, and this table
-// remembers the id, so that the reference binds when the target appears and is named correctly meanwhile.
-// Entries are keyed by the path of handles to the leaf; an array that shrinks drops those of its tail.
+// A reference can arrive before its target, and outlive it. The property then holds null, and this
+// table remembers the id, so that the reference binds when the target appears and is named
+// correctly meanwhile. Entries are keyed by the path of handles to the leaf; an array that shrinks
+// drops those of its tail.
 #pragma once
 
 #include <replayout/net_guid.h>
@@ -35,8 +36,8 @@ class ReceivingRepState {
 
     explicit ReceivingRepState(MemoryResource* resource) : references_(make_allocator(resource)) {}
 
-    /// The reference at `path` now names `guid`; null forgets it. What it named before is appended to
-    /// `dropped`, if given. False: the table is full.
+    /// The reference at `path` now names `guid`; null forgets it. What it named before is appended
+    /// to `dropped`, if given. False: the table is full.
     [[nodiscard]] bool set_reference(const RepPath& path, Reference reference,
                                      std::uint32_t count_max, Vector<NetGUID>* dropped);
 

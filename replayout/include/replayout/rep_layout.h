@@ -25,8 +25,8 @@ namespace replayout {
 
 class ShadowState;
 
-/// What a value may be at most. Part of the agreement between both ends: a sender leaves a larger value
-/// out (and counts it), a receiver refuses it.
+/// What a value may be at most. Part of the agreement between both ends: a sender leaves a larger
+/// value out (and counts it), a receiver refuses it.
 struct RepLimits {
     std::uint32_t string_bytes_max = 1'024;  ///< of one string or name
     std::uint32_t array_count_max = 2'048;   ///< elements of one dynamic array
@@ -34,16 +34,18 @@ struct RepLimits {
 
 struct RepLayoutOptions {
     RepLimits limits;
-    /// The object that a fresh one equals on both ends; changes are counted from it. On loan for the
-    /// call. Null: a default-constructed one is made, which needs the type's construct and destroy.
+    /// The object that a fresh one equals on both ends; changes are counted from it. On loan for
+    /// the call. Null: a default-constructed one is made, which needs the type's construct and
+    /// destroy.
     const void* archetype = nullptr;
 };
 
 class RepLayout {
   public:
-    /// Flattens `type`; one without replicated properties is fine, it can still be spawned. Refused: a
-    /// registry that is not frozen, more than 65,534 commands, a NetDeltaSerializer (not supported
-    /// yet), no archetype.
+    /// Flattens `type`; one without replicated properties is fine, it can still be spawned.
+    /// Refused: a registry that is not frozen, more than 65,534 commands, an array of more than
+    /// 1,048,576 leaves (leaves of an element x array_count_max), a NetDeltaSerializer (not
+    /// supported yet), no archetype.
     [[nodiscard]] static Result<std::unique_ptr<RepLayout>> create(
         const TypeRegistry& registry, const Type& type, const RepLayoutOptions& options = {},
         MemoryResource* resource = std::pmr::get_default_resource());
@@ -92,17 +94,17 @@ class RepLayout {
 
   private:
     friend class RepLayoutBuilder;
-    RepLayout() = default;
+    explicit RepLayout(MemoryResource* resource);
 
     const Type* type_ = nullptr;
     RepLimits limits_;
-    std::vector<RepParentCmd> parents_;
-    std::vector<RepLayoutCmd> cmds_;
-    std::vector<RepScope> scopes_;
-    std::vector<std::uint16_t> element_scopes_;  // by command; 0 where the command is no array
-    std::vector<CmdIndex> handle_cmds_;
-    std::vector<CompareRun> runs_;
-    std::vector<std::string> diagnostics_;
+    std::pmr::vector<RepParentCmd> parents_;
+    std::pmr::vector<RepLayoutCmd> cmds_;
+    std::pmr::vector<RepScope> scopes_;
+    std::pmr::vector<std::uint16_t> element_scopes_;  // by command; 0 where the command is no array
+    std::pmr::vector<CmdIndex> handle_cmds_;
+    std::pmr::vector<CompareRun> runs_;
+    std::pmr::vector<std::string> diagnostics_;
     Digest128 fingerprint_;
     std::unique_ptr<ShadowState> archetype_;
     bool is_fully_shared_ = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The pieces of a flattened layout: commands for leaves, parent commands for top-level properties, and
-// scopes for what lies in one block of memory (the object, or one element of a dynamic array).
+// The pieces of a flattened layout: commands for leaves, parent commands for top-level properties,
+// and scopes for what lies in one block of memory (the object, or one element of a dynamic array).
 #pragma once
 
 #include <replayout/data_buffer.h>
@@ -16,15 +16,15 @@ class Type;
 
 /// What a command does with its memory. The order is part of the wire: append only.
 enum class RepLayoutCmdType : std::uint8_t {
-    Bool,     ///< one bit
-    Bits8,    ///< integers and enums of that width
+    Bool,   ///< one bit
+    Bits8,  ///< integers and enums of that width
     Bits16,
-    Bits32,   ///< also Float
-    Bits64,   ///< also Double
-    Vector,   ///< 3 x 32 bits
-    Quat,     ///< 4 x 32 bits
-    String,   ///< packed byte count, then UTF-8; also names
-    Object,   ///< packed NetGUID
+    Bits32,  ///< also Float
+    Bits64,  ///< also Double
+    Vector,  ///< 3 x 32 bits
+    Quat,    ///< 4 x 32 bits
+    String,  ///< packed byte count, then UTF-8; also names
+    Object,  ///< packed NetGUID
     NetSerializeStruct,
     DynamicArray,  ///< packed count, set of changed element handles, their values
     Return,        ///< ends the commands of an element, and the list
@@ -37,8 +37,9 @@ enum class RepLayoutCmdType : std::uint8_t {
 
 enum class RepLayoutCmdFlags : std::uint8_t {
     None = 0,
-    /// The value is serialized once, and its bits are used for all connections. Plain leaves always;
-    /// a NetSerializer struct when it promises NetSharedSerialization; an array when all its leaves may.
+    /// The value is serialized once, and its bits are used for all connections. Plain leaves
+    /// always; a NetSerializer struct when it promises NetSharedSerialization; an array when all
+    /// its leaves may.
     IsSharedSerialization = 1,
     HasObjectReferences = 2,
 };
@@ -53,12 +54,12 @@ enum class RepLayoutCmdFlags : std::uint8_t {
     return (static_cast<std::uint8_t>(set) & static_cast<std::uint8_t>(flag)) != 0;
 }
 
-/// One step of a flattened layout: where a replicated leaf lives in the object, where its copy lives in
-/// the shadow, and how it goes on the wire.
+/// One step of a flattened layout: where a replicated leaf lives in the object, where its copy
+/// lives in the shadow, and how it goes on the wire.
 ///
 /// A struct leaves no command of its own; its members take its place. An array is a DynamicArray
-/// command, then the commands of ONE element with offsets and handles counted from that element, then a
-/// Return:
+/// command, then the commands of ONE element with offsets and handles counted from that element,
+/// then a Return:
 ///
 ///     struct Pawn { int32 health; vector<Hit> hits; }   struct Hit { float x, y; }
 ///
@@ -75,8 +76,9 @@ enum class RepLayoutCmdFlags : std::uint8_t {
 struct RepLayoutCmd {
     ObjectOffset object_offset;
     ShadowOffset shadow_offset;
-    std::uint32_t element_size = 0;  ///< bytes in the object; of a DynamicArray: of one element there
-    std::uint32_t checksum = 0;      ///< of name and type along the chain; see Fingerprint
+    std::uint32_t element_size =
+        0;                       ///< bytes in the object; of a DynamicArray: of one element there
+    std::uint32_t checksum = 0;  ///< of name and type along the chain; see Fingerprint
     const Property* property = nullptr;  ///< null for Return
     CmdIndex end_cmd;
     ParentIndex parent_index;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Exact counts of what replication did. Part of the interface: tests and benchmarks hold them, so they
-// mean the same in every version.
+// Exact counts of what replication did. Part of the interface: tests and benchmarks hold them, so
+// they mean the same in every version.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,17 @@
 namespace replayout {
 
 struct ReplicationCounters {
-    std::uint64_t objects_compared = 0;   ///< ChangelistState::update calls
-    std::uint64_t objects_changed = 0;    ///< of these, found something changed
-    std::uint64_t properties_changed = 0; ///< handles that differed, an array as one
-    std::uint64_t serializer_calls = 0;   ///< property values encoded, an array as one
-    std::uint64_t pieces_built = 0;       ///< values encoded into a shared buffer
-    std::uint64_t pieces_reused = 0;      ///< values copied instead of being encoded, alone or in a payload
+    std::uint64_t objects_compared = 0;    ///< ChangelistState::update calls
+    std::uint64_t objects_changed = 0;     ///< of these, found something changed
+    std::uint64_t properties_changed = 0;  ///< handles that differed, an array as one
+    std::uint64_t serializer_calls = 0;    ///< property values encoded, an array as one
+    std::uint64_t pieces_built = 0;        ///< values encoded into a shared buffer
+    std::uint64_t pieces_reused =
+        0;  ///< values copied instead of being encoded, alone or in a payload
     std::uint64_t payloads_built = 0;     ///< blocks kept for the next receiver
     std::uint64_t payloads_reused = 0;    ///< blocks copied whole
     std::uint64_t values_unshared = 0;    ///< values encoded for one receiver, sharing being on
-    std::uint64_t values_over_limit = 0;  ///< left out; see RepLimits
+    std::uint64_t values_over_limit = 0;  ///< left out, once a compare: see RepLimits; or not UTF-8
     std::uint64_t properties_sent = 0;    ///< values put into blocks, for all receivers
     std::uint64_t blocks_sent = 0;
     std::uint64_t block_bytes_sent = 0;

@@ -3,9 +3,9 @@
 // From what a receiver is owed to the bits of a block: the set of handles, then their values in
 // ascending order (docs/wire_format.md, "Property block").
 //
-// A block is whole: everything owed goes into it, or, if that does not fit into a packet of its own, the
-// object is cut into parts, each a block that can be read alone. The cuts depend on the values and on
-// the capacity only, never on whether values come from the shared buffer.
+// A block is whole: everything owed goes into it, or, if that does not fit into a packet of its
+// own, the object is cut into parts, each a block that can be read alone. The cuts depend on the
+// values and on the capacity only, never on whether values come from the shared buffer.
 #pragma once
 
 #include <replayout/bit_writer.h>
@@ -58,9 +58,9 @@ struct RepCursor {
                                          const ChangeMask& owed, BitWriter& writer,
                                          SendContext& context);
 
-/// Writes the next part of `owed` from `begin` into a writer that is as empty as it gets. Part, Whole
-/// (the last part) or ValueTooLarge. `range` is what was written, or the value that is too large, and
-/// `begin` moves behind it.
+/// Writes the next part of `owed` from `begin` into a writer that is as empty as it gets. Part,
+/// Whole (the last part) or ValueTooLarge. `range` is what was written, or the value that is too
+/// large, and `begin` moves behind it.
 [[nodiscard]] SendResult send_part(ChangelistState& state, const OwedVersions& position,
                                    const ChangeMask& owed, RepCursor& begin, RepRange& range,
                                    BitWriter& writer, SendContext& context);

@@ -2,9 +2,9 @@
 //
 // What one connection is owed of one object, in sixteen bytes: the per-connection shadow state.
 //
-// It is exact by value and not by copy. The object keeps, once for all connections, a version counter
-// and per property the version of its last change. A connection only says up to which version it was
-// sent everything, and which span of versions was lost on the way:
+// It is exact by value and not by copy. The object keeps, once for all connections, a version
+// counter and per property the version of its last change. A connection only says up to which
+// version it was sent everything, and which span of versions was lost on the way:
 //
 //     versions   1   2   3   4   5   6   7   8   9
 //                            (lost........]           after = 3, through = 6
@@ -14,13 +14,16 @@
 //
 // The rules, which tests/replayout/sending_rep_state_model_test.cpp checks exhaustively:
 //
-// * sent_version only grows. Sending sends current values, raises it to the object's version, and moves
+// * sent_version only grows. Sending sends current values, raises it to the object's version, and
+// moves
 //   the lost interval into the sent record.
-// * A loss sets the lost interval to the hull of itself and of what the record had sent and taken along.
+// * A loss sets the lost interval to the hull of itself and of what the record had sent and taken
+// along.
 //   So what newer packets in flight carry is not repeated, and a loss costs what that packet held.
-//   (Rejected: lowering sent_version to the record's start. It sends again what newer packets carry,
-//   and it makes a state with packets in flight look exact.)
-// * The state is exact when nothing is lost and nothing is in flight: then the connection holds, of each
+//   (Rejected: lowering sent_version to the record's start. It sends again what newer packets
+//   carry, and it makes a state with packets in flight look exact.)
+// * The state is exact when nothing is lost and nothing is in flight: then the connection holds, of
+// each
 //   property, its value at sent_version.
 #pragma once
 
@@ -44,8 +47,8 @@ struct VersionInterval {
         return version > after && version <= through;
     }
 
-    friend constexpr bool operator==(const VersionInterval&, const VersionInterval&) noexcept =
-        default;
+    friend constexpr bool operator==(const VersionInterval&,
+                                     const VersionInterval&) noexcept = default;
 };
 
 /// The smallest interval that contains both; an empty one adds nothing.
@@ -69,7 +72,7 @@ struct SentVersions {
 struct SendingRepState {
     Version sent_version = 0;
     VersionInterval lost;
-    std::uint16_t in_flight = 0;  ///< records of this pair that are neither delivered nor lost
+    std::uint16_t in_flight = 0;    ///< records of this pair that are neither delivered nor lost
     std::uint16_t holder_bits = 0;  ///< the holder's own; the rules here do not look at it
 
     /// Whether a property that last changed at `last_changed` (0: never) must be sent.
@@ -86,15 +89,17 @@ struct SendingRepState {
         return lost.is_empty() && in_flight == 0;
     }
 
-    /// Everything owed at `version` goes into a packet now. The record is to be kept with the packet.
+    /// Everything owed at `version` goes into a packet now. The record is to be kept with the
+    /// packet.
     [[nodiscard]] constexpr SentVersions send(Version version) noexcept {
         const SentVersions record = take_owed(version);
         send_part();
         return record;
     }
 
-    /// The same for an object that is cut into parts: what is owed is taken here, once, and send_part()
-    /// is called for each packet that carries a part of it. The one record goes with all of them.
+    /// The same for an object that is cut into parts: what is owed is taken here, once, and
+    /// send_part() is called for each packet that carries a part of it. The one record goes with
+    /// all of them.
     [[nodiscard]] constexpr SentVersions take_owed(Version version) noexcept {
         REPLAYOUT_ASSERT(version >= sent_version);
         const SentVersions record{{sent_version, version}, lost};
@@ -107,8 +112,8 @@ struct SendingRepState {
         ++in_flight;
     }
 
-    /// Of an object at `version` nothing is owed, so nothing is sent: what is new is hidden from this
-    /// receiver, or held by it already. Without it such a pair would never come to rest.
+    /// Of an object at `version` nothing is owed, so nothing is sent: what is new is hidden from
+    /// this receiver, or held by it already. Without it such a pair would never come to rest.
     constexpr void skip(Version version) noexcept {
         REPLAYOUT_ASSERT(version >= sent_version);
         sent_version = version;
@@ -133,22 +138,24 @@ struct SendingRepState {
         lost = hull(lost, hull(record.sent, record.lost));
     }
 
-    /// The open was lost, so the receiver dropped everything it was sent so far. To be called as soon
-    /// as that is known; the open then goes out before anything else of this object. (Rejected: when
-    /// the open is delivered. Until then the state can look exact, of values never taken.)
+    /// The open was lost, so the receiver dropped everything it was sent so far. To be called as
+    /// soon as that is known; the open then goes out before anything else of this object.
+    /// (Rejected: when the open is delivered. Until then the state can look exact, of values never
+    /// taken.)
     constexpr void lose_everything() noexcept { lost = hull(lost, {0, sent_version}); }
 
-    /// The channel is opened again over an object at `version` that the receiver kept: all that ever
-    /// changed is owed. (Rejected: sent_version = 0 and nothing lost. That looks exact, so a property
-    /// that is back at its first value would owe nothing, whatever the receiver holds.)
+    /// The channel is opened again over an object at `version` that the receiver kept: all that
+    /// ever changed is owed. (Rejected: sent_version = 0 and nothing lost. That looks exact, so a
+    /// property that is back at its first value would owe nothing, whatever the receiver holds.)
     constexpr void reopen(Version version) noexcept {
         REPLAYOUT_ASSERT(version >= sent_version);
         sent_version = version;
         lost = {0, version};
     }
 
-    /// A version whose values the receiver is known to hold; what to remember when a condition turns
-    /// false. (Not sent_version: what is in flight then can be lost, and go out without them.)
+    /// A version whose values the receiver is known to hold; what to remember when a condition
+    /// turns false. (Not sent_version: what is in flight then can be lost, and go out without
+    /// them.)
     [[nodiscard]] constexpr Version held_version() const noexcept {
         return is_exact() ? sent_version : 0;
     }
@@ -160,6 +167,7 @@ struct SendingRepState {
     }
 };
 
-static_assert(sizeof(SendingRepState) <= 16, "docs/architecture.md promises at most 16 bytes a pair");
+static_assert(sizeof(SendingRepState) <= 16,
+              "docs/architecture.md promises at most 16 bytes a pair");
 
 }  // namespace replayout

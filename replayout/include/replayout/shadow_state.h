@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Shadow memory: a copy of an object's replicated values, packed in the layout's own order. It decides
-// what changed, and it is what is sent: the value of a version stays the same until the next compare,
-// whatever the game does to the object in between.
+// Shadow memory: a copy of an object's replicated values, packed in the layout's own order. It
+// decides what changed, and it is what is sent: the value of a version stays the same until the
+// next compare, whatever the game does to the object in between.
 //
 // How a leaf is kept:
 //

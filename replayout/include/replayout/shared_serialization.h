@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The shared buffer of one object: each changed value, encoded once and copied by every connection that
-// is owed it.
+// The shared buffer of one object: each changed value, encoded once and copied by every connection
+// that is owed it.
 //
 //     buffer    [ health ][ position         ][ name        ]
 //     pieces      handle 1: version 7, offset 0, 32 bits ...
@@ -12,8 +12,8 @@
 //
 // Pieces start at byte boundaries; what is copied out of one need not.
 //
-// Above pieces lie payloads: the whole block that a receiver in some position was sent at the object's
-// present version. The next receiver in the same position gets the same bytes by one copy.
+// Above pieces lie payloads: the whole block that a receiver in some position was sent at the
+// object's present version. The next receiver in the same position gets the same bytes by one copy.
 #pragma once
 
 #include <replayout/bit_writer.h>
@@ -63,16 +63,16 @@ class SharedSerialization {
 
     /// Appends the bits of a piece of this buffer.
     void write(const SharedPiece& piece, BitWriter& writer) const noexcept {
-        writer.write_bits_from({buffer_.data(), buffer_.size()},
-                               std::size_t{piece.byte_offset} * 8, piece.bit_count);
+        writer.write_bits_from({buffer_.data(), buffer_.size()}, std::size_t{piece.byte_offset} * 8,
+                               piece.bit_count);
     }
 
     /// Bytes held, for reports.
     [[nodiscard]] std::size_t memory_bytes() const noexcept;
 
   private:
-    /// Receivers ask for an array in few ways at a time: most since the last tick, some after a loss,
-    /// joiners since ever.
+    /// Receivers ask for an array in few ways at a time: most since the last tick, some after a
+    /// loss, joiners since ever.
     static constexpr std::uint32_t array_piece_count_max = 8;
     static constexpr std::uint32_t payload_count_max = 4;
 

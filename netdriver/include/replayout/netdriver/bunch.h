@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // A bunch: what a channel sends reliably. Opens, closes, control messages, values too large for a
-// packet. A payload larger than a fragment travels as partial bunches with consecutive sequences; all
-// fragments but the last are full.
+// packet. A payload larger than a fragment travels as partial bunches with consecutive sequences;
+// all fragments but the last are full.
 //
 //     packed   channel      0: control; else the object's channel
-//     u8       flags        bit 0 open, 1 close, 2 partial, 3 first of the parts, 4 last of the parts,
+//     u8       flags        bit 0 open, 1 close, 2 partial, 3 first of the parts, 4 last of the
+//     parts,
 //                           5..7 zero
 //     u16      sequence     of the channel, from 1, low 16 bits
 //     packed   byte count   of the payload
@@ -21,8 +22,8 @@
 
 namespace replayout {
 
-/// Names a channel of a connection. 0 is the control channel; an object's is its index + 1, the same
-/// for all connections, so that shared bytes can hold it.
+/// Names a channel of a connection. 0 is the control channel; an object's is its index + 1, the
+/// same for all connections, so that shared bytes can hold it.
 struct ChannelIndex {
     std::uint32_t value = 0;
 
@@ -41,8 +42,8 @@ struct BunchHeader {
     std::uint32_t payload_bytes = 0;
 };
 
-/// Payload of one fragment: what fits into a packet of 256 bytes next to all headers would be 200, but
-/// a packet of the usual size carries one of these and little else.
+/// Payload of one fragment: what fits into a packet of 256 bytes next to all headers would be 200,
+/// but a packet of the usual size carries one of these and little else.
 [[nodiscard]] constexpr std::size_t fragment_bytes(std::size_t packet_bytes_max) noexcept {
     constexpr std::size_t overhead_bytes = 64;  // packet header 39, bunch count 2, bunch header 14
     return packet_bytes_max - overhead_bytes;
@@ -51,8 +52,8 @@ struct BunchHeader {
 [[nodiscard]] std::size_t bunch_header_bytes(const BunchHeader& header) noexcept;
 void write_bunch_header(BitWriter& writer, const BunchHeader& header) noexcept;
 
-/// The reader, at a byte boundary, fails on reserved bits, on flags that exclude each other, and on a
-/// payload that goes beyond its end.
+/// The reader, at a byte boundary, fails on reserved bits, on flags that exclude each other, and on
+/// a payload that goes beyond its end.
 [[nodiscard]] BunchHeader read_bunch_header(BitReader& reader) noexcept;
 
 }  // namespace replayout

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Why a connection ended. One enum, one phrase each; the number travels in the goodbye and is counted
-// on both sides.
+// Why a connection ended. One enum, one phrase each; the number travels in the goodbye and is
+// counted on both sides.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@ namespace replayout {
 
 /// The order is part of the wire: append only.
 enum class CloseReason : std::uint8_t {
-    None,              ///< not closed
-    Requested,         ///< this side or the other asked for it
-    Timeout,           ///< nothing was heard for too long
-    Replaced,          ///< the same peer started a new session
+    None,       ///< not closed
+    Requested,  ///< this side or the other asked for it
+    Timeout,    ///< nothing was heard for too long
+    Replaced,   ///< the same peer started a new session
     ServerFull,
-    WireVersion,       ///< the other side speaks another version of the protocol
-    LayoutMismatch,    ///< the two sides disagree about a type
-    MalformedPacket,   ///< bytes that no peer of ours sends
+    WireVersion,      ///< the other side speaks another version of the protocol
+    LayoutMismatch,   ///< the two sides disagree about a type
+    MalformedPacket,  ///< bytes that no peer of ours sends
     MalformedBunch,
     MalformedBlock,    ///< property data that breaks its layout or a limit
     NotAllowed,        ///< well-formed, but not this side's to send

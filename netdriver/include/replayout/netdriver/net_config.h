@@ -11,8 +11,9 @@
 namespace replayout {
 
 struct NetConfig {
-    /// Bytes of one datagram, header included. 1,200 passes every path of today's internet unfragmented
-    /// (QUIC's minimum, RFC 9000 section 14). 256 to 1,400; the transport must carry it.
+    /// Bytes of one datagram, header included. 1,200 passes every path of today's internet
+    /// unfragmented (QUIC's minimum, RFC 9000 section 14). 256 to 1,400; the transport must carry
+    /// it.
     std::uint32_t packet_bytes_max = 1'200;
 
     /// Connections of a server at once. 1 to 4,096.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The driver: replicates the objects of one server to any number of clients. One class for both ends;
-// a server listens and adds objects, a client connects and is given them through its NetWorld.
+// The driver: replicates the objects of one server to any number of clients. One class for both
+// ends; a server listens and adds objects, a client connects and is given them through its
+// NetWorld.
 //
 //     NetDriver server(settings, transport, world);
 //     server.add_layout(*pawn_layout);
@@ -12,8 +13,8 @@
 //         ... the game changes its objects ...
 //         server.tick_flush(now);       // compare once, send to everyone
 //
-// A driver belongs to one thread, starts none, reads no clock and allocates from the resource it was
-// given. Layouts, transport and world must outlive it. Same seed, same calls, same bytes.
+// A driver belongs to one thread, starts none, reads no clock and allocates from the resource it
+// was given. Layouts, transport and world must outlive it. Same seed, same calls, same bytes.
 //
 // One tick, as the calls go (docs/architecture.md tells the story):
 //
@@ -53,17 +54,24 @@ struct NetObjectId {
 
 struct NetDriverSettings {
     NetConfig config;
-    /// Decides what is random: the number of a session. Give each process another one.
+    /// Decides, with the time of connect(), what is random: the number of a session. Give each
+    /// process another one: a client that comes back under the number of a session that the server
+    /// still believes in is heard only after that has timed out.
     std::uint64_t seed = 1;
     /// Off: every value is encoded for every connection. For measuring; never changes a byte.
     bool is_sharing = true;
+    /// On: a server keeps, beside each connection and object, a real copy of what the client holds,
+    /// made of the bytes that were delivered, and asserts each tick that it is what the
+    /// connection's state says. A debugging aid, of a server only: costs memory and time by the
+    /// copy, calls net_serialize more often, works in any build, and never changes a byte.
+    bool is_validating = REPLAYOUT_VALIDATION != 0;
     MemoryResource* resource = std::pmr::get_default_resource();
 };
 
 enum class ConnectionState : std::uint8_t {
     Connecting,  ///< client: the server has not answered yet
     Joined,
-    Closing,     ///< a goodbye is on its way
+    Closing,  ///< a goodbye is on its way
     Closed,
 };
 
@@ -79,12 +87,12 @@ class NetDriver {
     NetDriver(const NetDriver&) = delete;
     NetDriver& operator=(const NetDriver&) = delete;
 
-    /// Before listen() or connect(). Both ends must add layouts of the same types. Refused: a second
-    /// layout for a type name, and a driver that has started.
+    /// Before listen() or connect(). Both ends must add layouts of the same types. Refused: a
+    /// second layout for a type name, and a driver that has started.
     [[nodiscard]] Status add_layout(const RepLayout& layout);
 
-    /// Starts as a server. Refused, as connect() is: a config that is not valid, a transport that does
-    /// not carry its packets, a driver that has started.
+    /// Starts as a server. Refused, as connect() is: a config that is not valid, a transport that
+    /// does not carry its packets, a driver that has started.
     [[nodiscard]] Status listen();
     /// Starts as a client of `server`.
     [[nodiscard]] Status connect(PeerId server, NetTime now);
@@ -96,9 +104,10 @@ class NetDriver {
 
     // Server.
 
-    /// `object` is replicated from the next tick_flush() on, from the values that it has then; its memory
-    /// is asked for once a tick (NetWorld::object_memory). A handle names one object for ever: one that
-    /// was removed must not be added again. O(1).
+    /// `object` is replicated from the next tick_flush() on, from the values that it has then; its
+    /// memory is asked for once a tick (NetWorld::object_memory). A handle names one object for
+    /// ever: one that was removed must not be added again. O(1). With channels_max objects there is
+    /// no room for another: the answer is then no object, generation 0.
     [[nodiscard]] NetObjectId add_object(const RepLayout& layout, ObjectHandle object);
     /// Destroys it on all clients. O(connections).
     void remove_object(NetObjectId id);

@@ -2,9 +2,10 @@
 //
 // The identity table of a driver: network ids of objects, and the other way round.
 //
-// The server assigns ids in the order in which it first meets a handle: as an object that is added, or as
-// a reference to one that is not there yet or no longer. An id is never given twice. The client only
-// learns: an id is bound to the object that was spawned for it, until that is destroyed.
+// The server assigns ids in the order in which it first meets a handle: as an object that is added,
+// or as a reference to one that is not there yet or no longer. An id is never given twice. The
+// client only learns: an id is bound to the object that was spawned for it, until that is
+// destroyed.
 #pragma once
 
 #include <replayout/package_map.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What the engine implements: the driver knows no game, and asks this interface for everything that has
-// to do with objects. Objects stay the embedder's; the driver holds handles and asks for memory when it
-// needs it.
+// What the engine implements: the driver knows no game, and asks this interface for everything that
+// has to do with objects. Objects stay the embedder's; the driver holds handles and asks for memory
+// when it needs it.
 #pragma once
 
 #include <replayout/net_guid.h>
@@ -17,22 +17,22 @@ struct SpawnInfo {
     const RepLayout& layout;
 };
 
-/// All calls come from inside tick_dispatch (client) or tick_flush (server), on the driver's thread.
-/// They must not call the driver back, except for its const functions.
+/// All calls come from inside tick_dispatch (client) or tick_flush (server), on the driver's
+/// thread. They must not call the driver back, except for its const functions.
 class NetWorld {
   public:
     virtual ~NetWorld() = default;
 
-    /// Memory of an object, of its layout's type, as it lies now; it may lie elsewhere at the next call.
-    /// Never null for a handle that was given to the driver and not taken back.
+    /// Memory of an object, of its layout's type, as it lies now; it may lie elsewhere at the next
+    /// call. Never null for a handle that was given to the driver and not taken back.
     [[nodiscard]] virtual void* object_memory(ObjectHandle object) = 0;
 
-    /// Client: make the object, equal to the layout's archetype. Null: it cannot be made; the driver
-    /// logs that and throws away what arrives for it.
+    /// Client: make the object, equal to the layout's archetype. Null: it cannot be made; the
+    /// driver logs that and throws away what arrives for it.
     [[nodiscard]] virtual ObjectHandle spawn(const SpawnInfo& info) = 0;
 
-    /// Client: the server destroyed the object, or the connection ended. The handle is not used again,
-    /// and every reference to it is null already.
+    /// Client: the server destroyed the object, or the connection ended. The handle is not used
+    /// again, and every reference to it is null already.
     virtual void despawn(ObjectHandle object) = 0;
 };
 

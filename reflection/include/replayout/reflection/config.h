@@ -29,8 +29,8 @@
 #define REPLAYOUT_VALIDATION 0
 #endif
 
-/// The compiler's text for the function it stands in, with template arguments in full; empty where the
-/// compiler does not print them so. The typed builder takes the names of members from it.
+/// The compiler's text for the function it stands in, with template arguments in full; empty where
+/// the compiler does not print them so. The typed builder takes the names of members from it.
 #if defined(__GNUC__) || defined(__clang__)
 #define REPLAYOUT_FUNCTION_TEXT __PRETTY_FUNCTION__
 #else

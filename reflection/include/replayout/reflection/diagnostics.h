@@ -2,12 +2,12 @@
 //
 // Assertions and the log, both through handlers that the embedder may set.
 //
-// REPLAYOUT_ASSERT guards what our caller passes and what we believe of ourselves. It is never reached
-// by bytes from a peer or a file; those are checked and refused. REPLAYOUT_VALIDATE is the same for
-// invariants that cost more than a branch to check (REPLAYOUT_VALIDATION).
+// REPLAYOUT_ASSERT guards what our caller passes and what we believe of ourselves. It is never
+// reached by bytes from a peer or a file; those are checked and refused. REPLAYOUT_VALIDATE is the
+// same for invariants that cost more than a branch to check (REPLAYOUT_VALIDATION).
 //
-// The two handlers are the only state of the process that the library keeps. They are set before the
-// engine is used and not while it runs.
+// The two handlers are the only state of the process that the library keeps. They are set before
+// the engine is used and not while it runs.
 #pragma once
 
 #include <replayout/reflection/config.h>

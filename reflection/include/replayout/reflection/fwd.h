@@ -2,7 +2,8 @@
 //
 // Forward declarations of the reflection floor, and the names of the two services that a custom
 // serializer is handed. Those two are defined on the floor above; here they are only names that may
-// stand in a function pointer, so that a type can promise a NetSerializer without knowing a network.
+// stand in a function pointer, so that a type can promise a NetSerializer without knowing a
+// network.
 #pragma once
 
 namespace replayout {

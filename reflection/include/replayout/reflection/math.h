@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The two aggregates that travel as one property. An engine keeps its own vector types and tells the
-// typed builder so by specialising KindOf (type_builder.h): what counts is the memory, three or four
-// floats in this order without padding.
+// The two aggregates that travel as one property. An engine keeps its own vector types and tells
+// the typed builder so by specialising KindOf (type_builder.h): what counts is the memory, three or
+// four floats in this order without padding.
 #pragma once
 
 namespace replayout {

@@ -101,7 +101,7 @@ template <typename T, typename Base>
 /// A base whose place is known without an object: unambiguous, accessible, not virtual.
 template <typename T, typename Base>
 concept PlainBaseOf =
-    std::is_base_of_v<Base, T> && !std::is_same_v<Base, T> && requires(Base* base) {
+    std::is_base_of_v<Base, T> && !std::is_same_v<Base, T> && requires(Base * base) {
     static_cast<T*>(base);
 };
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Containers over a memory resource. The library takes a std::pmr::memory_resource where an object is
-// created and everything beneath inherits it; nothing reaches for the global heap.
+// Containers over a memory resource. The library takes a std::pmr::memory_resource where an object
+// is created and everything beneath inherits it. Only set-up that happens once, types and their
+// names, takes the global heap.
 //
-// Boost.Container's vector takes a polymorphic allocator as it is. Its bounds errors throw, or abort
-// without exceptions: a count that comes from a peer is therefore checked before a container grows.
+// Boost.Container's vector takes a polymorphic allocator as it is. Its bounds errors throw, or
+// abort without exceptions: a count that comes from a peer is therefore checked before a container
+// grows.
 #pragma once
 
 #include <boost/container/container_fwd.hpp>

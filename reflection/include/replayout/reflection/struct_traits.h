@@ -81,7 +81,7 @@ namespace detail {
 template <typename T>
 [[nodiscard]] constexpr NetSerializeFunction net_serialize_of() noexcept {
     constexpr bool is_there =
-        requires(T& value, NetArchive& archive, PackageMap* map, bool& ok) {
+        requires(T & value, NetArchive & archive, PackageMap * map, bool& ok) {
         { value.net_serialize(archive, map, ok) } -> std::same_as<bool>;
     };
     static_assert(is_there,
@@ -97,7 +97,7 @@ template <typename T>
 
 template <typename T>
 [[nodiscard]] constexpr NetDeltaSerializeFunction net_delta_serialize_of() noexcept {
-    constexpr bool is_there = requires(T& value, void* delta_info) {
+    constexpr bool is_there = requires(T & value, void* delta_info) {
         { value.net_delta_serialize(delta_info) } -> std::same_as<bool>;
     };
     static_assert(is_there,
@@ -142,7 +142,7 @@ template <typename T>
 
 template <typename T>
 [[nodiscard]] constexpr CopyFunction copy_of() noexcept {
-    constexpr bool is_there = requires(T& target, const T& source) {
+    constexpr bool is_there = requires(T & target, const T& source) {
         target.copy_from(source);
     };
     static_assert(is_there,

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+//
+// What it costs to find out what changed: objects against their shadow states, and as the floor
+// memcmp of the same objects against the same shadow bytes.
+#include "measurement.h"
+#include "no_references.h"
+
+#include <replayout/changelist_state.h>
+#include <replayout/reflection/dynamic_type_builder.h>
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace replayout::bench {
+
+namespace {
+
+constexpr std::uint32_t object_count = 1'000;
+constexpr std::uint32_t block_bytes = 64;
+constexpr std::uint32_t health_offset = 40;
+
+/// Objects of one or more blocks of 64 bytes and twelve plain properties, without padding.
+class CompareScene {
+  public:
+    explicit CompareScene(std::uint32_t object_bytes)
+        : object_bytes_(object_bytes), memory_(std::size_t{object_count} * object_bytes) {
+        error_ = make_layout();
+        if (!error_.empty()) {
+            return;
+        }
+        for (std::uint32_t i = 0; i < object_count; ++i) {
+            // Every byte of a fresh object differs from its archetype, which is all zeros.
+            std::memset(object(i), static_cast<int>(i % 251 + 1), object_bytes);
+            states_.push_back(
+                std::make_unique<ChangelistState>(*layout_, std::pmr::get_default_resource()));
+        }
+        if (update_all() != object_count || update_all() != 0) {
+            error_ = "the first comparison must find every object changed, the second none";
+        } else if (differing_count() != 0) {
+            error_ = "the floor must compare the same bytes as the library";
+        }
+        // The history of an object grows up to its full length; that is no part of a steady tick.
+        for (std::uint32_t tick = 0; tick < 2 * ChangelistHistory::count_max; ++tick) {
+            change(object_count);
+            (void)update_all();
+        }
+    }
+
+    [[nodiscard]] const std::string& error() const noexcept { return error_; }
+    [[nodiscard]] std::uint64_t bytes() const noexcept { return memory_.size(); }
+    [[nodiscard]] const ReplicationCounters& counters() const noexcept { return counters_; }
+
+    /// Changes health, in the middle of the object, of the next `count` objects.
+    void change(std::uint32_t count) {
+        for (std::uint32_t i = 0; i < count; ++i) {
+            add_to_health(first_ + i, 1);
+        }
+        first_ = (first_ + count) % object_count;
+    }
+    /// Takes back what the last change() of `count` objects did.
+    void change_back(std::uint32_t count) {
+        for (std::uint32_t i = 1; i <= count; ++i) {
+            add_to_health(first_ + object_count - i, -1);
+        }
+    }
+
+    /// Returns how many objects had changed.
+    std::uint32_t update_all() {
+        std::uint32_t changed_count = 0;
+        for (std::uint32_t i = 0; i < object_count; ++i) {
+            changed_count += states_[i]->update(object(i), no_references_, counters_) ? 1u : 0u;
+        }
+        return changed_count;
+    }
+
+    [[nodiscard]] std::uint32_t differing_count() const noexcept {
+        std::uint32_t count = 0;
+        for (std::uint32_t i = 0; i < object_count; ++i) {
+            const std::byte* bytes = memory_.data() + std::size_t{i} * object_bytes_;
+            count += std::memcmp(bytes, states_[i]->shadow().data(), object_bytes_) != 0 ? 1u : 0u;
+        }
+        return count;
+    }
+
+  private:
+    /// Returns why that failed, or nothing.
+    [[nodiscard]] std::string make_layout() {
+        DynamicTypeBuilder builder(registry_, TypeKind::Class, "Plain", object_bytes_, 8);
+        for (std::uint32_t offset = 0; offset < object_bytes_; offset += block_bytes) {
+            const std::string suffix = std::to_string(offset / block_bytes);
+            builder.property("position" + suffix, PropertyKind::Vector, offset)
+                .property("rotation" + suffix, PropertyKind::Quat, offset + 12)
+                .property("velocity" + suffix, PropertyKind::Vector, offset + 28)
+                .property("health" + suffix, PropertyKind::Int32, offset + health_offset)
+                .property("owner" + suffix, PropertyKind::UInt32, offset + 44)
+                .property("ammo" + suffix, PropertyKind::UInt16, offset + 48, 2)
+                .property("state" + suffix, PropertyKind::UInt8, offset + 52, 4)
+                .property("score" + suffix, PropertyKind::Double, offset + 56);
+        }
+        const Result<const Type*> type = builder.build();
+        if (!type) {
+            return type.error().message;
+        }
+        if (const Status status = registry_.freeze(); !status) {
+            return status.error().message;
+        }
+        const std::vector<std::byte> archetype(object_bytes_);
+        RepLayoutOptions options;
+        options.archetype = archetype.data();
+        Result<std::unique_ptr<RepLayout>> layout = RepLayout::create(registry_, **type, options);
+        if (!layout) {
+            return layout.error().message;
+        }
+        layout_ = std::move(*layout);
+        return layout_->runs().size() == 1 ? "" : "plain properties must make one run to compare";
+    }
+
+    [[nodiscard]] std::byte* object(std::uint32_t index) noexcept {
+        return memory_.data() + std::size_t{index} * object_bytes_;
+    }
+
+    void add_to_health(std::uint32_t index, std::int32_t amount) noexcept {
+        const std::uint32_t block = object_bytes_ / block_bytes / 2;
+        std::byte* place =
+            object(index % object_count) + std::size_t{block} * block_bytes + health_offset;
+        std::int32_t health = 0;
+        std::memcpy(&health, place, sizeof(health));
+        health += amount;
+        std::memcpy(place, &health, sizeof(health));
+    }
+
+    std::uint32_t object_bytes_;
+    std::vector<std::byte> memory_;
+    TypeRegistry registry_;
+    std::unique_ptr<RepLayout> layout_;
+    std::vector<std::unique_ptr<ChangelistState>> states_;
+    NoReferences no_references_;
+    ReplicationCounters counters_;
+    std::uint32_t first_ = 0;
+    std::string error_;
+};
+
+[[nodiscard]] std::uint32_t dirty_count_of(const benchmark::State& state) {
+    return static_cast<std::uint32_t>(state.range(1)) * object_count / 100;
+}
+
+void BM_CompareProperties(benchmark::State& state) {
+    CompareScene scene(static_cast<std::uint32_t>(state.range(0)));
+    if (!scene.error().empty()) {
+        state.SkipWithError(scene.error().c_str());
+        return;
+    }
+    const std::uint32_t dirty_count = dirty_count_of(state);
+    const ReplicationCounters before = scene.counters();
+    Measured measured;
+    for (auto _ : state) {
+        scene.change(dirty_count);
+        const AllocationWatch allocations;
+        const StopWatch watch;
+        const std::uint32_t found_count = scene.update_all();
+        add_time(state, measured, watch.seconds());
+        measured.allocations += allocations.count();
+        if (found_count != dirty_count) {
+            state.SkipWithError("found another number of changed objects than there are");
+            break;
+        }
+        measured.objects += object_count;
+        measured.bytes += scene.bytes();
+    }
+    measured.serializer_calls = scene.counters().serializer_calls - before.serializer_calls;
+    if (scene.counters().objects_compared - before.objects_compared != measured.objects) {
+        state.SkipWithError("compared another number of objects than there are");
+    }
+    report(state, measured);
+}
+
+void BM_Memcmp(benchmark::State& state) {
+    CompareScene scene(static_cast<std::uint32_t>(state.range(0)));
+    if (!scene.error().empty()) {
+        state.SkipWithError(scene.error().c_str());
+        return;
+    }
+    const std::uint32_t dirty_count = dirty_count_of(state);
+    Measured measured;
+    for (auto _ : state) {
+        scene.change(dirty_count);
+        const StopWatch watch;
+        const std::uint32_t found_count = scene.differing_count();
+        add_time(state, measured, watch.seconds());
+        scene.change_back(dirty_count);
+        if (found_count != dirty_count) {
+            state.SkipWithError("found another number of changed objects than there are");
+            break;
+        }
+        measured.objects += object_count;
+        measured.bytes += scene.bytes();
+    }
+    report(state, measured);
+}
+
+void add_axes(benchmark::internal::Benchmark* benchmark) {
+    benchmark->ArgNames({"object_bytes", "dirty_percent"})
+        ->ArgsProduct({{64, 256, 1'024}, {0, 1, 100}})
+        ->UseManualTime()
+        ->Unit(benchmark::kMicrosecond);
+}
+
+BENCHMARK(BM_CompareProperties)->Apply(add_axes);
+BENCHMARK(BM_Memcmp)->Apply(add_axes);
+
+}  // namespace
+
+}  // namespace replayout::bench

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// The counters that every benchmark reports, and the clock of those that must stop it between two
+// iterations. What they count is exact and the same on every machine; only the times are not.
+#pragma once
+
+#include "match/allocation_counter.h"
+
+#include <benchmark/benchmark.h>
+
+#include <chrono>
+#include <cstdint>
+
+namespace replayout::bench {
+
+/// Sums over all iterations of a benchmark.
+struct Measured {
+    std::uint64_t objects = 0;  ///< compared, encoded, or delivered, as the benchmark says
+    std::uint64_t bytes = 0;
+    std::uint64_t serializer_calls = 0;
+    std::uint64_t allocations = 0;
+    double seconds = 0;  ///< that the clock ran
+};
+
+/// Per iteration: bytes, calls, allocs. Per object: ns/object.
+inline void report(benchmark::State& state, const Measured& measured) {
+    using benchmark::Counter;
+    const auto per_iteration = [](std::uint64_t sum) {
+        return Counter(static_cast<double>(sum), Counter::kAvgIterations);
+    };
+    state.counters["bytes"] = per_iteration(measured.bytes);
+    state.counters["calls"] = per_iteration(measured.serializer_calls);
+    state.counters["allocs"] = per_iteration(measured.allocations);
+    state.counters["ns/object"] =
+        Counter(measured.seconds * 1e9 / static_cast<double>(measured.objects));
+}
+
+/// The clock of one iteration, added to the sum and told to the benchmark.
+inline void add_time(benchmark::State& state, Measured& measured, double seconds) {
+    measured.seconds += seconds;
+    state.SetIterationTime(seconds);
+}
+
+/// Runs from its making on.
+class StopWatch {
+  public:
+    [[nodiscard]] double seconds() const noexcept {
+        const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
+        return passed.count();
+    }
+
+  private:
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// Calls of operator new from its making on.
+class AllocationWatch {
+  public:
+    [[nodiscard]] std::uint64_t count() const noexcept {
+        return match::allocation_count() - start_;
+    }
+
+  private:
+    std::uint64_t start_ = match::allocation_count();
+};
+
+}  // namespace replayout::bench

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+//
+// The workload of the benchmarks: N pawns of fifteen properties. In each tick a rotating fifth of
+// them moves and turns (seven floats), and a rotating fiftieth changes health.
+//
+//     tick        0            1            2                  N = 1,000
+//     moves       0..199       200..399     400..599           comes round after 5 ticks
+//     is hurt     0..19        20..39       40..59             comes round after 50 ticks
+//
+// In one tick of five the hurt are among those that move, so on average 216 of 1,000 pawns change.
+#pragma once
+
+#include <replayout/reflection/type_registry.h>
+#include <replayout/rep_layout.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace replayout::bench {
+
+struct Pawn {
+    float px = 0;
+    float py = 0;
+    float pz = 0;
+    float qx = 0;
+    float qy = 0;
+    float qz = 0;
+    float qw = 0;
+    float vx = 0;
+    float vy = 0;
+    float vz = 0;
+    std::int32_t health = 0;
+    std::uint8_t state = 0;
+    std::uint16_t ammo = 0;
+    std::uint32_t owner = 0;
+    std::string name;  // 8 to 16 characters
+};
+
+inline constexpr std::uint32_t pawn_property_count = 15;
+inline constexpr std::uint32_t pawn_transform_count = 7;  // px to qw, handles 1 to 7
+inline constexpr std::uint32_t pawn_health_handle = 11;
+
+/// The class as the library sees it.
+class PawnSchema {
+  public:
+    PawnSchema();
+
+    /// Why there is no layout; empty when there is one.
+    [[nodiscard]] const std::string& error() const noexcept { return error_; }
+    [[nodiscard]] const RepLayout& layout() const noexcept { return *layout_; }
+
+  private:
+    TypeRegistry registry_;
+    std::unique_ptr<RepLayout> layout_;
+    std::string error_;
+};
+
+/// What a tick changed: exact, so that a benchmark can tell whether all of it was sent.
+struct PawnChanges {
+    std::uint32_t pawns = 0;
+    std::uint32_t properties = 0;
+};
+
+class PawnScene {
+  public:
+    /// After so many ticks the same pawns change again.
+    static constexpr std::uint32_t period_ticks = 50;
+
+    /// `count` is a multiple of 50. No property of a pawn has its default value, then or later.
+    PawnScene(std::uint32_t count, std::uint64_t seed);
+
+    [[nodiscard]] std::span<const Pawn> pawns() const noexcept { return pawns_; }
+    [[nodiscard]] std::span<Pawn> pawns() noexcept { return pawns_; }
+
+    /// Plays a tick.
+    PawnChanges advance();
+
+    /// Gives another value to all properties of a pawn, to the transform, to health.
+    void change_all(Pawn& pawn);
+    void change_transform(Pawn& pawn);
+    void change_health(Pawn& pawn);
+
+  private:
+    [[nodiscard]] std::uint32_t random();
+    [[nodiscard]] float other_float(float old);
+
+    std::vector<Pawn> pawns_;
+    std::uint64_t random_state_;
+    std::uint64_t tick_ = 0;
+};
+
+}  // namespace replayout::bench

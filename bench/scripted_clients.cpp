@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "scripted_clients.h"
+
+#include <replayout/netdriver/net_driver.h>
+#include <replayout/reflection/diagnostics.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace replayout::bench {
+
+namespace {
+
+/// Keeps the one datagram that is sent.
+class HelloTransport final : public Transport {
+  public:
+    [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override { return 1'200; }
+    void send(PeerId, std::span<const std::byte> datagram) override {
+        hello.assign(datagram.begin(), datagram.end());
+    }
+    [[nodiscard]] std::size_t receive(PeerId&, std::span<std::byte>) override {
+        return nothing_received;
+    }
+
+    std::vector<std::byte> hello;
+};
+
+class EmptyWorld final : public NetWorld {
+  public:
+    [[nodiscard]] void* object_memory(ObjectHandle) override { return nullptr; }
+    [[nodiscard]] ObjectHandle spawn(const SpawnInfo&) override { return {}; }
+    void despawn(ObjectHandle) override {}
+};
+
+class DeafHandler final : public PacketNotifyHandler {
+  public:
+    void packet_delivered(std::uint64_t) override {}
+    void packet_lost(std::uint64_t) override {}
+};
+
+[[nodiscard]] PacketNotifySettings notify_settings(std::span<const std::byte> hello) {
+    PacketHeader header;
+    const std::size_t header_bytes = read_packet_header(hello, header);
+    REPLAYOUT_ASSERT(header_bytes > 0);
+    (void)header_bytes;
+    PacketNotifySettings settings;
+    settings.session = header.session;
+    return settings;
+}
+
+}  // namespace
+
+std::vector<std::byte> make_hello(const RepLayout& layout) {
+    HelloTransport transport;
+    EmptyWorld world;
+    NetDriver client(NetDriverSettings{}, transport, world);
+    if (!client.add_layout(layout) || !client.connect(PeerId{1}, NetTime{})) {
+        return {};
+    }
+    client.tick_flush(NetTime{});
+    return transport.hello;
+}
+
+ScriptedClients::ScriptedClients(std::uint32_t count, std::span<const std::byte> hello)
+    : clients_(count, Client{PacketNotify(notify_settings(hello))}),
+      hello_(hello.begin(), hello.end()) {
+    // Enough for the whole window of every client: nothing is allocated while the clock runs.
+    sent_.reserve(std::size_t{count} * packets_in_flight_max);
+    answers_.reserve(count);
+    for (Client& client : clients_) {
+        (void)client.notify.commit_send(client.notify.next_header());  // the hello
+    }
+}
+
+void ScriptedClients::send(PeerId peer, std::span<const std::byte> datagram) {
+    bytes_received_ += datagram.size();
+    PacketFront& sent = sent_.emplace_back();
+    sent.peer = peer;
+    sent.size = std::min(datagram.size(), sent.bytes.size());
+    std::memcpy(sent.bytes.data(), datagram.data(), sent.size);
+}
+
+void ScriptedClients::answer() {
+    DeafHandler handler;
+    for (const PacketFront& sent : sent_) {
+        Client& client = clients_[sent.peer.value - first_peer];
+        PacketHeader header;
+        const bool is_readable =
+            read_packet_header(std::span(sent.bytes).first(sent.size), header) > 0 &&
+            client.notify.receive(header, handler) == PacketReceipt::Accepted;
+        packets_refused_ += is_readable ? 0 : 1;
+        client.owes_ack = client.owes_ack || header.ack_requested;
+    }
+    sent_.clear();
+    answers_.clear();
+    next_answer_ = 0;
+    for (std::size_t i = 0; i < clients_.size(); ++i) {
+        if (clients_[i].owes_ack) {
+            lay_ready(PeerId{i + first_peer}, clients_[i]);
+        }
+    }
+}
+
+void ScriptedClients::lay_ready(PeerId peer, Client& client) {
+    if (!client.notify.can_probe()) {
+        return;  // a whole window of acks that the server never answered
+    }
+    const PacketHeader header = client.notify.next_header();
+    PacketFront& answer = answers_.emplace_back();
+    answer.peer = peer;
+    answer.size = write_packet_header(answer.bytes, header);
+    (void)client.notify.commit_send(header);
+    client.owes_ack = false;
+}
+
+std::size_t ScriptedClients::receive(PeerId& peer, std::span<std::byte> buffer) {
+    if (hello_count_ < clients_.size()) {
+        peer = PeerId{first_peer + hello_count_++};
+        std::memcpy(buffer.data(), hello_.data(), hello_.size());
+        return hello_.size();
+    }
+    if (next_answer_ == answers_.size()) {
+        return nothing_received;
+    }
+    const PacketFront& answer = answers_[next_answer_++];
+    peer = answer.peer;
+    std::memcpy(buffer.data(), answer.bytes.data(), answer.size);
+    return answer.size;
+}
+
+}  // namespace replayout::bench

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+//
+// A transport with clients behind it that only pretend: they join, acknowledge every packet in the
+// tick in which it was sent, and throw away what it holds. So the time of a tick is the server's
+// own, and a benchmark may have a hundred connections without a hundred clients to pay for.
+//
+//     tick_flush      send()      of each datagram the packet header is noted, the rest is dropped
+//     (clock stops)   answer()    each client reads its headers and lays one packet of acks ready
+//     tick_dispatch   receive()   hands them out
+//
+// Nothing is made up: the acks are those of a PacketNotify of each client's own.
+#pragma once
+
+#include <replayout/netdriver/packet_notify.h>
+#include <replayout/netdriver/transport.h>
+#include <replayout/rep_layout.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace replayout::bench {
+
+/// The datagram that a client of a server with this one layout says hello with: session and schema
+/// are in it, so a real client writes it.
+[[nodiscard]] std::vector<std::byte> make_hello(const RepLayout& layout);
+
+class ScriptedClients final : public Transport {
+  public:
+    /// The clients are peers 2 to `count` + 1, and each says `hello` at once.
+    ScriptedClients(std::uint32_t count, std::span<const std::byte> hello);
+
+    /// Acknowledges what was sent since the last call, client by client.
+    void answer();
+
+    /// Bytes of all datagrams so far.
+    [[nodiscard]] std::uint64_t bytes_received() const noexcept { return bytes_received_; }
+    /// Packets that no client could read: the server must never send one.
+    [[nodiscard]] std::uint64_t packets_refused() const noexcept { return packets_refused_; }
+
+    [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override { return 1'200; }
+    void send(PeerId peer, std::span<const std::byte> datagram) override;
+    [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) override;
+
+  private:
+    static constexpr std::uint64_t first_peer = 2;
+
+    /// The front of a packet from or to a peer: the header, and of an answer there is no more.
+    struct PacketFront {
+        PeerId peer;
+        std::size_t size = 0;
+        std::array<std::byte, packet_header_bytes_max> bytes;
+    };
+    struct Client {
+        PacketNotify notify;
+        bool owes_ack = false;
+    };
+
+    void lay_ready(PeerId peer, Client& client);
+
+    std::vector<Client> clients_;
+    std::vector<PacketFront> sent_;
+    std::vector<PacketFront> answers_;
+    std::size_t next_answer_ = 0;
+    std::vector<std::byte> hello_;
+    std::uint32_t hello_count_ = 0;  // clients that have said it
+    std::uint64_t bytes_received_ = 0;
+    std::uint64_t packets_refused_ = 0;
+};
+
+}  // namespace replayout::bench

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/materialized_shadow.h>
+
+#include <replayout/net_archive.h>
+
+#include "struct_value.h"
+
+#include <cstring>
+#include <string_view>
+
+namespace replayout {
+
+namespace {
+
+/// Reads the values of one block into shadow memory.
+class BlockDecoder {
+  public:
+    BlockDecoder(const RepLayout& layout, const ShadowMemory& memory, PackageMap& package_map,
+                 MemoryResource* resource, std::span<const std::byte> block)
+        : layout_(layout),
+          memory_(memory),
+          package_map_(package_map),
+          resource_(resource),
+          reader_(block) {}
+
+    [[nodiscard]] bool decode(ShadowBuffer object) {
+        ChangeMask handles(resource_);
+        read_change_mask(reader_, handles, layout_.handle_count(), EmptySet::Impossible);
+        decode_values(layout_.root(), handles, object.data(), 0);
+        reader_.finish_byte();
+        return !reader_.failed() && reader_.bits_left() == 0;
+    }
+
+  private:
+    /// The values at `handles`, counted over scopes that lie `stride_bytes` apart.
+    void decode_values(const RepScope& scope, const ChangeMask& handles, std::byte* first,
+                       std::size_t stride_bytes) {
+        for (std::uint32_t bit = handles.next(0); bit < handles.bit_count() && !reader_.failed();
+             bit = handles.next(bit + 1)) {
+            const ShadowBuffer place(first + bit / scope.handle_count * stride_bytes);
+            const CmdIndex index = layout_.cmd_of(scope, RepHandle{bit % scope.handle_count + 1});
+            decode_value(index, place + layout_.cmd(index).shadow_offset);
+        }
+    }
+
+    void decode_value(CmdIndex index, ShadowBuffer leaf) {
+        switch (layout_.cmd(index).type) {
+            case RepLayoutCmdType::Bool:
+                *leaf.data() = std::byte{reader_.read_bool() ? std::uint8_t{1} : std::uint8_t{0}};
+                return;
+            case RepLayoutCmdType::Bits8:
+                return decode_words<std::uint8_t>(leaf, 1);
+            case RepLayoutCmdType::Bits16:
+                return decode_words<std::uint16_t>(leaf, 1);
+            case RepLayoutCmdType::Bits32:
+                return decode_words<std::uint32_t>(leaf, 1);
+            case RepLayoutCmdType::Bits64:
+                return decode_words<std::uint64_t>(leaf, 1);
+            case RepLayoutCmdType::Vector:
+                return decode_words<std::uint32_t>(leaf, 3);
+            case RepLayoutCmdType::Quat:
+                return decode_words<std::uint32_t>(leaf, 4);
+            case RepLayoutCmdType::String:
+                return decode_string(shadow_value<PmrString>(leaf));
+            case RepLayoutCmdType::Object:
+                shadow_value<ShadowReference>(leaf) = {{}, NetGUID{reader_.read_packed_uint()}};
+                return;
+            case RepLayoutCmdType::NetSerializeStruct:
+                return decode_struct(*layout_.cmd(index).property->struct_type, leaf);
+            case RepLayoutCmdType::DynamicArray:
+                return decode_array(index, shadow_value<ShadowArray>(leaf));
+            case RepLayoutCmdType::Return:
+                REPLAYOUT_ASSERT(false);
+        }
+    }
+
+    template <typename Word>
+    void decode_words(ShadowBuffer leaf, std::uint32_t count) {
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const auto word = static_cast<Word>(reader_.read_bits(sizeof(Word) * 8));
+            std::memcpy(leaf.data() + i * sizeof(Word), &word, sizeof(Word));
+        }
+    }
+
+    void decode_string(PmrString& text) {
+        const std::uint64_t byte_count = reader_.read_packed_uint();
+        if (byte_count > layout_.limits().string_bytes_max) {
+            reader_.fail();
+            return;
+        }
+        text.resize(byte_count);
+        reader_.read_bytes(std::as_writable_bytes(std::span(text.data(), text.size())));
+    }
+
+    void decode_struct(const Type& type, ShadowBuffer leaf) {
+        NetArchive archive(reader_);
+        bool ok = true;
+        (void)type.traits().net_serialize(leaf.data(), archive, &package_map_, ok);
+        if (!ok) {
+            reader_.fail();
+        }
+    }
+
+    void decode_array(CmdIndex index, ShadowArray& array) {
+        const std::uint64_t count = reader_.read_packed_uint();
+        if (count > layout_.limits().array_count_max) {
+            reader_.fail();
+            return;
+        }
+        const RepScope& element = layout_.element_scope(index);
+        memory_.resize_array(layout_.cmd(index), element, array, static_cast<std::uint32_t>(count));
+        if (count == 0) {
+            return;
+        }
+        ChangeMask changed(resource_);
+        read_change_mask(reader_, changed, array.count * element.handle_count, EmptySet::Possible);
+        decode_values(element, changed, array.elements, element.shadow_size);
+    }
+
+    const RepLayout& layout_;
+    const ShadowMemory& memory_;
+    PackageMap& package_map_;
+    MemoryResource* resource_;
+    BitReader reader_;
+};
+
+/// The bits of a struct's value.
+class StructBits {
+  public:
+    StructBits(const Type& type, ConstShadowBuffer leaf, PackageMap& package_map,
+               MemoryResource* resource)
+        : bytes_(bytes_initial, Allocator<std::byte>(resource)) {
+        while (!write(type, leaf, package_map)) {
+            bytes_.resize(bytes_.size() * 2);
+        }
+    }
+
+    friend bool operator==(const StructBits&, const StructBits&) = default;
+
+  private:
+    static constexpr std::size_t bytes_initial = 256;
+
+    [[nodiscard]] bool write(const Type& type, ConstShadowBuffer leaf, PackageMap& package_map) {
+        BitWriter writer({bytes_.data(), bytes_.size()});
+        NetArchive archive(writer);
+        bool ok = true;
+        // Saving does not change the value; the one function serves both directions.
+        void* value = const_cast<std::byte*>(leaf.data());
+        (void)type.traits().net_serialize(value, archive, &package_map, ok);
+        if (writer.overflowed()) {
+            return false;
+        }
+        bit_count_ = writer.bit_count();
+        writer.finish_byte();
+        bytes_.resize(writer.byte_count());
+        return true;
+    }
+
+    Vector<std::byte> bytes_;
+    std::size_t bit_count_ = 0;
+};
+
+/// Compares values in shadow form.
+class ValueComparer {
+  public:
+    ValueComparer(const RepLayout& layout, PackageMap& package_map, MemoryResource* resource)
+        : layout_(layout), package_map_(package_map), resource_(resource) {}
+
+    [[nodiscard]] bool equal(CmdIndex index, ConstShadowBuffer left,
+                             ConstShadowBuffer right) const {
+        const RepLayoutCmd& cmd = layout_.cmd(index);
+        switch (cmd.type) {
+            case RepLayoutCmdType::Bool:
+                return (*left.data() != std::byte{0}) == (*right.data() != std::byte{0});
+            case RepLayoutCmdType::String:
+                return shadow_value<PmrString>(left) == shadow_value<PmrString>(right);
+            case RepLayoutCmdType::Object:
+                return shadow_value<ShadowReference>(left).guid ==
+                       shadow_value<ShadowReference>(right).guid;
+            case RepLayoutCmdType::NetSerializeStruct:
+                return equal_structs(*cmd.property->struct_type, left, right);
+            case RepLayoutCmdType::DynamicArray:
+                return equal_arrays(layout_.element_scope(index), shadow_value<ShadowArray>(left),
+                                    shadow_value<ShadowArray>(right));
+            default:
+                return std::memcmp(left.data(), right.data(), cmd.element_size) == 0;
+        }
+    }
+
+  private:
+    [[nodiscard]] bool equal_structs(const Type& type, ConstShadowBuffer left,
+                                     ConstShadowBuffer right) const {
+        return structs_identical(type, left.data(), right.data()) ||
+               StructBits(type, left, package_map_, resource_) ==
+                   StructBits(type, right, package_map_, resource_);
+    }
+
+    [[nodiscard]] bool equal_arrays(const RepScope& element, const ShadowArray& left,
+                                    const ShadowArray& right) const {
+        if (left.count != right.count) {
+            return false;
+        }
+        for (std::size_t i = 0; i < left.count; ++i) {
+            const ConstShadowBuffer left_element(left.elements + i * element.shadow_size);
+            const ConstShadowBuffer right_element(right.elements + i * element.shadow_size);
+            for (RepHandle handle{1}; handle.value <= element.handle_count; ++handle.value) {
+                const CmdIndex index = layout_.cmd_of(element, handle);
+                const ShadowOffset offset = layout_.cmd(index).shadow_offset;
+                if (!equal(index, left_element + offset, right_element + offset)) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    const RepLayout& layout_;
+    PackageMap& package_map_;
+    MemoryResource* resource_;
+};
+
+[[nodiscard]] std::string hex_text(const std::byte* bytes, std::size_t count) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto byte = std::to_integer<unsigned>(bytes[i]);
+        text += digits[byte >> 4];
+        text += digits[byte & 15];
+    }
+    return text;
+}
+
+[[nodiscard]] std::string text_of(std::string_view text) {
+    constexpr std::size_t shown_max = 40;
+    const std::string shown = '"' + std::string(text.substr(0, shown_max)) + '"';
+    return text.size() <= shown_max ? shown
+                                    : shown + " ... (" + std::to_string(text.size()) + " bytes)";
+}
+
+[[nodiscard]] std::string value_text(const RepLayoutCmd& cmd, ConstShadowBuffer leaf) {
+    switch (cmd.type) {
+        case RepLayoutCmdType::String:
+            return text_of(shadow_value<PmrString>(leaf));
+        case RepLayoutCmdType::Object:
+            return "id " + std::to_string(shadow_value<ShadowReference>(leaf).guid.value);
+        case RepLayoutCmdType::NetSerializeStruct:
+            return "a struct " + std::string(cmd.property->struct_type->name());
+        case RepLayoutCmdType::DynamicArray:
+            return std::to_string(shadow_value<ShadowArray>(leaf).count) + " elements";
+        default:
+            return "bytes " + hex_text(leaf.data(), cmd.element_size);
+    }
+}
+
+}  // namespace
+
+MaterializedShadow::MaterializedShadow(const RepLayout& layout, PackageMap& package_map,
+                                       MemoryResource* resource)
+    : layout_(&layout), package_map_(&package_map), resource_(resource), values_(layout, resource) {
+    values_.memory().copy(layout.root(), values_.buffer(), layout.archetype().buffer());
+}
+
+bool MaterializedShadow::apply(std::span<const std::byte> block) {
+    BlockDecoder decoder(*layout_, values_.memory(), *package_map_, resource_, block);
+    return decoder.decode(values_.buffer());
+}
+
+RepHandle MaterializedShadow::find_difference(const ChangelistState& state,
+                                              const ChangeMask& excused) const {
+    REPLAYOUT_ASSERT(excused.bit_count() == layout_->handle_count());
+    for (std::uint32_t bit = excused.next_clear(0); bit < excused.bit_count();
+         bit = excused.next_clear(bit + 1)) {
+        if (!equals(RepHandle{bit + 1}, state)) {
+            return RepHandle{bit + 1};
+        }
+    }
+    return RepHandle{};
+}
+
+bool MaterializedShadow::equals(const ChangelistState& state) const {
+    ChangeMask none(resource_);
+    none.reset(layout_->handle_count());
+    return find_difference(state, none).value == 0;
+}
+
+bool MaterializedShadow::equals(RepHandle handle, const ChangelistState& state) const {
+    REPLAYOUT_ASSERT(&state.layout() == layout_);
+    const CmdIndex index = layout_->cmd_of(layout_->root(), handle);
+    const ShadowOffset offset = layout_->cmd(index).shadow_offset;
+    return ValueComparer(*layout_, *package_map_, resource_)
+        .equal(index, buffer() + offset, state.shadow() + offset);
+}
+
+std::string MaterializedShadow::describe(RepHandle handle, const ChangelistState& state) const {
+    const RepLayoutCmd& cmd = layout_->cmd(layout_->cmd_of(layout_->root(), handle));
+    return '"' + property_path(*layout_, handle) + "\" (handle " + std::to_string(handle.value) +
+           "): the receiver holds " + value_text(cmd, buffer() + cmd.shadow_offset) +
+           ", the object " + value_text(cmd, state.shadow() + cmd.shadow_offset);
+}
+
+std::string property_path(const RepLayout& layout, RepHandle handle) {
+    const RepLayoutCmd& cmd = layout.cmd(layout.cmd_of(layout.root(), handle));
+    const RepParentCmd& parent = layout.parents()[cmd.parent_index.value];
+    std::string path = parent.property->name;
+    if (parent.property->array_dim > 1) {
+        path += '[' + std::to_string(parent.array_index) + ']';
+    }
+    if (cmd.property != parent.property) {
+        path += '.' + cmd.property->name;
+    }
+    return path;
+}
+
+}  // namespace replayout

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+//
+// What the documents refer to: files, and tests by their names.
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/catch.h"
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path tests_dir(REPLAYOUT_TESTS_DIR);
+const fs::path root = tests_dir.parent_path();
+
+std::string read_file(const fs::path& path) {
+    std::ifstream file(path);
+    REQUIRE(file.is_open());
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::vector<fs::path> documents() {
+    std::vector<fs::path> paths{root / "README.md", root / "CHANGELOG.md"};
+    for (const auto& entry : fs::directory_iterator(root / "docs")) {
+        if (entry.path().extension() == ".md") {
+            paths.push_back(entry.path());
+        }
+    }
+    return paths;
+}
+
+/// What stands between each `open` and the next `close`, without blocks of code.
+std::vector<std::string> find_between(const std::string& text, std::string_view open,
+                                      std::string_view close) {
+    std::vector<std::string> found;
+    std::size_t end = 0;
+    for (std::size_t begin = text.find(open); begin != std::string::npos;
+         begin = text.find(open, end)) {
+        begin += open.size();
+        end = text.find(close, begin);
+        if (end == std::string::npos) {
+            break;
+        }
+        found.push_back(text.substr(begin, end - begin));
+        end += close.size();
+    }
+    return found;
+}
+
+std::string without_code_blocks(const std::string& text) {
+    std::string prose;
+    bool is_code = false;
+    std::size_t begin = 0;
+    while (begin < text.size()) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
+        const std::string line = text.substr(begin, end - begin);
+        is_code = line.starts_with("```") ? !is_code : is_code;
+        if (!is_code && !line.starts_with("```") && !line.starts_with("    ")) {
+            prose += line;
+        }
+        begin = end;
+    }
+    return prose;
+}
+
+/// Text in code font that looks like the path of a file of ours.
+bool is_path(const std::string& text) {
+    return text.find('/') != std::string::npos &&
+           text.find_first_of(" <>:*$()") == std::string::npos && !text.starts_with("./") &&
+           !text.starts_with('-');
+}
+
+bool exists(const std::string& path) {
+    // The glossary writes the floors of public headers short.
+    const auto floor = path.substr(0, path.find('/'));
+    const auto rest = path.substr(path.find('/') + 1);
+    const std::string folder = floor == "replayout" ? "replayout" : "replayout/" + floor;
+    return fs::exists(root / path) || fs::exists(root / floor / "include" / folder / rest);
+}
+
+/// Source of all tests, with literals that go on over lines put together.
+std::string test_sources() {
+    std::string sources;
+    for (const auto& entry : fs::recursive_directory_iterator(tests_dir)) {
+        if (entry.path().extension() == ".cpp") {
+            sources += read_file(entry.path());
+        }
+    }
+    std::string joined;
+    for (const char character : sources) {
+        joined += character;
+        if (character != '"') {
+            continue;
+        }
+        std::size_t blank = joined.size() - 1;
+        while (blank > 0 && std::isspace(static_cast<unsigned char>(joined[blank - 1])) != 0) {
+            --blank;
+        }
+        const bool continues = blank > 0 && joined[blank - 1] == '"' && blank < joined.size() - 1;
+        if (continues) {
+            joined.resize(blank - 1);
+        }
+    }
+    return joined;
+}
+
+}  // namespace
+
+TEST_CASE("Docs: every relative link leads to a file", "[docs][references]") {
+    for (const fs::path& document : documents()) {
+        for (std::string target :
+             find_between(without_code_blocks(read_file(document)), "](", ")")) {
+            target = target.substr(0, target.find('#'));
+            if (target.empty() || target.starts_with("http")) {
+                continue;
+            }
+            INFO(document << " links to " << target);
+            CHECK(fs::exists(document.parent_path() / target));
+        }
+    }
+}
+
+TEST_CASE("Docs: every path in code font is that of a file", "[docs][references]") {
+    for (const fs::path& document : documents()) {
+        for (const std::string& text :
+             find_between(without_code_blocks(read_file(document)), "`", "`")) {
+            if (is_path(text)) {
+                INFO(document << " names " << text);
+                CHECK(exists(text));
+            }
+        }
+    }
+}
+
+TEST_CASE("Docs: every test that the features name exists", "[docs][references]") {
+    const std::string sources = test_sources();
+    const std::string features = without_code_blocks(read_file(root / "docs" / "features.md"));
+    for (const std::string& name : find_between(features, "\"", "\"")) {
+        if (name.find(": ") != std::string::npos) {
+            INFO("test " << name);
+            CHECK(sources.find('"' + name + '"') != std::string::npos);
+        }
+    }
+}

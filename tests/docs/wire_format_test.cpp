@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: MIT
+//
+// Writes every worked example of docs/wire_format.md and compares it with the document.
+#include <replayout/bit_writer.h>
+#include <replayout/change_mask.h>
+#include <replayout/netdriver/loopback_transport.h>
+#include <replayout/netdriver/net_driver.h>
+#include <replayout/reflection/reflection.h>
+#include <replayout/rep_layout.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <memory_resource>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "docs/documented_examples.h"
+#include "support/block_sender.h"
+#include "support/catch.h"
+
+using namespace replayout;
+
+namespace {
+
+using WrittenExamples = std::map<std::string, WrittenExample>;
+
+void add(WrittenExamples& examples, const std::string& name,
+         const std::function<void(BitWriter&)>& write) {
+    std::array<std::byte, 64> buffer{};
+    BitWriter writer(buffer);
+    write(writer);
+    const std::size_t bit_count = writer.bit_count();
+    writer.finish_byte();
+    REQUIRE(!writer.overflowed());
+    examples[name] = {to_bytes(writer.bytes()), bit_count};
+}
+
+void add(WrittenExamples& examples, const std::string& name, const Bytes& bytes) {
+    examples[name] = {bytes, bytes.size() * 8};
+}
+
+void add_numbers(WrittenExamples& examples) {
+    add(examples, "two fields", [](BitWriter& writer) {
+        writer.write_bits(0b101, 3);
+        writer.write_bits(0x3F, 6);
+    });
+    for (const std::uint64_t value :
+         {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{127}, std::uint64_t{128},
+          std::uint64_t{300}, std::uint64_t{0xFFFF'FFFF}, ~std::uint64_t{0}}) {
+        add(examples, "packed " + std::to_string(value),
+            [value](BitWriter& writer) { writer.write_packed_uint(value); });
+    }
+    for (const std::uint32_t order : {0u, 2u}) {
+        for (const std::uint32_t value : {0u, 1u, 2u, 3u, 7u, 20u}) {
+            add(examples,
+                "exponential Golomb " + std::to_string(value) + ", order " + std::to_string(order),
+                [=](BitWriter& writer) { writer.write_exp_golomb(value, order); });
+        }
+    }
+}
+
+void add_set(WrittenExamples& examples, const std::string& name, std::uint32_t universe,
+             std::initializer_list<std::uint32_t> handles, EmptySet empty) {
+    ChangeMask mask;
+    mask.reset(universe);
+    for (const std::uint32_t handle : handles) {
+        mask.set(handle - 1);
+    }
+    add(examples, name, [&](BitWriter& writer) { write_change_mask(writer, mask, empty); });
+}
+
+void add_sets(WrittenExamples& examples) {
+    add_set(examples, "set {1, 4} of 4", 4, {1, 4}, EmptySet::Impossible);
+    add_set(examples, "set {1} of 3", 3, {1}, EmptySet::Impossible);
+    add_set(examples, "set {1} of 4", 4, {1}, EmptySet::Impossible);
+    add_set(examples, "set {2, 3, 4, 11} of 40", 40, {2, 3, 4, 11}, EmptySet::Impossible);
+    add_set(examples, "empty set of 6", 6, {}, EmptySet::Possible);
+}
+
+struct Hit {
+    float damage = 0.0f;
+    std::uint8_t bone = 0;
+};
+
+struct Pawn {
+    bool is_alive = true;
+    std::int32_t health = 100;
+    std::string name;
+    ObjectHandle target;
+    std::vector<Hit> hits;
+};
+
+/// The class of the document's examples.
+class PawnLayout {
+  public:
+    PawnLayout() {
+        REQUIRE(struct_builder<Hit>(registry_, "Hit")
+                    .property<&Hit::damage>()
+                    .property<&Hit::bone>()
+                    .build());
+        const auto pawn = class_builder<Pawn>(registry_, "Pawn")
+                              .property<&Pawn::is_alive>()
+                              .property<&Pawn::health>()
+                              .property<&Pawn::name>()
+                              .property<&Pawn::target>()
+                              .property<&Pawn::hits>()
+                              .build();
+        REQUIRE(pawn);
+        REQUIRE(registry_.freeze());
+        auto layout = RepLayout::create(registry_, **pawn);
+        REQUIRE(layout);
+        layout_ = std::move(*layout);
+    }
+    [[nodiscard]] const RepLayout& operator*() const { return *layout_; }
+
+  private:
+    TypeRegistry registry_;
+    std::unique_ptr<RepLayout> layout_;
+};
+
+/// By the rule of section 4 and nothing else.
+Digest128 fingerprint_of_pawn() {
+    Fingerprint items;
+    const auto add_property = [&](const char* name, std::uint64_t kind, std::uint64_t size) {
+        items.add(name);
+        items.add(0);
+        items.add(kind);
+        items.add(size);
+    };
+    items.add("replayout layout 1");
+    items.add("Pawn");
+    items.add(1'024);
+    items.add(2'048);
+    add_property("is_alive", 0, 1);
+    add_property("health", 3, 4);
+    add_property("name", 12, 0);
+    add_property("target", 14, 0);
+    add_property("hits", 18, 0);
+    items.add(17);  // one element: a struct
+    items.add(0);
+    add_property("damage", 9, 4);
+    add_property("bone", 5, 1);
+    items.add("end");
+    items.add("return");
+    items.add("return");
+    return items.digest();
+}
+
+void add_blocks(WrittenExamples& examples) {
+    const PawnLayout layout;
+    BlockSender sender(*layout);
+    Pawn pawn;
+    pawn.is_alive = false;
+    pawn.health = -1;
+    pawn.name = "Zoë";
+    pawn.target = ObjectHandle{7};
+    sender.update(&pawn);
+    add(examples, "block of four properties", sender.block(since(0)));
+
+    pawn.hits = {{25.0f, 3}, {0.5f, 0}};
+    sender.update(&pawn);
+    add(examples, "block of a new array", sender.block(since(1)));
+
+    pawn.hits[1].bone = 9;
+    sender.update(&pawn);
+    add(examples, "block of one element leaf", sender.block(since(2)));
+
+    pawn.hits.clear();
+    sender.update(&pawn);
+    add(examples, "block of an emptied array", sender.block(since(3)));
+
+    const auto add_digest = [&](const std::string& name, const Digest128& digest) {
+        add(examples, name, [&](BitWriter& writer) {
+            writer.write_bits(digest.low, 64);
+            writer.write_bits(digest.high, 64);
+        });
+    };
+    CHECK(fingerprint_of_pawn() == (*layout).fingerprint());
+    Fingerprint schema;
+    schema.add("replayout schema 1");
+    schema.add("Pawn");
+    schema.add(fingerprint_of_pawn());
+    add_digest("fingerprint of Pawn", fingerprint_of_pawn());
+    add_digest("schema digest", schema.digest());
+}
+
+/// Passes datagrams on and remembers them.
+class RecordingTransport final : public Transport {
+  public:
+    explicit RecordingTransport(Transport& transport) : transport_(transport) {}
+
+    [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override {
+        return transport_.datagram_bytes_max();
+    }
+    void send(PeerId peer, std::span<const std::byte> datagram) override {
+        sent_.push_back(to_bytes(datagram));
+        transport_.send(peer, datagram);
+    }
+    [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) override {
+        return transport_.receive(peer, buffer);
+    }
+
+    /// What was sent since the last call.
+    [[nodiscard]] std::vector<Bytes> take_sent() { return std::exchange(sent_, {}); }
+
+  private:
+    Transport& transport_;
+    std::vector<Bytes> sent_;
+};
+
+class PawnWorld final : public NetWorld {
+  public:
+    [[nodiscard]] ObjectHandle make() {
+        pawns_[++last_handle_] = Pawn();
+        return {last_handle_};
+    }
+    [[nodiscard]] Pawn& pawn(ObjectHandle object) { return pawns_.at(object.value); }
+
+    void* object_memory(ObjectHandle object) override { return &pawn(object); }
+    ObjectHandle spawn(const SpawnInfo&) override { return make(); }
+    void despawn(ObjectHandle object) override { pawns_.erase(object.value); }
+
+  private:
+    std::map<std::uint64_t, Pawn> pawns_;
+    std::uint64_t last_handle_ = 0;
+};
+
+/// A server and one client over a network that loses nothing.
+class Session {
+  public:
+    explicit Session(std::uint32_t packet_bytes_max)
+        : network_({}, std::pmr::get_default_resource()),
+          server_transport(network_.endpoint(PeerId{1})),
+          client_transport(network_.endpoint(PeerId{2})),
+          server(settings(packet_bytes_max), server_transport, server_world),
+          client(settings(packet_bytes_max), client_transport, client_world) {
+        REQUIRE(server.add_layout(*layout));
+        REQUIRE(client.add_layout(*layout));
+        REQUIRE(server.listen());
+        REQUIRE(client.connect(PeerId{1}, now_));
+    }
+
+    /// One turn of one side; what it sent is added as `name`, or as `name` 1, 2 ... if it is more.
+    void turn(NetDriver& driver, WrittenExamples& examples, const std::string& name,
+              std::int64_t milliseconds = 10) {
+        now_ = now_.plus_milliseconds(milliseconds);
+        driver.tick_dispatch(now_);
+        driver.tick_flush(now_);
+        const std::vector<Bytes> sent =
+            (&driver == &server ? server_transport : client_transport).take_sent();
+        INFO("packets of " << name);
+        REQUIRE(!sent.empty());
+        for (std::size_t index = 0; index < sent.size(); ++index) {
+            add(examples, sent.size() == 1 ? name : name + " " + std::to_string(index + 1),
+                sent[index]);
+        }
+    }
+
+  private:
+    [[nodiscard]] static NetDriverSettings settings(std::uint32_t packet_bytes_max) {
+        NetDriverSettings settings;
+        settings.config.packet_bytes_max = packet_bytes_max;
+        return settings;
+    }
+
+    LoopbackNetwork network_;
+    NetTime now_;
+
+  public:
+    const PawnLayout layout;
+    PawnWorld server_world;
+    PawnWorld client_world;
+    RecordingTransport server_transport;
+    RecordingTransport client_transport;
+    NetDriver server;
+    NetDriver client;
+};
+
+void add_session(WrittenExamples& examples) {
+    Session session(1'200);
+    const ObjectHandle first = session.server_world.make();
+    const NetObjectId first_id = session.server.add_object(*session.layout, first);
+    const ObjectHandle second = session.server_world.make();
+    (void)session.server.add_object(*session.layout, second);
+    session.server_world.pawn(first).health = 75;
+
+    session.turn(session.client, examples, "packet: hello");
+    session.turn(session.server, examples, "packet: welcome, two opens, a block");
+    session.turn(session.client, examples, "packet: acknowledgement");
+
+    session.server_world.pawn(first).health = 70;
+    session.server_world.pawn(second).health = 60;
+    session.turn(session.server, examples, "packet: two blocks");
+    session.turn(session.client, examples, "packet: acknowledgement of two blocks");
+
+    session.server.remove_object(first_id);
+    session.turn(session.server, examples, "packet: close");
+    session.turn(session.server, examples, "packet: probe", 100);
+    session.turn(session.client, examples, "packet: acknowledgement of a probe");
+
+    session.client.disconnect(PeerId{1});
+    session.turn(session.client, examples, "packet: goodbye");
+}
+
+void add_large_value(WrittenExamples& examples) {
+    Session session(256);
+    WrittenExamples ignored;
+    const ObjectHandle pawn = session.server_world.make();
+    (void)session.server.add_object(*session.layout, pawn);
+    session.turn(session.client, ignored, "hello");
+    session.turn(session.server, ignored, "welcome");
+    session.turn(session.client, ignored, "acknowledgement");
+    session.server_world.pawn(pawn).name = std::string(300, 'x');
+    // The value is found too large in one flush, and its bunches go out in the same.
+    session.turn(session.server, examples, "packet: large value");
+}
+
+}  // namespace
+
+TEST_CASE("Wire format: every example in the document is what is written", "[docs][wire_format]") {
+    WrittenExamples written;
+    add_numbers(written);
+    add_sets(written);
+    add_blocks(written);
+    add_session(written);
+    add_large_value(written);
+    const DocumentedExamples documented =
+        read_documented_examples(REPLAYOUT_TESTS_DIR "/../docs/wire_format.md");
+    for (const auto& [name, example] : written) {
+        INFO("example " << name << ": " << to_hex(example.bytes) << "\n"
+                        << to_binary(example.bytes, example.bit_count));
+        const auto found = documented.find(name);
+        CHECK(found != documented.end());
+        if (found != documented.end()) {
+            check_example(found->second, example);
+        }
+    }
+    for (const auto& [name, example] : documented) {
+        INFO("example " << name << " is written by no test");
+        CHECK(written.contains(name));
+    }
+}

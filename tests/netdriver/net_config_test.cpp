@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/netdriver/net_config.h>
+
+#include <cstdint>
+#include <string>
+
+#include "support/catch.h"
+
+namespace replayout {
+namespace {
+
+struct Limit {
+    const char* name;
+    std::uint32_t NetConfig::*value;
+    std::uint32_t min;
+    std::uint32_t max;
+};
+
+// Where one limit bounds another, of a configuration that leaves it all its room.
+constexpr Limit limits[] = {
+    {"packet_bytes_max", &NetConfig::packet_bytes_max, 256, 1'400},
+    {"connections_max", &NetConfig::connections_max, 1, 4'096},
+    {"channels_max", &NetConfig::channels_max, 1, 1'048'576},
+    {"bunch_bytes_max", &NetConfig::bunch_bytes_max, 1'200, 1'048'576},
+    {"reliable_waiting_max", &NetConfig::reliable_waiting_max, 1, 65'536},
+    {"reliable_waiting_bytes_max", &NetConfig::reliable_waiting_bytes_max, 64 * 1'024, 64u << 20},
+    {"datagrams_per_dispatch_max", &NetConfig::datagrams_per_dispatch_max, 1, 1'000'000},
+    {"references_per_object_max", &NetConfig::references_per_object_max, 0, 65'536},
+    {"decode_allocation_bytes_max", &NetConfig::decode_allocation_bytes_max, 1'024, 1u << 30},
+    {"keep_alive_ms", &NetConfig::keep_alive_ms, 100, 9'999},
+    {"probe_ms", &NetConfig::probe_ms, 1, 1'000},
+    {"timeout_ms", &NetConfig::timeout_ms, 1'001, 3'600'000},
+    {"linger_ms", &NetConfig::linger_ms, 1, 60'000},
+};
+
+/// What validate() says of the default with one value set otherwise.
+[[nodiscard]] Status validate_with(const Limit& limit, std::uint32_t value) {
+    NetConfig config;
+    config.*limit.value = value;
+    return config.validate();
+}
+
+}  // namespace
+
+TEST_CASE("NetConfig: the defaults are valid", "[netdriver][net_config]") {
+    CHECK(NetConfig().validate());
+}
+
+TEST_CASE("NetConfig: each limit is held at both ends of its range", "[netdriver][net_config]") {
+    for (const Limit& limit : limits) {
+        INFO(limit.name);
+        CHECK(validate_with(limit, limit.min));
+        CHECK(validate_with(limit, limit.max));
+        CHECK(!validate_with(limit, limit.max + 1));
+        if (limit.min > 0) {
+            CHECK(!validate_with(limit, limit.min - 1));
+        }
+    }
+}
+
+TEST_CASE("NetConfig: a refusal names the limit, the value and the range",
+          "[netdriver][net_config]") {
+    NetConfig config;
+    config.packet_bytes_max = 255;
+    const Status status = config.validate();
+    REQUIRE(!status);
+    CHECK(status.error().code == ErrorCode::InvalidArgument);
+    CHECK(status.error().message == "net config: packet_bytes_max is 255, outside 256 to 1400");
+}
+
+TEST_CASE("NetConfig: every limit beyond the ends of its range is refused by its name",
+          "[netdriver][net_config]") {
+    for (const Limit& limit : limits) {
+        INFO(limit.name);
+        const Status status = validate_with(limit, limit.max + 1);
+        REQUIRE(!status);
+        // What is bounded by another may be blamed on either of the two.
+        const bool is_named = status.error().message.find("net config: ") == 0;
+        CHECK(is_named);
+    }
+}
+
+TEST_CASE("NetConfig: a whole message may wait, whatever its size", "[netdriver][net_config]") {
+    NetConfig config;
+    config.bunch_bytes_max = 1'048'576;
+    config.reliable_waiting_bytes_max = 1'048'575;
+    CHECK(!config.validate());
+    config.reliable_waiting_bytes_max = 1'048'576;
+    CHECK(config.validate());
+}
+
+TEST_CASE("NetConfig: probe, keep-alive and timeout come in this order",
+          "[netdriver][net_config]") {
+    NetConfig config;
+    config.probe_ms = 500;
+    config.keep_alive_ms = 500;
+    config.timeout_ms = 501;
+    CHECK(config.validate());
+    config.timeout_ms = 500;
+    CHECK(!config.validate());
+    config.timeout_ms = 501;
+    config.keep_alive_ms = 499;
+    CHECK(!config.validate());
+    config.timeout_ms = 0;
+    CHECK(!config.validate());
+}
+
+}  // namespace replayout

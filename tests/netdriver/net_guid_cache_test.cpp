@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/netdriver/net_guid_cache.h>
+
+#include <cstdint>
+
+#include "support/catch.h"
+#include "support/counting_resource.h"
+
+namespace replayout {
+namespace {
+
+using Authority = NetGUIDCache::Authority;
+
+constexpr ObjectHandle door{501};
+constexpr ObjectHandle key{502};
+constexpr NetGUID first{1};
+constexpr NetGUID second{2};
+
+[[nodiscard]] NetGUIDCache make_cache(Authority authority) {
+    return NetGUIDCache(authority, std::pmr::get_default_resource());
+}
+
+}  // namespace
+
+TEST_CASE("NetGUIDCache: a server gives ids in the order of the first question",
+          "[netdriver][net_guid_cache]") {
+    NetGUIDCache cache = make_cache(Authority::Assigns);
+    CHECK(cache.guid_of(key) == first);
+    CHECK(cache.guid_of(door) == second);
+    CHECK(cache.guid_of(key) == first);
+    CHECK(cache.find_guid(door) == second);
+    CHECK(cache.find_named(second) == door);
+}
+
+TEST_CASE("NetGUIDCache: null has no id, and no id names null", "[netdriver][net_guid_cache]") {
+    for (const Authority authority : {Authority::Assigns, Authority::Learns}) {
+        NetGUIDCache cache = make_cache(authority);
+        CHECK(cache.guid_of(ObjectHandle{}).is_null());
+        CHECK(cache.object_of(NetGUID{}).is_null());
+        CHECK(cache.find_guid(ObjectHandle{}).is_null());
+        CHECK(cache.find_object(NetGUID{}).is_null());
+        CHECK(cache.find_named(NetGUID{}).is_null());
+    }
+}
+
+TEST_CASE("NetGUIDCache: looking assigns nothing", "[netdriver][net_guid_cache]") {
+    NetGUIDCache cache = make_cache(Authority::Assigns);
+    CHECK(cache.find_guid(door).is_null());
+    CHECK(cache.guid_of(key) == first);
+}
+
+TEST_CASE("NetGUIDCache: an id can be named before the object is there",
+          "[netdriver][net_guid_cache]") {
+    NetGUIDCache cache = make_cache(Authority::Assigns);
+    const NetGUID guid = cache.guid_of(door);
+    CHECK(cache.object_of(guid).is_null());
+    CHECK(cache.find_named(guid) == door);
+    cache.bind(guid, door);
+    CHECK(cache.object_of(guid) == door);
+}
+
+TEST_CASE("NetGUIDCache: a server's id keeps its meaning when the object is gone",
+          "[netdriver][net_guid_cache]") {
+    NetGUIDCache cache = make_cache(Authority::Assigns);
+    const NetGUID guid = cache.guid_of(door);
+    cache.bind(guid, door);
+    cache.unbind(guid);
+    CHECK(cache.object_of(guid).is_null());
+    CHECK(cache.find_guid(door) == guid);
+    CHECK(cache.find_named(guid) == door);
+    CHECK(cache.guid_of(door) == guid);
+    CHECK(cache.guid_of(key) != guid);
+}
+
+TEST_CASE("NetGUIDCache: a client only learns", "[netdriver][net_guid_cache]") {
+    NetGUIDCache cache = make_cache(Authority::Learns);
+    CHECK(cache.guid_of(door).is_null());
+    const NetGUID guid{0xFFFF'FFFF'FFFF'FFFF};
+    cache.bind(guid, door);
+    CHECK(cache.guid_of(door) == guid);
+    CHECK(cache.object_of(guid) == door);
+    CHECK(cache.find_named(guid).is_null());
+    cache.unbind(guid);
+    CHECK(cache.guid_of(door).is_null());
+    CHECK(cache.object_of(guid).is_null());
+}
+
+TEST_CASE("NetGUIDCache: what was unbound can be bound to another object at a client",
+          "[netdriver][net_guid_cache]") {
+    NetGUIDCache cache = make_cache(Authority::Learns);
+    cache.bind(first, door);
+    cache.unbind(first);
+    cache.bind(first, key);
+    CHECK(cache.object_of(first) == key);
+    CHECK(cache.find_guid(door).is_null());
+    CHECK(cache.find_guid(key) == first);
+}
+
+TEST_CASE("NetGUIDCache: many objects keep their ids and give back their memory",
+          "[netdriver][net_guid_cache]") {
+    CountingResource memory;
+    {
+        NetGUIDCache cache(Authority::Assigns, &memory);
+        for (std::uint64_t i = 1; i <= 10'000; ++i) {
+            const ObjectHandle object{i * 7};
+            cache.bind(cache.guid_of(object), object);
+        }
+        for (std::uint64_t i = 1; i <= 10'000; ++i) {
+            REQUIRE(cache.object_of(NetGUID{i}) == ObjectHandle{i * 7});
+        }
+    }
+    CHECK(memory.blocks_in_use() == 0);
+    CHECK(memory.allocation_count() > 0);
+}
+
+}  // namespace replayout

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+//
+// Notifies: which run, in which order, with which previous value, and on which object.
+#include <replayout/receive_properties.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "support/block_receiver.h"
+#include "support/block_sender.h"
+#include "support/catch.h"
+#include "support/test_layout.h"
+
+namespace replayout {
+namespace {
+
+struct Point {
+    std::int32_t x = 0;
+    std::int32_t y = 0;
+
+    friend bool operator==(const Point&, const Point&) = default;
+};
+
+/// Not registered: it moves the base away from the start of the object.
+struct Bookkeeping {
+    std::vector<std::string> calls;
+};
+
+struct Entity {
+    std::int32_t id = 0;
+    std::vector<std::string>* calls = nullptr;
+
+    void on_rep_id(const std::int32_t& previous) {
+        calls->push_back("id " + std::to_string(previous) + " -> " + std::to_string(id));
+    }
+};
+
+struct Tank : Bookkeeping, Entity {
+    std::int32_t health = 100;
+    std::int32_t armour = 5;
+    Point place;
+    std::string title;
+    std::int32_t slots[3] = {};
+    std::vector<std::int32_t> shells;
+    std::int32_t quiet = 0;
+
+    Tank() { Entity::calls = &(Bookkeeping::calls); }
+    Tank(const Tank&) = delete;
+    Tank& operator=(const Tank&) = delete;
+
+    void note(const std::string& call) { Bookkeeping::calls.push_back(call); }
+
+    void on_rep_health(const std::int32_t& previous) {
+        note("health " + std::to_string(previous) + ", armour is " + std::to_string(armour));
+    }
+    void on_rep_armour() { note("armour"); }
+    void on_rep_place(const Point& previous) {
+        note("place " + std::to_string(previous.x) + "," + std::to_string(previous.y));
+    }
+    void on_rep_title(const std::string& previous) { note("title \"" + previous + '"'); }
+    void on_rep_slots(const std::int32_t& previous) { note("slot " + std::to_string(previous)); }
+    void on_rep_shells(const std::vector<std::int32_t>& previous) {
+        note("shells " + std::to_string(previous.size()));
+    }
+};
+
+Result<const Type*> build_tank(TypeRegistry& registry) {
+    (void)struct_builder<Point>(registry, "Point")
+        .property<&Point::x>()
+        .property<&Point::y>()
+        .build();
+    (void)class_builder<Entity>(registry, "Entity")
+        .property<&Entity::id>()
+        .on_rep<&Entity::on_rep_id>()
+        .build();
+    return class_builder<Tank>(registry, "Tank")
+        .base<Entity>()
+        .property<&Tank::health>()
+        .on_rep<&Tank::on_rep_health>()
+        .property<&Tank::armour>()
+        .on_rep<&Tank::on_rep_armour>()
+        .property<&Tank::place>()
+        .on_rep<&Tank::on_rep_place>()
+        .property<&Tank::title>()
+        .on_rep<&Tank::on_rep_title>()
+        .property<&Tank::slots>()
+        .on_rep<&Tank::on_rep_slots>()
+        .property<&Tank::shells>()
+        .on_rep<&Tank::on_rep_shells>()
+        .property<&Tank::quiet>()
+        .build();
+}
+
+using Calls = std::vector<std::string>;
+
+struct Pair {
+    /// Sends what changed since the last time; answers which notifies ran.
+    Calls replicate() {
+        client.Bookkeeping::calls.clear();
+        if (sender.update(&server)) {
+            const Version version = sender.state.version();
+            REQUIRE(receiver.receive(&client, sender.block(since(version - 1))));
+        }
+        return client.Bookkeeping::calls;
+    }
+
+    TestLayout layout{build_tank};
+    Tank server;
+    Tank client;
+    BlockSender sender{*layout};
+    BlockReceiver receiver{*layout};
+};
+
+TEST_CASE("Notifies: run in the order of declaration, base first, after all values are there",
+          "[replayout][receive_notifies]") {
+    Pair pair;
+    pair.server.title = "tiger";
+    pair.server.armour = 9;
+    pair.server.health = 70;
+    pair.server.id = 4;
+    CHECK(pair.replicate() ==
+          Calls{"id 0 -> 4", "health 100, armour is 9", "armour", "title \"\""});
+}
+
+TEST_CASE("Notifies: one of a base finds the base, wherever that lies in the object",
+          "[replayout][receive_notifies]") {
+    Pair pair;
+    REQUIRE(pair.layout->type().base_offset() > 0);
+    pair.server.id = 4;
+    CHECK(pair.replicate() == Calls{"id 0 -> 4"});
+    pair.server.id = 6;
+    CHECK(pair.replicate() == Calls{"id 4 -> 6"});
+}
+
+TEST_CASE("Notifies: run once for a property, with its value before the block",
+          "[replayout][receive_notifies]") {
+    Pair pair;
+    pair.server.place = {1, 2};
+    CHECK(pair.replicate() == Calls{"place 0,0"});
+    pair.server.place = {1, 3};
+    CHECK(pair.replicate() == Calls{"place 1,2"});
+    pair.server.shells = {1, 2, 3};
+    CHECK(pair.replicate() == Calls{"shells 0"});
+    pair.server.shells = {1, 5, 6, 7};
+    CHECK(pair.replicate() == Calls{"shells 3"});
+    pair.server.shells.pop_back();
+    CHECK(pair.replicate() == Calls{"shells 4"});
+}
+
+TEST_CASE("Notifies: each element of a C array has its own", "[replayout][receive_notifies]") {
+    Pair pair;
+    pair.server.slots[0] = 10;
+    pair.server.slots[2] = 30;
+    CHECK(pair.replicate() == Calls{"slot 0", "slot 0"});
+    pair.server.slots[2] = 31;
+    CHECK(pair.replicate() == Calls{"slot 30"});
+}
+
+TEST_CASE("Notifies: do not run for a value that was there already",
+          "[replayout][receive_notifies]") {
+    Pair pair;
+    pair.client.health = 70;
+    pair.client.place = {1, 2};
+    pair.client.title = "tiger";
+    pair.client.shells = {1};
+    pair.server.health = 70;
+    pair.server.place = {1, 2};
+    pair.server.title = "tiger";
+    pair.server.shells = {1};
+    CHECK(pair.replicate().empty());
+}
+
+TEST_CASE("Notifies: do not run for properties that have none", "[replayout][receive_notifies]") {
+    Pair pair;
+    pair.server.quiet = 8;
+    CHECK(pair.replicate().empty());
+    CHECK(pair.client.quiet == 8);
+}
+
+TEST_CASE("Notifies: do not run for a block that is refused", "[replayout][receive_notifies]") {
+    Pair pair;
+    pair.server.health = 70;
+    pair.server.title = "tiger";
+    REQUIRE(pair.sender.update(&pair.server));
+    Bytes block = pair.sender.block(since(0));
+    block.pop_back();
+    CHECK_FALSE(pair.receiver.receive(&pair.client, block));
+    CHECK(pair.client.Bookkeeping::calls.empty());
+    CHECK(pair.client.health == 100);
+}
+
+TEST_CASE("Notifies: of a block sent twice run the first time only",
+          "[replayout][receive_notifies]") {
+    Pair pair;
+    pair.server.health = 70;
+    CHECK(pair.replicate().size() == 1);
+    pair.client.Bookkeeping::calls.clear();
+    REQUIRE(pair.receiver.receive(&pair.client, pair.sender.block(since(0))));
+    CHECK(pair.client.Bookkeeping::calls.empty());
+}
+
+}  // namespace
+}  // namespace replayout

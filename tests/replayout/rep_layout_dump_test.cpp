@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+//
+// The listing is for people, and pinned so that people can rely on it. Offsets in it are those of a
+// 64-bit machine.
+#include <replayout/net_archive.h>
+#include <replayout/rep_layout.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "support/catch.h"
+#include "support/test_layout.h"
+
+namespace replayout {
+namespace {
+
+struct Shot {
+    Vector3 point;
+    ObjectHandle shooter;
+
+    friend bool operator==(const Shot&, const Shot&) = default;
+};
+
+struct Facing {
+    std::uint16_t yaw = 0;
+
+    bool net_serialize(NetArchive& archive, PackageMap*, bool&) {
+        archive.serialize(yaw);
+        return true;
+    }
+    friend bool operator==(const Facing&, const Facing&) = default;
+};
+
+/// Promises sharing and does not serialize itself: the promise has no effect.
+struct Promise {
+    std::uint8_t kept = 0;
+    std::uint8_t broken = 0;
+};
+
+struct Turret {
+    std::int32_t health = 0;
+    bool is_armed = false;
+    Promise promise;
+    Facing facing;
+    std::vector<Shot> shots;
+    std::vector<std::vector<std::uint8_t>> patterns;
+    std::uint16_t ammo[2] = {};
+};
+
+}  // namespace
+
+template <>
+struct StructTraitsOf<Facing> : DefaultStructTraits {
+    static constexpr bool with_net_serializer = true;
+};
+
+template <>
+struct StructTraitsOf<Promise> : DefaultStructTraits {
+    static constexpr bool with_net_shared_serialization = true;
+};
+
+namespace {
+
+Result<const Type*> build_turret(TypeRegistry& registry) {
+    (void)struct_builder<Shot>(registry, "Shot")
+        .property<&Shot::point>()
+        .property<&Shot::shooter>()
+        .build();
+    (void)struct_builder<Facing>(registry, "Facing").build();
+    (void)struct_builder<Promise>(registry, "Promise")
+        .property<&Promise::kept>()
+        .property<&Promise::broken>()
+        .build();
+    return class_builder<Turret>(registry, "Turret")
+        .property<&Turret::health>()
+        .property<&Turret::is_armed>()
+        .property<&Turret::promise>()
+        .property<&Turret::facing>()
+        .property<&Turret::shots>()
+        .property<&Turret::patterns>()
+        .property<&Turret::ammo>()
+        .build();
+}
+
+constexpr std::string_view expected =
+    R"(layout of Turret, 9 handles, 88 shadow bytes, fingerprint c07b8db890c77d16f7f50850a88ecc5c
+  cmd  type                    handle   object  shadow   end   property
+    0  Bits32                       1        0       0      1   health shared
+    1  Bool                         2        4       4      2   is_armed shared
+    2  Bits8                        3        5       5      3   kept shared
+    3  Bits8                        4        6       6      4   broken shared
+    4  NetSerializeStruct           5        8       8      5   facing
+    5  DynamicArray                 6       16      16      9   shots shared references
+    6    Vector                     1        0       0      7   point shared
+    7    Object                     2       16      16      8   shooter shared references
+    8    Return                     -        -       -      9
+    9  DynamicArray                 7       40      48     14   patterns shared
+   10    DynamicArray               1        0       0     13   (element) shared
+   11      Bits8                    1        0       0     12   (element) shared
+   12      Return                   -        -       -     13
+   13    Return                     -        -       -     14
+   14  Bits16                       8       64      80     15   ammo shared
+   15  Bits16                       9       66      82     16   ammo shared
+   16  Return                       -        -       -     17
+note: struct "Promise" promises NetSharedSerialization without NetSerializer: it is flattened, so the promise has no effect
+)";
+
+TEST_CASE("dump: lists commands, handles, offsets and flags as pinned here",
+          "[replayout][rep_layout_dump]") {
+    const TestLayout layout(build_turret);
+    CHECK(dump(*layout) == expected);
+}
+
+TEST_CASE("dump: a type without properties has a listing too", "[replayout][rep_layout_dump]") {
+    struct Nothing {
+        int hidden = 0;
+    };
+    const TestLayout layout(
+        [](TypeRegistry& registry) { return class_builder<Nothing>(registry, "Nothing").build(); });
+    const std::string text = dump(*layout);
+    CHECK(text.starts_with("layout of Nothing, 0 handles, 0 shadow bytes, fingerprint "));
+    CHECK(text.find("Return") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace replayout

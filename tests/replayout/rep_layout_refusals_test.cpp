@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+//
+// What RepLayout::create refuses, with which sentence, and what it only remarks upon.
+#include <replayout/net_archive.h>
+#include <replayout/reflection/type_builder.h>
+#include <replayout/rep_layout.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "support/catch.h"
+#include "support/test_layout.h"
+#include "support/test_types.h"
+
+namespace replayout {
+namespace {
+
+using LayoutResult = Result<std::unique_ptr<RepLayout>>;
+
+void check_refused(const LayoutResult& result, ErrorCode code, std::string_view sentence) {
+    REQUIRE_FALSE(result);
+    CHECK(to_string(result.error().code) == to_string(code));
+    CHECK(result.error().message == sentence);
+}
+
+/// A class with nothing but `count` bools and as many arrays of bytes as asked for.
+LayoutResult layout_of_many(std::uint32_t bool_count, std::uint32_t array_count = 0) {
+    const std::uint32_t array_offset = (bool_count + 7) / 8 * 8;
+    const auto vector_size = static_cast<std::uint32_t>(sizeof(std::vector<std::uint8_t>));
+    const std::uint32_t size = array_offset + array_count * vector_size + 8;
+    TypeRegistry registry;
+    DynamicTypeBuilder builder(registry, TypeKind::Class, "Many", size, 8);
+    builder.property("bools", PropertyKind::Bool, 0, bool_count);
+    if (array_count > 0) {
+        builder.property(array_property<std::vector<std::uint8_t>>(
+            "arrays", plain_property("", PropertyKind::UInt8), array_offset, array_count));
+    }
+    const Result<const Type*> type = builder.build();
+    REQUIRE(type);
+    REQUIRE(registry.freeze());
+    const std::vector<std::uint64_t> archetype(size / 8 + 1);
+    RepLayoutOptions options;
+    options.archetype = archetype.data();
+    LayoutResult result = RepLayout::create(registry, **type, options);
+    if (result) {
+        for (std::size_t index = 0; index < (*result)->cmds().size(); ++index) {
+            REQUIRE((*result)->cmds()[index].end_cmd.value > index);
+        }
+        REQUIRE((*result)->root().cmd_end.value == (*result)->cmds().size());
+    }
+    return result;
+}
+
+TEST_CASE("RepLayout: a registry that is not frozen is refused", "[replayout][rep_layout]") {
+    TypeRegistry registry;
+    const Result<const Type*> type = build_beacon(registry);
+    REQUIRE(type);
+    check_refused(RepLayout::create(registry, **type), ErrorCode::RegistryNotFrozen,
+                  "layout of \"Beacon\": its registry is not frozen");
+}
+
+TEST_CASE("RepLayout: 65,534 properties are possible and one more is not",
+          "[replayout][rep_layout]") {
+    CHECK(layout_of_many(65'534));
+    check_refused(layout_of_many(65'535), ErrorCode::TooManyProperties,
+                  "layout of \"Many\": bools is one property too many");
+}
+
+TEST_CASE("RepLayout: where arrays need more commands than handles, the commands are counted",
+          "[replayout][rep_layout]") {
+    CHECK(layout_of_many(65'531, 1));
+    const LayoutResult one_return_too_many = layout_of_many(65'532, 1);
+    REQUIRE_FALSE(one_return_too_many);
+    CHECK(one_return_too_many.error().code == ErrorCode::TooManyProperties);
+    const LayoutResult one_element_too_many = layout_of_many(65'533, 1);
+    REQUIRE_FALSE(one_element_too_many);
+    CHECK(one_element_too_many.error().code == ErrorCode::TooManyProperties);
+    CHECK(layout_of_many(1, 21'844));
+    CHECK_FALSE(layout_of_many(1, 21'845));
+}
+
+struct Ring {
+    std::uint32_t count = 0;
+
+    bool net_delta_serialize(void*) { return true; }
+};
+
+struct RingHolder {
+    Ring ring;
+};
+
+}  // namespace
+
+template <>
+struct StructTraitsOf<Ring> : DefaultStructTraits {
+    static constexpr bool with_net_delta_serializer = true;
+};
+
+namespace {
+
+Result<const Type*> build_ring_holder(TypeRegistry& registry) {
+    (void)struct_builder<Ring>(registry, "Ring").property<&Ring::count>().build();
+    return class_builder<RingHolder>(registry, "RingHolder").property<&RingHolder::ring>().build();
+}
+
+TEST_CASE("RepLayout: a NetDeltaSerializer is refused by name", "[replayout][rep_layout]") {
+    TypeRegistry registry;
+    check_refused(
+        try_layout(registry, build_ring_holder), ErrorCode::Unsupported,
+        "layout of \"RingHolder\": ring has a NetDeltaSerializer, which no layout supports "
+        "yet");
+}
+
+struct NeedsArgument {
+    explicit NeedsArgument(int first) : value(first) {}
+    std::int32_t value;
+};
+
+Result<const Type*> build_needs_argument(TypeRegistry& registry) {
+    return class_builder<NeedsArgument>(registry, "NeedsArgument")
+        .property<&NeedsArgument::value>()
+        .build();
+}
+
+TEST_CASE("RepLayout: a type that cannot be default-constructed needs an archetype",
+          "[replayout][rep_layout]") {
+    TypeRegistry without;
+    check_refused(try_layout(without, build_needs_argument), ErrorCode::MissingOperation,
+                  "layout of \"NeedsArgument\": no archetype was given, and the type cannot be "
+                  "default-constructed");
+    const NeedsArgument archetype(5);
+    RepLayoutOptions options;
+    options.archetype = &archetype;
+    TypeRegistry with;
+    CHECK(try_layout(with, build_needs_argument, options));
+}
+
+/// Serializes itself, and no one can make a fresh one.
+struct Sealed {
+    explicit Sealed(std::uint32_t first) : value(first) {}
+
+    bool net_serialize(NetArchive& archive, PackageMap*, bool&) {
+        archive.serialize(value);
+        return true;
+    }
+    friend bool operator==(const Sealed&, const Sealed&) = default;
+
+    std::uint32_t value;
+};
+
+struct SealedHolder {
+    Sealed seal{3};
+};
+
+}  // namespace
+
+template <>
+struct StructTraitsOf<Sealed> : DefaultStructTraits {
+    static constexpr bool with_net_serializer = true;
+};
+
+namespace {
+
+Result<const Type*> build_sealed_holder(TypeRegistry& registry) {
+    (void)struct_builder<Sealed>(registry, "Sealed").build();
+    return class_builder<SealedHolder>(registry, "SealedHolder")
+        .property<&SealedHolder::seal>()
+        .build();
+}
+
+TEST_CASE("RepLayout: a NetSerializer struct that cannot be default-constructed is refused",
+          "[replayout][rep_layout]") {
+    TypeRegistry registry;
+    check_refused(try_layout(registry, build_sealed_holder), ErrorCode::MissingOperation,
+                  "layout of \"SealedHolder\": seal has a NetSerializer and cannot be "
+                  "default-constructed");
+}
+
+struct Empty {
+    std::uint32_t hidden = 0;
+
+    friend bool operator==(const Empty&, const Empty&) = default;
+};
+
+struct EmptyHolder {
+    Empty empty;
+    std::uint32_t value = 0;
+};
+
+struct EmptyArrayHolder {
+    std::vector<Empty> empties;
+};
+
+void register_empty(TypeRegistry& registry) {
+    (void)struct_builder<Empty>(registry, "Empty")
+        .property<&Empty::hidden>()
+        .not_replicated()
+        .build();
+}
+
+TEST_CASE("RepLayout: an array of nothing is refused", "[replayout][rep_layout]") {
+    TypeRegistry registry;
+    check_refused(try_layout(registry,
+                             [](TypeRegistry& target) {
+                                 register_empty(target);
+                                 return class_builder<EmptyArrayHolder>(target, "Holder")
+                                     .property<&EmptyArrayHolder::empties>()
+                                     .build();
+                             }),
+                  ErrorCode::Unsupported,
+                  "layout of \"Holder\": empties is an array whose element has nothing to send");
+}
+
+TEST_CASE("RepLayout: a struct of nothing is remarked upon, and the rest is sent",
+          "[replayout][rep_layout]") {
+    const TestLayout layout([](TypeRegistry& registry) {
+        register_empty(registry);
+        return class_builder<EmptyHolder>(registry, "Holder")
+            .property<&EmptyHolder::empty>()
+            .property<&EmptyHolder::value>()
+            .build();
+    });
+    REQUIRE(layout->diagnostics().size() == 1);
+    CHECK(layout->diagnostics()[0] ==
+          "struct \"Empty\" has no replicated member, so nothing of \"empty\" is sent");
+    CHECK(layout->handle_count() == 1);
+    REQUIRE(layout->parents().size() == 2);
+    CHECK(layout->parents()[0].handle_count == 0);
+    CHECK(layout->parents()[1].first_handle == 1);
+}
+
+TEST_CASE("RepLayout: an archetype with a value that cannot be sent is refused",
+          "[replayout][rep_layout]") {
+    Soldier archetype;
+    archetype.title = "twelve bytes";
+    RepLayoutOptions options;
+    options.archetype = &archetype;
+    options.limits.string_bytes_max = 12;
+    TypeRegistry fitting;
+    CHECK(try_layout(fitting, build_soldier, options));
+    options.limits.string_bytes_max = 11;
+    TypeRegistry registry;
+    check_refused(try_layout(registry, build_soldier, options), ErrorCode::LimitExceeded,
+                  "layout of \"Soldier\": its archetype holds a value that cannot be sent: too "
+                  "large, or not UTF-8");
+    archetype.title = "ab\xff";
+    TypeRegistry another;
+    CHECK_FALSE(try_layout(another, build_soldier, options));
+}
+
+}  // namespace
+}  // namespace replayout

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+//
+// The receiving side of one object: what reading a block takes, and what it found.
+#pragma once
+
+#include <replayout/receive_properties.h>
+
+#include <vector>
+
+#include "support/byte_dump.h"
+#include "support/test_package_map.h"
+
+namespace replayout {
+
+class BlockReceiver {
+  public:
+    explicit BlockReceiver(const RepLayout& layout,
+                           MemoryResource* resource = std::pmr::get_default_resource())
+        : state(resource),
+          scratch(resource),
+          named(Allocator<NetGUID>(resource)),
+          dropped(Allocator<NetGUID>(resource)),
+          layout_(&layout) {}
+
+    /// One block, which is all of `bytes`, with a fresh decode budget.
+    bool receive(void* object, std::span<const std::byte> bytes) {
+        DecodeBudget budget;
+        BitReader reader(bytes, &budget);
+        ReceiveContext receive_context = context();
+        const bool is_received =
+            receive_properties(*layout_, reader, object, state, receive_context);
+        bits_left = reader.bits_left();
+        is_failed = reader.failed();
+        has_too_many_references = receive_context.has_too_many_references;
+        values_refused = receive_context.values_refused;
+        return is_received;
+    }
+
+    [[nodiscard]] ReceiveContext context() {
+        ReceiveContext result{package_map, scratch};
+        result.references_max = references_max;
+        result.named = &named;
+        result.dropped = &dropped;
+        return result;
+    }
+
+    /// An object appeared, or vanished: `target` null.
+    std::uint32_t rebind(void* object, NetGUID guid, ObjectHandle target) {
+        if (target.is_null()) {
+            package_map.unbind(guid);
+        } else {
+            package_map.bind(guid, target);
+        }
+        return rebind_references(*layout_, object, state, guid, target, scratch);
+    }
+
+    ClientPackageMap package_map;
+    ReceivingRepState state;
+    ReceiveScratch scratch;
+    Vector<NetGUID> named;
+    Vector<NetGUID> dropped;
+    std::uint32_t references_max = 4'096;
+    std::size_t bits_left = 0;
+    bool is_failed = false;
+    bool has_too_many_references = false;
+    std::uint64_t values_refused = 0;
+
+  private:
+    const RepLayout* layout_;
+};
+
+[[nodiscard]] inline std::vector<std::uint64_t> values_of(const Vector<NetGUID>& guids) {
+    std::vector<std::uint64_t> values;
+    for (const NetGUID guid : guids) {
+        values.push_back(guid.value);
+    }
+    return values;
+}
+
+}  // namespace replayout

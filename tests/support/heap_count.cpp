@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "support/heap_count.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+std::atomic<std::uint64_t> allocation_count{0};
+
+void* take(std::size_t size, std::size_t alignment) {
+    allocation_count.fetch_add(1, std::memory_order_relaxed);
+    const std::size_t bytes = size == 0 ? 1 : size;
+    void* memory =
+        alignment <= alignof(std::max_align_t)
+            ? std::malloc(bytes)
+            : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    if (memory == nullptr) {
+        std::abort();
+    }
+    return memory;
+}
+
+}  // namespace
+
+namespace replayout {
+
+std::uint64_t heap_allocation_count() noexcept {
+    return allocation_count.load(std::memory_order_relaxed);
+}
+
+}  // namespace replayout
+
+void* operator new(std::size_t size) {
+    return take(size, 1);
+}
+void* operator new[](std::size_t size) {
+    return take(size, 1);
+}
+void* operator new(std::size_t size, std::align_val_t alignment) {
+    return take(size, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t size, std::align_val_t alignment) {
+    return take(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept {
+    std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+    std::free(memory);
+}
+void operator delete[](void* memory, std::align_val_t) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+    std::free(memory);
+}
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
+    std::free(memory);
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#include "support/reference_replicator.h"
+
+#include <algorithm>
+
+namespace replayout::test {
+
+namespace {
+
+[[nodiscard]] std::string name_of(ObjectId id, const std::string& type_name) {
+    return "object " + std::to_string(id.value) + " of " + type_name;
+}
+
+[[nodiscard]] std::uint64_t new_element_value(const Property& property) {
+    // The value of a leaf that is an array is its count.
+    return property.kind == PropertyKind::DynamicArray ? 0 : hash_of(default_value(property));
+}
+
+/// Where two states of a type differ first.
+[[nodiscard]] std::string first_difference(const Type& type, const Value& owed,
+                                           const Value& shown) {
+    std::unordered_map<std::uint64_t, std::uint64_t> owed_leaves;
+    for_each_leaf(type, owed,
+                  [&](const Leaf& leaf) { owed_leaves.emplace(leaf.path, leaf.value); });
+    std::string difference;
+    for_each_leaf(type, shown, [&](const Leaf& leaf) {
+        const auto found = owed_leaves.find(leaf.path);
+        if (difference.empty() && (found == owed_leaves.end() || found->second != leaf.value)) {
+            difference = to_string(*leaf.trail);
+        }
+    });
+    return difference + ": ought to be " + to_string(owed) + ", is " + to_string(shown);
+}
+
+}  // namespace
+
+void ReferenceReplicator::add_object(ObjectId id, const Type& type, const Value& archetype) {
+    ObjectRecord& record = objects_[id];
+    record.type = &type;
+    note_values(record, archetype);
+    set_state(id, archetype);
+}
+
+void ReferenceReplicator::remove_object(ObjectId id) {
+    objects_.at(id).is_alive = false;
+    for (auto& [client_id, client] : clients_) {
+        client.owed.erase(id);
+    }
+}
+
+void ReferenceReplicator::set_state(ObjectId id, const Value& state) {
+    ObjectRecord& record = objects_.at(id);
+    record.state = state;
+    note_values(record, state);
+    for (auto& [client_id, client] : clients_) {
+        if (record.type->name() != client.refused_type) {
+            client.owed[id] = state;
+        }
+    }
+}
+
+void ReferenceReplicator::note_values(ObjectRecord& record, const Value& state) {
+    for_each_leaf(*record.type, state, [&](const Leaf& leaf) {
+        LeafHistory& history = record.leaves[leaf.path];
+        if (history.values.empty()) {
+            history.is_in_array = leaf.is_in_array;
+            history.new_element_value = leaf.is_in_array ? new_element_value(*leaf.property) : 0;
+        }
+        if (history.values.empty() || history.values.back() != leaf.value) {
+            history.values.push_back(leaf.value);
+        }
+    });
+}
+
+void ReferenceReplicator::add_client(ClientId client_id, const std::string& refused_type) {
+    Client& client = clients_[client_id];
+    client.refused_type = refused_type;
+    for (const auto& [id, record] : objects_) {
+        if (record.is_alive && record.type->name() != refused_type) {
+            client.owed.emplace(id, record.state);
+        }
+    }
+}
+
+void ReferenceReplicator::remove_client(ClientId client) {
+    clients_.erase(client);
+}
+
+std::string ReferenceReplicator::observe(ClientId client_id, const ClientView& view) {
+    Client& client = clients_.at(client_id);
+    ++client.round;
+    std::vector<std::string> problems;
+    for (const ClientView::Object& object : view.objects(problems)) {
+        if (problems.empty()) {
+            if (std::string problem = observe_object(client, object); !problem.empty()) {
+                problems.push_back(std::move(problem));
+            }
+        }
+    }
+    for (auto& [id, shown] : client.shown) {
+        shown.is_gone = shown.round != client.round;
+        if (shown.is_gone && client.owed.contains(id) && problems.empty()) {
+            problems.push_back("object " + std::to_string(id.value) + " is gone, and lives");
+        }
+    }
+    return problems.empty() ? std::string() : problems.front();
+}
+
+std::string ReferenceReplicator::observe_object(Client& client, const ClientView::Object& object) {
+    const std::string name = name_of(object.id, object.type_name);
+    const auto found = objects_.find(object.id);
+    if (found == objects_.end() || found->second.type->name() != object.type_name) {
+        return name + " is none of the server's";
+    }
+    ShownObject& shown = client.shown[object.id];
+    if (shown.is_gone) {
+        return name + " was gone and is back";
+    }
+    shown.round = client.round;
+    ObjectRecord& record = found->second;
+    std::string problem;
+    for_each_leaf(*record.type, object.state, [&](const Leaf& leaf) {
+        const auto history = record.leaves.find(leaf.path);
+        const bool is_known = history != record.leaves.end();
+        if (is_known && advance(history->second, leaf.value, shown.positions[leaf.path])) {
+            return;
+        }
+        if (problem.empty()) {
+            const auto& values = is_known ? history->second.values : std::vector<std::uint64_t>();
+            const bool was_shown =
+                std::find(values.begin(), values.end(), leaf.value) != values.end();
+            problem = name + ", " + to_string(*leaf.trail) +
+                      (was_shown ? ": went back to an earlier value"
+                                 : ": shows what was never the server's") +
+                      ": " + to_string(object.state);
+        }
+    });
+    return problem;
+}
+
+bool ReferenceReplicator::advance(const LeafHistory& history, std::uint64_t value,
+                                  std::uint32_t& position) {
+    if (history.values[position] == value ||
+        (history.is_in_array && value == history.new_element_value)) {
+        return true;
+    }
+    // The earliest that fits leaves the most room for what comes.
+    const auto found = std::find(history.values.begin() + position, history.values.end(), value);
+    if (found == history.values.end()) {
+        return false;
+    }
+    position = static_cast<std::uint32_t>(found - history.values.begin());
+    return true;
+}
+
+std::string ReferenceReplicator::compare(ClientId client_id, const ClientView& view) const {
+    const Client& client = clients_.at(client_id);
+    std::vector<std::string> problems;
+    const std::vector<ClientView::Object> objects = view.objects(problems);
+    if (!problems.empty()) {
+        return problems.front();
+    }
+    for (const ClientView::Object& object : objects) {
+        const auto owed = client.owed.find(object.id);
+        if (owed == client.owed.end()) {
+            return name_of(object.id, object.type_name) + " is one too many";
+        }
+        if (!(owed->second == object.state)) {
+            return name_of(object.id, object.type_name) + ", " +
+                   first_difference(*objects_.at(object.id).type, owed->second, object.state);
+        }
+    }
+    for (const auto& [id, state] : client.owed) {
+        if (std::none_of(objects.begin(), objects.end(),
+                         [&](const auto& object) { return object.id == id; })) {
+            return name_of(id, std::string(objects_.at(id).type->name())) + " is missing";
+        }
+    }
+    return {};
+}
+
+}  // namespace replayout::test

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+//
+// Types that several tests replicate: one of every kind, and some that stress one thing.
+#pragma once
+
+#include <replayout/net_archive.h>
+#include <replayout/reflection/type_builder.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace replayout {
+
+enum class Stance : std::uint8_t { Standing, Kneeling, Lying };
+enum class Region : std::uint64_t { Nowhere, Far = 0x0123'4567'89ab'cdef };
+
+/// Flattens into five leaves, one of them a reference.
+struct Wound {
+    Vector3 point;
+    ObjectHandle source;
+    std::uint16_t damage = 0;
+    bool is_open = false;
+    Stance stance = Stance::Standing;
+
+    friend bool operator==(const Wound&, const Wound&) = default;
+};
+
+/// One command: serializes itself, for all receivers at once.
+struct Aim {
+    std::int16_t yaw = 0;
+    std::uint32_t range = 0;
+
+    bool net_serialize(NetArchive& archive, PackageMap*, bool&) {
+        archive.serialize(yaw);
+        std::uint64_t packed = range;
+        archive.serialize_packed_uint(packed);
+        range = static_cast<std::uint32_t>(packed);
+        return true;
+    }
+    friend bool operator==(const Aim&, const Aim&) = default;
+};
+
+/// One command that is serialized for each receiver anew.
+struct Secret {
+    std::string word;
+    std::uint8_t level = 0;
+
+    bool net_serialize(NetArchive& archive, PackageMap*, bool&) {
+        archive.serialize_string(word, 200);
+        archive.serialize(level);
+        return true;
+    }
+    friend bool operator==(const Secret&, const Secret&) = default;
+};
+
+template <>
+struct StructTraitsOf<Aim> : DefaultStructTraits {
+    static constexpr bool with_net_serializer = true;
+    static constexpr bool with_net_shared_serialization = true;
+};
+
+template <>
+struct StructTraitsOf<Secret> : DefaultStructTraits {
+    static constexpr bool with_net_serializer = true;
+};
+
+/// An element that holds arrays.
+struct Pouch {
+    std::string label;
+    std::vector<std::uint8_t> rounds;
+    std::vector<std::vector<std::uint16_t>> routes;
+    std::vector<ObjectHandle> owners;
+    Aim aim;
+
+    friend bool operator==(const Pouch&, const Pouch&) = default;
+};
+
+struct Unit {
+    std::int64_t serial = 0;
+    ObjectHandle owner;
+    bool is_hidden = false;
+};
+
+/// Every kind of property, with a base.
+struct Soldier : Unit {
+    std::int32_t health = 100;
+    Stance stance = Stance::Standing;
+    Vector3 position;
+    Quat turn;
+    std::string title;
+    Name tag;
+    ObjectHandle target;
+    Wound last_wound;
+    std::array<std::int16_t, 3> scores{};
+    std::vector<Wound> wounds;
+    std::vector<std::string> words;
+    std::vector<Pouch> pouches;
+    Aim aim;
+    Secret secret;
+    double weight = 80.0;
+    float stamina = 1.0f;
+};
+
+/// Plain members only, of every width; everything is shared.
+struct Beacon {
+    bool is_lit = false;
+    std::int8_t int8 = 0;
+    std::uint8_t uint8 = 0;
+    std::int16_t int16 = 0;
+    std::uint16_t uint16 = 0;
+    std::int32_t int32 = 0;
+    std::uint32_t uint32 = 0;
+    std::int64_t int64 = 0;
+    std::uint64_t uint64 = 0;
+    float single = 0.0f;
+    double twice = 0.0;
+    Region region = Region::Nowhere;
+    Stance stances[3] = {};
+    Vector3 points[2];
+    Quat turn;
+};
+
+/// More handles than two words of a change mask hold.
+struct Depot {
+    Wound places[30];
+    std::string labels[4];
+};
+
+/// Arrays and nothing else.
+struct Ledger {
+    std::vector<std::uint8_t> bytes;
+    std::vector<std::string> lines;
+    std::vector<Wound> wounds;
+    std::vector<std::vector<std::vector<std::uint32_t>>> cubes;
+    std::vector<Pouch> pouches;
+    std::uint32_t page = 0;
+};
+
+inline void register_parts(TypeRegistry& registry) {
+    (void)struct_builder<Wound>(registry, "Wound")
+        .property<&Wound::point>()
+        .property<&Wound::source>()
+        .property<&Wound::damage>()
+        .property<&Wound::is_open>()
+        .property<&Wound::stance>()
+        .build();
+    (void)struct_builder<Aim>(registry, "Aim")
+        .property<&Aim::yaw>()
+        .property<&Aim::range>()
+        .build();
+    (void)struct_builder<Secret>(registry, "Secret")
+        .property<&Secret::word>()
+        .property<&Secret::level>()
+        .build();
+    (void)struct_builder<Pouch>(registry, "Pouch")
+        .property<&Pouch::label>()
+        .property<&Pouch::rounds>()
+        .property<&Pouch::routes>()
+        .property<&Pouch::owners>()
+        .property<&Pouch::aim>()
+        .build();
+}
+
+[[nodiscard]] inline Result<const Type*> build_soldier(TypeRegistry& registry) {
+    register_parts(registry);
+    (void)class_builder<Unit>(registry, "Unit")
+        .property<&Unit::serial>()
+        .property<&Unit::owner>()
+        .property<&Unit::is_hidden>()
+        .build();
+    return class_builder<Soldier>(registry, "Soldier")
+        .base<Unit>()
+        .property<&Soldier::health>()
+        .property<&Soldier::stance>()
+        .property<&Soldier::position>()
+        .property<&Soldier::turn>()
+        .property<&Soldier::title>()
+        .property<&Soldier::tag>()
+        .property<&Soldier::target>()
+        .property<&Soldier::last_wound>()
+        .property<&Soldier::scores>()
+        .property<&Soldier::wounds>()
+        .property<&Soldier::words>()
+        .property<&Soldier::pouches>()
+        .property<&Soldier::aim>()
+        .property<&Soldier::secret>()
+        .property<&Soldier::weight>()
+        .property<&Soldier::stamina>()
+        .build();
+}
+
+[[nodiscard]] inline Result<const Type*> build_beacon(TypeRegistry& registry) {
+    return class_builder<Beacon>(registry, "Beacon")
+        .property<&Beacon::is_lit>()
+        .property<&Beacon::int8>()
+        .property<&Beacon::uint8>()
+        .property<&Beacon::int16>()
+        .property<&Beacon::uint16>()
+        .property<&Beacon::int32>()
+        .property<&Beacon::uint32>()
+        .property<&Beacon::int64>()
+        .property<&Beacon::uint64>()
+        .property<&Beacon::single>()
+        .property<&Beacon::twice>()
+        .property<&Beacon::region>()
+        .property<&Beacon::stances>()
+        .property<&Beacon::points>()
+        .property<&Beacon::turn>()
+        .build();
+}
+
+[[nodiscard]] inline Result<const Type*> build_depot(TypeRegistry& registry) {
+    register_parts(registry);
+    return class_builder<Depot>(registry, "Depot")
+        .property<&Depot::places>()
+        .property<&Depot::labels>()
+        .build();
+}
+
+[[nodiscard]] inline Result<const Type*> build_ledger(TypeRegistry& registry) {
+    register_parts(registry);
+    return class_builder<Ledger>(registry, "Ledger")
+        .property<&Ledger::bytes>()
+        .property<&Ledger::lines>()
+        .property<&Ledger::wounds>()
+        .property<&Ledger::cubes>()
+        .property<&Ledger::pouches>()
+        .property<&Ledger::page>()
+        .build();
+}
+
+}  // namespace replayout

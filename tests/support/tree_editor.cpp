@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+#include "support/tree_editor.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+namespace replayout::test {
+
+namespace {
+
+struct Slot {
+    const Property* property;
+    std::byte* memory;
+};
+
+[[nodiscard]] std::vector<Slot> slots_of(const RawObject& object) {
+    std::vector<Slot> slots;
+    for_each_slot(object.type(), 0, [&](const Property& property, std::uint32_t offset) {
+        slots.push_back({&property, object.memory() + offset});
+    });
+    return slots;
+}
+
+[[nodiscard]] std::vector<const Property*> replicated_members(const Type& type) {
+    std::vector<const Property*> members;
+    for_each_slot(type, 0, [&](const Property& property, std::uint32_t) {
+        if (property.is_replicated) {
+            members.push_back(&property);
+        }
+    });
+    return members;
+}
+
+/// Texts that are names; a table of names never forgets, so there are not too many.
+constexpr std::uint32_t name_count = 200;
+
+/// Elements of an array in another.
+constexpr std::uint32_t nested_count_max = 6;
+
+constexpr std::string_view letters[] = {"a", "b", "x", "z", "0",  "_",
+                                        " ", "é", "ß", "Ж", "語", "\U0001F600"};
+
+}  // namespace
+
+TreeEditor::TreeEditor(std::uint64_t seed, const TreeEditLimits& limits,
+                       std::function<Reference()> pick_reference)
+    : random_(seed), limits_(limits), pick_reference_(std::move(pick_reference)) {}
+
+std::vector<SavedValue> TreeEditor::edit(RawObject& object, std::uint32_t count) {
+    const std::vector<Slot> slots = slots_of(object);
+    std::vector<SavedValue> saved;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const auto index = random_.below(static_cast<std::uint32_t>(slots.size()));
+        const auto& [property, memory] = slots[index];
+        const Value before = read_value(*property, memory);
+        Value after = before;
+        change(*property, after, limits_.array_count_max);
+        if (encoded_bytes_max(after) > limits_.property_bytes_max) {
+            after = default_value(*property);
+        }
+        write_value(*property, memory, after);
+        if (property->is_replicated) {
+            saved.push_back({index, before});
+        }
+    }
+    return saved;
+}
+
+void TreeEditor::restore(RawObject& object, const SavedValue& saved) {
+    const Slot slot = slots_of(object).at(saved.slot);
+    write_value(*slot.property, slot.memory, saved.value);
+}
+
+void TreeEditor::increment(RawObject& object, std::string_view name) {
+    for (const auto& [property, memory] : slots_of(object)) {
+        if (property->name == name) {
+            std::uint32_t value = 0;
+            std::memcpy(&value, memory, sizeof(value));
+            ++value;
+            std::memcpy(memory, &value, sizeof(value));
+        }
+    }
+}
+
+void TreeEditor::change(const Property& property, Value& value, std::uint32_t count_max) {
+    if (auto* bits = std::get_if<Bits>(&value.content)) {
+        change_bits(property, *bits);
+    } else if (auto* text = std::get_if<Text>(&value.content)) {
+        change_text(property, *text);
+    } else if (auto* reference = std::get_if<Reference>(&value.content)) {
+        *reference = pick_reference_();
+    } else if (auto* list = std::get_if<List>(&value.content)) {
+        change_list(*property.element, list->parts, count_max);
+    } else if (auto* record = std::get_if<Record>(&value.content)) {
+        change_members(*property.struct_type, record->parts, count_max);
+    } else if (property.kind == PropertyKind::Struct) {
+        change_members(*property.struct_type, std::get<Atom>(value.content).parts, count_max);
+    } else {
+        change_floats(std::get<Atom>(value.content).parts);
+    }
+}
+
+void TreeEditor::change_bits(const Property& property, Bits& bits) {
+    if (property.kind == PropertyKind::Bool) {
+        bits.pattern ^= 1;
+        return;
+    }
+    switch (random_.below(6)) {
+        case 0:
+            bits.pattern = 0;
+            break;
+        case 1:
+            bits.pattern = ~std::uint64_t{0};
+            break;
+        case 2:
+            bits.pattern = random_.below(4);
+            break;
+        case 3:
+            bits.pattern += 1;
+            break;
+        default:
+            bits.pattern = random_.bits();
+            break;
+    }
+    if (property.size < 8) {
+        bits.pattern &= (std::uint64_t{1} << (property.size * 8)) - 1;
+    }
+}
+
+void TreeEditor::change_text(const Property& property, Text& text) {
+    if (property.kind == PropertyKind::Name) {
+        const std::uint32_t number = random_.below(name_count);
+        text = number == 0 ? "" : "name " + std::to_string(number);
+    } else {
+        text = make_text(draw_text_bytes());
+    }
+}
+
+std::uint32_t TreeEditor::draw_text_bytes() {
+    if (random_.percent(limits_.large_percent)) {
+        constexpr std::uint32_t large[] = {300, 1'190, 1'300, 3'200, 6'000};
+        return std::min(random_.pick(large), limits_.string_bytes_max);
+    }
+    constexpr std::uint32_t small[] = {0, 1, 5, 12, 30};
+    return random_.pick(small);
+}
+
+Text TreeEditor::make_text(std::uint32_t bytes) {
+    Text text;
+    while (text.size() < bytes) {
+        text += random_.pick(letters);
+    }
+    while (text.size() > bytes) {
+        // Back to the start of a letter: text is UTF-8.
+        do {
+            text.pop_back();
+        } while (!text.empty() && (text.back() & 0x80) != 0);
+    }
+    return text;
+}
+
+void TreeEditor::change_floats(std::vector<Value>& parts) {
+    constexpr std::uint64_t float_mask = 0xFFFF'FFFFu;
+    for (Value& part : parts) {
+        part.content = Bits{random_.percent(30) ? 0 : random_.bits() & float_mask};
+    }
+}
+
+void TreeEditor::change_members(const Type& type, std::vector<Value>& parts,
+                                std::uint32_t count_max) {
+    const std::vector<const Property*> members = replicated_members(type);
+    for (std::uint32_t i = random_.between(1, 2); i > 0 && !parts.empty(); --i) {
+        const auto index = random_.below(static_cast<std::uint32_t>(parts.size()));
+        change(*members.at(index), parts[index], count_max);
+    }
+}
+
+void TreeEditor::append(const Property& element, std::vector<Value>& parts, std::uint32_t count,
+                        std::uint32_t count_max) {
+    for (std::uint32_t i = 0; i < count && parts.size() < count_max; ++i) {
+        parts.push_back(default_value(element));
+        if (random_.percent(80)) {
+            change(element, parts.back(), std::min(count_max, nested_count_max));
+        }
+    }
+}
+
+void TreeEditor::change_list(const Property& element, std::vector<Value>& parts,
+                             std::uint32_t count_max) {
+    const auto count = static_cast<std::uint32_t>(parts.size());
+    if (count == 0 || random_.percent(20)) {
+        const bool is_large = random_.percent(limits_.large_percent);
+        append(element, parts, is_large ? count_max : random_.between(1, 5), count_max);
+        return;
+    }
+    switch (random_.below(8)) {
+        case 0:
+            parts.clear();
+            break;
+        case 1:
+            parts.resize(random_.below(count));
+            break;
+        case 2:  // gone and there again within a tick
+            parts.clear();
+            append(element, parts, random_.between(1, count), count_max);
+            break;
+        case 3:
+            if (count < count_max) {
+                parts.insert(parts.begin() + random_.below(count + 1), default_value(element));
+            }
+            break;
+        case 4:
+            parts.erase(parts.begin() + random_.below(count));
+            break;
+        default:
+            for (std::uint32_t i = random_.between(1, 3); i > 0; --i) {
+                change(element, parts[random_.below(count)], std::min(count_max, nested_count_max));
+            }
+            break;
+    }
+}
+
+}  // namespace replayout::test
