@@ -170,7 +170,8 @@ std::string ReferenceReplicator::compare(ClientId client_id, const ClientView& v
                    first_difference(*objects_.at(object.id).type, owed->second, object.state);
         }
     }
-    for (const auto& [id, state] : client.owed) {
+    for (const auto& entry : client.owed) {
+        const auto id = entry.first;
         if (std::none_of(objects.begin(), objects.end(),
                          [&](const auto& object) { return object.id == id; })) {
             return name_of(id, std::string(objects_.at(id).type->name())) + " is missing";

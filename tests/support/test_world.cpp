@@ -20,9 +20,9 @@ namespace {
     return std::move(*layout);
 }
 
-[[nodiscard]] std::string text_of_number(double value) {
+[[nodiscard]] std::string text_of_number(float value) {
     char text[32];
-    std::snprintf(text, sizeof(text), "%.9g", value);
+    std::snprintf(text, sizeof(text), "%.9g", static_cast<double>(value));
     return text;
 }
 
