@@ -10,13 +10,16 @@ namespace {
 
 std::atomic<std::uint64_t> allocation_count{0};
 
-void* take(std::size_t size, std::size_t alignment) {
+void* try_take(std::size_t size, std::size_t alignment) noexcept {
     allocation_count.fetch_add(1, std::memory_order_relaxed);
     const std::size_t bytes = size == 0 ? 1 : size;
-    void* memory =
-        alignment <= alignof(std::max_align_t)
-            ? std::malloc(bytes)
-            : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    return alignment <= alignof(std::max_align_t)
+               ? std::malloc(bytes)
+               : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+void* take(std::size_t size, std::size_t alignment) {
+    void* memory = try_take(size, alignment);
     if (memory == nullptr) {
         std::abort();
     }
@@ -44,6 +47,10 @@ void* operator new(std::size_t size, std::align_val_t alignment) {
 }
 void* operator new[](std::size_t size, std::align_val_t alignment) {
     return take(size, static_cast<std::size_t>(alignment));
+}
+// std::stable_sort asks for its buffer this way and gives it back the other.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    return try_take(size, 1);
 }
 void operator delete(void* memory) noexcept {
     std::free(memory);
