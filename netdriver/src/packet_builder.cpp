@@ -34,6 +34,23 @@ bool PacketBuilder::add_bunch(const BunchHeader& header, std::span<const std::by
     return true;
 }
 
+bool PacketBuilder::add_block(ChannelIndex channel, bool has_length,
+                              std::span<const std::byte> block) noexcept {
+    BitWriter writer = begin_block(channel, has_length);
+    const std::size_t length_bytes = has_length ? block_length_bytes_max : 0;
+    if (writer.overflowed() || block.size() + length_bytes > writer.bits_left() / 8) {
+        return false;
+    }
+    if (has_length) {
+        writer.write_packed_uint(block.size());
+    }
+    block_bytes_ += writer.byte_count();
+    std::memcpy(blocks_.data() + block_bytes_, block.data(), block.size());
+    block_bytes_ += block.size();
+    last_channel_ = channel;
+    return true;
+}
+
 std::size_t PacketBuilder::finish(const PacketHeader& header,
                                   std::span<std::byte> datagram) const noexcept {
     REPLAYOUT_ASSERT(header.has_bunches == has_bunches());

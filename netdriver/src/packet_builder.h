@@ -37,18 +37,30 @@ class PacketBuilder {
     /// False, and nothing written, when it does not fit.
     [[nodiscard]] bool add_bunch(const BunchHeader& header, std::span<const std::byte> payload);
 
-    /// A writer over the room that is left; end_block() keeps what it wrote, in whole bytes.
-    [[nodiscard]] BitWriter begin_block() noexcept {
-        return BitWriter(std::span(blocks_).subspan(block_bytes_, bytes_left()));
+    /// Bytes set aside for the length of a block that carries one.
+    static constexpr std::size_t block_length_bytes_max = 2;
+
+    /// A writer over the room that is left, behind the head of a block; end_block() keeps what it
+    /// wrote, in whole bytes. It has overflowed when the head does not fit.
+    [[nodiscard]] BitWriter begin_block(ChannelIndex channel, bool has_length) noexcept {
+        BitWriter writer(std::span<std::byte>(blocks_).subspan(block_bytes_, bytes_left()));
+        if (channel > last_channel_) {
+            const std::uint64_t step = channel.value - last_channel_.value;
+            writer.write_packed_uint(step << 1 | (has_length ? 1 : 0));
+        } else {
+            writer.write_packed_uint(has_length ? 1 : 0);
+            writer.write_packed_uint(channel.value);
+        }
+        return writer;
     }
+    /// A block whose bytes are known. False, and nothing written, when it does not fit.
+    [[nodiscard]] bool add_block(ChannelIndex channel, bool has_length,
+                                 std::span<const std::byte> block) noexcept;
     void end_block(const BitWriter& writer, ChannelIndex channel) noexcept {
         REPLAYOUT_ASSERT(!writer.overflowed() && writer.bit_count() % 8 == 0);
         block_bytes_ += writer.byte_count();
         last_channel_ = channel;
     }
-
-    /// Channel of the last block, from which the next one counts; 0 before the first.
-    [[nodiscard]] ChannelIndex last_channel() const noexcept { return last_channel_; }
 
     /// Writes the datagram; returns its size in bytes.
     [[nodiscard]] std::size_t finish(const PacketHeader& header,
@@ -59,7 +71,7 @@ class PacketBuilder {
     std::size_t bunch_bytes_ = 0;
     std::size_t block_bytes_ = 0;
     std::uint32_t bunch_count_ = 0;
-    ChannelIndex last_channel_;
+    ChannelIndex last_channel_;  // from which the next one counts; 0 before the first
     std::array<std::byte, packet_bytes_limit> bunches_;
     std::array<std::byte, packet_bytes_limit> blocks_;
 };

@@ -16,11 +16,11 @@ PacketSender::PacketSender(const Settings& settings, Transport& transport, NetSt
       sent_bunches_(resource),
       sent_records_(resource) {}
 
-void PacketSender::add_record(const SentRecord& record) {
+SentRecord& PacketSender::add_record() {
     REPLAYOUT_ASSERT(!builder_.is_empty());
-    sent_records_.push_back(record);
     ++open_packet_.record_count;
     ++stats_.records_sent;
+    return sent_records_.push_back();
 }
 
 bool PacketSender::write_bunch(BunchOrder order) {
@@ -40,7 +40,7 @@ bool PacketSender::write_bunch(BunchOrder order) {
     }
     ++stats_.bunches_sent;
     stats_.bunches_resent += bunch.was_sent ? 1 : 0;
-    sent_bunches_.push_back(order);
+    sent_bunches_.push_back() = order;
     ++open_packet_.bunch_count;
     reliable_.sent(order);
     return true;
@@ -98,15 +98,16 @@ void PacketSender::packet_delivered(std::uint64_t sequence) {
     ++stats_.packets_delivered;
     for (std::uint32_t i = 0; i < packet.bunch_count; ++i) {
         BunchTag tag;
-        if (reliable_.delivered(sent_bunches_.pop_front(), tag) && handler_ != nullptr) {
+        if (reliable_.delivered(sent_bunches_.front(), tag) && handler_ != nullptr) {
             handler_->bunch_delivered(tag);
         }
+        sent_bunches_.pop_front();
     }
     for (std::uint32_t i = 0; i < packet.record_count; ++i) {
-        const SentRecord record = sent_records_.pop_front();
         if (handler_ != nullptr) {
-            handler_->record_delivered(record);
+            handler_->record_delivered(sent_records_.front());
         }
+        sent_records_.pop_front();
     }
 }
 
@@ -116,15 +117,16 @@ void PacketSender::packet_lost(std::uint64_t sequence) {
     stats_.records_lost += packet.record_count;
     for (std::uint32_t i = 0; i < packet.bunch_count; ++i) {
         BunchTag tag;
-        if (reliable_.lost(sent_bunches_.pop_front(), tag) && handler_ != nullptr) {
+        if (reliable_.lost(sent_bunches_.front(), tag) && handler_ != nullptr) {
             handler_->bunch_lost(tag);
         }
+        sent_bunches_.pop_front();
     }
     for (std::uint32_t i = 0; i < packet.record_count; ++i) {
-        const SentRecord record = sent_records_.pop_front();
         if (handler_ != nullptr) {
-            handler_->record_lost(record);
+            handler_->record_lost(sent_records_.front());
         }
+        sent_records_.pop_front();
     }
 }
 

@@ -70,8 +70,8 @@ class PacketSender final : public PacketNotifyHandler {
     /// The packet that blocks are written to. Requires can_write().
     [[nodiscard]] PacketBuilder& builder() noexcept { return builder_; }
 
-    /// The block just written to the builder carried this.
-    void add_record(const SentRecord& record);
+    /// To be filled with what the block just written to the builder carried.
+    [[nodiscard]] SentRecord& add_record();
 
     /// Writes one unsent bunch, into the open packet or the next. False: the window is full.
     [[nodiscard]] bool write_bunch(BunchOrder order);

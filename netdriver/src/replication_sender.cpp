@@ -47,6 +47,10 @@ std::uint32_t ReplicationSender::bunch_count(const SendingRepState& pair) noexce
     return pair.holder_bits / one_bunch;
 }
 
+bool ReplicationSender::block_has_length(const SendingRepState& pair) noexcept {
+    return channel_state(pair) == ChannelState::OpenSent;
+}
+
 void ReplicationSender::queue_bunch(const BunchHeader& header, std::uint16_t sequence,
                                     std::span<const std::byte> payload, const BunchTag& tag) {
     const std::uint32_t count = packets_.reliable().queue(header, sequence, payload, tag);
@@ -228,7 +232,7 @@ ReplicationSender::Outcome ReplicationSender::replicate_properties(std::uint32_t
         const bool is_written = payload != nullptr ? write_payload(index, *payload)
                                                    : write_whole_block(index, position);
         if (is_written) {
-            packets_.add_record({index, pair.send(version), RepRange()});
+            packets_.add_record() = {index, pair.send(version), RepRange()};
             pending_.clear(index);
             return Outcome::Done;
         }
@@ -270,7 +274,7 @@ ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t inde
             continue;
         }
         pair.send_part();
-        packets_.add_record({index, versions, range});
+        packets_.add_record() = {index, versions, range};
         if (result == SendResult::Part) {
             packets_.flush_full();
         }
@@ -294,26 +298,16 @@ const SharedPayload* ReplicationSender::find_payload(std::uint32_t index,
 }
 
 ReplicationSender::BlockFrame ReplicationSender::begin_block(std::uint32_t index) {
-    PacketBuilder& builder = packets_.builder();
     const ChannelIndex channel = ObjectStore::channel_of(index);
-    const std::uint32_t last = builder.last_channel().value;
-    const bool has_length = channel_state(pairs_[index]) == ChannelState::OpenSent;
-    BitWriter packet = builder.begin_block();
-    if (channel.value > last) {
-        packet.write_packed_uint(std::uint64_t{channel.value - last} << 1 | (has_length ? 1 : 0));
-    } else {
-        packet.write_packed_uint(has_length ? 1 : 0);
-        packet.write_packed_uint(channel.value);
-    }
-    const std::size_t head_bytes = packet.byte_count();
+    const bool has_length = block_has_length(pairs_[index]);
+    const BitWriter packet = packets_.builder().begin_block(channel, has_length);
     if (!has_length) {
-        return {channel, packet, packet, head_bytes, false};
+        return {channel, packet, packet, packet.byte_count(), false};
     }
     // The length comes to stand before the block, so the block is laid down apart.
-    constexpr std::size_t length_bytes_max = 2;
     const std::size_t room_bytes = packet.bits_left() / 8;
     const std::size_t body_bytes =
-        room_bytes > length_bytes_max ? room_bytes - length_bytes_max : 0;
+        room_bytes - std::min(room_bytes, PacketBuilder::block_length_bytes_max);
     return {channel, packet, BitWriter(std::span(body_).first(body_bytes)), 0, true};
 }
 
@@ -334,15 +328,20 @@ void ReplicationSender::end_block(BlockFrame& frame) {
 }
 
 bool ReplicationSender::write_payload(std::uint32_t index, const SharedPayload& payload) {
-    BlockFrame frame = begin_block(index);
-    frame.body.write_bytes({payload.bytes.data(), payload.bytes.size()});
-    if (frame.packet.overflowed() || frame.body.overflowed()) {
+    const std::span<const std::byte> block(payload.bytes.data(), payload.bytes.size());
+    if (!packets_.builder().add_block(ObjectStore::channel_of(index),
+                                      block_has_length(pairs_[index]), block)) {
         return false;
     }
-    context_.counters.pieces_reused += payload.property_count;
-    context_.counters.properties_sent += payload.property_count;
-    ++context_.counters.payloads_reused;
-    end_block(frame);
+    if (validator_) {
+        validator_->block_sent(index, block);
+    }
+    ReplicationCounters& counters = context_.counters;
+    counters.pieces_reused += payload.property_count;
+    counters.properties_sent += payload.property_count;
+    ++counters.payloads_reused;
+    ++counters.blocks_sent;
+    counters.block_bytes_sent += block.size();
     return true;
 }
 

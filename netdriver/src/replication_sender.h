@@ -124,6 +124,8 @@ class ReplicationSender final : public SentContentHandler {
 
     [[nodiscard]] static ChannelState channel_state(const SendingRepState& pair) noexcept;
     static void set_channel_state(SendingRepState& pair, ChannelState state) noexcept;
+    /// Until its open is acknowledged, a client may have to skip a block of the channel.
+    [[nodiscard]] static bool block_has_length(const SendingRepState& pair) noexcept;
     /// Bunches of the channel that are queued or under way.
     [[nodiscard]] static std::uint32_t bunch_count(const SendingRepState& pair) noexcept;
     void queue_bunch(const BunchHeader& header, std::uint16_t sequence,

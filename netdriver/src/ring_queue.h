@@ -19,20 +19,25 @@ class RingQueue {
 
     [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
-    void push_back(const T& value) {
+    /// A place at the end, to be filled: it holds an old value.
+    [[nodiscard]] T& push_back() {
         if (count_ == slots_.size()) {
             grow();
         }
-        slots_[(first_ + count_) & (slots_.size() - 1)] = value;
+        T& slot = slots_[(first_ + count_) & (slots_.size() - 1)];
         ++count_;
+        return slot;
     }
 
-    [[nodiscard]] T pop_front() noexcept {
+    [[nodiscard]] const T& front() const noexcept {
         REPLAYOUT_ASSERT(count_ > 0);
-        T value = slots_[first_];
+        return slots_[first_];
+    }
+
+    void pop_front() noexcept {
+        REPLAYOUT_ASSERT(count_ > 0);
         first_ = (first_ + 1) & (slots_.size() - 1);
         --count_;
-        return value;
     }
 
   private:

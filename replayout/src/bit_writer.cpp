@@ -17,16 +17,6 @@ void BitWriter::store_tail(std::size_t byte_index, std::uint32_t shift, std::uin
     }
 }
 
-void BitWriter::write_exp_golomb(std::uint32_t value, std::uint32_t order) noexcept {
-    REPLAYOUT_ASSERT(order < 32);
-    const std::uint64_t quotient = (static_cast<std::uint64_t>(value) >> order) + 1;
-    const auto width = static_cast<std::uint32_t>(std::bit_width(quotient));
-    write_bits(value, order);
-    // width - 1 zeros, then a one, then the bits of the quotient below its leading one.
-    write_bits(std::uint64_t{1} << (width - 1), width);
-    write_bits(quotient, width - 1);
-}
-
 void BitWriter::write_bytes(std::span<const std::byte> bytes) noexcept {
     write_bits_from(bytes, 0, bytes.size() * 8);
 }

@@ -18,8 +18,26 @@ namespace {
     return empty == EmptySet::Impossible ? 1 : 0;
 }
 
+/// A set that fits into a register.
+template <typename Visitor>
+void for_each_run_of(std::uint64_t word, Visitor visit) {
+    bool is_first = true;
+    while (word != 0) {
+        const auto gap = static_cast<std::uint32_t>(std::countr_zero(word));
+        word >>= gap;
+        const auto length = static_cast<std::uint32_t>(std::countr_one(word));
+        visit(is_first ? gap : gap - 1, length);
+        word = length == 64 ? 0 : word >> length;
+        is_first = false;
+    }
+}
+
 template <typename Visitor>
 void for_each_run(const ChangeMask& mask, Visitor visit) {
+    if (mask.bit_count() <= 64) {
+        for_each_run_of(mask.words().empty() ? 0 : mask.words().front(), visit);
+        return;
+    }
     std::uint32_t end = 0;
     bool is_first = true;
     for (std::uint32_t begin = mask.next(0); begin < mask.bit_count(); begin = mask.next(end)) {
@@ -113,22 +131,50 @@ std::uint32_t RunLengthMeter::bits(EmptySet empty) const noexcept {
     return static_cast<std::uint32_t>(1 + std::min<std::uint64_t>(runs_bits, bit_count_));
 }
 
-std::uint32_t change_mask_bits(const ChangeMask& mask, EmptySet empty) noexcept {
-    const std::uint32_t order = gap_order(mask.bit_count());
-    std::uint64_t runs_bits = 0;
+namespace {
+
+/// At most 64 bits on their way to a writer, which takes them at once.
+struct BitRegister {
+    std::uint64_t bits = 0;
+    std::uint32_t count = 0;
+
+    void add(std::uint64_t value, std::uint32_t bit_count) noexcept {
+        bits |= value << count;
+        count += bit_count;
+    }
+    void add_exp_golomb(std::uint32_t value, std::uint32_t order) noexcept {
+        add(exp_golomb_code(value, order), exp_golomb_bits(value, order));
+    }
+};
+
+/// The form in runs, as far as its length goes.
+struct RunsForm {
+    std::uint64_t bits = 0;
     std::uint32_t run_count = 0;
+};
+
+[[nodiscard]] RunsForm measure_runs(const ChangeMask& mask, EmptySet empty) noexcept {
+    const std::uint32_t order = gap_order(mask.bit_count());
+    RunsForm form;
     for_each_run(mask, [&](std::uint32_t gap, std::uint32_t length) {
-        ++run_count;
-        runs_bits += exp_golomb_bits(gap, order) + exp_golomb_bits(length - 1, 0);
+        ++form.run_count;
+        form.bits += exp_golomb_bits(gap, order) + exp_golomb_bits(length - 1, 0);
     });
-    runs_bits += exp_golomb_bits(run_count - run_count_offset(empty), 0);
-    return static_cast<std::uint32_t>(1 + std::min<std::uint64_t>(runs_bits, mask.bit_count()));
+    form.bits += exp_golomb_bits(form.run_count - run_count_offset(empty), 0);
+    return form;
+}
+
+}  // namespace
+
+std::uint32_t change_mask_bits(const ChangeMask& mask, EmptySet empty) noexcept {
+    const RunsForm runs = measure_runs(mask, empty);
+    return static_cast<std::uint32_t>(1 + std::min<std::uint64_t>(runs.bits, mask.bit_count()));
 }
 
 void write_change_mask(BitWriter& writer, const ChangeMask& mask, EmptySet empty) noexcept {
     REPLAYOUT_ASSERT(empty == EmptySet::Possible || mask.any());
-    const std::uint32_t bits = change_mask_bits(mask, empty);
-    if (bits == 1 + mask.bit_count()) {
+    const RunsForm runs = measure_runs(mask, empty);
+    if (runs.bits >= mask.bit_count()) {
         writer.write_bool(false);
         std::uint32_t left = mask.bit_count();
         for (const std::uint64_t word : mask.words()) {
@@ -138,11 +184,21 @@ void write_change_mask(BitWriter& writer, const ChangeMask& mask, EmptySet empty
         }
         return;
     }
-    writer.write_bool(true);
-    std::uint32_t run_count = 0;
-    for_each_run(mask, [&](std::uint32_t, std::uint32_t) { ++run_count; });
-    writer.write_exp_golomb(run_count - run_count_offset(empty), 0);
     const std::uint32_t order = gap_order(mask.bit_count());
+    const std::uint32_t count_code = runs.run_count - run_count_offset(empty);
+    if (runs.bits < 64) {
+        BitRegister code;
+        code.add(1, 1);
+        code.add_exp_golomb(count_code, 0);
+        for_each_run(mask, [&](std::uint32_t gap, std::uint32_t length) {
+            code.add_exp_golomb(gap, order);
+            code.add_exp_golomb(length - 1, 0);
+        });
+        writer.write_bits(code.bits, code.count);
+        return;
+    }
+    writer.write_bool(true);
+    writer.write_exp_golomb(count_code, 0);
     for_each_run(mask, [&](std::uint32_t gap, std::uint32_t length) {
         writer.write_exp_golomb(gap, order);
         writer.write_exp_golomb(length - 1, 0);

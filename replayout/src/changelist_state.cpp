@@ -13,13 +13,13 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
       changed_(resource),
       shared_(layout.handle_count(), resource) {
     last_changed_.resize(layout.handle_count(), 0);
+    changed_.reset(layout.handle_count());
     shadow_.memory().copy(layout.root(), shadow_.buffer(), layout.archetype().buffer());
 }
 
 bool ChangelistState::update(const void* object, PackageMap& package_map,
                              ReplicationCounters& counters) {
     REPLAYOUT_ASSERT(object != nullptr);
-    changed_.reset(layout_->handle_count());
     CompareContext context{*layout_, shadow_.memory(), &package_map, version_ + 1};
     const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
     const bool is_changed = compare_properties(context, buffer, shadow_.buffer(), changed_);
@@ -36,6 +36,7 @@ bool ChangelistState::update(const void* object, PackageMap& package_map,
     }
     ++counters.objects_changed;
     history_.add(version_, changed_);
+    changed_.reset(layout_->handle_count());
     return true;
 }
 
@@ -70,6 +71,9 @@ bool owes_array(const RepLayout& layout, CmdIndex array_cmd, const ShadowArray& 
 void ChangelistState::collect_owed(const OwedVersions& position, ChangeMask& owed) const {
     owed.reset(layout_->handle_count());
     history_.collect(position.sent_version, position.lost, owed);
+    if (position.lost.is_empty() && position.sent_version >= history_.exact_from()) {
+        return;  // every entry collected holds only what changed after sent_version
+    }
     for (std::uint32_t bit = owed.next(0); bit < owed.bit_count(); bit = owed.next(bit + 1)) {
         const RepHandle handle{bit + 1};
         if (last_changed_[bit] > position.sent_version) {

@@ -4,6 +4,7 @@
 #include <replayout/reflection/property.h>
 #include <replayout/utf8.h>
 
+#include "equal_bytes.h"
 #include "struct_value.h"
 
 #include <algorithm>
@@ -21,15 +22,6 @@ enum class ElementAge : std::uint8_t { Known, New };
 [[nodiscard]] bool update_scope(CompareContext& context, const RepScope& scope,
                                 ConstObjectBuffer object, ShadowBuffer shadow,
                                 Version* leaf_versions, ElementAge age);
-
-[[nodiscard]] bool update_plain(const RepLayoutCmd& cmd, ConstObjectBuffer object,
-                                ShadowBuffer shadow) noexcept {
-    if (std::memcmp(object.data(), shadow.data(), cmd.element_size) == 0) {
-        return false;
-    }
-    std::memcpy(shadow.data(), object.data(), cmd.element_size);
-    return true;
-}
 
 [[nodiscard]] bool update_string(CompareContext& context, const RepLayoutCmd& cmd,
                                  ConstObjectBuffer object, ShadowBuffer shadow) {
@@ -87,9 +79,8 @@ enum class ElementAge : std::uint8_t { Known, New };
     if (is_changed) {
         context.memory.resize_array(cmd, element, kept, static_cast<std::uint32_t>(count));
         kept.count_version = context.version;
-    } else if (count == 0 ||
-               (element.is_contiguous && element.shadow_size == cmd.element_size &&
-                std::memcmp(elements, kept.elements, count * cmd.element_size) == 0)) {
+    } else if (count == 0 || (element.is_contiguous && element.shadow_size == cmd.element_size &&
+                              equal_bytes(elements, kept.elements, count * cmd.element_size))) {
         return false;
     }
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -117,7 +108,31 @@ enum class ElementAge : std::uint8_t { Known, New };
         case RepLayoutCmdType::DynamicArray:
             return update_array(context, index, from, to);
         default:
-            return update_plain(cmd, from, to);
+            REPLAYOUT_ASSERT(false);  // plain leaves lie in runs
+            return false;
+    }
+}
+
+/// Leaves of a run lie one after another, in memory as in the list of commands.
+template <typename OnChange>
+void update_run(const RepLayout& layout, const CompareRun& run, ConstObjectBuffer object,
+                ShadowBuffer shadow, OnChange on_change) {
+    const std::byte* from = (object + run.object_offset).data();
+    std::byte* to = (shadow + run.shadow_offset).data();
+    if (equal_bytes(from, to, run.size)) {
+        return;
+    }
+    std::size_t offset = next_difference(from, to, 0, run.size);
+    for (CmdIndex index = run.cmd_start; offset < run.size; ++index.value) {
+        const RepLayoutCmd& cmd = layout.cmd(index);
+        const std::size_t begin = cmd.shadow_offset.value - run.shadow_offset.value;
+        const std::size_t end = begin + cmd.element_size;
+        if (end <= offset) {
+            continue;
+        }
+        std::memcpy(to + begin, from + begin, cmd.element_size);
+        on_change(std::uint32_t{cmd.relative_handle} - 1);
+        offset = next_difference(from, to, end, run.size);
     }
 }
 
@@ -128,8 +143,8 @@ void update_differing(CompareContext& context, const RepScope& scope, ConstObjec
     const auto runs =
         context.layout.runs().subspan(scope.run_start, scope.run_end - scope.run_start);
     for (const CompareRun& run : runs) {
-        if (run.size != 0 && std::memcmp((object + run.object_offset).data(),
-                                         (shadow + run.shadow_offset).data(), run.size) == 0) {
+        if (run.size != 0) {
+            update_run(context.layout, run, object, shadow, on_change);
             continue;
         }
         CmdIndex index = run.cmd_start;

@@ -43,8 +43,51 @@ void write_floats(const std::byte* bytes, std::uint32_t count, BitWriter& writer
 
 }  // namespace
 
-void PropertyWriter::write(RepHandle handle, BitWriter& writer) {
+void PropertyWriter::write_values(std::uint32_t begin, std::uint32_t end, BitWriter& writer) {
+    const RepScope& root = layout_.root();
+    while (begin < end) {
+        const RepHandle handle{begin + 1};
+        const RepHandle row_end{std::min(layout_.plain_row_end(root, handle).value, end + 1)};
+        if (row_end > handle) {
+            write_row(root, state_.shadow(), handle, row_end, writer);
+            count_plain(begin, row_end.value - 1);
+            begin = row_end.value - 1;
+        } else {
+            write_value(handle, writer);
+            ++begin;
+        }
+    }
+}
+
+void PropertyWriter::write_row(const RepScope& scope, ConstShadowBuffer memory, RepHandle begin,
+                               RepHandle end, BitWriter& writer) const noexcept {
+    const RepLayoutCmd& first = layout_.cmd(layout_.cmd_of(scope, begin));
+    const RepLayoutCmd& last = layout_.cmd(layout_.cmd_of(scope, RepHandle{end.value - 1}));
+    const std::size_t byte_count =
+        last.shadow_offset.value + last.element_size - first.shadow_offset.value;
+    writer.write_bytes({(memory + first.shadow_offset).data(), byte_count});
+}
+
+void PropertyWriter::count_plain(std::uint32_t begin, std::uint32_t end) {
+    ReplicationCounters& counters = context_.counters;
+    const std::uint32_t count = end - begin;
+    const std::uint32_t built =
+        context_.is_sharing
+            ? state_.shared().use_in_place(begin, state_.last_changed().subspan(begin, count))
+            : 0;
+    counters.serializer_calls += context_.is_sharing ? built : count;
+    counters.pieces_built += built;
+    counters.pieces_reused += context_.is_sharing ? count - built : 0;
+}
+
+void PropertyWriter::write_value(RepHandle handle, BitWriter& writer) {
     const CmdIndex index = layout_.cmd_of(layout_.root(), handle);
+    const RepLayoutCmd& cmd = layout_.cmd(index);
+    if (is_plain(cmd.type)) {
+        encode_leaf(cmd, state_.shadow() + cmd.shadow_offset, writer);
+        count_plain(handle.value - 1, handle.value);
+        return;
+    }
     const bool is_shared =
         has_flag(layout_.cmd(index).flags, RepLayoutCmdFlags::IsSharedSerialization);
     if (context_.is_sharing && is_shared) {
@@ -58,6 +101,10 @@ void PropertyWriter::write(RepHandle handle, BitWriter& writer) {
 
 std::size_t PropertyWriter::measure(RepHandle handle) {
     const CmdIndex index = layout_.cmd_of(layout_.root(), handle);
+    const RepLayoutCmd& cmd = layout_.cmd(index);
+    if (is_plain(cmd.type)) {
+        return cmd.type == RepLayoutCmdType::Bool ? 1 : std::size_t{cmd.element_size} * 8;
+    }
     if (const SharedPiece* piece = find_piece(handle, index)) {
         return piece->bit_count;
     }
@@ -204,6 +251,43 @@ void PropertyWriter::collect_elements(CmdIndex index, const ShadowArray& array, 
     }
 }
 
+void PropertyWriter::encode_elements(const ShadowArray& array, const RepScope& element,
+                                     std::uint32_t begin, std::uint32_t end, std::uint32_t depth,
+                                     BitWriter& writer) {
+    std::uint32_t i = begin / element.handle_count;
+    std::uint32_t leaf = begin % element.handle_count;
+    for (std::uint32_t bit = begin; bit < end && !writer.overflowed();) {
+        const ConstShadowBuffer memory(array.elements + std::size_t{i} * element.shadow_size);
+        const RepHandle handle{leaf + 1};
+        const RepHandle row_end{
+            std::min(layout_.plain_row_end(element, handle).value, handle.value + (end - bit))};
+        if (row_end > handle) {
+            write_row(element, memory, handle, row_end, writer);
+            bit += row_end.value - handle.value;
+            leaf = row_end.value - 1;
+        } else {
+            encode_element_leaf(layout_.cmd_of(element, handle), memory, depth, writer);
+            ++bit;
+            ++leaf;
+        }
+        if (leaf == element.handle_count) {
+            leaf = 0;
+            ++i;
+        }
+    }
+}
+
+void PropertyWriter::encode_element_leaf(CmdIndex index, ConstShadowBuffer element,
+                                         std::uint32_t depth, BitWriter& writer) {
+    const RepLayoutCmd& cmd = layout_.cmd(index);
+    const ConstShadowBuffer memory = element + cmd.shadow_offset;
+    if (cmd.type == RepLayoutCmdType::DynamicArray) {
+        encode_array(index, shadow_value<ShadowArray>(memory), ElementSpan(), depth + 1, writer);
+    } else {
+        encode_leaf(cmd, memory, writer);
+    }
+}
+
 void PropertyWriter::encode_array(CmdIndex index, const ShadowArray& array, ElementSpan span,
                                   std::uint32_t depth, BitWriter& writer) {
     writer.write_packed_uint(array.count);
@@ -214,19 +298,11 @@ void PropertyWriter::encode_array(CmdIndex index, const ShadowArray& array, Elem
     ChangeMask& changed = context_.scratch.elements[depth];
     collect_elements(index, array, span, depth, changed);
     write_change_mask(writer, changed, EmptySet::Possible);
+    std::uint32_t run_end = 0;
     for (std::uint32_t bit = changed.next(0); bit < changed.bit_count() && !writer.overflowed();
-         bit = changed.next(bit + 1)) {
-        const std::uint32_t i = bit / element.handle_count;
-        const CmdIndex leaf = layout_.cmd_of(element, RepHandle{bit % element.handle_count + 1});
-        const RepLayoutCmd& cmd = layout_.cmd(leaf);
-        const ConstShadowBuffer memory =
-            ConstShadowBuffer(array.elements + std::size_t{i} * element.shadow_size) +
-            cmd.shadow_offset;
-        if (cmd.type == RepLayoutCmdType::DynamicArray) {
-            encode_array(leaf, shadow_value<ShadowArray>(memory), ElementSpan(), depth + 1, writer);
-        } else {
-            encode_leaf(cmd, memory, writer);
-        }
+         bit = changed.next(run_end)) {
+        run_end = changed.next_clear(bit);
+        encode_elements(array, element, bit, run_end, depth, writer);
     }
 }
 

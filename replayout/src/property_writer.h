@@ -18,8 +18,8 @@ class PropertyWriter {
     PropertyWriter(ChangelistState& state, const OwedVersions& position, SendContext& context)
         : state_(state), layout_(state.layout()), position_(position), context_(context) {}
 
-    /// The value at `handle`: from the shared buffer, or encoded.
-    void write(RepHandle handle, BitWriter& writer);
+    /// The values of the handles of bits `begin` to `end`: from the shared buffer, or encoded.
+    void write_values(std::uint32_t begin, std::uint32_t end, BitWriter& writer);
 
     /// Its length in bits, as write() would write it.
     [[nodiscard]] std::size_t measure(RepHandle handle);
@@ -28,6 +28,12 @@ class PropertyWriter {
     void write_elements(RepHandle handle, ElementSpan span, BitWriter& writer);
 
   private:
+    void write_value(RepHandle handle, BitWriter& writer);
+    /// Leaves of the scope at `memory` from `begin` to `end`, which lie in one plain row.
+    void write_row(const RepScope& scope, ConstShadowBuffer memory, RepHandle begin, RepHandle end,
+                   BitWriter& writer) const noexcept;
+    /// Plain values were written: counts them.
+    void count_plain(std::uint32_t begin, std::uint32_t end);
     [[nodiscard]] bool is_array(CmdIndex index) const noexcept {
         return layout_.cmd(index).type == RepLayoutCmdType::DynamicArray;
     }
@@ -40,6 +46,11 @@ class PropertyWriter {
     void encode_struct(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, BitWriter& writer);
     void encode_array(CmdIndex index, const ShadowArray& array, ElementSpan span,
                       std::uint32_t depth, BitWriter& writer);
+    /// The leaves of bits `begin` to `end` of the set of changed leaves.
+    void encode_elements(const ShadowArray& array, const RepScope& element, std::uint32_t begin,
+                         std::uint32_t end, std::uint32_t depth, BitWriter& writer);
+    void encode_element_leaf(CmdIndex index, ConstShadowBuffer element, std::uint32_t depth,
+                             BitWriter& writer);
     void collect_elements(CmdIndex index, const ShadowArray& array, ElementSpan span,
                           std::uint32_t depth, ChangeMask& changed) const;
     [[nodiscard]] bool owes_leaf(CmdIndex leaf, Version last_changed, std::uint32_t element,

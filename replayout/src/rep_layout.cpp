@@ -12,6 +12,7 @@ RepLayout::RepLayout(MemoryResource* resource)
       scopes_(resource),
       element_scopes_(resource),
       handle_cmds_(resource),
+      plain_row_ends_(resource),
       runs_(resource),
       diagnostics_(resource) {}
 

@@ -4,6 +4,7 @@
 #include <replayout/shadow_state.h>
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 namespace replayout {
@@ -47,6 +48,12 @@ constexpr std::uint64_t array_handles_max = 1'048'576;
         default:
             return bits_type(property.size);
     }
+}
+
+/// Shadow bytes are the bits on the wire. A bool is a byte there and a bit here.
+[[nodiscard]] bool is_bits_in_shadow(RepLayoutCmdType type) noexcept {
+    return std::endian::native == std::endian::little && is_plain(type) &&
+           type != RepLayoutCmdType::Bool;
 }
 
 [[nodiscard]] std::uint64_t chain_hash(std::uint64_t chain, const Property& property,
@@ -335,10 +342,32 @@ void RepLayoutBuilder::finish_scope(RepScope& scope) {
         index = cmd.end_cmd;
     }
     scope.run_end = static_cast<std::uint32_t>(layout_->runs_.size());
+    find_plain_rows(scope);
     if (scope.run_end - scope.run_start == 1) {
         const CompareRun& run = layout_->runs_[scope.run_start];
         scope.is_contiguous = run.size != 0 && run.object_offset.value == 0 &&
                               run.shadow_offset.value == 0 && run.size == scope.shadow_size;
+    }
+}
+
+void RepLayoutBuilder::find_plain_rows(const RepScope& scope) {
+    auto& ends = layout_->plain_row_ends_;
+    ends.resize(scope.first_handle_cmd + scope.handle_count);
+    for (std::uint32_t handle = scope.handle_count; handle >= 1; --handle) {
+        std::uint16_t& end = ends[scope.first_handle_cmd + handle - 1];
+        end = static_cast<std::uint16_t>(handle);
+        const RepLayoutCmd& cmd = layout_->cmd(layout_->cmd_of(scope, RepHandle{handle}));
+        if (!is_bits_in_shadow(cmd.type)) {
+            continue;
+        }
+        ++end;
+        if (handle < scope.handle_count) {
+            const CmdIndex next = layout_->cmd_of(scope, RepHandle{handle + 1});
+            const bool is_adjacent = layout_->cmd(next).shadow_offset.value ==
+                                     cmd.shadow_offset.value + cmd.element_size;
+            // That of a leaf that starts no row is its own handle, so this is right for both.
+            end = is_adjacent ? ends[scope.first_handle_cmd + handle] : end;
+        }
     }
 }
 

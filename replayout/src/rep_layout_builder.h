@@ -40,6 +40,7 @@ class RepLayoutBuilder {
     void begin_scope(std::uint16_t scope);
     void finish_scopes();
     void finish_scope(RepScope& scope);
+    void find_plain_rows(const RepScope& scope);
     void add_run(RepScope& scope, const RepLayoutCmd& cmd, CmdIndex index);
     void diagnose(std::string message);
     void fail(ErrorCode code, const std::string& path, const char* reason);

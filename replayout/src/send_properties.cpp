@@ -21,13 +21,17 @@ namespace {
 void write_block(PropertyWriter& properties, const ChangeMask& handles, BitWriter& writer,
                  SendContext& context) {
     write_change_mask(writer, handles, EmptySet::Impossible);
-    for (std::uint32_t bit = handles.next(0); bit < handles.bit_count() && !writer.overflowed();
-         bit = handles.next(bit + 1)) {
-        properties.write(RepHandle{bit + 1}, writer);
+    std::uint32_t count = 0;
+    std::uint32_t end = 0;
+    for (std::uint32_t begin = handles.next(0); begin < handles.bit_count() && !writer.overflowed();
+         begin = handles.next(end)) {
+        end = handles.next_clear(begin);
+        properties.write_values(begin, end, writer);
+        count += end - begin;
     }
     writer.finish_byte();
     if (!writer.overflowed()) {
-        context.counters.properties_sent += handles.count();
+        context.counters.properties_sent += count;
     }
 }
 

@@ -43,6 +43,20 @@ const SharedPiece* SharedSerialization::find_array(RepHandle handle, Version ver
     return nullptr;
 }
 
+std::uint32_t SharedSerialization::use_in_place(std::uint32_t first,
+                                                std::span<const Version> versions) {
+    if (pieces_.empty()) {
+        pieces_.resize(handle_count_);
+    }
+    std::uint32_t count = 0;
+    for (std::size_t i = 0; i < versions.size(); ++i) {
+        SharedPiece& piece = pieces_[first + i];
+        count += piece.version != versions[i] ? 1u : 0u;
+        piece.version = versions[i];
+    }
+    return count;
+}
+
 const SharedPiece& SharedSerialization::keep(RepHandle handle, Version version,
                                              const BitWriter& bits) {
     if (pieces_.empty()) {

@@ -384,7 +384,10 @@ TEST_CASE("RepLayout: the archetype is a default object, or the one that was giv
         for (const RepParentCmd& parent : from->parents()) {
             if (parent.property->name == "health") {
                 const RepLayoutCmd& cmd = from->cmd(parent.cmd_start);
-                return shadow_value<std::int32_t>(from->archetype().buffer() + cmd.shadow_offset);
+                std::int32_t value = 0;  // packed, so not aligned
+                std::memcpy(&value, (from->archetype().buffer() + cmd.shadow_offset).data(),
+                            sizeof(value));
+                return value;
             }
         }
         return -1;

@@ -45,6 +45,25 @@ inline void store_little_endian(std::byte* bytes, std::uint64_t word) noexcept {
 
 }  // namespace detail
 
+/// Bits that write_exp_golomb(value, order) takes.
+[[nodiscard]] constexpr std::uint32_t exp_golomb_bits(std::uint32_t value,
+                                                      std::uint32_t order) noexcept {
+    const std::uint64_t quotient = (static_cast<std::uint64_t>(value) >> order) + 1;
+    const auto width = static_cast<std::uint32_t>(std::bit_width(quotient));
+    return 2 * width - 1 + order;
+}
+
+/// These bits, first one lowest. There must be at most 64, which only the value 2^32 - 1 exceeds.
+[[nodiscard]] constexpr std::uint64_t exp_golomb_code(std::uint32_t value,
+                                                      std::uint32_t order) noexcept {
+    const std::uint64_t quotient = (static_cast<std::uint64_t>(value) >> order) + 1;
+    const auto width = static_cast<std::uint32_t>(std::bit_width(quotient));
+    // width - 1 zeros, then a one, then the bits of the quotient below its leading one.
+    const std::uint64_t below = quotient & detail::low_mask(width - 1);
+    const std::uint64_t gamma = (below << width) | (std::uint64_t{1} << (width - 1));
+    return (value & detail::low_mask(order)) | (gamma << order);
+}
+
 class BitWriter {
   public:
     /// Where a writer stood; see rewind().
@@ -95,7 +114,16 @@ class BitWriter {
     }
 
     /// Elias gamma code of `value` + 1, remainder of `order` bits first (exponential Golomb).
-    void write_exp_golomb(std::uint32_t value, std::uint32_t order) noexcept;
+    void write_exp_golomb(std::uint32_t value, std::uint32_t order) noexcept {
+        const std::uint32_t bit_count = exp_golomb_bits(value, order);
+        if (bit_count <= 64) {
+            write_bits(exp_golomb_code(value, order), bit_count);
+        } else {
+            // Only here does the quotient have 33 bits, and the order is 0.
+            write_bits(std::uint64_t{1} << 32, 33);
+            write_bits(0, 32);
+        }
+    }
 
     /// `bytes` at the current bit position, aligned or not.
     void write_bytes(std::span<const std::byte> bytes) noexcept;
@@ -140,13 +168,5 @@ class BitWriter {
     std::size_t position_bits_ = 0;
     bool overflowed_ = false;
 };
-
-/// Bits that write_exp_golomb(value, order) takes.
-[[nodiscard]] constexpr std::uint32_t exp_golomb_bits(std::uint32_t value,
-                                                      std::uint32_t order) noexcept {
-    const std::uint64_t quotient = (static_cast<std::uint64_t>(value) >> order) + 1;
-    const auto width = static_cast<std::uint32_t>(std::bit_width(quotient));
-    return 2 * width - 1 + order;
-}
 
 }  // namespace replayout

@@ -36,6 +36,12 @@ class ChangelistHistory {
     /// to `sent_version` and lost `lost`.
     void collect(Version sent_version, VersionInterval lost, ChangeMask& candidates) const noexcept;
 
+    /// From this version on entries are what changed in one version; the oldest one may stand for
+    /// many.
+    [[nodiscard]] Version exact_from() const noexcept {
+        return count_ == 0 ? 0 : versions_[slot_of(0)];
+    }
+
     [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
     /// Version of entry `index`, 0 being the oldest.
     [[nodiscard]] Version version_at(std::uint32_t index) const noexcept;
@@ -43,15 +49,15 @@ class ChangelistHistory {
 
   private:
     [[nodiscard]] std::uint32_t slot_of(std::uint32_t index) const noexcept {
-        return (start_ + index) % capacity_;
+        return (start_ + index) & (capacity_ - 1);
     }
     void grow();
     void fold_oldest() noexcept;
 
     Vector<Version> versions_;
     Vector<std::uint64_t> words_;
-    std::uint32_t word_count_;  // of one entry
-    std::uint32_t capacity_ = 0;
+    std::uint32_t word_count_;    // of one entry
+    std::uint32_t capacity_ = 0;  // a power of two
     std::uint32_t start_ = 0;
     std::uint32_t count_ = 0;
 };

@@ -21,6 +21,8 @@
 #include <replayout/shadow_state.h>
 #include <replayout/shared_serialization.h>
 
+#include <span>
+
 namespace replayout {
 
 class ChangelistState {
@@ -42,6 +44,11 @@ class ChangelistState {
         return last_changed_[handle.value - 1];
     }
 
+    /// The same of all handles; entry i is that of handle i + 1.
+    [[nodiscard]] std::span<const Version> last_changed() const noexcept {
+        return {last_changed_.data(), last_changed_.size()};
+    }
+
     /// Makes `owed` the set of handles (bit i: handle i + 1) that a receiver at this position must
     /// be sent. Exact: a handle is in it when its last change, or that of an element leaf, is owed.
     void collect_owed(const OwedVersions& position, ChangeMask& owed) const;
@@ -57,7 +64,7 @@ class ChangelistState {
     ShadowState shadow_;
     Vector<Version> last_changed_;  // by handle
     ChangelistHistory history_;
-    ChangeMask changed_;  // by the last update
+    ChangeMask changed_;  // clear between updates
     SharedSerialization shared_;
     Version version_ = 0;
 };

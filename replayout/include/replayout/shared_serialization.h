@@ -50,6 +50,11 @@ class SharedSerialization {
     [[nodiscard]] const SharedPiece* find_array(RepHandle handle, Version version,
                                                 const OwedVersions& owed) const noexcept;
 
+    /// Plain values, from the handle of bit `first` on, whose shadow bytes are their pieces: takes
+    /// note that they were used. Returns how many were used at that version for the first time.
+    [[nodiscard]] std::uint32_t use_in_place(std::uint32_t first,
+                                             std::span<const Version> versions);
+
     /// Keeps `bits` as the piece. The reference is valid until the next call that keeps one.
     const SharedPiece& keep(RepHandle handle, Version version, const BitWriter& bits);
     const SharedPiece& keep_array(RepHandle handle, Version version, const OwedVersions& owed,
