@@ -104,6 +104,53 @@ void NetDriver::remove_object(NetObjectId id) {
     server_->remove_object(id);
 }
 
+void NetDriver::set_owner(NetObjectId id, PeerId owner) {
+    ObjectFacts facts = facts_of(id);
+    facts.owner = owner;
+    facts.has_owner = true;
+    server_->set_facts(id, facts);
+}
+
+void NetDriver::clear_owner(NetObjectId id) {
+    ObjectFacts facts = facts_of(id);
+    facts.owner = PeerId{};
+    facts.has_owner = false;
+    server_->set_facts(id, facts);
+}
+
+void NetDriver::set_autonomous(NetObjectId id, bool is_autonomous) {
+    ObjectFacts facts = facts_of(id);
+    facts.is_autonomous = is_autonomous;
+    server_->set_facts(id, facts);
+}
+
+void NetDriver::set_replicates_physics(NetObjectId id, bool has_physics) {
+    ObjectFacts facts = facts_of(id);
+    facts.has_physics = has_physics;
+    server_->set_facts(id, facts);
+}
+
+void NetDriver::set_property_active(NetObjectId id, std::string_view property, bool is_active) {
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    server_->set_property_active(id, property, is_active);
+}
+
+void NetDriver::set_dynamic_condition(NetObjectId id, std::string_view property,
+                                      LifetimeCondition condition) {
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    server_->set_dynamic_condition(id, property, condition);
+}
+
+void NetDriver::set_is_replay(PeerId peer, bool is_replay) {
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    server_->set_is_replay(peer, is_replay);
+}
+
+const ObjectFacts& NetDriver::facts_of(NetObjectId id) const {
+    REPLAYOUT_ASSERT(server_ != nullptr && server_->objects().contains(id));
+    return server_->objects().at(id.index)->facts();
+}
+
 NetGUID NetDriver::guid_of(NetObjectId id) const {
     REPLAYOUT_ASSERT(server_ != nullptr && server_->objects().contains(id));
     return server_->objects().at(id.index)->guid();

@@ -13,6 +13,7 @@
 #include "object_store.h"
 #include "replication_sender.h"
 
+#include <string_view>
 #include <unordered_map>
 
 namespace replayout {
@@ -30,6 +31,13 @@ class ReplicationServer {
 
     [[nodiscard]] NetObjectId add_object(const RepLayout& layout, ObjectHandle object);
     void remove_object(NetObjectId id);
+
+    // See NetDriver.
+    void set_facts(NetObjectId id, const ObjectFacts& facts);
+    void set_property_active(NetObjectId id, std::string_view property, bool is_active);
+    void set_dynamic_condition(NetObjectId id, std::string_view property,
+                               LifetimeCondition condition);
+    void set_is_replay(PeerId peer, bool is_replay);
 
     [[nodiscard]] const ObjectStore& objects() const noexcept { return objects_; }
     [[nodiscard]] std::uint32_t connection_count() const noexcept;
@@ -54,6 +62,9 @@ class ReplicationServer {
         CloseReason handle_blocks(BitReader&) override { return CloseReason::NotAllowed; }
     };
 
+    /// Calls `visit(ChangelistState&, ParentIndex)` for the property, each element of a C array.
+    template <typename Visitor>
+    void for_each_parent(NetObjectId id, std::string_view property, Visitor visit);
     void server_replicate_actors();
     /// A datagram of a peer that has no connection, or starts a new session.
     void receive_hello(PeerId peer, std::span<const std::byte> datagram, NetTime now);

@@ -11,6 +11,7 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
       last_changed_(Allocator<Version>(resource)),
       history_(layout.handle_count(), resource),
       changed_(resource),
+      conditions_(layout, resource),
       shared_(layout.handle_count(), resource) {
     last_changed_.resize(layout.handle_count(), 0);
     changed_.reset(layout.handle_count());
@@ -20,9 +21,11 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
 bool ChangelistState::update(const void* object, PackageMap& package_map,
                              ReplicationCounters& counters) {
     REPLAYOUT_ASSERT(object != nullptr);
-    CompareContext context{*layout_, shadow_.memory(), &package_map, version_ + 1};
+    CompareContext context{*layout_, shadow_.memory(), &package_map, version_ + 1,
+                           conditions_.inactive()};
     const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
     const bool is_changed = compare_properties(context, buffer, shadow_.buffer(), changed_);
+    conditions_.finish_compare();
     ++counters.objects_compared;
     counters.values_over_limit += context.over_limit_count;
     if (!is_changed) {
@@ -96,6 +99,18 @@ void ChangelistState::collect_owed(const OwedVersions& position, ChangeMask& owe
             owed.clear(bit);
         }
     }
+}
+
+void ChangelistState::collect_owed(const OwedVersions& position,
+                                   const ObjectConditions::Receiver& receiver,
+                                   ChangeMask& owed) const {
+    collect_owed(position, owed);
+    conditions_.filter(receiver, last_changed(), owed);
+}
+
+void ChangelistState::set_dynamic_condition(ParentIndex parent, LifetimeCondition condition) {
+    conditions_.set_dynamic(parent, condition);
+    shared_.drop_payloads();  // they were cut to what the condition was
 }
 
 }  // namespace replayout

@@ -23,6 +23,15 @@ enum class ElementAge : std::uint8_t { Known, New };
                                 ConstObjectBuffer object, ShadowBuffer shadow,
                                 Version* leaf_versions, ElementAge age);
 
+[[nodiscard]] bool update_plain(const RepLayoutCmd& cmd, ConstObjectBuffer object,
+                                ShadowBuffer shadow) noexcept {
+    if (std::memcmp(object.data(), shadow.data(), cmd.element_size) == 0) {
+        return false;
+    }
+    std::memcpy(shadow.data(), object.data(), cmd.element_size);
+    return true;
+}
+
 [[nodiscard]] bool update_string(CompareContext& context, const RepLayoutCmd& cmd,
                                  ConstObjectBuffer object, ShadowBuffer shadow) {
     const StringOps& ops = cmd.property->string;
@@ -172,8 +181,37 @@ bool update_scope(CompareContext& context, const RepScope& scope, ConstObjectBuf
 
 }  // namespace
 
+namespace {
+
+/// Leaf by leaf, because some are left out.
+[[nodiscard]] bool compare_active(CompareContext& context, ConstObjectBuffer object,
+                                  ShadowBuffer shadow, ChangeMask& changed) {
+    bool is_changed = false;
+    const RepLayout& layout = context.layout;
+    for (std::uint32_t bit = 0; bit < layout.handle_count(); ++bit) {
+        if (context.inactive->test(bit)) {
+            continue;
+        }
+        const CmdIndex index = layout.cmd_of(layout.root(), RepHandle{bit + 1});
+        const RepLayoutCmd& cmd = layout.cmd(index);
+        const bool is_different = is_plain(cmd.type) ? update_plain(cmd, object + cmd.object_offset,
+                                                                    shadow + cmd.shadow_offset)
+                                                     : update_leaf(context, index, object, shadow);
+        if (is_different) {
+            changed.set(bit);
+            is_changed = true;
+        }
+    }
+    return is_changed;
+}
+
+}  // namespace
+
 bool compare_properties(CompareContext& context, ConstObjectBuffer object, ShadowBuffer shadow,
                         ChangeMask& changed) {
+    if (context.inactive != nullptr) {
+        return compare_active(context, object, shadow, changed);
+    }
     bool is_changed = false;
     update_differing(context, context.layout.root(), object, shadow, [&](std::uint32_t leaf) {
         changed.set(leaf);

@@ -17,6 +17,8 @@ struct CompareContext {
     /// Gives references their ids. Null only for an archetype.
     PackageMap* package_map;
     Version version;  ///< what a change is stamped with
+    /// Handles of the object that are left as they are. Null: none.
+    const ChangeMask* inactive = nullptr;
     /// Values that were left out because they exceed a limit or are not UTF-8; see RepLimits.
     std::uint64_t over_limit_count = 0;
 };

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <replayout/changelist_history.h>
+#include <replayout/object_conditions.h>
 #include <replayout/owed_versions.h>
 #include <replayout/package_map.h>
 #include <replayout/rep_layout.h>
@@ -52,6 +53,19 @@ class ChangelistState {
     /// Makes `owed` the set of handles (bit i: handle i + 1) that a receiver at this position must
     /// be sent. Exact: a handle is in it when its last change, or that of an element leaf, is owed.
     void collect_owed(const OwedVersions& position, ChangeMask& owed) const;
+    /// The same for a receiver that does not meet every condition.
+    void collect_owed(const OwedVersions& position, const ObjectConditions::Receiver& receiver,
+                      ChangeMask& owed) const;
+
+    /// Conditions of this object's properties.
+    [[nodiscard]] const ObjectConditions& conditions() const noexcept { return conditions_; }
+    /// See ObjectConditions::set_active.
+    void set_active(ParentIndex parent, bool is_active) {
+        conditions_.set_active(parent, is_active);
+    }
+    /// See ObjectConditions::set_dynamic. Receivers that begin to meet it are told through
+    /// ObjectConditions::Receiver::turned_on.
+    void set_dynamic_condition(ParentIndex parent, LifetimeCondition condition);
 
     [[nodiscard]] const RepLayout& layout() const noexcept { return *layout_; }
     [[nodiscard]] ConstShadowBuffer shadow() const noexcept { return shadow_.buffer(); }
@@ -65,6 +79,7 @@ class ChangelistState {
     Vector<Version> last_changed_;  // by handle
     ChangelistHistory history_;
     ChangeMask changed_;  // clear between updates
+    ObjectConditions conditions_;
     SharedSerialization shared_;
     Version version_ = 0;
 };

@@ -41,6 +41,7 @@
 #include <compare>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 namespace replayout {
 
@@ -75,6 +76,7 @@ enum class ConnectionState : std::uint8_t {
     Closed,
 };
 
+struct ObjectFacts;
 class LayoutTable;
 class ReplicationClient;
 class ReplicationServer;
@@ -111,6 +113,28 @@ class NetDriver {
     [[nodiscard]] NetObjectId add_object(const RepLayout& layout, ObjectHandle object);
     /// Destroys it on all clients. O(connections).
     void remove_object(NetObjectId id);
+
+    // What an object is to a connection, for the conditions of its properties (LifetimeCondition).
+    // Where a client begins to meet one, it is sent what the properties are now; where it ceases
+    // to, it keeps what it has. O(connections).
+
+    /// Whose object it is; nobody's at first. A peer owns it whether it is connected or not.
+    void set_owner(NetObjectId id, PeerId owner);
+    void clear_owner(NetObjectId id);
+    /// The owner controls the object (autonomous proxy); for all others it is simulated. Off at
+    /// first.
+    void set_autonomous(NetObjectId id, bool is_autonomous);
+    /// The object replicates its physics. Off at first.
+    void set_replicates_physics(NetObjectId id, bool has_physics);
+    /// A property of condition Custom, which is active at first. While it is not, it is not
+    /// compared: it stays, for all clients, what it was at the first tick_flush() after the call.
+    void set_property_active(NetObjectId id, std::string_view property, bool is_active);
+    /// A property of condition Dynamic, which is None at first. Not Dynamic, Custom or NetGroup.
+    void set_dynamic_condition(NetObjectId id, std::string_view property,
+                               LifetimeCondition condition);
+    /// The connection records instead of playing. Ends with it. Nothing when there is none.
+    void set_is_replay(PeerId peer, bool is_replay);
+
     [[nodiscard]] NetGUID guid_of(NetObjectId id) const;
     [[nodiscard]] std::uint32_t object_count() const noexcept;
     /// Connections that are joined.
@@ -136,6 +160,7 @@ class NetDriver {
 
   private:
     [[nodiscard]] Status check_start() const;
+    [[nodiscard]] const ObjectFacts& facts_of(NetObjectId id) const;
 
     NetDriverSettings settings_;
     Transport& transport_;
