@@ -156,6 +156,11 @@ NetGUID NetDriver::guid_of(NetObjectId id) const {
     return server_->objects().at(id.index)->guid();
 }
 
+std::optional<ConnectionShadow> NetDriver::connection_shadow(PeerId peer, NetObjectId id) const {
+    REPLAYOUT_ASSERT(server_ != nullptr && server_->objects().contains(id));
+    return server_->connection_shadow(peer, id);
+}
+
 std::uint32_t NetDriver::object_count() const noexcept {
     REPLAYOUT_ASSERT(server_ != nullptr);
     return server_->objects().object_count();

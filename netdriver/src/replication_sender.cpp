@@ -275,7 +275,28 @@ OwedVersions ReplicationSender::position_of(std::uint32_t index) const {
     const SendingRepState& pair = pairs_[index];
     const auto extra = extras_.find(index);
     const bool has_range = extra != extras_.end() && !pair.lost.is_empty();
-    return OwedVersions(pair, has_range ? extra->second.lost_range : RepRange());
+    OwedVersions position(pair, has_range ? extra->second.lost_range : RepRange());
+    // Told apart only where it makes a difference, so that receivers have more in common.
+    position.is_exact =
+        objects_.at(index)->changelist_state().is_any_back(pair.sent_version) && is_exact(index);
+    return position;
+}
+
+bool ReplicationSender::is_exact(std::uint32_t index) const {
+    if (!pairs_[index].is_exact()) {
+        return false;
+    }
+    const auto extra = extras_.find(index);
+    return extra == extras_.end() || extra->second.turned_on.is_empty();
+}
+
+std::optional<ConnectionShadow> ReplicationSender::connection_shadow(std::uint32_t index) const {
+    if (index >= pairs_.size() || channel_state(pairs_[index]) != ChannelState::Open) {
+        return std::nullopt;
+    }
+    OwedVersions position = position_of(index);
+    position.is_exact = is_exact(index);
+    return ConnectionShadow(objects_.at(index)->changelist_state(), position, receiver_of(index));
 }
 
 ReplicationSender::PairExtra& ReplicationSender::extra_of(std::uint32_t index) {

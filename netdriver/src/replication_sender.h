@@ -19,6 +19,7 @@
 // because the client threw it away.
 #pragma once
 
+#include <replayout/connection_shadow.h>
 #include <replayout/netdriver/net_world.h>
 #include <replayout/send_properties.h>
 
@@ -68,9 +69,8 @@ class ReplicationSender final : public SentContentHandler {
     /// After the above: checks the pairs that something happened to, when validating.
     void validate_pairs();
 
-    [[nodiscard]] const SendingRepState& state_of(std::uint32_t index) const noexcept {
-        return pairs_[index];
-    }
+    /// Nothing when the object's channel is not open.
+    [[nodiscard]] std::optional<ConnectionShadow> connection_shadow(std::uint32_t index) const;
     /// Whether everything was sent and delivered, opens and closes included.
     [[nodiscard]] bool is_settled() const noexcept;
 
@@ -161,6 +161,8 @@ class ReplicationSender final : public SentContentHandler {
                      std::span<const std::byte> payload, const BunchTag& tag);
     void finish_close(std::uint32_t index);
     [[nodiscard]] OwedVersions position_of(std::uint32_t index) const;
+    /// What the client holds is known.
+    [[nodiscard]] bool is_exact(std::uint32_t index) const;
     /// A loss within `range` is about to be noted in the pair.
     void widen_lost_range(std::uint32_t index, const RepRange& range);
     void grow();

@@ -300,6 +300,16 @@ void ReplicationServer::for_each_parent(NetObjectId id, std::string_view propert
     (void)is_found;
 }
 
+std::optional<ConnectionShadow> ReplicationServer::connection_shadow(PeerId peer,
+                                                                     NetObjectId id) const {
+    const auto found = clients_by_peer_.find(peer.value);
+    if (found == clients_by_peer_.end() ||
+        found->second->connection.state() != ConnectionState::Joined) {
+        return std::nullopt;
+    }
+    return found->second->sender.connection_shadow(id.index);
+}
+
 void ReplicationServer::set_is_replay(PeerId peer, bool is_replay) {
     const auto found = clients_by_peer_.find(peer.value);
     if (found != clients_by_peer_.end()) {

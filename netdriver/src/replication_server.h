@@ -13,6 +13,7 @@
 #include "object_store.h"
 #include "replication_sender.h"
 
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 
@@ -38,6 +39,8 @@ class ReplicationServer {
     void set_dynamic_condition(NetObjectId id, std::string_view property,
                                LifetimeCondition condition);
     void set_is_replay(PeerId peer, bool is_replay);
+    [[nodiscard]] std::optional<ConnectionShadow> connection_shadow(PeerId peer,
+                                                                    NetObjectId id) const;
 
     [[nodiscard]] const ObjectStore& objects() const noexcept { return objects_; }
     [[nodiscard]] std::uint32_t connection_count() const noexcept;

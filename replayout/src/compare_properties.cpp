@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 namespace replayout {
 
@@ -23,11 +24,19 @@ enum class ElementAge : std::uint8_t { Known, New };
                                 ConstObjectBuffer object, ShadowBuffer shadow,
                                 Version* leaf_versions, ElementAge age);
 
-[[nodiscard]] bool update_plain(const RepLayoutCmd& cmd, ConstObjectBuffer object,
-                                ShadowBuffer shadow) noexcept {
+/// `leaf` is about to be overwritten.
+void before_change(const CompareContext& context, const RepLayoutCmd& cmd, ConstShadowBuffer leaf) {
+    if (context.previous != nullptr) {
+        context.previous->keep(cmd, leaf, context.last_changed[cmd.relative_handle - 1u]);
+    }
+}
+
+[[nodiscard]] bool update_plain(const CompareContext& context, const RepLayoutCmd& cmd,
+                                ConstObjectBuffer object, ShadowBuffer shadow) {
     if (std::memcmp(object.data(), shadow.data(), cmd.element_size) == 0) {
         return false;
     }
+    before_change(context, cmd, shadow);
     std::memcpy(shadow.data(), object.data(), cmd.element_size);
     return true;
 }
@@ -45,6 +54,7 @@ enum class ElementAge : std::uint8_t { Known, New };
         ++context.over_limit_count;
         return false;
     }
+    before_change(context, cmd, shadow);
     kept.assign(text);
     return true;
 }
@@ -56,17 +66,19 @@ enum class ElementAge : std::uint8_t { Known, New };
     if (handle == kept.object) {
         return false;
     }
+    before_change(context, cmd, shadow);
     kept.object = handle;
     kept.guid = context.package_map != nullptr ? context.package_map->guid_of(handle) : NetGUID{};
     return true;
 }
 
-[[nodiscard]] bool update_struct(const RepLayoutCmd& cmd, ConstObjectBuffer object,
-                                 ShadowBuffer shadow) {
+[[nodiscard]] bool update_struct(const CompareContext& context, const RepLayoutCmd& cmd,
+                                 ConstObjectBuffer object, ShadowBuffer shadow) {
     const Type& type = *cmd.property->struct_type;
     if (structs_identical(type, object.data(), shadow.data())) {
         return false;
     }
+    before_change(context, cmd, shadow);
     copy_struct(type, shadow.data(), object.data());
     return true;
 }
@@ -92,6 +104,8 @@ enum class ElementAge : std::uint8_t { Known, New };
                               equal_bytes(elements, kept.elements, count * cmd.element_size))) {
         return false;
     }
+    // What elements were is not kept.
+    PreviousValues* const previous = std::exchange(context.previous, nullptr);
     for (std::uint32_t i = 0; i < count; ++i) {
         const ConstObjectBuffer from(elements + std::size_t{i} * cmd.element_size);
         const ShadowBuffer to(kept.elements + std::size_t{i} * element.shadow_size);
@@ -99,6 +113,7 @@ enum class ElementAge : std::uint8_t { Known, New };
         const ElementAge age = i < known_count ? ElementAge::Known : ElementAge::New;
         is_changed = update_scope(context, element, from, to, versions, age) || is_changed;
     }
+    context.previous = previous;
     return is_changed;
 }
 
@@ -113,7 +128,7 @@ enum class ElementAge : std::uint8_t { Known, New };
         case RepLayoutCmdType::Object:
             return update_object(context, cmd, from, to);
         case RepLayoutCmdType::NetSerializeStruct:
-            return update_struct(cmd, from, to);
+            return update_struct(context, cmd, from, to);
         case RepLayoutCmdType::DynamicArray:
             return update_array(context, index, from, to);
         default:
@@ -124,7 +139,7 @@ enum class ElementAge : std::uint8_t { Known, New };
 
 /// Leaves of a run lie one after another, in memory as in the list of commands.
 template <typename OnChange>
-void update_run(const RepLayout& layout, const CompareRun& run, ConstObjectBuffer object,
+void update_run(const CompareContext& context, const CompareRun& run, ConstObjectBuffer object,
                 ShadowBuffer shadow, OnChange on_change) {
     const std::byte* from = (object + run.object_offset).data();
     std::byte* to = (shadow + run.shadow_offset).data();
@@ -133,12 +148,13 @@ void update_run(const RepLayout& layout, const CompareRun& run, ConstObjectBuffe
     }
     std::size_t offset = next_difference(from, to, 0, run.size);
     for (CmdIndex index = run.cmd_start; offset < run.size; ++index.value) {
-        const RepLayoutCmd& cmd = layout.cmd(index);
+        const RepLayoutCmd& cmd = context.layout.cmd(index);
         const std::size_t begin = cmd.shadow_offset.value - run.shadow_offset.value;
         const std::size_t end = begin + cmd.element_size;
         if (end <= offset) {
             continue;
         }
+        before_change(context, cmd, shadow + cmd.shadow_offset);
         std::memcpy(to + begin, from + begin, cmd.element_size);
         on_change(std::uint32_t{cmd.relative_handle} - 1);
         offset = next_difference(from, to, end, run.size);
@@ -153,7 +169,7 @@ void update_differing(CompareContext& context, const RepScope& scope, ConstObjec
         context.layout.runs().subspan(scope.run_start, scope.run_end - scope.run_start);
     for (const CompareRun& run : runs) {
         if (run.size != 0) {
-            update_run(context.layout, run, object, shadow, on_change);
+            update_run(context, run, object, shadow, on_change);
             continue;
         }
         CmdIndex index = run.cmd_start;
@@ -194,9 +210,10 @@ namespace {
         }
         const CmdIndex index = layout.cmd_of(layout.root(), RepHandle{bit + 1});
         const RepLayoutCmd& cmd = layout.cmd(index);
-        const bool is_different = is_plain(cmd.type) ? update_plain(cmd, object + cmd.object_offset,
-                                                                    shadow + cmd.shadow_offset)
-                                                     : update_leaf(context, index, object, shadow);
+        const bool is_different =
+            is_plain(cmd.type)
+                ? update_plain(context, cmd, object + cmd.object_offset, shadow + cmd.shadow_offset)
+                : update_leaf(context, index, object, shadow);
         if (is_different) {
             changed.set(bit);
             is_changed = true;

@@ -77,6 +77,25 @@ LifetimeCondition ObjectConditions::condition_of(ParentIndex parent) const noexc
     return dynamic_.empty() ? LifetimeCondition::None : dynamic_[parent.value];
 }
 
+ObjectConditions::Answer ObjectConditions::answer(ParentIndex parent,
+                                                  const Receiver& receiver) const noexcept {
+    const LifetimeCondition condition = condition_of(parent);
+    if (!receiver.passing.contains(condition)) {
+        return Answer::Hidden;
+    }
+    const bool is_whole = (receiver.is_initial && is_initial_condition(condition)) ||
+                          receiver.turned_on.contains(layout_->parents()[parent.value].condition);
+    return is_whole ? Answer::Whole : Answer::Owed;
+}
+
+bool ObjectConditions::is_hidden(ParentIndex parent, LifetimeConditionSet passing) const noexcept {
+    const LifetimeCondition condition = condition_of(parent);
+    const bool is_once = condition == LifetimeCondition::InitialOnly ||
+                         (condition == LifetimeCondition::InitialOrOwner &&
+                          !passing.contains(LifetimeCondition::OwnerOnly));
+    return is_once || !passing.contains(condition);
+}
+
 template <typename Visitor>
 void ObjectConditions::for_each_conditional(Visitor visit) const {
     if (layout_->conditions().is_trivial()) {
@@ -85,21 +104,19 @@ void ObjectConditions::for_each_conditional(Visitor visit) const {
     for (std::size_t i = 0; i < layout_->parents().size(); ++i) {
         const RepParentCmd& parent = layout_->parents()[i];
         if (parent.condition != LifetimeCondition::None) {
-            visit(parent, condition_of(ParentIndex{static_cast<std::uint16_t>(i)}));
+            visit(parent, ParentIndex{static_cast<std::uint16_t>(i)});
         }
     }
 }
 
 void ObjectConditions::filter(const Receiver& receiver, std::span<const Version> last_changed,
                               ChangeMask& owed) const noexcept {
-    for_each_conditional([&](const RepParentCmd& parent, LifetimeCondition condition) {
-        if (!receiver.passing.contains(condition)) {
+    for_each_conditional([&](const RepParentCmd& parent, ParentIndex index) {
+        const Answer given = answer(index, receiver);
+        if (given == Answer::Hidden) {
             clear_handles(parent, owed);
-            return;
         }
-        const bool is_sent_whole = (receiver.is_initial && is_initial_condition(condition)) ||
-                                   receiver.turned_on.contains(parent.condition);
-        for (std::uint32_t i = 0; is_sent_whole && i < parent.handle_count; ++i) {
+        for (std::uint32_t i = 0; given == Answer::Whole && i < parent.handle_count; ++i) {
             const std::uint32_t bit = parent.first_handle - 1 + i;
             if (last_changed[bit] != 0) {
                 owed.set(bit);
@@ -109,11 +126,8 @@ void ObjectConditions::filter(const Receiver& receiver, std::span<const Version>
 }
 
 void ObjectConditions::add_hidden(LifetimeConditionSet passing, ChangeMask& hidden) const noexcept {
-    for_each_conditional([&](const RepParentCmd& parent, LifetimeCondition condition) {
-        const bool is_once = condition == LifetimeCondition::InitialOnly ||
-                             (condition == LifetimeCondition::InitialOrOwner &&
-                              !passing.contains(LifetimeCondition::OwnerOnly));
-        if (is_once || !passing.contains(condition)) {
+    for_each_conditional([&](const RepParentCmd& parent, ParentIndex index) {
+        if (is_hidden(index, passing)) {
             set_handles(parent, hidden);
         }
     });

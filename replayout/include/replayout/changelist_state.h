@@ -17,6 +17,7 @@
 #include <replayout/object_conditions.h>
 #include <replayout/owed_versions.h>
 #include <replayout/package_map.h>
+#include <replayout/previous_values.h>
 #include <replayout/rep_layout.h>
 #include <replayout/replication_counters.h>
 #include <replayout/shadow_state.h>
@@ -50,6 +51,15 @@ class ChangelistState {
         return {last_changed_.data(), last_changed_.size()};
     }
 
+    /// Whether that receiver must be sent the value. The same as a bit of collect_owed().
+    [[nodiscard]] bool owes(const OwedVersions& position, RepHandle handle) const noexcept;
+
+    /// Whether it makes a difference to a receiver that was sent everything up to `sent_version`
+    /// that it is exact; see OwedVersions::is_exact.
+    [[nodiscard]] bool is_any_back(Version sent_version) const noexcept {
+        return previous_.is_any_back(sent_version);
+    }
+
     /// Makes `owed` the set of handles (bit i: handle i + 1) that a receiver at this position must
     /// be sent. Exact: a handle is in it when its last change, or that of an element leaf, is owed.
     void collect_owed(const OwedVersions& position, ChangeMask& owed) const;
@@ -70,6 +80,7 @@ class ChangelistState {
     [[nodiscard]] const RepLayout& layout() const noexcept { return *layout_; }
     [[nodiscard]] ConstShadowBuffer shadow() const noexcept { return shadow_.buffer(); }
     [[nodiscard]] const ChangelistHistory& history() const noexcept { return history_; }
+    [[nodiscard]] const PreviousValues& previous() const noexcept { return previous_; }
     [[nodiscard]] SharedSerialization& shared() noexcept { return shared_; }
     [[nodiscard]] const SharedSerialization& shared() const noexcept { return shared_; }
 
@@ -78,6 +89,7 @@ class ChangelistState {
     ShadowState shadow_;
     Vector<Version> last_changed_;  // by handle
     ChangelistHistory history_;
+    PreviousValues previous_;
     ChangeMask changed_;  // clear between updates
     ObjectConditions conditions_;
     SharedSerialization shared_;

@@ -55,17 +55,28 @@ class ObjectConditions {
         return {passing_conditions(flags), {}, flags.is_initial};
     }
 
+    /// What a receiver is to be sent of a property.
+    enum class Answer : std::uint8_t {
+        Hidden,  ///< nothing
+        Owed,    ///< what its position says
+        Whole,   ///< whatever its position, all that ever changed
+    };
+    [[nodiscard]] Answer answer(ParentIndex parent, const Receiver& receiver) const noexcept;
+
+    /// Whether a receiver is not kept up to date with a property: it may not see it, or is sent it
+    /// only once.
+    [[nodiscard]] bool is_hidden(ParentIndex parent, LifetimeConditionSet passing) const noexcept;
+
     /// Takes from `owed` what the receiver may not see, and adds what it must be sent whatever its
     /// position: `last_changed` (by handle) tells what ever changed.
     void filter(const Receiver& receiver, std::span<const Version> last_changed,
                 ChangeMask& owed) const noexcept;
 
-    /// Adds to `hidden` what a receiver is not kept up to date with: what it may not see, and what
-    /// is sent only once.
+    /// Adds to `hidden` what is_hidden() from the receiver.
     void add_hidden(LifetimeConditionSet passing, ChangeMask& hidden) const noexcept;
 
   private:
-    /// Calls `visit(parent command, its condition)` for each property whose condition is not None.
+    /// Calls `visit(parent command, its index)` for each property whose condition is not None.
     template <typename Visitor>
     void for_each_conditional(Visitor visit) const;
 

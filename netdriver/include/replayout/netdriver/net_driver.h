@@ -27,6 +27,7 @@
 //                     flush                               packets -> transport
 #pragma once
 
+#include <replayout/connection_shadow.h>
 #include <replayout/netdriver/close_reason.h>
 #include <replayout/netdriver/net_config.h>
 #include <replayout/netdriver/net_guid_cache.h>
@@ -41,6 +42,7 @@
 #include <compare>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 namespace replayout {
@@ -137,6 +139,10 @@ class NetDriver {
 
     [[nodiscard]] NetGUID guid_of(NetObjectId id) const;
     [[nodiscard]] std::uint32_t object_count() const noexcept;
+    /// What a client has and lacks of an object; nothing when it is not joined, or the object was
+    /// not opened for it yet. Valid until the driver or the object changes.
+    [[nodiscard]] std::optional<ConnectionShadow> connection_shadow(PeerId peer,
+                                                                    NetObjectId id) const;
     /// Connections that are joined.
     [[nodiscard]] std::uint32_t connection_count() const noexcept;
     [[nodiscard]] ConnectionState connection_state(PeerId peer) const noexcept;
