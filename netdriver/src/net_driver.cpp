@@ -10,6 +10,30 @@
 
 namespace replayout {
 
+namespace {
+
+/// An array may grow from nothing to its greatest count in one packet, which a client must be able
+/// to take.
+[[nodiscard]] Status check_arrays(const RepLayout& layout, const NetConfig& config) {
+    for (const RepLayoutCmd& cmd : layout.cmds()) {
+        const std::uint64_t bytes =
+            std::uint64_t{cmd.element_size} * layout.limits().array_count_max;
+        if (cmd.type == RepLayoutCmdType::DynamicArray &&
+            bytes > config.decode_allocation_bytes_max) {
+            return Error{ErrorCode::LimitExceeded,
+                         "net driver: layout of \"" + std::string(layout.type().name()) +
+                             "\": array \"" + cmd.property->name + "\" may have " +
+                             std::to_string(layout.limits().array_count_max) + " elements of " +
+                             std::to_string(cmd.element_size) +
+                             " bytes, which is more than decode_allocation_bytes_max; lower "
+                             "array_count_max or raise that"};
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
 NetDriver::NetDriver(const NetDriverSettings& settings, Transport& transport, NetWorld& world)
     : settings_(settings),
       transport_(transport),
@@ -49,6 +73,11 @@ Status NetDriver::listen() {
     if (!status) {
         return status;
     }
+    for (std::uint32_t number = 0; number < layouts_->count(); ++number) {
+        if (status = check_arrays(*layouts_->find(number), settings_.config); !status) {
+            return status;
+        }
+    }
     server_ = std::make_unique<ReplicationServer>(settings_, *layouts_, transport_, world_, guids_,
                                                   stats_);
     return {};
@@ -59,6 +88,7 @@ Status NetDriver::connect(PeerId server, NetTime now) {
     if (!status) {
         return status;
     }
+    now_ = now;
     guids_.set_authority(NetGUIDCache::Authority::Learns);
     client_ = std::make_unique<ReplicationClient>(settings_, *layouts_, transport_, world_, guids_,
                                                   stats_, server, now);
@@ -191,13 +221,11 @@ bool NetDriver::is_settled() const noexcept {
 }
 
 ConnectionState NetDriver::state() const noexcept {
-    REPLAYOUT_ASSERT(client_ != nullptr);
-    return client_->connection().state();
+    return client_ == nullptr ? ConnectionState::Closed : client_->connection().state();
 }
 
 CloseReason NetDriver::close_reason() const noexcept {
-    REPLAYOUT_ASSERT(client_ != nullptr);
-    return client_->connection().close_reason();
+    return client_ == nullptr ? CloseReason::None : client_->connection().close_reason();
 }
 
 NetGUID NetDriver::find_reference(ObjectHandle object, const RepPath& path) const noexcept {

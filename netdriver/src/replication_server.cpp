@@ -215,9 +215,14 @@ void ReplicationServer::remove_closed(NetTime now) {
             }
         }
     }
-    const auto end = std::stable_partition(
-        clients_.begin(), clients_.end(), [&](const Client* client) { return !is_closed(client); });
-    std::for_each(end, clients_.end(), [this](Client* client) { destroy(client); });
+    // In place: the algorithms of the standard library would ask the global heap for memory.
+    const auto end = std::remove_if(clients_.begin(), clients_.end(), [&](Client* client) {
+        const bool is_gone = is_closed(client);
+        if (is_gone) {
+            destroy(client);
+        }
+        return is_gone;
+    });
     clients_.erase(end, clients_.end());
 }
 

@@ -58,7 +58,8 @@ class ReplicationServer {
         ReplicationSender sender;
 
       private:
-        CloseReason handle_bunch(const BunchHeader&, std::span<const std::byte>) override {
+        CloseReason handle_bunch(const BunchHeader&, std::span<const std::byte>,
+                                 DecodeBudget&) override {
             return CloseReason::NotAllowed;
         }
         CloseReason handle_control(std::span<const std::byte> message) override;

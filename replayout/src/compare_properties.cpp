@@ -49,7 +49,7 @@ void before_change(const CompareContext& context, const RepLayoutCmd& cmd, Const
     if (text == kept) {
         return false;
     }
-    // Checked here, once a change, because a receiver would refuse the whole block.
+    // Checked here, once for all receivers, because each would refuse the whole block.
     if (text.size() > context.layout.limits().string_bytes_max || !is_valid_utf8(text)) {
         ++context.over_limit_count;
         return false;

@@ -96,7 +96,8 @@ class NetDriver {
     [[nodiscard]] Status add_layout(const RepLayout& layout);
 
     /// Starts as a server. Refused, as connect() is: a config that is not valid, a transport that
-    /// does not carry its packets, a driver that has started.
+    /// does not carry its packets, a driver that has started. Refused here: a layout with an array
+    /// whose growth no client with this config may take (decode_allocation_bytes_max).
     [[nodiscard]] Status listen();
     /// Starts as a client of `server`.
     [[nodiscard]] Status connect(PeerId server, NetTime now);
@@ -106,7 +107,7 @@ class NetDriver {
     /// Sends what there is to send.
     void tick_flush(NetTime now);
 
-    // Server.
+    // Server, after listen(). An id is one that this driver gave and that was not removed.
 
     /// `object` is replicated from the next tick_flush() on, from the values that it has then; its
     /// memory is asked for once a tick (NetWorld::object_memory). A handle names one object for
@@ -151,8 +152,9 @@ class NetDriver {
     /// Nothing changed since it was sent, all of it was delivered, and nothing waits.
     [[nodiscard]] bool is_settled() const noexcept;
 
-    // Client.
+    // Client, after connect(); state() and close_reason() at any time.
 
+    /// Closed before connect().
     [[nodiscard]] ConnectionState state() const noexcept;
     /// Why the connection ended, or None.
     [[nodiscard]] CloseReason close_reason() const noexcept;
