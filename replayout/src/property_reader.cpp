@@ -49,6 +49,7 @@ void store_bits(std::byte* bytes, std::uint64_t value, std::uint32_t size) noexc
 
 bool PropertyReader::check_block() {
     REPLAYOUT_ASSERT(is_checking());
+    StructReader::begin_check(context_.scratch);
     read_block();
     if (context_.must_fill_reader && reader_.bits_left() != 0) {
         reader_.fail();
@@ -58,6 +59,7 @@ bool PropertyReader::check_block() {
 
 bool PropertyReader::apply_block() {
     REPLAYOUT_ASSERT(!is_checking());
+    StructReader::begin_apply(context_.scratch);
     read_block();
     return !reader_.failed();
 }

@@ -14,6 +14,7 @@ ReceiveScratch::ReceiveScratch(MemoryResource* resource)
       elements_(Allocator<ChangeMask>(resource)),
       text_(Allocator<std::byte>(resource)),
       guids_(Allocator<NetGUID>(resource)),
+      struct_bits_(Allocator<std::uint32_t>(resource)),
       previous_values_(Allocator<PreviousValue>(resource)) {
     elements_.reserve(nesting_depth_max + 1);
     for (std::uint32_t depth = 0; depth <= nesting_depth_max; ++depth) {

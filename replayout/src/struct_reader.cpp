@@ -30,20 +30,22 @@ void StructReader::check(const RepLayoutCmd& cmd, BitReader& reader) {
     const std::uint64_t unmapped = context_.values_unmapped;
     const std::size_t begin = reader.position_bits();
     const ErasedValue incoming(cmd.property->struct_type->ops(), context_.scratch.resource());
-    if (!read(cmd, reader, incoming.get())) {
+    const bool is_taken = read(cmd, reader, incoming.get());
+    const auto bit_count = static_cast<std::uint32_t>(reader.position_bits() - begin);
+    context_.scratch.struct_bits_.push_back(bit_count);
+    if (!is_taken) {
         reader.fail();
     } else if (!context_.scratch.guids_.empty()) {
-        reader.spend_allocation((reader.position_bits() - begin + 7) / 8);
+        reader.spend_allocation((std::size_t{bit_count} + 7) / 8);
     }
     context_.values_unmapped = unmapped;  // counted when it is applied
 }
 
-bool StructReader::keep(const RepPath& path, const BitReader& begin, const BitReader& end,
+bool StructReader::keep(const RepPath& path, const BitReader& begin, std::uint32_t bit_count,
                         ReceivingRepState& state) {
     Vector<NetGUID>& guids = context_.scratch.guids_;
     std::sort(guids.begin(), guids.end());
     guids.erase(std::unique(guids.begin(), guids.end()), guids.end());
-    const auto bit_count = static_cast<std::uint32_t>(end.position_bits() - begin.position_bits());
     if (!state.set_value(path, {guids.data(), guids.size()}, begin, bit_count,
                          {context_.references_max, context_.kept_bytes_max}, context_.dropped)) {
         return false;
@@ -58,14 +60,18 @@ bool StructReader::apply(const RepLayoutCmd& cmd, BitReader& reader, std::byte* 
                          const RepPath& path, ReceivingRepState& state) {
     const Type& type = *cmd.property->struct_type;
     const BitReader begin = reader;
+    const std::uint32_t bit_count = context_.scratch.struct_bits_[context_.scratch.next_struct_++];
     // The previous value, to tell whether it changes; the new one is read in place, as in Unreal,
     // so a serializer may leave members that it does not send as they are.
     const ErasedValue previous(type.ops(), context_.scratch.resource());
     copy_struct(type, previous.get(), memory);
-    // It was read before, into a fresh value. One that refuses the same bits now looks at what it
-    // held.
-    const bool is_taken = read(cmd, reader, memory);
-    const bool is_kept = is_taken && keep(path, begin, reader, state);
+    // It was read before, into a fresh value. One that now refuses the same bits, or reads more or
+    // fewer of them, looks at what it held; it must not lead the values behind it astray.
+    const bool is_taken =
+        read(cmd, reader, memory) && reader.position_bits() == begin.position_bits() + bit_count;
+    reader = begin;
+    reader.skip_bits(bit_count);
+    const bool is_kept = is_taken && keep(path, begin, bit_count, state);
     context_.has_too_many_references = context_.has_too_many_references || is_taken != is_kept;
     if (!is_kept) {
         // Without its bits nobody could set its references to null when their targets go.

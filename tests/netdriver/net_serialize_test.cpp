@@ -45,8 +45,10 @@ struct Bond {
     ObjectHandle target;
 
     bool net_serialize(NetArchive& archive, PackageMap* map, bool&) {
+        save_count += archive.is_saving() ? 1 : 0;
         return archive.serialize_object(target, map);
     }
+    static inline std::uint32_t save_count = 0;
     friend bool operator==(const Bond&, const Bond&) = default;
 };
 
@@ -102,7 +104,10 @@ class RoverWorld final : public NetWorld {
 
 class RoverNet {
   public:
-    explicit RoverNet(std::size_t client_count = 1) {
+    explicit RoverNet(std::size_t client_count = 1,
+                      bool is_validating = NetDriverSettings().is_validating) {
+        NetDriverSettings server_settings;
+        server_settings.is_validating = is_validating;
         (void)struct_builder<Tether>(registry_, "Tether").build();
         (void)struct_builder<Bond>(registry_, "Bond").build();
         const auto type = class_builder<Rover>(registry_, "Rover")
@@ -115,8 +120,7 @@ class RoverNet {
         REQUIRE(type);
         REQUIRE(registry_.freeze());
         layout_ = std::move(*RepLayout::create(registry_, **type));
-        server_ =
-            std::make_unique<NetDriver>(NetDriverSettings(), network_.endpoint(PeerId{1}), world);
+        server_ = std::make_unique<NetDriver>(server_settings, network_.endpoint(PeerId{1}), world);
         REQUIRE(server_->add_layout(*layout_));
         REQUIRE(server_->listen());
         for (std::size_t i = 0; i < client_count; ++i) {
@@ -177,6 +181,22 @@ class RoverNet {
     std::uint64_t last_guid_ = 0;
     NetTime now_;
 };
+
+TEST_CASE("NetDriver: a shared NetSerializer is called once a tick for all connections",
+          "[netdriver][net_serialize]") {
+    for (const std::size_t client_count : {1u, 4u, 16u}) {
+        RoverNet net(client_count, false);  // validating, it is called once more
+        const ObjectHandle dog = net.world.make();
+        (void)net.announce(dog);
+        net.settle();
+        Bond::save_count = 0;
+        for (std::uint32_t tick = 1; tick <= 10; ++tick) {
+            net.world.rover(dog).bond.target = tick % 2 != 0 ? dog : ObjectHandle{};
+            net.tick();
+            CHECK(Bond::save_count == tick);
+        }
+    }
+}
 
 TEST_CASE("NetDriver: a value that is not fully mapped is owed again once the object is there",
           "[netdriver][net_serialize]") {

@@ -11,6 +11,8 @@
 #include "support/block_receiver.h"
 #include "support/block_sender.h"
 #include "support/catch.h"
+#include "support/run_seed.h"
+#include "support/seeded_random.h"
 #include "support/test_layout.h"
 
 namespace replayout {
@@ -322,6 +324,130 @@ TEST_CASE("NetSerialize: ok = false while reading refuses the block, and is logg
     REQUIRE(LogSpy::messages().size() == 1);
     CHECK(LogSpy::messages()[0] ==
           "net_serialize of \"Label\" in property \"label\" failed while reading");
+}
+
+/// Reads by what it holds: legal bits, and yet not always the same number of them.
+struct Moody {
+    std::uint8_t mood = 0;
+
+    bool net_serialize(NetArchive& archive, PackageMap*, bool& ok) {
+        const std::uint8_t before = archive.is_loading() ? mood : 0;
+        archive.serialize(mood);
+        ok = before != 5;
+        if (before == 6) {
+            std::uint64_t more = 0;
+            archive.serialize_bits(more, 64);
+            archive.serialize_bits(more, 64);
+        }
+        return true;
+    }
+    friend bool operator==(const Moody&, const Moody&) = default;
+};
+
+struct Family {
+    std::uint8_t before = 0;
+    Moody child;
+    std::uint8_t after = 0;
+};
+
+TEST_CASE("NetSerialize: a reader that looks at what it held leads nothing behind it astray",
+          "[replayout][net_serialize]") {
+    const TestLayout layout([](TypeRegistry& registry) {
+        StructTraits traits;
+        traits.has_net_serializer = true;
+        traits.net_serialize = [](void* value, NetArchive& archive, PackageMap* map, bool& ok) {
+            return static_cast<Moody*>(value)->net_serialize(archive, map, ok);
+        };
+        const auto moody = DynamicTypeBuilder(registry, TypeKind::Struct, "Moody", 1, 1)
+                               .ops(make_type_ops<Moody>())
+                               .traits(traits)
+                               .build();
+        return DynamicTypeBuilder(registry, TypeKind::Class, "Family", 3, 1)
+            .property("before", PropertyKind::UInt8, 0)
+            .property(struct_property("child", **moody, 1))
+            .property("after", PropertyKind::UInt8, 2)
+            .ops(make_type_ops<Family>())
+            .build();
+    });
+    BlockSender sender(*layout);
+    const Family server{1, {2}, 3};
+    REQUIRE(sender.update(&server));
+    for (const std::uint8_t held : {std::uint8_t{5}, std::uint8_t{6}}) {
+        Family client{0, {held}, 0};
+        BlockReceiver receiver(*layout);
+        REQUIRE(receiver.receive(&client, sender.block(since(0))));
+        CHECK(client.before == 1);
+        CHECK(client.child.mood == held);  // it stayed as it was
+        CHECK(client.after == 3);
+    }
+}
+
+TEST_CASE("NetSerialize: blocks with any bit flipped are read or refused, and what is kept binds",
+          "[replayout][net_serialize]") {
+    Pair pair;
+    pair.server.bond = {server_post, server_ring, 9};
+    pair.server.bonds = {{server_post, {}, 1}, {server_ring, {}, 2}};
+    pair.server.label.text = "red";
+    pair.server.cards.resize(2);
+    const Bytes block = pair.update();
+    for (std::size_t bit = 0; bit < block.size() * 8; ++bit) {
+        Bytes flipped = block;
+        flipped[bit / 8] ^= static_cast<std::byte>(1u << (bit % 8));
+        Rope client;
+        BlockReceiver receiver(*pair.layout);
+        const bool is_received = receiver.receive(&client, flipped);
+        CHECK((is_received || !receiver.state.has_references()));
+        for (std::uint64_t guid = 1; guid <= 4; ++guid) {
+            (void)receiver.rebind(&client, NetGUID{guid}, ObjectHandle{guid});
+        }
+        for (const Bond& bond : client.bonds) {
+            CHECK((bond.first.is_null() || bond.first.value <= 4));
+        }
+    }
+}
+
+TEST_CASE("NetSerialize: whatever binds and unbinds in whatever order, references are right",
+          "[replayout][net_serialize]") {
+    constexpr std::uint32_t object_count = 6;
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        test::SeededRandom random(run_seed() + seed);
+        Pair pair;
+        std::vector<bool> is_there(object_count + 1, false);
+        // Object n of the server has id n, and is n at the client.
+        for (std::uint64_t object = 1; object <= object_count; ++object) {
+            REQUIRE(pair.guid(ObjectHandle{object}).value == object);
+        }
+        const auto pick = [&] { return ObjectHandle{random.below(object_count + 1)}; };
+        for (std::uint32_t step = 0; step < 80; ++step) {
+            if (random.below(2) == 0) {
+                const std::uint32_t object = 1 + random.below(object_count);
+                is_there[object] = !is_there[object];
+                (void)pair.rebind(ObjectHandle{object},
+                                  is_there[object] ? ObjectHandle{object} : ObjectHandle{});
+                continue;
+            }
+            Rope& server = pair.server;
+            server.bond = {pick(), pick(), static_cast<std::uint8_t>(step)};
+            server.plain = pick();
+            server.bonds.resize(random.below(4));
+            if (!server.bonds.empty()) {
+                const ObjectHandle first = pick();
+                server.bonds.back() = {first, pick(), static_cast<std::uint8_t>(step)};
+            }
+            pair.replicate();
+        }
+        const auto seen = [&](ObjectHandle object) {
+            return is_there[object.value] ? object : ObjectHandle{};
+        };
+        CHECK(pair.client.bond.first == seen(pair.server.bond.first));
+        CHECK(pair.client.bond.second == seen(pair.server.bond.second));
+        CHECK(pair.client.plain == seen(pair.server.plain));
+        REQUIRE(pair.client.bonds.size() == pair.server.bonds.size());
+        for (std::size_t i = 0; i < pair.server.bonds.size(); ++i) {
+            CHECK(pair.client.bonds[i].first == seen(pair.server.bonds[i].first));
+            CHECK(pair.client.bonds[i].second == seen(pair.server.bonds[i].second));
+        }
+    }
 }
 
 // --- writing ---------------------------------------------------------------------------------

@@ -47,7 +47,9 @@ class ReceiveScratch {
     ChangeMask handles_;
     Vector<ChangeMask> elements_;  // by depth
     Vector<std::byte> text_;
-    Vector<NetGUID> guids_;  // that one value names
+    Vector<NetGUID> guids_;              // that one value names
+    Vector<std::uint32_t> struct_bits_;  // lengths of the structs of a block, in order
+    std::size_t next_struct_ = 0;        // that is to be applied
     Vector<PreviousValue> previous_values_;
 };
 
