@@ -26,6 +26,7 @@ Status NetConfig::validate() const {
         {"reliable_waiting_bytes_max", reliable_waiting_bytes_max, bunch_bytes_max, 64u << 20},
         {"datagrams_per_dispatch_max", datagrams_per_dispatch_max, 1, 1'000'000},
         {"references_per_object_max", references_per_object_max, 0, 65'536},
+        {"kept_bytes_per_object_max", kept_bytes_per_object_max, 0, 64u << 20},
         {"decode_allocation_bytes_max", decode_allocation_bytes_max, 1'024, 1u << 30},
         {"probe_ms", probe_ms, 1, keep_alive_ms},
         {"keep_alive_ms", keep_alive_ms, 1, timeout_ms - 1},

@@ -9,7 +9,8 @@ namespace replayout {
 ObjectStore::ObjectStore(MemoryResource* resource)
     : resource_(resource),
       slots_(Allocator<Slot>(resource)),
-      free_indices_(Allocator<std::uint32_t>(resource)) {}
+      free_indices_(Allocator<std::uint32_t>(resource)),
+      indices_(resource) {}
 
 ObjectStore::~ObjectStore() {
     for (std::uint32_t index = 0; index < slot_count(); ++index) {
@@ -33,6 +34,7 @@ NetObjectId ObjectStore::add(const RepLayout& layout, std::uint32_t layout_numbe
     void* memory = resource_->allocate(sizeof(ObjectReplicator), alignof(ObjectReplicator));
     slot.replicator =
         ::new (memory) ObjectReplicator(layout, layout_number, object, guid, resource_);
+    indices_.emplace(guid.value, index);
     ++slot.generation;
     ++object_count_;
     return {index, slot.generation};
@@ -41,11 +43,17 @@ NetObjectId ObjectStore::add(const RepLayout& layout, std::uint32_t layout_numbe
 void ObjectStore::remove(NetObjectId id) {
     REPLAYOUT_ASSERT(contains(id));
     Slot& slot = slots_[id.index];
+    indices_.erase(slot.replicator->guid().value);
     std::destroy_at(slot.replicator);
     resource_->deallocate(slot.replicator, sizeof(ObjectReplicator), alignof(ObjectReplicator));
     slot.replicator = nullptr;
     free_indices_.push_back(id.index);
     --object_count_;
+}
+
+std::uint32_t ObjectStore::find_index(NetGUID guid) const noexcept {
+    const auto found = indices_.find(guid.value);
+    return found == indices_.end() ? no_index : found->second;
 }
 
 bool ObjectStore::contains(NetObjectId id) const noexcept {

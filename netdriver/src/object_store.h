@@ -10,6 +10,7 @@
 #include <replayout/reflection/memory.h>
 
 #include <cstdint>
+#include <unordered_map>
 
 namespace replayout {
 
@@ -75,6 +76,10 @@ class ObjectStore {
         return slots_[index].replicator;
     }
 
+    /// The slot of the object with this id, or no_index.
+    [[nodiscard]] std::uint32_t find_index(NetGUID guid) const noexcept;
+    static constexpr std::uint32_t no_index = 0xFFFF'FFFF;
+
     [[nodiscard]] static ChannelIndex channel_of(std::uint32_t index) noexcept {
         return ChannelIndex{index + 1};
     }
@@ -91,6 +96,7 @@ class ObjectStore {
     MemoryResource* resource_;
     Vector<Slot> slots_;
     Vector<std::uint32_t> free_indices_;  // last freed first: its memory is warm
+    std::pmr::unordered_map<std::uint64_t, std::uint32_t> indices_;  // looked up, never walked
     std::uint32_t object_count_ = 0;
 };
 

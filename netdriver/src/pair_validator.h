@@ -74,7 +74,8 @@ class PairValidator {
     /// What the sender says of a pair.
     struct Claim {
         SendingRepState state;
-        bool is_open = false;  ///< the open was delivered
+        bool is_open = false;              ///< the open was delivered
+        bool has_unmapped_values = false;  ///< excused, though nothing is owed
         std::uint32_t paused_count = 0;
         bool is_behind = false;  ///< it began to meet a condition, and was sent nothing since
     };

@@ -177,7 +177,9 @@ CloseReason ReplicationReceiver::receive_block(BitReader& reader, ChannelIndex& 
 ReceiveContext ReplicationReceiver::receive_context() {
     named_.clear();
     dropped_.clear();
-    return {guids_, scratch_, config_.references_per_object_max, &named_, &dropped_};
+    ReceiveContext context{guids_, scratch_, config_.references_per_object_max, &named_, &dropped_};
+    context.kept_bytes_max = config_.kept_bytes_per_object_max;
+    return context;
 }
 
 CloseReason ReplicationReceiver::receive_properties_of(std::uint32_t index, BitReader& reader,
@@ -191,13 +193,21 @@ CloseReason ReplicationReceiver::receive_properties_of(std::uint32_t index, BitR
                                                                  : CloseReason::MalformedBlock;
     }
     void* object = world_.object_memory(channel.object);
-    if (!receive_properties(*channel.layout, reader, object, channel.references, context)) {
+    const bool is_received =
+        receive_properties(*channel.layout, reader, object, channel.references, context);
+    count_values(context);
+    if (!is_received) {
         return CloseReason::MalformedBlock;
     }
     ++stats_.blocks_received;
-    stats_.values_refused += context.values_refused;
     update_mentions(index);
     return context.has_too_many_references ? CloseReason::TooManyReferences : CloseReason::None;
+}
+
+void ReplicationReceiver::count_values(const ReceiveContext& context) {
+    stats_.values_refused += context.values_refused;
+    stats_.values_failed += context.values_failed;
+    stats_.values_unmapped += context.values_unmapped;
 }
 
 void ReplicationReceiver::update_mentions(std::uint32_t index) {
@@ -219,6 +229,11 @@ void ReplicationReceiver::update_mentions(std::uint32_t index) {
 void ReplicationReceiver::forget_mentions(std::uint32_t index) {
     for (const auto& [path, reference] : channels_[index]->references.references()) {
         remove_mention(reference.guid, index);
+    }
+    for (const auto& [path, value] : channels_[index]->references.values()) {
+        for (const NetGUID guid : value.guids) {
+            remove_mention(guid, index);
+        }
     }
 }
 
@@ -242,8 +257,10 @@ void ReplicationReceiver::rebind(NetGUID guid, ObjectHandle target) {
     for (const std::uint32_t index : found->second) {
         ActorChannel* channel = find_channel(index);
         if (channel != nullptr && channel->state == ActorChannel::State::Open) {
+            ReceiveContext context = receive_context();
             rebind_references(*channel->layout, world_.object_memory(channel->object),
-                              channel->references, guid, target, scratch_);
+                              channel->references, guid, target, context);
+            count_values(context);
         }
     }
 }

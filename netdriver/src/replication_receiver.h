@@ -54,6 +54,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
         return index < channels_.size() ? channels_[index] : nullptr;
     }
     [[nodiscard]] ReceiveContext receive_context();
+    void count_values(const ReceiveContext& context);
     void update_mentions(std::uint32_t index);
     void forget_mentions(std::uint32_t index);
     void remove_mention(NetGUID guid, std::uint32_t index);

@@ -34,6 +34,7 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       pairs_(Allocator<SendingRepState>(resource)),
       pending_(resource),
       extras_(Allocator<std::pair<std::uint32_t, PairExtra>>(resource)),
+      waiting_(Allocator<WaitingValue>(resource)),
       hidden_(resource) {}
 
 ReplicationSender::ChannelState ReplicationSender::channel_state(
@@ -161,6 +162,12 @@ void ReplicationSender::turn_on(std::uint32_t index, LifetimeConditionSet turned
 
 void ReplicationSender::object_removed(std::uint32_t index) {
     grow();
+    const NetGUID guid = objects_.at(index)->guid();
+    waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(),
+                                  [&](const WaitingValue& value) {
+                                      return value.index == index || value.guid == guid;
+                                  }),
+                   waiting_.end());
     SendingRepState& pair = pairs_[index];
     const ChannelState state = channel_state(pair);
     if (state != ChannelState::OpenSent && state != ChannelState::Open) {
@@ -190,6 +197,7 @@ bool ReplicationSender::is_settled() const noexcept {
 
 void ReplicationSender::process_prioritized_actors() {
     grow();
+    context_.receiver = this;
     for (std::uint32_t index = pending_.next(0); index != BitRow::no_bit;
          index = pending_.next(index + 1)) {
         if (objects_.at(index) == nullptr) {
@@ -222,6 +230,12 @@ void ReplicationSender::validate_pairs() {
             for (const PausedValue& paused : extra->second.paused) {
                 excused.set(paused.handle.value - 1);
                 ++claim.paused_count;
+            }
+        }
+        for (const WaitingValue& value : waiting_) {
+            if (value.index == index) {
+                excused.set(value.handle.value - 1);
+                claim.has_unmapped_values = true;
             }
         }
         claim.is_behind = !receiver.turned_on.is_empty();
@@ -333,12 +347,7 @@ ReplicationSender::Outcome ReplicationSender::replicate_properties(std::uint32_t
         if (!context_.scratch.owed.any()) {
             // What was lost has been sent again since, or is paused and will be owed anew, or is
             // nothing that this connection may see.
-            pair.skip(version);
-            set_initial(pair, false);
-            if (has_turned_on) {
-                extra->second.turned_on = {};
-            }
-            pending_.clear(index);
+            skip(index);
             return Outcome::Done;
         }
     }
@@ -349,9 +358,13 @@ ReplicationSender::Outcome ReplicationSender::replicate_properties(std::uint32_t
         if (!packets_.can_write()) {
             return Outcome::WindowFull;
         }
-        const bool is_written = payload != nullptr ? write_payload(index, *payload)
-                                                   : write_whole_block(index, position);
-        if (is_written) {
+        const SendResult result = payload != nullptr ? write_payload(index, *payload)
+                                                     : write_whole_block(index, position);
+        if (result == SendResult::Nothing) {
+            skip(index);
+            return Outcome::Done;
+        }
+        if (result == SendResult::Whole) {
             packets_.add_record() = take_owed(index);
             pair.send_part();
             pending_.clear(index);
@@ -365,6 +378,17 @@ ReplicationSender::Outcome ReplicationSender::replicate_properties(std::uint32_t
     return replicate_parts(index, position);
 }
 
+void ReplicationSender::skip(std::uint32_t index) {
+    SendingRepState& pair = pairs_[index];
+    pair.skip(objects_.at(index)->changelist_state().version());
+    set_initial(pair, false);
+    const auto extra = extras_.find(index);
+    if (extra != extras_.end()) {
+        extra->second.turned_on = {};
+    }
+    pending_.clear(index);
+}
+
 ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t index,
                                                               const OwedVersions& position) {
     SendingRepState& pair = pairs_[index];
@@ -372,7 +396,7 @@ ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t inde
     pending_.clear(index);
     RepCursor cursor;
     SendResult result = SendResult::Part;
-    while (result != SendResult::Whole) {
+    while (result != SendResult::Whole && result != SendResult::Nothing) {
         const std::uint32_t next = context_.scratch.owed.next(cursor.handle.value - 1);
         if (cursor.element == 0 && next == context_.scratch.owed.bit_count()) {
             break;  // the last value was too large and went its own way
@@ -384,6 +408,9 @@ ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t inde
         }
         RepRange range;
         result = write_part(index, position, cursor, range);
+        if (result == SendResult::Nothing) {
+            break;
+        }
         if (result == SendResult::ValueTooLarge) {
             if (!send_large_value(index, position, RepHandle{range.handle_begin})) {
                 widen_lost_range(index, range);
@@ -482,11 +509,11 @@ void ReplicationSender::end_block(BlockFrame& frame) {
     context_.counters.block_bytes_sent += block.size();
 }
 
-bool ReplicationSender::write_payload(std::uint32_t index, const SharedPayload& payload) {
+SendResult ReplicationSender::write_payload(std::uint32_t index, const SharedPayload& payload) {
     const std::span<const std::byte> block(payload.bytes.data(), payload.bytes.size());
     if (!packets_.builder().add_block(ObjectStore::channel_of(index),
                                       block_has_length(pairs_[index]), block)) {
-        return false;
+        return SendResult::DoesNotFit;
     }
     if (validator_) {
         validator_->block_sent(index, block);
@@ -497,24 +524,30 @@ bool ReplicationSender::write_payload(std::uint32_t index, const SharedPayload& 
     ++counters.payloads_reused;
     ++counters.blocks_sent;
     counters.block_bytes_sent += block.size();
-    return true;
+    return SendResult::Whole;
 }
 
-bool ReplicationSender::write_whole_block(std::uint32_t index, const OwedVersions& position) {
+SendResult ReplicationSender::write_whole_block(std::uint32_t index, const OwedVersions& position) {
     ChangelistState& state = objects_.at(index)->changelist_state();
     const ChangeMask& owed = context_.scratch.owed;
     BlockFrame frame = begin_block(index);
-    if (frame.packet.overflowed() ||
-        send_properties(state, position, owed, frame.body, context_) != SendResult::Whole) {
-        return false;
+    if (frame.packet.overflowed()) {
+        return SendResult::DoesNotFit;
     }
-    if (may_share_payload(index)) {
+    const SendResult result = send_properties(state, position, owed, frame.body, context_);
+    if (result != SendResult::DoesNotFit) {
+        note_sent_values(index, RepRange());
+    }
+    if (result != SendResult::Whole) {
+        return result;
+    }
+    if (context_.scratch.left_out.empty() && may_share_payload(index)) {
         state.shared().keep_payload(payload_key(index, position), owed.count(),
                                     frame.body.bytes().subspan(frame.body_offset_bytes));
         ++context_.counters.payloads_built;
     }
     end_block(frame);
-    return true;
+    return SendResult::Whole;
 }
 
 SendResult ReplicationSender::write_part(std::uint32_t index, const OwedVersions& position,
@@ -524,9 +557,10 @@ SendResult ReplicationSender::write_part(std::uint32_t index, const OwedVersions
     REPLAYOUT_ASSERT(!frame.packet.overflowed());
     const SendResult result =
         send_part(state, position, context_.scratch.owed, cursor, range, frame.body, context_);
-    if (result != SendResult::ValueTooLarge) {
+    if (result == SendResult::Whole || result == SendResult::Part) {
         end_block(frame);
     }
+    note_sent_values(index, range);
     return result;
 }
 
@@ -557,6 +591,7 @@ bool ReplicationSender::send_large_value(std::uint32_t index, const OwedVersions
     const SendResult result = send_properties(state, position, only, writer, context_);
     REPLAYOUT_ASSERT(result == SendResult::Whole);
     (void)result;
+    note_sent_values(index, {handle.value, handle.value + 1, 0, RepRange::no_end});
     BunchHeader header;
     header.channel = ObjectStore::channel_of(index);
     PairExtra& extra = extra_of(index);
@@ -623,6 +658,7 @@ void ReplicationSender::bunch_delivered(const BunchTag& tag) {
         }
     } else if (tag.kind == BunchTag::Kind::Open) {
         set_channel_state(pair, ChannelState::Open);
+        object_mapped(tag.object_index);
     } else if (tag.kind == BunchTag::Kind::Value) {
         value_delivered(tag);
     }
@@ -681,6 +717,83 @@ void ReplicationSender::resume_value(std::uint32_t index, const PausedValue& val
         pair.return_unsent({{value.version, pair.sent_version}, {}});
     }
     pending_.set(index);
+    // What it named may have come while it was paused.
+    for (std::size_t i = waiting_.size(); i-- > 0;) {
+        const WaitingValue waiting = waiting_[i];
+        if (waiting.index == index && waiting.handle == value.handle && is_mapped(waiting.guid)) {
+            waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
+            owe_again(index, value.handle);
+        }
+    }
+}
+
+bool ReplicationSender::is_mapped(NetGUID guid) const {
+    const std::uint32_t index = objects_.find_index(guid);
+    return index < pairs_.size() && channel_state(pairs_[index]) == ChannelState::Open;
+}
+
+bool ReplicationSender::is_paused(std::uint32_t index, RepHandle handle) const {
+    const auto extra = extras_.find(index);
+    return extra != extras_.end() &&
+           std::any_of(extra->second.paused.begin(), extra->second.paused.end(),
+                       [&](const PausedValue& paused) { return paused.handle == handle; });
+}
+
+void ReplicationSender::note_sent_values(std::uint32_t index, const RepRange& handles) {
+    const SendScratch& scratch = context_.scratch;
+    const RepLayout& layout = objects_.at(index)->changelist_state().layout();
+    // What a value waits for is said anew each time it is sent; of an array, only what is sent of
+    // it.
+    const auto is_outdated = [&](const WaitingValue& waiting) {
+        return waiting.index == index && handles.contains(waiting.handle) &&
+               scratch.owed.test(waiting.handle.value - 1) &&
+               layout.cmd(layout.cmd_of(layout.root(), waiting.handle)).type !=
+                   RepLayoutCmdType::DynamicArray;
+    };
+    waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(), is_outdated), waiting_.end());
+    for (const UnmappedValue& value : scratch.unmapped) {
+        const WaitingValue waiting{value.guid, index, value.handle};
+        if (std::find(waiting_.begin(), waiting_.end(), waiting) == waiting_.end()) {
+            waiting_.push_back(waiting);
+        }
+    }
+    for (const RepHandle handle : scratch.left_out) {
+        if (validator_) {
+            validator_->value_left_out(index, handle);
+        }
+    }
+}
+
+void ReplicationSender::object_mapped(std::uint32_t index) {
+    if (waiting_.empty()) {
+        return;
+    }
+    const NetGUID guid = objects_.at(index)->guid();
+    for (std::size_t i = waiting_.size(); i-- > 0;) {
+        const WaitingValue value = waiting_[i];
+        if (value.guid == guid && !is_paused(value.index, value.handle)) {
+            waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
+            owe_again(value.index, value.handle);
+        }
+    }
+}
+
+void ReplicationSender::owe_again(std::uint32_t index, RepHandle handle) {
+    SendingRepState& pair = pairs_[index];
+    const ChangelistState& state = objects_.at(index)->changelist_state();
+    const RepLayout& layout = state.layout();
+    const Version last_changed = state.last_changed(handle);
+    const bool is_array =
+        layout.cmd(layout.cmd_of(layout.root(), handle)).type == RepLayoutCmdType::DynamicArray;
+    pending_.set(index);
+    if (!is_array && last_changed > pair.sent_version) {
+        return;  // it is owed as it is
+    }
+    // Of an array it may be any element, so all that was sent of it.
+    widen_lost_range(index, {handle.value, handle.value + 1, 0, RepRange::no_end});
+    pair.return_unsent({is_array ? VersionInterval{0, pair.sent_version}
+                                 : VersionInterval{last_changed - 1, last_changed},
+                        {}});
 }
 
 }  // namespace replayout

@@ -34,7 +34,7 @@
 
 namespace replayout {
 
-class ReplicationSender final : public SentContentHandler {
+class ReplicationSender final : public SentContentHandler, private ReceiverIds {
   public:
     struct Settings {
         PeerId peer;  ///< whom it sends to
@@ -87,6 +87,14 @@ class ReplicationSender final : public SentContentHandler {
         Version version = 0;             ///< of the object when it was sent
         std::uint32_t bunches_left = 0;  ///< fragments not yet delivered
     };
+    /// A value that was sent as not fully mapped: owed again once the client has the object.
+    struct WaitingValue {
+        NetGUID guid;
+        std::uint32_t index;  ///< of the object that it belongs to
+        RepHandle handle;
+
+        friend bool operator==(const WaitingValue&, const WaitingValue&) noexcept = default;
+    };
     /// Beside a pair, where needed.
     struct PairExtra {
         explicit PairExtra(MemoryResource* resource) : paused(Allocator<PausedValue>(resource)) {}
@@ -113,14 +121,20 @@ class ReplicationSender final : public SentContentHandler {
     void bunch_delivered(const BunchTag& tag) override;
     void bunch_lost(const BunchTag& tag) override;
 
+    // ReceiverIds: the client has what it acknowledged the open of.
+    [[nodiscard]] bool is_mapped(NetGUID guid) const override;
+
     [[nodiscard]] Outcome replicate_actor(std::uint32_t index);
     [[nodiscard]] Outcome open_channel(std::uint32_t index);
     [[nodiscard]] Outcome replicate_properties(std::uint32_t index);
+    /// Nothing is sent of what the pair owes.
+    void skip(std::uint32_t index);
     [[nodiscard]] Outcome replicate_parts(std::uint32_t index, const OwedVersions& position);
     /// No block of this pair is another than its position and its conditions say.
     [[nodiscard]] bool may_share_payload(std::uint32_t index) const;
     [[nodiscard]] SharedSerialization::PayloadKey payload_key(std::uint32_t index,
                                                               const OwedVersions& position) const;
+    [[nodiscard]] bool is_paused(std::uint32_t index, RepHandle handle) const;
     /// Null: nobody was sent the same yet.
     [[nodiscard]] const SharedPayload* find_payload(std::uint32_t index,
                                                     const OwedVersions& position) const;
@@ -130,14 +144,19 @@ class ReplicationSender final : public SentContentHandler {
     void return_unsent(std::uint32_t index, const SentRecord& record);
     [[nodiscard]] BlockFrame begin_block(std::uint32_t index);
     void end_block(BlockFrame& frame);
-    /// False: it does not fit into what is left of the packet.
-    [[nodiscard]] bool write_payload(std::uint32_t index, const SharedPayload& payload);
-    [[nodiscard]] bool write_whole_block(std::uint32_t index, const OwedVersions& position);
+    /// Whole, or DoesNotFit into what is left of the packet.
+    [[nodiscard]] SendResult write_payload(std::uint32_t index, const SharedPayload& payload);
+    [[nodiscard]] SendResult write_whole_block(std::uint32_t index, const OwedVersions& position);
     [[nodiscard]] SendResult write_part(std::uint32_t index, const OwedVersions& position,
                                         RepCursor& cursor, RepRange& range);
     /// False: too many of the object's bunches are under way; the value stays owed.
     [[nodiscard]] bool send_large_value(std::uint32_t index, const OwedVersions& position,
                                         RepHandle handle);
+    /// The values of `handles` were sent: notes which of them are not fully mapped or left out.
+    void note_sent_values(std::uint32_t index, const RepRange& handles);
+    /// The client has the object now: what waited for it is owed again.
+    void object_mapped(std::uint32_t index);
+    void owe_again(std::uint32_t index, RepHandle handle);
     void value_delivered(const BunchTag& tag);
     /// The client has the value; changes of it may go out again.
     void resume_value(std::uint32_t index, const PausedValue& value);
@@ -177,6 +196,7 @@ class ReplicationSender final : public SentContentHandler {
     Vector<SendingRepState> pairs_;  // by object index
     BitRow pending_;
     FlatMap<std::uint32_t, PairExtra> extras_;  // by object index
+    Vector<WaitingValue> waiting_;
     std::optional<PairValidator> validator_;
     ChangeMask hidden_;  // scratch of the validation
     std::uint32_t closing_count_ = 0;

@@ -68,7 +68,8 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       live_(settings.resource),
       changed_(settings.resource),
       scratch_(settings.resource),
-      context_{guids, stats.replication, scratch_, settings.is_sharing},
+      context_{guids,   stats.replication,     scratch_, settings.is_sharing,
+               nullptr, settings.is_validating},
       clients_(Allocator<Client*>(settings.resource)),
       clients_by_peer_(settings.resource),
       ended_sessions_(settings.config.connections_max + refused_max, settings.resource) {}
@@ -197,6 +198,7 @@ void ReplicationServer::server_replicate_actors() {
             client->sender.validate_pairs();
         }
     }
+    context_.receiver = nullptr;
     changed_.clear_all();
 }
 

@@ -196,6 +196,10 @@ Status check_traits(const TypeDescription& type, const Culprit& culprit) {
                                   {"promises ", promise.name, " and has no such function"});
         }
     }
+    if (type.hooks.any() && type.kind == TypeKind::Struct) {
+        return culprit.refuse(ErrorCode::Unsupported,
+                              {"has receive hooks, which only a class can"});
+    }
     if (traits.has_net_serializer && traits.has_net_delta_serializer) {
         return culprit.refuse(ErrorCode::ConflictingTraits,
                               {"promises both NetSerializer and NetDeltaSerializer"});

@@ -70,6 +70,11 @@ DynamicTypeBuilder& DynamicTypeBuilder::traits(const StructTraits& traits) {
     return *this;
 }
 
+DynamicTypeBuilder& DynamicTypeBuilder::hooks(const ReceiveHooks& hooks) {
+    description_.hooks = hooks;
+    return *this;
+}
+
 DynamicTypeBuilder& DynamicTypeBuilder::ops(const TypeOps& ops) {
     description_.ops = ops;
     return *this;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "property_reader.h"
 
-#include <replayout/net_archive.h>
 #include <replayout/utf8.h>
 
-#include "struct_value.h"
+#include "struct_reader.h"
 
 #include <algorithm>
 #include <cstring>
@@ -46,32 +45,11 @@ void store_bits(std::byte* bytes, std::uint64_t value, std::uint32_t size) noexc
     }
 }
 
-/// A value of a type known only at run time, default-constructed.
-class ErasedValue {
-  public:
-    ErasedValue(const TypeOps& ops, MemoryResource* resource)
-        : ops_(ops), resource_(resource), memory_(resource->allocate(ops.size, ops.alignment)) {
-        ops.construct(memory_);
-    }
-    ~ErasedValue() {
-        ops_.destroy(memory_);
-        resource_->deallocate(memory_, ops_.size, ops_.alignment);
-    }
-    ErasedValue(const ErasedValue&) = delete;
-    ErasedValue& operator=(const ErasedValue&) = delete;
-
-    [[nodiscard]] void* get() const noexcept { return memory_; }
-
-  private:
-    const TypeOps& ops_;
-    MemoryResource* resource_;
-    void* memory_;
-};
-
 }  // namespace
 
 bool PropertyReader::check_block() {
     REPLAYOUT_ASSERT(is_checking());
+    StructReader::begin_check(context_.scratch);
     read_block();
     if (context_.must_fill_reader && reader_.bits_left() != 0) {
         reader_.fail();
@@ -81,6 +59,7 @@ bool PropertyReader::check_block() {
 
 bool PropertyReader::apply_block() {
     REPLAYOUT_ASSERT(!is_checking());
+    StructReader::begin_apply(context_.scratch);
     read_block();
     return !reader_.failed();
 }
@@ -118,7 +97,7 @@ bool PropertyReader::read_value(CmdIndex index, const Place& place) {
         case RepLayoutCmdType::Object:
             return read_object(cmd, place);
         case RepLayoutCmdType::NetSerializeStruct:
-            return read_struct(cmd, memory);
+            return read_struct(cmd, place);
         case RepLayoutCmdType::DynamicArray:
             return read_array(index, place);
         default:
@@ -194,23 +173,13 @@ bool PropertyReader::read_object(const RepLayoutCmd& cmd, const Place& place) {
     return true;
 }
 
-bool PropertyReader::read_struct(const RepLayoutCmd& cmd, std::byte* memory) {
-    const Type& type = *cmd.property->struct_type;
-    NetArchive archive(reader_);
-    bool ok = true;
-    ErasedValue incoming(type.ops(), context_.scratch.resource());
+bool PropertyReader::read_struct(const RepLayoutCmd& cmd, const Place& place) {
+    StructReader structs(context_);
     if (is_checking()) {
-        (void)type.traits().net_serialize(incoming.get(), archive, &context_.package_map, ok);
-        if (!ok) {
-            reader_.fail();
-        }
+        structs.check(cmd, reader_);
         return false;
     }
-    // The previous value, to tell whether it changes; the new one is read in place, as in Unreal,
-    // so a serializer may leave members that it does not send as they are.
-    copy_struct(type, incoming.get(), memory);
-    (void)type.traits().net_serialize(memory, archive, &context_.package_map, ok);
-    return !structs_identical(type, memory, incoming.get());
+    return structs.apply(cmd, reader_, place.memory + cmd.object_offset.value, place.path, *state_);
 }
 
 bool PropertyReader::check_count(const RepLayoutCmd& cmd, std::size_t old_count,

@@ -11,7 +11,7 @@
 
 namespace replayout {
 
-/// Keeps previous values of properties with a notify, and runs the notifies at the end.
+/// Keeps previous values of properties with a notify, and runs notifies and hooks.
 class NotifyQueue {
   public:
     NotifyQueue(const RepLayout& layout, std::byte* object, ReceiveScratch& scratch);
@@ -19,11 +19,14 @@ class NotifyQueue {
     NotifyQueue(const NotifyQueue&) = delete;
     NotifyQueue& operator=(const NotifyQueue&) = delete;
 
+    /// Values are about to be written: calls pre_net_receive, the first time.
+    void begin();
     /// A leaf of the parent is about to be written.
     void before_write(ParentIndex parent);
     /// ... and it did change.
     void mark_changed(ParentIndex parent) noexcept;
-    /// Calls the notifies of changed properties, in order of declaration.
+    /// All values are written: calls post_net_receive, the notifies that are due, in order of
+    /// declaration, and post_rep_notifies. Nothing where nothing began.
     void run();
 
   private:
@@ -34,6 +37,7 @@ class NotifyQueue {
     const RepLayout& layout_;
     std::byte* object_;
     ReceiveScratch& scratch_;
+    bool has_begun_ = false;
 };
 
 class PropertyReader {
@@ -77,7 +81,7 @@ class PropertyReader {
     bool read_plain(const RepLayoutCmd& cmd, std::byte* memory);
     bool read_string(const RepLayoutCmd& cmd, std::byte* memory);
     bool read_object(const RepLayoutCmd& cmd, const Place& place);
-    bool read_struct(const RepLayoutCmd& cmd, std::byte* memory);
+    bool read_struct(const RepLayoutCmd& cmd, const Place& place);
     bool read_array(CmdIndex index, const Place& place);
     bool check_count(const RepLayoutCmd& cmd, std::size_t old_count, std::uint64_t count);
     bool resize_array(const RepLayoutCmd& cmd, const RepScope& element, const Place& place,

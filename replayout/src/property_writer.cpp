@@ -3,6 +3,8 @@
 
 #include <replayout/net_archive.h>
 
+#include "struct_value.h"
+
 #include <algorithm>
 #include <string>
 
@@ -33,6 +35,34 @@ constexpr std::size_t value_bytes_initial = 256;
             return value;
         }
     }
+}
+
+/// Answers what another map does, and is not that map.
+class OtherPackageMap final : public PackageMap {
+  public:
+    explicit OtherPackageMap(PackageMap& map) noexcept : map_(map) {}
+
+    [[nodiscard]] NetGUID guid_of(ObjectHandle object) override { return map_.guid_of(object); }
+    [[nodiscard]] ObjectHandle object_of(NetGUID guid) override { return map_.object_of(guid); }
+
+  private:
+    PackageMap& map_;
+};
+
+/// A receiver that has no object at all.
+class NoReceiverIds final : public ReceiverIds {
+  public:
+    [[nodiscard]] bool is_mapped(NetGUID) const override { return false; }
+};
+
+[[nodiscard]] bool equal_bits(BitReader left, BitReader right) noexcept {
+    bool is_equal = left.bits_left() == right.bits_left();
+    while (is_equal && left.bits_left() > 0) {
+        const auto step = static_cast<std::uint32_t>(std::min<std::size_t>(left.bits_left(), 64));
+        const std::uint64_t word = left.read_bits(step);
+        is_equal = word == right.read_bits(step);
+    }
+    return is_equal;
 }
 
 void write_floats(const std::byte* bytes, std::uint32_t count, BitWriter& writer) noexcept {
@@ -81,6 +111,7 @@ void PropertyWriter::count_plain(std::uint32_t begin, std::uint32_t end) {
 }
 
 void PropertyWriter::write_value(RepHandle handle, BitWriter& writer) {
+    handle_ = handle;
     const CmdIndex index = layout_.cmd_of(layout_.root(), handle);
     const RepLayoutCmd& cmd = layout_.cmd(index);
     if (is_plain(cmd.type)) {
@@ -91,7 +122,9 @@ void PropertyWriter::write_value(RepHandle handle, BitWriter& writer) {
     const bool is_shared =
         has_flag(layout_.cmd(index).flags, RepLayoutCmdFlags::IsSharedSerialization);
     if (context_.is_sharing && is_shared) {
-        state_.shared().write(build_shared_serialization(handle, index), writer);
+        if (const SharedPiece* piece = build_shared_serialization(handle, index)) {
+            state_.shared().write(*piece, writer);
+        }
         return;
     }
     context_.counters.values_unshared += context_.is_sharing ? 1 : 0;
@@ -109,27 +142,36 @@ std::size_t PropertyWriter::measure(RepHandle handle) {
         return piece->bit_count;
     }
     ++context_.counters.serializer_calls;
-    return encode_to_scratch(index).bit_count();
+    handle_ = handle;
+    is_measuring_ = true;
+    const std::size_t bit_count = encode_to_scratch(index).bit_count();
+    is_measuring_ = false;
+    return bit_count;
 }
 
 void PropertyWriter::write_elements(RepHandle handle, ElementSpan span, BitWriter& writer) {
     const CmdIndex index = layout_.cmd_of(layout_.root(), handle);
     const ConstShadowBuffer leaf = state_.shadow() + layout_.cmd(index).shadow_offset;
+    handle_ = handle;
     ++context_.counters.serializer_calls;
     encode_array(index, shadow_value<ShadowArray>(leaf), span, 0, writer);
 }
 
-const SharedPiece& PropertyWriter::build_shared_serialization(RepHandle handle, CmdIndex index) {
+const SharedPiece* PropertyWriter::build_shared_serialization(RepHandle handle, CmdIndex index) {
     if (const SharedPiece* piece = find_piece(handle, index)) {
         ++context_.counters.pieces_reused;
-        return *piece;
+        return piece;
     }
-    ++context_.counters.pieces_built;
     ++context_.counters.serializer_calls;
     const Version version = state_.last_changed(handle);
+    const std::size_t failures = context_.scratch.left_out.size();
     const BitWriter bits = encode_to_scratch(index);
-    return is_array(index) ? state_.shared().keep_array(handle, version, position_, bits)
-                           : state_.shared().keep(handle, version, bits);
+    if (context_.scratch.left_out.size() != failures) {
+        return nullptr;
+    }
+    ++context_.counters.pieces_built;
+    return is_array(index) ? &state_.shared().keep_array(handle, version, position_, bits)
+                           : &state_.shared().keep(handle, version, bits);
 }
 
 const SharedPiece* PropertyWriter::find_piece(RepHandle handle, CmdIndex index) const noexcept {
@@ -204,17 +246,74 @@ void PropertyWriter::encode_leaf(const RepLayoutCmd& cmd, ConstShadowBuffer leaf
 
 void PropertyWriter::encode_struct(const RepLayoutCmd& cmd, ConstShadowBuffer leaf,
                                    BitWriter& writer) {
-    NetArchive archive(writer);
-    bool ok = true;
+    const Type& type = *cmd.property->struct_type;
     // Saving does not change the value; the one function serves both directions and so takes it
     // mutable.
     void* value = const_cast<std::byte*>(leaf.data());
+    const std::size_t begin = writer.bit_count();
+    const bool is_shared = has_flag(cmd.flags, RepLayoutCmdFlags::IsSharedSerialization);
+    context_.scratch.guids.clear();
+    NetArchive archive(writer, is_shared ? nullptr : context_.receiver, &context_.scratch.guids);
+    bool ok = true;
+    const bool is_mapped = type.traits().net_serialize(value, archive, &context_.package_map, ok);
+    if (writer.overflowed()) {
+        return;  // what is behind the end is nobody's failure
+    }
+    if (!ok || archive.is_refused()) {
+        note_failure(cmd);
+        return;
+    }
+    if (!is_mapped && !is_measuring_) {
+        note_unmapped(cmd);
+    }
+    if (context_.is_validating) {
+        check_purity(cmd, leaf, {writer.bytes(), begin, writer.bit_count() - begin, nullptr});
+    }
+}
+
+void PropertyWriter::note_failure(const RepLayoutCmd& cmd) {
+    Vector<RepHandle>& left_out = context_.scratch.left_out;
+    if (!left_out.empty() && left_out.back() == handle_) {
+        return;  // another element of the same array
+    }
+    ++context_.counters.values_failed;
+    left_out.push_back(handle_);
+    log(LogLevel::Error, describe_struct_failure(cmd, "writing") + "; the property is left out");
+}
+
+void PropertyWriter::note_unmapped(const RepLayoutCmd& cmd) {
+    ++context_.counters.values_unmapped;
+    if (has_flag(cmd.flags, RepLayoutCmdFlags::IsSharedSerialization)) {
+        log(LogLevel::Error, describe_struct_failure(cmd, "writing") +
+                                 ": it is shared, and so cannot be unmapped for a receiver");
+    }
+    for (const NetGUID guid : context_.scratch.guids) {
+        context_.scratch.unmapped.push_back({handle_, guid});
+    }
+}
+
+void PropertyWriter::check_purity(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, BitReader bits) {
     const Type& type = *cmd.property->struct_type;
-    (void)type.traits().net_serialize(value, archive, &context_.package_map, ok);
-    if (!ok) {
+    const bool is_shared = has_flag(cmd.flags, RepLayoutCmdFlags::IsSharedSerialization);
+    Vector<std::byte>& bytes = context_.scratch.check;
+    bytes.resize((bits.bits_left() + 7) / 8);
+    const ErasedValue copy(type.ops(), bytes.get_stored_allocator().resource());
+    copy_struct(type, copy.get(), leaf.data());
+    OtherPackageMap map(context_.package_map);
+    const NoReceiverIds nobody;
+    BitWriter writer({bytes.data(), bytes.size()});
+    NetArchive archive(writer, is_shared ? &nobody : context_.receiver);
+    bool ok = true;
+    (void)type.traits().net_serialize(copy.get(), archive, &map, ok);
+    const bool is_pure = ok && !archive.failed() &&
+                         structs_identical(type, copy.get(), leaf.data()) &&
+                         equal_bits({writer.bytes(), 0, writer.bit_count(), nullptr}, bits);
+    if (!is_pure) {
+        ++context_.counters.serializers_impure;
         log(LogLevel::Error, "net_serialize of \"" + std::string(type.name()) +
                                  "\" in property \"" + cmd.property->name +
-                                 "\" failed while writing");
+                                 "\" does not write the same bits for an equal value" +
+                                 (is_shared ? " and another receiver, and is shared" : ""));
     }
 }
 

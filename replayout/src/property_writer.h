@@ -3,6 +3,7 @@
 // Encodes single values out of the shadow, see docs/wire_format.md, "Values".
 #pragma once
 
+#include <replayout/bit_reader.h>
 #include <replayout/send_properties.h>
 
 namespace replayout {
@@ -39,11 +40,18 @@ class PropertyWriter {
     }
     /// Null when there is none, and when sharing is off.
     [[nodiscard]] const SharedPiece* find_piece(RepHandle handle, CmdIndex index) const noexcept;
-    [[nodiscard]] const SharedPiece& build_shared_serialization(RepHandle handle, CmdIndex index);
+    /// Null: it failed.
+    [[nodiscard]] const SharedPiece* build_shared_serialization(RepHandle handle, CmdIndex index);
     [[nodiscard]] BitWriter encode_to_scratch(CmdIndex index);
     void encode(CmdIndex index, ConstShadowBuffer scope_memory, BitWriter& writer);
     void encode_leaf(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, BitWriter& writer);
     void encode_struct(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, BitWriter& writer);
+    /// net_serialize failed: the property of the handle being written is left out.
+    void note_failure(const RepLayoutCmd& cmd);
+    /// net_serialize answered that the value is not fully mapped.
+    void note_unmapped(const RepLayoutCmd& cmd);
+    /// Writes the value again, see SendContext::is_validating. `bits` are those of the first time.
+    void check_purity(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, BitReader bits);
     void encode_array(CmdIndex index, const ShadowArray& array, ElementSpan span,
                       std::uint32_t depth, BitWriter& writer);
     /// The leaves of bits `begin` to `end` of the set of changed leaves.
@@ -60,6 +68,8 @@ class PropertyWriter {
     const RepLayout& layout_;
     const OwedVersions& position_;
     SendContext& context_;
+    RepHandle handle_;  // being written or measured
+    bool is_measuring_ = false;
 };
 
 }  // namespace replayout

@@ -2,6 +2,7 @@
 #include <replayout/receive_properties.h>
 
 #include "property_reader.h"
+#include "struct_reader.h"
 
 #include <algorithm>
 
@@ -12,6 +13,8 @@ ReceiveScratch::ReceiveScratch(MemoryResource* resource)
       handles_(resource),
       elements_(Allocator<ChangeMask>(resource)),
       text_(Allocator<std::byte>(resource)),
+      guids_(Allocator<NetGUID>(resource)),
+      struct_bits_(Allocator<std::uint32_t>(resource)),
       previous_values_(Allocator<PreviousValue>(resource)) {
     elements_.reserve(nesting_depth_max + 1);
     for (std::uint32_t depth = 0; depth <= nesting_depth_max; ++depth) {
@@ -28,6 +31,28 @@ NotifyQueue::NotifyQueue(const RepLayout& layout, std::byte* object, ReceiveScra
 
 NotifyQueue::~NotifyQueue() {
     destroy_values();
+}
+
+namespace {
+
+/// Calls one hook of a class and of its bases, the base's first.
+void call_hooks(const Type& type, std::byte* object, ReceiveHook ReceiveHooks::*hook) {
+    if (type.base() != nullptr) {
+        call_hooks(*type.base(), object + type.base_offset(), hook);
+    }
+    const ReceiveHook& declared = type.hooks().*hook;
+    if (declared) {
+        declared.call(object, declared.context);
+    }
+}
+
+}  // namespace
+
+void NotifyQueue::begin() {
+    if (!has_begun_) {
+        has_begun_ = true;
+        call_hooks(layout_.type(), object_, &ReceiveHooks::pre_net_receive);
+    }
 }
 
 void NotifyQueue::before_write(ParentIndex parent) {
@@ -58,14 +83,19 @@ std::byte* NotifyQueue::declaring_object(const RepParentCmd& parent) const noexc
 }
 
 void NotifyQueue::run() {
+    if (!has_begun_) {
+        return;
+    }
+    call_hooks(layout_.type(), object_, &ReceiveHooks::post_net_receive);
     for (const auto& entry : scratch_.previous_values_) {
-        if (entry.is_changed) {
-            const RepParentCmd& parent = layout_.parents()[entry.parent_index];
-            const NotifyFunction& notify = parent.property->notify;
+        const RepParentCmd& parent = layout_.parents()[entry.parent_index];
+        const NotifyFunction& notify = parent.property->notify;
+        if (entry.is_changed || notify.when == RepNotify::Always) {
             notify.call(declaring_object(parent), entry.value, notify.context);
         }
     }
     destroy_values();
+    call_hooks(layout_.type(), object_, &ReceiveHooks::post_rep_notifies);
 }
 
 void NotifyQueue::destroy_values() noexcept {
@@ -87,6 +117,7 @@ bool receive_properties(const RepLayout& layout, BitReader& reader, void* object
         return false;
     }
     NotifyQueue notifies(layout, bytes, context.scratch);
+    notifies.begin();
     BitReader apply = reader.without_budget();
     const bool is_applied =
         PropertyReader(layout, apply, context, bytes, state, notifies).apply_block();
@@ -131,29 +162,91 @@ struct Leaf {
     }
 }
 
+/// Binds what one id concerns in one object, leaf by leaf.
+class Rebinder {
+  public:
+    Rebinder(const RepLayout& layout, std::byte* object, ObjectHandle target,
+             ReceiveContext& context)
+        : layout_(layout),
+          object_(object),
+          target_(target),
+          context_(context),
+          notifies_(layout, object, context.scratch) {}
+
+    void set(const RepPath& path, ReceivingRepState::Reference& reference) {
+        reference.is_mapped = !target_.is_null();
+        const Leaf found = find_leaf(layout_, object_, path);
+        if (found.cmd == nullptr || found.cmd->property->reference.get(found.memory) == target_) {
+            return;
+        }
+        const Leaf leaf = begin_write(path);
+        if (leaf.cmd != nullptr) {
+            leaf.cmd->property->reference.set(leaf.memory, target_);
+            end_write(leaf, true);
+        }
+    }
+
+    void read_again(const RepPath& path, const ReceivingRepState::SerializedValue& value) {
+        const Leaf leaf = begin_write(path);
+        if (leaf.cmd != nullptr) {
+            end_write(leaf, StructReader(context_).apply_again(*leaf.cmd, leaf.memory, value));
+        }
+    }
+
+    [[nodiscard]] std::uint32_t finish() {
+        notifies_.run();
+        return count_;
+    }
+
+  private:
+    /// The leaf, found after the hook ran: that may have moved it, or taken it away.
+    [[nodiscard]] Leaf begin_write(const RepPath& path) {
+        notifies_.begin();
+        const Leaf leaf = find_leaf(layout_, object_, path);
+        if (leaf.cmd != nullptr) {
+            notifies_.before_write(leaf.cmd->parent_index);
+        }
+        return leaf;
+    }
+    void end_write(const Leaf& leaf, bool is_changed) {
+        if (is_changed) {
+            notifies_.mark_changed(leaf.cmd->parent_index);
+            ++count_;
+        }
+    }
+
+    const RepLayout& layout_;
+    std::byte* object_;
+    ObjectHandle target_;
+    ReceiveContext& context_;
+    NotifyQueue notifies_;
+    std::uint32_t count_ = 0;
+};
+
 }  // namespace
 
 std::uint32_t rebind_references(const RepLayout& layout, void* object, ReceivingRepState& state,
-                                NetGUID guid, ObjectHandle target, ReceiveScratch& scratch) {
-    auto* bytes = static_cast<std::byte*>(object);
-    NotifyQueue notifies(layout, bytes, scratch);
-    std::uint32_t count = 0;
-    for (auto& [path, reference] : state.references()) {
-        if (reference.guid != guid) {
-            continue;
+                                NetGUID guid, ObjectHandle target, ReceiveContext& context) {
+    Rebinder rebinder(layout, static_cast<std::byte*>(object), target, context);
+    auto& references = state.references();
+    auto reference = references.begin();
+    // Both tables in one ascending order, because notifies run in that of the first leaf.
+    for (const auto& [path, value] : state.values()) {
+        for (; reference != references.end() && reference->first < path; ++reference) {
+            if (reference->second.guid == guid) {
+                rebinder.set(reference->first, reference->second);
+            }
         }
-        const Leaf leaf = find_leaf(layout, bytes, path);
-        reference.is_mapped = !target.is_null();
-        if (leaf.cmd == nullptr || leaf.cmd->property->reference.get(leaf.memory) == target) {
-            continue;
+        if (std::binary_search(value.guids.begin(), value.guids.end(), guid)) {
+            rebinder.read_again(path, value);
         }
-        notifies.before_write(leaf.cmd->parent_index);
-        leaf.cmd->property->reference.set(leaf.memory, target);
-        notifies.mark_changed(leaf.cmd->parent_index);
-        ++count;
     }
-    notifies.run();
-    return count;
+    for (; reference != references.end(); ++reference) {
+        if (reference->second.guid == guid) {
+            rebinder.set(reference->first, reference->second);
+        }
+    }
+    return rebinder.finish();
 }
 
 }  // namespace replayout

@@ -22,16 +22,77 @@ bool ReceivingRepState::set_reference(const RepPath& path, Reference reference,
     if (reference.guid.is_null()) {
         return true;
     }
-    if (references_.size() >= count_max) {
+    if (references_.size() + value_guid_count_ >= count_max) {
         return false;
     }
     references_.emplace(path, reference);
     return true;
 }
 
+void ReceivingRepState::drop_value(const SerializedValue& value, Vector<NetGUID>* dropped) {
+    if (dropped != nullptr) {
+        dropped->insert(dropped->end(), value.guids.begin(), value.guids.end());
+    }
+    value_guid_count_ -= static_cast<std::uint32_t>(value.guids.size());
+    value_bytes_ -= value.bytes.size();
+}
+
+bool ReceivingRepState::set_value(const RepPath& path, std::span<const NetGUID> guids,
+                                  BitReader bits, std::uint32_t bit_count, const Limits& limits,
+                                  Vector<NetGUID>* dropped) {
+    auto found = values_.find(path);
+    const std::size_t byte_count = (std::size_t{bit_count} + 7) / 8;
+    if (!guids.empty()) {
+        const bool is_known = found != values_.end();
+        const std::size_t old_guids = is_known ? found->second.guids.size() : 0;
+        const std::size_t old_bytes = is_known ? found->second.bytes.size() : 0;
+        if (references_.size() + value_guid_count_ - old_guids + guids.size() > limits.references ||
+            value_bytes_ - old_bytes + byte_count > limits.value_bytes) {
+            return false;
+        }
+    }
+    if (found != values_.end()) {
+        drop_value(found->second, dropped);
+    }
+    if (guids.empty()) {
+        if (found != values_.end()) {
+            values_.erase(found);
+        }
+        return true;
+    }
+    if (found == values_.end()) {
+        MemoryResource* resource = values_.get_stored_allocator().resource();
+        SerializedValue fresh{Vector<NetGUID>(Allocator<NetGUID>(resource)),
+                              Vector<std::byte>(Allocator<std::byte>(resource)), 0};
+        found = values_.emplace(path, std::move(fresh)).first;
+    }
+    SerializedValue& value = found->second;
+    value.guids.assign(guids.begin(), guids.end());
+    value.bytes.resize(byte_count);
+    value.bit_count = bit_count;
+    BitWriter writer({value.bytes.data(), value.bytes.size()});
+    for (std::uint32_t left = bit_count; left > 0;) {
+        const std::uint32_t step = std::min<std::uint32_t>(left, 64);
+        const std::uint64_t word = bits.read_bits(step);
+        writer.write_bits(word, step);
+        left -= step;
+    }
+    REPLAYOUT_ASSERT(!bits.failed());
+    value_guid_count_ += static_cast<std::uint32_t>(guids.size());
+    value_bytes_ += byte_count;
+    return true;
+}
+
+void ReceivingRepState::clear() noexcept {
+    references_.clear();
+    values_.clear();
+    value_guid_count_ = 0;
+    value_bytes_ = 0;
+}
+
 void ReceivingRepState::truncate(const RepPath& path, std::uint32_t depth,
                                  Vector<NetGUID>* dropped) {
-    if (references_.empty()) {
+    if (!has_references()) {
         return;
     }
     RepPath end = path;
@@ -43,11 +104,20 @@ void ReceivingRepState::truncate(const RepPath& path, std::uint32_t depth,
                       [&](const auto& entry) { dropped->push_back(entry.second.guid); });
     }
     references_.erase(first, last);
+    const auto first_value = values_.lower_bound(path);
+    const auto last_value = values_.upper_bound(end);
+    std::for_each(first_value, last_value,
+                  [&](const auto& entry) { drop_value(entry.second, dropped); });
+    values_.erase(first_value, last_value);
 }
 
 bool ReceivingRepState::names(NetGUID guid) const noexcept {
     return std::any_of(references_.begin(), references_.end(),
-                       [&](const auto& entry) { return entry.second.guid == guid; });
+                       [&](const auto& entry) { return entry.second.guid == guid; }) ||
+           std::any_of(values_.begin(), values_.end(), [&](const auto& entry) {
+               const Vector<NetGUID>& guids = entry.second.guids;
+               return std::binary_search(guids.begin(), guids.end(), guid);
+           });
 }
 
 NetGUID ReceivingRepState::find_reference(const RepPath& path) const noexcept {

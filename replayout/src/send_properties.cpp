@@ -9,7 +9,11 @@ SendScratch::SendScratch(MemoryResource* resource)
     : owed(resource),
       part(resource),
       elements(Allocator<ChangeMask>(resource)),
-      value(Allocator<std::byte>(resource)) {
+      value(Allocator<std::byte>(resource)),
+      check(Allocator<std::byte>(resource)),
+      guids(Allocator<NetGUID>(resource)),
+      unmapped(Allocator<UnmappedValue>(resource)),
+      left_out(Allocator<RepHandle>(resource)) {
     elements.reserve(nesting_depth_max + 1);
     for (std::uint32_t depth = 0; depth <= nesting_depth_max; ++depth) {
         elements.emplace_back(resource);
@@ -20,6 +24,7 @@ namespace {
 
 void write_block(PropertyWriter& properties, const ChangeMask& handles, BitWriter& writer,
                  SendContext& context) {
+    const std::size_t failures = context.scratch.left_out.size();
     write_change_mask(writer, handles, EmptySet::Impossible);
     std::uint32_t count = 0;
     std::uint32_t end = 0;
@@ -30,9 +35,34 @@ void write_block(PropertyWriter& properties, const ChangeMask& handles, BitWrite
         count += end - begin;
     }
     writer.finish_byte();
-    if (!writer.overflowed()) {
+    if (!writer.overflowed() && context.scratch.left_out.size() == failures) {
         context.counters.properties_sent += count;
     }
+}
+
+void begin_send(SendScratch& scratch) noexcept {
+    scratch.unmapped.clear();
+    scratch.left_out.clear();
+}
+
+/// A set has been written, and values of it failed: writes it once more, without them.
+[[nodiscard]] SendResult write_without_failed(PropertyWriter& properties, const ChangeMask& owed,
+                                              BitWriter& writer, SendContext& context) {
+    SendScratch& scratch = context.scratch;
+    ChangeMask& rest = scratch.part;
+    rest.reset(owed.bit_count());
+    for (std::uint32_t bit = owed.next(0); bit < owed.bit_count(); bit = owed.next(bit + 1)) {
+        rest.set(bit);
+    }
+    for (const RepHandle handle : scratch.left_out) {
+        rest.clear(handle.value - 1);
+    }
+    scratch.unmapped.clear();
+    if (!rest.any()) {
+        return SendResult::Nothing;
+    }
+    write_block(properties, rest, writer, context);
+    return SendResult::Whole;
 }
 
 /// Cuts one array between elements.
@@ -127,17 +157,24 @@ SendResult send_properties(ChangelistState& state, const OwedVersions& position,
                            const ChangeMask& owed, BitWriter& writer, SendContext& context) {
     REPLAYOUT_ASSERT(owed.any());
     const BitWriter::Mark start = writer.mark();
+    begin_send(context.scratch);
     PropertyWriter properties(state, position, context);
     write_block(properties, owed, writer, context);
+    SendResult result = SendResult::Whole;
+    if (!writer.overflowed() && !context.scratch.left_out.empty()) {
+        writer.rewind(start);
+        result = write_without_failed(properties, owed, writer, context);
+    }
     if (writer.overflowed()) {
         writer.rewind(start);
         return SendResult::DoesNotFit;
     }
-    return SendResult::Whole;
+    return result;
 }
 
 SendResult send_part(ChangelistState& state, const OwedVersions& position, const ChangeMask& owed,
                      RepCursor& begin, RepRange& range, BitWriter& writer, SendContext& context) {
+    begin_send(context.scratch);
     PropertyWriter properties(state, position, context);
     ChangeMask& part = context.scratch.part;
     part.reset(owed.bit_count());
@@ -148,9 +185,15 @@ SendResult send_part(ChangelistState& state, const OwedVersions& position, const
     std::size_t value_bits = 0;
     std::uint32_t bit = owed.next(begin.handle.value - 1);
     REPLAYOUT_ASSERT(bit < owed.bit_count());
-    const std::uint32_t first = bit;
+    std::uint32_t first = bit;
     while (bit < owed.bit_count()) {
+        const std::size_t failures = context.scratch.left_out.size();
         const std::size_t bits = properties.measure(RepHandle{bit + 1});
+        if (context.scratch.left_out.size() != failures) {
+            bit = owed.next(bit + 1);
+            first = part.any() ? first : bit;
+            continue;
+        }
         RunLengthMeter extended = meter;
         extended.add(bit);
         if (extended.bits(EmptySet::Impossible) + value_bits + bits > writer.bits_left()) {
@@ -160,6 +203,10 @@ SendResult send_part(ChangelistState& state, const OwedVersions& position, const
         value_bits += bits;
         part.set(bit);
         bit = owed.next(bit + 1);
+    }
+    if (first == owed.bit_count()) {
+        begin = {RepHandle{bit + 1}, 0};
+        return SendResult::Nothing;
     }
     if (bit == first) {
         begin = {RepHandle{first + 1}, 0};

@@ -4,7 +4,12 @@
 // trait, then what the C++ type offers. The registry has made sure that there is one of each.
 #pragma once
 
+#include <replayout/reflection/memory.h>
 #include <replayout/reflection/type.h>
+#include <replayout/rep_layout_cmd.h>
+
+#include <string>
+#include <string_view>
 
 namespace replayout {
 
@@ -21,6 +26,35 @@ inline void copy_struct(const Type& type, void* target, const void* source) {
         return type.traits().identical(left, right);
     }
     return type.ops().equal(left, right);
+}
+
+/// A value of a type known only at run time, default-constructed.
+class ErasedValue {
+  public:
+    ErasedValue(const TypeOps& ops, MemoryResource* resource)
+        : ops_(ops), resource_(resource), memory_(resource->allocate(ops.size, ops.alignment)) {
+        ops.construct(memory_);
+    }
+    ~ErasedValue() {
+        ops_.destroy(memory_);
+        resource_->deallocate(memory_, ops_.size, ops_.alignment);
+    }
+    ErasedValue(const ErasedValue&) = delete;
+    ErasedValue& operator=(const ErasedValue&) = delete;
+
+    [[nodiscard]] void* get() const noexcept { return memory_; }
+
+  private:
+    const TypeOps& ops_;
+    MemoryResource* resource_;
+    void* memory_;
+};
+
+/// For the log: which net_serialize failed, while doing what.
+[[nodiscard]] inline std::string describe_struct_failure(const RepLayoutCmd& cmd,
+                                                         std::string_view doing) {
+    return "net_serialize of \"" + std::string(cmd.property->struct_type->name()) +
+           "\" in property \"" + cmd.property->name + "\" failed while " + std::string(doing);
 }
 
 }  // namespace replayout

@@ -138,13 +138,16 @@ TEST_CASE("Docs: every path in code font is that of a file", "[docs][references]
     }
 }
 
-TEST_CASE("Docs: every test that the features name exists", "[docs][references]") {
+TEST_CASE("Docs: every test that the features and the page on Unreal name exists",
+          "[docs][references]") {
     const std::string sources = test_sources();
-    const std::string features = without_code_blocks(read_file(root / "docs" / "features.md"));
-    for (const std::string& name : find_between(features, "\"", "\"")) {
-        if (name.find(": ") != std::string::npos) {
-            INFO("test " << name);
-            CHECK(sources.find('"' + name + '"') != std::string::npos);
+    for (const char* document : {"features.md", "unreal.md"}) {
+        const std::string text = without_code_blocks(read_file(root / "docs" / document));
+        for (const std::string& name : find_between(text, "\"", "\"")) {
+            if (name.find(": ") != std::string::npos) {
+                INFO(document << " names test " << name);
+                CHECK(sources.find('"' + name + '"') != std::string::npos);
+            }
         }
     }
 }

@@ -26,6 +26,7 @@ constexpr Limit limits[] = {
     {"reliable_waiting_bytes_max", &NetConfig::reliable_waiting_bytes_max, 64 * 1'024, 64u << 20},
     {"datagrams_per_dispatch_max", &NetConfig::datagrams_per_dispatch_max, 1, 1'000'000},
     {"references_per_object_max", &NetConfig::references_per_object_max, 0, 65'536},
+    {"kept_bytes_per_object_max", &NetConfig::kept_bytes_per_object_max, 0, 64u << 20},
     {"decode_allocation_bytes_max", &NetConfig::decode_allocation_bytes_max, 1'024, 1u << 30},
     {"keep_alive_ms", &NetConfig::keep_alive_ms, 100, 9'999},
     {"probe_ms", &NetConfig::probe_ms, 1, 1'000},

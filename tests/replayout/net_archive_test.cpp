@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "support/byte_dump.h"
 #include "support/catch.h"
@@ -233,6 +234,82 @@ TEST_CASE("NetArchive: a reference that cannot be read is null", "[replayout][ne
     (void)archive.serialize_object(object, &client);
     CHECK(object.is_null());
     CHECK(archive.failed());
+}
+
+TEST_CASE("NetArchive: text that is too long or not UTF-8 is refused while writing, too",
+          "[replayout][net_archive]") {
+    std::array<std::byte, 32> memory{};
+    for (const std::string& text : {std::string("12345"), std::string("\xc0\x80")}) {
+        BitWriter writer(memory);
+        NetArchive archive(writer);
+        std::string value = text;
+        archive.serialize_string(value, 4);
+        CHECK(archive.failed());
+        CHECK(archive.is_refused());
+        CHECK(writer.bit_count() == 0);
+        CHECK(value == text);
+    }
+    BitWriter writer(memory);
+    NetArchive archive(writer);
+    std::string value = "1234";
+    archive.serialize_string(value, 4);
+    CHECK_FALSE(archive.failed());
+}
+
+TEST_CASE("NetArchive: a writer without room has failed, and refused nothing",
+          "[replayout][net_archive]") {
+    std::array<std::byte, 1> memory{};
+    BitWriter writer(memory);
+    NetArchive archive(writer);
+    std::uint16_t value = 1;
+    archive.serialize(value);
+    CHECK(archive.failed());
+    CHECK_FALSE(archive.is_refused());
+}
+
+TEST_CASE("NetArchive: reports the ids that a value names, and charges for them",
+          "[replayout][net_archive]") {
+    const Bytes bytes{std::byte{2}, std::byte{0}, std::byte{4}};  // ids 1, null, 2
+    ClientPackageMap map;
+    map.bind(NetGUID{2}, ObjectHandle{7});
+    DecodeBudget budget;
+    budget.allocation_bytes = 3 * sizeof(NetGUID);
+    BitReader reader(bytes, &budget);
+    Vector<NetGUID> guids;
+    NetArchive archive(reader, &guids);
+    ObjectHandle object;
+    CHECK_FALSE(archive.serialize_object(object, &map));
+    CHECK(archive.serialize_object(object, &map));
+    CHECK(archive.serialize_object(object, &map));
+    CHECK(object == ObjectHandle{7});
+    archive.depend_on(NetGUID{});
+    archive.depend_on(NetGUID{9});
+    CHECK(std::vector<NetGUID>(guids.begin(), guids.end()) == std::vector<NetGUID>{{1}, {2}, {9}});
+    CHECK_FALSE(archive.failed());
+    archive.depend_on(NetGUID{10});
+    CHECK(archive.failed());
+}
+
+TEST_CASE("NetArchive: asks what the receiver has, where there is one to ask",
+          "[replayout][net_archive]") {
+    class Nobody final : public ReceiverIds {
+      public:
+        [[nodiscard]] bool is_mapped(NetGUID) const override { return false; }
+    };
+    std::array<std::byte, 4> memory{};
+    ServerPackageMap map(5);
+    const Nobody nobody;
+    Vector<NetGUID> missing;
+    BitWriter writer(memory);
+    CHECK(NetArchive(writer).receiver_has(ObjectHandle{1}, &map));
+    NetArchive archive(writer, &nobody, &missing);
+    CHECK(archive.receiver_has(ObjectHandle{}, &map));
+    CHECK(missing.empty());
+    CHECK_FALSE(archive.receiver_has(ObjectHandle{1}, &map));
+    REQUIRE(missing.size() == 1);
+    CHECK(missing[0] == NetGUID{5});
+    BitReader reader(memory);
+    CHECK(NetArchive(reader).receiver_has(ObjectHandle{1}, &map));
 }
 
 }  // namespace

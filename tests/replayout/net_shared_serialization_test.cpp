@@ -188,6 +188,24 @@ TEST_CASE("NetSharedSerialization: with NetSerializer the struct is written once
     check_arrives<Traits::Both>(result.blocks.back());
 }
 
+TEST_CASE("NetSharedSerialization: one call a tick, however many connections there are",
+          "[replayout][net_shared_serialization]") {
+    for (const std::uint32_t connection_count : {1u, 2u, 64u, 1'000u}) {
+        const TestLayout layout(build_engine<Traits::Both>);
+        BlockSender sender(*layout);
+        Engine<Traits::Both> engine;
+        Gauge<Traits::Both>::save_count = 0;
+        for (std::uint32_t tick = 1; tick <= 10; ++tick) {
+            engine.gauge.unit = static_cast<std::uint16_t>(tick);
+            REQUIRE(sender.update(&engine));
+            for (std::uint32_t connection = 0; connection < connection_count; ++connection) {
+                (void)sender.block(since(tick - 1));
+            }
+            CHECK(Gauge<Traits::Both>::save_count == tick);
+        }
+    }
+}
+
 TEST_CASE("NetSharedSerialization: without it a NetSerializer writes once for each receiver",
           "[replayout][net_shared_serialization]") {
     const FanOut result = fan_out<Traits::SerializerOnly>();

@@ -330,7 +330,7 @@ struct Picky {
 
     bool net_serialize(NetArchive& archive, PackageMap*, bool& ok) {
         archive.serialize(value);
-        ok = value != 13;
+        ok = archive.is_saving() || value != 13;
         return true;
     }
     friend bool operator==(const Picky&, const Picky&) = default;

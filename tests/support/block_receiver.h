@@ -33,12 +33,15 @@ class BlockReceiver {
         is_failed = reader.failed();
         has_too_many_references = receive_context.has_too_many_references;
         values_refused = receive_context.values_refused;
+        values_failed += receive_context.values_failed;
+        values_unmapped += receive_context.values_unmapped;
         return is_received;
     }
 
     [[nodiscard]] ReceiveContext context() {
         ReceiveContext result{package_map, scratch};
         result.references_max = references_max;
+        result.kept_bytes_max = kept_bytes_max;
         result.named = &named;
         result.dropped = &dropped;
         return result;
@@ -51,7 +54,12 @@ class BlockReceiver {
         } else {
             package_map.bind(guid, target);
         }
-        return rebind_references(*layout_, object, state, guid, target, scratch);
+        ReceiveContext receive_context = context();
+        const std::uint32_t count =
+            rebind_references(*layout_, object, state, guid, target, receive_context);
+        values_failed += receive_context.values_failed;
+        values_unmapped += receive_context.values_unmapped;
+        return count;
     }
 
     ClientPackageMap package_map;
@@ -60,10 +68,13 @@ class BlockReceiver {
     Vector<NetGUID> named;
     Vector<NetGUID> dropped;
     std::uint32_t references_max = 4'096;
+    std::uint32_t kept_bytes_max = 1'024 * 1024;
     std::size_t bits_left = 0;
     bool is_failed = false;
     bool has_too_many_references = false;
     std::uint64_t values_refused = 0;
+    std::uint64_t values_failed = 0;    ///< since the beginning
+    std::uint64_t values_unmapped = 0;  ///< likewise
 
   private:
     const RepLayout* layout_;

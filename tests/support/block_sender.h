@@ -46,7 +46,9 @@ class BlockSender {
 
     bool update(const void* object) { return state.update(object, package_map, counters); }
 
-    [[nodiscard]] SendContext context() { return {package_map, counters, scratch, is_sharing}; }
+    [[nodiscard]] SendContext context() {
+        return {package_map, counters, scratch, is_sharing, receiver, is_validating};
+    }
 
     /// What a receiver is owed; kept in the scratch memory.
     const ChangeMask& collect(const OwedVersions& position) {
@@ -104,6 +106,8 @@ class BlockSender {
     SendScratch scratch;
     ChangelistState state;
     bool is_sharing = true;
+    const ReceiverIds* receiver = nullptr;
+    bool is_validating = false;  ///< it calls net_serialize once more, and calls are counted
 
   private:
     Bytes memory_ = Bytes(256 * 1024);

@@ -10,11 +10,26 @@
 //     }
 //
 // Reading never fails loudly: after a failure values are zero and the whole block is refused.
+//
+// What net_serialize answers, and what follows:
+//
+//     true                        all is well
+//     false, while reading        not fully mapped: the value stands as it was read. It is read
+//                                 again, from the same bits, whenever an object that it named
+//                                 appears or goes, so its references are never stale
+//     false, while writing        not fully mapped at this receiver: the value is owed to it again
+//                                 as soon as it has the object that receiver_has() asked for
+//     ok = false, while reading   the block is malformed, nothing of it is applied
+//     ok = false, while writing   the value is left out of what is sent, until it changes again
+//
+// The last two are errors: they are logged with type and property, and counted (values_failed). An
+// archive that failed, for example over a text that is too long, means ok = false.
 #pragma once
 
 #include <replayout/bit_reader.h>
 #include <replayout/bit_writer.h>
 #include <replayout/package_map.h>
+#include <replayout/reflection/memory.h>
 
 #include <cstdint>
 #include <string>
@@ -24,14 +39,26 @@ namespace replayout {
 
 class NetArchive {
   public:
-    explicit NetArchive(BitWriter& writer) noexcept : writer_(&writer) {}
-    explicit NetArchive(BitReader& reader) noexcept : reader_(&reader) {}
+    /// To write. `receiver` is null where the bits serve all receivers; ids that receiver_has()
+    /// found missing are appended to `ids`, if given.
+    explicit NetArchive(BitWriter& writer, const ReceiverIds* receiver = nullptr,
+                        Vector<NetGUID>* ids = nullptr) noexcept
+        : writer_(&writer), receiver_(receiver), ids_(ids) {}
+    /// To read. Ids that the value names are appended to `ids`, if given, and charged to the
+    /// reader's budget.
+    explicit NetArchive(BitReader& reader, Vector<NetGUID>* ids = nullptr) noexcept
+        : reader_(&reader), ids_(ids) {}
 
     [[nodiscard]] bool is_saving() const noexcept { return writer_ != nullptr; }
     [[nodiscard]] bool is_loading() const noexcept { return reader_ != nullptr; }
     [[nodiscard]] bool failed() const noexcept {
-        return is_loading() ? reader_->failed() : writer_->overflowed();
+        return is_loading() ? reader_->failed() : is_refused_ || writer_->overflowed();
     }
+    /// Writing: the value itself was refused, whatever room there is.
+    [[nodiscard]] bool is_refused() const noexcept { return is_refused_; }
+
+    /// The value cannot be serialized: what is written is not sent, what is read is malformed.
+    void fail() noexcept;
 
     /// The low `bit_count` (0 to 64) bits of `value`.
     void serialize_bits(std::uint64_t& value, std::uint32_t bit_count) noexcept;
@@ -41,15 +68,29 @@ class NetArchive {
     template <typename T>
     requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) void serialize(T& value) noexcept;
 
-    /// UTF-8 text of at most `bytes_max` bytes; longer text fails, on either side.
+    /// UTF-8 text of at most `bytes_max` bytes. Text that is longer or not UTF-8 fails, on either
+    /// side, and `text` stays as it is.
     void serialize_string(std::string& text, std::uint32_t bytes_max);
 
     /// A reference as its NetGUID. Reading: false when the id is not mapped; `object` is then null.
+    /// Writing: false when the map has no id for it; null goes out.
     [[nodiscard]] bool serialize_object(ObjectHandle& object, PackageMap* map);
+
+    /// Writing: whether the receiver has `object` now; true for null. When it has not, and
+    /// net_serialize answers false, the value is owed again once it has. Always true in a shared
+    /// serializer, whose bits must not depend on a receiver, and while reading.
+    [[nodiscard]] bool receiver_has(ObjectHandle object, PackageMap* map);
+
+    /// Reading: the value depends on the object with this id, which was read in another form than
+    /// by serialize_object(). Null is ignored.
+    void depend_on(NetGUID guid);
 
   private:
     BitWriter* writer_ = nullptr;
     BitReader* reader_ = nullptr;
+    const ReceiverIds* receiver_ = nullptr;
+    Vector<NetGUID>* ids_ = nullptr;
+    bool is_refused_ = false;
 };
 
 template <typename T>

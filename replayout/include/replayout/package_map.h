@@ -23,4 +23,15 @@ class PackageMap {
     [[nodiscard]] virtual ObjectHandle object_of(NetGUID guid) = 0;
 };
 
+/// What one receiver has. Asked by a NetSerializer that writes something else while the receiver
+/// lacks an object (NetArchive::receiver_has); never by a shared one.
+class ReceiverIds {
+  public:
+    virtual ~ReceiverIds() = default;
+
+    /// Whether the receiver is known to have the object with this id. Once the answer turns true,
+    /// the values that were sent without it are owed again; see SendScratch::unmapped.
+    [[nodiscard]] virtual bool is_mapped(NetGUID guid) const = 0;
+};
+
 }  // namespace replayout

@@ -5,9 +5,10 @@
 // A block is read twice: once to check every count, length, text and run against its limits, then
 // to apply it. What fails the first reading has touched nothing.
 //
-// Notifies (on_rep) run after all properties of the block were applied, once per property whose
-// value really changed, in the order of declaration, base first. A notify may do anything to its
-// object; it must not destroy it.
+// One order, always: pre_net_receive; all values; post_net_receive; the notifies (on_rep), in the
+// order of declaration, base first, once per property that really changed, or that was received and
+// asks for RepNotify::Always; post_rep_notifies. The same order holds when references are bound
+// later. Hooks and notifies may do anything to their object; they must not destroy it.
 #pragma once
 
 #include <replayout/bit_reader.h>
@@ -34,6 +35,7 @@ class ReceiveScratch {
   private:
     friend class PropertyReader;
     friend class NotifyQueue;
+    friend class StructReader;
     struct PreviousValue {
         std::uint32_t parent_index;
         void* value;
@@ -45,23 +47,34 @@ class ReceiveScratch {
     ChangeMask handles_;
     Vector<ChangeMask> elements_;  // by depth
     Vector<std::byte> text_;
+    Vector<NetGUID> guids_;              // that one value names
+    Vector<std::uint32_t> struct_bits_;  // lengths of the structs of a block, in order
+    std::size_t next_struct_ = 0;        // that is to be applied
     Vector<PreviousValue> previous_values_;
 };
 
 struct ReceiveContext {
     PackageMap& package_map;
     ReceiveScratch& scratch;
-    std::uint32_t references_max = 4'096;  ///< of one object
+    std::uint32_t references_max = 4'096;  ///< of one object, ids in kept values included
     /// Ids that references of this object were set to, and ids that they named before; appended. An
     /// id can be in both. May be null.
     Vector<NetGUID>* named = nullptr;
     Vector<NetGUID>* dropped = nullptr;
     /// The block must end where the reader does, or it is malformed.
     bool must_fill_reader = false;
-    /// Set when references_max was reached: a reference is null, whatever it should name.
+    /// Of one object: bits of structs with a NetSerializer that name objects, kept to be read
+    /// again.
+    std::uint32_t kept_bytes_max = 1024 * 1024;
+    /// Set when a limit was reached: a reference is null, whatever it should name, and a struct
+    /// that names objects stayed as it was.
     bool has_too_many_references = false;
     /// Values that their own type would not take (StringOps::assign); they stayed as they were.
     std::uint64_t values_refused = 0;
+    /// Values of which net_serialize said that it failed (ok = false).
+    std::uint64_t values_failed = 0;
+    /// Values of which net_serialize said that they are not fully mapped.
+    std::uint64_t values_unmapped = 0;
 };
 
 /// Reads one block, which ends at a byte boundary, and applies it to `object`, of the layout's
@@ -75,9 +88,11 @@ struct ReceiveContext {
 [[nodiscard]] bool skip_properties(const RepLayout& layout, BitReader& reader,
                                    ReceiveContext& context);
 
-/// The object behind `guid` appeared (`target` not null) or vanished (null): every reference of
-/// `object` that names it is set, and its notify runs. Returns the number of references set.
+/// The object behind `guid` appeared (`target` not null) or vanished (null), and the package map
+/// answers so already: every reference of `object` that names it is set, every value of a
+/// NetSerializer that named it is read again from its bits, and notifies and hooks run. Returns the
+/// number of references and values that changed.
 std::uint32_t rebind_references(const RepLayout& layout, void* object, ReceivingRepState& state,
-                                NetGUID guid, ObjectHandle target, ReceiveScratch& scratch);
+                                NetGUID guid, ObjectHandle target, ReceiveContext& context);
 
 }  // namespace replayout

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the receiving side keeps per object: which object each of its references names.
+// What the receiving side keeps per object: which object each of its references names, and of a
+// struct with a NetSerializer that named objects its bits, to read them again.
 //
 // A reference can arrive before its target, and outlive it. The property then holds null, and this
 // table remembers the id, so that the reference binds when the target appears and is named
@@ -8,6 +9,7 @@
 // drops those of its tail.
 #pragma once
 
+#include <replayout/bit_reader.h>
 #include <replayout/net_guid.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/rep_layout.h>
@@ -15,6 +17,7 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <span>
 
 namespace replayout {
 
@@ -34,37 +37,69 @@ class ReceivingRepState {
         bool is_mapped = false;  ///< the property holds the object; else null
     };
 
-    explicit ReceivingRepState(MemoryResource* resource) : references_(make_allocator(resource)) {}
+    /// A value of a NetSerializer, as it was received.
+    struct SerializedValue {
+        Vector<NetGUID> guids;  ///< ids that it named, ascending, each once
+        Vector<std::byte> bytes;
+        std::uint32_t bit_count = 0;
+    };
+
+    /// What one object may hold.
+    struct Limits {
+        std::uint32_t references;   ///< references, and ids of kept values
+        std::uint32_t value_bytes;  ///< of the bits of kept values
+    };
+
+    explicit ReceivingRepState(MemoryResource* resource)
+        : references_(make_allocator<Reference>(resource)),
+          values_(make_allocator<SerializedValue>(resource)) {}
 
     /// The reference at `path` now names `guid`; null forgets it. What it named before is appended
     /// to `dropped`, if given. False: the table is full.
     [[nodiscard]] bool set_reference(const RepPath& path, Reference reference,
                                      std::uint32_t count_max, Vector<NetGUID>* dropped);
 
+    /// The value at `path` now has these bits, the next `bit_count` of `bits`, and names `guids`
+    /// (ascending, each once); none forgets it. What it named before is appended to `dropped`, if
+    /// given. False, and nothing changed: too much for the limits.
+    [[nodiscard]] bool set_value(const RepPath& path, std::span<const NetGUID> guids,
+                                 BitReader bits, std::uint32_t bit_count, const Limits& limits,
+                                 Vector<NetGUID>* dropped);
+
     /// An array ends before the handle at `path`: what lies at or beyond it, at its depth, is gone.
     void truncate(const RepPath& path, std::uint32_t depth, Vector<NetGUID>* dropped);
 
-    /// Whether any reference names `guid`.
+    /// Whether any reference or kept value names `guid`.
     [[nodiscard]] bool names(NetGUID guid) const noexcept;
 
     /// What the reference at `path` names, mapped or not. Null when it is null.
     [[nodiscard]] NetGUID find_reference(const RepPath& path) const noexcept;
 
-    void clear() noexcept { references_.clear(); }
+    void clear() noexcept;
 
-    [[nodiscard]] bool has_references() const noexcept { return !references_.empty(); }
+    [[nodiscard]] bool has_references() const noexcept {
+        return !references_.empty() || !values_.empty();
+    }
+    [[nodiscard]] const FlatMap<RepPath, SerializedValue>& values() const noexcept {
+        return values_;
+    }
     [[nodiscard]] const FlatMap<RepPath, Reference>& references() const noexcept {
         return references_;
     }
     [[nodiscard]] FlatMap<RepPath, Reference>& references() noexcept { return references_; }
 
   private:
-    [[nodiscard]] static Allocator<std::pair<RepPath, Reference>> make_allocator(
+    template <typename Entry>
+    [[nodiscard]] static Allocator<std::pair<RepPath, Entry>> make_allocator(
         MemoryResource* resource) noexcept {
-        return Allocator<std::pair<RepPath, Reference>>(resource);
+        return Allocator<std::pair<RepPath, Entry>>(resource);
     }
+    void drop_value(const SerializedValue& value, Vector<NetGUID>* dropped);
 
     FlatMap<RepPath, Reference> references_;
+    FlatMap<RepPath, SerializedValue> values_;
+    std::uint32_t value_guid_count_ = 0;  // of all values
+    std::size_t value_bytes_ = 0;         // likewise
 };
 
 }  // namespace replayout

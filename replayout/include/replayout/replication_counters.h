@@ -20,7 +20,10 @@ struct ReplicationCounters {
     std::uint64_t payloads_reused = 0;    ///< blocks copied whole
     std::uint64_t values_unshared = 0;    ///< values encoded for one receiver, sharing being on
     std::uint64_t values_over_limit = 0;  ///< left out, once a compare: see RepLimits; or not UTF-8
-    std::uint64_t properties_sent = 0;    ///< values put into blocks, for all receivers
+    std::uint64_t values_failed = 0;      ///< left out, once a try: net_serialize said ok = false
+    std::uint64_t values_unmapped = 0;    ///< sent as "not fully mapped" at the receiver
+    std::uint64_t serializers_impure = 0;  ///< found by SendContext::is_validating, once a value
+    std::uint64_t properties_sent = 0;     ///< values put into blocks, for all receivers
     std::uint64_t blocks_sent = 0;
     std::uint64_t block_bytes_sent = 0;
 };

@@ -10,12 +10,19 @@
 
 #include <replayout/bit_writer.h>
 #include <replayout/changelist_state.h>
+#include <replayout/package_map.h>
 #include <replayout/reflection/memory.h>
 
 #include <array>
 #include <cstdint>
 
 namespace replayout {
+
+/// A value that was written as "not fully mapped": its receiver lacks the object.
+struct UnmappedValue {
+    RepHandle handle;
+    NetGUID guid;
+};
 
 /// Memory that writing needs and that one writer after another may use. Grows to what it needs and
 /// stays there.
@@ -29,6 +36,19 @@ class SendScratch {
     Vector<ChangeMask> elements;
     /// Bits of one value.
     Vector<std::byte> value;
+    /// Bits of one value, for SendContext::is_validating.
+    Vector<std::byte> check;
+    /// Ids that one value found missing at the receiver.
+    Vector<NetGUID> guids;
+
+    // What the last send_properties or send_part found out.
+
+    /// Written, and to be owed again (OwedVersions) once ReceiverIds::is_mapped(guid) turns true.
+    /// Not before, and not periodically: an idle world sends nothing.
+    Vector<UnmappedValue> unmapped;
+    /// Not written though owed: a net_serialize failed. They count as sent; the receiver keeps what
+    /// it has until they change again.
+    Vector<RepHandle> left_out;
 };
 
 struct SendContext {
@@ -37,12 +57,19 @@ struct SendContext {
     SendScratch& scratch;
     /// Off: every value is encoded for every receiver. Never changes a byte.
     bool is_sharing = true;
+    /// What the receiver has; null: nobody keeps account, and no value is ever unmapped.
+    const ReceiverIds* receiver = nullptr;
+    /// Debug mode: each value of a NetSerializer is written a second time, from a copy, and if it
+    /// is shared under another map and for another receiver. Bits that differ are logged and
+    /// counted (serializers_impure).
+    bool is_validating = REPLAYOUT_VALIDATION != 0;
 };
 
 enum class SendResult : std::uint8_t {
     Whole,       ///< everything owed was written
     Part,        ///< what fits was written; go on with the rest at part_end
     DoesNotFit,  ///< nothing was written; the writer holds other things, or its room is too small
+    Nothing,     ///< nothing was written: of all that was owed, net_serialize failed
     ValueTooLarge,  ///< nothing was written; the value at part_end alone exceeds an empty packet
 };
 
@@ -53,14 +80,14 @@ struct RepCursor {
 };
 
 /// Writes all of `owed` (over the object's handles, not empty) for a receiver at `position`.
-/// Whole or DoesNotFit; then the writer stands where it stood.
+/// Whole, or DoesNotFit or Nothing; then the writer stands where it stood.
 [[nodiscard]] SendResult send_properties(ChangelistState& state, const OwedVersions& position,
                                          const ChangeMask& owed, BitWriter& writer,
                                          SendContext& context);
 
 /// Writes the next part of `owed` from `begin` into a writer that is as empty as it gets. Part,
-/// Whole (the last part) or ValueTooLarge. `range` is what was written, or the value that is too
-/// large, and `begin` moves behind it.
+/// Whole (the last part), Nothing (nor is there more) or ValueTooLarge. `range` is what was
+/// written, or the value that is too large, and `begin` moves behind it.
 [[nodiscard]] SendResult send_part(ChangelistState& state, const OwedVersions& position,
                                    const ChangeMask& owed, RepCursor& begin, RepRange& range,
                                    BitWriter& writer, SendContext& context);

@@ -35,6 +35,10 @@ struct NetConfig {
     /// References that one object may hold on a client.
     std::uint32_t references_per_object_max = 4'096;
 
+    /// Bits of structs with a NetSerializer that name objects, kept on a client to read them again;
+    /// bytes for one object.
+    std::uint32_t kept_bytes_per_object_max = 1'024 * 1024;
+
     /// Memory that the values of one packet may ask for, bytes; see DecodeBudget.
     std::uint32_t decode_allocation_bytes_max = 4 * 1024 * 1024;
 

@@ -30,6 +30,8 @@ struct NetStats {
         0;  ///< for an object whose open had not arrived, or that was refused
     std::uint64_t values_refused =
         0;  ///< received, and not taken by the property (a full name table)
+    std::uint64_t values_failed = 0;    ///< received; net_serialize said ok = false
+    std::uint64_t values_unmapped = 0;  ///< received; net_serialize answered: not fully mapped
     std::array<std::uint64_t, close_reason_count> closed{};  ///< connections, by CloseReason
     ReplicationCounters replication;
 };

@@ -59,6 +59,8 @@ class DynamicTypeBuilder {
     DynamicTypeBuilder& function(std::string_view name, FunctionFlags flags,
                                  const Type* parameters = nullptr);
     DynamicTypeBuilder& traits(const StructTraits& traits);
+    /// What runs around a block of properties; for a class only.
+    DynamicTypeBuilder& hooks(const ReceiveHooks& hooks);
     DynamicTypeBuilder& ops(const TypeOps& ops);
     /// The C++ type behind this one, by which the typed door finds it.
     DynamicTypeBuilder& key(TypeKey key);

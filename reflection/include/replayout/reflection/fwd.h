@@ -19,6 +19,7 @@ struct Function;
 struct Name;
 struct ObjectHandle;
 struct Property;
+struct ReceiveHooks;
 struct ReferenceOps;
 struct StringOps;
 struct StructTraits;

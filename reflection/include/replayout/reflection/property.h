@@ -61,13 +61,20 @@ enum class PropertyKind : std::uint8_t {
     return kind <= PropertyKind::Enum || kind == PropertyKind::Vector || kind == PropertyKind::Quat;
 }
 
-/// RepNotify. `object` is the value of the type that declares the property: for a property of a
-/// base that is the base's part of the object. `previous` points to the value before the update, in
-/// the property's own type, and lives until the call returns; for an element of a C array it is
-/// that element.
+/// When a notify runs, once its property was received.
+enum class RepNotify : std::uint8_t {
+    OnChanged,  ///< the value differs from what the object held
+    Always,     ///< whatever the value; also where a reference is null until its target is there
+};
+
+/// A function to be notified. `object` is the value of the type that declares the property: for a
+/// property of a base that is the base's part of the object. `previous` points to the value before
+/// the update, in the property's own type, and lives until the call returns; for an element of a C
+/// array it is that element.
 struct NotifyFunction {
     void (*call)(void* object, const void* previous, void* context) = nullptr;
     void* context = nullptr;
+    RepNotify when = RepNotify::OnChanged;
 
     explicit operator bool() const noexcept { return call != nullptr; }
 };

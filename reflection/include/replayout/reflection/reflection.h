@@ -8,6 +8,7 @@
 // Both end in a Type of a TypeRegistry. Nothing here knows of a network.
 #pragma once
 
+#include <replayout/reflection/call_notify.h>
 #include <replayout/reflection/config.h>
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/reflection/dynamic_type_builder.h>
@@ -20,6 +21,7 @@
 #include <replayout/reflection/memory.h>
 #include <replayout/reflection/name.h>
 #include <replayout/reflection/property.h>
+#include <replayout/reflection/receive_hooks.h>
 #include <replayout/reflection/struct_traits.h>
 #include <replayout/reflection/type.h>
 #include <replayout/reflection/type_builder.h>

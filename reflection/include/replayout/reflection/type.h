@@ -7,6 +7,7 @@
 
 #include <replayout/reflection/function.h>
 #include <replayout/reflection/property.h>
+#include <replayout/reflection/receive_hooks.h>
 #include <replayout/reflection/struct_traits.h>
 #include <replayout/reflection/type_ops.h>
 
@@ -31,6 +32,7 @@ struct TypeDescription {
     std::vector<Property> properties;
     std::vector<Function> functions;
     StructTraits traits;
+    ReceiveHooks hooks;  ///< kind Class
     TypeOps ops;
 };
 
@@ -50,6 +52,8 @@ class Type {
     [[nodiscard]] std::uint32_t base_offset() const noexcept { return description_.base_offset; }
     [[nodiscard]] const StructTraits& traits() const noexcept { return description_.traits; }
     [[nodiscard]] const TypeOps& ops() const noexcept { return description_.ops; }
+    /// Those declared here; those of the base are the base's.
+    [[nodiscard]] const ReceiveHooks& hooks() const noexcept { return description_.hooks; }
 
     /// Properties declared here, in order of declaration; those of the base are the base's.
     [[nodiscard]] std::span<const Property> properties() const noexcept {

@@ -11,6 +11,7 @@
 //             .property<&Pawn::hits>()                         // std::vector<Hit>; Hit registered
 //             before .property<&Pawn::title_>("title")                // a name of its own
 //             .property<&Pawn::ammo>().not_replicated()
+//             .pre_net_receive<&Pawn::pre_net_receive>()       // before a block is applied
 //             .function<FireParameters>("ServerFire", FunctionFlags::Server |
 //             FunctionFlags::Reliable) .build();                                        //
 //             Result<const Type*>
@@ -28,6 +29,7 @@
 // the first. A builder is made, used and thrown away by one thread.
 #pragma once
 
+#include <replayout/reflection/call_notify.h>
 #include <replayout/reflection/dynamic_type_builder.h>
 #include <replayout/reflection/kind_of.h>
 #include <replayout/reflection/member_pointer.h>
@@ -35,7 +37,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -108,21 +109,6 @@ template <typename T>
     return {};
 }
 
-/// NotifyFunction::call for a function that takes the object, or the object and the previous value.
-template <typename T, typename Value, auto Function>
-void call_notify(void* object, const void* previous, void* /*context*/) {
-    using Callable = decltype(Function);
-    constexpr bool takes_previous = std::is_invocable_v<Callable, T&, const Value&>;
-    static_assert(takes_previous || std::is_invocable_v<Callable, T&>,
-                  "on_rep needs void f() or void f(const Value& previous) of the object, or a free "
-                  "function void f(T&) or void f(T&, const Value& previous)");
-    if constexpr (takes_previous) {
-        std::invoke(Function, *static_cast<T*>(object), *static_cast<const Value*>(previous));
-    } else if constexpr (std::is_invocable_v<Callable, T&>) {
-        std::invoke(Function, *static_cast<T*>(object));
-    }
-}
-
 }  // namespace detail
 
 /// Describes the C++ type `T`; made by class_builder and struct_builder. See the head of this file.
@@ -153,9 +139,27 @@ class TypeBuilder {
     template <typename Parameters>
     TypeBuilder& function(std::string_view name, FunctionFlags flags);
 
+    /// `Function` runs before a block is applied, after that, and after the notifies; see
+    /// ReceiveHooks. A member function without parameters, or a free one that takes the object.
+    template <auto Function>
+    TypeBuilder& pre_net_receive() {
+        hooks_.pre_net_receive = {detail::call_hook<T, Function>, nullptr};
+        return *this;
+    }
+    template <auto Function>
+    TypeBuilder& post_net_receive() {
+        hooks_.post_net_receive = {detail::call_hook<T, Function>, nullptr};
+        return *this;
+    }
+    template <auto Function>
+    TypeBuilder& post_rep_notifies() {
+        hooks_.post_rep_notifies = {detail::call_hook<T, Function>, nullptr};
+        return *this;
+    }
+
     /// Checks the type and adds it to the registry; see TypeRegistry for what is refused. Once
     /// only.
-    [[nodiscard]] Result<const Type*> build() { return builder_.build(); }
+    [[nodiscard]] Result<const Type*> build() { return builder_.hooks(hooks_).build(); }
 
   private:
     template <typename, typename>
@@ -165,6 +169,7 @@ class TypeBuilder {
     void refuse_unknown(std::string_view member, std::string_view name, std::string_view type);
 
     DynamicTypeBuilder builder_;
+    ReceiveHooks hooks_;
 };
 
 /// What can be said of the property just declared, whose element type is `Value`; the rest is
@@ -176,8 +181,8 @@ class PropertyBuilder {
 
     /// `Function` is called after an update of this property. See call_notify for its forms.
     template <auto Function>
-    PropertyBuilder& on_rep() {
-        type_->builder_.on_rep({detail::call_notify<T, Value, Function>, nullptr});
+    PropertyBuilder& on_rep(RepNotify when = RepNotify::OnChanged) {
+        type_->builder_.on_rep({detail::call_notify<T, Value, Function>, nullptr, when});
         return *this;
     }
 
@@ -206,6 +211,19 @@ class PropertyBuilder {
     template <typename Parameters>
     TypeBuilder<T>& function(std::string_view name, FunctionFlags flags) {
         return type_->template function<Parameters>(name, flags);
+    }
+
+    template <auto Function>
+    TypeBuilder<T>& pre_net_receive() {
+        return type_->template pre_net_receive<Function>();
+    }
+    template <auto Function>
+    TypeBuilder<T>& post_net_receive() {
+        return type_->template post_net_receive<Function>();
+    }
+    template <auto Function>
+    TypeBuilder<T>& post_rep_notifies() {
+        return type_->template post_rep_notifies<Function>();
     }
 
     [[nodiscard]] Result<const Type*> build() { return type_->build(); }

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include "struct_reader.h"
+
+#include <replayout/net_archive.h>
+
+#include "struct_value.h"
+
+#include <algorithm>
+#include <string>
+
+namespace replayout {
+
+bool StructReader::read(const RepLayoutCmd& cmd, BitReader& reader, void* memory) {
+    const Type& type = *cmd.property->struct_type;
+    Vector<NetGUID>& guids = context_.scratch.guids_;
+    guids.clear();
+    NetArchive archive(reader, &guids);
+    bool ok = true;
+    const bool is_mapped = type.traits().net_serialize(memory, archive, &context_.package_map, ok);
+    if (!ok) {
+        ++context_.values_failed;
+        log(LogLevel::Error, describe_struct_failure(cmd, "reading"));
+        return false;
+    }
+    context_.values_unmapped += is_mapped ? 0 : 1;
+    return !reader.failed();
+}
+
+void StructReader::check(const RepLayoutCmd& cmd, BitReader& reader) {
+    const std::uint64_t unmapped = context_.values_unmapped;
+    const std::size_t begin = reader.position_bits();
+    const ErasedValue incoming(cmd.property->struct_type->ops(), context_.scratch.resource());
+    const bool is_taken = read(cmd, reader, incoming.get());
+    const auto bit_count = static_cast<std::uint32_t>(reader.position_bits() - begin);
+    context_.scratch.struct_bits_.push_back(bit_count);
+    if (!is_taken) {
+        reader.fail();
+    } else if (!context_.scratch.guids_.empty()) {
+        reader.spend_allocation((std::size_t{bit_count} + 7) / 8);
+    }
+    context_.values_unmapped = unmapped;  // counted when it is applied
+}
+
+bool StructReader::keep(const RepPath& path, const BitReader& begin, std::uint32_t bit_count,
+                        ReceivingRepState& state) {
+    Vector<NetGUID>& guids = context_.scratch.guids_;
+    std::sort(guids.begin(), guids.end());
+    guids.erase(std::unique(guids.begin(), guids.end()), guids.end());
+    if (!state.set_value(path, {guids.data(), guids.size()}, begin, bit_count,
+                         {context_.references_max, context_.kept_bytes_max}, context_.dropped)) {
+        return false;
+    }
+    if (context_.named != nullptr) {
+        context_.named->insert(context_.named->end(), guids.begin(), guids.end());
+    }
+    return true;
+}
+
+bool StructReader::apply(const RepLayoutCmd& cmd, BitReader& reader, std::byte* memory,
+                         const RepPath& path, ReceivingRepState& state) {
+    const Type& type = *cmd.property->struct_type;
+    const BitReader begin = reader;
+    const std::uint32_t bit_count = context_.scratch.struct_bits_[context_.scratch.next_struct_++];
+    // The previous value, to tell whether it changes; the new one is read in place, as in Unreal,
+    // so a serializer may leave members that it does not send as they are.
+    const ErasedValue previous(type.ops(), context_.scratch.resource());
+    copy_struct(type, previous.get(), memory);
+    // It was read before, into a fresh value. One that now refuses the same bits, or reads more or
+    // fewer of them, looks at what it held; it must not lead the values behind it astray.
+    const bool is_taken =
+        read(cmd, reader, memory) && reader.position_bits() == begin.position_bits() + bit_count;
+    reader = begin;
+    reader.skip_bits(bit_count);
+    const bool is_kept = is_taken && keep(path, begin, bit_count, state);
+    context_.has_too_many_references = context_.has_too_many_references || is_taken != is_kept;
+    if (!is_kept) {
+        // Without its bits nobody could set its references to null when their targets go.
+        copy_struct(type, memory, previous.get());
+        return false;
+    }
+    return !structs_identical(type, memory, previous.get());
+}
+
+bool StructReader::apply_again(const RepLayoutCmd& cmd, std::byte* memory,
+                               const ReceivingRepState::SerializedValue& value) {
+    const Type& type = *cmd.property->struct_type;
+    const ErasedValue previous(type.ops(), context_.scratch.resource());
+    copy_struct(type, previous.get(), memory);
+    BitReader reader({value.bytes.data(), value.bytes.size()}, 0, value.bit_count, nullptr);
+    if (!read(cmd, reader, memory)) {
+        copy_struct(type, memory, previous.get());
+        return false;
+    }
+    return !structs_identical(type, memory, previous.get());
+}
+
+}  // namespace replayout

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+//
+// The points of docs/unreal.md, "Conformance", that need connections. The others stand in the test
+// of the same name of the layouts.
+#include <replayout/netdriver/net_driver.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "support/byte_dump.h"
+#include "support/catch.h"
+#include "support/net_fixture.h"
+#include "support/packet_forge.h"
+#include "support/run_seed.h"
+#include "support/seeded_random.h"
+
+namespace replayout::test {
+namespace {
+
+/// What every client shows, after the network has healed.
+void check_all_equal(NetFixture& net, std::size_t client_count) {
+    net.network().heal();
+    REQUIRE(net.settle());
+    for (std::size_t client = 0; client < client_count; ++client) {
+        CHECK(net.client_text(client) == net.server_text());
+    }
+}
+
+/// Every datagram of the server, in order.
+std::vector<Bytes> record_session(bool is_sharing) {
+    NetFixtureOptions options;
+    options.is_sharing = is_sharing;
+    options.link.loss = 0.1;
+    options.link.latency_ms = 30;
+    NetFixture net(options);
+    std::vector<Bytes> sent;
+    net.server().transport.set_script([&](Bytes& datagram) {
+        sent.push_back(datagram);
+        return true;
+    });
+    const ObjectHandle pawn = net.add_pawn();
+    const ObjectHandle archive = net.add_archive();
+    for (int i = 0; i < 4; ++i) {
+        net.join();
+    }
+    for (std::int32_t step = 0; step < 60; ++step) {
+        net.pawn(pawn).health = step;
+        net.pawn(pawn).name = "step " + std::to_string(step / 3);
+        net.pawn(pawn).hits.resize(static_cast<std::size_t>(step % 5));
+        net.pawn(pawn).friends.assign(static_cast<std::size_t>(step % 4), archive);
+        net.archive(archive).cells.assign(static_cast<std::size_t>(step) * 20, 7);
+        net.tick();
+    }
+    net.network().heal();
+    CHECK(net.settle());
+    return sent;
+}
+
+}  // namespace
+
+// 1. Sharing never changes a byte, and so no packet.
+TEST_CASE("Unreal conformance 1: with sharing on or off a server sends the same packets",
+          "[netdriver][unreal]") {
+    CHECK(record_session(true) == record_session(false));
+}
+
+// 4. A client that joins after a thousand changes is sent the present, by no special path.
+TEST_CASE("Unreal conformance 4: a client that joins after 1,000 changes is shown the present",
+          "[netdriver][unreal]") {
+    NetFixture net;
+    const ObjectHandle pawn = net.add_pawn();
+    net.pawn(pawn).name = "first";
+    for (std::int32_t change = 0; change < 1'000; ++change) {
+        net.pawn(pawn).health = change;
+        net.tick();
+    }
+    net.join();
+    check_all_equal(net, 1);
+    CHECK(net.pawn_on(0, pawn).health == 999);
+}
+
+// 4. Properties that arrive before the open are dropped though their packet is acknowledged; they
+//    are owed again once the open is through.
+TEST_CASE("Unreal conformance 4: an open that is lost while later packets arrive loses nothing",
+          "[netdriver][unreal]") {
+    NetFixtureOptions options;
+    options.link.latency_ms = 70;
+    NetFixture net(options);
+    net.join();
+    REQUIRE(net.settle());
+    bool has_lost = false;
+    net.server().transport.set_script([&](Bytes& datagram) {
+        const auto packet = parse_packet(datagram);
+        const bool is_open = !has_lost && packet && packet->has_open();
+        has_lost = has_lost || is_open;
+        return !is_open;
+    });
+    const ObjectHandle pawn = net.add_pawn();
+    net.pawn(pawn).name = "set once";
+    for (std::int32_t step = 1; step <= 15; ++step) {
+        net.pawn(pawn).health = step;
+        net.tick();
+    }
+    CHECK(has_lost);
+    check_all_equal(net, 1);
+    CHECK(net.client_driver(0).stats().blocks_skipped > 0);
+    CHECK(net.pawn_on(0, pawn).name == "set once");
+}
+
+// 5. Whatever is lost, repeated or overtaken, all clients end equal. (Without conditions: not yet.)
+TEST_CASE("Unreal conformance 5: after loss, repeats and overtaking every client ends equal",
+          "[netdriver][unreal]") {
+    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+        NetFixtureOptions options;
+        options.seed = run_seed() + seed;
+        options.link.loss = 0.25;
+        options.link.burst_packets = 3;
+        options.link.duplicate = 0.1;
+        options.link.reorder = 0.2;
+        options.link.latency_ms = 40;
+        options.link.jitter_ms = 20;
+        NetFixture net(options);
+        SeededRandom random(options.seed);
+        std::vector<ObjectHandle> pawns;
+        for (int i = 0; i < 3; ++i) {
+            net.join();
+        }
+        for (std::int32_t step = 0; step < 150; ++step) {
+            if (random.below(10) == 0) {
+                pawns.push_back(net.add_pawn());
+            }
+            if (!pawns.empty()) {
+                Pawn& pawn =
+                    net.pawn(pawns[random.below(static_cast<std::uint32_t>(pawns.size()))]);
+                pawn.health = step;
+                pawn.hits.resize(random.below(6));
+                pawn.target = pawns[random.below(static_cast<std::uint32_t>(pawns.size()))];
+            }
+            if (pawns.size() > 4 && random.below(12) == 0) {
+                net.remove(pawns.front());
+                pawns.erase(pawns.begin());
+            }
+            net.tick();
+        }
+        check_all_equal(net, 3);
+    }
+}
+
+// 6. A target that is destroyed leaves null, and its id named; one that is made again is another
+//    object with another id.
+TEST_CASE("Unreal conformance 6: a reference follows its target through destruction",
+          "[netdriver][unreal]") {
+    NetFixture net;
+    const ObjectHandle hunter = net.add_pawn();
+    ObjectHandle prey = net.add_pawn();
+    net.pawn(hunter).target = prey;
+    net.join();
+    REQUIRE(net.settle());
+    CHECK(net.pawn_on(0, hunter).target == net.find_on(0, prey));
+    net.remove(prey);
+    REQUIRE(net.settle());
+    CHECK(net.pawn_on(0, hunter).target.is_null());
+    prey = net.add_pawn();
+    net.pawn(hunter).target = prey;
+    REQUIRE(net.settle());
+    CHECK(net.pawn_on(0, hunter).target == net.find_on(0, prey));
+    const std::vector<std::string> expected = {"target null -> set", "target set -> null",
+                                               "target null -> set"};
+    CHECK(net.pawn_on(0, hunter).heard == expected);
+}
+
+}  // namespace replayout::test
