@@ -3,8 +3,8 @@
 // The inside of the built-in battle: what stands in the arena, and how a tick of it goes. Not for
 // callers; they want battle.h.
 //
-//     tick:  keep promises -> each player -> projectiles -> pickups -> doors -> game state ->
-//     promise
+//     tick:  keep promises -> each player -> projectiles -> pickups -> doors
+//            -> game state -> promise
 //
 // A promise is a slot that refers to an item which is spawned only in the next tick that is not
 // empty. Its id is known because ids are given in order and nothing is spawned between the two.

@@ -3,26 +3,28 @@
 // The state at the end of a match and its checksum, by which two programs find out whether they
 // agree.
 //
-// The rule (that of the trace format): CRC-32 over the objects that are live, in ascending id; for
+// The rule (that of the trace format): CRC-32 over the objects that are live, in ascending id. Of
 // each
 //
-//     u32 id | u16 class | for every field that has been set, ascending: u16 field index, value
+//     u32 id | u16 class | of every field that has been set, ascending: u16 field index, value
 //
 // with numbers little-endian and a value as the trace file encodes it, so a string carries its u16
 // length. Fields never set take no part, though they have a value (zero).
 //
 // Two doors, because the question is asked of two parties:
-//  * EndState plays the recording and is the truth: who is live, which fields were ever set, and to
-//  what.
-//  * EndStateCrc is the rule alone, fed value by value. The checker of a client walks the truth for
-//  ids
-//    and field indexes and feeds what the *client* holds there:
+//  * EndState plays the recording and is the truth: who is live, which fields were ever set,
+//    and to what.
+//  * EndStateCrc is the rule alone, fed value by value. The checker of a client walks the truth
+//    for ids and field indexes and feeds what the *client* holds there:
 //
 //        EndStateCrc crc;
-//        truth.for_each_live([&](std::uint32_t id, std::uint16_t class_index, auto fields) {
-//            crc.object(id, class_index);
-// X
-//        });
+//        truth.for_each_live(
+//            [&](std::uint32_t id, std::uint16_t class_index, const SetFields& fields) {
+//                crc.object(id, class_index);
+//                for (const auto& [index, field] : fields) {
+//                    crc.field(index, field.type, value_of_client(id, index));
+//                }
+//            });
 //
 // Several recordings side by side are one checksum too: their end states one after the other, each
 // with its own ids from 1, into the same EndStateCrc.

@@ -30,7 +30,7 @@ struct MatchOptions {
     std::string json_path;
 };
 
-/// 1 or 2: what the process is to exit with (--help is 0). -1: go on.
+/// 0 (--help) or 2 (bad arguments): what the process is to exit with. -1: go on.
 [[nodiscard]] int parse_options(int argc, char** argv, MatchOptions& options);
 
 }  // namespace replayout::match

@@ -4,17 +4,17 @@
 // sent. Both a trace file and the built-in battle end up as one of these, so that whoever plays it
 // back cannot tell them apart.
 //
-//     tick 0            tick 1   tick 2 (empty)   tick 3
-//     ops  S S s s s s  | s s D  |                | S s D
-//     tick_ends         6        9                9       12       op index after the last of the
-//     tick
+//               tick 0        tick 1   tick 2 (empty)   tick 3
+//     ops       S S s s s s | s s D  |                | S s D
+//     tick_ends             6        9                9       12
+//
+// An entry of tick_ends is the index of the op after the last of the tick.
 //
 // Ops are 16 bytes each in one vector, their values in one byte arena as the file encodes them,
 // save that a string is stored without its length (the op knows it). A match of 300,000 ops is then
 // three allocations that matter and 10 MB, and a tick is a span.
 //
-// Rules that every Recording keeps, whoever made it (the trace reader refuses a file that does
-// not):
+// Rules that every Recording keeps, whoever made it; the trace reader refuses what breaks one:
 //  * object ids are 1, 2, 3, ... in the order of the spawns and never used again;
 //  * a set and a destroy name a live object, a field index is one of the object's class;
 //  * the order of ops in a tick matters; a field may be set more than once, the last one wins; an
@@ -77,8 +77,8 @@ struct Op {
     std::uint32_t object = 0;
     std::uint32_t value_offset = 0;  ///< Set: where the value starts in Recording::values
     std::uint32_t value_size = 0;    ///< Set: its bytes
-    std::uint16_t class_or_field =
-        0;  ///< Spawn: class index; Set: field index in the object's class
+    /// Spawn: class index. Set: field index in the object's class.
+    std::uint16_t class_or_field = 0;
     OpKind kind = OpKind::Spawn;
 
     friend bool operator==(const Op&, const Op&) = default;

@@ -4,12 +4,16 @@
 //
 // A trace is a gzip stream; inside, little-endian and unaligned (str = u16 size, UTF-8 bytes):
 //
-//     "RTR1" u16 version=1 u16 flags=0 f32 tick_rate u32 tick_count u32 object_count str name str
-//     source u16 class_count   { str name   u16 field_count   { str name   u8 type } } tick_count x
-//     { f64 time   u32 op_count   { 1 u32 object u16 class
-//                                               | 2 u32 object u16 field value
-//                                               | 3 u32 object } }
-//     "1RTR" u64 sets u32 spawns u32 destroys   end
+//     "RTR1"   u16 version = 1   u16 flags = 0
+//     f32 tick_rate   u32 tick_count   u32 object_count   str name   str source
+//     u16 class_count   class_count x { str name   u16 field_count   field_count x field }
+//     tick_count x { f64 time   u32 op_count   op_count x op }
+//     "1RTR"   u64 sets   u32 spawns   u32 destroys   end
+//
+//     field    str name   u8 type
+//     op       u8 1   u32 object   u16 class            spawn
+//              u8 2   u32 object   u16 field   value    set
+//              u8 3   u32 object                        destroy
 //
 // The file is a stranger's bytes. Nothing in it is believed before it is there: a count is only how
 // often to go on, never a size to allocate; memory grows with what has been decoded, and what can

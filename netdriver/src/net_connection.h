@@ -54,7 +54,8 @@ class NetConnection final : private ReliableMessageHandler {
     /// Says goodbye with `reason` until the other side has heard it or the time to linger is over.
     /// `name_hash` as in Goodbye.
     void close(CloseReason reason, NetTime now, std::uint32_t name_hash = 0);
-    /// The other side said goodbye, or is given up: nothing more is sent.
+    /// The other side said goodbye, or is given up. Nothing more is sent, but for one empty packet:
+    /// receive() acknowledges the goodbye with it.
     void end(CloseReason reason);
 
     /// What the other side's goodbye was about; see Goodbye.

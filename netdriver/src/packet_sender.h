@@ -74,8 +74,6 @@ class PacketSender final : public PacketNotifyHandler {
     /// To be filled with what the block just written to the builder carried.
     [[nodiscard]] SentRecord& add_record();
 
-    /// Writes one unsent bunch, into the open packet or the next. False: the window is full.
-    [[nodiscard]] bool write_bunch(BunchOrder order);
     /// Writes unsent bunches in order, as far as their own window goes. False: the window of
     /// packets is full before that.
     [[nodiscard]] bool write_unsent_bunches();
@@ -113,6 +111,8 @@ class PacketSender final : public PacketNotifyHandler {
         std::uint32_t record_count = 0;
     };
 
+    /// Writes one unsent bunch, into the open packet or the next. False: the window is full.
+    [[nodiscard]] bool write_bunch(BunchOrder order);
     void packet_delivered(std::uint64_t sequence) override;
     void packet_lost(std::uint64_t sequence) override;
     void send_packet(bool ack_requested);

@@ -55,8 +55,6 @@ class ReliableReceiver {
     /// As new, for the next life of the channel.
     void reset();
 
-    [[nodiscard]] bool is_fresh() const noexcept { return next_sequence_ == 1 && waiting_.empty(); }
-
   private:
     struct Waiting {
         BunchHeader header;

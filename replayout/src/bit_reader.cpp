@@ -6,17 +6,14 @@
 namespace replayout {
 
 std::uint64_t BitReader::load_tail(std::size_t byte_index, std::uint32_t shift) const noexcept {
-    // Within nine bytes of the end: a whole word would read past the buffer.
-    std::uint64_t word = 0;
+    // At most eight bytes are left, so one word holds them all.
     const std::size_t available = bytes_.size() - byte_index;
-    for (std::size_t i = 0; i < std::min<std::size_t>(available, 8); ++i) {
+    REPLAYOUT_ASSERT(available <= 8);
+    std::uint64_t word = 0;
+    for (std::size_t i = 0; i < available; ++i) {
         word |= std::to_integer<std::uint64_t>(bytes_[byte_index + i]) << (8 * i);
     }
-    word >>= shift;
-    if (available > 8 && shift > 0) {
-        word |= std::to_integer<std::uint64_t>(bytes_[byte_index + 8]) << (64 - shift);
-    }
-    return word;
+    return word >> shift;
 }
 
 std::uint64_t BitReader::read_packed_uint() noexcept {

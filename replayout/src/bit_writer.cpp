@@ -5,15 +5,12 @@
 
 namespace replayout {
 
-void BitWriter::store_tail(std::size_t byte_index, std::uint32_t shift, std::uint32_t bit_count,
-                           std::uint64_t word, std::uint64_t value) noexcept {
-    // Within nine bytes of the end: a whole word would write past the buffer.
-    const std::size_t byte_count = (shift + bit_count + 7) >> 3;
-    for (std::size_t i = 0; i < std::min<std::size_t>(byte_count, 8); ++i) {
+void BitWriter::store_tail(std::size_t byte_index, std::size_t byte_count,
+                           std::uint64_t word) noexcept {
+    // At most eight bytes are left, so what fits lies in one word.
+    REPLAYOUT_ASSERT(byte_count <= 8);
+    for (std::size_t i = 0; i < byte_count; ++i) {
         bytes_[byte_index + i] = static_cast<std::byte>(word >> (8 * i));
-    }
-    if (byte_count == 9) {
-        bytes_[byte_index + 8] = static_cast<std::byte>(value >> (64 - shift));
     }
 }
 

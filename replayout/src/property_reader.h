@@ -4,7 +4,8 @@
 // which writes nothing, and apply, which cannot fail on what was checked.
 //
 // Checking looks at the object for one thing, how many elements its arrays have: only growth takes
-// memory, and so only growth is charged to the budget.
+// memory, and so only growth is charged to the budget. Without an object, for a block that is
+// thrown away, every array is empty at first and is charged in full.
 #pragma once
 
 #include <replayout/receive_properties.h>
@@ -69,8 +70,8 @@ class PropertyReader {
     /// Where a scope's memory is, and the way there.
     struct Place {
         std::byte* memory = nullptr;  ///< null when checking
-        const std::byte* present =
-            nullptr;  ///< when checking: the same, null where there is none yet
+        /// When checking: the same, null where there is none yet.
+        const std::byte* present = nullptr;
         RepPath path;
         std::uint32_t depth = 0;
     };

@@ -28,8 +28,8 @@ struct Census {
     std::size_t lives_within_a_tick = 0;
     std::size_t sets_that_change_nothing = 0;
     std::size_t repeated_in_a_tick = 0;
-    std::size_t there_and_back =
-        0;  // set twice or more in a tick, and then as it was before the tick
+    // Set twice or more in a tick, and then as it was before the tick.
+    std::size_t there_and_back = 0;
     std::size_t references_to_null = 0;
     std::size_t references_to_live = 0;
     std::size_t references_to_coming = 0;

@@ -3,8 +3,8 @@
 // The worked examples of docs/wire_format.md. They stand in blocks marked `hex` or `bits`:
 //
 //     # packed 300                  the name of an example
-//     59 04      44 and 2           its bytes, or bits in the order of writing; two blanks, a
-//     remark
+//     59 04      44 and 2           its bytes, or bits in the order of writing; two blanks
+//                                   and a remark
 //     ..                            and so on: what follows is not shown
 //
 // An example ends with the next name, a blank line or the end of the block.

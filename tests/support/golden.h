@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Golden vectors: bytes that are pinned in tests/golden/*.hex. Bytes are two hexadecimal digits
-// each;
-// '#' begins a comment that ends with the line.
+// each; '#' begins a comment that ends with the line.
 //
 // A golden file changes only together with docs/wire_format.md.
 #pragma once

@@ -2,9 +2,10 @@
 //
 // A session: one server, some clients, a bad network, a random game, and the oracle beside it.
 //
-//     faults     the game plays, clients come and go; each tick what every client shows is judged
-//     healing    the network is perfect, nothing changes; within a bound every client equals the
-//     oracle quiet      nothing but keep-alives is sent
+//     faults     the game plays, clients come and go; what every client shows is judged each tick
+//     healing    the network is perfect, nothing changes; within a bound every client equals
+//                the oracle
+//     quiet      nothing but keep-alives is sent
 //
 // The server has a twin with the other setting of sharing, which is given the same datagrams over
 // the same objects and must send the same bytes.

@@ -171,8 +171,8 @@ class Model {
         PropertyMask carried = 0;  ///< the properties in the update
         PropertyMask current = 0;  ///< of these, those that did not change since
         PropertyMask fresh = 0;    ///< of these, those whose change no record covered before
-        PropertyMask covered =
-            0;  ///< unchanged since, and sent, held already or hidden at the send
+        /// Unchanged since, and sent, held already or hidden at the send.
+        PropertyMask covered = 0;
         std::array<Value, PropertyCount> values = {};
         SentVersions record;
         RepRange range;       ///< the part of the object that the update is

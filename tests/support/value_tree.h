@@ -4,8 +4,8 @@
 // oracle's own notion of state: it knows neither layouts nor shadows, so it cannot share their
 // mistakes.
 //
-//     struct Pawn { float health; Vector3 at; std::vector<Hit> hits; }    struct Hit { int part;
-//     Name by; }
+//     struct Hit { int part; Name by; };
+//     struct Pawn { float health; Vector3 at; std::vector<Hit> hits; };
 //
 //     Record( Bits, Atom(Bits Bits Bits), List( Record(Bits, Text), Record(Bits, Text) ) )
 //

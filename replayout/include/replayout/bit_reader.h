@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// The mirror of BitWriter, and the only class that touches bytes from a peer. A read past the end,
-// a packed integer that is too long, a decode budget that is spent: each makes the reader fail, and
-// it stays failed; reads then give zero and move nothing. It never asserts on what it reads.
+// The mirror of BitWriter. All bytes from a peer are decoded through it, save the packet header,
+// whose fields have fixed places (netdriver/src/packet_notify.cpp).
+//
+// A read past the end, a packed integer that is too long, a decode budget that is spent: each makes
+// the reader fail, and it stays failed; reads then give zero and move nothing. It never asserts on
+// what it reads.
 #pragma once
 
 #include <replayout/bit_writer.h>
@@ -16,8 +19,9 @@ namespace replayout {
 /// What the decoding of one packet may cost. Spent by whoever loops or allocates on behalf of bytes
 /// from a peer; when it is gone the reader fails.
 struct DecodeBudget {
-    /// Memory that values may ask for. An array counts in full whenever it is mentioned, so this is
-    /// thirty arrays of 2,048 elements of 64 bytes in one packet.
+    /// Memory that values may ask for, bytes. Text counts in full; an array by what it grows, so in
+    /// full where there is none yet: in a new element, or in a block that is thrown away. The
+    /// default is 32 new arrays of 2,048 elements of 64 bytes in one packet.
     std::size_t allocation_bytes = 4 * 1024 * 1024;
     std::size_t steps = 1'000'000;  ///< values, elements, runs: turns of a loop
 };

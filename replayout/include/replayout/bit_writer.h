@@ -97,7 +97,7 @@ class BitWriter {
                 bytes_[byte_index + 8] = static_cast<std::byte>(value >> (64 - shift));
             }
         } else {
-            store_tail(byte_index, shift, bit_count, word, value);
+            store_tail(byte_index, (shift + bit_count + 7) >> 3, word);
         }
         position_bits_ += bit_count;
     }
@@ -160,8 +160,7 @@ class BitWriter {
     }
 
   private:
-    void store_tail(std::size_t byte_index, std::uint32_t shift, std::uint32_t bit_count,
-                    std::uint64_t word, std::uint64_t value) noexcept;
+    void store_tail(std::size_t byte_index, std::size_t byte_count, std::uint64_t word) noexcept;
 
     std::byte* bytes_;
     std::size_t capacity_bits_;

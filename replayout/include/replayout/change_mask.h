@@ -7,10 +7,9 @@
 // shorter of two forms, behind one bit that says which (a tie goes to the dense form):
 //
 //     0 dense   one bit per handle of the universe
-//     1 runs    run count (less one where the set cannot be empty), then per run the gap before it
-//     and
-//               its length less one; exponential Golomb codes, gaps of an order that grows with the
-//               universe, the gap between two runs less one
+//     1 runs    run count (less one where the set cannot be empty), then per run the gap
+//               before it and its length less one; exponential Golomb codes, gaps of an order
+//               that grows with the universe, the gap between two runs less one
 //
 // So a position and rotation that changed in a struct of fourteen leaves cost one byte, and five
 // properties out of a thousand about eight.

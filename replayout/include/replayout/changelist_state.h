@@ -5,10 +5,13 @@
 // tick.
 //
 //     ChangelistState pawn_state(*layout, resource);
-//     pawn_state.update(&pawn, package_map);              // tick: compare once
+//     pawn_state.update(&pawn, package_map, counters);    // tick: compare once
 //     for each connection:                                // and then per receiver
-//         pawn_state.collect_owed(OwedVersions(connection.state), owed);
-//         ... write_properties(...) ...
+//         const OwedVersions position(connection.state);
+//         pawn_state.collect_owed(position, owed);
+//         if (owed.any()) {
+//             result = send_properties(pawn_state, position, owed, writer, context);
+//         }
 //
 // One thread at a time may call a function that is not const.
 #pragma once

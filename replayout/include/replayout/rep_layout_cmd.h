@@ -77,9 +77,9 @@ enum class RepLayoutCmdFlags : std::uint8_t {
 struct RepLayoutCmd {
     ObjectOffset object_offset;
     ShadowOffset shadow_offset;
-    std::uint32_t element_size =
-        0;                       ///< bytes in the object; of a DynamicArray: of one element there
-    std::uint32_t checksum = 0;  ///< of name and type along the chain; see Fingerprint
+    /// Bytes in the object; of a DynamicArray: of one element there.
+    std::uint32_t element_size = 0;
+    std::uint32_t checksum = 0;          ///< of name and type along the chain; see Fingerprint
     const Property* property = nullptr;  ///< null for Return
     CmdIndex end_cmd;
     ParentIndex parent_index;

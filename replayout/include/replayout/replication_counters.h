@@ -14,8 +14,8 @@ struct ReplicationCounters {
     std::uint64_t properties_changed = 0;  ///< handles that differed, an array as one
     std::uint64_t serializer_calls = 0;    ///< property values encoded, an array as one
     std::uint64_t pieces_built = 0;        ///< values encoded into a shared buffer
-    std::uint64_t pieces_reused =
-        0;  ///< values copied instead of being encoded, alone or in a payload
+    /// Values copied instead of being encoded, alone or in a payload.
+    std::uint64_t pieces_reused = 0;
     std::uint64_t payloads_built = 0;     ///< blocks kept for the next receiver
     std::uint64_t payloads_reused = 0;    ///< blocks copied whole
     std::uint64_t values_unshared = 0;    ///< values encoded for one receiver, sharing being on

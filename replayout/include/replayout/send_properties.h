@@ -67,10 +67,10 @@ struct SendContext {
 
 enum class SendResult : std::uint8_t {
     Whole,       ///< everything owed was written
-    Part,        ///< what fits was written; go on with the rest at part_end
+    Part,        ///< what fits was written; go on with the rest at `begin`
     DoesNotFit,  ///< nothing was written; the writer holds other things, or its room is too small
     Nothing,     ///< nothing was written: of all that was owed, net_serialize failed
-    ValueTooLarge,  ///< nothing was written; the value at part_end alone exceeds an empty packet
+    ValueTooLarge,  ///< nothing was written; the value at `range` alone exceeds an empty packet
 };
 
 /// Where a large object goes on after a part.

@@ -14,17 +14,14 @@
 //
 // The rules, which tests/replayout/sending_rep_state_model_test.cpp checks exhaustively:
 //
-// * sent_version only grows. Sending sends current values, raises it to the object's version, and
-// moves
-//   the lost interval into the sent record.
-// * A loss sets the lost interval to the hull of itself and of what the record had sent and taken
-// along.
-//   So what newer packets in flight carry is not repeated, and a loss costs what that packet held.
-//   (Rejected: lowering sent_version to the record's start. It sends again what newer packets
-//   carry, and it makes a state with packets in flight look exact.)
-// * The state is exact when nothing is lost and nothing is in flight: then the connection holds, of
-// each
-//   property, its value at sent_version.
+// * sent_version only grows. Sending sends current values, raises it to the object's version,
+//   and moves the lost interval into the sent record.
+// * A loss sets the lost interval to the hull of itself and of what the record had sent and
+//   taken along. So what newer packets in flight carry is not repeated, and a loss costs what
+//   that packet held. (Rejected: lowering sent_version to the record's start. It sends again
+//   what newer packets carry, and it makes a state with packets in flight look exact.)
+// * The state is exact when nothing is lost and nothing is in flight: then the connection
+//   holds, of each property, its value at sent_version.
 #pragma once
 
 #include <replayout/reflection/diagnostics.h>

@@ -5,9 +5,8 @@
 // all fragments but the last are full.
 //
 //     packed   channel      0: control; else the object's channel
-//     u8       flags        bit 0 open, 1 close, 2 partial, 3 first of the parts, 4 last of the
-//     parts,
-//                           5..7 zero
+//     u8       flags        bit 0 open, 1 close, 2 partial, 3 first of the parts,
+//                           4 last of the parts, 5..7 zero
 //     u16      sequence     of the channel, from 1, low 16 bits
 //     packed   byte count   of the payload
 //     ...      payload
@@ -42,10 +41,11 @@ struct BunchHeader {
     std::uint32_t payload_bytes = 0;
 };
 
-/// Payload of one fragment: what fits into a packet of 256 bytes next to all headers would be 200,
-/// but a packet of the usual size carries one of these and little else.
+/// Payload of one fragment, such that a packet has room for one: 192 bytes of the smallest packet,
+/// which has 256. Both ends must cut alike, so this is part of the wire format.
 [[nodiscard]] constexpr std::size_t fragment_bytes(std::size_t packet_bytes_max) noexcept {
-    constexpr std::size_t overhead_bytes = 64;  // packet header 39, bunch count 2, bunch header 14
+    // Packet header 39, bunch count 2, bunch header 13 (5 + 1 + 2 + 5) at most: 54, rounded up.
+    constexpr std::size_t overhead_bytes = 64;
     return packet_bytes_max - overhead_bytes;
 }
 

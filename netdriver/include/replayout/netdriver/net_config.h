@@ -11,44 +11,55 @@
 namespace replayout {
 
 struct NetConfig {
-    /// Bytes of one datagram, header included. 1,200 passes every path of today's internet
-    /// unfragmented (QUIC's minimum, RFC 9000 section 14). 256 to 1,400; the transport must carry
-    /// it.
+    /// Bytes of one datagram, header included. 256 to 1,400; the transport must carry it. 1,200
+    /// passes every path of today's internet unfragmented (QUIC's minimum, RFC 9000 section 14).
     std::uint32_t packet_bytes_max = 1'200;
 
-    /// Connections of a server at once. 1 to 4,096.
+    /// Connections of a server at once. 1 to 4,096. Bounds what strangers can make a server hold;
+    /// 1,024 is far above the players of one match.
     std::uint32_t connections_max = 1'024;
 
-    /// Open channels of one connection, so objects of one server. 1 to 1,048,576.
+    /// Open channels of one connection, so objects of one server. 1 to 1,048,576. A pair takes 16
+    /// bytes, so 65,536 objects are 1 MiB for each connection.
     std::uint32_t channels_max = 65'536;
 
     /// Bytes of one reliable message after reassembly. 1,200 to 1,048,576; Unreal's is 64 KiB.
     std::uint32_t bunch_bytes_max = 64 * 1024;
 
-    /// Reliable bunches that may wait for a missing one, per connection, and the bytes they hold.
+    /// Reliable bunches that may wait for a missing one, per connection. 1 to 65,536. 4,096 is as
+    /// far as one channel may be ahead of a missing bunch; no sender has more on the way.
     std::uint32_t reliable_waiting_max = 4'096;
+    /// Bytes that these, and messages not yet whole, may hold. bunch_bytes_max to 67,108,864.
+    /// 1 MiB is sixteen of the largest messages.
     std::uint32_t reliable_waiting_bytes_max = 1'024 * 1024;
 
     /// Datagrams that one tick_dispatch reads, of whatever content, before it returns to the game.
+    /// 1 to 1,000,000. 16,384 are sixteen from each of 1,024 connections.
     std::uint32_t datagrams_per_dispatch_max = 16'384;
 
-    /// References that one object may hold on a client.
+    /// References that one object may hold on a client, null ones not counted. 0 to 65,536. 4,096
+    /// fill two arrays of the greatest length.
     std::uint32_t references_per_object_max = 4'096;
 
     /// Bits of structs with a NetSerializer that name objects, kept on a client to read them again;
     /// bytes for one object.
     std::uint32_t kept_bytes_per_object_max = 1'024 * 1024;
 
-    /// Memory that the values of one packet may ask for, bytes; see DecodeBudget.
+    /// Memory that the values of one packet may ask for, bytes. 1,024 to 1,073,741,824. The default
+    /// is that of DecodeBudget, which gives the reason.
     std::uint32_t decode_allocation_bytes_max = 4 * 1024 * 1024;
 
-    /// Silence after which a side says that it is there.
+    /// Silence after which a side says that it is there. 1 to timeout_ms - 1. Ten fit into the
+    /// default timeout, so some may be lost, and an empty packet a second costs next to nothing.
     std::uint32_t keep_alive_ms = 1'000;
-    /// Wait for an answer to the last packet before asking again; doubles up to keep_alive_ms.
+    /// Wait for an answer to the last packet before asking again; doubles up to keep_alive_ms. 1 to
+    /// keep_alive_ms. 100 is more than a common round trip; sooner, most answers are on their way.
     std::uint32_t probe_ms = 100;
-    /// Silence after which the other side is given up. More than keep_alive_ms.
+    /// Silence after which the other side is given up. 2 to 3,600,000, and more than keep_alive_ms.
+    /// 10 s outlast a gap of a mobile network, or a client that stops to load.
     std::uint32_t timeout_ms = 10'000;
-    /// How long a goodbye is repeated before the connection is forgotten.
+    /// How long a goodbye is repeated before the connection is forgotten. 1 to 60,000. 2 s have
+    /// room for four probes after it: at 100, 300, 700 and 1,500 ms.
     std::uint32_t linger_ms = 2'000;
 
     /// Refuses values outside the ranges above, by name.

@@ -5,8 +5,9 @@
 // NetWorld.
 //
 //     NetDriver server(settings, transport, world);
-//     server.add_layout(*pawn_layout);
-//     server.listen();
+//     if (!server.add_layout(*pawn_layout) || !server.listen()) {
+//         return;                       // the Status says why
+//     }
 //     NetObjectId id = server.add_object(*pawn_layout, pawn_handle);
 //     every tick:
 //         server.tick_dispatch(now);    // datagrams in: acks, joins
@@ -147,8 +148,6 @@ class NetDriver {
     /// Connections that are joined.
     [[nodiscard]] std::uint32_t connection_count() const noexcept;
     [[nodiscard]] ConnectionState connection_state(PeerId peer) const noexcept;
-    /// Says goodbye. Nothing when there is no such connection.
-    void disconnect(PeerId peer);
     /// Nothing changed since it was sent, all of it was delivered, and nothing waits.
     [[nodiscard]] bool is_settled() const noexcept;
 
@@ -163,6 +162,10 @@ class NetDriver {
 
     // Both.
 
+    /// Says goodbye. A server: to `peer`; nothing when there is no such connection. A client: to
+    /// its server, whatever `peer` is, and despawns its objects within the call. Nothing before
+    /// listen() or connect().
+    void disconnect(PeerId peer);
     [[nodiscard]] const NetGUIDCache& guids() const noexcept { return guids_; }
     [[nodiscard]] const NetStats& stats() const noexcept { return stats_; }
 

@@ -26,10 +26,10 @@ struct NetStats {
     std::uint64_t channels_opened = 0;
     std::uint64_t channels_closed = 0;
     std::uint64_t blocks_received = 0;
-    std::uint64_t blocks_skipped =
-        0;  ///< for an object whose open had not arrived, or that was refused
-    std::uint64_t values_refused =
-        0;  ///< received, and not taken by the property (a full name table)
+    /// For an object whose open had not arrived, or that was refused.
+    std::uint64_t blocks_skipped = 0;
+    /// Received, and not taken by the property (a full name table).
+    std::uint64_t values_refused = 0;
     std::uint64_t values_failed = 0;    ///< received; net_serialize said ok = false
     std::uint64_t values_unmapped = 0;  ///< received; net_serialize answered: not fully mapped
     std::array<std::uint64_t, close_reason_count> closed{};  ///< connections, by CloseReason

@@ -17,8 +17,8 @@ struct SpawnInfo {
     const RepLayout& layout;
 };
 
-/// All calls come from inside tick_dispatch (client) or tick_flush (server), on the driver's
-/// thread. They must not call the driver back, except for its const functions.
+/// All calls come from inside tick_dispatch and disconnect (client) or tick_flush (both), on the
+/// driver's thread. They must not call the driver back, except for its const functions.
 class NetWorld {
   public:
     virtual ~NetWorld() = default;
@@ -32,7 +32,8 @@ class NetWorld {
     [[nodiscard]] virtual ObjectHandle spawn(const SpawnInfo& info) = 0;
 
     /// Client: the server destroyed the object, or the connection ended. The handle is not used
-    /// again, and every reference to it is null already.
+    /// again, and every reference to it is null already. Not called when a NetDriver is destroyed
+    /// that is still connected: its objects stay. To have them despawned, call disconnect() first.
     virtual void despawn(ObjectHandle object) = 0;
 };
 

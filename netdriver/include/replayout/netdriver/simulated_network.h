@@ -41,7 +41,8 @@
 namespace replayout {
 
 /// How one direction between two endpoints behaves. The default is perfect: nothing lost, no delay.
-/// Probabilities are 0 to 1; times are rounded to microseconds and at most one hour.
+/// Probabilities are 0 to 1; times are rounded to microseconds and at most one hour, jitter less
+/// than half of one.
 struct LinkSettings {
     /// Share of datagrams lost on the way, over a long time.
     double loss = 0;

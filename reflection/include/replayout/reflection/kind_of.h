@@ -8,8 +8,9 @@
 // specialising:
 //
 //     // Three floats in a row are a Vector; the memory counts, not the name.
-//     template <> struct replayout::KindOf<eng::Vec3> { static constexpr auto kind =
-//     PropertyKind::Vector; };
+//     template <> struct replayout::KindOf<eng::Vec3> {
+//         static constexpr auto kind = PropertyKind::Vector;
+//     };
 //
 //     // A container with size(), data() and resize().
 //     template <typename T>

@@ -5,11 +5,10 @@
 //
 //     struct Pawn { std::int32_t health; Vector3 muzzle[2]; std::vector<Hit> hits; };
 //
-//     name     kind          offset  size  array_dim  struct_type  element
-//     health   Int32              0     4          1  -            -
-//     muzzle   Vector             4    12          2  -            -
-//     hits     DynamicArray      32    24          1  -            { Struct, offset 0, size 8, Hit
-//     }
+//     name    kind          offset  size  array_dim  struct_type  element
+//     health  Int32              0     4          1  -            -
+//     muzzle  Vector             4    12          2  -            -
+//     hits    DynamicArray      32    24          1  -            Struct, offset 0, size 8, Hit
 //
 // A C array is its element's property with array_dim > 1; `size` is always the size of one element.
 #pragma once

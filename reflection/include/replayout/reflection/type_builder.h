@@ -6,15 +6,15 @@
 //
 //     const auto pawn =
 //         class_builder<Pawn>(registry, "Pawn")
-//             .base<Actor>()                                   // registered before
+//             .base<Actor>()                          // registered before
 //             .property<&Pawn::health>().on_rep<&Pawn::on_rep_health>()
-//             .property<&Pawn::hits>()                         // std::vector<Hit>; Hit registered
-//             before .property<&Pawn::title_>("title")                // a name of its own
+//             .property<&Pawn::hits>()                // std::vector<Hit>; Hit is registered before
+//             .property<&Pawn::title_>("title")       // a name of its own
 //             .property<&Pawn::ammo>().not_replicated()
-//             .pre_net_receive<&Pawn::pre_net_receive>()       // before a block is applied
-//             .function<FireParameters>("ServerFire", FunctionFlags::Server |
-//             FunctionFlags::Reliable) .build();                                        //
-//             Result<const Type*>
+//             .pre_net_receive<&Pawn::pre_net_receive>()   // before a block is applied
+//             .function<FireParameters>("ServerFire",
+//                                       FunctionFlags::Server | FunctionFlags::Reliable)
+//             .build();                               // Result<const Type*>
 //
 // What is taken from the type, and from where:
 //
