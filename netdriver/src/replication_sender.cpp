@@ -77,12 +77,7 @@ void ReplicationSender::mark_pending(const BitRow& changed) {
 
 void ReplicationSender::object_removed(std::uint32_t index) {
     grow();
-    const NetGUID guid = objects_.at(index)->guid();
-    waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(),
-                                  [&](const WaitingValue& value) {
-                                      return value.index == index || value.guid == guid;
-                                  }),
-                   waiting_.end());
+    forget_waiting(index);
     SendingRepState& pair = pairs_[index];
     const ChannelState state = channel_state(pair);
     if (state != ChannelState::OpenSent && state != ChannelState::Open) {
@@ -599,6 +594,21 @@ void ReplicationSender::note_sent_values(std::uint32_t index, const RepRange& ha
     for (const RepHandle handle : scratch.left_out) {
         if (validator_) {
             validator_->value_left_out(index, handle);
+        }
+    }
+}
+
+void ReplicationSender::forget_waiting(std::uint32_t index) {
+    const NetGUID guid = objects_.at(index)->guid();
+    for (std::size_t i = waiting_.size(); i-- > 0;) {
+        const WaitingValue value = waiting_[i];
+        if (value.index != index && value.guid != guid) {
+            continue;
+        }
+        waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
+        if (validator_ && value.index != index) {
+            // The client has null, and the value names what is no more: equal, and not to the bit.
+            validator_->value_left_out(value.index, value.handle);
         }
     }
 }

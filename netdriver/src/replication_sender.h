@@ -130,6 +130,8 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
                                         RepHandle handle);
     /// The values of `handles` were sent: notes which of them are not fully mapped or left out.
     void note_sent_values(std::uint32_t index, const RepRange& handles);
+    /// The object is about to be removed: nothing of it waits, and nothing waits for it.
+    void forget_waiting(std::uint32_t index);
     /// The client has the object now: what waited for it is owed again.
     void object_mapped(std::uint32_t index);
     void owe_again(std::uint32_t index, RepHandle handle);
