@@ -20,6 +20,10 @@ constexpr std::uint32_t bunch_count_max = 0xFFFFu / one_bunch;
 // flag.
 constexpr std::size_t open_payload_bytes_max = 10 + 5;  // packed guid, packed layout number
 
+[[nodiscard]] bool is_array(const RepLayout& layout, RepHandle handle) noexcept {
+    return layout.cmd(layout.cmd_of(layout.root(), handle)).type == RepLayoutCmdType::DynamicArray;
+}
+
 }  // namespace
 
 ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& packets,
@@ -34,7 +38,7 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       pairs_(Allocator<SendingRepState>(resource)),
       pending_(resource),
       extras_(Allocator<std::pair<std::uint32_t, PairExtra>>(resource)),
-      waiting_(Allocator<WaitingValue>(resource)),
+      unmapped_(resource),
       hidden_(resource) {}
 
 ReplicationSender::ChannelState ReplicationSender::channel_state(
@@ -162,12 +166,7 @@ void ReplicationSender::turn_on(std::uint32_t index, LifetimeConditionSet turned
 
 void ReplicationSender::object_removed(std::uint32_t index) {
     grow();
-    const NetGUID guid = objects_.at(index)->guid();
-    waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(),
-                                  [&](const WaitingValue& value) {
-                                      return value.index == index || value.guid == guid;
-                                  }),
-                   waiting_.end());
+    forget_unmapped(index);
     SendingRepState& pair = pairs_[index];
     const ChannelState state = channel_state(pair);
     if (state != ChannelState::OpenSent && state != ChannelState::Open) {
@@ -232,12 +231,7 @@ void ReplicationSender::validate_pairs() {
                 ++claim.paused_count;
             }
         }
-        for (const WaitingValue& value : waiting_) {
-            if (value.index == index) {
-                excused.set(value.handle.value - 1);
-                claim.has_unmapped_values = true;
-            }
-        }
+        claim.has_unmapped_values = unmapped_.mark(index, excused);
         claim.is_behind = !receiver.turned_on.is_empty();
         validator_->check(index, claim, excused, hidden_);
     }
@@ -718,12 +712,11 @@ void ReplicationSender::resume_value(std::uint32_t index, const PausedValue& val
     }
     pending_.set(index);
     // What it named may have come while it was paused.
-    for (std::size_t i = waiting_.size(); i-- > 0;) {
-        const WaitingValue waiting = waiting_[i];
-        if (waiting.index == index && waiting.handle == value.handle && is_mapped(waiting.guid)) {
-            waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
-            owe_again(index, value.handle);
-        }
+    const auto is_ready = [&](const UnmappedValues::Entry& entry) {
+        return entry.index == index && entry.handle == value.handle && is_mapped(entry.guid);
+    };
+    while (unmapped_.take(is_ready)) {
+        owe_again(index, value.handle);
     }
 }
 
@@ -744,18 +737,14 @@ void ReplicationSender::note_sent_values(std::uint32_t index, const RepRange& ha
     const RepLayout& layout = objects_.at(index)->changelist_state().layout();
     // What a value waits for is said anew each time it is sent; of an array, only what is sent of
     // it.
-    const auto is_outdated = [&](const WaitingValue& waiting) {
-        return waiting.index == index && handles.contains(waiting.handle) &&
-               scratch.owed.test(waiting.handle.value - 1) &&
-               layout.cmd(layout.cmd_of(layout.root(), waiting.handle)).type !=
-                   RepLayoutCmdType::DynamicArray;
+    const auto is_outdated = [&](const UnmappedValues::Entry& entry) {
+        return entry.index == index && handles.contains(entry.handle) &&
+               scratch.owed.test(entry.handle.value - 1) && !is_array(layout, entry.handle);
     };
-    waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(), is_outdated), waiting_.end());
+    while (unmapped_.take(is_outdated)) {
+    }
     for (const UnmappedValue& value : scratch.unmapped) {
-        const WaitingValue waiting{value.guid, index, value.handle};
-        if (std::find(waiting_.begin(), waiting_.end(), waiting) == waiting_.end()) {
-            waiting_.push_back(waiting);
-        }
+        unmapped_.add({value.guid, index, value.handle});
     }
     for (const RepHandle handle : scratch.left_out) {
         if (validator_) {
@@ -764,35 +753,42 @@ void ReplicationSender::note_sent_values(std::uint32_t index, const RepRange& ha
     }
 }
 
-void ReplicationSender::object_mapped(std::uint32_t index) {
-    if (waiting_.empty()) {
-        return;
-    }
+void ReplicationSender::forget_unmapped(std::uint32_t index) {
     const NetGUID guid = objects_.at(index)->guid();
-    for (std::size_t i = waiting_.size(); i-- > 0;) {
-        const WaitingValue value = waiting_[i];
-        if (value.guid == guid && !is_paused(value.index, value.handle)) {
-            waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
-            owe_again(value.index, value.handle);
+    const auto is_concerned = [&](const UnmappedValues::Entry& entry) {
+        return entry.index == index || entry.guid == guid;
+    };
+    while (const auto entry = unmapped_.take(is_concerned)) {
+        if (validator_ && entry->index != index) {
+            // The client has null, and the value names what is no more: equal, and not to the bit.
+            validator_->value_left_out(entry->index, entry->handle);
         }
+    }
+}
+
+void ReplicationSender::object_mapped(std::uint32_t index) {
+    const NetGUID guid = objects_.at(index)->guid();
+    const auto is_ready = [&](const UnmappedValues::Entry& entry) {
+        return entry.guid == guid && !is_paused(entry.index, entry.handle);
+    };
+    while (const auto entry = unmapped_.take(is_ready)) {
+        owe_again(entry->index, entry->handle);
     }
 }
 
 void ReplicationSender::owe_again(std::uint32_t index, RepHandle handle) {
     SendingRepState& pair = pairs_[index];
     const ChangelistState& state = objects_.at(index)->changelist_state();
-    const RepLayout& layout = state.layout();
     const Version last_changed = state.last_changed(handle);
-    const bool is_array =
-        layout.cmd(layout.cmd_of(layout.root(), handle)).type == RepLayoutCmdType::DynamicArray;
+    const bool is_element = is_array(state.layout(), handle);
     pending_.set(index);
-    if (!is_array && last_changed > pair.sent_version) {
+    if (!is_element && last_changed > pair.sent_version) {
         return;  // it is owed as it is
     }
     // Of an array it may be any element, so all that was sent of it.
     widen_lost_range(index, {handle.value, handle.value + 1, 0, RepRange::no_end});
-    pair.return_unsent({is_array ? VersionInterval{0, pair.sent_version}
-                                 : VersionInterval{last_changed - 1, last_changed},
+    pair.return_unsent({is_element ? VersionInterval{0, pair.sent_version}
+                                   : VersionInterval{last_changed - 1, last_changed},
                         {}});
 }
 

@@ -27,6 +27,7 @@
 #include "object_store.h"
 #include "packet_sender.h"
 #include "pair_validator.h"
+#include "unmapped_values.h"
 
 #include <array>
 #include <cstdint>
@@ -87,14 +88,6 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
         Version version = 0;             ///< of the object when it was sent
         std::uint32_t bunches_left = 0;  ///< fragments not yet delivered
     };
-    /// A value that was sent as not fully mapped: owed again once the client has the object.
-    struct WaitingValue {
-        NetGUID guid;
-        std::uint32_t index;  ///< of the object that it belongs to
-        RepHandle handle;
-
-        friend bool operator==(const WaitingValue&, const WaitingValue&) noexcept = default;
-    };
     /// Beside a pair, where needed.
     struct PairExtra {
         explicit PairExtra(MemoryResource* resource) : paused(Allocator<PausedValue>(resource)) {}
@@ -154,6 +147,8 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
                                         RepHandle handle);
     /// The values of `handles` were sent: notes which of them are not fully mapped or left out.
     void note_sent_values(std::uint32_t index, const RepRange& handles);
+    /// The object is about to be removed: nothing of it waits, and nothing waits for it.
+    void forget_unmapped(std::uint32_t index);
     /// The client has the object now: what waited for it is owed again.
     void object_mapped(std::uint32_t index);
     void owe_again(std::uint32_t index, RepHandle handle);
@@ -196,7 +191,7 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     Vector<SendingRepState> pairs_;  // by object index
     BitRow pending_;
     FlatMap<std::uint32_t, PairExtra> extras_;  // by object index
-    Vector<WaitingValue> waiting_;
+    UnmappedValues unmapped_;
     std::optional<PairValidator> validator_;
     ChangeMask hidden_;  // scratch of the validation
     std::uint32_t closing_count_ = 0;

@@ -164,9 +164,9 @@ const SharedPiece* PropertyWriter::build_shared_serialization(RepHandle handle, 
     }
     ++context_.counters.serializer_calls;
     const Version version = state_.last_changed(handle);
-    const std::size_t failures = context_.scratch.left_out.size();
+    has_failed_ = false;
     const BitWriter bits = encode_to_scratch(index);
-    if (context_.scratch.left_out.size() != failures) {
+    if (has_failed_) {
         return nullptr;
     }
     ++context_.counters.pieces_built;
@@ -272,6 +272,7 @@ void PropertyWriter::encode_struct(const RepLayoutCmd& cmd, ConstShadowBuffer le
 }
 
 void PropertyWriter::note_failure(const RepLayoutCmd& cmd) {
+    has_failed_ = true;
     Vector<RepHandle>& left_out = context_.scratch.left_out;
     if (!left_out.empty() && left_out.back() == handle_) {
         return;  // another element of the same array
@@ -284,8 +285,10 @@ void PropertyWriter::note_failure(const RepLayoutCmd& cmd) {
 void PropertyWriter::note_unmapped(const RepLayoutCmd& cmd) {
     ++context_.counters.values_unmapped;
     if (has_flag(cmd.flags, RepLayoutCmdFlags::IsSharedSerialization)) {
-        log(LogLevel::Error, describe_struct_failure(cmd, "writing") +
-                                 ": it is shared, and so cannot be unmapped for a receiver");
+        log(LogLevel::Error, "net_serialize of \"" +
+                                 std::string(cmd.property->struct_type->name()) +
+                                 "\" in property \"" + cmd.property->name +
+                                 "\" is shared, and so cannot be unmapped for a receiver");
     }
     for (const NetGUID guid : context_.scratch.guids) {
         context_.scratch.unmapped.push_back({handle_, guid});

@@ -70,6 +70,7 @@ class PropertyWriter {
     SendContext& context_;
     RepHandle handle_;  // being written or measured
     bool is_measuring_ = false;
+    bool has_failed_ = false;  // a net_serialize, since somebody cleared it
 };
 
 }  // namespace replayout
