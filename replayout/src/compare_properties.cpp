@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "compare_properties.h"
 
+#include <replayout/quantise.h>
 #include <replayout/reflection/property.h>
 #include <replayout/utf8.h>
 
@@ -62,6 +63,27 @@ enum class ElementAge : std::uint8_t { Known, New };
     return true;
 }
 
+[[nodiscard]] bool update_bit(const RepLayoutCmd& cmd, ConstObjectBuffer object,
+                              ShadowBuffer shadow) noexcept {
+    const auto byte = std::to_integer<std::uint8_t>(*object.data());
+    const std::byte bit{(byte & cmd.property->bit_mask) != 0 ? std::uint8_t{1} : std::uint8_t{0}};
+    const bool is_changed = *shadow.data() != bit;
+    *shadow.data() = bit;
+    return is_changed;
+}
+
+// By the integers: what stays below the next step is no change.
+[[nodiscard]] bool update_quantised(const RepLayoutCmd& cmd, ConstObjectBuffer object,
+                                    ShadowBuffer shadow) noexcept {
+    const std::uint32_t size = quantised_size(cmd.property->quantisation);
+    const QuantisedValue value = quantise(*cmd.property, object.data());
+    if (value == load_quantised(shadow.data(), size)) {
+        return false;
+    }
+    store_quantised(value, shadow.data(), size);
+    return true;
+}
+
 [[nodiscard]] bool update_array(CompareContext& context, CmdIndex index, ConstObjectBuffer object,
                                 ShadowBuffer shadow) {
     const RepLayoutCmd& cmd = context.layout.cmd(index);
@@ -107,6 +129,10 @@ enum class ElementAge : std::uint8_t { Known, New };
             return update_struct(cmd, from, to);
         case RepLayoutCmdType::DynamicArray:
             return update_array(context, index, from, to);
+        case RepLayoutCmdType::BitBool:
+            return update_bit(cmd, from, to);
+        case RepLayoutCmdType::Quantised:
+            return update_quantised(cmd, from, to);
         default:
             REPLAYOUT_ASSERT(false);  // plain leaves lie in runs
             return false;

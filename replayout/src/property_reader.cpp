@@ -2,6 +2,7 @@
 #include "property_reader.h"
 
 #include <replayout/net_archive.h>
+#include <replayout/quantise.h>
 #include <replayout/utf8.h>
 
 #include "struct_value.h"
@@ -121,6 +122,10 @@ bool PropertyReader::read_value(CmdIndex index, const Place& place) {
             return read_struct(cmd, memory);
         case RepLayoutCmdType::DynamicArray:
             return read_array(index, place);
+        case RepLayoutCmdType::BitBool:
+            return read_bit(cmd, memory);
+        case RepLayoutCmdType::Quantised:
+            return read_quantised_value(cmd, memory);
         default:
             return read_plain(cmd, memory);
     }
@@ -135,6 +140,31 @@ bool PropertyReader::read_plain(const RepLayoutCmd& cmd, std::byte* memory) {
         store_bits(value + i * word_size, reader_.read_bits(bit_count), word_size);
     }
     if (is_checking() || std::memcmp(memory, value, cmd.element_size) == 0) {
+        return false;
+    }
+    std::memcpy(memory, value, cmd.element_size);
+    return true;
+}
+
+bool PropertyReader::read_bit(const RepLayoutCmd& cmd, std::byte* memory) {
+    const bool value = reader_.read_bool();
+    const std::byte mask{cmd.property->bit_mask};
+    if (is_checking() || ((*memory & mask) != std::byte{0}) == value) {
+        return false;
+    }
+    *memory ^= mask;
+    return true;
+}
+
+bool PropertyReader::read_quantised_value(const RepLayoutCmd& cmd, std::byte* memory) {
+    const QuantisedValue incoming = read_quantised(cmd.property->quantisation, reader_);
+    if (is_checking()) {
+        return false;
+    }
+    std::byte value[16];
+    REPLAYOUT_ASSERT(cmd.element_size <= sizeof(value));
+    dequantise(*cmd.property, incoming, value);
+    if (std::memcmp(memory, value, cmd.element_size) == 0) {
         return false;
     }
     std::memcpy(memory, value, cmd.element_size);

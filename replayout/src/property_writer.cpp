@@ -2,6 +2,7 @@
 #include "property_writer.h"
 
 #include <replayout/net_archive.h>
+#include <replayout/quantise.h>
 
 #include <algorithm>
 #include <string>
@@ -38,6 +39,24 @@ constexpr std::size_t value_bytes_initial = 256;
 void write_floats(const std::byte* bytes, std::uint32_t count, BitWriter& writer) noexcept {
     for (std::uint32_t i = 0; i < count; ++i) {
         writer.write_bits(load_bits(bytes + i * 4, 4), 32);
+    }
+}
+
+[[nodiscard]] QuantisedValue load_integers(const RepLayoutCmd& cmd,
+                                           ConstShadowBuffer leaf) noexcept {
+    return load_quantised(leaf.data(), quantised_size(cmd.property->quantisation));
+}
+
+[[nodiscard]] std::size_t bit_count_in_place(const RepLayoutCmd& cmd,
+                                             ConstShadowBuffer leaf) noexcept {
+    switch (cmd.type) {
+        case RepLayoutCmdType::Bool:
+        case RepLayoutCmdType::BitBool:
+            return 1;
+        case RepLayoutCmdType::Quantised:
+            return quantised_bit_count(cmd.property->quantisation, load_integers(cmd, leaf));
+        default:
+            return std::size_t{cmd.element_size} * 8;
     }
 }
 
@@ -83,7 +102,7 @@ void PropertyWriter::count_plain(std::uint32_t begin, std::uint32_t end) {
 void PropertyWriter::write_value(RepHandle handle, BitWriter& writer) {
     const CmdIndex index = layout_.cmd_of(layout_.root(), handle);
     const RepLayoutCmd& cmd = layout_.cmd(index);
-    if (is_plain(cmd.type)) {
+    if (is_written_in_place(cmd.type)) {
         encode_leaf(cmd, state_.shadow() + cmd.shadow_offset, writer);
         count_plain(handle.value - 1, handle.value);
         return;
@@ -102,8 +121,8 @@ void PropertyWriter::write_value(RepHandle handle, BitWriter& writer) {
 std::size_t PropertyWriter::measure(RepHandle handle) {
     const CmdIndex index = layout_.cmd_of(layout_.root(), handle);
     const RepLayoutCmd& cmd = layout_.cmd(index);
-    if (is_plain(cmd.type)) {
-        return cmd.type == RepLayoutCmdType::Bool ? 1 : std::size_t{cmd.element_size} * 8;
+    if (is_written_in_place(cmd.type)) {
+        return bit_count_in_place(cmd, state_.shadow() + cmd.shadow_offset);
     }
     if (const SharedPiece* piece = find_piece(handle, index)) {
         return piece->bit_count;
@@ -170,6 +189,7 @@ void PropertyWriter::encode_leaf(const RepLayoutCmd& cmd, ConstShadowBuffer leaf
                                  BitWriter& writer) {
     switch (cmd.type) {
         case RepLayoutCmdType::Bool:
+        case RepLayoutCmdType::BitBool:
             writer.write_bool(*leaf.data() != std::byte{0});
             return;
         case RepLayoutCmdType::Bits8:
@@ -195,6 +215,9 @@ void PropertyWriter::encode_leaf(const RepLayoutCmd& cmd, ConstShadowBuffer leaf
             return;
         case RepLayoutCmdType::NetSerializeStruct:
             encode_struct(cmd, leaf, writer);
+            return;
+        case RepLayoutCmdType::Quantised:
+            write_quantised(cmd.property->quantisation, load_integers(cmd, leaf), writer);
             return;
         case RepLayoutCmdType::DynamicArray:
         case RepLayoutCmdType::Return:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <replayout/reflection/property.h>
 #include <replayout/rep_layout.h>
 
 #include <algorithm>
@@ -35,6 +36,10 @@ namespace {
             return "DynamicArray";
         case RepLayoutCmdType::Return:
             return "Return";
+        case RepLayoutCmdType::BitBool:
+            return "BitBool";
+        case RepLayoutCmdType::Quantised:
+            return "Quantised";
     }
     return "?";
 }
@@ -82,6 +87,9 @@ void append_number(std::string& line, std::uint32_t number, std::size_t width) {
         line += "   ";
         line += cmd.property->name.empty() ? "(element)" : cmd.property->name;
         line += flag_names(cmd.flags);
+        if (cmd.type == RepLayoutCmdType::Quantised) {
+            line += " (" + to_string(cmd.property->quantisation) + ")";
+        }
     }
     return line;
 }

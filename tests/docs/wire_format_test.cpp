@@ -5,6 +5,7 @@
 #include <replayout/change_mask.h>
 #include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/net_driver.h>
+#include <replayout/quantise.h>
 #include <replayout/reflection/reflection.h>
 #include <replayout/rep_layout.h>
 
@@ -80,6 +81,34 @@ void add_sets(WrittenExamples& examples) {
     add_set(examples, "set {1} of 4", 4, {1}, EmptySet::Impossible);
     add_set(examples, "set {2, 3, 4, 11} of 40", 40, {2, 3, 4, 11}, EmptySet::Impossible);
     add_set(examples, "empty set of 6", 6, {}, EmptySet::Possible);
+}
+
+template <typename T>
+void add_quantised(WrittenExamples& examples, const std::string& name, PropertyKind kind,
+                   const Quantisation& quantisation, const T& value) {
+    Property property = plain_property("", kind);
+    property.quantisation = quantisation;
+    REQUIRE(property.size == sizeof(value));
+    add(examples, "quantised " + name, [&](BitWriter& writer) {
+        write_quantised(quantisation, quantise(property, &value), writer);
+    });
+}
+
+void add_quantised_values(WrittenExamples& examples) {
+    add_quantised(examples, "vector 1.25, 0, -0.5 in tenths", PropertyKind::Vector,
+                  Quantisation::tenth(), Vector3{1.25f, 0.0f, -0.5f});
+    add_quantised(examples, "vector 0, 0, 0", PropertyKind::Vector, Quantisation::whole(),
+                  Vector3{});
+    add_quantised(examples, "normal vector 0, 0, -1", PropertyKind::Vector, Quantisation::normal(),
+                  Vector3{0.0f, 0.0f, -1.0f});
+    add_quantised(examples, "angles 0, 90, 0 in 8 bits", PropertyKind::Rotator,
+                  Quantisation::angles(8), Rotator{0.0f, 90.0f, 0.0f});
+    add_quantised(examples, "quaternion 0, 0, 0, 1 in 6 bits", PropertyKind::Quat,
+                  Quantisation::smallest_three(6), Quat{});
+    add_quantised(examples, "-7 from -10 to 10", PropertyKind::Int32, Quantisation::range(-10, 10),
+                  std::int32_t{-7});
+    add_quantised(examples, "0.5 from 0 to 1 in steps of 0.1", PropertyKind::Float,
+                  Quantisation::steps(0.0, 1.0, 0.1), 0.5f);
 }
 
 struct Hit {
@@ -326,6 +355,7 @@ TEST_CASE("Wire format: every example in the document is what is written", "[doc
     WrittenExamples written;
     add_numbers(written);
     add_sets(written);
+    add_quantised_values(written);
     add_blocks(written);
     add_session(written);
     add_large_value(written);

@@ -425,5 +425,12 @@ TEST_CASE("Random game: plain objects arrive at all receivers, shared or not",
     CHECK(play<Beacon>(build_beacon, 100).payloads_reused > 100);
 }
 
+TEST_CASE("Random game: quantised objects arrive at all receivers, shared or not",
+          "[replayout][replication_random]") {
+    const Events events = play<Drone>(build_drone, 400);
+    CHECK(events.payloads_reused > 400);
+    CHECK(events.lost_ranges > 10);
+}
+
 }  // namespace
 }  // namespace replayout

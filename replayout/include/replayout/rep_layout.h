@@ -38,6 +38,8 @@ struct RepLayoutOptions {
     /// the call. Null: a default-constructed one is made, which needs the type's construct and
     /// destroy.
     const void* archetype = nullptr;
+    /// Every value travels as it is in memory, whatever its quantisation. Part of the agreement.
+    bool is_unquantised = false;
 };
 
 class RepLayout {

@@ -52,6 +52,8 @@ class DynamicTypeBuilder {
     DynamicTypeBuilder& on_rep(NotifyFunction notify);
     /// The property just declared is known and never sent.
     DynamicTypeBuilder& not_replicated();
+    /// The property just declared travels like this; of an array, the innermost element does.
+    DynamicTypeBuilder& quantised(const Quantisation& quantisation);
 
     /// A function; `parameters` is a struct type, or null when it has none.
     DynamicTypeBuilder& function(std::string_view name, FunctionFlags flags,
@@ -92,6 +94,10 @@ class DynamicTypeBuilder {
 /// An enum of `size` bytes: 1, 2, 4 or 8.
 [[nodiscard]] Property enum_property(std::string_view name, std::uint32_t size,
                                      std::uint32_t offset = 0, std::uint32_t array_dim = 1);
+
+/// The bit `bit_mask` of the byte at `offset`, as a bool.
+[[nodiscard]] Property bit_property(std::string_view name, std::uint8_t bit_mask,
+                                    std::uint32_t offset = 0);
 
 /// A member of a registered struct.
 [[nodiscard]] Property struct_property(std::string_view name, const Type& struct_type,

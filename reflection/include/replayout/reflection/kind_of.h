@@ -3,9 +3,9 @@
 // KindOf: which kind of property a C++ type makes. The typed builder asks it for every member.
 //
 // Known: bool, integers, float, double, enums, std::string and std::pmr::string, Name,
-// ObjectHandle, pointers to classes, Vector3, Quat, std::vector and std::pmr::vector; a class that
-// is nothing of these is a struct, and must be registered before. An engine adds its own by
-// specialising:
+// ObjectHandle, pointers to classes, Vector3, Rotator, Quat, std::vector and std::pmr::vector; a
+// class that is nothing of these is a struct, and must be registered before. An engine adds its own
+// by specialising:
 //
 //     // Three floats in a row are a Vector; the memory counts, not the name.
 //     template <> struct replayout::KindOf<eng::Vec3> { static constexpr auto kind =
@@ -120,6 +120,11 @@ struct ReferenceKind {
 template <>
 struct KindOf<Vector3> {
     static constexpr PropertyKind kind = PropertyKind::Vector;
+};
+
+template <>
+struct KindOf<Rotator> {
+    static constexpr PropertyKind kind = PropertyKind::Rotator;
 };
 
 template <>

@@ -14,6 +14,7 @@
 // A C array is its element's property with array_dim > 1; `size` is always the size of one element.
 #pragma once
 
+#include <replayout/reflection/quantisation.h>
 #include <replayout/reflection/type_ops.h>
 #include <replayout/reflection/value_ops.h>
 
@@ -47,6 +48,8 @@ enum class PropertyKind : std::uint8_t {
     Quat,    ///< four floats
     Struct,
     DynamicArray,
+    Rotator,  ///< three floats: pitch, yaw, roll in degrees
+    BitBool,  ///< one bit of a byte, of a bitfield or a set of flags
 };
 
 /// Stable lower-case English word for a kind ("int32", "dynamic array").
@@ -57,13 +60,14 @@ enum class PropertyKind : std::uint8_t {
 
 /// True for the kinds whose memory is compared and copied as plain bytes.
 [[nodiscard]] constexpr bool is_plain(PropertyKind kind) noexcept {
-    return kind <= PropertyKind::Enum || kind == PropertyKind::Vector || kind == PropertyKind::Quat;
+    return kind <= PropertyKind::Enum || kind == PropertyKind::Vector ||
+           kind == PropertyKind::Quat || kind == PropertyKind::Rotator;
 }
 
 /// RepNotify. `object` is the value of the type that declares the property: for a property of a
 /// base that is the base's part of the object. `previous` points to the value before the update, in
 /// the property's own type, and lives until the call returns; for an element of a C array it is
-/// that element.
+/// that element. Kind BitBool: to a bool.
 struct NotifyFunction {
     void (*call)(void* object, const void* previous, void* context) = nullptr;
     void* context = nullptr;
@@ -80,6 +84,11 @@ struct Property {
     std::uint32_t array_dim = 1;  ///< elements of a C array; 1: no array
     /// False: the member is known, and never sent (Unreal's NotReplicated).
     bool is_replicated = true;
+    /// Kind BitBool: which bit of the byte at `offset`, one of 1, 2, 4 to 128. Properties may lie
+    /// in the same byte where their bits differ.
+    std::uint8_t bit_mask = 0;
+    /// How it travels, where not as it is. Of an array: its element's.
+    Quantisation quantisation;
     /// Kind Struct: the struct. Never null then.
     const Type* struct_type = nullptr;
     /// Kind DynamicArray: one element, at offset 0, without a C array or a notify of its own. Never

@@ -20,6 +20,7 @@
 #include <replayout/reflection/memory.h>
 #include <replayout/reflection/name.h>
 #include <replayout/reflection/property.h>
+#include <replayout/reflection/quantisation.h>
 #include <replayout/reflection/struct_traits.h>
 #include <replayout/reflection/type.h>
 #include <replayout/reflection/type_builder.h>
