@@ -97,7 +97,7 @@ void complete_property(Property& property, std::uint32_t depth) {
             property.ops = property.struct_type->ops();
         }
     }
-    if (property.kind == PropertyKind::DynamicArray && property.element != nullptr && depth > 0) {
+    if (is_array(property.kind) && property.element != nullptr && depth > 0) {
         const auto element = std::make_shared<Property>(*property.element);
         complete_property(*element, depth - 1);
         property.element = element;

@@ -264,6 +264,7 @@ Status check_operations(const Property& property, const Culprit& culprit) {
             }
             break;
         case PropertyKind::DynamicArray:
+        case PropertyKind::Optional:
             if (property.array.count == nullptr || property.array.data == nullptr ||
                 property.array.mutable_data == nullptr || property.array.resize == nullptr) {
                 return missing("array operations");
@@ -280,7 +281,7 @@ Status check_operations(const Property& property, const Culprit& culprit) {
 
 /// Kind, size and operations of a value: a property, or an element of an array.
 Status check_value(const TypeRegistry& registry, const Property& property, const Culprit& culprit) {
-    if (property.kind > PropertyKind::BitBool) {
+    if (property.kind > PropertyKind::Optional) {
         return culprit.refuse(ErrorCode::InvalidArgument, {"has an unknown kind"});
     }
     if (property.size == 0) {
@@ -344,7 +345,7 @@ Status check_elements(const TypeRegistry& registry, const Property& property,
             return culprit.refuse(ErrorCode::MissingOperation,
                                   {"cannot be copy-constructed and destroyed"});
         }
-        if (element->kind != PropertyKind::DynamicArray) {
+        if (!is_array(element->kind)) {
             break;
         }
     }
@@ -389,7 +390,7 @@ Status check_property(const TypeRegistry& registry, const TypeDescription& type,
     if (Status checked = check_value(registry, property, culprit); !checked) {
         return checked;
     }
-    if (property.kind == PropertyKind::DynamicArray) {
+    if (is_array(property.kind)) {
         if (Status checked = check_elements(registry, property, culprit); !checked) {
             return checked;
         }

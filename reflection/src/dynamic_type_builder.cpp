@@ -11,7 +11,7 @@ namespace {
 
 // Elements are shared and const, so each on the way is replaced by a copy.
 void quantise_innermost(Property& property, const Quantisation& quantisation) {
-    if (property.kind == PropertyKind::DynamicArray && property.element != nullptr) {
+    if (is_array(property.kind) && property.element != nullptr) {
         const auto element = std::make_shared<Property>(*property.element);
         quantise_innermost(*element, quantisation);
         property.element = element;
@@ -180,6 +180,13 @@ Property array_property(std::string_view name, Property element, const ArrayOps&
     property.element = std::make_shared<const Property>(std::move(element));
     property.array = array;
     property.ops = ops;
+    return property;
+}
+
+Property optional_property(std::string_view name, Property element, const ArrayOps& optional,
+                           const TypeOps& ops, std::uint32_t offset, std::uint32_t array_dim) {
+    Property property = array_property(name, std::move(element), optional, ops, offset, array_dim);
+    property.kind = PropertyKind::Optional;
     return property;
 }
 

@@ -48,6 +48,8 @@ std::string_view to_string(PropertyKind kind) noexcept {
             return "rotator";
         case PropertyKind::BitBool:
             return "bit";
+        case PropertyKind::Optional:
+            return "optional";
     }
     return "unknown kind";
 }
@@ -82,6 +84,7 @@ std::uint32_t fixed_size_of(PropertyKind kind) noexcept {
         case PropertyKind::ObjectReference:
         case PropertyKind::Struct:
         case PropertyKind::DynamicArray:
+        case PropertyKind::Optional:
             return 0;
     }
     return 0;

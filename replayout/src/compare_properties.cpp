@@ -91,7 +91,7 @@ enum class ElementAge : std::uint8_t { Known, New };
     const RepScope& element = context.layout.element_scope(index);
     auto& kept = shadow_value<ShadowArray>(shadow);
     const std::size_t count = ops.count(object.data());
-    if (count > context.layout.limits().array_count_max) {
+    if (count > count_max_of(*cmd.property, context.layout.limits())) {
         ++context.over_limit_count;
         return false;
     }

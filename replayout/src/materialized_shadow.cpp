@@ -137,8 +137,9 @@ class BlockDecoder {
     }
 
     void decode_array(CmdIndex index, ShadowArray& array) {
-        const std::uint64_t count = reader_.read_packed_uint();
-        if (count > layout_.limits().array_count_max) {
+        const bool is_optional = layout_.cmd(index).property->kind == PropertyKind::Optional;
+        const std::uint64_t count = is_optional ? reader_.read_bits(1) : reader_.read_packed_uint();
+        if (count > count_max_of(*layout_.cmd(index).property, layout_.limits())) {
             reader_.fail();
             return;
         }
@@ -148,7 +149,12 @@ class BlockDecoder {
             return;
         }
         ChangeMask changed(resource_);
-        read_change_mask(reader_, changed, array.count * element.handle_count, EmptySet::Possible);
+        changed.reset(1);
+        changed.set(0);
+        if (!is_optional || element.handle_count > 1) {
+            read_change_mask(reader_, changed, array.count * element.handle_count,
+                             EmptySet::Possible);
+        }
         decode_values(element, changed, array.elements, element.shadow_size);
     }
 

@@ -245,7 +245,7 @@ bool PropertyReader::read_struct(const RepLayoutCmd& cmd, std::byte* memory) {
 
 bool PropertyReader::check_count(const RepLayoutCmd& cmd, std::size_t old_count,
                                  std::uint64_t count) {
-    if (count > layout_.limits().array_count_max) {
+    if (count > count_max_of(*cmd.property, layout_.limits())) {
         reader_.fail();
         return false;
     }
@@ -277,7 +277,8 @@ bool PropertyReader::read_array(CmdIndex index, const Place& place) {
     const std::byte* present =
         place.present == nullptr ? nullptr : place.present + cmd.object_offset.value;
     const std::size_t present_count = present == nullptr ? 0 : ops.count(present);
-    const std::uint64_t count = reader_.read_packed_uint();
+    const bool is_optional = cmd.property->kind == PropertyKind::Optional;
+    const std::uint64_t count = is_optional ? reader_.read_bits(1) : reader_.read_packed_uint();
     if (is_checking() && !check_count(cmd, present_count, count)) {
         return false;
     }
@@ -287,7 +288,13 @@ bool PropertyReader::read_array(CmdIndex index, const Place& place) {
         return is_changed;
     }
     ChangeMask& changed = context_.scratch.elements_[place.depth];
-    read_change_mask(reader_, changed, element_count * element.handle_count, EmptySet::Possible);
+    if (is_optional && element.handle_count == 1) {
+        changed.reset(1);
+        changed.set(0);
+    } else {
+        read_change_mask(reader_, changed, element_count * element.handle_count,
+                         EmptySet::Possible);
+    }
     auto* elements = is_checking() ? nullptr : static_cast<std::byte*>(ops.mutable_data(array));
     const auto* present_elements =
         present_count == 0 ? nullptr : static_cast<const std::byte*>(ops.data(present));

@@ -313,14 +313,23 @@ void PropertyWriter::encode_element_leaf(CmdIndex index, ConstShadowBuffer eleme
 
 void PropertyWriter::encode_array(CmdIndex index, const ShadowArray& array, ElementSpan span,
                                   std::uint32_t depth, BitWriter& writer) {
-    writer.write_packed_uint(array.count);
+    const bool is_optional = layout_.cmd(index).property->kind == PropertyKind::Optional;
+    if (is_optional) {
+        writer.write_bool(array.count != 0);
+    } else {
+        writer.write_packed_uint(array.count);
+    }
     if (array.count == 0) {
         return;
     }
     const RepScope& element = layout_.element_scope(index);
     ChangeMask& changed = context_.scratch.elements[depth];
     collect_elements(index, array, span, depth, changed);
-    write_change_mask(writer, changed, EmptySet::Possible);
+    if (is_optional && element.handle_count == 1) {
+        changed.set(0);  // a set would cost more than the value does
+    } else {
+        write_change_mask(writer, changed, EmptySet::Possible);
+    }
     std::uint32_t run_end = 0;
     for (std::uint32_t bit = changed.next(0); bit < changed.bit_count() && !writer.overflowed();
          bit = changed.next(run_end)) {

@@ -201,6 +201,7 @@ void RepLayoutBuilder::add_property(const Property& property, const Cursor& curs
             add_struct(property, cursor);
             return;
         case PropertyKind::DynamicArray:
+        case PropertyKind::Optional:
             add_array(property, cursor);
             return;
         case PropertyKind::ObjectReference:
@@ -331,7 +332,7 @@ void RepLayoutBuilder::add_array(const Property& property, const Cursor& cursor)
     }
     const std::uint64_t element_handles = layout_->scopes_[scope].handle_count;
     if (error_.code == ErrorCode::Ok &&
-        element_handles * options_.limits.array_count_max > array_handles_max) {
+        element_handles * count_max_of(property, options_.limits) > array_handles_max) {
         fail(ErrorCode::TooManyProperties, cursor.path,
              "is an array whose elements have too many leaves for array_count_max");
         return;

@@ -72,7 +72,11 @@ void append_number(std::string& line, std::uint32_t number, std::size_t width) {
     std::string line;
     append_number(line, index, 5);
     line += "  ";
-    append_column(line, std::string(2 * std::size_t{depth}, ' ') + std::string(type_name(cmd.type)),
+    const bool is_optional =
+        cmd.property != nullptr && cmd.property->kind == PropertyKind::Optional;
+    append_column(line,
+                  std::string(2 * std::size_t{depth}, ' ') +
+                      std::string(is_optional ? "Optional" : type_name(cmd.type)),
                   24);
     if (cmd.type == RepLayoutCmdType::Return) {
         append_column(line, "     -        -       -", 26);

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <memory_resource>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -123,6 +124,43 @@ struct Pawn {
     ObjectHandle target;
     std::vector<Hit> hits;
 };
+
+struct Box {
+    std::optional<std::int32_t> code;
+    std::optional<Hit> hit;
+};
+
+/// The value in a block with one of two handles, which takes three bits before it.
+void add_box(WrittenExamples& examples, const std::string& name, BlockSender& sender,
+             const Box& box, std::size_t bit_count) {
+    REQUIRE(sender.update(&box));
+    const Bytes block = sender.block(since(sender.state.version() - 1));
+    add(examples, name, [&](BitWriter& writer) { writer.write_bits_from(block, 3, bit_count); });
+}
+
+void add_optional_values(WrittenExamples& examples) {
+    TypeRegistry registry;
+    REQUIRE(struct_builder<Hit>(registry, "Hit")
+                .property<&Hit::damage>()
+                .property<&Hit::bone>()
+                .build());
+    const auto type =
+        class_builder<Box>(registry, "Box").property<&Box::code>().property<&Box::hit>().build();
+    REQUIRE(type);
+    REQUIRE(registry.freeze());
+    const auto layout = RepLayout::create(registry, **type);
+    REQUIRE(layout);
+    BlockSender sender(**layout);
+    Box box;
+    box.code = 7;
+    add_box(examples, "optional i32 of 7", sender, box, 33);
+    box.code.reset();
+    add_box(examples, "optional i32 that is none", sender, box, 1);
+    box.hit.emplace();
+    REQUIRE(sender.update(&box));
+    box.hit->bone = 9;
+    add_box(examples, "optional Hit whose bone became 9", sender, box, 12);
+}
 
 /// The class of the document's examples.
 class PawnLayout {
@@ -356,6 +394,7 @@ TEST_CASE("Wire format: every example in the document is what is written", "[doc
     add_numbers(written);
     add_sets(written);
     add_quantised_values(written);
+    add_optional_values(written);
     add_blocks(written);
     add_session(written);
     add_large_value(written);

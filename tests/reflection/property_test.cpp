@@ -10,7 +10,7 @@ using namespace replayout;
 
 namespace {
 
-constexpr auto last_kind = static_cast<unsigned>(PropertyKind::BitBool);
+constexpr auto last_kind = static_cast<unsigned>(PropertyKind::Optional);
 
 }  // namespace
 
@@ -36,6 +36,7 @@ TEST_CASE("PropertyKind: numbers stay as they are", "[reflection][property]") {
     CHECK(static_cast<int>(PropertyKind::Vector) == 15);
     CHECK(static_cast<int>(PropertyKind::DynamicArray) == 18);
     CHECK(static_cast<int>(PropertyKind::Rotator) == 19);
+    CHECK(static_cast<int>(PropertyKind::Optional) == 21);
     CHECK(static_cast<int>(QuantisationForm::VectorSteps) == 1);
     CHECK(static_cast<int>(QuantisationForm::RealSteps) == 6);
 }

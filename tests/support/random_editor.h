@@ -79,6 +79,9 @@ class RandomEditor {
             case PropertyKind::Struct:
                 edit(*property.struct_type, memory);
                 return;
+            case PropertyKind::Optional:
+                edit_optional(property, memory);
+                return;
             case PropertyKind::DynamicArray:
                 edit_array(property, memory);
                 return;
@@ -103,6 +106,18 @@ class RandomEditor {
             std::memcpy(&value, memory + index, sizeof(value));
             value = below(3) == 0 ? value + 0.0001f : static_cast<float>(below(4'001)) / 10 - 200;
             std::memcpy(memory + index, &value, sizeof(value));
+        }
+    }
+
+    void edit_optional(const Property& property, std::byte* memory) {
+        if (property.array.count(memory) == 0) {
+            property.array.resize(memory, 1);
+        } else if (below(3) == 0) {
+            property.array.resize(memory, 0);
+            return;
+        }
+        if (below(4) != 0) {
+            edit_value(*property.element, element_at(property, memory, 0));
         }
     }
 

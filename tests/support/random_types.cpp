@@ -294,6 +294,10 @@ Property RandomTypes::make_array_property(std::uint32_t depth) {
     while (element.kind == PropertyKind::BitBool) {
         element = make_plain_property();
     }
+    if (random_.percent(30)) {
+        return optional_property("", std::move(element), RawArray::array_ops(),
+                                 RawArray::type_ops());
+    }
     return array_property("", std::move(element), RawArray::array_ops(), RawArray::type_ops());
 }
 

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -145,6 +146,21 @@ struct Drone {
     std::vector<std::vector<Stance>> orders;
 };
 
+/// Optional values of every kind of element.
+struct Locker {
+    std::optional<std::int32_t> code;
+    std::optional<bool> is_locked;
+    std::optional<std::string> label;
+    std::optional<ObjectHandle> owner;
+    std::optional<Wound> wound;
+    std::optional<Vector3> place;
+    std::optional<Aim> aim;
+    std::optional<std::vector<std::uint16_t>> route;
+    std::optional<std::optional<std::uint8_t>> twice;
+    std::optional<Pouch> pouch;
+    std::vector<std::optional<std::uint32_t>> drawers;
+};
+
 /// More handles than two words of a change mask hold.
 struct Depot {
     Wound places[30];
@@ -271,6 +287,24 @@ inline void register_parts(TypeRegistry& registry) {
         .quantised(Quantisation::hundredth())
         .property<&Drone::orders>()
         .quantised(Quantisation::enumerators(3))
+        .build();
+}
+
+[[nodiscard]] inline Result<const Type*> build_locker(TypeRegistry& registry) {
+    register_parts(registry);
+    return class_builder<Locker>(registry, "Locker")
+        .property<&Locker::code>()
+        .property<&Locker::is_locked>()
+        .property<&Locker::label>()
+        .property<&Locker::owner>()
+        .property<&Locker::wound>()
+        .property<&Locker::place>()
+        .quantised(Quantisation::tenth())
+        .property<&Locker::aim>()
+        .property<&Locker::route>()
+        .property<&Locker::twice>()
+        .property<&Locker::pouch>()
+        .property<&Locker::drawers>()
         .build();
 }
 

@@ -95,6 +95,8 @@ void TreeEditor::change(const Property& property, Value& value, std::uint32_t co
         change_text(property, *text);
     } else if (auto* reference = std::get_if<Reference>(&value.content)) {
         *reference = pick_reference_();
+    } else if (property.kind == PropertyKind::Optional) {
+        change_optional(*property.element, std::get<List>(value.content).parts, count_max);
     } else if (auto* list = std::get_if<List>(&value.content)) {
         change_list(*property.element, list->parts, count_max);
     } else if (auto* record = std::get_if<Record>(&value.content)) {
@@ -221,6 +223,17 @@ void TreeEditor::change_members(const Type& type, std::vector<Value>& parts,
     for (std::uint32_t i = random_.between(1, 2); i > 0 && !parts.empty(); --i) {
         const auto index = random_.below(static_cast<std::uint32_t>(parts.size()));
         change(*members.at(index), parts[index], count_max);
+    }
+}
+
+void TreeEditor::change_optional(const Property& element, std::vector<Value>& parts,
+                                 std::uint32_t count_max) {
+    if (parts.empty()) {
+        append(element, parts, 1, count_max);
+    } else if (random_.percent(40)) {
+        parts.clear();
+    } else {
+        change(element, parts.front(), std::min(count_max, nested_count_max));
     }
 }
 

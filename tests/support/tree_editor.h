@@ -55,6 +55,8 @@ class TreeEditor {
     [[nodiscard]] double draw_number(double previous);
     void change_members(const Type& type, std::vector<Value>& parts, std::uint32_t count_max);
     void change_list(const Property& element, std::vector<Value>& parts, std::uint32_t count_max);
+    void change_optional(const Property& element, std::vector<Value>& parts,
+                         std::uint32_t count_max);
     void append(const Property& element, std::vector<Value>& parts, std::uint32_t count,
                 std::uint32_t count_max);
     [[nodiscard]] Text make_text(std::uint32_t bytes);

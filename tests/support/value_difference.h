@@ -44,6 +44,7 @@ namespace detail {
             const std::string member = find_difference(*property.struct_type, left, right);
             return member.empty() ? "" : "." + member;
         }
+        case PropertyKind::Optional:
         case PropertyKind::DynamicArray: {
             const std::size_t count = property.array.count(left);
             if (count != property.array.count(right)) {

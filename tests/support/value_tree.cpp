@@ -101,6 +101,7 @@ class Reader {
             case PropertyKind::ObjectReference:
                 return name_(property.reference.get(memory), path_);
             case PropertyKind::DynamicArray:
+            case PropertyKind::Optional:
                 return read_array(property, memory);
             case PropertyKind::Vector:
             case PropertyKind::Rotator:
@@ -295,6 +296,7 @@ void write_value(const Property& property, void* memory, const Value& value) {
             property.reference.set(memory, ObjectHandle{std::get<Reference>(value.content).id});
             return;
         case PropertyKind::DynamicArray:
+        case PropertyKind::Optional:
             write_array(property, memory, std::get<List>(value.content));
             return;
         case PropertyKind::BitBool: {
@@ -329,6 +331,7 @@ Value default_value(const Property& property) {
         case PropertyKind::ObjectReference:
             return Reference();
         case PropertyKind::DynamicArray:
+        case PropertyKind::Optional:
             return List();
         case PropertyKind::Vector:
         case PropertyKind::Rotator:

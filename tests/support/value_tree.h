@@ -47,7 +47,7 @@ struct Record {
 struct Atom {
     std::vector<Value> parts;
 };
-/// A dynamic array.
+/// A dynamic array, or an optional value.
 struct List {
     std::vector<Value> parts;
 };

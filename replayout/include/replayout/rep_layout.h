@@ -12,6 +12,7 @@
 #include <replayout/reflection/error.h>
 #include <replayout/reflection/hash.h>
 #include <replayout/reflection/memory.h>
+#include <replayout/reflection/property.h>
 #include <replayout/reflection/type_registry.h>
 #include <replayout/rep_layout_cmd.h>
 
@@ -31,6 +32,12 @@ struct RepLimits {
     std::uint32_t string_bytes_max = 1'024;  ///< of one string or name
     std::uint32_t array_count_max = 2'048;   ///< elements of one dynamic array
 };
+
+/// How many elements an array may have, or an optional value.
+[[nodiscard]] inline std::uint32_t count_max_of(const Property& array,
+                                                const RepLimits& limits) noexcept {
+    return array.kind == PropertyKind::Optional ? 1 : limits.array_count_max;
+}
 
 struct RepLayoutOptions {
     RepLimits limits;

@@ -26,10 +26,12 @@ enum class RepLayoutCmdType : std::uint8_t {
     String,  ///< packed byte count, then UTF-8; also names
     Object,  ///< packed NetGUID
     NetSerializeStruct,
-    DynamicArray,  ///< packed count, set of changed element handles, their values
-    Return,        ///< ends the commands of an element, and the list
-    BitBool,       ///< one bit: of a byte in the object, the lowest of a byte in the shadow
-    Quantised,     ///< the integers of <replayout/quantise.h>, which the shadow holds
+    /// Packed count, set of changed element handles, their values. Also an optional value: an array
+    /// of one element or none, whose count is one bit.
+    DynamicArray,
+    Return,     ///< ends the commands of an element, and the list
+    BitBool,    ///< one bit: of a byte in the object, the lowest of a byte in the shadow
+    Quantised,  ///< the integers of <replayout/quantise.h>, which the shadow holds
 };
 
 /// True where memory is compared, copied and sent as plain bytes.

@@ -130,6 +130,19 @@ template <typename String>
                                       const ArrayOps& array, const TypeOps& ops,
                                       std::uint32_t offset = 0, std::uint32_t array_dim = 1);
 
+/// An optional value of any make; `optional` as of an array that holds one element or none.
+[[nodiscard]] Property optional_property(std::string_view name, Property element,
+                                         const ArrayOps& optional, const TypeOps& ops,
+                                         std::uint32_t offset = 0, std::uint32_t array_dim = 1);
+
+/// An optional value in the manner of std::optional.
+template <typename Optional>
+[[nodiscard]] Property optional_property(std::string_view name, Property element,
+                                         std::uint32_t offset = 0, std::uint32_t array_dim = 1) {
+    return optional_property(name, std::move(element), make_optional_ops<Optional>(),
+                             make_type_ops<Optional>(), offset, array_dim);
+}
+
 /// A contiguous container in the manner of std::vector.
 template <typename Container>
 [[nodiscard]] Property array_property(std::string_view name, Property element,

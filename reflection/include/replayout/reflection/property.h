@@ -48,8 +48,9 @@ enum class PropertyKind : std::uint8_t {
     Quat,    ///< four floats
     Struct,
     DynamicArray,
-    Rotator,  ///< three floats: pitch, yaw, roll in degrees
-    BitBool,  ///< one bit of a byte, of a bitfield or a set of flags
+    Rotator,   ///< three floats: pitch, yaw, roll in degrees
+    BitBool,   ///< one bit of a byte, of a bitfield or a set of flags
+    Optional,  ///< a value, or none: in memory a container of one element at most
 };
 
 /// Stable lower-case English word for a kind ("int32", "dynamic array").
@@ -62,6 +63,11 @@ enum class PropertyKind : std::uint8_t {
 [[nodiscard]] constexpr bool is_plain(PropertyKind kind) noexcept {
     return kind <= PropertyKind::Enum || kind == PropertyKind::Vector ||
            kind == PropertyKind::Quat || kind == PropertyKind::Rotator;
+}
+
+/// True for the kinds that have elements and ArrayOps.
+[[nodiscard]] constexpr bool is_array(PropertyKind kind) noexcept {
+    return kind == PropertyKind::DynamicArray || kind == PropertyKind::Optional;
 }
 
 /// RepNotify. `object` is the value of the type that declares the property: for a property of a
@@ -91,14 +97,14 @@ struct Property {
     Quantisation quantisation;
     /// Kind Struct: the struct. Never null then.
     const Type* struct_type = nullptr;
-    /// Kind DynamicArray: one element, at offset 0, without a C array or a notify of its own. Never
-    /// null then.
+    /// Kinds DynamicArray and Optional: one element, at offset 0, without a C array or a notify of
+    /// its own. Never null then.
     std::shared_ptr<const Property> element;
-    /// Of the property's own C++ type. Needed for DynamicArray elements that are not plain, and for
+    /// Of the property's own C++ type. Needed for elements of arrays that are not plain, and for
     /// a property with a notify (to keep the previous value). The registry fills them for plain
     /// kinds (on bytes) and for structs (from the struct type) where they are absent.
     TypeOps ops;
-    ArrayOps array;          ///< kind DynamicArray
+    ArrayOps array;          ///< kinds DynamicArray and Optional
     StringOps string;        ///< kinds String and Name
     ReferenceOps reference;  ///< kind ObjectReference
     NotifyFunction notify;

@@ -99,7 +99,7 @@ template <typename T>
         property.string = Kind::string_ops(registry);
     } else if constexpr (kind == PropertyKind::ObjectReference) {
         property.reference = Kind::reference_ops();
-    } else if constexpr (kind == PropertyKind::DynamicArray) {
+    } else if constexpr (is_array(kind)) {
         property.array = Kind::array_ops();
         const auto element = std::make_shared<Property>();
         const std::string_view unknown =
