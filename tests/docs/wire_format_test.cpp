@@ -218,6 +218,62 @@ Digest128 fingerprint_of_pawn() {
     return items.digest();
 }
 
+struct Gauge {
+    Vector3 place;
+    std::int16_t level = 0;
+    double share = 0.0;
+    std::optional<std::uint8_t> mark;
+};
+
+TEST_CASE("Wire format: the fingerprint of quantised and optional values follows its rule",
+          "[docs][wire_format]") {
+    TypeRegistry registry;
+    const auto type = class_builder<Gauge>(registry, "Gauge")
+                          .property<&Gauge::place>()
+                          .quantised(Quantisation::tenth())
+                          .property<&Gauge::level>()
+                          .quantised(Quantisation::range(-5, 10))
+                          .property<&Gauge::share>()
+                          .quantised(Quantisation::steps(0.0, 1.0, 0.25))
+                          .property<&Gauge::mark>()
+                          .build();
+    REQUIRE(type);
+    REQUIRE(registry.freeze());
+    const auto layout = RepLayout::create(registry, **type);
+    REQUIRE(layout);
+    Fingerprint items;
+    const auto add_quantised = [&](const char* name, std::uint64_t kind, std::uint64_t form) {
+        items.add(name);
+        items.add(0);
+        items.add(kind);
+        items.add(0);
+        items.add("quantised");
+        items.add(form);
+    };
+    items.add("replayout layout 1");
+    items.add("Gauge");
+    items.add(1'024);
+    items.add(2'048);
+    add_quantised("place", 15, 1);
+    items.add(10);
+    add_quantised("level", 2, 5);
+    items.add(0xFFFF'FFFF'FFFF'FFFBu);
+    items.add(10);
+    add_quantised("share", 10, 6);
+    items.add(0);
+    items.add(0x3FF0'0000'0000'0000u);
+    items.add(4);
+    items.add("mark");
+    items.add(0);
+    items.add(21);
+    items.add(0);
+    items.add(5);
+    items.add(1);
+    items.add("return");
+    items.add("return");
+    CHECK((*layout)->fingerprint() == items.digest());
+}
+
 void add_blocks(WrittenExamples& examples) {
     const PawnLayout layout;
     BlockSender sender(*layout);
