@@ -297,6 +297,9 @@ void dequantise_quat(std::uint32_t bits, const QuantisedValue& value, void* memo
 [[nodiscard]] QuantisedValue quantise_quat(std::uint32_t bits, const void* memory) noexcept {
     QuantisedValue anchor = quantise_components(bits, load_quat(memory));
     QuantisedValue value = requantise_quat(bits, anchor);
+    if (value == anchor) {
+        return value;
+    }
     for (std::uint32_t count = 1, power = 1; value != anchor; ++count) {
         if (count == power) {
             anchor = value;

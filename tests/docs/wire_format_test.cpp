@@ -3,6 +3,7 @@
 // Writes every worked example of docs/wire_format.md and compares it with the document.
 #include <replayout/bit_writer.h>
 #include <replayout/change_mask.h>
+#include <replayout/collection.h>
 #include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/quantise.h>
@@ -160,6 +161,28 @@ void add_optional_values(WrittenExamples& examples) {
     REQUIRE(sender.update(&box));
     box.hit->bone = 9;
     add_box(examples, "optional Hit whose bone became 9", sender, box, 12);
+}
+
+struct Flags {
+    std::map<std::int8_t, bool> flags;
+};
+
+void add_collections(WrittenExamples& examples) {
+    TypeRegistry registry;
+    REQUIRE(register_collection<std::map<std::int8_t, bool>>(registry));
+    const auto type = class_builder<Flags>(registry, "Flags").property<&Flags::flags>().build();
+    REQUIRE(type);
+    REQUIRE(registry.freeze());
+    const auto layout = RepLayout::create(registry, **type);
+    REQUIRE(layout);
+    BlockSender sender(**layout);
+    Flags flags;
+    flags.flags = {{3, false}, {-1, true}};
+    REQUIRE(sender.update(&flags));
+    const Bytes block = sender.block(since(0));
+    // Of one handle the set takes two bits.
+    add(examples, "map of i8 to bool, -1 to true and 3 to false",
+        [&](BitWriter& writer) { writer.write_bits_from(block, 2, 26); });
 }
 
 /// The class of the document's examples.
@@ -451,6 +474,7 @@ TEST_CASE("Wire format: every example in the document is what is written", "[doc
     add_sets(written);
     add_quantised_values(written);
     add_optional_values(written);
+    add_collections(written);
     add_blocks(written);
     add_session(written);
     add_large_value(written);

@@ -16,6 +16,7 @@
 #include <replayout/bit_writer.h>
 #include <replayout/package_map.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <type_traits>
@@ -46,6 +47,18 @@ class NetArchive {
 
     /// A reference as its NetGUID. Reading: false when the id is not mapped; `object` is then null.
     [[nodiscard]] bool serialize_object(ObjectHandle& object, PackageMap* map);
+
+    /// Reading: turns of a loop and bytes of memory that the value is about to take, from what one
+    /// packet may cost. False, and failed, when that is spent. Writing: true.
+    [[nodiscard]] bool spend(std::size_t steps, std::size_t bytes) noexcept {
+        return is_saving() || (reader_->spend_steps(steps) && reader_->spend_allocation(bytes));
+    }
+
+    /// Reading: what was read is wrong, and the whole block is refused.
+    void fail() noexcept {
+        REPLAYOUT_ASSERT(is_loading());
+        reader_->fail();
+    }
 
   private:
     BitWriter* writer_ = nullptr;
