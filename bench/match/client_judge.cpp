@@ -7,10 +7,8 @@ namespace replayout::match {
 
 namespace {
 
-[[nodiscard]] std::string describe(const MatchObject& object, std::uint64_t handle,
-                                   std::size_t field_index) {
-    return "object " + std::to_string(handle) + " of class \"" +
-           std::string(object.match_class().layout->type().name()) + "\", field " +
+[[nodiscard]] std::string describe(const MatchObject& object, std::size_t field_index) {
+    return " of class \"" + std::string(object.match_class().layout->type().name()) + "\", field " +
            std::to_string(field_index) + " (" +
            object.match_class().layout->parents()[field_index].property->name + ")";
 }
@@ -61,14 +59,14 @@ std::string ClientJudge::compare(const Side& side, const MatchObject& server_obj
                                  const MatchObject& client_object,
                                  ObjectHandle client_handle) const {
     if (&server_object.match_class() != &client_object.match_class()) {
-        return "an object is of another class";
+        return " is of another class";
     }
     const auto& fields = server_object.match_class().fields;
     for (std::size_t i = 0; i < fields.size(); ++i) {
         const MatchClass::Field& field = fields[i];
         if (field.type != FieldType::ObjectRef) {
             if (server_object.encode(field) != client_object.encode(field)) {
-                return describe(server_object, client_handle.value, i) + " has another value";
+                return describe(server_object, i) + " has another value";
             }
             continue;
         }
@@ -78,7 +76,7 @@ std::string ClientJudge::compare(const Side& side, const MatchObject& server_obj
         const ObjectHandle expected =
             side.driver.guids().find_object(server_.guids().find_guid(named));
         if (named != server_object.reference(field) || held != expected) {
-            return describe(server_object, client_handle.value, i) + " names another object";
+            return describe(server_object, i) + " names another object";
         }
     }
     return {};
@@ -114,7 +112,12 @@ ClientVerdict ClientJudge::judge(const MatchWorld& client_world, const NetDriver
                     return;
                 }
                 ++object_count;
-                note(compare(side, *world_.find(server_handle), *object, client_handle));
+                const std::string difference =
+                    compare(side, *world_.find(server_handle), *object, client_handle);
+                if (!difference.empty()) {
+                    note("object " + std::to_string(id) + " of recording " +
+                         std::to_string(recording) + difference);
+                }
                 crc.object(id, object->match_class().class_index);
                 for (const auto& [index, set_field] : fields) {
                     const MatchClass::Field& field = object->match_class().fields[index];

@@ -4,11 +4,17 @@
 #include "match/battle.h"
 #include "match/match_options.h"
 #include "match/match_session.h"
+#include "match/printable.h"
 #include "match/progress.h"
 #include "match/trace_reader.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <exception>
+#include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -25,8 +31,7 @@ constexpr int exit_unusable = 2;
         BattleSettings settings;
         settings.seed = options.seed;
         if (options.ticks != 0) {
-            settings.tick_count =
-                static_cast<std::uint32_t>(options.ticks < 1'000'000 ? options.ticks : 1'000'000);
+            settings.tick_count = static_cast<std::uint32_t>(options.ticks);
         }
         recordings.push_back(make_battle(settings));
         return true;
@@ -42,22 +47,48 @@ constexpr int exit_unusable = 2;
     return true;
 }
 
-[[nodiscard]] bool write_json(const std::string& path, const std::string& json) {
-    if (path.empty()) {
-        return true;
+/// The file for the figures, opened before the match is played: who cannot have it should learn
+/// that at once.
+class JsonFile {
+  public:
+    /// No path: no file. "-": stdout.
+    explicit JsonFile(std::string path) : path_(std::move(path)) {
+        if (!path_.empty()) {
+            file_ = path_ == "-" ? stdout : std::fopen(path_.c_str(), "w");
+            complain(file_ != nullptr, "cannot be written");
+        }
     }
-    std::FILE* file = path == "-" ? stdout : std::fopen(path.c_str(), "w");
-    if (file == nullptr) {
-        std::fprintf(stderr, "%s: cannot be written\n", path.c_str());
-        return false;
+    ~JsonFile() {
+        if (file_ != nullptr && file_ != stdout) {
+            std::fclose(file_);
+        }
     }
-    const bool is_written = std::fwrite(json.data(), 1, json.size(), file) == json.size();
-    const bool is_closed = file == stdout ? std::fflush(file) == 0 : std::fclose(file) == 0;
-    if (!is_written || !is_closed) {
-        std::fprintf(stderr, "%s: could not be written whole\n", path.c_str());
+    JsonFile(const JsonFile&) = delete;
+    JsonFile& operator=(const JsonFile&) = delete;
+
+    [[nodiscard]] bool is_good() const noexcept { return is_good_; }
+
+    void write(const std::string& json) {
+        if (file_ == nullptr) {
+            return;
+        }
+        const bool is_written = std::fwrite(json.data(), 1, json.size(), file_) == json.size();
+        complain(is_written && std::fflush(file_) == 0, "could not be written whole");
     }
-    return is_written && is_closed;
-}
+
+  private:
+    void complain(bool is_good, const char* what) {
+        if (!is_good) {
+            std::fprintf(stderr, "%s: %s (%s)\n", path_ == "-" ? "stdout" : path_.c_str(), what,
+                         std::strerror(errno));
+            is_good_ = false;
+        }
+    }
+
+    std::string path_;
+    std::FILE* file_ = nullptr;
+    bool is_good_ = true;
+};
 
 [[nodiscard]] int run(const MatchOptions& options) {
     std::vector<Recording> recordings;
@@ -66,21 +97,26 @@ constexpr int exit_unusable = 2;
     }
     const auto schema = MatchSchema::create(recordings);
     if (!schema) {
-        std::fprintf(stderr, "%s\n", schema.error().message.c_str());
+        std::fprintf(stderr, "%s\n", printable(schema.error().message).c_str());
+        return exit_unusable;
+    }
+    JsonFile json(options.json_path);
+    if (!json.is_good()) {
         return exit_unusable;
     }
     MatchSession session(options, recordings, **schema);
     Progress progress("playing", session.tick_count(), options.is_quiet);
     const MatchResult result = session.run(progress);
     const bool is_good = result.is_good(options);
-    if (!write_json(options.json_path, to_json(options, result))) {
-        return exit_unusable;
-    }
+    json.write(to_json(options, result));
     if (!options.is_quiet || !is_good) {
         std::FILE* screen = options.json_path == "-" ? stderr : stdout;
         std::fputs(report(options, result).c_str(), screen);
     }
-    return is_good ? exit_equal : exit_differs;
+    if (!is_good) {
+        return exit_differs;
+    }
+    return json.is_good() ? exit_equal : exit_unusable;
 }
 
 }  // namespace
@@ -88,5 +124,15 @@ constexpr int exit_unusable = 2;
 int main(int argc, char** argv) {
     MatchOptions options;
     const int status = parse_options(argc, argv, options);
-    return status >= 0 ? status : run(options);
+    if (status >= 0) {
+        return status;
+    }
+    try {
+        return run(options);
+    } catch (const std::bad_alloc&) {
+        std::fputs("out of memory: fewer clients or shorter recordings need less\n", stderr);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s\n", printable(error.what()).c_str());
+    }
+    return exit_unusable;
 }

@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdio>
+
 namespace replayout::match {
 
 namespace {
@@ -13,12 +15,16 @@ constexpr int go_on = -1;
 // Every client is a whole driver in this process; a thousand of them are about a gigabyte.
 constexpr std::uint32_t clients_max = 1'024;
 
+// Nine hours. The battle is made as a whole before it is played.
+constexpr std::uint32_t ticks_max = 1'000'000;
+
 /// Of text, before it is converted: CLI::Range lets "nan" pass, and unsigned conversions let "-5"
-/// pass.
+/// pass and take "010" for eight.
 [[nodiscard]] CLI::Validator number(double min, double max) {
     const auto check = [min, max](const std::string& text) {
         double value = 0;
-        const bool is_number = CLI::detail::lexical_cast(text, value);
+        const bool is_octal = text.size() > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9';
+        const bool is_number = !is_octal && CLI::detail::lexical_cast(text, value);
         return is_number && value >= min && value <= max
                    ? std::string()
                    : text + " is not a number from " + CLI::detail::to_string(min) + " to " +
@@ -79,7 +85,7 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
         ->check(number(0, 9e18))
         ->capture_default_str();
     app.add_option("--ticks", options.ticks, "ticks to play, 30 a second; 0: all")
-        ->check(number(0, 1e12))
+        ->check(number(0, ticks_max))
         ->capture_default_str();
     app.add_option("--join-over", options.join_over_s, "seconds over which the clients join")
         ->check(number(0, 1e6))
@@ -95,6 +101,10 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : exit_bad_arguments;
+    }
+    if (app.count("--json") > 0 && options.json_path.empty()) {
+        std::fprintf(stderr, "--json needs the name of a file\n");
+        return exit_bad_arguments;
     }
     options.is_sharing = sharing == "on";
     options.has_twin = twin == "on";

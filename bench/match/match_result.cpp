@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "match/match_result.h"
 
+#include "match/printable.h"
+
 #include <cstdarg>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -44,8 +46,8 @@ namespace {
 void report_world(std::string& text, const MatchOptions& options, const MatchResult& result) {
     const NetStats& stats = result.stats;
     for (const RecordingResult& recording : result.recordings) {
-        print(text, "  %-22s %s, end state %s\n", "recording", recording.name.substr(0, 60).c_str(),
-              hex(recording.server_crc32, 8).c_str());
+        print(text, "  %-22s %s, end state %s\n", "recording",
+              printable(recording.name, 60).c_str(), hex(recording.server_crc32, 8).c_str());
     }
     print(text, "  %-22s %s spawned, %s live at the end\n", "objects",
           grouped(result.objects_spawned).c_str(), grouped(result.objects_live).c_str());
@@ -114,7 +116,7 @@ std::string report(const MatchOptions& options, const MatchResult& result) {
     if (result.is_good(options)) {
         text += "All clients equal the server.\n";
     } else if (!result.first_difference.empty()) {
-        text += "NOT EQUAL. First difference: " + result.first_difference + "\n";
+        text += "NOT EQUAL. First difference: " + printable(result.first_difference) + "\n";
     } else if (!result.is_settled) {
         text += "NOT SETTLED: something was still being sent when time was up.\n";
     } else if (result.quiescent_bytes != 0) {

@@ -105,9 +105,8 @@ Status MatchSchema::add_class(const Recording& recording, std::uint32_t recordin
         size = align_up(size, form.alignment);
         // A recording may repeat a name or have none; a type may not.
         std::string name = field.name;
-        if (name.empty() || !names.insert(name).second) {
-            name += "#" + std::to_string(i);
-            names.insert(name);
+        for (std::uint32_t number = i; name.empty() || !names.insert(name).second; ++number) {
+            name = field.name + "#" + std::to_string(number);
         }
         properties.push_back(make_property(field, name, size));
         match_class->fields.push_back({field.type, size, i + 1});

@@ -2,6 +2,7 @@
 #include "match/trace_reader.h"
 
 #include "match/gzip_stream.h"
+#include "match/printable.h"
 #include "match/trace_cursor.h"
 
 #include <algorithm>
@@ -68,6 +69,7 @@ class TraceDecoder {
     std::uint32_t announced_object_count_ = 0;
     std::uint32_t declared_field_count_ = 0;
     std::uint64_t live_field_count_ = 0;
+    std::uint32_t live_object_count_ = 0;
     std::vector<std::uint32_t> class_of_object_;  // by id - 1; no_class once destroyed
     std::optional<std::uint32_t> tick_;
 };
@@ -105,6 +107,10 @@ void TraceDecoder::header() {
     const auto flags = in_->read<std::uint16_t>();
     recording_.tick_rate_hz = in_->read<float>();
     announced_tick_count_ = in_->read<std::uint32_t>();
+    if (!in_->failed() && announced_tick_count_ > limits_.tick_count_max) {
+        in_->fail("it announces more than " + std::to_string(limits_.tick_count_max) + " ticks");
+        return;
+    }
     announced_object_count_ = in_->read<std::uint32_t>();
     if (in_->failed()) {
         return;
@@ -221,6 +227,10 @@ std::string TraceDecoder::spawn_fault(std::uint32_t object, std::uint16_t class_
         return "of class " + std::to_string(class_index) + ", but has only " +
                std::to_string(recording_.classes.size()) + " classes";
     }
+    if (live_object_count_ >= limits_.live_objects_max) {
+        return "when more than " + std::to_string(limits_.live_objects_max) +
+               " objects would be live";
+    }
     if (recording_.classes[class_index].fields.size() >
         limits_.live_fields_max - live_field_count_) {
         return "when all live objects together would have more than " +
@@ -239,6 +249,7 @@ void TraceDecoder::spawn(std::uint32_t object) {
         in_->fail("spawns object " + std::to_string(object) + ' ' + fault);
         return;
     }
+    ++live_object_count_;
     live_field_count_ += recording_.classes[class_index].fields.size();
     class_of_object_.push_back(class_index);
     recording_.append_spawn(object, class_index);
@@ -285,6 +296,7 @@ void TraceDecoder::destroy(std::uint32_t object) {
         return;
     }
     std::uint32_t& class_index = class_of_object_[object - 1];
+    --live_object_count_;
     live_field_count_ -= recording_.classes[class_index].fields.size();
     class_index = no_class;
     recording_.append_destroy(object);
@@ -308,16 +320,6 @@ void TraceDecoder::trailer() {
         in_->fail("announces " + std::to_string(announced_object_count_) + " objects and spawns " +
                   std::to_string(recording_.object_count));
     }
-}
-
-// A message is one line, also when the name of the file has line ends in it.
-[[nodiscard]] std::string printable(std::string_view name) {
-    std::string text(name);
-    for (char& letter : text) {
-        const auto code = static_cast<unsigned char>(letter);
-        letter = code < 0x20 || code == 0x7F ? '?' : letter;
-    }
-    return text;
 }
 
 [[nodiscard]] TraceError make_file_error(std::string_view name, std::string_view what) {

@@ -49,6 +49,13 @@ struct TraceLimits {
     /// a spawn of 7 bytes can claim 65,535 fields in the world of the server and of every client.
     /// The fullest has 13,001.
     std::uint64_t live_fields_max = std::uint64_t{4} << 20;
+
+    /// Objects live at one time, which are as many as a server can have. The fullest has 1,034.
+    std::uint32_t live_objects_max = 65'536;
+
+    /// Ticks, which cost time even when nothing happens in them: nine hours at 30 a second. The
+    /// longest has 12,320.
+    std::uint32_t tick_count_max = 1'000'000;
 };
 
 struct TraceError {

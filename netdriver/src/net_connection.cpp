@@ -68,7 +68,7 @@ CloseReason NetConnection::read_payload(std::span<const std::byte> payload, bool
     budget.allocation_bytes = config_.decode_allocation_bytes_max;
     BitReader reader(payload, &budget);
     if (has_bunches) {
-        const CloseReason reason = read_bunches(reader, handler);
+        const CloseReason reason = read_bunches(reader, budget, handler);
         if (reason != CloseReason::None) {
             return reason;
         }
@@ -81,7 +81,8 @@ CloseReason NetConnection::read_payload(std::span<const std::byte> payload, bool
     return handler.handle_blocks(reader);
 }
 
-CloseReason NetConnection::read_bunches(BitReader& reader, PayloadHandler& handler) {
+CloseReason NetConnection::read_bunches(BitReader& reader, DecodeBudget& budget,
+                                        PayloadHandler& handler) {
     const std::uint64_t count = reader.read_packed_uint();
     if (count == 0) {
         return CloseReason::MalformedBunch;
@@ -98,7 +99,7 @@ CloseReason NetConnection::read_bunches(BitReader& reader, PayloadHandler& handl
             reason = control_receiver_.receive(header, payload, *this);
             control_handler_ = nullptr;
         } else if (state_ != ConnectionState::Closing) {
-            reason = handler.handle_bunch(header, payload);
+            reason = handler.handle_bunch(header, payload, budget);
         }
         if (reason != CloseReason::None || state_ == ConnectionState::Closed) {
             return reason;

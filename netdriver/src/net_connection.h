@@ -17,9 +17,11 @@ namespace replayout {
 /// Takes what the payload of a packet holds, in the order in which it lies there.
 class PayloadHandler {
   public:
-    /// A bunch on an object's channel. Anything but None ends the connection.
+    /// A bunch on an object's channel. Anything but None ends the connection. `budget` is that of
+    /// the packet.
     [[nodiscard]] virtual CloseReason handle_bunch(const BunchHeader& header,
-                                                   std::span<const std::byte> payload) = 0;
+                                                   std::span<const std::byte> payload,
+                                                   DecodeBudget& budget) = 0;
     /// A whole message of the control channel.
     [[nodiscard]] virtual CloseReason handle_control(std::span<const std::byte> message) = 0;
     /// The blocks of a packet, up to its end.
@@ -68,7 +70,8 @@ class NetConnection final : private ReliableMessageHandler {
                                              std::span<const std::byte> payload) override;
     [[nodiscard]] CloseReason read_payload(std::span<const std::byte> payload, bool has_bunches,
                                            PayloadHandler& handler);
-    [[nodiscard]] CloseReason read_bunches(BitReader& reader, PayloadHandler& handler);
+    [[nodiscard]] CloseReason read_bunches(BitReader& reader, DecodeBudget& budget,
+                                           PayloadHandler& handler);
     void answer_or_probe(NetTime now);
     [[nodiscard]] bool has_passed(NetTime since, std::uint32_t milliseconds,
                                   NetTime now) const noexcept {

@@ -10,6 +10,32 @@
 
 namespace replayout {
 
+namespace {
+
+/// An array may grow from nothing to its greatest count in one packet, which a client must be able
+/// to take.
+[[nodiscard]] Status check_arrays(const RepLayout& layout, const NetConfig& config) {
+    for (const RepLayoutCmd& cmd : layout.cmds()) {
+        if (cmd.type != RepLayoutCmdType::DynamicArray) {
+            continue;
+        }
+        const std::uint64_t bytes =
+            std::uint64_t{cmd.element_size} * count_max_of(*cmd.property, layout.limits());
+        if (bytes > config.decode_allocation_bytes_max) {
+            return Error{ErrorCode::LimitExceeded,
+                         "net driver: layout of \"" + std::string(layout.type().name()) +
+                             "\": array \"" + cmd.property->name + "\" may have " +
+                             std::to_string(count_max_of(*cmd.property, layout.limits())) +
+                             " elements of " + std::to_string(cmd.element_size) +
+                             " bytes, which is more than decode_allocation_bytes_max; lower "
+                             "array_count_max or raise that"};
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
 NetDriver::NetDriver(const NetDriverSettings& settings, Transport& transport, NetWorld& world)
     : settings_(settings),
       transport_(transport),
@@ -49,6 +75,11 @@ Status NetDriver::listen() {
     if (!status) {
         return status;
     }
+    for (std::uint32_t number = 0; number < layouts_->count(); ++number) {
+        if (status = check_arrays(*layouts_->find(number), settings_.config); !status) {
+            return status;
+        }
+    }
     server_ = std::make_unique<ReplicationServer>(settings_, *layouts_, transport_, world_, guids_,
                                                   stats_);
     return {};
@@ -59,6 +90,7 @@ Status NetDriver::connect(PeerId server, NetTime now) {
     if (!status) {
         return status;
     }
+    now_ = now;
     guids_.set_authority(NetGUIDCache::Authority::Learns);
     client_ = std::make_unique<ReplicationClient>(settings_, *layouts_, transport_, world_, guids_,
                                                   stats_, server, now);
@@ -104,9 +136,61 @@ void NetDriver::remove_object(NetObjectId id) {
     server_->remove_object(id);
 }
 
+void NetDriver::set_owner(NetObjectId id, PeerId owner) {
+    ObjectFacts facts = facts_of(id);
+    facts.owner = owner;
+    facts.has_owner = true;
+    server_->set_facts(id, facts);
+}
+
+void NetDriver::clear_owner(NetObjectId id) {
+    ObjectFacts facts = facts_of(id);
+    facts.owner = PeerId{};
+    facts.has_owner = false;
+    server_->set_facts(id, facts);
+}
+
+void NetDriver::set_autonomous(NetObjectId id, bool is_autonomous) {
+    ObjectFacts facts = facts_of(id);
+    facts.is_autonomous = is_autonomous;
+    server_->set_facts(id, facts);
+}
+
+void NetDriver::set_replicates_physics(NetObjectId id, bool has_physics) {
+    ObjectFacts facts = facts_of(id);
+    facts.has_physics = has_physics;
+    server_->set_facts(id, facts);
+}
+
+void NetDriver::set_property_active(NetObjectId id, std::string_view property, bool is_active) {
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    server_->set_property_active(id, property, is_active);
+}
+
+void NetDriver::set_dynamic_condition(NetObjectId id, std::string_view property,
+                                      LifetimeCondition condition) {
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    server_->set_dynamic_condition(id, property, condition);
+}
+
+void NetDriver::set_is_replay(PeerId peer, bool is_replay) {
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    server_->set_is_replay(peer, is_replay);
+}
+
+const ObjectFacts& NetDriver::facts_of(NetObjectId id) const {
+    REPLAYOUT_ASSERT(server_ != nullptr && server_->objects().contains(id));
+    return server_->objects().at(id.index)->facts();
+}
+
 NetGUID NetDriver::guid_of(NetObjectId id) const {
     REPLAYOUT_ASSERT(server_ != nullptr && server_->objects().contains(id));
     return server_->objects().at(id.index)->guid();
+}
+
+std::optional<ConnectionShadow> NetDriver::connection_shadow(PeerId peer, NetObjectId id) const {
+    REPLAYOUT_ASSERT(server_ != nullptr && server_->objects().contains(id));
+    return server_->connection_shadow(peer, id);
 }
 
 std::uint32_t NetDriver::object_count() const noexcept {
@@ -139,13 +223,11 @@ bool NetDriver::is_settled() const noexcept {
 }
 
 ConnectionState NetDriver::state() const noexcept {
-    REPLAYOUT_ASSERT(client_ != nullptr);
-    return client_->connection().state();
+    return client_ == nullptr ? ConnectionState::Closed : client_->connection().state();
 }
 
 CloseReason NetDriver::close_reason() const noexcept {
-    REPLAYOUT_ASSERT(client_ != nullptr);
-    return client_->connection().close_reason();
+    return client_ == nullptr ? CloseReason::None : client_->connection().close_reason();
 }
 
 NetGUID NetDriver::find_reference(ObjectHandle object, const RepPath& path) const noexcept {

@@ -13,6 +13,17 @@
 
 namespace replayout {
 
+/// What an object is to the connections, as far as conditions ask.
+struct ObjectFacts {
+    PeerId owner;
+    bool has_owner = false;
+    /// The owner controls it; for everybody else it is simulated.
+    bool is_autonomous = false;
+    bool has_physics = false;
+
+    friend constexpr bool operator==(const ObjectFacts&, const ObjectFacts&) noexcept = default;
+};
+
 /// One replicated object: identity, and what is kept of it once for all connections.
 class ObjectReplicator {
   public:
@@ -30,12 +41,15 @@ class ObjectReplicator {
     [[nodiscard]] ObjectHandle object() const noexcept { return object_; }
     [[nodiscard]] NetGUID guid() const noexcept { return guid_; }
     [[nodiscard]] std::uint32_t layout_number() const noexcept { return layout_number_; }
+    [[nodiscard]] const ObjectFacts& facts() const noexcept { return facts_; }
+    void set_facts(const ObjectFacts& facts) noexcept { facts_ = facts; }
 
   private:
     ChangelistState changelist_state_;
     ObjectHandle object_;
     NetGUID guid_;
     std::uint32_t layout_number_;
+    ObjectFacts facts_;
 };
 
 class ObjectStore {

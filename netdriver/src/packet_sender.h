@@ -29,6 +29,7 @@ struct SentRecord {
     std::uint32_t object_index = 0;
     SentVersions versions;
     RepRange range;
+    bool is_initial = false;  ///< with what is sent only at first
 };
 
 /// Learns what became of what was sent.

@@ -173,7 +173,8 @@ void PairValidator::touch(const BitRow& changed) {
     touched_.merge(changed);
 }
 
-void PairValidator::check(std::uint32_t index, const Claim& claim, ChangeMask& excused) {
+void PairValidator::check(std::uint32_t index, const Claim& claim, ChangeMask& excused,
+                          const ChangeMask& hidden) {
     const Pair& pair = *find(index);
     const ChangelistState& object = objects_.at(index)->changelist_state();
     expect(claim.is_open == pair.is_open, index, "the channel is not in the state that it claims");
@@ -183,13 +184,13 @@ void PairValidator::check(std::uint32_t index, const Claim& claim, ChangeMask& e
     expect(claim.state.sent_version <= object.version(), index,
            "it claims to have been sent a version that is not there yet");
     const bool must_be_equal = claim.is_open && claim.state.is_exact() && claim.paused_count == 0 &&
-                               claim.state.sent_version == object.version();
+                               claim.state.sent_version == object.version() && !claim.is_behind;
     if (must_be_equal) {
         excused.reset(excused.bit_count());
     }
     for (std::uint32_t bit = 0; bit < excused.bit_count(); ++bit) {
         const bool is_carried = pair.carried[bit] > 0 && !must_be_equal;
-        if (is_carried || pair.left_out.test(bit)) {
+        if (is_carried || pair.left_out.test(bit) || hidden.test(bit)) {
             excused.set(bit);
         }
     }

@@ -76,10 +76,13 @@ class PairValidator {
         SendingRepState state;
         bool is_open = false;  ///< the open was delivered
         std::uint32_t paused_count = 0;
+        bool is_behind = false;  ///< it began to meet a condition, and was sent nothing since
     };
     /// Asserts that the claim is true. `excused` are the handles that are owed or paused; the rest
-    /// of what is excused is added to it.
-    void check(std::uint32_t index, const Claim& claim, ChangeMask& excused);
+    /// of what is excused is added to it. `hidden` are those that the client is not kept up to
+    /// date with.
+    void check(std::uint32_t index, const Claim& claim, ChangeMask& excused,
+               const ChangeMask& hidden);
 
   private:
     /// References by the ids that the server gave, whether the object is there or not. Gives none.

@@ -81,8 +81,9 @@ void ReplicationClient::close_when_ended() {
 }
 
 CloseReason ReplicationClient::handle_bunch(const BunchHeader& header,
-                                            std::span<const std::byte> payload) {
-    return receiver_.receive_bunch(header, payload, connection_.account());
+                                            std::span<const std::byte> payload,
+                                            DecodeBudget& budget) {
+    return receiver_.receive_bunch(header, payload, connection_.account(), budget);
 }
 
 CloseReason ReplicationClient::handle_control(std::span<const std::byte> message) {

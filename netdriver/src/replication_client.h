@@ -25,8 +25,8 @@ class ReplicationClient final : private PayloadHandler {
     [[nodiscard]] const ReplicationReceiver& receiver() const noexcept { return receiver_; }
 
   private:
-    CloseReason handle_bunch(const BunchHeader& header,
-                             std::span<const std::byte> payload) override;
+    CloseReason handle_bunch(const BunchHeader& header, std::span<const std::byte> payload,
+                             DecodeBudget& budget) override;
     CloseReason handle_control(std::span<const std::byte> message) override;
     CloseReason handle_blocks(BitReader& reader) override;
     void send_hello(const NetConfig& config);

@@ -35,7 +35,7 @@ ReplicationReceiver::~ReplicationReceiver() {
 
 CloseReason ReplicationReceiver::receive_bunch(const BunchHeader& header,
                                                std::span<const std::byte> payload,
-                                               ReliableAccount& account) {
+                                               ReliableAccount& account, DecodeBudget& budget) {
     const std::uint32_t index = header.channel.value;
     if (index > config_.channels_max) {
         return CloseReason::TooManyChannels;
@@ -48,7 +48,10 @@ CloseReason ReplicationReceiver::receive_bunch(const BunchHeader& header,
         channels_[index] = ::new (memory) ActorChannel(config_, account, resource_);
     }
     current_channel_ = index;
-    return channels_[index]->receiver.receive(header, payload, *this);
+    budget_ = &budget;
+    const CloseReason reason = channels_[index]->receiver.receive(header, payload, *this);
+    budget_ = nullptr;
+    return reason;
 }
 
 CloseReason ReplicationReceiver::handle_message(const BunchHeader& header,
@@ -67,9 +70,12 @@ CloseReason ReplicationReceiver::handle_message(const BunchHeader& header,
         close_channel(current_channel_);
         return CloseReason::None;
     }
-    DecodeBudget budget;
-    budget.allocation_bytes = config_.decode_allocation_bytes_max;
-    BitReader reader(payload, &budget);
+    // Many messages may have waited for this packet. Each adds to the packet's budget in proportion
+    // to its bytes, so that what they all ask for is bounded by what was sent for it.
+    budget_->allocation_bytes +=
+        payload.size() * (config_.decode_allocation_bytes_max / config_.bunch_bytes_max);
+    budget_->steps += payload.size() * 8;
+    BitReader reader(payload, budget_);
     return receive_properties_of(current_channel_, reader, true);
 }
 

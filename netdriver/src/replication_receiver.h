@@ -28,10 +28,10 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     ReplicationReceiver(const ReplicationReceiver&) = delete;
     ReplicationReceiver& operator=(const ReplicationReceiver&) = delete;
 
-    /// A bunch on an object's channel. `account` is the connection's.
+    /// A bunch on an object's channel. `account` is the connection's, `budget` the packet's.
     [[nodiscard]] CloseReason receive_bunch(const BunchHeader& header,
                                             std::span<const std::byte> payload,
-                                            ReliableAccount& account);
+                                            ReliableAccount& account, DecodeBudget& budget);
     [[nodiscard]] CloseReason receive_blocks(BitReader& reader);
 
     /// The connection ended: every object is despawned.
@@ -75,6 +75,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     Vector<NetGUID> named_;              // by the block being read
     Vector<NetGUID> dropped_;            // likewise
     std::uint32_t current_channel_ = 0;  // of the bunch being read
+    DecodeBudget* budget_ = nullptr;     // while a bunch is read
 };
 
 }  // namespace replayout

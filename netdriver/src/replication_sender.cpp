@@ -8,10 +8,12 @@ namespace replayout {
 
 namespace {
 
-// SendingRepState::holder_bits: the low two bits are the channel's state, the others count its
-// bunches that are not delivered. 14 bits are 16,383; a value of the largest size is 58 of them.
+// SendingRepState::holder_bits: the low two bits are the channel's state, the third says that the
+// object is new to the connection, the others count the channel's bunches that are not delivered.
+// 13 bits are 8,191; a value of the largest size is 58 of them.
 constexpr std::uint16_t channel_state_mask = 3;
-constexpr std::uint16_t one_bunch = 4;
+constexpr std::uint16_t initial_bit = 4;
+constexpr std::uint16_t one_bunch = 8;
 constexpr std::uint32_t bunch_count_max = 0xFFFFu / one_bunch;
 
 // Payload of a bunch on an object's channel begins with what it is; an open and a close say so by
@@ -22,16 +24,17 @@ constexpr std::size_t open_payload_bytes_max = 10 + 5;  // packed guid, packed l
 
 ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& packets,
                                      SendContext& context, NetStats& stats,
-                                     std::uint32_t bunch_bytes_max, MemoryResource* resource)
+                                     const Settings& settings, MemoryResource* resource)
     : objects_(objects),
       packets_(packets),
       context_(context),
       stats_(stats),
-      bunch_bytes_max_(bunch_bytes_max),
+      settings_(settings),
       resource_(resource),
       pairs_(Allocator<SendingRepState>(resource)),
       pending_(resource),
-      extras_(Allocator<std::pair<std::uint32_t, PairExtra>>(resource)) {}
+      extras_(Allocator<std::pair<std::uint32_t, PairExtra>>(resource)),
+      hidden_(resource) {}
 
 ReplicationSender::ChannelState ReplicationSender::channel_state(
     const SendingRepState& pair) noexcept {
@@ -41,6 +44,15 @@ ReplicationSender::ChannelState ReplicationSender::channel_state(
 void ReplicationSender::set_channel_state(SendingRepState& pair, ChannelState state) noexcept {
     pair.holder_bits = static_cast<std::uint16_t>((pair.holder_bits & ~channel_state_mask) |
                                                   static_cast<std::uint16_t>(state));
+}
+
+bool ReplicationSender::is_initial(const SendingRepState& pair) noexcept {
+    return (pair.holder_bits & initial_bit) != 0;
+}
+
+void ReplicationSender::set_initial(SendingRepState& pair, bool is_initial) noexcept {
+    pair.holder_bits = static_cast<std::uint16_t>((pair.holder_bits & ~initial_bit) |
+                                                  (is_initial ? initial_bit : 0));
 }
 
 std::uint32_t ReplicationSender::bunch_count(const SendingRepState& pair) noexcept {
@@ -71,6 +83,79 @@ void ReplicationSender::mark_pending(const BitRow& changed) {
     pending_.merge(changed);
     if (validator_) {
         validator_->touch(changed);
+    }
+}
+
+ReplicationFlags ReplicationSender::flags_of(std::uint32_t index,
+                                             const ObjectFacts& facts) const noexcept {
+    ReplicationFlags flags;
+    flags.is_initial = is_initial(pairs_[index]);
+    flags.is_owner = facts.has_owner && facts.owner == settings_.peer;
+    flags.is_simulated = !(flags.is_owner && facts.is_autonomous);
+    flags.is_replay = is_replay_;
+    flags.has_physics = facts.has_physics;
+    return flags;
+}
+
+ObjectConditions::Receiver ReplicationSender::receiver_of(std::uint32_t index) const {
+    const ReplicationFlags flags = flags_of(index, objects_.at(index)->facts());
+    ObjectConditions::Receiver receiver = ObjectConditions::make_receiver(flags);
+    const auto extra = extras_.find(index);
+    if (extra != extras_.end()) {
+        receiver.turned_on = extra->second.turned_on;
+    }
+    return receiver;
+}
+
+void ReplicationSender::facts_changed(std::uint32_t index, const ObjectFacts& before,
+                                      const ObjectFacts& after) {
+    grow();
+    const LifetimeConditionSet was = passing_conditions(flags_of(index, before));
+    const LifetimeConditionSet is = passing_conditions(flags_of(index, after));
+    turn_on(index, is.without(was));
+}
+
+void ReplicationSender::dynamic_condition_changed(std::uint32_t index, LifetimeCondition before,
+                                                  LifetimeCondition after) {
+    grow();
+    const ReplicationFlags flags = flags_of(index, objects_.at(index)->facts());
+    // What was sent only at first may be old by now.
+    if (passes(after, flags) && (!passes(before, flags) || is_initial_condition(before))) {
+        LifetimeConditionSet turned_on;
+        turned_on.insert(LifetimeCondition::Dynamic);
+        turn_on(index, turned_on);
+    }
+}
+
+void ReplicationSender::set_is_replay(bool is_replay) {
+    grow();
+    for (std::uint32_t index = 0; index < objects_.slot_count(); ++index) {
+        if (objects_.at(index) != nullptr) {
+            ReplicationFlags flags = flags_of(index, objects_.at(index)->facts());
+            const LifetimeConditionSet was = passing_conditions(flags);
+            flags.is_replay = is_replay;
+            turn_on(index, passing_conditions(flags).without(was));
+        }
+    }
+    is_replay_ = is_replay;
+}
+
+void ReplicationSender::turn_on(std::uint32_t index, LifetimeConditionSet turned_on) {
+    const ChannelState state = channel_state(pairs_[index]);
+    if (state != ChannelState::OpenSent && state != ChannelState::Open) {
+        return;  // it will be sent everything that it may see
+    }
+    const LifetimeConditionSet conditions =
+        objects_.at(index)->changelist_state().layout().conditions();
+    // A property whose condition is chosen may have any; which of them began to pass is not kept.
+    if (conditions.contains(LifetimeCondition::Dynamic) && !turned_on.is_empty()) {
+        turned_on.insert(LifetimeCondition::Dynamic);
+    }
+    turned_on = turned_on & conditions;
+    if (!turned_on.is_empty()) {
+        PairExtra& extra = extra_of(index);
+        extra.turned_on = extra.turned_on | turned_on;
+        pending_.set(index);
     }
 }
 
@@ -124,7 +209,11 @@ void ReplicationSender::validate_pairs() {
     ChangeMask& excused = context_.scratch.owed;
     for (std::uint32_t index = validator_->take_touched(); index != BitRow::no_bit;
          index = validator_->take_touched()) {
-        objects_.at(index)->changelist_state().collect_owed(position_of(index), excused);
+        const ChangelistState& state = objects_.at(index)->changelist_state();
+        const ObjectConditions::Receiver receiver = receiver_of(index);
+        state.collect_owed(position_of(index), receiver, excused);
+        hidden_.reset(state.layout().handle_count());
+        state.conditions().add_hidden(receiver.passing, hidden_);
         const auto extra = extras_.find(index);
         PairValidator::Claim claim;
         claim.state = pairs_[index];
@@ -135,7 +224,8 @@ void ReplicationSender::validate_pairs() {
                 ++claim.paused_count;
             }
         }
-        validator_->check(index, claim, excused);
+        claim.is_behind = !receiver.turned_on.is_empty();
+        validator_->check(index, claim, excused, hidden_);
     }
 }
 
@@ -171,6 +261,7 @@ ReplicationSender::Outcome ReplicationSender::open_channel(std::uint32_t index) 
     header.is_open = true;
     pairs_[index] = SendingRepState();
     set_channel_state(pairs_[index], ChannelState::OpenSent);
+    set_initial(pairs_[index], true);
     queue_bunch(header, 1, writer.bytes(), {BunchTag::Kind::Open, index, 0});
     ++stats_.channels_opened;
     if (validator_) {
@@ -184,7 +275,28 @@ OwedVersions ReplicationSender::position_of(std::uint32_t index) const {
     const SendingRepState& pair = pairs_[index];
     const auto extra = extras_.find(index);
     const bool has_range = extra != extras_.end() && !pair.lost.is_empty();
-    return OwedVersions(pair, has_range ? extra->second.lost_range : RepRange());
+    OwedVersions position(pair, has_range ? extra->second.lost_range : RepRange());
+    // Told apart only where it makes a difference, so that receivers have more in common.
+    position.is_exact =
+        objects_.at(index)->changelist_state().is_any_back(pair.sent_version) && is_exact(index);
+    return position;
+}
+
+bool ReplicationSender::is_exact(std::uint32_t index) const {
+    if (!pairs_[index].is_exact()) {
+        return false;
+    }
+    const auto extra = extras_.find(index);
+    return extra == extras_.end() || extra->second.turned_on.is_empty();
+}
+
+std::optional<ConnectionShadow> ReplicationSender::connection_shadow(std::uint32_t index) const {
+    if (index >= pairs_.size() || channel_state(pairs_[index]) != ChannelState::Open) {
+        return std::nullopt;
+    }
+    OwedVersions position = position_of(index);
+    position.is_exact = is_exact(index);
+    return ConnectionShadow(objects_.at(index)->changelist_state(), position, receiver_of(index));
 }
 
 ReplicationSender::PairExtra& ReplicationSender::extra_of(std::uint32_t index) {
@@ -195,7 +307,7 @@ ReplicationSender::PairExtra& ReplicationSender::extra_of(std::uint32_t index) {
 
 void ReplicationSender::collect_owed(std::uint32_t index, const OwedVersions& position) {
     ChangeMask& owed = context_.scratch.owed;
-    objects_.at(index)->changelist_state().collect_owed(position, owed);
+    objects_.at(index)->changelist_state().collect_owed(position, receiver_of(index), owed);
     const auto extra = extras_.find(index);
     if (extra != extras_.end()) {
         for (const PausedValue& paused : extra->second.paused) {
@@ -207,7 +319,10 @@ void ReplicationSender::collect_owed(std::uint32_t index, const OwedVersions& po
 ReplicationSender::Outcome ReplicationSender::replicate_properties(std::uint32_t index) {
     SendingRepState& pair = pairs_[index];
     const Version version = objects_.at(index)->changelist_state().version();
-    if (!pair.owes_any(version)) {
+    const auto extra = extras_.find(index);
+    const bool has_turned_on = extra != extras_.end() && !extra->second.turned_on.is_empty();
+    if (!pair.owes_any(version) && !has_turned_on) {
+        set_initial(pair, false);
         pending_.clear(index);
         return Outcome::Done;
     }
@@ -216,8 +331,13 @@ ReplicationSender::Outcome ReplicationSender::replicate_properties(std::uint32_t
     if (payload == nullptr) {
         collect_owed(index, position);
         if (!context_.scratch.owed.any()) {
-            // What was lost has been sent again since, or is paused and will be owed anew.
+            // What was lost has been sent again since, or is paused and will be owed anew, or is
+            // nothing that this connection may see.
             pair.skip(version);
+            set_initial(pair, false);
+            if (has_turned_on) {
+                extra->second.turned_on = {};
+            }
             pending_.clear(index);
             return Outcome::Done;
         }
@@ -232,7 +352,8 @@ ReplicationSender::Outcome ReplicationSender::replicate_properties(std::uint32_t
         const bool is_written = payload != nullptr ? write_payload(index, *payload)
                                                    : write_whole_block(index, position);
         if (is_written) {
-            packets_.add_record() = {index, pair.send(version), RepRange()};
+            packets_.add_record() = take_owed(index);
+            pair.send_part();
             pending_.clear(index);
             return Outcome::Done;
         }
@@ -247,8 +368,7 @@ ReplicationSender::Outcome ReplicationSender::replicate_properties(std::uint32_t
 ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t index,
                                                               const OwedVersions& position) {
     SendingRepState& pair = pairs_[index];
-    ChangelistState& state = objects_.at(index)->changelist_state();
-    const SentVersions versions = pair.take_owed(state.version());
+    SentRecord record = take_owed(index);
     pending_.clear(index);
     RepCursor cursor;
     SendResult result = SendResult::Part;
@@ -259,8 +379,7 @@ ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t inde
         }
         if (!packets_.can_write()) {
             widen_lost_range(index, {cursor.handle.value, RepRange::no_end, 0, RepRange::no_end});
-            pair.return_unsent(versions);
-            pending_.set(index);
+            return_unsent(index, record);
             return Outcome::WindowFull;
         }
         RepRange range;
@@ -268,13 +387,13 @@ ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t inde
         if (result == SendResult::ValueTooLarge) {
             if (!send_large_value(index, position, RepHandle{range.handle_begin})) {
                 widen_lost_range(index, range);
-                pair.return_unsent(versions);
-                pending_.set(index);
+                return_unsent(index, record);
             }
             continue;
         }
         pair.send_part();
-        packets_.add_record() = {index, versions, range};
+        record.range = range;
+        packets_.add_record() = record;
         if (result == SendResult::Part) {
             packets_.flush_full();
         }
@@ -282,19 +401,55 @@ ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t inde
     return Outcome::Done;
 }
 
-bool ReplicationSender::has_paused_value(std::uint32_t index) const {
+SentRecord ReplicationSender::take_owed(std::uint32_t index) {
+    SendingRepState& pair = pairs_[index];
+    SentRecord record{index, pair.take_owed(objects_.at(index)->changelist_state().version()),
+                      RepRange(), is_initial(pair)};
+    set_initial(pair, false);
     const auto extra = extras_.find(index);
-    return extra != extras_.end() && !extra->second.paused.empty();
+    if (extra != extras_.end() && !extra->second.turned_on.is_empty()) {
+        // Should it be lost, which conditions these were is not known any more: all is owed then.
+        record.versions.lost = {0, pair.sent_version};
+        extra->second.turned_on = {};
+    }
+    return record;
+}
+
+void ReplicationSender::return_unsent(std::uint32_t index, const SentRecord& record) {
+    SendingRepState& pair = pairs_[index];
+    pair.return_unsent(record.versions);
+    set_initial(pair, is_initial(pair) || record.is_initial);
+    pending_.set(index);
+}
+
+bool ReplicationSender::may_share_payload(std::uint32_t index) const {
+    if (!context_.is_sharing ||
+        !objects_.at(index)->changelist_state().layout().is_fully_shared()) {
+        return false;
+    }
+    const auto extra = extras_.find(index);
+    return extra == extras_.end() ||
+           (extra->second.paused.empty() && extra->second.turned_on.is_empty());
+}
+
+SharedSerialization::PayloadKey ReplicationSender::payload_key(std::uint32_t index,
+                                                               const OwedVersions& position) const {
+    const ChangelistState& state = objects_.at(index)->changelist_state();
+    const LifetimeConditionSet conditions = state.layout().conditions();
+    SharedSerialization::PayloadKey key{state.version(), position, {}};
+    if (!conditions.is_trivial()) {
+        key.passing = receiver_of(index).passing & conditions;
+    }
+    return key;
 }
 
 const SharedPayload* ReplicationSender::find_payload(std::uint32_t index,
                                                      const OwedVersions& position) const {
-    const ChangelistState& state = objects_.at(index)->changelist_state();
-    // A paused value makes a receiver's block another than its position says.
-    if (!context_.is_sharing || !state.layout().is_fully_shared() || has_paused_value(index)) {
+    if (!may_share_payload(index)) {
         return nullptr;
     }
-    return state.shared().find_payload(state.version(), position);
+    const ChangelistState& state = objects_.at(index)->changelist_state();
+    return state.shared().find_payload(payload_key(index, position));
 }
 
 ReplicationSender::BlockFrame ReplicationSender::begin_block(std::uint32_t index) {
@@ -353,8 +508,8 @@ bool ReplicationSender::write_whole_block(std::uint32_t index, const OwedVersion
         send_properties(state, position, owed, frame.body, context_) != SendResult::Whole) {
         return false;
     }
-    if (context_.is_sharing && state.layout().is_fully_shared() && !has_paused_value(index)) {
-        state.shared().keep_payload(state.version(), position, owed.count(),
+    if (may_share_payload(index)) {
+        state.shared().keep_payload(payload_key(index, position), owed.count(),
                                     frame.body.bytes().subspan(frame.body_offset_bytes));
         ++context_.counters.payloads_built;
     }
@@ -384,7 +539,7 @@ bool ReplicationSender::send_large_value(std::uint32_t index, const OwedVersions
     const std::size_t bits = measure_property(state, position, handle, context_) +
                              change_mask_bits(only, EmptySet::Impossible);
     const std::size_t byte_count = (bits + 7) / 8;
-    if (byte_count > bunch_bytes_max_) {
+    if (byte_count > settings_.bunch_bytes_max) {
         ++context_.counters.values_over_limit;
         log(LogLevel::Error, "a value of \"" + std::string(state.layout().type().name()) +
                                  "\" exceeds bunch_bytes_max and is not sent");
@@ -448,6 +603,7 @@ void ReplicationSender::record_lost(const SentRecord& record) {
     }
     widen_lost_range(record.object_index, record.range);
     pair.lose(record.versions);
+    set_initial(pair, is_initial(pair) || record.is_initial);
     pending_.set(record.object_index);
 }
 
@@ -490,6 +646,7 @@ void ReplicationSender::bunch_lost(const BunchTag& tag) {
         return;
     }
     pair.lose_everything();
+    set_initial(pair, true);
     const auto extra = extras_.find(tag.object_index);
     if (extra != extras_.end()) {
         extra->second.lost_range = RepRange();

@@ -19,6 +19,7 @@
 // because the client threw it away.
 #pragma once
 
+#include <replayout/connection_shadow.h>
 #include <replayout/netdriver/net_world.h>
 #include <replayout/send_properties.h>
 
@@ -35,8 +36,13 @@ namespace replayout {
 
 class ReplicationSender final : public SentContentHandler {
   public:
+    struct Settings {
+        PeerId peer;  ///< whom it sends to
+        std::uint32_t bunch_bytes_max = 0;
+    };
+
     ReplicationSender(const ObjectStore& objects, PacketSender& packets, SendContext& context,
-                      NetStats& stats, std::uint32_t bunch_bytes_max, MemoryResource* resource);
+                      NetStats& stats, const Settings& settings, MemoryResource* resource);
 
     /// From now on, before anything is sent, every pair is checked against a copy of what the
     /// client holds; see PairValidator.
@@ -46,6 +52,14 @@ class ReplicationSender final : public SentContentHandler {
 
     /// Objects of `changed` (a row over the store) must be looked at.
     void mark_pending(const BitRow& changed);
+    /// The object of that slot is something else to this connection from now on than it was.
+    void facts_changed(std::uint32_t index, const ObjectFacts& before, const ObjectFacts& after);
+    /// A property of that object was of condition `before` and is of condition `after`.
+    void dynamic_condition_changed(std::uint32_t index, LifetimeCondition before,
+                                   LifetimeCondition after);
+    /// The connection records instead of playing, or does no longer.
+    void set_is_replay(bool is_replay);
+
     /// The object of that slot is about to be removed.
     void object_removed(std::uint32_t index);
 
@@ -55,9 +69,8 @@ class ReplicationSender final : public SentContentHandler {
     /// After the above: checks the pairs that something happened to, when validating.
     void validate_pairs();
 
-    [[nodiscard]] const SendingRepState& state_of(std::uint32_t index) const noexcept {
-        return pairs_[index];
-    }
+    /// Nothing when the object's channel is not open.
+    [[nodiscard]] std::optional<ConnectionShadow> connection_shadow(std::uint32_t index) const;
     /// Whether everything was sent and delivered, opens and closes included.
     [[nodiscard]] bool is_settled() const noexcept;
 
@@ -79,6 +92,8 @@ class ReplicationSender final : public SentContentHandler {
         explicit PairExtra(MemoryResource* resource) : paused(Allocator<PausedValue>(resource)) {}
 
         RepRange lost_range;
+        /// Conditions that the connection began to meet since it was sent the object last.
+        LifetimeConditionSet turned_on;
         std::uint16_t next_sequence = 2;  ///< of the channel's bunches; 1 was the open
         Vector<PausedValue> paused;
     };
@@ -102,10 +117,17 @@ class ReplicationSender final : public SentContentHandler {
     [[nodiscard]] Outcome open_channel(std::uint32_t index);
     [[nodiscard]] Outcome replicate_properties(std::uint32_t index);
     [[nodiscard]] Outcome replicate_parts(std::uint32_t index, const OwedVersions& position);
-    [[nodiscard]] bool has_paused_value(std::uint32_t index) const;
-    /// Null: nobody in this position was sent the object at this version yet.
+    /// No block of this pair is another than its position and its conditions say.
+    [[nodiscard]] bool may_share_payload(std::uint32_t index) const;
+    [[nodiscard]] SharedSerialization::PayloadKey payload_key(std::uint32_t index,
+                                                              const OwedVersions& position) const;
+    /// Null: nobody was sent the same yet.
     [[nodiscard]] const SharedPayload* find_payload(std::uint32_t index,
                                                     const OwedVersions& position) const;
+    /// What is to be remembered of a block in which everything owed was sent, or its first part.
+    [[nodiscard]] SentRecord take_owed(std::uint32_t index);
+    /// What is left of what was taken is not sent after all.
+    void return_unsent(std::uint32_t index, const SentRecord& record);
     [[nodiscard]] BlockFrame begin_block(std::uint32_t index);
     void end_block(BlockFrame& frame);
     /// False: it does not fit into what is left of the packet.
@@ -120,10 +142,17 @@ class ReplicationSender final : public SentContentHandler {
     /// The client has the value; changes of it may go out again.
     void resume_value(std::uint32_t index, const PausedValue& value);
     void collect_owed(std::uint32_t index, const OwedVersions& position);
+    [[nodiscard]] ReplicationFlags flags_of(std::uint32_t index,
+                                            const ObjectFacts& facts) const noexcept;
+    [[nodiscard]] ObjectConditions::Receiver receiver_of(std::uint32_t index) const;
+    void turn_on(std::uint32_t index, LifetimeConditionSet turned_on);
     [[nodiscard]] PairExtra& extra_of(std::uint32_t index);
 
     [[nodiscard]] static ChannelState channel_state(const SendingRepState& pair) noexcept;
     static void set_channel_state(SendingRepState& pair, ChannelState state) noexcept;
+    /// What is sent only at first has not been sent, or was lost.
+    [[nodiscard]] static bool is_initial(const SendingRepState& pair) noexcept;
+    static void set_initial(SendingRepState& pair, bool is_initial) noexcept;
     /// Until its open is acknowledged, a client may have to skip a block of the channel.
     [[nodiscard]] static bool block_has_length(const SendingRepState& pair) noexcept;
     /// Bunches of the channel that are queued or under way.
@@ -132,6 +161,8 @@ class ReplicationSender final : public SentContentHandler {
                      std::span<const std::byte> payload, const BunchTag& tag);
     void finish_close(std::uint32_t index);
     [[nodiscard]] OwedVersions position_of(std::uint32_t index) const;
+    /// What the client holds is known.
+    [[nodiscard]] bool is_exact(std::uint32_t index) const;
     /// A loss within `range` is about to be noted in the pair.
     void widen_lost_range(std::uint32_t index, const RepRange& range);
     void grow();
@@ -140,12 +171,14 @@ class ReplicationSender final : public SentContentHandler {
     PacketSender& packets_;
     SendContext& context_;
     NetStats& stats_;
-    std::uint32_t bunch_bytes_max_;
+    Settings settings_;
+    bool is_replay_ = false;
     MemoryResource* resource_;
     Vector<SendingRepState> pairs_;  // by object index
     BitRow pending_;
     FlatMap<std::uint32_t, PairExtra> extras_;  // by object index
     std::optional<PairValidator> validator_;
+    ChangeMask hidden_;  // scratch of the validation
     std::uint32_t closing_count_ = 0;
     std::array<std::byte, PacketBuilder::packet_bytes_limit> body_;
 };

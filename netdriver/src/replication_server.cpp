@@ -42,7 +42,7 @@ ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender:
     : connection(server.settings_.config, settings, server.transport_, server.stats_,
                  ConnectionState::Joined, now, server.settings_.resource),
       sender(server.objects_, connection.packets(), server.context_, server.stats_,
-             server.settings_.config.bunch_bytes_max, server.settings_.resource) {
+             {settings.peer, server.settings_.config.bunch_bytes_max}, server.settings_.resource) {
     connection.packets().set_content_handler(&sender);
     if (server.settings_.is_validating) {
         sender.start_validating(server.guids_);
@@ -215,9 +215,14 @@ void ReplicationServer::remove_closed(NetTime now) {
             }
         }
     }
-    const auto end = std::stable_partition(
-        clients_.begin(), clients_.end(), [&](const Client* client) { return !is_closed(client); });
-    std::for_each(end, clients_.end(), [this](Client* client) { destroy(client); });
+    // In place: the algorithms of the standard library would ask the global heap for memory.
+    const auto end = std::remove_if(clients_.begin(), clients_.end(), [&](Client* client) {
+        const bool is_gone = is_closed(client);
+        if (is_gone) {
+            destroy(client);
+        }
+        return is_gone;
+    });
     clients_.erase(end, clients_.end());
 }
 
@@ -248,6 +253,73 @@ void ReplicationServer::remove_object(NetObjectId id) {
     live_.clear(id.index);
     changed_.clear(id.index);
     objects_.remove(id);
+}
+
+void ReplicationServer::set_facts(NetObjectId id, const ObjectFacts& facts) {
+    REPLAYOUT_ASSERT(objects_.contains(id));
+    ObjectReplicator& replicator = *objects_.at(id.index);
+    const ObjectFacts before = replicator.facts();
+    if (facts == before) {
+        return;
+    }
+    for (Client* client : clients_) {
+        client->sender.facts_changed(id.index, before, facts);
+    }
+    replicator.set_facts(facts);
+}
+
+void ReplicationServer::set_property_active(NetObjectId id, std::string_view property,
+                                            bool is_active) {
+    for_each_parent(id, property, [&](ChangelistState& state, ParentIndex parent) {
+        state.set_active(parent, is_active);
+    });
+}
+
+void ReplicationServer::set_dynamic_condition(NetObjectId id, std::string_view property,
+                                              LifetimeCondition condition) {
+    for_each_parent(id, property, [&](ChangelistState& state, ParentIndex parent) {
+        const LifetimeCondition before = state.conditions().condition_of(parent);
+        if (condition == before) {
+            return;
+        }
+        for (Client* client : clients_) {
+            client->sender.dynamic_condition_changed(id.index, before, condition);
+        }
+        state.set_dynamic_condition(parent, condition);
+    });
+}
+
+template <typename Visitor>
+void ReplicationServer::for_each_parent(NetObjectId id, std::string_view property, Visitor visit) {
+    REPLAYOUT_ASSERT(objects_.contains(id));
+    ChangelistState& state = objects_.at(id.index)->changelist_state();
+    const std::span<const RepParentCmd> parents = state.layout().parents();
+    bool is_found = false;
+    for (std::size_t i = 0; i < parents.size(); ++i) {
+        if (parents[i].property->name == property) {
+            visit(state, ParentIndex{static_cast<std::uint16_t>(i)});
+            is_found = true;
+        }
+    }
+    REPLAYOUT_ASSERT(is_found);
+    (void)is_found;
+}
+
+std::optional<ConnectionShadow> ReplicationServer::connection_shadow(PeerId peer,
+                                                                     NetObjectId id) const {
+    const auto found = clients_by_peer_.find(peer.value);
+    if (found == clients_by_peer_.end() ||
+        found->second->connection.state() != ConnectionState::Joined) {
+        return std::nullopt;
+    }
+    return found->second->sender.connection_shadow(id.index);
+}
+
+void ReplicationServer::set_is_replay(PeerId peer, bool is_replay) {
+    const auto found = clients_by_peer_.find(peer.value);
+    if (found != clients_by_peer_.end()) {
+        found->second->sender.set_is_replay(is_replay);
+    }
 }
 
 std::uint32_t ReplicationServer::connection_count() const noexcept {

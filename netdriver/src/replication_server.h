@@ -13,6 +13,8 @@
 #include "object_store.h"
 #include "replication_sender.h"
 
+#include <optional>
+#include <string_view>
 #include <unordered_map>
 
 namespace replayout {
@@ -31,6 +33,15 @@ class ReplicationServer {
     [[nodiscard]] NetObjectId add_object(const RepLayout& layout, ObjectHandle object);
     void remove_object(NetObjectId id);
 
+    // See NetDriver.
+    void set_facts(NetObjectId id, const ObjectFacts& facts);
+    void set_property_active(NetObjectId id, std::string_view property, bool is_active);
+    void set_dynamic_condition(NetObjectId id, std::string_view property,
+                               LifetimeCondition condition);
+    void set_is_replay(PeerId peer, bool is_replay);
+    [[nodiscard]] std::optional<ConnectionShadow> connection_shadow(PeerId peer,
+                                                                    NetObjectId id) const;
+
     [[nodiscard]] const ObjectStore& objects() const noexcept { return objects_; }
     [[nodiscard]] std::uint32_t connection_count() const noexcept;
     [[nodiscard]] const NetConnection* find(PeerId peer) const noexcept;
@@ -47,13 +58,17 @@ class ReplicationServer {
         ReplicationSender sender;
 
       private:
-        CloseReason handle_bunch(const BunchHeader&, std::span<const std::byte>) override {
+        CloseReason handle_bunch(const BunchHeader&, std::span<const std::byte>,
+                                 DecodeBudget&) override {
             return CloseReason::NotAllowed;
         }
         CloseReason handle_control(std::span<const std::byte> message) override;
         CloseReason handle_blocks(BitReader&) override { return CloseReason::NotAllowed; }
     };
 
+    /// Calls `visit(ChangelistState&, ParentIndex)` for the property, each element of a C array.
+    template <typename Visitor>
+    void for_each_parent(NetObjectId id, std::string_view property, Visitor visit);
     void server_replicate_actors();
     /// A datagram of a peer that has no connection, or starts a new session.
     void receive_hello(PeerId peer, std::span<const std::byte> datagram, NetTime now);

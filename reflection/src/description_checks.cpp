@@ -335,9 +335,10 @@ Status check_elements(const TypeRegistry& registry, const Property& property,
         if (element->kind == PropertyKind::BitBool) {
             return culprit.refuse(ErrorCode::InvalidArgument, {"is a bit of a byte"});
         }
-        if (element->offset != 0 || element->notify) {
+        if (element->offset != 0 || element->notify ||
+            element->condition != LifetimeCondition::None) {
             return culprit.refuse(ErrorCode::InvalidArgument,
-                                  {"has an offset or a notify of its own"});
+                                  {"has an offset, a notify or a condition of its own"});
         }
         const TypeOps& ops = element->ops;
         if (!is_plain_value(*element) &&
@@ -379,6 +380,25 @@ Status check_place(const TypeDescription& type, const Property& property, const 
     return {};
 }
 
+Status check_condition(const TypeDescription& type, const Property& property,
+                       const Culprit& culprit) {
+    if (property.condition == LifetimeCondition::None) {
+        return {};
+    }
+    if (type.kind != TypeKind::Class) {
+        return culprit.refuse(
+            ErrorCode::InvalidArgument,
+            {"is a member of a struct and has a condition (", to_string(property.condition),
+             "); only a property of a class can have one"});
+    }
+    if (property.condition >= LifetimeCondition::NetGroup) {
+        return culprit.refuse(
+            ErrorCode::InvalidArgument,
+            {"has the condition ", to_string(property.condition), ", which no property can have"});
+    }
+    return {};
+}
+
 Status check_property(const TypeRegistry& registry, const TypeDescription& type,
                       const Property& property, const Culprit& culprit) {
     // Depth first: it bounds every walk that follows.
@@ -396,6 +416,9 @@ Status check_property(const TypeRegistry& registry, const TypeDescription& type,
         }
     }
     if (Status checked = check_place(type, property, culprit); !checked) {
+        return checked;
+    }
+    if (Status checked = check_condition(type, property, culprit); !checked) {
         return checked;
     }
     const TypeOps& ops = property.ops;

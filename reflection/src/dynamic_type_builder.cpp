@@ -58,6 +58,14 @@ DynamicTypeBuilder& DynamicTypeBuilder::on_rep(NotifyFunction notify) {
     return *this;
 }
 
+DynamicTypeBuilder& DynamicTypeBuilder::condition(LifetimeCondition condition) {
+    if (description_.properties.empty()) {
+        return refuse(misuse("has a condition before its first property"));
+    }
+    description_.properties.back().condition = condition;
+    return *this;
+}
+
 DynamicTypeBuilder& DynamicTypeBuilder::not_replicated() {
     if (description_.properties.empty()) {
         return refuse(misuse("has not_replicated before its first property"));

@@ -10,7 +10,9 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
       shadow_(layout, resource),
       last_changed_(Allocator<Version>(resource)),
       history_(layout.handle_count(), resource),
+      previous_(layout, resource),
       changed_(resource),
+      conditions_(layout, resource),
       shared_(layout.handle_count(), resource) {
     last_changed_.resize(layout.handle_count(), 0);
     changed_.reset(layout.handle_count());
@@ -20,9 +22,12 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
 bool ChangelistState::update(const void* object, PackageMap& package_map,
                              ReplicationCounters& counters) {
     REPLAYOUT_ASSERT(object != nullptr);
-    CompareContext context{*layout_, shadow_.memory(), &package_map, version_ + 1};
+    CompareContext context{*layout_,      shadow_.memory(),       &package_map,
+                           version_ + 1,  conditions_.inactive(), &previous_,
+                           last_changed()};
     const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
     const bool is_changed = compare_properties(context, buffer, shadow_.buffer(), changed_);
+    conditions_.finish_compare();
     ++counters.objects_compared;
     counters.values_over_limit += context.over_limit_count;
     if (!is_changed) {
@@ -33,6 +38,11 @@ bool ChangelistState::update(const void* object, PackageMap& package_map,
          bit = changed_.next(bit + 1)) {
         last_changed_[bit] = version_;
         ++counters.properties_changed;
+        const RepLayoutCmd& cmd =
+            layout_->cmd(layout_->cmd_of(layout_->root(), RepHandle{bit + 1}));
+        if (cmd.type != RepLayoutCmdType::DynamicArray) {
+            previous_.finish_change(cmd, shadow() + cmd.shadow_offset);
+        }
     }
     ++counters.objects_changed;
     history_.add(version_, changed_);
@@ -71,31 +81,46 @@ bool owes_array(const RepLayout& layout, CmdIndex array_cmd, const ShadowArray& 
 void ChangelistState::collect_owed(const OwedVersions& position, ChangeMask& owed) const {
     owed.reset(layout_->handle_count());
     history_.collect(position.sent_version, position.lost, owed);
-    if (position.lost.is_empty() && position.sent_version >= history_.exact_from()) {
+    const bool is_exact_history =
+        position.lost.is_empty() && position.sent_version >= history_.exact_from();
+    if (is_exact_history && !position.is_exact) {
         return;  // every entry collected holds only what changed after sent_version
     }
     for (std::uint32_t bit = owed.next(0); bit < owed.bit_count(); bit = owed.next(bit + 1)) {
-        const RepHandle handle{bit + 1};
-        if (last_changed_[bit] > position.sent_version) {
-            continue;
-        }
-        if (!position.lost_range.contains(handle)) {
-            owed.clear(bit);
-            continue;
-        }
-        const CmdIndex index = layout_->cmd_of(layout_->root(), handle);
-        const RepLayoutCmd& cmd = layout_->cmd(index);
-        // An array's last change may lie elsewhere than the change that was lost.
-        const bool is_owed =
-            cmd.type == RepLayoutCmdType::DynamicArray
-                ? owes_array(*layout_, index,
-                             shadow_value<ShadowArray>(shadow() + cmd.shadow_offset), position,
-                             position.lost_range)
-                : position.owes(last_changed_[bit]);
-        if (!is_owed) {
+        if (!owes(position, RepHandle{bit + 1})) {
             owed.clear(bit);
         }
     }
+}
+
+bool ChangelistState::owes(const OwedVersions& position, RepHandle handle) const noexcept {
+    const Version last_changed = last_changed_[handle.value - 1];
+    if (last_changed > position.sent_version) {
+        return !position.is_exact || !previous_.is_back(handle, position.sent_version);
+    }
+    if (!position.lost_range.contains(handle)) {
+        return false;
+    }
+    const CmdIndex index = layout_->cmd_of(layout_->root(), handle);
+    const RepLayoutCmd& cmd = layout_->cmd(index);
+    if (cmd.type != RepLayoutCmdType::DynamicArray) {
+        return position.owes(last_changed);
+    }
+    // An array's last change may lie elsewhere than the change that was lost.
+    return owes_array(*layout_, index, shadow_value<ShadowArray>(shadow() + cmd.shadow_offset),
+                      position, position.lost_range);
+}
+
+void ChangelistState::collect_owed(const OwedVersions& position,
+                                   const ObjectConditions::Receiver& receiver,
+                                   ChangeMask& owed) const {
+    collect_owed(position, owed);
+    conditions_.filter(receiver, last_changed(), owed);
+}
+
+void ChangelistState::set_dynamic_condition(ParentIndex parent, LifetimeCondition condition) {
+    conditions_.set_dynamic(parent, condition);
+    shared_.drop_payloads();  // they were cut to what the condition was
 }
 
 }  // namespace replayout

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 namespace replayout {
 
@@ -24,6 +25,23 @@ enum class ElementAge : std::uint8_t { Known, New };
                                 ConstObjectBuffer object, ShadowBuffer shadow,
                                 Version* leaf_versions, ElementAge age);
 
+/// `leaf` is about to be overwritten.
+void before_change(const CompareContext& context, const RepLayoutCmd& cmd, ConstShadowBuffer leaf) {
+    if (context.previous != nullptr) {
+        context.previous->keep(cmd, leaf, context.last_changed[cmd.relative_handle - 1u]);
+    }
+}
+
+[[nodiscard]] bool update_plain(const CompareContext& context, const RepLayoutCmd& cmd,
+                                ConstObjectBuffer object, ShadowBuffer shadow) {
+    if (std::memcmp(object.data(), shadow.data(), cmd.element_size) == 0) {
+        return false;
+    }
+    before_change(context, cmd, shadow);
+    std::memcpy(shadow.data(), object.data(), cmd.element_size);
+    return true;
+}
+
 [[nodiscard]] bool update_string(CompareContext& context, const RepLayoutCmd& cmd,
                                  ConstObjectBuffer object, ShadowBuffer shadow) {
     const StringOps& ops = cmd.property->string;
@@ -32,11 +50,12 @@ enum class ElementAge : std::uint8_t { Known, New };
     if (text == kept) {
         return false;
     }
-    // Checked here, once a change, because a receiver would refuse the whole block.
+    // Checked here, once for all receivers, because each would refuse the whole block.
     if (text.size() > context.layout.limits().string_bytes_max || !is_valid_utf8(text)) {
         ++context.over_limit_count;
         return false;
     }
+    before_change(context, cmd, shadow);
     kept.assign(text);
     return true;
 }
@@ -48,38 +67,44 @@ enum class ElementAge : std::uint8_t { Known, New };
     if (handle == kept.object) {
         return false;
     }
+    before_change(context, cmd, shadow);
     kept.object = handle;
     kept.guid = context.package_map != nullptr ? context.package_map->guid_of(handle) : NetGUID{};
     return true;
 }
 
-[[nodiscard]] bool update_struct(const RepLayoutCmd& cmd, ConstObjectBuffer object,
-                                 ShadowBuffer shadow) {
+[[nodiscard]] bool update_struct(const CompareContext& context, const RepLayoutCmd& cmd,
+                                 ConstObjectBuffer object, ShadowBuffer shadow) {
     const Type& type = *cmd.property->struct_type;
     if (structs_identical(type, object.data(), shadow.data())) {
         return false;
     }
+    before_change(context, cmd, shadow);
     copy_struct(type, shadow.data(), object.data());
     return true;
 }
 
-[[nodiscard]] bool update_bit(const RepLayoutCmd& cmd, ConstObjectBuffer object,
-                              ShadowBuffer shadow) noexcept {
+[[nodiscard]] bool update_bit(const CompareContext& context, const RepLayoutCmd& cmd,
+                              ConstObjectBuffer object, ShadowBuffer shadow) {
     const auto byte = std::to_integer<std::uint8_t>(*object.data());
     const std::byte bit{(byte & cmd.property->bit_mask) != 0 ? std::uint8_t{1} : std::uint8_t{0}};
-    const bool is_changed = *shadow.data() != bit;
+    if (*shadow.data() == bit) {
+        return false;
+    }
+    before_change(context, cmd, shadow);
     *shadow.data() = bit;
-    return is_changed;
+    return true;
 }
 
 // By the integers: what stays below the next step is no change.
-[[nodiscard]] bool update_quantised(const RepLayoutCmd& cmd, ConstObjectBuffer object,
-                                    ShadowBuffer shadow) noexcept {
+[[nodiscard]] bool update_quantised(const CompareContext& context, const RepLayoutCmd& cmd,
+                                    ConstObjectBuffer object, ShadowBuffer shadow) {
     const std::uint32_t size = quantised_size(cmd.property->quantisation);
     const QuantisedValue value = quantise(*cmd.property, object.data());
     if (value == load_quantised(shadow.data(), size)) {
         return false;
     }
+    before_change(context, cmd, shadow);
     store_quantised(value, shadow.data(), size);
     return true;
 }
@@ -105,6 +130,8 @@ enum class ElementAge : std::uint8_t { Known, New };
                               equal_bytes(elements, kept.elements, count * cmd.element_size))) {
         return false;
     }
+    // What elements were is not kept.
+    PreviousValues* const previous = std::exchange(context.previous, nullptr);
     for (std::uint32_t i = 0; i < count; ++i) {
         const ConstObjectBuffer from(elements + std::size_t{i} * cmd.element_size);
         const ShadowBuffer to(kept.elements + std::size_t{i} * element.shadow_size);
@@ -112,6 +139,7 @@ enum class ElementAge : std::uint8_t { Known, New };
         const ElementAge age = i < known_count ? ElementAge::Known : ElementAge::New;
         is_changed = update_scope(context, element, from, to, versions, age) || is_changed;
     }
+    context.previous = previous;
     return is_changed;
 }
 
@@ -126,13 +154,13 @@ enum class ElementAge : std::uint8_t { Known, New };
         case RepLayoutCmdType::Object:
             return update_object(context, cmd, from, to);
         case RepLayoutCmdType::NetSerializeStruct:
-            return update_struct(cmd, from, to);
+            return update_struct(context, cmd, from, to);
         case RepLayoutCmdType::DynamicArray:
             return update_array(context, index, from, to);
         case RepLayoutCmdType::BitBool:
-            return update_bit(cmd, from, to);
+            return update_bit(context, cmd, from, to);
         case RepLayoutCmdType::Quantised:
-            return update_quantised(cmd, from, to);
+            return update_quantised(context, cmd, from, to);
         default:
             REPLAYOUT_ASSERT(false);  // plain leaves lie in runs
             return false;
@@ -141,7 +169,7 @@ enum class ElementAge : std::uint8_t { Known, New };
 
 /// Leaves of a run lie one after another, in memory as in the list of commands.
 template <typename OnChange>
-void update_run(const RepLayout& layout, const CompareRun& run, ConstObjectBuffer object,
+void update_run(const CompareContext& context, const CompareRun& run, ConstObjectBuffer object,
                 ShadowBuffer shadow, OnChange on_change) {
     const std::byte* from = (object + run.object_offset).data();
     std::byte* to = (shadow + run.shadow_offset).data();
@@ -150,12 +178,13 @@ void update_run(const RepLayout& layout, const CompareRun& run, ConstObjectBuffe
     }
     std::size_t offset = next_difference(from, to, 0, run.size);
     for (CmdIndex index = run.cmd_start; offset < run.size; ++index.value) {
-        const RepLayoutCmd& cmd = layout.cmd(index);
+        const RepLayoutCmd& cmd = context.layout.cmd(index);
         const std::size_t begin = cmd.shadow_offset.value - run.shadow_offset.value;
         const std::size_t end = begin + cmd.element_size;
         if (end <= offset) {
             continue;
         }
+        before_change(context, cmd, shadow + cmd.shadow_offset);
         std::memcpy(to + begin, from + begin, cmd.element_size);
         on_change(std::uint32_t{cmd.relative_handle} - 1);
         offset = next_difference(from, to, end, run.size);
@@ -170,7 +199,7 @@ void update_differing(CompareContext& context, const RepScope& scope, ConstObjec
         context.layout.runs().subspan(scope.run_start, scope.run_end - scope.run_start);
     for (const CompareRun& run : runs) {
         if (run.size != 0) {
-            update_run(context.layout, run, object, shadow, on_change);
+            update_run(context, run, object, shadow, on_change);
             continue;
         }
         CmdIndex index = run.cmd_start;
@@ -198,8 +227,38 @@ bool update_scope(CompareContext& context, const RepScope& scope, ConstObjectBuf
 
 }  // namespace
 
+namespace {
+
+/// Leaf by leaf, because some are left out.
+[[nodiscard]] bool compare_active(CompareContext& context, ConstObjectBuffer object,
+                                  ShadowBuffer shadow, ChangeMask& changed) {
+    bool is_changed = false;
+    const RepLayout& layout = context.layout;
+    for (std::uint32_t bit = 0; bit < layout.handle_count(); ++bit) {
+        if (context.inactive->test(bit)) {
+            continue;
+        }
+        const CmdIndex index = layout.cmd_of(layout.root(), RepHandle{bit + 1});
+        const RepLayoutCmd& cmd = layout.cmd(index);
+        const bool is_different =
+            is_plain(cmd.type)
+                ? update_plain(context, cmd, object + cmd.object_offset, shadow + cmd.shadow_offset)
+                : update_leaf(context, index, object, shadow);
+        if (is_different) {
+            changed.set(bit);
+            is_changed = true;
+        }
+    }
+    return is_changed;
+}
+
+}  // namespace
+
 bool compare_properties(CompareContext& context, ConstObjectBuffer object, ShadowBuffer shadow,
                         ChangeMask& changed) {
+    if (context.inactive != nullptr) {
+        return compare_active(context, object, shadow, changed);
+    }
     bool is_changed = false;
     update_differing(context, context.layout.root(), object, shadow, [&](std::uint32_t leaf) {
         changed.set(leaf);

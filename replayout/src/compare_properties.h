@@ -6,6 +6,7 @@
 
 #include <replayout/change_mask.h>
 #include <replayout/package_map.h>
+#include <replayout/previous_values.h>
 #include <replayout/rep_layout.h>
 #include <replayout/shadow_state.h>
 
@@ -17,6 +18,11 @@ struct CompareContext {
     /// Gives references their ids. Null only for an archetype.
     PackageMap* package_map;
     Version version;  ///< what a change is stamped with
+    /// Handles of the object that are left as they are. Null: none.
+    const ChangeMask* inactive = nullptr;
+    /// Is told what root leaves were. Null: nobody is.
+    PreviousValues* previous = nullptr;
+    std::span<const Version> last_changed = {};  ///< by root handle
     /// Values that were left out because they exceed a limit or are not UTF-8; see RepLimits.
     std::uint64_t over_limit_count = 0;
 };

@@ -249,7 +249,7 @@ bool PropertyReader::check_count(const RepLayoutCmd& cmd, std::size_t old_count,
         reader_.fail();
         return false;
     }
-    const std::uint64_t added = count > old_count ? count - old_count : 0;
+    const std::uint64_t added = count > old_count && !is_skipping_ ? count - old_count : 0;
     return reader_.spend_allocation(added * cmd.element_size);
 }
 

@@ -38,10 +38,14 @@ class NotifyQueue {
 
 class PropertyReader {
   public:
-    /// To check. `object` may be null: then it is one whose arrays are empty.
+    /// To check what is to be applied to `object`. Null: to nothing, so that nothing will grow.
     PropertyReader(const RepLayout& layout, BitReader& reader, ReceiveContext& context,
                    const std::byte* object) noexcept
-        : layout_(layout), reader_(reader), context_(context), present_(object) {}
+        : layout_(layout),
+          reader_(reader),
+          context_(context),
+          present_(object),
+          is_skipping_(object == nullptr) {}
 
     /// To apply.
     PropertyReader(const RepLayout& layout, BitReader& reader, ReceiveContext& context,
@@ -87,6 +91,7 @@ class PropertyReader {
     BitReader& reader_;
     ReceiveContext& context_;
     const std::byte* present_ = nullptr;
+    bool is_skipping_ = false;
     std::byte* object_ = nullptr;
     ReceivingRepState* state_ = nullptr;
     NotifyQueue* notifies_ = nullptr;

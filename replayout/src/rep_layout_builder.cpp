@@ -180,6 +180,8 @@ void RepLayoutBuilder::add_parent(const Property& property, std::uint32_t object
     parent.property = &property;
     parent.object_offset = ObjectOffset{object_offset};
     parent.array_index = array_index;
+    parent.condition = property.condition;
+    add_condition(property.condition);
     parent.cmd_start = CmdIndex{static_cast<std::uint16_t>(layout_->cmds_.size())};
     parent.first_handle = first_handle;
     layout_->parents_.push_back(parent);
@@ -189,6 +191,18 @@ void RepLayoutBuilder::add_parent(const Property& property, std::uint32_t object
     RepParentCmd& added = layout_->parents_[parent_index];
     added.cmd_end = CmdIndex{static_cast<std::uint16_t>(layout_->cmds_.size())};
     added.handle_count = layout_->scopes_.front().handle_count + 1 - first_handle;
+}
+
+void RepLayoutBuilder::add_condition(LifetimeCondition condition) {
+    LifetimeConditionSet& conditions = layout_->conditions_;
+    conditions.insert(condition);
+    if (condition == LifetimeCondition::InitialOrOwner) {
+        conditions.insert(LifetimeCondition::InitialOnly);  // an owner may be new to it or not
+    }
+    for (std::size_t i = 0; condition == LifetimeCondition::Dynamic && i < lifetime_condition_count;
+         ++i) {
+        conditions.insert(static_cast<LifetimeCondition>(i));
+    }
 }
 
 void RepLayoutBuilder::add_property(const Property& property, const Cursor& cursor) {

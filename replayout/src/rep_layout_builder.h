@@ -35,6 +35,7 @@ class RepLayoutBuilder {
     void add_parents(const Type& type, std::uint32_t object_offset);
     void add_parent(const Property& property, std::uint32_t object_offset,
                     std::uint32_t array_index);
+    void add_condition(LifetimeCondition condition);
     void add_property(const Property& property, const Cursor& cursor);
     void add_struct(const Property& property, const Cursor& cursor);
     void add_members(const Type& type, const Cursor& cursor);

@@ -84,29 +84,35 @@ const SharedPiece& SharedSerialization::keep_array(RepHandle handle, Version ver
     return entry.piece;
 }
 
-const SharedPayload* SharedSerialization::find_payload(
-    Version version, const OwedVersions& position) const noexcept {
+const SharedPayload* SharedSerialization::find_payload(const PayloadKey& key) const noexcept {
     for (const SharedPayload& payload : payloads_) {
-        if (payload.version == version && payload.position == position) {
+        if (payload.version == key.version && payload.passing == key.passing &&
+            payload.position == key.position) {
             return &payload;
         }
     }
     return nullptr;
 }
 
-void SharedSerialization::keep_payload(Version version, const OwedVersions& position,
-                                       std::uint32_t property_count,
+void SharedSerialization::drop_payloads() noexcept {
+    for (SharedPayload& payload : payloads_) {
+        payload.version = 0;
+    }
+}
+
+void SharedSerialization::keep_payload(const PayloadKey& key, std::uint32_t property_count,
                                        std::span<const std::byte> block) {
-    REPLAYOUT_ASSERT(version != 0);
+    REPLAYOUT_ASSERT(key.version != 0);
     if (payloads_.size() < payload_count_max) {
         next_payload_ = static_cast<std::uint32_t>(payloads_.size());
         const Allocator<std::byte> allocator(buffer_.get_stored_allocator().resource());
-        payloads_.push_back({OwedVersions(), 0, 0, Vector<std::byte>(allocator)});
+        payloads_.push_back({OwedVersions(), {}, 0, 0, Vector<std::byte>(allocator)});
     }
     SharedPayload& payload = payloads_[next_payload_];
     next_payload_ = (next_payload_ + 1) % payload_count_max;
-    payload.position = position;
-    payload.version = version;
+    payload.position = key.position;
+    payload.passing = key.passing;
+    payload.version = key.version;
     payload.property_count = property_count;
     payload.bytes.assign(block.begin(), block.end());
 }

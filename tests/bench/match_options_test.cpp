@@ -70,5 +70,8 @@ TEST_CASE("MatchOptions: what makes no sense is refused with status 2", "[bench]
     CHECK(parse({"--sharing", "maybe"}, options) == 2);
     CHECK(parse({"--no-such-option"}, options) == 2);
     CHECK(parse({"--ticks", "-5"}, options) == 2);
+    CHECK(parse({"--ticks", "1000001"}, options) == 2);
+    CHECK(parse({"--clients", "010"}, options) == 2);
+    CHECK(parse({"--json", ""}, options) == 2);
     CHECK(parse({"--help"}, options) == 0);
 }

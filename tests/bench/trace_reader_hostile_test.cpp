@@ -154,7 +154,7 @@ TEST_CASE("TraceReader: counts that lie cost nothing", "[bench][trace_reader]") 
     const auto refuses = [](const TraceBytes& trace) {
         return has(error_of(read_raw(trace.bytes())), "truncated");
     };
-    CHECK(refuses(TraceBytes().header(four_billion, four_billion).class_table(classes)));
+    CHECK(refuses(TraceBytes().header(1'000'000, four_billion).class_table(classes)));
     CHECK(refuses(TraceBytes().header(0, 0).u16(0xFFFF)));
     CHECK(refuses(TraceBytes().header(0, 0).u16(1).str("C").u16(0xFFFF)));
     CHECK(refuses(TraceBytes().header(1, 0).class_table(classes).tick(0.0, four_billion)));
@@ -202,6 +202,35 @@ TEST_CASE("TraceReader: fields of live objects are bounded", "[bench][trace_read
     CHECK(has(error_of(read_raw(trace.bytes(), limits)), "more than 3 fields"));
 }
 
+TEST_CASE("TraceReader: ticks are bounded", "[bench][trace_reader]") {
+    TraceLimits limits;
+    limits.tick_count_max = 2;
+    for (const std::uint32_t ticks : {2u, 3u}) {
+        TraceBytes trace;
+        trace.header(ticks, 0).class_table({});
+        for (std::uint32_t i = 0; i < ticks; ++i) {
+            trace.tick(0.0, 0);
+        }
+        trace.trailer(0, 0, 0);
+        const std::string error = error_of(read_raw(trace.bytes(), limits));
+        CHECK((ticks == 2 ? error == "no error" : has(error, "announces more than 2 ticks")));
+    }
+}
+
+TEST_CASE("TraceReader: objects that are live at one time are bounded", "[bench][trace_reader]") {
+    TraceLimits limits;
+    limits.live_objects_max = 2;
+    const std::vector<ClassInfo> classes{{"C", {}}};
+    TraceBytes within;
+    within.header(1, 3).class_table(classes).tick(0.0, 4);
+    within.spawn(1, 0).spawn(2, 0).destroy(1).spawn(3, 0).trailer(0, 3, 1);
+    CHECK(error_of(read_raw(within.bytes(), limits)) == "no error");
+    TraceBytes beyond;
+    beyond.header(1, 3).class_table(classes).tick(0.0, 3);
+    beyond.spawn(1, 0).spawn(2, 0).spawn(3, 0).trailer(0, 3, 0);
+    CHECK(has(error_of(read_raw(beyond.bytes(), limits)), "more than 2 objects would be live"));
+}
+
 TEST_CASE("TraceReader: a bomb of empty ticks is defused", "[bench][trace_reader]") {
     // A megabyte of zeros is 87,381 ticks at time 0 without an op; 600 such members ask for 600 MB.
     Bytes bomb = gzip(TraceBytes().header(0xFFFFFFFF, 0).class_table({}).bytes());
@@ -210,6 +239,7 @@ TEST_CASE("TraceReader: a bomb of empty ticks is defused", "[bench][trace_reader
         bomb.insert(bomb.end(), zeros.begin(), zeros.end());
     }
     TraceLimits limits;
+    limits.tick_count_max = 0xFFFFFFFF;
     limits.ratio_free_bytes = std::uint64_t{4} << 20;
     CHECK(has(error_of(read_trace_bytes(bomb, "file", limits)), "200 times its size"));
     limits.ratio_max = 2000;

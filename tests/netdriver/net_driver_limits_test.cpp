@@ -2,6 +2,7 @@
 //
 // Each limit of NetConfig that bounds what a peer may send, just within it, at it, and just beyond.
 // The peer is made by hand: ours keeps to the limits.
+#include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/net_config.h>
 
 #include <cstdint>
@@ -354,6 +355,61 @@ TEST_CASE("NetConfig: the memory of a packet is one sum over all its blocks",
         server.deliver_packet({}, blocks);
         check_outcome(server, objects <= 5, CloseReason::MalformedBlock);
     }
+}
+
+TEST_CASE("NetConfig: messages that waited for one packet share its budget",
+          "[netdriver][limits]") {
+    // Each block of a few bytes asks for 16 KB; what all may ask for goes with their bytes.
+    constexpr std::uint32_t array_count = 4'096;
+    NetConfig config;
+    config.decode_allocation_bytes_max = 10 * array_count * sizeof(std::uint32_t);
+    for (const std::uint16_t messages : {std::uint16_t{18}, std::uint16_t{200}}) {
+        INFO("messages " << messages);
+        ForgedServer server(config);
+        server.welcome();
+        server.open(1, TestSchema::archive_number);
+        for (std::uint16_t i = 1; i < messages; ++i) {
+            // Larger and empty in turn, so that each of the larger ones grows it anew.
+            const std::uint32_t elements = i % 2 == 0 ? array_count : 0;
+            server.deliver_packet(
+                {value_bunch(1, static_cast<std::uint16_t>(2 + i),
+                             resize_array_block(archive_handles, cells_handle, elements, 1))});
+        }
+        REQUIRE(server.is_joined());
+        server.deliver_packet(
+            {value_bunch(1, 2, resize_array_block(archive_handles, cells_handle, array_count, 1))});
+        check_outcome(server, messages == 18, CloseReason::MalformedBlock);
+    }
+}
+
+TEST_CASE("NetConfig: who listens must not have arrays that no client may take",
+          "[netdriver][limits]") {
+    LoopbackNetwork network({}, std::pmr::get_default_resource());
+    TestWorld world(1);
+    NetDriverSettings settings;
+    settings.config.decode_allocation_bytes_max = 4'096 * sizeof(std::uint32_t);
+    NetDriver driver(settings, network.endpoint(PeerId{1}), world);
+    TestSchema::get().add_to(driver);
+    const Status status = driver.listen();
+    REQUIRE_FALSE(status);
+    CHECK(status.error().code == ErrorCode::LimitExceeded);
+    CHECK(status.error().message.find("array \"chapters\" may have 4096 elements") !=
+          std::string::npos);
+}
+
+TEST_CASE("NetConfig: what arrives for an object that the world refused takes no memory",
+          "[netdriver][limits]") {
+    NetConfig config;
+    config.decode_allocation_bytes_max = 1'024;
+    ForgedServer server(config);
+    server.world().refused_layout = &TestSchema::get().archive();
+    server.welcome();
+    server.deliver_packet({open_bunch(1, NetGUID{1}, TestSchema::archive_number)});
+    for (int i = 0; i < 50; ++i) {
+        server.deliver_packet(
+            {}, block_of(1, resize_array_block(archive_handles, cells_handle, 1'000, 1)));
+    }
+    CHECK(server.is_joined());
 }
 
 TEST_CASE("NetConfig: a block with a length may ask for as much as one without",

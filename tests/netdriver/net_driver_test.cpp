@@ -5,6 +5,7 @@
 #include <replayout/netdriver/net_driver.h>
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -251,6 +252,64 @@ TEST_CASE("NetDriver: a change costs one comparison and one encoding, whoever li
     CHECK(spent.comparisons() == 1);
     CHECK(spent.serializer_calls() == 1);
     CHECK(spent.blocks() == 8);
+}
+
+TEST_CASE("NetDriver: what is back at what the client holds is not sent, over several ticks too",
+          "[netdriver][net_driver]") {
+    NetFixture net;
+    const ObjectHandle pawn = net.add_pawn();
+    net.join();
+    net.pawn(pawn).health = 10;
+    REQUIRE(net.settle());
+    // Without acks the window of packets fills up, and what changes then is not sent.
+    LinkSettings broken;
+    broken.loss = 1;
+    net.network().set_settings(NetFixture::client_peer(0), NetFixture::server_peer, broken);
+    const Spent filling(net.server_driver().stats());
+    std::uint64_t sent = 0;
+    do {
+        sent = filling.blocks();
+        net.pawn(pawn).health += 1;
+        net.tick();
+    } while (filling.blocks() > sent);
+    const std::int32_t held = net.pawn(pawn).health - 1;
+    net.pawn(pawn).health = held;
+    net.tick();
+    net.network().heal();
+    const Spent spent(net.server_driver().stats());
+    REQUIRE(net.settle());
+    CHECK(spent.blocks() == 0);
+    CHECK(net.pawn_on(0, pawn).health == held);
+}
+
+TEST_CASE("NetDriver: a connection's shadow tells what the client holds and lacks",
+          "[netdriver][net_driver]") {
+    NetFixtureOptions options;
+    options.link.latency_ms = 60;
+    NetFixture net(options);
+    const ObjectHandle pawn = net.add_pawn();
+    net.join();
+    constexpr RepHandle health{1};
+    const auto shadow = [&] {
+        return net.server_driver().connection_shadow(NetFixture::client_peer(0), net.id_of(pawn));
+    };
+    CHECK_FALSE(shadow().has_value());
+    net.pawn(pawn).health = 10;
+    REQUIRE(net.settle());
+    REQUIRE(shadow().has_value());
+    CHECK(shadow()->is_exact());
+    CHECK_FALSE(shadow()->owes(health));
+    CHECK_FALSE(shadow()->held(health).is_null());
+    net.pawn(pawn).health = 20;
+    net.tick();
+    REQUIRE(shadow().has_value());
+    CHECK_FALSE(shadow()->is_exact());
+    CHECK_FALSE(shadow()->owes(health));  // it is under way
+    CHECK(shadow()->held(health).is_null());
+    REQUIRE(net.settle());
+    std::int32_t held = 0;
+    std::memcpy(&held, shadow()->held(health).data(), sizeof(held));
+    CHECK(held == 20);
 }
 
 TEST_CASE("NetDriver: in an idle world each side speaks once a second at most",

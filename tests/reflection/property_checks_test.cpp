@@ -286,11 +286,11 @@ TEST_CASE("Property checks: an element is checked like a property",
     check_element_refused(plain_property("", PropertyKind::Int32, 0, 2), ErrorCode::InvalidArrayDim,
                           "is a C array itself");
     check_element_refused(plain_property("", PropertyKind::Int32, 4), ErrorCode::InvalidArgument,
-                          "has an offset or a notify of its own");
+                          "has an offset, a notify or a condition of its own");
     element = plain_property("", PropertyKind::Int32);
     element.notify.call = ignore_notify;
     check_element_refused(element, ErrorCode::InvalidArgument,
-                          "has an offset or a notify of its own");
+                          "has an offset, a notify or a condition of its own");
     element = handle_property("");
     element.reference = {};
     check_element_refused(element, ErrorCode::MissingOperation, "has no reference operations");
@@ -337,6 +337,28 @@ TEST_CASE("Property checks: a notify needs a previous value that can be kept",
     property = plain_property("health", PropertyKind::Int32);
     property.notify.call = ignore_notify;
     CHECK(is_taken(property));
+}
+
+TEST_CASE("Property checks: only a property of a class has a condition, and none has NetGroup",
+          "[reflection][property_checks]") {
+    TypeRegistry registry;
+    const auto hit = DynamicTypeBuilder(registry, TypeKind::Struct, "Hit", 4, 4)
+                         .property("damage", PropertyKind::Int32, 0)
+                         .condition(LifetimeCondition::OwnerOnly)
+                         .build();
+    REQUIRE_FALSE(hit);
+    CHECK(hit.error().code == ErrorCode::InvalidArgument);
+    CHECK(hit.error().message ==
+          "type \"Hit\": property \"damage\": is a member of a struct and has a condition "
+          "(OwnerOnly); only a property of a class can have one");
+    Property grouped = plain_property("health", PropertyKind::Int32);
+    grouped.condition = LifetimeCondition::NetGroup;
+    check_pawn_refused(grouped, ErrorCode::InvalidArgument,
+                       "has the condition NetGroup, which no property can have");
+    const auto early = DynamicTypeBuilder(registry, TypeKind::Class, "Early", 4, 4)
+                           .condition(LifetimeCondition::Never)
+                           .build();
+    CHECK_FALSE(early);
 }
 
 TEST_CASE("Property checks: nesting ends at the limit", "[reflection][property_checks]") {

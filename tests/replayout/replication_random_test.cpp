@@ -299,12 +299,13 @@ class Game {
             return;
         }
         SharedSerialization& shared = on_.state.shared();
-        if (const SharedPayload* payload = shared.find_payload(on_.state.version(), position)) {
+        if (const SharedPayload* payload =
+                shared.find_payload({on_.state.version(), position, {}})) {
             REQUIRE(Bytes(payload->bytes.begin(), payload->bytes.end()) == block);
             REQUIRE(payload->property_count == owed.count());
             ++events_.payloads_reused;
         } else {
-            shared.keep_payload(on_.state.version(), position, owed.count(), block);
+            shared.keep_payload({on_.state.version(), position, {}}, owed.count(), block);
         }
     }
 

@@ -63,7 +63,7 @@ TEST_CASE("SharedSerialization: has no pieces at first", "[replayout][shared_ser
     CHECK(shared.find(RepHandle{1}, 1) == nullptr);
     CHECK(shared.find(RepHandle{1}, 0) == nullptr);
     CHECK(shared.find_array(RepHandle{1}, 1, since(0)) == nullptr);
-    CHECK(shared.find_payload(1, since(0)) == nullptr);
+    CHECK(shared.find_payload({1, since(0), {}}) == nullptr);
 }
 
 TEST_CASE("SharedSerialization: a piece is valid for the version it was kept for",
@@ -161,7 +161,7 @@ TEST_CASE("SharedSerialization: warm, it takes no memory", "[replayout][shared_s
                                   Bits(1 + version * 7 % 50, version & 0xff).writer());
                 (void)shared.keep_array(RepHandle{handle}, version, since(version),
                                         Bits(1 + version * 5 % 40, version & 0xff).writer());
-                shared.keep_payload(version, since(version - 1), 3,
+                shared.keep_payload({version, since(version - 1), {}}, 3,
                                     Bits(1 + version * 3 % 90, version & 0xff).writer().bytes());
             }
         };
@@ -211,30 +211,31 @@ TEST_CASE("SharedSerialization: many questions about arrays push out the oldest 
 TEST_CASE("SharedSerialization: a payload serves a receiver in the same position, and no other",
           "[replayout][shared_serialization]") {
     SharedSerialization shared = make_shared();
-    shared.keep_payload(9, since(8), 4, make_bytes(1, 2, 3));
-    const SharedPayload* payload = shared.find_payload(9, since(8));
+    shared.keep_payload({9, since(8), {}}, 4, make_bytes(1, 2, 3));
+    const SharedPayload* payload = shared.find_payload({9, since(8), {}});
     REQUIRE(payload != nullptr);
     CHECK(to_hex({payload->bytes.data(), payload->bytes.size()}) == "01 02 03");
     CHECK(payload->property_count == 4);
-    CHECK(shared.find_payload(10, since(8)) == nullptr);
-    CHECK(shared.find_payload(9, since(7)) == nullptr);
-    CHECK(shared.find_payload(9, since(8, 2, 3)) == nullptr);
+    CHECK(shared.find_payload({10, since(8), {}}) == nullptr);
+    CHECK(shared.find_payload({9, since(7), {}}) == nullptr);
+    CHECK(shared.find_payload({9, since(8, 2, 3), {}}) == nullptr);
 }
 
 TEST_CASE("SharedSerialization: payloads of few positions are kept side by side",
           "[replayout][shared_serialization]") {
     SharedSerialization shared = make_shared();
     for (Version version = 0; version < 4; ++version) {
-        shared.keep_payload(9, since(version), 1, make_bytes(version));
+        shared.keep_payload({9, since(version), {}}, 1, make_bytes(version));
     }
     for (Version version = 0; version < 4; ++version) {
-        REQUIRE(shared.find_payload(9, since(version)) != nullptr);
-        CHECK(shared.find_payload(9, since(version))->bytes[0] == static_cast<std::byte>(version));
+        REQUIRE(shared.find_payload({9, since(version), {}}) != nullptr);
+        CHECK(shared.find_payload({9, since(version), {}})->bytes[0] ==
+              static_cast<std::byte>(version));
     }
-    shared.keep_payload(9, since(4), 1, make_bytes(4));
-    CHECK(shared.find_payload(9, since(4)) != nullptr);
-    CHECK(shared.find_payload(9, since(0)) == nullptr);
-    CHECK(shared.find_payload(9, since(1)) != nullptr);
+    shared.keep_payload({9, since(4), {}}, 1, make_bytes(4));
+    CHECK(shared.find_payload({9, since(4), {}}) != nullptr);
+    CHECK(shared.find_payload({9, since(0), {}}) == nullptr);
+    CHECK(shared.find_payload({9, since(1), {}}) != nullptr);
 }
 
 }  // namespace

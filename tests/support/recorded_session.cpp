@@ -28,7 +28,7 @@ constexpr LoopbackSettings line_settings{2'048, 1u << 12};
     settings.config.reliable_waiting_max = 256;
     settings.config.reliable_waiting_bytes_max = 16'000;
     settings.config.references_per_object_max = 32;
-    settings.config.decode_allocation_bytes_max = 64 * 1'024;
+    settings.config.decode_allocation_bytes_max = 256 * 1'024;
     settings.config.linger_ms = 200;
     settings.seed = is_server ? 11 : 12;
     settings.resource = memory;

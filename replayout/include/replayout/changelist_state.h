@@ -14,8 +14,10 @@
 #pragma once
 
 #include <replayout/changelist_history.h>
+#include <replayout/object_conditions.h>
 #include <replayout/owed_versions.h>
 #include <replayout/package_map.h>
+#include <replayout/previous_values.h>
 #include <replayout/rep_layout.h>
 #include <replayout/replication_counters.h>
 #include <replayout/shadow_state.h>
@@ -49,13 +51,36 @@ class ChangelistState {
         return {last_changed_.data(), last_changed_.size()};
     }
 
+    /// Whether that receiver must be sent the value. The same as a bit of collect_owed().
+    [[nodiscard]] bool owes(const OwedVersions& position, RepHandle handle) const noexcept;
+
+    /// Whether it makes a difference to a receiver that was sent everything up to `sent_version`
+    /// that it is exact; see OwedVersions::is_exact.
+    [[nodiscard]] bool is_any_back(Version sent_version) const noexcept {
+        return previous_.is_any_back(sent_version);
+    }
+
     /// Makes `owed` the set of handles (bit i: handle i + 1) that a receiver at this position must
     /// be sent. Exact: a handle is in it when its last change, or that of an element leaf, is owed.
     void collect_owed(const OwedVersions& position, ChangeMask& owed) const;
+    /// The same for a receiver that does not meet every condition.
+    void collect_owed(const OwedVersions& position, const ObjectConditions::Receiver& receiver,
+                      ChangeMask& owed) const;
+
+    /// Conditions of this object's properties.
+    [[nodiscard]] const ObjectConditions& conditions() const noexcept { return conditions_; }
+    /// See ObjectConditions::set_active.
+    void set_active(ParentIndex parent, bool is_active) {
+        conditions_.set_active(parent, is_active);
+    }
+    /// See ObjectConditions::set_dynamic. Receivers that begin to meet it are told through
+    /// ObjectConditions::Receiver::turned_on.
+    void set_dynamic_condition(ParentIndex parent, LifetimeCondition condition);
 
     [[nodiscard]] const RepLayout& layout() const noexcept { return *layout_; }
     [[nodiscard]] ConstShadowBuffer shadow() const noexcept { return shadow_.buffer(); }
     [[nodiscard]] const ChangelistHistory& history() const noexcept { return history_; }
+    [[nodiscard]] const PreviousValues& previous() const noexcept { return previous_; }
     [[nodiscard]] SharedSerialization& shared() noexcept { return shared_; }
     [[nodiscard]] const SharedSerialization& shared() const noexcept { return shared_; }
 
@@ -64,7 +89,9 @@ class ChangelistState {
     ShadowState shadow_;
     Vector<Version> last_changed_;  // by handle
     ChangelistHistory history_;
+    PreviousValues previous_;
     ChangeMask changed_;  // clear between updates
+    ObjectConditions conditions_;
     SharedSerialization shared_;
     Version version_ = 0;
 };

@@ -53,6 +53,9 @@ struct OwedVersions {
     Version sent_version = 0;
     VersionInterval lost;
     RepRange lost_range;
+    /// The receiver holds, of each property, its value at sent_version (SendingRepState::is_exact):
+    /// what is back at that value is not owed. False is always safe, and the same where nothing is.
+    bool is_exact = false;
 
     constexpr OwedVersions() noexcept = default;
     constexpr explicit OwedVersions(const SendingRepState& state,

@@ -15,6 +15,7 @@
 #include <replayout/reflection/property.h>
 #include <replayout/reflection/type_registry.h>
 #include <replayout/rep_layout_cmd.h>
+#include <replayout/replication_flags.h>
 
 #include <cstdint>
 #include <memory>
@@ -95,6 +96,10 @@ class RepLayout {
     /// Handles of the object itself.
     [[nodiscard]] std::uint32_t handle_count() const noexcept { return root().handle_count; }
 
+    /// Conditions that make a difference: two receivers that meet the same ones of these are sent
+    /// the same. Trivial when no property has a condition.
+    [[nodiscard]] LifetimeConditionSet conditions() const noexcept { return conditions_; }
+
     /// Every value may be shared, so whole blocks may be.
     [[nodiscard]] bool is_fully_shared() const noexcept { return is_fully_shared_; }
 
@@ -124,6 +129,7 @@ class RepLayout {
     std::pmr::vector<std::string> diagnostics_;
     Digest128 fingerprint_;
     std::unique_ptr<ShadowState> archetype_;
+    LifetimeConditionSet conditions_;
     bool is_fully_shared_ = true;
 };
 

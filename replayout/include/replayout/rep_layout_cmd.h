@@ -6,6 +6,7 @@
 
 #include <replayout/data_buffer.h>
 #include <replayout/handle.h>
+#include <replayout/reflection/lifetime_condition.h>
 
 #include <cstdint>
 
@@ -106,6 +107,7 @@ struct RepParentCmd {
     const Property* property = nullptr;
     ObjectOffset object_offset;
     std::uint32_t array_index = 0;  ///< in its C array, else 0
+    LifetimeCondition condition = LifetimeCondition::None;
     CmdIndex cmd_start;
     CmdIndex cmd_end;
     std::uint32_t first_handle = 0;

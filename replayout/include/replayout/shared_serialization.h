@@ -20,6 +20,7 @@
 #include <replayout/handle.h>
 #include <replayout/owed_versions.h>
 #include <replayout/reflection/memory.h>
+#include <replayout/replication_flags.h>
 
 #include <cstdint>
 #include <span>
@@ -35,7 +36,8 @@ struct SharedPiece {
 /// A whole property block, for every receiver that is owed the same.
 struct SharedPayload {
     OwedVersions position;
-    Version version = 0;  ///< of the object; 0: no payload
+    LifetimeConditionSet passing;  ///< conditions that its receivers meet
+    Version version = 0;           ///< of the object; 0: no payload
     std::uint32_t property_count = 0;
     Vector<std::byte> bytes;
 };
@@ -60,11 +62,18 @@ class SharedSerialization {
     const SharedPiece& keep_array(RepHandle handle, Version version, const OwedVersions& owed,
                                   const BitWriter& bits);
 
-    /// The block for a receiver at `position` of the object at `version`, or null.
-    [[nodiscard]] const SharedPayload* find_payload(Version version,
-                                                    const OwedVersions& position) const noexcept;
-    void keep_payload(Version version, const OwedVersions& position, std::uint32_t property_count,
+    /// What makes a block: receivers that agree in this are sent the same.
+    struct PayloadKey {
+        Version version = 0;  ///< of the object
+        OwedVersions position;
+        /// Conditions that the receiver meets, of those that the object has.
+        LifetimeConditionSet passing;
+    };
+    /// Null: there is none.
+    [[nodiscard]] const SharedPayload* find_payload(const PayloadKey& key) const noexcept;
+    void keep_payload(const PayloadKey& key, std::uint32_t property_count,
                       std::span<const std::byte> block);
+    void drop_payloads() noexcept;
 
     /// Appends the bits of a piece of this buffer.
     void write(const SharedPiece& piece, BitWriter& writer) const noexcept {

@@ -27,6 +27,7 @@
 //                     flush                               packets -> transport
 #pragma once
 
+#include <replayout/connection_shadow.h>
 #include <replayout/netdriver/close_reason.h>
 #include <replayout/netdriver/net_config.h>
 #include <replayout/netdriver/net_guid_cache.h>
@@ -41,6 +42,8 @@
 #include <compare>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string_view>
 
 namespace replayout {
 
@@ -75,6 +78,7 @@ enum class ConnectionState : std::uint8_t {
     Closed,
 };
 
+struct ObjectFacts;
 class LayoutTable;
 class ReplicationClient;
 class ReplicationServer;
@@ -92,7 +96,8 @@ class NetDriver {
     [[nodiscard]] Status add_layout(const RepLayout& layout);
 
     /// Starts as a server. Refused, as connect() is: a config that is not valid, a transport that
-    /// does not carry its packets, a driver that has started.
+    /// does not carry its packets, a driver that has started. Refused here: a layout with an array
+    /// whose growth no client with this config may take (decode_allocation_bytes_max).
     [[nodiscard]] Status listen();
     /// Starts as a client of `server`.
     [[nodiscard]] Status connect(PeerId server, NetTime now);
@@ -102,7 +107,7 @@ class NetDriver {
     /// Sends what there is to send.
     void tick_flush(NetTime now);
 
-    // Server.
+    // Server, after listen(). An id is one that this driver gave and that was not removed.
 
     /// `object` is replicated from the next tick_flush() on, from the values that it has then; its
     /// memory is asked for once a tick (NetWorld::object_memory). A handle names one object for
@@ -111,8 +116,34 @@ class NetDriver {
     [[nodiscard]] NetObjectId add_object(const RepLayout& layout, ObjectHandle object);
     /// Destroys it on all clients. O(connections).
     void remove_object(NetObjectId id);
+
+    // What an object is to a connection, for the conditions of its properties (LifetimeCondition).
+    // Where a client begins to meet one, it is sent what the properties are now; where it ceases
+    // to, it keeps what it has. O(connections).
+
+    /// Whose object it is; nobody's at first. A peer owns it whether it is connected or not.
+    void set_owner(NetObjectId id, PeerId owner);
+    void clear_owner(NetObjectId id);
+    /// The owner controls the object (autonomous proxy); for all others it is simulated. Off at
+    /// first.
+    void set_autonomous(NetObjectId id, bool is_autonomous);
+    /// The object replicates its physics. Off at first.
+    void set_replicates_physics(NetObjectId id, bool has_physics);
+    /// A property of condition Custom, which is active at first. While it is not, it is not
+    /// compared: it stays, for all clients, what it was at the first tick_flush() after the call.
+    void set_property_active(NetObjectId id, std::string_view property, bool is_active);
+    /// A property of condition Dynamic, which is None at first. Not Dynamic, Custom or NetGroup.
+    void set_dynamic_condition(NetObjectId id, std::string_view property,
+                               LifetimeCondition condition);
+    /// The connection records instead of playing. Ends with it. Nothing when there is none.
+    void set_is_replay(PeerId peer, bool is_replay);
+
     [[nodiscard]] NetGUID guid_of(NetObjectId id) const;
     [[nodiscard]] std::uint32_t object_count() const noexcept;
+    /// What a client has and lacks of an object; nothing when it is not joined, or the object was
+    /// not opened for it yet. Valid until the driver or the object changes.
+    [[nodiscard]] std::optional<ConnectionShadow> connection_shadow(PeerId peer,
+                                                                    NetObjectId id) const;
     /// Connections that are joined.
     [[nodiscard]] std::uint32_t connection_count() const noexcept;
     [[nodiscard]] ConnectionState connection_state(PeerId peer) const noexcept;
@@ -121,8 +152,9 @@ class NetDriver {
     /// Nothing changed since it was sent, all of it was delivered, and nothing waits.
     [[nodiscard]] bool is_settled() const noexcept;
 
-    // Client.
+    // Client, after connect(); state() and close_reason() at any time.
 
+    /// Closed before connect().
     [[nodiscard]] ConnectionState state() const noexcept;
     /// Why the connection ended, or None.
     [[nodiscard]] CloseReason close_reason() const noexcept;
@@ -136,6 +168,7 @@ class NetDriver {
 
   private:
     [[nodiscard]] Status check_start() const;
+    [[nodiscard]] const ObjectFacts& facts_of(NetObjectId id) const;
 
     NetDriverSettings settings_;
     Transport& transport_;

@@ -50,6 +50,8 @@ class DynamicTypeBuilder {
 
     /// The property just declared calls `notify` after an update.
     DynamicTypeBuilder& on_rep(NotifyFunction notify);
+    /// The property just declared is sent to those that meet `condition`.
+    DynamicTypeBuilder& condition(LifetimeCondition condition);
     /// The property just declared is known and never sent.
     DynamicTypeBuilder& not_replicated();
     /// The property just declared travels like this; of an array, the innermost element does.

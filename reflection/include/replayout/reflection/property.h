@@ -14,6 +14,7 @@
 // A C array is its element's property with array_dim > 1; `size` is always the size of one element.
 #pragma once
 
+#include <replayout/reflection/lifetime_condition.h>
 #include <replayout/reflection/quantisation.h>
 #include <replayout/reflection/type_ops.h>
 #include <replayout/reflection/value_ops.h>
@@ -90,6 +91,8 @@ struct Property {
     std::uint32_t array_dim = 1;  ///< elements of a C array; 1: no array
     /// False: the member is known, and never sent (Unreal's NotReplicated).
     bool is_replicated = true;
+    /// Who is sent it. Only a property of a class has one, other than None.
+    LifetimeCondition condition = LifetimeCondition::None;
     /// Kind BitBool: which bit of the byte at `offset`, one of 1, 2, 4 to 128. Properties may lie
     /// in the same byte where their bits differ.
     std::uint8_t bit_mask = 0;

@@ -188,6 +188,12 @@ class PropertyBuilder {
         return *this;
     }
 
+    /// The member is sent to those that meet `condition`.
+    PropertyBuilder& condition(LifetimeCondition condition) {
+        type_->builder_.condition(condition);
+        return *this;
+    }
+
     /// The member is known and never sent.
     PropertyBuilder& not_replicated() {
         type_->builder_.not_replicated();

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/object_conditions.h>
+
+namespace replayout {
+
+namespace {
+
+void set_handles(const RepParentCmd& parent, ChangeMask& mask) noexcept {
+    mask.set_range(parent.first_handle - 1, parent.handle_count);
+}
+
+void clear_handles(const RepParentCmd& parent, ChangeMask& mask) noexcept {
+    for (std::uint32_t i = 0; i < parent.handle_count; ++i) {
+        mask.clear(parent.first_handle - 1 + i);
+    }
+}
+
+}  // namespace
+
+ObjectConditions::ObjectConditions(const RepLayout& layout, MemoryResource* resource)
+    : layout_(&layout),
+      dynamic_(Allocator<LifetimeCondition>(resource)),
+      inactive_(resource),
+      turning_off_(resource) {}
+
+void ObjectConditions::set_active(ParentIndex index, bool is_active) {
+    const RepParentCmd& parent = layout_->parents()[index.value];
+    REPLAYOUT_ASSERT(parent.condition == LifetimeCondition::Custom);
+    if (inactive_.bit_count() == 0) {
+        inactive_.reset(layout_->handle_count());
+        turning_off_.reset(layout_->handle_count());
+    }
+    clear_handles(parent, turning_off_);
+    if (is_active) {
+        clear_handles(parent, inactive_);
+        has_inactive_ = inactive_.any();
+    } else if (this->is_active(index)) {
+        set_handles(parent, turning_off_);
+    }
+}
+
+bool ObjectConditions::is_active(ParentIndex index) const noexcept {
+    const RepParentCmd& parent = layout_->parents()[index.value];
+    const std::uint32_t bit = parent.first_handle - 1;
+    return parent.handle_count == 0 || inactive_.bit_count() == 0 ||
+           (!inactive_.test(bit) && !turning_off_.test(bit));
+}
+
+void ObjectConditions::finish_compare() {
+    if (inactive_.bit_count() == 0 || !turning_off_.any()) {
+        return;
+    }
+    for (std::uint32_t bit = turning_off_.next(0); bit < turning_off_.bit_count();
+         bit = turning_off_.next(bit + 1)) {
+        inactive_.set(bit);
+    }
+    turning_off_.reset(layout_->handle_count());
+    has_inactive_ = true;
+}
+
+void ObjectConditions::set_dynamic(ParentIndex parent, LifetimeCondition condition) {
+    REPLAYOUT_ASSERT(layout_->parents()[parent.value].condition == LifetimeCondition::Dynamic);
+    REPLAYOUT_ASSERT(condition != LifetimeCondition::Dynamic &&
+                     condition != LifetimeCondition::Custom &&
+                     condition < LifetimeCondition::NetGroup);
+    if (dynamic_.empty()) {
+        dynamic_.resize(layout_->parents().size(), LifetimeCondition::None);
+    }
+    dynamic_[parent.value] = condition;
+}
+
+LifetimeCondition ObjectConditions::condition_of(ParentIndex parent) const noexcept {
+    const LifetimeCondition condition = layout_->parents()[parent.value].condition;
+    if (condition != LifetimeCondition::Dynamic) {
+        return condition;
+    }
+    return dynamic_.empty() ? LifetimeCondition::None : dynamic_[parent.value];
+}
+
+ObjectConditions::Answer ObjectConditions::answer(ParentIndex parent,
+                                                  const Receiver& receiver) const noexcept {
+    const LifetimeCondition condition = condition_of(parent);
+    if (!receiver.passing.contains(condition)) {
+        return Answer::Hidden;
+    }
+    const bool is_whole = (receiver.is_initial && is_initial_condition(condition)) ||
+                          receiver.turned_on.contains(layout_->parents()[parent.value].condition);
+    return is_whole ? Answer::Whole : Answer::Owed;
+}
+
+bool ObjectConditions::is_hidden(ParentIndex parent, LifetimeConditionSet passing) const noexcept {
+    const LifetimeCondition condition = condition_of(parent);
+    const bool is_once = condition == LifetimeCondition::InitialOnly ||
+                         (condition == LifetimeCondition::InitialOrOwner &&
+                          !passing.contains(LifetimeCondition::OwnerOnly));
+    return is_once || !passing.contains(condition);
+}
+
+template <typename Visitor>
+void ObjectConditions::for_each_conditional(Visitor visit) const {
+    if (layout_->conditions().is_trivial()) {
+        return;
+    }
+    for (std::size_t i = 0; i < layout_->parents().size(); ++i) {
+        const RepParentCmd& parent = layout_->parents()[i];
+        if (parent.condition != LifetimeCondition::None) {
+            visit(parent, ParentIndex{static_cast<std::uint16_t>(i)});
+        }
+    }
+}
+
+void ObjectConditions::filter(const Receiver& receiver, std::span<const Version> last_changed,
+                              ChangeMask& owed) const noexcept {
+    for_each_conditional([&](const RepParentCmd& parent, ParentIndex index) {
+        const Answer given = answer(index, receiver);
+        if (given == Answer::Hidden) {
+            clear_handles(parent, owed);
+        }
+        for (std::uint32_t i = 0; given == Answer::Whole && i < parent.handle_count; ++i) {
+            const std::uint32_t bit = parent.first_handle - 1 + i;
+            if (last_changed[bit] != 0) {
+                owed.set(bit);
+            }
+        }
+    });
+}
+
+void ObjectConditions::add_hidden(LifetimeConditionSet passing, ChangeMask& hidden) const noexcept {
+    for_each_conditional([&](const RepParentCmd& parent, ParentIndex index) {
+        if (is_hidden(index, passing)) {
+            set_handles(parent, hidden);
+        }
+    });
+}
+
+}  // namespace replayout

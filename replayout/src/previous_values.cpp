@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/previous_values.h>
+#include <replayout/reflection/type.h>
+
+#include "rep_layout_builder.h"
+#include "struct_value.h"
+
+#include <cstring>
+
+namespace replayout {
+
+namespace {
+
+void copy_leaf(const RepLayoutCmd& cmd, ShadowBuffer target, ConstShadowBuffer source) {
+    switch (cmd.type) {
+        case RepLayoutCmdType::String:
+            shadow_value<PmrString>(target) = shadow_value<PmrString>(source);
+            return;
+        case RepLayoutCmdType::Object:
+            shadow_value<ShadowReference>(target) = shadow_value<ShadowReference>(source);
+            return;
+        case RepLayoutCmdType::NetSerializeStruct:
+            copy_struct(*cmd.property->struct_type, target.data(), source.data());
+            return;
+        default:
+            std::memcpy(target.data(), source.data(),
+                        shadow_footprint(cmd.type, *cmd.property).size);
+            return;
+    }
+}
+
+[[nodiscard]] bool equal_leaves(const RepLayoutCmd& cmd, ConstShadowBuffer left,
+                                ConstShadowBuffer right) {
+    switch (cmd.type) {
+        case RepLayoutCmdType::String:
+            return shadow_value<PmrString>(left) == shadow_value<PmrString>(right);
+        case RepLayoutCmdType::Object:
+            return shadow_value<ShadowReference>(left).object ==
+                       shadow_value<ShadowReference>(right).object &&
+                   shadow_value<ShadowReference>(left).guid ==
+                       shadow_value<ShadowReference>(right).guid;
+        case RepLayoutCmdType::NetSerializeStruct:
+            return structs_identical(*cmd.property->struct_type, left.data(), right.data());
+        default:
+            return std::memcmp(left.data(), right.data(),
+                               shadow_footprint(cmd.type, *cmd.property).size) == 0;
+    }
+}
+
+}  // namespace
+
+PreviousValues::PreviousValues(const RepLayout& layout, MemoryResource* resource)
+    : layout_(&layout),
+      resource_(resource),
+      starts_(Allocator<std::array<Version, 2>>(resource)),
+      returned_(resource) {}
+
+void PreviousValues::allocate() {
+    for (std::optional<ShadowState>& values : values_) {
+        values.emplace(*layout_, resource_);
+    }
+    starts_.resize(layout_->handle_count(), {unknown, unknown});
+    returned_.reset(layout_->handle_count());
+}
+
+void PreviousValues::keep(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, Version last_changed) {
+    REPLAYOUT_ASSERT(cmd.type != RepLayoutCmdType::DynamicArray);
+    if (starts_.empty()) {
+        allocate();
+    }
+    const ShadowBuffer before = values_[0]->buffer() + cmd.shadow_offset;
+    copy_leaf(cmd, values_[1]->buffer() + cmd.shadow_offset, before);
+    copy_leaf(cmd, before, leaf);
+    std::array<Version, 2>& starts = starts_[cmd.relative_handle - 1u];
+    starts = {last_changed, starts[0]};
+}
+
+void PreviousValues::finish_change(const RepLayoutCmd& cmd, ConstShadowBuffer leaf) {
+    const std::uint32_t bit = cmd.relative_handle - 1u;
+    const ConstShadowBuffer two_ago = values_[1]->buffer() + cmd.shadow_offset;
+    if (starts_[bit][1] != unknown && equal_leaves(cmd, two_ago, leaf)) {
+        returned_.set(bit);
+    } else {
+        returned_.clear(bit);
+    }
+}
+
+bool PreviousValues::is_any_back(Version version) const noexcept {
+    for (std::uint32_t bit = returned_.next(0); bit < returned_.bit_count();
+         bit = returned_.next(bit + 1)) {
+        if (is_back(RepHandle{bit + 1}, version)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+ConstShadowBuffer PreviousValues::value_at(const RepLayoutCmd& cmd,
+                                           Version version) const noexcept {
+    if (starts_.empty()) {
+        return {};
+    }
+    const std::array<Version, 2>& starts = starts_[cmd.relative_handle - 1u];
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+        if (starts[i] != unknown && version >= starts[i]) {
+            return values_[i]->buffer() + cmd.shadow_offset;
+        }
+    }
+    return {};
+}
+
+}  // namespace replayout

@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: MIT
+//
+// Who is sent what: every condition, every kind of receiver, and what happens when a receiver
+// becomes another one.
+#include <replayout/netdriver/net_driver.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "support/catch.h"
+#include "support/run_seed.h"
+#include "support/seeded_random.h"
+#include "support/sentry_game.h"
+
+namespace replayout::test {
+namespace {
+
+using Condition = LifetimeCondition;
+
+constexpr std::size_t condition_count = lifetime_condition_count - 1;
+
+[[nodiscard]] Condition condition_at(std::size_t index) {
+    return static_cast<Condition>(index);
+}
+
+void set_all(SentryGame& game, ObjectHandle sentry, std::int32_t value) {
+    game.sentry(sentry).values.fill(value);
+}
+
+/// One digit for each condition, in order: what the client has.
+[[nodiscard]] std::string digits(SentryGame& game, std::size_t client, ObjectHandle sentry) {
+    std::string text;
+    for (const std::int32_t value : game.sentry_on(client, sentry).values) {
+        text += static_cast<char>('0' + value);
+    }
+    return text;
+}
+
+//                      None, InitialOnly, OwnerOnly, SkipOwner, SimulatedOnly, AutonomousOnly,
+//                      SimulatedOrPhysics, InitialOrOwner, Custom, ReplayOrOwner, ReplayOnly,
+//                      SimulatedOnlyNoReplay, SimulatedOrPhysicsNoReplay, SkipReplay, Dynamic,
+//                      Never
+struct Expectation {
+    const char* what;
+    bool is_owner;
+    bool is_autonomous;
+    bool is_replay;
+    bool has_physics;
+    const char* at_first;    ///< 1: was sent
+    const char* afterwards;  ///< 2: was sent
+};
+
+// By hand, from Unreal's description of each condition.
+constexpr std::array expectations{
+    Expectation{"a stranger", false, false, false, false, "1101101110011110", "2102202120022220"},
+    Expectation{"a stranger, with physics", false, false, false, true, "1101101110011110",
+                "2102202120022220"},
+    Expectation{"the owner", true, false, false, false, "1110101111011110", "2120202222022220"},
+    Expectation{"the owner in control", true, true, false, false, "1110010111000110",
+                "2120020222000220"},
+    Expectation{"the owner in control, with physics", true, true, false, true, "1110011111001110",
+                "2120022222002220"},
+    Expectation{"a replay", false, false, true, false, "1101101111100010", "2102202122200020"},
+};
+
+}  // namespace
+
+TEST_CASE("Conditions: every receiver is sent what it may see, at first and afterwards",
+          "[netdriver][conditions]") {
+    for (const bool is_sharing : {true, false}) {
+        for (const Expectation& expected : expectations) {
+            INFO(expected.what << ", sharing " << is_sharing);
+            SentryGameOptions options;
+            options.is_sharing = is_sharing;
+            SentryGame game(options);
+            const std::size_t stranger = game.join();
+            const std::size_t client = game.join();
+            REQUIRE(game.settle());
+            game.driver().set_is_replay(SentryGame::peer_of(client), expected.is_replay);
+            const ObjectHandle sentry = game.add();
+            const NetObjectId id = game.id_of(sentry);
+            if (expected.is_owner) {
+                game.driver().set_owner(id, SentryGame::peer_of(client));
+            }
+            game.driver().set_autonomous(id, expected.is_autonomous);
+            game.driver().set_replicates_physics(id, expected.has_physics);
+            set_all(game, sentry, 1);
+            REQUIRE(game.settle());
+            CHECK(digits(game, client, sentry) == expected.at_first);
+            CHECK(digits(game, stranger, sentry) == expectations[0].at_first);
+            set_all(game, sentry, 2);
+            REQUIRE(game.settle());
+            CHECK(digits(game, client, sentry) == expected.afterwards);
+            CHECK(digits(game, stranger, sentry) == expectations[0].afterwards);
+        }
+    }
+}
+
+TEST_CASE("Conditions: a new owner is sent what it may see from now on, and nothing else",
+          "[netdriver][conditions]") {
+    SentryGame game;
+    const std::size_t client = game.join();
+    const ObjectHandle sentry = game.add();
+    const ObjectHandle other = game.add();
+    set_all(game, sentry, 1);
+    set_all(game, other, 1);
+    REQUIRE(game.settle());
+    set_all(game, sentry, 2);
+    REQUIRE(game.settle());
+    const std::uint64_t sent = game.driver().stats().replication.properties_sent;
+    game.driver().set_owner(game.id_of(sentry), SentryGame::peer_of(client));
+    REQUIRE(game.settle());
+    CHECK(digits(game, client, sentry) == "2122202222022220");
+    // OwnerOnly, InitialOrOwner, ReplayOrOwner; Dynamic, because which it was is not kept.
+    CHECK(game.driver().stats().replication.properties_sent - sent == 4);
+    CHECK(game.value_on(client, other, Condition::OwnerOnly) == 0);
+
+    game.driver().clear_owner(game.id_of(sentry));
+    set_all(game, sentry, 3);
+    REQUIRE(game.settle());
+    CHECK(digits(game, client, sentry) == "3123303232033330");
+}
+
+TEST_CASE("Conditions: what an owner is sent is sent to no one else, large values included",
+          "[netdriver][conditions]") {
+    for (const std::size_t length : {std::size_t{10}, std::size_t{10'000}}) {
+        SentryGame game;
+        const std::size_t owner = game.join();
+        const std::size_t stranger = game.join();
+        const ObjectHandle sentry = game.add();
+        game.driver().set_owner(game.id_of(sentry), SentryGame::peer_of(owner));
+        for (char letter = 'a'; letter < 'f'; ++letter) {
+            game.sentry(sentry).secret = std::string(length, letter);
+            game.value(sentry, Condition::None) = letter;
+            REQUIRE(game.settle());
+        }
+        CHECK(game.sentry_on(owner, sentry).secret == std::string(length, 'e'));
+        CHECK(game.sentry_on(stranger, sentry).secret.empty());
+        CHECK(game.value_on(stranger, sentry, Condition::None) == 'e');
+    }
+}
+
+TEST_CASE("Conditions: InitialOnly arrives whatever is lost, and once only",
+          "[netdriver][conditions]") {
+    const std::uint64_t first_seed = run_seed();
+    for (std::uint64_t seed = first_seed; seed < first_seed + 50; ++seed) {
+        INFO("--rng-seed " << seed);
+        SentryGameOptions options;
+        options.seed = seed;
+        options.link.loss = 0.4;
+        options.link.latency_ms = 50;
+        options.link.jitter_ms = 30;
+        SentryGame game(options);
+        const std::size_t client = game.join();
+        const ObjectHandle sentry = game.add();
+        set_all(game, sentry, 1);
+        for (std::int32_t i = 0; i < 30; ++i) {
+            game.tick();
+            game.value(sentry, Condition::None) = i;
+        }
+        game.network().heal();
+        REQUIRE(game.settle());
+        CHECK(game.value_on(client, sentry, Condition::InitialOnly) == 1);
+        set_all(game, sentry, 5);
+        REQUIRE(game.settle());
+        CHECK(game.value_on(client, sentry, Condition::InitialOnly) == 1);
+    }
+}
+
+TEST_CASE("Conditions: InitialOnly of an object that is opened empty is never sent",
+          "[netdriver][conditions]") {
+    SentryGame game;
+    const std::size_t client = game.join();
+    const ObjectHandle sentry = game.add();
+    REQUIRE(game.settle());
+    set_all(game, sentry, 1);
+    REQUIRE(game.settle());
+    CHECK(game.value_on(client, sentry, Condition::InitialOnly) == 0);
+    CHECK(game.value_on(client, sentry, Condition::None) == 1);
+    const std::size_t late = game.join();
+    REQUIRE(game.settle());
+    CHECK(game.value_on(late, sentry, Condition::InitialOnly) == 1);
+}
+
+TEST_CASE("Conditions: the last change before a property is switched off is sent",
+          "[netdriver][conditions]") {
+    SentryGame game;
+    const std::size_t client = game.join();
+    const ObjectHandle sentry = game.add();
+    const NetObjectId id = game.id_of(sentry);
+    set_all(game, sentry, 1);
+    REQUIRE(game.settle());
+    game.value(sentry, Condition::Custom) = 2;
+    game.driver().set_property_active(id, "Custom", false);
+    REQUIRE(game.settle());
+    CHECK(game.value_on(client, sentry, Condition::Custom) == 2);
+
+    set_all(game, sentry, 3);
+    REQUIRE(game.settle());
+    CHECK(game.value_on(client, sentry, Condition::Custom) == 2);
+    CHECK(game.value_on(client, sentry, Condition::None) == 3);
+    const std::size_t late = game.join();
+    REQUIRE(game.settle());
+    CHECK(game.value_on(late, sentry, Condition::Custom) == 2);
+
+    game.driver().set_property_active(id, "Custom", true);
+    REQUIRE(game.settle());
+    CHECK(game.value_on(client, sentry, Condition::Custom) == 3);
+    CHECK(game.value_on(late, sentry, Condition::Custom) == 3);
+}
+
+TEST_CASE("Conditions: switched off and on again between two ticks a property goes on",
+          "[netdriver][conditions]") {
+    SentryGame game;
+    const std::size_t client = game.join();
+    const ObjectHandle sentry = game.add();
+    REQUIRE(game.settle());
+    game.driver().set_property_active(game.id_of(sentry), "Custom", false);
+    game.driver().set_property_active(game.id_of(sentry), "Custom", true);
+    for (std::int32_t value = 1; value < 4; ++value) {
+        game.value(sentry, Condition::Custom) = value;
+        REQUIRE(game.settle());
+        CHECK(game.value_on(client, sentry, Condition::Custom) == value);
+    }
+}
+
+TEST_CASE("Conditions: a condition that is chosen holds for that object, from then on",
+          "[netdriver][conditions]") {
+    SentryGame game;
+    const std::size_t owner = game.join();
+    const std::size_t stranger = game.join();
+    const ObjectHandle sentry = game.add();
+    const ObjectHandle other = game.add();
+    const NetObjectId id = game.id_of(sentry);
+    game.driver().set_owner(id, SentryGame::peer_of(owner));
+    game.driver().set_dynamic_condition(id, "Dynamic", Condition::OwnerOnly);
+    set_all(game, sentry, 1);
+    set_all(game, other, 1);
+    REQUIRE(game.settle());
+    CHECK(game.value_on(owner, sentry, Condition::Dynamic) == 1);
+    CHECK(game.value_on(stranger, sentry, Condition::Dynamic) == 0);
+    CHECK(game.value_on(stranger, other, Condition::Dynamic) == 1);
+
+    game.driver().set_dynamic_condition(id, "Dynamic", Condition::SkipOwner);
+    REQUIRE(game.settle());
+    CHECK(game.value_on(stranger, sentry, Condition::Dynamic) == 1);
+    game.value(sentry, Condition::Dynamic) = 2;
+    REQUIRE(game.settle());
+    CHECK(game.value_on(stranger, sentry, Condition::Dynamic) == 2);
+    CHECK(game.value_on(owner, sentry, Condition::Dynamic) == 1);
+}
+
+TEST_CASE("Conditions: a replay begins and ceases to be one", "[netdriver][conditions]") {
+    SentryGame game;
+    const std::size_t client = game.join();
+    const ObjectHandle sentry = game.add();
+    set_all(game, sentry, 1);
+    REQUIRE(game.settle());
+    game.driver().set_is_replay(SentryGame::peer_of(client), true);
+    REQUIRE(game.settle());
+    CHECK(game.value_on(client, sentry, Condition::ReplayOnly) == 1);
+    set_all(game, sentry, 2);
+    REQUIRE(game.settle());
+    CHECK(game.value_on(client, sentry, Condition::SkipReplay) == 1);
+    game.driver().set_is_replay(SentryGame::peer_of(client), false);
+    REQUIRE(game.settle());
+    CHECK(game.value_on(client, sentry, Condition::SkipReplay) == 2);
+}
+
+namespace {
+
+/// Whether a client that has the object is kept up to date with such a property, by the test's own
+/// account.
+[[nodiscard]] bool may_see(Condition condition, bool is_owner, bool is_autonomous,
+                           bool has_physics) {
+    const bool is_simulated = !(is_owner && is_autonomous);
+    switch (condition) {
+        case Condition::None:
+        case Condition::Custom:
+        case Condition::SkipReplay:
+            return true;
+        case Condition::OwnerOnly:
+        case Condition::InitialOrOwner:
+        case Condition::ReplayOrOwner:
+            return is_owner;
+        case Condition::SkipOwner:
+            return !is_owner;
+        case Condition::SimulatedOnly:
+        case Condition::SimulatedOnlyNoReplay:
+            return is_simulated;
+        case Condition::AutonomousOnly:
+            return !is_simulated;
+        case Condition::SimulatedOrPhysics:
+        case Condition::SimulatedOrPhysicsNoReplay:
+            return is_simulated || has_physics;
+        default:
+            return false;
+    }
+}
+
+/// A random game of owners, roles and switches over a network that loses; returns all bytes sent.
+std::uint64_t play_random_game(std::uint64_t seed, bool is_sharing) {
+    SentryGameOptions options;
+    options.seed = seed;
+    options.is_sharing = is_sharing;
+    options.link.loss = 0.25;
+    options.link.latency_ms = 45;
+    options.link.jitter_ms = 25;
+    SentryGame game(options);
+    SeededRandom random(seed);
+    constexpr std::size_t client_count = 3;
+    for (std::size_t i = 0; i < client_count; ++i) {
+        game.join();
+    }
+    std::vector<ObjectHandle> sentries{game.add(), game.add()};
+    struct Facts {
+        std::size_t owner = client_count;  // nobody
+        bool is_autonomous = false;
+        bool has_physics = false;
+        bool is_active = true;
+        std::vector<bool> has_owned = std::vector<bool>(client_count);
+        Condition dynamic = Condition::None;
+    };
+    std::vector<Facts> facts(sentries.size());
+    std::int32_t next_value = 1;
+    for (int step = 0; step < 150; ++step) {
+        const std::size_t i = random.below(2);
+        const NetObjectId id = game.id_of(sentries[i]);
+        Facts& fact = facts[i];
+        switch (random.below(8)) {
+            case 0:
+                fact.owner = random.below(client_count + 1);
+                if (fact.owner == client_count) {
+                    game.driver().clear_owner(id);
+                } else {
+                    game.driver().set_owner(id, SentryGame::peer_of(fact.owner));
+                    fact.has_owned[fact.owner] = true;
+                }
+                break;
+            case 1:
+                fact.is_autonomous = random.below(2) == 0;
+                game.driver().set_autonomous(id, fact.is_autonomous);
+                break;
+            case 2:
+                fact.has_physics = random.below(2) == 0;
+                game.driver().set_replicates_physics(id, fact.has_physics);
+                break;
+            case 3: {
+                constexpr std::array choices{Condition::None, Condition::OwnerOnly,
+                                             Condition::SkipOwner, Condition::Never};
+                fact.dynamic = choices[random.below(4)];
+                game.driver().set_dynamic_condition(id, "Dynamic", fact.dynamic);
+                break;
+            }
+            default: {
+                const std::size_t index = random.below(std::uint32_t{condition_count});
+                game.value(sentries[i], condition_at(index)) = next_value++;
+                break;
+            }
+        }
+        for (std::uint64_t ticks = random.below(4); ticks > 0; --ticks) {
+            game.tick();
+        }
+    }
+    game.network().heal();
+    REQUIRE(game.settle());
+    for (std::size_t i = 0; i < sentries.size(); ++i) {
+        for (std::size_t client = 0; client < client_count; ++client) {
+            for (std::size_t index = 0; index < condition_count; ++index) {
+                const Condition named = condition_at(index);
+                const Condition condition = named == Condition::Dynamic ? facts[i].dynamic : named;
+                INFO("client " << client << ", object " << i << ", " << to_string(named));
+                const bool is_owner = facts[i].owner == client;
+                const std::int32_t value = game.value_on(client, sentries[i], named);
+                if (may_see(condition, is_owner, facts[i].is_autonomous, facts[i].has_physics)) {
+                    CHECK(value == game.value(sentries[i], named));
+                }
+                if (named == Condition::OwnerOnly && !facts[i].has_owned[client]) {
+                    CHECK(value == 0);
+                }
+                if (named == Condition::Never || named == Condition::ReplayOnly) {
+                    CHECK(value == 0);
+                }
+            }
+        }
+    }
+    return game.driver().stats().bytes_sent;
+}
+
+}  // namespace
+
+TEST_CASE("Conditions: owners, roles and switches at random, over a network that loses",
+          "[netdriver][conditions]") {
+    const std::uint64_t first_seed = run_seed();
+    for (std::uint64_t seed = first_seed; seed < first_seed + 40; ++seed) {
+        INFO("--rng-seed " << seed);
+        CHECK(play_random_game(seed, true) == play_random_game(seed, false));
+    }
+}
+
+}  // namespace replayout::test
