@@ -124,6 +124,26 @@ TEST_CASE("Quantised properties: a change below the step sends nothing",
           std::vector<std::uint32_t>{handle_of(*layout, "tenth"), handle_of(*layout, "trail")});
 }
 
+TEST_CASE("Quantised properties: what is back at the same integers is not owed",
+          "[replayout][quantised_properties]") {
+    const TestLayout layout(build_drone);
+    BlockSender sender(*layout);
+    Drone server = make_drone();
+    REQUIRE(sender.update(&server));
+    OwedVersions position = since(sender.state.version());
+    position.is_exact = true;
+    server.tenth.x += 5.0f;
+    server.is_armed = !server.is_armed;
+    server.charge = 3;
+    REQUIRE(sender.update(&server));
+    CHECK(handles_of(sender.collect(position)).size() == 3);
+    server.tenth.x -= 5.02f;  // not the value of before, and its integers
+    server.is_armed = !server.is_armed;
+    server.charge = -73;
+    REQUIRE(sender.update(&server));
+    CHECK_FALSE(sender.collect(position).any());
+}
+
 TEST_CASE("Quantised properties: values beyond their range are sent as its end, and not again",
           "[replayout][quantised_properties]") {
     const TestLayout layout(build_drone);
