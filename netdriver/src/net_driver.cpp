@@ -16,15 +16,17 @@ namespace {
 /// to take.
 [[nodiscard]] Status check_arrays(const RepLayout& layout, const NetConfig& config) {
     for (const RepLayoutCmd& cmd : layout.cmds()) {
+        if (cmd.type != RepLayoutCmdType::DynamicArray) {
+            continue;
+        }
         const std::uint64_t bytes =
-            std::uint64_t{cmd.element_size} * layout.limits().array_count_max;
-        if (cmd.type == RepLayoutCmdType::DynamicArray &&
-            bytes > config.decode_allocation_bytes_max) {
+            std::uint64_t{cmd.element_size} * count_max_of(*cmd.property, layout.limits());
+        if (bytes > config.decode_allocation_bytes_max) {
             return Error{ErrorCode::LimitExceeded,
                          "net driver: layout of \"" + std::string(layout.type().name()) +
                              "\": array \"" + cmd.property->name + "\" may have " +
-                             std::to_string(layout.limits().array_count_max) + " elements of " +
-                             std::to_string(cmd.element_size) +
+                             std::to_string(count_max_of(*cmd.property, layout.limits())) +
+                             " elements of " + std::to_string(cmd.element_size) +
                              " bytes, which is more than decode_allocation_bytes_max; lower "
                              "array_count_max or raise that"};
         }

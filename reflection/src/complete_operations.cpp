@@ -58,7 +58,8 @@ struct Aligned8 {
 };
 
 TypeOps plain_ops(const Property& property) {
-    if (property.kind == PropertyKind::Vector) {
+    if (property.kind == PropertyKind::Vector || property.kind == PropertyKind::Rotator) {
+        static_assert(sizeof(Vector3) == sizeof(Rotator));
         return byte_ops<sizeof(Vector3)>(alignof(Vector3));
     }
     if (property.kind == PropertyKind::Quat) {
@@ -90,13 +91,13 @@ bool is_absent(const TypeOps& ops) {
 // bounded by what the checks accept: deeper elements belong to a description that they refuse.
 void complete_property(Property& property, std::uint32_t depth) {
     if (is_absent(property.ops)) {
-        if (is_plain(property.kind)) {
+        if (is_plain(property.kind) || property.kind == PropertyKind::BitBool) {
             property.ops = plain_ops(property);
         } else if (property.kind == PropertyKind::Struct && property.struct_type != nullptr) {
             property.ops = property.struct_type->ops();
         }
     }
-    if (property.kind == PropertyKind::DynamicArray && property.element != nullptr && depth > 0) {
+    if (is_array(property.kind) && property.element != nullptr && depth > 0) {
         const auto element = std::make_shared<Property>(*property.element);
         complete_property(*element, depth - 1);
         property.element = element;

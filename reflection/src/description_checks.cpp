@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -94,7 +95,7 @@ bool is_plain_value(const Property& property) {
     if (property.kind == PropertyKind::Struct) {
         return is_plain_struct(*property.struct_type);
     }
-    return is_plain(property.kind);
+    return is_plain(property.kind) || property.kind == PropertyKind::BitBool;
 }
 
 Status check_size(const Culprit& culprit, std::uint32_t size, std::uint32_t alignment) {
@@ -267,6 +268,7 @@ Status check_operations(const Property& property, const Culprit& culprit) {
             }
             break;
         case PropertyKind::DynamicArray:
+        case PropertyKind::Optional:
             if (property.array.count == nullptr || property.array.data == nullptr ||
                 property.array.mutable_data == nullptr || property.array.resize == nullptr) {
                 return missing("array operations");
@@ -283,7 +285,7 @@ Status check_operations(const Property& property, const Culprit& culprit) {
 
 /// Kind, size and operations of a value: a property, or an element of an array.
 Status check_value(const TypeRegistry& registry, const Property& property, const Culprit& culprit) {
-    if (property.kind > PropertyKind::DynamicArray) {
+    if (property.kind > PropertyKind::Optional) {
         return culprit.refuse(ErrorCode::InvalidArgument, {"has an unknown kind"});
     }
     if (property.size == 0) {
@@ -299,6 +301,15 @@ Status check_value(const TypeRegistry& registry, const Property& property, const
         (property.size > 8 || !is_power_of_two(property.size))) {
         return culprit.refuse(ErrorCode::InvalidSize, {"is an enum of ", number(property.size),
                                                        " bytes; 1, 2, 4 and 8 are possible"});
+    }
+    if (property.kind == PropertyKind::BitBool && !is_power_of_two(property.bit_mask)) {
+        return culprit.refuse(ErrorCode::InvalidArgument, {"is not one bit of its byte (mask ",
+                                                           number(property.bit_mask), ")"});
+    }
+    const std::string problem =
+        quantisation_problem(property.quantisation, property.kind, property.size);
+    if (!problem.empty()) {
+        return culprit.refuse(ErrorCode::InvalidArgument, {problem});
     }
     if (property.kind == PropertyKind::Struct) {
         if (Status checked = check_struct(registry, property, culprit); !checked) {
@@ -325,6 +336,9 @@ Status check_elements(const TypeRegistry& registry, const Property& property,
         if (element->array_dim != 1) {
             return culprit.refuse(ErrorCode::InvalidArrayDim, {"is a C array itself"});
         }
+        if (element->kind == PropertyKind::BitBool) {
+            return culprit.refuse(ErrorCode::InvalidArgument, {"is a bit of a byte"});
+        }
         if (element->offset != 0 || element->notify ||
             element->condition != LifetimeCondition::None) {
             return culprit.refuse(ErrorCode::InvalidArgument,
@@ -336,7 +350,7 @@ Status check_elements(const TypeRegistry& registry, const Property& property,
             return culprit.refuse(ErrorCode::MissingOperation,
                                   {"cannot be copy-constructed and destroyed"});
         }
-        if (element->kind != PropertyKind::DynamicArray) {
+        if (!is_array(element->kind)) {
             break;
         }
     }
@@ -346,6 +360,9 @@ Status check_elements(const TypeRegistry& registry, const Property& property,
 Status check_place(const TypeDescription& type, const Property& property, const Culprit& culprit) {
     if (property.array_dim == 0) {
         return culprit.refuse(ErrorCode::InvalidArrayDim, {"is a C array of no elements"});
+    }
+    if (property.array_dim != 1 && property.kind == PropertyKind::BitBool) {
+        return culprit.refuse(ErrorCode::InvalidArrayDim, {"is a C array of bits"});
     }
     const std::uint64_t bytes = end_of(property) - property.offset;
     if (end_of(property) > type.size) {
@@ -397,7 +414,7 @@ Status check_property(const TypeRegistry& registry, const TypeDescription& type,
     if (Status checked = check_value(registry, property, culprit); !checked) {
         return checked;
     }
-    if (property.kind == PropertyKind::DynamicArray) {
+    if (is_array(property.kind)) {
         if (Status checked = check_elements(registry, property, culprit); !checked) {
             return checked;
         }
@@ -444,7 +461,8 @@ struct Extent {
     bool is_own = false;
 };
 
-/// Own properties and those of the bases, by where they begin.
+/// Own properties and those of the bases, by where they begin; bits of one byte by their place in
+/// it.
 std::vector<Extent> sorted_extents(const TypeDescription& type) {
     std::vector<Extent> extents;
     for (const Property& property : type.properties) {
@@ -459,9 +477,17 @@ std::vector<Extent> sorted_extents(const TypeDescription& type) {
         base_offset += base->base_offset();
     }
     std::stable_sort(extents.begin(), extents.end(), [](const Extent& left, const Extent& right) {
-        return left.begin < right.begin;
+        return std::tuple(left.begin, left.property->bit_mask) <
+               std::tuple(right.begin, right.property->bit_mask);
     });
     return extents;
+}
+
+/// Two bits of one byte; neither is the other.
+bool are_distinct_bits(const Extent& first, const Extent& second) {
+    return first.begin == second.begin && first.property->kind == PropertyKind::BitBool &&
+           second.property->kind == PropertyKind::BitBool &&
+           first.property->bit_mask != second.property->bit_mask;
 }
 
 // A property may lie between the bytes of the base's: compilers put members of a derived class into
@@ -475,7 +501,7 @@ Status check_overlap(const TypeDescription& type, const Culprit& culprit) {
     for (std::size_t index = 1; index < extents.size(); ++index) {
         const Extent* first = &extents[index - 1];
         const Extent* second = &extents[index];
-        if (second->begin >= first->end) {
+        if (second->begin >= first->end || are_distinct_bits(*first, *second)) {
             continue;
         }
         if (!second->is_own) {

@@ -7,6 +7,21 @@
 
 namespace replayout {
 
+namespace {
+
+// Elements are shared and const, so each on the way is replaced by a copy.
+void quantise_innermost(Property& property, const Quantisation& quantisation) {
+    if (is_array(property.kind) && property.element != nullptr) {
+        const auto element = std::make_shared<Property>(*property.element);
+        quantise_innermost(*element, quantisation);
+        property.element = element;
+    } else {
+        property.quantisation = quantisation;
+    }
+}
+
+}  // namespace
+
 DynamicTypeBuilder::DynamicTypeBuilder(TypeRegistry& registry, TypeKind kind, std::string_view name,
                                        std::uint32_t size, std::uint32_t alignment)
     : registry_(&registry) {
@@ -56,6 +71,14 @@ DynamicTypeBuilder& DynamicTypeBuilder::not_replicated() {
         return refuse(misuse("has not_replicated before its first property"));
     }
     description_.properties.back().is_replicated = false;
+    return *this;
+}
+
+DynamicTypeBuilder& DynamicTypeBuilder::quantised(const Quantisation& quantisation) {
+    if (description_.properties.empty()) {
+        return refuse(misuse("has a quantisation before its first property"));
+    }
+    quantise_innermost(description_.properties.back(), quantisation);
     return *this;
 }
 
@@ -123,6 +146,12 @@ Property enum_property(std::string_view name, std::uint32_t size, std::uint32_t 
     return property;
 }
 
+Property bit_property(std::string_view name, std::uint8_t bit_mask, std::uint32_t offset) {
+    Property property = plain_property(name, PropertyKind::BitBool, offset);
+    property.bit_mask = bit_mask;
+    return property;
+}
+
 Property struct_property(std::string_view name, const Type& struct_type, std::uint32_t offset,
                          std::uint32_t array_dim) {
     Property property = plain_property(name, PropertyKind::Struct, offset, array_dim);
@@ -164,6 +193,13 @@ Property array_property(std::string_view name, Property element, const ArrayOps&
     property.element = std::make_shared<const Property>(std::move(element));
     property.array = array;
     property.ops = ops;
+    return property;
+}
+
+Property optional_property(std::string_view name, Property element, const ArrayOps& optional,
+                           const TypeOps& ops, std::uint32_t offset, std::uint32_t array_dim) {
+    Property property = array_property(name, std::move(element), optional, ops, offset, array_dim);
+    property.kind = PropertyKind::Optional;
     return property;
 }
 

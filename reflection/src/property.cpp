@@ -44,6 +44,12 @@ std::string_view to_string(PropertyKind kind) noexcept {
             return "struct";
         case PropertyKind::DynamicArray:
             return "dynamic array";
+        case PropertyKind::Rotator:
+            return "rotator";
+        case PropertyKind::BitBool:
+            return "bit";
+        case PropertyKind::Optional:
+            return "optional";
     }
     return "unknown kind";
 }
@@ -53,6 +59,7 @@ std::uint32_t fixed_size_of(PropertyKind kind) noexcept {
         case PropertyKind::Bool:
         case PropertyKind::Int8:
         case PropertyKind::UInt8:
+        case PropertyKind::BitBool:
             return 1;
         case PropertyKind::Int16:
         case PropertyKind::UInt16:
@@ -69,12 +76,15 @@ std::uint32_t fixed_size_of(PropertyKind kind) noexcept {
             return sizeof(Vector3);
         case PropertyKind::Quat:
             return sizeof(Quat);
+        case PropertyKind::Rotator:
+            return sizeof(Rotator);
         case PropertyKind::Enum:
         case PropertyKind::String:
         case PropertyKind::Name:
         case PropertyKind::ObjectReference:
         case PropertyKind::Struct:
         case PropertyKind::DynamicArray:
+        case PropertyKind::Optional:
             return 0;
     }
     return 0;

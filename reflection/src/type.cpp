@@ -49,7 +49,7 @@ bool Type::is_child_of(const Type& base) const noexcept {
 std::uint32_t nesting_depth(const Property& property) noexcept {
     std::uint32_t depth = 0;
     const Property* value = &property;
-    while (value != nullptr && value->kind == PropertyKind::DynamicArray) {
+    while (value != nullptr && is_array(value->kind)) {
         ++depth;
         value = value->element.get();
     }

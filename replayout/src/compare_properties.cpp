@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "compare_properties.h"
 
+#include <replayout/quantise.h>
 #include <replayout/reflection/property.h>
 #include <replayout/utf8.h>
 
@@ -83,6 +84,31 @@ void before_change(const CompareContext& context, const RepLayoutCmd& cmd, Const
     return true;
 }
 
+[[nodiscard]] bool update_bit(const CompareContext& context, const RepLayoutCmd& cmd,
+                              ConstObjectBuffer object, ShadowBuffer shadow) {
+    const auto byte = std::to_integer<std::uint8_t>(*object.data());
+    const std::byte bit{(byte & cmd.property->bit_mask) != 0 ? std::uint8_t{1} : std::uint8_t{0}};
+    if (*shadow.data() == bit) {
+        return false;
+    }
+    before_change(context, cmd, shadow);
+    *shadow.data() = bit;
+    return true;
+}
+
+// By the integers: what stays below the next step is no change.
+[[nodiscard]] bool update_quantised(const CompareContext& context, const RepLayoutCmd& cmd,
+                                    ConstObjectBuffer object, ShadowBuffer shadow) {
+    const std::uint32_t size = quantised_size(cmd.property->quantisation);
+    const QuantisedValue value = quantise(*cmd.property, object.data());
+    if (value == load_quantised(shadow.data(), size)) {
+        return false;
+    }
+    before_change(context, cmd, shadow);
+    store_quantised(value, shadow.data(), size);
+    return true;
+}
+
 [[nodiscard]] bool update_array(CompareContext& context, CmdIndex index, ConstObjectBuffer object,
                                 ShadowBuffer shadow) {
     const RepLayoutCmd& cmd = context.layout.cmd(index);
@@ -90,7 +116,7 @@ void before_change(const CompareContext& context, const RepLayoutCmd& cmd, Const
     const RepScope& element = context.layout.element_scope(index);
     auto& kept = shadow_value<ShadowArray>(shadow);
     const std::size_t count = ops.count(object.data());
-    if (count > context.layout.limits().array_count_max) {
+    if (count > count_max_of(*cmd.property, context.layout.limits())) {
         ++context.over_limit_count;
         return false;
     }
@@ -131,6 +157,10 @@ void before_change(const CompareContext& context, const RepLayoutCmd& cmd, Const
             return update_struct(context, cmd, from, to);
         case RepLayoutCmdType::DynamicArray:
             return update_array(context, index, from, to);
+        case RepLayoutCmdType::BitBool:
+            return update_bit(context, cmd, from, to);
+        case RepLayoutCmdType::Quantised:
+            return update_quantised(context, cmd, from, to);
         default:
             REPLAYOUT_ASSERT(false);  // plain leaves lie in runs
             return false;

@@ -2,6 +2,7 @@
 #include <replayout/materialized_shadow.h>
 
 #include <replayout/net_archive.h>
+#include <replayout/quantise.h>
 
 #include "struct_value.h"
 
@@ -69,6 +70,11 @@ class BlockDecoder {
                 return decode_struct(*layout_.cmd(index).property->struct_type, leaf);
             case RepLayoutCmdType::DynamicArray:
                 return decode_array(index, shadow_value<ShadowArray>(leaf));
+            case RepLayoutCmdType::BitBool:
+                *leaf.data() = std::byte{reader_.read_bool() ? std::uint8_t{1} : std::uint8_t{0}};
+                return;
+            case RepLayoutCmdType::Quantised:
+                return decode_quantised(layout_.cmd(index).property->quantisation, leaf);
             case RepLayoutCmdType::Return:
                 REPLAYOUT_ASSERT(false);
         }
@@ -80,6 +86,35 @@ class BlockDecoder {
             const auto word = static_cast<Word>(reader_.read_bits(sizeof(Word) * 8));
             std::memcpy(leaf.data() + i * sizeof(Word), &word, sizeof(Word));
         }
+    }
+
+    /// What a value is, and not what it may be: what quantise() never gives is not looked for.
+    void decode_quantised(const Quantisation& quantisation, ShadowBuffer leaf) {
+        QuantisedValue value;
+        switch (quantisation.form) {
+            case QuantisationForm::VectorSteps: {
+                const auto width = static_cast<std::uint32_t>(reader_.read_bits(5));
+                std::uint32_t words[3] = {};
+                for (std::uint32_t& word : words) {
+                    word = static_cast<std::uint32_t>(reader_.read_bits(width));
+                    const bool is_negative = width > 0 && (word >> (width - 1)) != 0;
+                    word |= is_negative ? ~std::uint32_t{0} << (width - 1) : 0;
+                }
+                value = {{words[0] | (std::uint64_t{words[1]} << 32), words[2]}};
+                break;
+            }
+            case QuantisationForm::Angles:
+                for (std::uint32_t i = 0; i < 3; ++i) {
+                    const bool is_written = reader_.read_bool();
+                    value.words[0] |= reader_.read_bits(is_written ? quantisation.bits : 0)
+                                      << (i * quantisation.bits);
+                }
+                break;
+            default:
+                value.words[0] = reader_.read_bits(quantised_bit_count(quantisation, value));
+                break;
+        }
+        store_quantised(value, leaf.data(), quantised_size(quantisation));
     }
 
     void decode_string(PmrString& text) {
@@ -102,8 +137,9 @@ class BlockDecoder {
     }
 
     void decode_array(CmdIndex index, ShadowArray& array) {
-        const std::uint64_t count = reader_.read_packed_uint();
-        if (count > layout_.limits().array_count_max) {
+        const bool is_optional = layout_.cmd(index).property->kind == PropertyKind::Optional;
+        const std::uint64_t count = is_optional ? reader_.read_bits(1) : reader_.read_packed_uint();
+        if (count > count_max_of(*layout_.cmd(index).property, layout_.limits())) {
             reader_.fail();
             return;
         }
@@ -113,7 +149,12 @@ class BlockDecoder {
             return;
         }
         ChangeMask changed(resource_);
-        read_change_mask(reader_, changed, array.count * element.handle_count, EmptySet::Possible);
+        changed.reset(1);
+        changed.set(0);
+        if (!is_optional || element.handle_count > 1) {
+            read_change_mask(reader_, changed, array.count * element.handle_count,
+                             EmptySet::Possible);
+        }
         decode_values(element, changed, array.elements, element.shadow_size);
     }
 
@@ -182,6 +223,9 @@ class ValueComparer {
             case RepLayoutCmdType::DynamicArray:
                 return equal_arrays(layout_.element_scope(index), shadow_value<ShadowArray>(left),
                                     shadow_value<ShadowArray>(right));
+            case RepLayoutCmdType::Quantised:
+                return std::memcmp(left.data(), right.data(),
+                                   quantised_size(cmd.property->quantisation)) == 0;
             default:
                 return std::memcmp(left.data(), right.data(), cmd.element_size) == 0;
         }
@@ -247,6 +291,8 @@ class ValueComparer {
             return "a struct " + std::string(cmd.property->struct_type->name());
         case RepLayoutCmdType::DynamicArray:
             return std::to_string(shadow_value<ShadowArray>(leaf).count) + " elements";
+        case RepLayoutCmdType::Quantised:
+            return "integers " + hex_text(leaf.data(), quantised_size(cmd.property->quantisation));
         default:
             return "bytes " + hex_text(leaf.data(), cmd.element_size);
     }

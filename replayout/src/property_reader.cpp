@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "property_reader.h"
 
+#include <replayout/net_archive.h>
+#include <replayout/quantise.h>
 #include <replayout/utf8.h>
 
 #include "struct_reader.h"
@@ -100,6 +102,10 @@ bool PropertyReader::read_value(CmdIndex index, const Place& place) {
             return read_struct(cmd, place);
         case RepLayoutCmdType::DynamicArray:
             return read_array(index, place);
+        case RepLayoutCmdType::BitBool:
+            return read_bit(cmd, memory);
+        case RepLayoutCmdType::Quantised:
+            return read_quantised_value(cmd, memory);
         default:
             return read_plain(cmd, memory);
     }
@@ -114,6 +120,31 @@ bool PropertyReader::read_plain(const RepLayoutCmd& cmd, std::byte* memory) {
         store_bits(value + i * word_size, reader_.read_bits(bit_count), word_size);
     }
     if (is_checking() || std::memcmp(memory, value, cmd.element_size) == 0) {
+        return false;
+    }
+    std::memcpy(memory, value, cmd.element_size);
+    return true;
+}
+
+bool PropertyReader::read_bit(const RepLayoutCmd& cmd, std::byte* memory) {
+    const bool value = reader_.read_bool();
+    const std::byte mask{cmd.property->bit_mask};
+    if (is_checking() || ((*memory & mask) != std::byte{0}) == value) {
+        return false;
+    }
+    *memory ^= mask;
+    return true;
+}
+
+bool PropertyReader::read_quantised_value(const RepLayoutCmd& cmd, std::byte* memory) {
+    const QuantisedValue incoming = read_quantised(cmd.property->quantisation, reader_);
+    if (is_checking()) {
+        return false;
+    }
+    std::byte value[16];
+    REPLAYOUT_ASSERT(cmd.element_size <= sizeof(value));
+    dequantise(*cmd.property, incoming, value);
+    if (std::memcmp(memory, value, cmd.element_size) == 0) {
         return false;
     }
     std::memcpy(memory, value, cmd.element_size);
@@ -184,7 +215,7 @@ bool PropertyReader::read_struct(const RepLayoutCmd& cmd, const Place& place) {
 
 bool PropertyReader::check_count(const RepLayoutCmd& cmd, std::size_t old_count,
                                  std::uint64_t count) {
-    if (count > layout_.limits().array_count_max) {
+    if (count > count_max_of(*cmd.property, layout_.limits())) {
         reader_.fail();
         return false;
     }
@@ -216,7 +247,8 @@ bool PropertyReader::read_array(CmdIndex index, const Place& place) {
     const std::byte* present =
         place.present == nullptr ? nullptr : place.present + cmd.object_offset.value;
     const std::size_t present_count = present == nullptr ? 0 : ops.count(present);
-    const std::uint64_t count = reader_.read_packed_uint();
+    const bool is_optional = cmd.property->kind == PropertyKind::Optional;
+    const std::uint64_t count = is_optional ? reader_.read_bits(1) : reader_.read_packed_uint();
     if (is_checking() && !check_count(cmd, present_count, count)) {
         return false;
     }
@@ -226,7 +258,13 @@ bool PropertyReader::read_array(CmdIndex index, const Place& place) {
         return is_changed;
     }
     ChangeMask& changed = context_.scratch.elements_[place.depth];
-    read_change_mask(reader_, changed, element_count * element.handle_count, EmptySet::Possible);
+    if (is_optional && element.handle_count == 1) {
+        changed.reset(1);
+        changed.set(0);
+    } else {
+        read_change_mask(reader_, changed, element_count * element.handle_count,
+                         EmptySet::Possible);
+    }
     auto* elements = is_checking() ? nullptr : static_cast<std::byte*>(ops.mutable_data(array));
     const auto* present_elements =
         present_count == 0 ? nullptr : static_cast<const std::byte*>(ops.data(present));

@@ -80,6 +80,8 @@ class PropertyReader {
     /// Each returns whether the value in memory changed.
     bool read_value(CmdIndex index, const Place& place);
     bool read_plain(const RepLayoutCmd& cmd, std::byte* memory);
+    bool read_bit(const RepLayoutCmd& cmd, std::byte* memory);
+    bool read_quantised_value(const RepLayoutCmd& cmd, std::byte* memory);
     bool read_string(const RepLayoutCmd& cmd, std::byte* memory);
     bool read_object(const RepLayoutCmd& cmd, const Place& place);
     bool read_struct(const RepLayoutCmd& cmd, const Place& place);

@@ -2,6 +2,7 @@
 #include "property_writer.h"
 
 #include <replayout/net_archive.h>
+#include <replayout/quantise.h>
 
 #include "struct_value.h"
 
@@ -71,6 +72,24 @@ void write_floats(const std::byte* bytes, std::uint32_t count, BitWriter& writer
     }
 }
 
+[[nodiscard]] QuantisedValue load_integers(const RepLayoutCmd& cmd,
+                                           ConstShadowBuffer leaf) noexcept {
+    return load_quantised(leaf.data(), quantised_size(cmd.property->quantisation));
+}
+
+[[nodiscard]] std::size_t bit_count_in_place(const RepLayoutCmd& cmd,
+                                             ConstShadowBuffer leaf) noexcept {
+    switch (cmd.type) {
+        case RepLayoutCmdType::Bool:
+        case RepLayoutCmdType::BitBool:
+            return 1;
+        case RepLayoutCmdType::Quantised:
+            return quantised_bit_count(cmd.property->quantisation, load_integers(cmd, leaf));
+        default:
+            return std::size_t{cmd.element_size} * 8;
+    }
+}
+
 }  // namespace
 
 void PropertyWriter::write_values(std::uint32_t begin, std::uint32_t end, BitWriter& writer) {
@@ -114,7 +133,7 @@ void PropertyWriter::write_value(RepHandle handle, BitWriter& writer) {
     handle_ = handle;
     const CmdIndex index = layout_.cmd_of(layout_.root(), handle);
     const RepLayoutCmd& cmd = layout_.cmd(index);
-    if (is_plain(cmd.type)) {
+    if (is_written_in_place(cmd.type)) {
         encode_leaf(cmd, state_.shadow() + cmd.shadow_offset, writer);
         count_plain(handle.value - 1, handle.value);
         return;
@@ -135,8 +154,8 @@ void PropertyWriter::write_value(RepHandle handle, BitWriter& writer) {
 std::size_t PropertyWriter::measure(RepHandle handle) {
     const CmdIndex index = layout_.cmd_of(layout_.root(), handle);
     const RepLayoutCmd& cmd = layout_.cmd(index);
-    if (is_plain(cmd.type)) {
-        return cmd.type == RepLayoutCmdType::Bool ? 1 : std::size_t{cmd.element_size} * 8;
+    if (is_written_in_place(cmd.type)) {
+        return bit_count_in_place(cmd, state_.shadow() + cmd.shadow_offset);
     }
     if (const SharedPiece* piece = find_piece(handle, index)) {
         return piece->bit_count;
@@ -212,6 +231,7 @@ void PropertyWriter::encode_leaf(const RepLayoutCmd& cmd, ConstShadowBuffer leaf
                                  BitWriter& writer) {
     switch (cmd.type) {
         case RepLayoutCmdType::Bool:
+        case RepLayoutCmdType::BitBool:
             writer.write_bool(*leaf.data() != std::byte{0});
             return;
         case RepLayoutCmdType::Bits8:
@@ -237,6 +257,9 @@ void PropertyWriter::encode_leaf(const RepLayoutCmd& cmd, ConstShadowBuffer leaf
             return;
         case RepLayoutCmdType::NetSerializeStruct:
             encode_struct(cmd, leaf, writer);
+            return;
+        case RepLayoutCmdType::Quantised:
+            write_quantised(cmd.property->quantisation, load_integers(cmd, leaf), writer);
             return;
         case RepLayoutCmdType::DynamicArray:
         case RepLayoutCmdType::Return:
@@ -392,14 +415,23 @@ void PropertyWriter::encode_element_leaf(CmdIndex index, ConstShadowBuffer eleme
 
 void PropertyWriter::encode_array(CmdIndex index, const ShadowArray& array, ElementSpan span,
                                   std::uint32_t depth, BitWriter& writer) {
-    writer.write_packed_uint(array.count);
+    const bool is_optional = layout_.cmd(index).property->kind == PropertyKind::Optional;
+    if (is_optional) {
+        writer.write_bool(array.count != 0);
+    } else {
+        writer.write_packed_uint(array.count);
+    }
     if (array.count == 0) {
         return;
     }
     const RepScope& element = layout_.element_scope(index);
     ChangeMask& changed = context_.scratch.elements[depth];
     collect_elements(index, array, span, depth, changed);
-    write_change_mask(writer, changed, EmptySet::Possible);
+    if (is_optional && element.handle_count == 1) {
+        changed.set(0);  // a set would cost more than the value does
+    } else {
+        write_change_mask(writer, changed, EmptySet::Possible);
+    }
     std::uint32_t run_end = 0;
     for (std::uint32_t bit = changed.next(0); bit < changed.bit_count() && !writer.overflowed();
          bit = changed.next(run_end)) {

@@ -66,6 +66,11 @@ void NotifyQueue::before_write(ParentIndex parent) {
     const TypeOps& ops = cmd.property->ops;
     void* copy = scratch_.values_.allocate(ops.size, ops.alignment);
     ops.copy_construct(copy, object_ + cmd.object_offset.value);
+    if (cmd.property->kind == PropertyKind::BitBool) {
+        // Of the byte only one bit is the property.
+        const auto byte = std::to_integer<std::uint8_t>(object_[cmd.object_offset.value]);
+        ::new (copy) bool((byte & cmd.property->bit_mask) != 0);
+    }
     values.push_back({parent.value, copy, false});
 }
 

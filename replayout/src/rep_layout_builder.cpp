@@ -36,7 +36,10 @@ constexpr std::uint64_t array_handles_max = 1'048'576;
     switch (property.kind) {
         case PropertyKind::Bool:
             return RepLayoutCmdType::Bool;
+        case PropertyKind::BitBool:
+            return RepLayoutCmdType::BitBool;
         case PropertyKind::Vector:
+        case PropertyKind::Rotator:
             return RepLayoutCmdType::Vector;
         case PropertyKind::Quat:
             return RepLayoutCmdType::Quat;
@@ -56,17 +59,52 @@ constexpr std::uint64_t array_handles_max = 1'048'576;
            type != RepLayoutCmdType::Bool;
 }
 
-[[nodiscard]] std::uint64_t chain_hash(std::uint64_t chain, const Property& property,
-                                       std::uint32_t array_index) {
-    Fingerprint description;
-    description.add(chain);
-    description.add(property.name);
-    description.add(static_cast<std::uint64_t>(property.kind));
-    description.add(array_index);
-    return description.digest().low;
+/// Whether a bool is a byte or a bit in memory is nobody else's business.
+[[nodiscard]] std::uint64_t kind_on_wire(const Property& property) noexcept {
+    return static_cast<std::uint64_t>(property.kind == PropertyKind::BitBool ? PropertyKind::Bool
+                                                                             : property.kind);
 }
 
 }  // namespace
+
+void describe_quantisation(const Quantisation& quantisation, Fingerprint& description) {
+    description.add("quantised");
+    description.add(static_cast<std::uint64_t>(quantisation.form));
+    switch (quantisation.form) {
+        case QuantisationForm::None:
+        case QuantisationForm::NormalVector:
+            return;
+        case QuantisationForm::VectorSteps:
+            description.add(quantisation.steps_per_unit);
+            return;
+        case QuantisationForm::Angles:
+        case QuantisationForm::SmallestThree:
+            description.add(quantisation.bits);
+            return;
+        case QuantisationForm::IntegerRange:
+            description.add(static_cast<std::uint64_t>(quantisation.integer_min));
+            description.add(static_cast<std::uint64_t>(quantisation.integer_max));
+            return;
+        case QuantisationForm::RealSteps:
+            description.add(std::bit_cast<std::uint64_t>(quantisation.real_min));
+            description.add(std::bit_cast<std::uint64_t>(quantisation.real_max));
+            description.add(step_count(quantisation));
+            return;
+    }
+}
+
+std::uint64_t RepLayoutBuilder::chain_hash(std::uint64_t chain, const Property& property,
+                                           std::uint32_t array_index) const {
+    Fingerprint description;
+    description.add(chain);
+    description.add(property.name);
+    description.add(kind_on_wire(property));
+    description.add(array_index);
+    if (is_quantised(property)) {
+        describe_quantisation(property.quantisation, description);
+    }
+    return description.digest().low;
+}
 
 RepLayoutBuilder::RepLayoutBuilder(const Type& type, const RepLayoutOptions& options,
                                    MemoryResource* resource)
@@ -171,12 +209,13 @@ void RepLayoutBuilder::add_property(const Property& property, const Cursor& curs
     if (error_.code != ErrorCode::Ok) {
         return;
     }
-    fingerprint_.add(static_cast<std::uint64_t>(property.kind));
+    fingerprint_.add(kind_on_wire(property));
     switch (property.kind) {
         case PropertyKind::Struct:
             add_struct(property, cursor);
             return;
         case PropertyKind::DynamicArray:
+        case PropertyKind::Optional:
             add_array(property, cursor);
             return;
         case PropertyKind::ObjectReference:
@@ -186,8 +225,9 @@ void RepLayoutBuilder::add_property(const Property& property, const Cursor& curs
                 cursor);
             return;
         default:
-            add_leaf(property, leaf_type(property), RepLayoutCmdFlags::IsSharedSerialization,
-                     cursor);
+            add_leaf(property,
+                     is_quantised(property) ? RepLayoutCmdType::Quantised : leaf_type(property),
+                     RepLayoutCmdFlags::IsSharedSerialization, cursor);
             return;
     }
 }
@@ -277,7 +317,11 @@ void RepLayoutBuilder::add_leaf(const Property& property, RepLayoutCmdType type,
         layout_->is_fully_shared_ && has_flag(flags, RepLayoutCmdFlags::IsSharedSerialization);
     scope.shadow_size += footprint.size;
     scope.shadow_alignment = std::max(scope.shadow_alignment, alignment);
-    fingerprint_.add(property.size * (is_plain(type) ? 1u : 0u));
+    const bool has_size = is_plain(type) || type == RepLayoutCmdType::BitBool;
+    fingerprint_.add(has_size ? property.size : 0u);
+    if (type == RepLayoutCmdType::Quantised) {
+        describe_quantisation(property.quantisation, fingerprint_);
+    }
     layout_->cmds_.push_back(cmd);
     layout_->element_scopes_.push_back(0);
 }
@@ -302,7 +346,7 @@ void RepLayoutBuilder::add_array(const Property& property, const Cursor& cursor)
     }
     const std::uint64_t element_handles = layout_->scopes_[scope].handle_count;
     if (error_.code == ErrorCode::Ok &&
-        element_handles * options_.limits.array_count_max > array_handles_max) {
+        element_handles * count_max_of(property, options_.limits) > array_handles_max) {
         fail(ErrorCode::TooManyProperties, cursor.path,
              "is an array whose elements have too many leaves for array_count_max");
         return;

@@ -26,6 +26,12 @@ class RepLayoutBuilder {
         std::string path;                 ///< for messages
     };
 
+    /// What the layout is to make of the quantisation of a property.
+    [[nodiscard]] bool is_quantised(const Property& property) const noexcept {
+        return property.quantisation && !options_.is_unquantised;
+    }
+    [[nodiscard]] std::uint64_t chain_hash(std::uint64_t chain, const Property& property,
+                                           std::uint32_t array_index) const;
     void add_parents(const Type& type, std::uint32_t object_offset);
     void add_parent(const Property& property, std::uint32_t object_offset,
                     std::uint32_t array_index);
@@ -60,6 +66,9 @@ struct ShadowFootprint {
     std::uint32_t alignment;  ///< bytes
 };
 [[nodiscard]] ShadowFootprint shadow_footprint(RepLayoutCmdType type, const Property& property);
+
+/// The quantisation as the fingerprint has it.
+void describe_quantisation(const Quantisation& quantisation, Fingerprint& description);
 
 /// Builds the archetype's shadow from an object, or from a default-constructed one.
 [[nodiscard]] Status make_archetype(const RepLayout& layout, const void* archetype,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <replayout/reflection/property.h>
 #include <replayout/rep_layout.h>
 
 #include <algorithm>
@@ -35,6 +36,10 @@ namespace {
             return "DynamicArray";
         case RepLayoutCmdType::Return:
             return "Return";
+        case RepLayoutCmdType::BitBool:
+            return "BitBool";
+        case RepLayoutCmdType::Quantised:
+            return "Quantised";
     }
     return "?";
 }
@@ -67,7 +72,11 @@ void append_number(std::string& line, std::uint32_t number, std::size_t width) {
     std::string line;
     append_number(line, index, 5);
     line += "  ";
-    append_column(line, std::string(2 * std::size_t{depth}, ' ') + std::string(type_name(cmd.type)),
+    const bool is_optional =
+        cmd.property != nullptr && cmd.property->kind == PropertyKind::Optional;
+    append_column(line,
+                  std::string(2 * std::size_t{depth}, ' ') +
+                      std::string(is_optional ? "Optional" : type_name(cmd.type)),
                   24);
     if (cmd.type == RepLayoutCmdType::Return) {
         append_column(line, "     -        -       -", 26);
@@ -82,6 +91,9 @@ void append_number(std::string& line, std::uint32_t number, std::size_t width) {
         line += "   ";
         line += cmd.property->name.empty() ? "(element)" : cmd.property->name;
         line += flag_names(cmd.flags);
+        if (cmd.type == RepLayoutCmdType::Quantised) {
+            line += " (" + to_string(cmd.property->quantisation) + ")";
+        }
     }
     return line;
 }

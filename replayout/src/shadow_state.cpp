@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <replayout/quantise.h>
 #include <replayout/reflection/type.h>
 #include <replayout/shadow_state.h>
 
@@ -39,6 +40,8 @@ ShadowFootprint shadow_footprint(RepLayoutCmdType type, const Property& property
             return {property.struct_type->size(), property.struct_type->alignment()};
         case RepLayoutCmdType::DynamicArray:
             return {sizeof(ShadowArray), alignof(ShadowArray)};
+        case RepLayoutCmdType::Quantised:
+            return {quantised_size(property.quantisation), 1};
         default:
             return {property.size, 1};
     }
@@ -116,7 +119,7 @@ void ShadowMemory::copy(const RepScope& scope, ShadowBuffer target,
                 break;
             }
             default:
-                std::memcpy(to.data(), from.data(), cmd.element_size);
+                std::memcpy(to.data(), from.data(), shadow_footprint(cmd.type, *cmd.property).size);
                 break;
         }
     });

@@ -16,6 +16,7 @@
 #include <replayout/send_properties.h>
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 

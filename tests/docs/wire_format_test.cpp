@@ -3,8 +3,10 @@
 // Writes every worked example of docs/wire_format.md and compares it with the document.
 #include <replayout/bit_writer.h>
 #include <replayout/change_mask.h>
+#include <replayout/collection.h>
 #include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/net_driver.h>
+#include <replayout/quantise.h>
 #include <replayout/reflection/reflection.h>
 #include <replayout/rep_layout.h>
 
@@ -15,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <memory_resource>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -82,6 +85,34 @@ void add_sets(WrittenExamples& examples) {
     add_set(examples, "empty set of 6", 6, {}, EmptySet::Possible);
 }
 
+template <typename T>
+void add_quantised(WrittenExamples& examples, const std::string& name, PropertyKind kind,
+                   const Quantisation& quantisation, const T& value) {
+    Property property = plain_property("", kind);
+    property.quantisation = quantisation;
+    REQUIRE(property.size == sizeof(value));
+    add(examples, "quantised " + name, [&](BitWriter& writer) {
+        write_quantised(quantisation, quantise(property, &value), writer);
+    });
+}
+
+void add_quantised_values(WrittenExamples& examples) {
+    add_quantised(examples, "vector 1.25, 0, -0.5 in tenths", PropertyKind::Vector,
+                  Quantisation::tenth(), Vector3{1.25f, 0.0f, -0.5f});
+    add_quantised(examples, "vector 0, 0, 0", PropertyKind::Vector, Quantisation::whole(),
+                  Vector3{});
+    add_quantised(examples, "normal vector 0, 0, -1", PropertyKind::Vector, Quantisation::normal(),
+                  Vector3{0.0f, 0.0f, -1.0f});
+    add_quantised(examples, "angles 0, 90, 0 in 8 bits", PropertyKind::Rotator,
+                  Quantisation::angles(8), Rotator{0.0f, 90.0f, 0.0f});
+    add_quantised(examples, "quaternion 0, 0, 0, 1 in 6 bits", PropertyKind::Quat,
+                  Quantisation::smallest_three(6), Quat{});
+    add_quantised(examples, "-7 from -10 to 10", PropertyKind::Int32, Quantisation::range(-10, 10),
+                  std::int32_t{-7});
+    add_quantised(examples, "0.5 from 0 to 1 in steps of 0.1", PropertyKind::Float,
+                  Quantisation::steps(0.0, 1.0, 0.1), 0.5f);
+}
+
 struct Hit {
     float damage = 0.0f;
     std::uint8_t bone = 0;
@@ -94,6 +125,65 @@ struct Pawn {
     ObjectHandle target;
     std::vector<Hit> hits;
 };
+
+struct Box {
+    std::optional<std::int32_t> code;
+    std::optional<Hit> hit;
+};
+
+/// The value in a block with one of two handles, which takes three bits before it.
+void add_box(WrittenExamples& examples, const std::string& name, BlockSender& sender,
+             const Box& box, std::size_t bit_count) {
+    REQUIRE(sender.update(&box));
+    const Bytes block = sender.block(since(sender.state.version() - 1));
+    add(examples, name, [&](BitWriter& writer) { writer.write_bits_from(block, 3, bit_count); });
+}
+
+void add_optional_values(WrittenExamples& examples) {
+    TypeRegistry registry;
+    REQUIRE(struct_builder<Hit>(registry, "Hit")
+                .property<&Hit::damage>()
+                .property<&Hit::bone>()
+                .build());
+    const auto type =
+        class_builder<Box>(registry, "Box").property<&Box::code>().property<&Box::hit>().build();
+    REQUIRE(type);
+    REQUIRE(registry.freeze());
+    const auto layout = RepLayout::create(registry, **type);
+    REQUIRE(layout);
+    BlockSender sender(**layout);
+    Box box;
+    box.code = 7;
+    add_box(examples, "optional i32 of 7", sender, box, 33);
+    box.code.reset();
+    add_box(examples, "optional i32 that is none", sender, box, 1);
+    box.hit.emplace();
+    REQUIRE(sender.update(&box));
+    box.hit->bone = 9;
+    add_box(examples, "optional Hit whose bone became 9", sender, box, 12);
+}
+
+struct Flags {
+    std::map<std::int8_t, bool> flags;
+};
+
+void add_collections(WrittenExamples& examples) {
+    TypeRegistry registry;
+    REQUIRE(register_collection<std::map<std::int8_t, bool>>(registry));
+    const auto type = class_builder<Flags>(registry, "Flags").property<&Flags::flags>().build();
+    REQUIRE(type);
+    REQUIRE(registry.freeze());
+    const auto layout = RepLayout::create(registry, **type);
+    REQUIRE(layout);
+    BlockSender sender(**layout);
+    Flags flags;
+    flags.flags = {{3, false}, {-1, true}};
+    REQUIRE(sender.update(&flags));
+    const Bytes block = sender.block(since(0));
+    // Of one handle the set takes two bits.
+    add(examples, "map of i8 to bool, -1 to true and 3 to false",
+        [&](BitWriter& writer) { writer.write_bits_from(block, 2, 26); });
+}
 
 /// The class of the document's examples.
 class PawnLayout {
@@ -149,6 +239,62 @@ Digest128 fingerprint_of_pawn() {
     items.add("return");
     items.add("return");
     return items.digest();
+}
+
+struct Gauge {
+    Vector3 place;
+    std::int16_t level = 0;
+    double share = 0.0;
+    std::optional<std::uint8_t> mark;
+};
+
+TEST_CASE("Wire format: the fingerprint of quantised and optional values follows its rule",
+          "[docs][wire_format]") {
+    TypeRegistry registry;
+    const auto type = class_builder<Gauge>(registry, "Gauge")
+                          .property<&Gauge::place>()
+                          .quantised(Quantisation::tenth())
+                          .property<&Gauge::level>()
+                          .quantised(Quantisation::range(-5, 10))
+                          .property<&Gauge::share>()
+                          .quantised(Quantisation::steps(0.0, 1.0, 0.25))
+                          .property<&Gauge::mark>()
+                          .build();
+    REQUIRE(type);
+    REQUIRE(registry.freeze());
+    const auto layout = RepLayout::create(registry, **type);
+    REQUIRE(layout);
+    Fingerprint items;
+    const auto add_quantised = [&](const char* name, std::uint64_t kind, std::uint64_t form) {
+        items.add(name);
+        items.add(0);
+        items.add(kind);
+        items.add(0);
+        items.add("quantised");
+        items.add(form);
+    };
+    items.add("replayout layout 1");
+    items.add("Gauge");
+    items.add(1'024);
+    items.add(2'048);
+    add_quantised("place", 15, 1);
+    items.add(10);
+    add_quantised("level", 2, 5);
+    items.add(0xFFFF'FFFF'FFFF'FFFBu);
+    items.add(10);
+    add_quantised("share", 10, 6);
+    items.add(0);
+    items.add(0x3FF0'0000'0000'0000u);
+    items.add(4);
+    items.add("mark");
+    items.add(0);
+    items.add(21);
+    items.add(0);
+    items.add(5);
+    items.add(1);
+    items.add("return");
+    items.add("return");
+    CHECK((*layout)->fingerprint() == items.digest());
 }
 
 void add_blocks(WrittenExamples& examples) {
@@ -326,6 +472,9 @@ TEST_CASE("Wire format: every example in the document is what is written", "[doc
     WrittenExamples written;
     add_numbers(written);
     add_sets(written);
+    add_quantised_values(written);
+    add_optional_values(written);
+    add_collections(written);
     add_blocks(written);
     add_session(written);
     add_large_value(written);

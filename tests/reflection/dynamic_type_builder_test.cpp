@@ -272,6 +272,11 @@ TEST_CASE("DynamicTypeBuilder: calls in the wrong place are told by build",
     check_refused(
         DynamicTypeBuilder(registry, TypeKind::Class, "Pawn", 16, 8).not_replicated().build(),
         ErrorCode::InvalidArgument, "type \"Pawn\": has not_replicated before its first property");
+    check_refused(DynamicTypeBuilder(registry, TypeKind::Class, "Pawn", 16, 8)
+                      .quantised(Quantisation::whole())
+                      .build(),
+                  ErrorCode::InvalidArgument,
+                  "type \"Pawn\": has a quantisation before its first property");
     DynamicTypeBuilder twice(registry, TypeKind::Class, "Twice", 8, 8);
     REQUIRE(twice.build());
     check_refused(twice.build(), ErrorCode::InvalidArgument,
@@ -286,4 +291,63 @@ TEST_CASE("DynamicTypeBuilder: an error of a door built on it comes first",
                       .refuse({ErrorCode::Unsupported, "another"})
                       .build(),
                   ErrorCode::Unsupported, "no such member");
+}
+
+TEST_CASE("DynamicTypeBuilder: bits may share a byte, one bit cannot be two properties",
+          "[reflection][dynamic_type_builder]") {
+    TypeRegistry registry;
+    const auto flags = DynamicTypeBuilder(registry, TypeKind::Class, "Flags", 4, 4)
+                           .property(bit_property("first", 0x80))
+                           .property(bit_property("second", 0x01))
+                           .property(bit_property("third", 0x80, 1))
+                           .build();
+    REQUIRE(flags);
+    CHECK((*flags)->properties()[0].bit_mask == 0x80);
+    check_refused(
+        DynamicTypeBuilder(registry, TypeKind::Class, "Twice", 4, 4)
+            .property(bit_property("first", 2))
+            .property(bit_property("second", 1))
+            .property(bit_property("third", 2))
+            .build(),
+        ErrorCode::OverlappingProperties,
+        "type \"Twice\": property \"third\": overlaps property \"first\" (offset 0, other "
+        "at 0 to 1)");
+    check_refused(DynamicTypeBuilder(registry, TypeKind::Class, "Inside", 4, 4)
+                      .property(bit_property("bit", 2, 1))
+                      .property("whole", PropertyKind::Int32, 0)
+                      .build(),
+                  ErrorCode::OverlappingProperties,
+                  "type \"Inside\": property \"bit\": overlaps property \"whole\" (offset 1, other "
+                  "at 0 to 4)");
+    for (const std::uint8_t mask : {std::uint8_t{0}, std::uint8_t{3}}) {
+        check_refused(DynamicTypeBuilder(registry, TypeKind::Class, "None", 4, 4)
+                          .property(bit_property("bit", mask))
+                          .build(),
+                      ErrorCode::InvalidArgument,
+                      "type \"None\": property \"bit\": is not one bit of its byte (mask " +
+                          std::to_string(mask) + ")");
+    }
+    Property row = bit_property("bits", 1);
+    row.array_dim = 2;
+    check_refused(
+        DynamicTypeBuilder(registry, TypeKind::Class, "Row", 4, 4).property(std::move(row)).build(),
+        ErrorCode::InvalidArrayDim, "type \"Row\": property \"bits\": is a C array of bits");
+    check_refused(
+        DynamicTypeBuilder(registry, TypeKind::Class, "List", 24, 8)
+            .property(array_property<std::vector<std::uint8_t>>("bits", bit_property("", 1)))
+            .build(),
+        ErrorCode::InvalidArgument,
+        "type \"List\": property \"bits\": element: is a bit of a byte");
+}
+
+TEST_CASE("DynamicTypeBuilder: a quantisation that does not fit is told",
+          "[reflection][dynamic_type_builder]") {
+    TypeRegistry registry;
+    check_refused(DynamicTypeBuilder(registry, TypeKind::Class, "Pawn", 16, 8)
+                      .property("turn", PropertyKind::Quat, 0)
+                      .quantised(Quantisation::tenth())
+                      .build(),
+                  ErrorCode::InvalidArgument,
+                  "type \"Pawn\": property \"turn\": is a quat, which cannot be quantised as "
+                  "steps of a vector");
 }

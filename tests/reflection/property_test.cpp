@@ -10,7 +10,7 @@ using namespace replayout;
 
 namespace {
 
-constexpr auto last_kind = static_cast<unsigned>(PropertyKind::DynamicArray);
+constexpr auto last_kind = static_cast<unsigned>(PropertyKind::Optional);
 
 }  // namespace
 
@@ -35,6 +35,10 @@ TEST_CASE("PropertyKind: numbers stay as they are", "[reflection][property]") {
     CHECK(static_cast<int>(PropertyKind::String) == 12);
     CHECK(static_cast<int>(PropertyKind::Vector) == 15);
     CHECK(static_cast<int>(PropertyKind::DynamicArray) == 18);
+    CHECK(static_cast<int>(PropertyKind::Rotator) == 19);
+    CHECK(static_cast<int>(PropertyKind::Optional) == 21);
+    CHECK(static_cast<int>(QuantisationForm::VectorSteps) == 1);
+    CHECK(static_cast<int>(QuantisationForm::RealSteps) == 6);
 }
 
 TEST_CASE("PropertyKind: a prescribed size is that of the C++ type", "[reflection][property]") {
@@ -47,6 +51,8 @@ TEST_CASE("PropertyKind: a prescribed size is that of the C++ type", "[reflectio
     CHECK(fixed_size_of(PropertyKind::Double) == 8);
     CHECK(fixed_size_of(PropertyKind::Vector) == 12);
     CHECK(fixed_size_of(PropertyKind::Quat) == 16);
+    CHECK(fixed_size_of(PropertyKind::Rotator) == 12);
+    CHECK(fixed_size_of(PropertyKind::BitBool) == 1);
     CHECK(fixed_size_of(PropertyKind::Enum) == 0);
     CHECK(fixed_size_of(PropertyKind::Name) == 0);
     CHECK(fixed_size_of(PropertyKind::Struct) == 0);
@@ -56,6 +62,7 @@ TEST_CASE("PropertyKind: plain is what memcmp and memcpy may touch", "[reflectio
     for (unsigned kind = 0; kind <= last_kind; ++kind) {
         const auto value = static_cast<PropertyKind>(kind);
         CAPTURE(kind);
-        CHECK(is_plain(value) == (fixed_size_of(value) != 0 || value == PropertyKind::Enum));
+        const bool has_bytes = fixed_size_of(value) != 0 && value != PropertyKind::BitBool;
+        CHECK(is_plain(value) == (has_bytes || value == PropertyKind::Enum));
     }
 }

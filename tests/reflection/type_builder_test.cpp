@@ -483,3 +483,60 @@ TEST_CASE("TypeBuilder: traits come from StructTraitsOf", "[reflection][type_bui
                   "type \"NotComparable\": promises NetSerializer and cannot be compared (neither "
                   "Identical nor operator==)");
 }
+
+namespace {
+
+struct Flagged {
+    std::string text;
+    std::uint32_t before : 3;
+    std::uint32_t is_open : 1;
+    std::uint32_t is_locked : 1;
+    std::vector<std::vector<Vector3>> routes;
+
+    Flagged() : before(5), is_open(1), is_locked(0) {}
+    void on_rep_locked(const bool&) {}
+};
+
+}  // namespace
+
+TEST_CASE("TypeBuilder: the place of a bit is found by setting it", "[reflection][type_builder]") {
+    TypeRegistry registry;
+    const auto flagged =
+        class_builder<Flagged>(registry, "Flagged")
+            .bit<[](Flagged& value, bool is_set) { value.is_open = is_set; }>("is_open")
+            .bit<[](Flagged& value, bool is_set) { value.is_locked = is_set; }>("is_locked")
+            .on_rep<&Flagged::on_rep_locked>()
+            .build();
+    REQUIRE(flagged);
+    const Property& open = (*flagged)->properties()[0];
+    const Property& locked = (*flagged)->properties()[1];
+    CHECK(open.kind == PropertyKind::BitBool);
+    CHECK(open.offset == locked.offset);
+    CHECK(open.bit_mask != locked.bit_mask);
+    CHECK(locked.notify);
+    Flagged value;
+    auto* byte = reinterpret_cast<unsigned char*>(&value) + locked.offset;
+    *byte = static_cast<unsigned char>(*byte | locked.bit_mask);
+    CHECK(value.is_locked == 1);
+    CHECK(value.before == 5);
+    TypeRegistry other_registry;
+    check_refused(class_builder<Flagged>(other_registry, "Other")
+                      .bit<[](Flagged& other, bool is_set) { other.before = is_set ? 7 : 0; }>("no")
+                      .build(),
+                  ErrorCode::InvalidArgument,
+                  "type \"Other\": property \"no\": is not one bit of its byte (mask 0)");
+}
+
+TEST_CASE("TypeBuilder: a quantisation goes to the innermost element",
+          "[reflection][type_builder]") {
+    TypeRegistry registry;
+    const auto flagged = class_builder<Flagged>(registry, "Flagged")
+                             .property<&Flagged::routes>()
+                             .quantised(Quantisation::hundredth())
+                             .build();
+    REQUIRE(flagged);
+    const Property& routes = (*flagged)->properties()[0];
+    CHECK_FALSE(routes.quantisation);
+    CHECK_FALSE(routes.element->quantisation);
+    CHECK(routes.element->element->quantisation.steps_per_unit == 100);
+}

@@ -427,5 +427,19 @@ TEST_CASE("Random game: plain objects arrive at all receivers, shared or not",
     CHECK(play<Beacon>(build_beacon, 100).payloads_reused > 100);
 }
 
+TEST_CASE("Random game: optional values arrive at all receivers, shared or not",
+          "[replayout][replication_random]") {
+    const Events events = play<Locker>(build_locker, 400);
+    CHECK(events.payloads_reused > 400);
+    CHECK(events.parts > 10);
+}
+
+TEST_CASE("Random game: quantised objects arrive at all receivers, shared or not",
+          "[replayout][replication_random]") {
+    const Events events = play<Drone>(build_drone, 400);
+    CHECK(events.payloads_reused > 400);
+    CHECK(events.lost_ranges > 10);
+}
+
 }  // namespace
 }  // namespace replayout

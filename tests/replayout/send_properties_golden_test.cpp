@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -146,6 +147,82 @@ TEST_CASE("Golden vectors: a vector and a quaternion", "[replayout][send_propert
     std::memcpy(static_cast<void*>(&object.server.position), bits, sizeof(bits));
     object.server.turn = {0.5f, -0.5f, 0.5f, std::numeric_limits<float>::infinity()};
     object.check("block_vectors");
+    object.check_equal();
+}
+
+struct Probe {
+    Vector3 position;
+    Vector3 up;
+    Rotator facing;
+    Quat turn;
+    std::int16_t charge = 0;
+    float throttle = 0.0f;
+    Stance stance = Stance::Standing;
+    bool is_armed : 1 = false;
+};
+
+TEST_CASE("Golden vectors: quantised values and a bit", "[replayout][send_properties_golden]") {
+    GoldenObject<Probe> object([](TypeRegistry& registry) {
+        return class_builder<Probe>(registry, "Probe")
+            .property<&Probe::position>()
+            .quantised(Quantisation::tenth())
+            .property<&Probe::up>()
+            .quantised(Quantisation::normal())
+            .property<&Probe::facing>()
+            .quantised(Quantisation::angles(16))
+            .property<&Probe::turn>()
+            .quantised(Quantisation::smallest_three(10))
+            .property<&Probe::charge>()
+            .quantised(Quantisation::range(-100, 100))
+            .property<&Probe::throttle>()
+            .quantised(Quantisation::steps(-1.0, 1.0, 0.01))
+            .property<&Probe::stance>()
+            .quantised(Quantisation::enumerators(3))
+            .bit<[](Probe& probe, bool is_set) { probe.is_armed = is_set; }>("is_armed")
+            .build();
+    });
+    object.server.position = {1.25f, 0.0f, -0.5f};
+    object.server.up = {0.0f, 0.6f, 0.8f};
+    object.server.facing = {0.0f, 90.0f, 359.0f};
+    object.server.turn = {0.1f, 0.2f, 0.3f, 0.9f};
+    object.server.charge = -73;
+    object.server.throttle = 0.333f;
+    object.server.stance = Stance::Lying;
+    object.server.is_armed = true;
+    object.check("block_quantised");
+    object.check_equal();
+}
+
+struct Wear {
+    std::uint16_t id = 0;
+    bool is_worn = false;
+};
+
+struct Wardrobe {
+    std::optional<std::uint32_t> code;
+    std::optional<Wear> wear;
+    std::optional<std::optional<std::uint8_t>> inner;
+};
+
+TEST_CASE("Golden vectors: optional values", "[replayout][send_properties_golden]") {
+    GoldenObject<Wardrobe> object([](TypeRegistry& registry) {
+        (void)struct_builder<Wear>(registry, "Wear")
+            .property<&Wear::id>()
+            .property<&Wear::is_worn>()
+            .build();
+        return class_builder<Wardrobe>(registry, "Wardrobe")
+            .property<&Wardrobe::code>()
+            .property<&Wardrobe::wear>()
+            .property<&Wardrobe::inner>()
+            .build();
+    });
+    object.server.code = 7;
+    object.server.wear = Wear{9, true};
+    object.server.inner.emplace();
+    object.check("block_optional");
+    object.server.code.reset();
+    object.server.wear->is_worn = false;
+    object.check("block_optional_changed");
     object.check_equal();
 }
 

@@ -56,6 +56,15 @@ class RandomEditor {
             case PropertyKind::Bool:
                 *memory = static_cast<std::byte>(below(2));
                 return;
+            case PropertyKind::BitBool:
+                *memory ^= std::byte{property.bit_mask};
+                return;
+            case PropertyKind::Float:
+            case PropertyKind::Vector:
+            case PropertyKind::Rotator:
+            case PropertyKind::Quat:
+                return property.quantisation ? edit_floats(memory, property.size)
+                                             : edit_bits(memory, property.size);
             case PropertyKind::String:
                 (void)property.string.assign(memory, random_text(), property.string.context);
                 return;
@@ -69,6 +78,9 @@ class RandomEditor {
                 return;
             case PropertyKind::Struct:
                 edit(*property.struct_type, memory);
+                return;
+            case PropertyKind::Optional:
+                edit_optional(property, memory);
                 return;
             case PropertyKind::DynamicArray:
                 edit_array(property, memory);
@@ -84,6 +96,28 @@ class RandomEditor {
         const bool is_small = below(2) == 0;
         for (std::uint32_t index = 0; index < size; ++index) {
             memory[index] = static_cast<std::byte>(is_small ? below(3) : random_());
+        }
+    }
+
+    void edit_floats(std::byte* memory, std::uint32_t size) {
+        for (std::uint32_t index = 0; index < size; index += sizeof(float)) {
+            // Now and then a change below every step.
+            float value = 0.0f;
+            std::memcpy(&value, memory + index, sizeof(value));
+            value = below(3) == 0 ? value + 0.0001f : static_cast<float>(below(4'001)) / 10 - 200;
+            std::memcpy(memory + index, &value, sizeof(value));
+        }
+    }
+
+    void edit_optional(const Property& property, std::byte* memory) {
+        if (property.array.count(memory) == 0) {
+            property.array.resize(memory, 1);
+        } else if (below(3) == 0) {
+            property.array.resize(memory, 0);
+            return;
+        }
+        if (below(4) != 0) {
+            edit_value(*property.element, element_at(property, memory, 0));
         }
     }
 

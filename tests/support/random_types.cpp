@@ -18,10 +18,10 @@ namespace replayout::test {
 namespace {
 
 constexpr PropertyKind plain_kinds[] = {
-    PropertyKind::Bool,   PropertyKind::Int8,  PropertyKind::Int16,  PropertyKind::Int32,
-    PropertyKind::Int64,  PropertyKind::UInt8, PropertyKind::UInt16, PropertyKind::UInt32,
-    PropertyKind::UInt64, PropertyKind::Float, PropertyKind::Double, PropertyKind::Enum,
-    PropertyKind::Vector, PropertyKind::Quat,
+    PropertyKind::Bool,   PropertyKind::Int8,  PropertyKind::Int16,   PropertyKind::Int32,
+    PropertyKind::Int64,  PropertyKind::UInt8, PropertyKind::UInt16,  PropertyKind::UInt32,
+    PropertyKind::UInt64, PropertyKind::Float, PropertyKind::Double,  PropertyKind::Enum,
+    PropertyKind::Vector, PropertyKind::Quat,  PropertyKind::Rotator, PropertyKind::BitBool,
 };
 
 // How often what occurs, out of 100; the rest is plain.
@@ -49,8 +49,11 @@ template <typename T>
         case PropertyKind::Struct:
             return property.struct_type->alignment();
         case PropertyKind::Vector:
+        case PropertyKind::Rotator:
         case PropertyKind::Quat:
             return alignof(float);
+        case PropertyKind::BitBool:
+            return 1;
         default:
             return is_plain(property.kind) ? property.size : property.ops.alignment;
     }
@@ -64,7 +67,19 @@ template <typename T>
         return !type.traits().has_net_serializer && type.ops().destroy == nullptr &&
                std::all_of(members.begin(), members.end(), is_plain_value);
     }
-    return is_plain(property.kind);
+    return is_plain(property.kind) || property.kind == PropertyKind::BitBool;
+}
+
+/// Bits that follow each other share a byte. Where the property goes if it shares that of the one
+/// before, or false.
+[[nodiscard]] bool share_byte(Property& property, const Property* before) noexcept {
+    if (before == nullptr || before->kind != PropertyKind::BitBool ||
+        property.kind != PropertyKind::BitBool || before->bit_mask == 0x80) {
+        return false;
+    }
+    property.offset = before->offset;
+    property.bit_mask = static_cast<std::uint8_t>(before->bit_mask << 1);
+    return true;
 }
 
 }  // namespace
@@ -165,7 +180,12 @@ const Type* RandomTypes::add_type(TypeKind kind, const std::string& name, const 
         base_offset = align_up(size + (random_.percent(30) ? 8 : 0), base->alignment());
         size = base_offset + base->size();
     }
+    const Property* before = nullptr;
     for (Property& property : properties) {
+        const bool is_placed = share_byte(property, std::exchange(before, &property));
+        if (is_placed) {
+            continue;
+        }
         property.offset = align_up(size, alignment_of(property));
         size = property.offset + property.size * property.array_dim;
         alignment = std::max(alignment, alignment_of(property));
@@ -190,6 +210,7 @@ std::vector<Property> RandomTypes::make_properties(std::uint32_t count, std::uin
         Property property = make_property(depth);
         property.name = "p" + std::to_string(name_count_++);
         property.array_dim = random_.percent(depth == 0 ? 12 : 5) ? random_.between(2, 4) : 1;
+        property.array_dim = property.kind == PropertyKind::BitBool ? 1 : property.array_dim;
         property.is_replicated = i == 0 || !random_.percent(6);
         properties.push_back(std::move(property));
     }
@@ -218,10 +239,46 @@ Property RandomTypes::make_property(std::uint32_t depth) {
     if (is_drawn(array_percent) && depth < settings_.depth_max) {
         return make_array_property(depth);
     }
+    return make_plain_property();
+}
+
+Property RandomTypes::make_plain_property() {
     const PropertyKind kind = random_.pick(plain_kinds);
     constexpr std::uint32_t enum_sizes[] = {1, 2, 4, 8};
-    return kind == PropertyKind::Enum ? enum_property("", random_.pick(enum_sizes))
-                                      : plain_property("", kind);
+    Property property = kind == PropertyKind::Enum ? enum_property("", random_.pick(enum_sizes))
+                                                   : plain_property("", kind);
+    property.bit_mask = kind == PropertyKind::BitBool ? 1 : 0;
+    if (random_.percent(40)) {
+        property.quantisation = make_quantisation(property);
+    }
+    return property;
+}
+
+Quantisation RandomTypes::make_quantisation(const Property& property) {
+    constexpr double steps[] = {0.001, 0.03, 0.5};
+    switch (property.kind) {
+        case PropertyKind::Vector: {
+            const Quantisation forms[] = {Quantisation::whole(), Quantisation::tenth(),
+                                          Quantisation::hundredth(), Quantisation::normal()};
+            return random_.pick(forms);
+        }
+        case PropertyKind::Rotator:
+            return Quantisation::angles(random_.percent(50) ? 8 : 16);
+        case PropertyKind::Quat:
+            return Quantisation::smallest_three(static_cast<std::uint8_t>(random_.between(6, 20)));
+        case PropertyKind::Float:
+        case PropertyKind::Double:
+            return Quantisation::steps(-1.0, random_.percent(50) ? 1.0 : 250.0,
+                                       random_.pick(steps));
+        case PropertyKind::Bool:
+        case PropertyKind::BitBool:
+            return {};
+        default: {
+            const bool is_signed = property.kind <= PropertyKind::Int64;
+            const std::int64_t min = is_signed && random_.percent(50) ? -100 : 0;
+            return Quantisation::range(min, random_.between(1, 120));
+        }
+    }
 }
 
 Property RandomTypes::make_struct_property(std::uint32_t depth) {
@@ -233,13 +290,21 @@ Property RandomTypes::make_struct_property(std::uint32_t depth) {
 }
 
 Property RandomTypes::make_array_property(std::uint32_t depth) {
-    return array_property("", make_property(depth + 1), RawArray::array_ops(),
-                          RawArray::type_ops());
+    Property element = make_property(depth + 1);
+    while (element.kind == PropertyKind::BitBool) {
+        element = make_plain_property();
+    }
+    if (random_.percent(30)) {
+        return optional_property("", std::move(element), RawArray::array_ops(),
+                                 RawArray::type_ops());
+    }
+    return array_property("", std::move(element), RawArray::array_ops(), RawArray::type_ops());
 }
 
 void RandomTypes::add_notify(Property& property, const std::string& type_name) {
     // A previous value is kept through the property's own operations, so there must be some.
-    const bool can_be_kept = is_plain(property.kind) || property.ops.copy_construct != nullptr ||
+    const bool can_be_kept = is_plain(property.kind) || property.kind == PropertyKind::BitBool ||
+                             property.ops.copy_construct != nullptr ||
                              (property.kind == PropertyKind::Struct &&
                               property.struct_type->ops().copy_construct != nullptr);
     if (can_be_kept && random_.percent(30)) {

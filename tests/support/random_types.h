@@ -80,6 +80,9 @@ class RandomTypes {
                                         std::uint32_t depth);
     [[nodiscard]] std::vector<Property> make_properties(std::uint32_t count, std::uint32_t depth);
     [[nodiscard]] Property make_property(std::uint32_t depth);
+    [[nodiscard]] Property make_plain_property();
+    /// A quantisation that fits, or none.
+    [[nodiscard]] Quantisation make_quantisation(const Property& property);
     [[nodiscard]] Property make_struct_property(std::uint32_t depth);
     [[nodiscard]] Property make_array_property(std::uint32_t depth);
     void add_notify(Property& property, const std::string& type_name);

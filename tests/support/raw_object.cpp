@@ -75,7 +75,7 @@ bool is_headed(const Type& type) noexcept {
 void construct_value(const Property& property, void* memory) {
     if (property.ops.construct != nullptr) {
         property.ops.construct(memory);
-    } else if (property.kind == PropertyKind::DynamicArray) {
+    } else if (is_array(property.kind)) {
         ::new (memory) RawArray(*property.element);
     } else {
         const Type& type = *property.struct_type;

@@ -13,7 +13,7 @@ namespace {
 
 [[nodiscard]] std::uint64_t new_element_value(const Property& property) {
     // The value of a leaf that is an array is its count.
-    return property.kind == PropertyKind::DynamicArray ? 0 : hash_of(default_value(property));
+    return is_array(property.kind) ? 0 : hash_of(default_state(property));
 }
 
 /// Where two states of a type differ first.

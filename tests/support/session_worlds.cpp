@@ -26,6 +26,13 @@ namespace {
     return offset;
 }
 
+[[nodiscard]] Value read_previous(const NotifyEvent& event) {
+    if (event.property.kind == PropertyKind::BitBool) {
+        return Bits{*static_cast<const bool*>(event.previous) ? 1u : 0u};
+    }
+    return read_value(event.property, event.previous);
+}
+
 [[nodiscard]] bool mentions(const Value& value, std::uint64_t id) {
     if (const auto* reference = std::get_if<Reference>(&value.content)) {
         return reference->id == id;
@@ -87,9 +94,9 @@ void ClientWorld::note_notify(const NotifyEvent& event) {
             continue;
         }
         // Of a C array only one element changed, and which is not told.
-        const bool is_changed = event.property.array_dim > 1 ||
-                                !(read_value(event.property, part + event.property.offset) ==
-                                  read_value(event.property, event.previous));
+        const bool is_changed =
+            event.property.array_dim > 1 ||
+            !(read_value(event.property, part + event.property.offset) == read_previous(event));
         if (!is_changed) {
             fail("a notify of \"" + event.property.name + "\" without a change");
         }

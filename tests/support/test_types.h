@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -122,6 +123,44 @@ struct Beacon {
     Quat turn;
 };
 
+/// Every way to be quantised, and bits, alone and in arrays.
+struct Drone {
+    Vector3 whole;
+    Vector3 tenth;
+    Vector3 hundredth;
+    Vector3 up;
+    Rotator facing;
+    Rotator wheel;
+    Quat turn;
+    Quat camera;
+    bool is_armed : 1 = false;
+    bool is_landed : 1 = true;
+    std::int16_t charge = 0;
+    std::uint64_t ammunition = 0;
+    Stance stance = Stance::Standing;
+    float throttle = 0.0f;
+    double fuel = 0.0;
+    Vector3 path[2];
+    Rotator raw;
+    std::vector<Vector3> trail;
+    std::vector<std::vector<Stance>> orders;
+};
+
+/// Optional values of every kind of element.
+struct Locker {
+    std::optional<std::int32_t> code;
+    std::optional<bool> is_locked;
+    std::optional<std::string> label;
+    std::optional<ObjectHandle> owner;
+    std::optional<Wound> wound;
+    std::optional<Vector3> place;
+    std::optional<Aim> aim;
+    std::optional<std::vector<std::uint16_t>> route;
+    std::optional<std::optional<std::uint8_t>> twice;
+    std::optional<Pouch> pouch;
+    std::vector<std::optional<std::uint32_t>> drawers;
+};
+
 /// More handles than two words of a change mask hold.
 struct Depot {
     Wound places[30];
@@ -208,6 +247,64 @@ inline void register_parts(TypeRegistry& registry) {
         .property<&Beacon::stances>()
         .property<&Beacon::points>()
         .property<&Beacon::turn>()
+        .build();
+}
+
+[[nodiscard]] inline Result<const Type*> build_drone(TypeRegistry& registry) {
+    return class_builder<Drone>(registry, "Drone")
+        .property<&Drone::whole>()
+        .quantised(Quantisation::whole())
+        .property<&Drone::tenth>()
+        .quantised(Quantisation::tenth())
+        .property<&Drone::hundredth>()
+        .quantised(Quantisation::hundredth())
+        .property<&Drone::up>()
+        .quantised(Quantisation::normal())
+        .property<&Drone::facing>()
+        .quantised(Quantisation::angles())
+        .property<&Drone::wheel>()
+        .quantised(Quantisation::angles(8))
+        .property<&Drone::turn>()
+        .quantised(Quantisation::smallest_three())
+        .property<&Drone::camera>()
+        .quantised(Quantisation::smallest_three(10))
+        .bit<[](Drone& drone, bool is_set) { drone.is_armed = is_set; }>("is_armed")
+        .bit<[](Drone& drone, bool is_set) { drone.is_landed = is_set; }>("is_landed")
+        .property<&Drone::charge>()
+        .quantised(Quantisation::range(-100, 100))
+        .property<&Drone::ammunition>()
+        .quantised(Quantisation::range(0, 500))
+        .property<&Drone::stance>()
+        .quantised(Quantisation::enumerators(3))
+        .property<&Drone::throttle>()
+        .quantised(Quantisation::steps(-1.0, 1.0, 0.01))
+        .property<&Drone::fuel>()
+        .quantised(Quantisation::steps(0.0, 80.0, 0.25))
+        .property<&Drone::path>()
+        .quantised(Quantisation::tenth())
+        .property<&Drone::raw>()
+        .property<&Drone::trail>()
+        .quantised(Quantisation::hundredth())
+        .property<&Drone::orders>()
+        .quantised(Quantisation::enumerators(3))
+        .build();
+}
+
+[[nodiscard]] inline Result<const Type*> build_locker(TypeRegistry& registry) {
+    register_parts(registry);
+    return class_builder<Locker>(registry, "Locker")
+        .property<&Locker::code>()
+        .property<&Locker::is_locked>()
+        .property<&Locker::label>()
+        .property<&Locker::owner>()
+        .property<&Locker::wound>()
+        .property<&Locker::place>()
+        .quantised(Quantisation::tenth())
+        .property<&Locker::aim>()
+        .property<&Locker::route>()
+        .property<&Locker::twice>()
+        .property<&Locker::pouch>()
+        .property<&Locker::drawers>()
         .build();
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -86,12 +87,16 @@ void TreeEditor::increment(RawObject& object, std::string_view name) {
 }
 
 void TreeEditor::change(const Property& property, Value& value, std::uint32_t count_max) {
-    if (auto* bits = std::get_if<Bits>(&value.content)) {
+    if (property.quantisation && !random_.percent(15)) {
+        change_quantised(property, value);
+    } else if (auto* bits = std::get_if<Bits>(&value.content)) {
         change_bits(property, *bits);
     } else if (auto* text = std::get_if<Text>(&value.content)) {
         change_text(property, *text);
     } else if (auto* reference = std::get_if<Reference>(&value.content)) {
         *reference = pick_reference_();
+    } else if (property.kind == PropertyKind::Optional) {
+        change_optional(*property.element, std::get<List>(value.content).parts, count_max);
     } else if (auto* list = std::get_if<List>(&value.content)) {
         change_list(*property.element, list->parts, count_max);
     } else if (auto* record = std::get_if<Record>(&value.content)) {
@@ -104,7 +109,7 @@ void TreeEditor::change(const Property& property, Value& value, std::uint32_t co
 }
 
 void TreeEditor::change_bits(const Property& property, Bits& bits) {
-    if (property.kind == PropertyKind::Bool) {
+    if (property.kind == PropertyKind::Bool || property.kind == PropertyKind::BitBool) {
         bits.pattern ^= 1;
         return;
     }
@@ -169,12 +174,66 @@ void TreeEditor::change_floats(std::vector<Value>& parts) {
     }
 }
 
+double TreeEditor::draw_number(double previous) {
+    constexpr double extents[] = {0.6, 1.5, 200.0, 1e4, 1e6};
+    const double share = static_cast<double>(random_.below(2'000'001)) / 1e6 - 1.0;
+    switch (random_.below(4)) {
+        case 0:
+            return 0.0;
+        case 1:
+            return previous + share * 1e-3;
+        default:
+            return share * random_.pick(extents);
+    }
+}
+
+void TreeEditor::change_quantised(const Property& property, Value& value) {
+    if (auto* atom = std::get_if<Atom>(&value.content)) {
+        for (Value& part : atom->parts) {
+            const auto pattern = static_cast<std::uint32_t>(std::get<Bits>(part.content).pattern);
+            const double number = draw_number(static_cast<double>(std::bit_cast<float>(pattern)));
+            part.content = Bits{std::bit_cast<std::uint32_t>(static_cast<float>(number))};
+        }
+        return;
+    }
+    Bits& bits = std::get<Bits>(value.content);
+    if (property.kind == PropertyKind::Float) {
+        const auto previous = std::bit_cast<float>(static_cast<std::uint32_t>(bits.pattern));
+        const double number = draw_number(static_cast<double>(previous));
+        bits.pattern = std::bit_cast<std::uint32_t>(static_cast<float>(number));
+    } else if (property.kind == PropertyKind::Double) {
+        bits.pattern =
+            std::bit_cast<std::uint64_t>(draw_number(std::bit_cast<double>(bits.pattern)));
+    } else {
+        // A little beyond the range, too; what the type cannot hold is cut off.
+        const Quantisation& quantisation = property.quantisation;
+        const auto extent =
+            static_cast<std::uint64_t>(quantisation.integer_max - quantisation.integer_min) + 4;
+        bits.pattern =
+            static_cast<std::uint64_t>(quantisation.integer_min - 2) + random_.bits() % extent;
+        if (property.size < 8) {
+            bits.pattern &= (std::uint64_t{1} << (property.size * 8)) - 1;
+        }
+    }
+}
+
 void TreeEditor::change_members(const Type& type, std::vector<Value>& parts,
                                 std::uint32_t count_max) {
     const std::vector<const Property*> members = replicated_members(type);
     for (std::uint32_t i = random_.between(1, 2); i > 0 && !parts.empty(); --i) {
         const auto index = random_.below(static_cast<std::uint32_t>(parts.size()));
         change(*members.at(index), parts[index], count_max);
+    }
+}
+
+void TreeEditor::change_optional(const Property& element, std::vector<Value>& parts,
+                                 std::uint32_t count_max) {
+    if (parts.empty()) {
+        append(element, parts, 1, count_max);
+    } else if (random_.percent(40)) {
+        parts.clear();
+    } else {
+        change(element, parts.front(), std::min(count_max, nested_count_max));
     }
 }
 

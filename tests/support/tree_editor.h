@@ -49,8 +49,14 @@ class TreeEditor {
     void change_bits(const Property& property, Bits& bits);
     void change_text(const Property& property, Text& text);
     void change_floats(std::vector<Value>& parts);
+    /// Mostly to what quantisation is for; sometimes by less than a step, and sometimes to
+    /// anything.
+    void change_quantised(const Property& property, Value& value);
+    [[nodiscard]] double draw_number(double previous);
     void change_members(const Type& type, std::vector<Value>& parts, std::uint32_t count_max);
     void change_list(const Property& element, std::vector<Value>& parts, std::uint32_t count_max);
+    void change_optional(const Property& element, std::vector<Value>& parts,
+                         std::uint32_t count_max);
     void append(const Property& element, std::vector<Value>& parts, std::uint32_t count,
                 std::uint32_t count_max);
     [[nodiscard]] Text make_text(std::uint32_t bytes);

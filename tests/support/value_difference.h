@@ -4,6 +4,7 @@
 // replication promises to keep equal, and nothing that it does not.
 #pragma once
 
+#include <replayout/quantise.h>
 #include <replayout/reflection/type.h>
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 namespace replayout {
 
 /// Where two values first differ ("wounds[3].damage"); empty when they do not. Plain values are
-/// compared by their bits. Both must be of the same registry.
+/// compared by their bits, quantised ones by their integers. Both must be of the same registry.
 [[nodiscard]] std::string find_difference(const Type& type, const void* left, const void* right);
 
 namespace detail {
@@ -24,7 +25,14 @@ namespace detail {
 
 [[nodiscard]] inline std::string find_value_difference(const Property& property, const void* left,
                                                        const void* right) {
+    if (property.quantisation) {
+        return quantise(property, left) == quantise(property, right) ? "" : " (integers)";
+    }
     switch (property.kind) {
+        case PropertyKind::BitBool: {
+            const std::byte bits = *at(left, 0) ^ *at(right, 0);
+            return (bits & std::byte{property.bit_mask}) == std::byte{0} ? "" : " (bit)";
+        }
         case PropertyKind::String:
         case PropertyKind::Name: {
             const StringOps& ops = property.string;
@@ -36,6 +44,7 @@ namespace detail {
             const std::string member = find_difference(*property.struct_type, left, right);
             return member.empty() ? "" : "." + member;
         }
+        case PropertyKind::Optional:
         case PropertyKind::DynamicArray: {
             const std::size_t count = property.array.count(left);
             if (count != property.array.count(right)) {

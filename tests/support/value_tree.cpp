@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "support/value_tree.h"
 
+#include <replayout/quantise.h>
+
 #include <bit>
 #include <cstring>
 #include <new>
@@ -55,6 +57,7 @@ Overloaded(Functions...) -> Overloaded<Functions...>;
 [[nodiscard]] std::uint32_t float_count(PropertyKind kind) noexcept {
     switch (kind) {
         case PropertyKind::Vector:
+        case PropertyKind::Rotator:
             return 3;
         case PropertyKind::Quat:
             return 4;
@@ -63,9 +66,12 @@ Overloaded(Functions...) -> Overloaded<Functions...>;
     }
 }
 
+/// What is read of a quantised value.
+enum class Precision : std::uint8_t { Memory, Integers };
+
 class Reader {
   public:
-    explicit Reader(const NameReference& name) : name_(name) {}
+    Reader(const NameReference& name, Precision precision) : name_(name), precision_(precision) {}
 
     [[nodiscard]] std::vector<Value> read_members(const Type& type, const std::byte* memory) {
         std::vector<Value> parts;
@@ -82,6 +88,10 @@ class Reader {
             return Record{read_members(*property.struct_type, memory)};
         }
         ++path_.back();
+        if (precision_ == Precision::Integers && property.quantisation) {
+            const QuantisedValue value = quantise(property, memory);
+            return Atom{{Bits{value.words[0]}, Bits{value.words[1]}}};
+        }
         switch (property.kind) {
             case PropertyKind::Struct:
                 return read_whole(*property.struct_type, memory);
@@ -91,10 +101,16 @@ class Reader {
             case PropertyKind::ObjectReference:
                 return name_(property.reference.get(memory), path_);
             case PropertyKind::DynamicArray:
+            case PropertyKind::Optional:
                 return read_array(property, memory);
             case PropertyKind::Vector:
+            case PropertyKind::Rotator:
             case PropertyKind::Quat:
                 return read_floats(float_count(property.kind), memory);
+            case PropertyKind::BitBool: {
+                const auto byte = std::to_integer<std::uint8_t>(*memory);
+                return Bits{(byte & property.bit_mask) != 0 ? 1u : 0u};
+            }
             default:
                 return Bits{load_bits(memory, property.size)};
         }
@@ -130,6 +146,7 @@ class Reader {
     }
 
     const NameReference& name_;
+    Precision precision_;
     HandlePath path_{0};
 };
 
@@ -249,14 +266,15 @@ std::size_t encoded_bytes_max(const Value& value) {
 }
 
 Value read_object(const Type& type, const void* memory, const NameReference& name) {
-    return Record{Reader(name).read_members(type, static_cast<const std::byte*>(memory))};
+    return Record{Reader(name, Precision::Integers)
+                      .read_members(type, static_cast<const std::byte*>(memory))};
 }
 
 Value read_value(const Property& property, const void* memory) {
     const NameReference name = [](ObjectHandle held, const HandlePath&) {
         return Reference{held.value};
     };
-    return Reader(name).read(property, static_cast<const std::byte*>(memory));
+    return Reader(name, Precision::Memory).read(property, static_cast<const std::byte*>(memory));
 }
 
 void write_value(const Property& property, void* memory, const Value& value) {
@@ -278,9 +296,17 @@ void write_value(const Property& property, void* memory, const Value& value) {
             property.reference.set(memory, ObjectHandle{std::get<Reference>(value.content).id});
             return;
         case PropertyKind::DynamicArray:
+        case PropertyKind::Optional:
             write_array(property, memory, std::get<List>(value.content));
             return;
+        case PropertyKind::BitBool: {
+            const bool is_set = std::get<Bits>(value.content).pattern != 0;
+            const std::byte mask{property.bit_mask};
+            *bytes = is_set ? *bytes | mask : *bytes & ~mask;
+            return;
+        }
         case PropertyKind::Vector:
+        case PropertyKind::Rotator:
         case PropertyKind::Quat: {
             const Atom& atom = std::get<Atom>(value.content);
             for (std::size_t i = 0; i < atom.parts.size(); ++i) {
@@ -305,8 +331,10 @@ Value default_value(const Property& property) {
         case PropertyKind::ObjectReference:
             return Reference();
         case PropertyKind::DynamicArray:
+        case PropertyKind::Optional:
             return List();
         case PropertyKind::Vector:
+        case PropertyKind::Rotator:
         case PropertyKind::Quat: {
             Atom atom{std::vector<Value>(float_count(property.kind))};
             if (property.kind == PropertyKind::Quat) {
@@ -317,6 +345,17 @@ Value default_value(const Property& property) {
         default:
             return Bits();
     }
+}
+
+Value default_state(const Property& property) {
+    const Value value = default_value(property);
+    if (!property.quantisation) {
+        return value;
+    }
+    alignas(8) std::byte memory[16] = {};
+    write_value(property, memory, value);
+    const QuantisedValue integers = quantise(property, memory);
+    return Atom{{Bits{integers.words[0]}, Bits{integers.words[1]}}};
 }
 
 void for_each_leaf(const Type& type, const Value& object, const VisitLeaf& visit) {

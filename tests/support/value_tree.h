@@ -10,8 +10,9 @@
 //     Record( Bits, Atom(Bits Bits Bits), List( Record(Bits, Text), Record(Bits, Text) ) )
 //
 // A tree holds what is replicated: a base before its child, members in order, a C array as that
-// many members. Floats are bit patterns, names are text, and references are ids of the reader's
-// choice.
+// many members. Of a quantised value the state has the integers, for they are what is replicated;
+// read_value() has the value as it is, which is what an editor changes. Floats are bit patterns,
+// names are text, and references are ids of the reader's choice.
 #pragma once
 
 #include <replayout/reflection/type.h>
@@ -46,7 +47,7 @@ struct Record {
 struct Atom {
     std::vector<Value> parts;
 };
-/// A dynamic array.
+/// A dynamic array, or an optional value.
 struct List {
     std::vector<Value> parts;
 };
@@ -71,11 +72,14 @@ using NameReference = std::function<Reference(ObjectHandle held, const HandlePat
 
 [[nodiscard]] Value read_object(const Type& type, const void* memory, const NameReference& name);
 
-/// One property, or one element of its C array; ids are the handles themselves.
+/// One property as it is in memory, or one element of its C array; ids are the handles themselves.
 [[nodiscard]] Value read_value(const Property& property, const void* memory);
 void write_value(const Property& property, void* memory, const Value& value);
 /// What a new element of an array holds.
 [[nodiscard]] Value default_value(const Property& property);
+
+/// The same as read_object() shows it; of a leaf that is no array.
+[[nodiscard]] Value default_state(const Property& property);
 
 /// A leaf, or the count of an array, where it stands in a tree.
 struct Leaf {

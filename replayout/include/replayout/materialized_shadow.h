@@ -15,6 +15,7 @@
 // A receiver's copy is the sender's shadow in form, and equal to it value by value:
 //
 //     plain               its bytes; a bool as true or false
+//     Quantised           its integers
 //     String              its text
 //     Object              the id; whether the receiver has an object for it is not looked at
 //     NetSerializeStruct  as its type says, or if both serialize to the same bits: a struct may

@@ -31,6 +31,7 @@
 #include <replayout/package_map.h>
 #include <replayout/reflection/memory.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <type_traits>
@@ -84,6 +85,12 @@ class NetArchive {
     /// Reading: the value depends on the object with this id, which was read in another form than
     /// by serialize_object(). Null is ignored.
     void depend_on(NetGUID guid);
+
+    /// Reading: turns of a loop and bytes of memory that the value is about to take, from what one
+    /// packet may cost. False, and failed, when that is spent. Writing: true.
+    [[nodiscard]] bool spend(std::size_t steps, std::size_t bytes) noexcept {
+        return is_saving() || (reader_->spend_steps(steps) && reader_->spend_allocation(bytes));
+    }
 
   private:
     BitWriter* writer_ = nullptr;

@@ -12,6 +12,7 @@
 #include <replayout/reflection/error.h>
 #include <replayout/reflection/hash.h>
 #include <replayout/reflection/memory.h>
+#include <replayout/reflection/property.h>
 #include <replayout/reflection/type_registry.h>
 #include <replayout/rep_layout_cmd.h>
 #include <replayout/replication_flags.h>
@@ -33,12 +34,20 @@ struct RepLimits {
     std::uint32_t array_count_max = 2'048;   ///< elements of one dynamic array
 };
 
+/// How many elements an array may have, or an optional value.
+[[nodiscard]] inline std::uint32_t count_max_of(const Property& array,
+                                                const RepLimits& limits) noexcept {
+    return array.kind == PropertyKind::Optional ? 1 : limits.array_count_max;
+}
+
 struct RepLayoutOptions {
     RepLimits limits;
     /// The object that a fresh one equals on both ends; changes are counted from it. On loan for
     /// the call. Null: a default-constructed one is made, which needs the type's construct and
     /// destroy.
     const void* archetype = nullptr;
+    /// Every value travels as it is in memory, whatever its quantisation. Part of the agreement.
+    bool is_unquantised = false;
 };
 
 class RepLayout {

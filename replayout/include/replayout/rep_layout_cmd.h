@@ -15,7 +15,7 @@ namespace replayout {
 struct Property;
 class Type;
 
-/// What a command does with its memory. The order is part of the wire: append only.
+/// What a command does with its memory. Append only: Return is no longer the last.
 enum class RepLayoutCmdType : std::uint8_t {
     Bool,   ///< one bit
     Bits8,  ///< integers and enums of that width
@@ -27,13 +27,24 @@ enum class RepLayoutCmdType : std::uint8_t {
     String,  ///< packed byte count, then UTF-8; also names
     Object,  ///< packed NetGUID
     NetSerializeStruct,
-    DynamicArray,  ///< packed count, set of changed element handles, their values
-    Return,        ///< ends the commands of an element, and the list
+    /// Packed count, set of changed element handles, their values. Also an optional value: an array
+    /// of one element or none, whose count is one bit.
+    DynamicArray,
+    Return,     ///< ends the commands of an element, and the list
+    BitBool,    ///< one bit: of a byte in the object, the lowest of a byte in the shadow
+    Quantised,  ///< the integers of <replayout/quantise.h>, which the shadow holds
 };
 
 /// True where memory is compared, copied and sent as plain bytes.
 [[nodiscard]] constexpr bool is_plain(RepLayoutCmdType type) noexcept {
     return type <= RepLayoutCmdType::Quat;
+}
+
+/// True where the shadow holds what is written, nothing is owned, and no one is asked: plain
+/// leaves, bits and quantised values.
+[[nodiscard]] constexpr bool is_written_in_place(RepLayoutCmdType type) noexcept {
+    return is_plain(type) || type == RepLayoutCmdType::BitBool ||
+           type == RepLayoutCmdType::Quantised;
 }
 
 enum class RepLayoutCmdFlags : std::uint8_t {

@@ -7,6 +7,8 @@
 // How a leaf is kept:
 //
 //     plain               its bytes, packed without alignment
+//     BitBool             a byte, 0 or 1
+//     Quantised           the integers that travel, packed likewise (<replayout/quantise.h>)
 //     String              PmrString
 //     Object              ShadowReference: the handle as compared, the id as sent
 //     NetSerializeStruct  the struct itself, through its type's operations

@@ -54,6 +54,8 @@ class DynamicTypeBuilder {
     DynamicTypeBuilder& condition(LifetimeCondition condition);
     /// The property just declared is known and never sent.
     DynamicTypeBuilder& not_replicated();
+    /// The property just declared travels like this; of an array, the innermost element does.
+    DynamicTypeBuilder& quantised(const Quantisation& quantisation);
 
     /// A function; `parameters` is a struct type, or null when it has none.
     DynamicTypeBuilder& function(std::string_view name, FunctionFlags flags,
@@ -97,6 +99,10 @@ class DynamicTypeBuilder {
 [[nodiscard]] Property enum_property(std::string_view name, std::uint32_t size,
                                      std::uint32_t offset = 0, std::uint32_t array_dim = 1);
 
+/// The bit `bit_mask` of the byte at `offset`, as a bool.
+[[nodiscard]] Property bit_property(std::string_view name, std::uint8_t bit_mask,
+                                    std::uint32_t offset = 0);
+
 /// A member of a registered struct.
 [[nodiscard]] Property struct_property(std::string_view name, const Type& struct_type,
                                        std::uint32_t offset = 0, std::uint32_t array_dim = 1);
@@ -127,6 +133,19 @@ template <typename String>
 [[nodiscard]] Property array_property(std::string_view name, Property element,
                                       const ArrayOps& array, const TypeOps& ops,
                                       std::uint32_t offset = 0, std::uint32_t array_dim = 1);
+
+/// An optional value of any make; `optional` as of an array that holds one element or none.
+[[nodiscard]] Property optional_property(std::string_view name, Property element,
+                                         const ArrayOps& optional, const TypeOps& ops,
+                                         std::uint32_t offset = 0, std::uint32_t array_dim = 1);
+
+/// An optional value in the manner of std::optional.
+template <typename Optional>
+[[nodiscard]] Property optional_property(std::string_view name, Property element,
+                                         std::uint32_t offset = 0, std::uint32_t array_dim = 1) {
+    return optional_property(name, std::move(element), make_optional_ops<Optional>(),
+                             make_type_ops<Optional>(), offset, array_dim);
+}
 
 /// A contiguous container in the manner of std::vector.
 template <typename Container>

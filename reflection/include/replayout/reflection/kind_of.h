@@ -3,9 +3,9 @@
 // KindOf: which kind of property a C++ type makes. The typed builder asks it for every member.
 //
 // Known: bool, integers, float, double, enums, std::string and std::pmr::string, Name,
-// ObjectHandle, pointers to classes, Vector3, Quat, std::vector and std::pmr::vector; a class that
-// is nothing of these is a struct, and must be registered before. An engine adds its own by
-// specialising:
+// ObjectHandle, pointers to classes, std::weak_ptr, Vector3, Rotator, Quat, std::vector,
+// std::pmr::vector and std::optional; a class that is nothing of these is a struct, and must be
+// registered before. An engine adds its own by specialising:
 //
 //     // Three floats in a row are a Vector; the memory counts, not the name.
 //     template <> struct replayout::KindOf<eng::Vec3> {
@@ -23,7 +23,7 @@
 //     };
 //
 // What a specialisation must have beside `kind`: string_ops(TypeRegistry&) for String and Name,
-// reference_ops() for ObjectReference, element_type and array_ops() for DynamicArray.
+// reference_ops() for ObjectReference, element_type and array_ops() for DynamicArray and Optional.
 #pragma once
 
 #include <replayout/reflection/math.h>
@@ -33,6 +33,9 @@
 #include <replayout/reflection/value_ops.h>
 
 #include <concepts>
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -100,6 +103,15 @@ struct ArrayKind {
     [[nodiscard]] static ArrayOps array_ops() noexcept { return make_array_ops<Container>(); }
 };
 
+/// Base of a KindOf for an optional value with value_type, has_value(), operator*, emplace() and
+/// reset().
+template <typename Optional>
+struct OptionalKind {
+    static constexpr PropertyKind kind = PropertyKind::Optional;
+    using element_type = typename Optional::value_type;
+    [[nodiscard]] static ArrayOps array_ops() noexcept { return make_optional_ops<Optional>(); }
+};
+
 /// Base of a KindOf for a string that converts to std::string_view and has assign(data, size).
 template <typename String>
 struct StringKind {
@@ -121,6 +133,11 @@ struct ReferenceKind {
 template <>
 struct KindOf<Vector3> {
     static constexpr PropertyKind kind = PropertyKind::Vector;
+};
+
+template <>
+struct KindOf<Rotator> {
+    static constexpr PropertyKind kind = PropertyKind::Rotator;
 };
 
 template <>
@@ -150,6 +167,48 @@ struct KindOf<Object*> : ReferenceKind<Object*> {
     static_assert(std::is_class_v<Object>,
                   "only a pointer to a class refers to a replicated object");
 };
+
+/// Base of a KindOf for a reference in a wrapper: to an interface, a handle of the engine's own.
+/// `Get` is ObjectHandle(const Wrapper&), `Set` is void(Wrapper&, ObjectHandle).
+template <typename Wrapper, auto Get, auto Set>
+struct WrappedReferenceKind {
+    static constexpr PropertyKind kind = PropertyKind::ObjectReference;
+    [[nodiscard]] static ReferenceOps reference_ops() noexcept {
+        ReferenceOps ops;
+        ops.get = [](const void* reference) -> ObjectHandle {
+            return Get(*static_cast<const Wrapper*>(reference));
+        };
+        ops.set = [](void* reference, ObjectHandle object) {
+            Set(*static_cast<Wrapper*>(reference), object);
+        };
+        return ops;
+    }
+};
+
+/// The object is known by its address and held by shared pointers; its class derives from
+/// std::enable_shared_from_this. Null once the object is gone.
+template <typename Object>
+struct KindOf<std::weak_ptr<Object>> {
+    static constexpr PropertyKind kind = PropertyKind::ObjectReference;
+    [[nodiscard]] static ReferenceOps reference_ops() noexcept {
+        ReferenceOps ops;
+        ops.get = [](const void* reference) {
+            const auto object = static_cast<const std::weak_ptr<Object>*>(reference)->lock();
+            return ObjectHandle{reinterpret_cast<std::uintptr_t>(object.get())};
+        };
+        ops.set = [](void* reference, ObjectHandle handle) {
+            auto* object = reinterpret_cast<Object*>(static_cast<std::uintptr_t>(handle.value));
+            *static_cast<std::weak_ptr<Object>*>(reference) =
+                object == nullptr
+                    ? std::shared_ptr<Object>()
+                    : std::static_pointer_cast<Object>(object->weak_from_this().lock());
+        };
+        return ops;
+    }
+};
+
+template <typename T>
+struct KindOf<std::optional<T>> : OptionalKind<std::optional<T>> {};
 
 template <typename T, typename Allocator>
 struct KindOf<std::vector<T, Allocator>> : ArrayKind<std::vector<T, Allocator>> {};

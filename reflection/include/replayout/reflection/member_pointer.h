@@ -13,9 +13,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace replayout::detail {
 
@@ -88,6 +90,37 @@ template <typename T, auto Member>
     const auto* address = std::addressof(ObjectNeverMade<T>::address()->*member);
     return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(address) -
                                     ObjectNeverMade<T>::memory);
+}
+
+/// Where the bit is that `Set` sets in a `T`.
+struct BitPlace {
+    std::size_t offset = 0;  ///< bytes
+    std::uint8_t mask = 0;   ///< 0: it is not one bit of one byte
+};
+
+/// A bitfield has no member pointer. So an object is made, the bit is cleared and set, and what
+/// differs is its place.
+template <typename T, auto Set>
+[[nodiscard]] BitPlace place_of_bit() {
+    const auto object = std::make_unique<T>();
+    Set(*object, false);
+    std::vector<std::byte> cleared(sizeof(T));
+    std::memcpy(cleared.data(), static_cast<const void*>(object.get()), sizeof(T));
+    Set(*object, true);
+    std::vector<std::byte> set(sizeof(T));
+    std::memcpy(set.data(), static_cast<const void*>(object.get()), sizeof(T));
+    BitPlace place;
+    for (std::size_t offset = 0; offset < sizeof(T); ++offset) {
+        const auto bits = std::to_integer<std::uint8_t>(cleared[offset] ^ set[offset]);
+        if (bits == 0) {
+            continue;
+        }
+        if (place.mask != 0 || (bits & (bits - 1)) != 0) {
+            return {};
+        }
+        place = {offset, bits};
+    }
+    return place;
 }
 
 /// Bytes from the start of a `T` to its base `Base`.

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <replayout/reflection/lifetime_condition.h>
+#include <replayout/reflection/quantisation.h>
 #include <replayout/reflection/type_ops.h>
 #include <replayout/reflection/value_ops.h>
 
@@ -47,6 +48,9 @@ enum class PropertyKind : std::uint8_t {
     Quat,    ///< four floats
     Struct,
     DynamicArray,
+    Rotator,   ///< three floats: pitch, yaw, roll in degrees
+    BitBool,   ///< one bit of a byte, of a bitfield or a set of flags
+    Optional,  ///< a value, or none: in memory a container of one element at most
 };
 
 /// Stable lower-case English word for a kind ("int32", "dynamic array").
@@ -57,7 +61,13 @@ enum class PropertyKind : std::uint8_t {
 
 /// True for the kinds whose memory is compared and copied as plain bytes.
 [[nodiscard]] constexpr bool is_plain(PropertyKind kind) noexcept {
-    return kind <= PropertyKind::Enum || kind == PropertyKind::Vector || kind == PropertyKind::Quat;
+    return kind <= PropertyKind::Enum || kind == PropertyKind::Vector ||
+           kind == PropertyKind::Quat || kind == PropertyKind::Rotator;
+}
+
+/// True for the kinds that have elements and ArrayOps.
+[[nodiscard]] constexpr bool is_array(PropertyKind kind) noexcept {
+    return kind == PropertyKind::DynamicArray || kind == PropertyKind::Optional;
 }
 
 /// When a notify runs, once its property was received.
@@ -69,7 +79,7 @@ enum class RepNotify : std::uint8_t {
 /// A function to be notified. `object` is the value of the type that declares the property: for a
 /// property of a base that is the base's part of the object. `previous` points to the value before
 /// the update, in the property's own type, and lives until the call returns; for an element of a C
-/// array it is that element.
+/// array it is that element. Kind BitBool: to a bool.
 struct NotifyFunction {
     void (*call)(void* object, const void* previous, void* context) = nullptr;
     void* context = nullptr;
@@ -89,16 +99,21 @@ struct Property {
     bool is_replicated = true;
     /// Who is sent it. Only a property of a class has one, other than None.
     LifetimeCondition condition = LifetimeCondition::None;
+    /// Kind BitBool: which bit of the byte at `offset`, one of 1, 2, 4 to 128. Properties may lie
+    /// in the same byte where their bits differ.
+    std::uint8_t bit_mask = 0;
+    /// How it travels, where not as it is. Of an array: its element's.
+    Quantisation quantisation;
     /// Kind Struct: the struct. Never null then.
     const Type* struct_type = nullptr;
-    /// Kind DynamicArray: one element, at offset 0, without a C array or a notify of its own. Never
-    /// null then.
+    /// Kinds DynamicArray and Optional: one element, at offset 0, without a C array or a notify of
+    /// its own. Never null then.
     std::shared_ptr<const Property> element;
-    /// Of the property's own C++ type. Needed for DynamicArray elements that are not plain, and for
+    /// Of the property's own C++ type. Needed for elements of arrays that are not plain, and for
     /// a property with a notify (to keep the previous value). The registry fills them for plain
     /// kinds (on bytes) and for structs (from the struct type) where they are absent.
     TypeOps ops;
-    ArrayOps array;          ///< kind DynamicArray
+    ArrayOps array;          ///< kinds DynamicArray and Optional
     StringOps string;        ///< kinds String and Name
     ReferenceOps reference;  ///< kind ObjectReference
     NotifyFunction notify;

@@ -21,6 +21,7 @@
 #include <replayout/reflection/memory.h>
 #include <replayout/reflection/name.h>
 #include <replayout/reflection/property.h>
+#include <replayout/reflection/quantisation.h>
 #include <replayout/reflection/receive_hooks.h>
 #include <replayout/reflection/struct_traits.h>
 #include <replayout/reflection/type.h>

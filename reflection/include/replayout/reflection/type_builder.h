@@ -11,6 +11,8 @@
 //             .property<&Pawn::hits>()                // std::vector<Hit>; Hit is registered before
 //             .property<&Pawn::title_>("title")       // a name of its own
 //             .property<&Pawn::ammo>().not_replicated()
+//             .property<&Pawn::position>().quantised(Quantisation::tenth())
+//             .bit<[](Pawn& pawn, bool is_set) { pawn.is_crouched = is_set; }>("is_crouched")
 //             .pre_net_receive<&Pawn::pre_net_receive>()   // before a block is applied
 //             .function<FireParameters>("ServerFire",
 //                                       FunctionFlags::Server | FunctionFlags::Reliable)
@@ -98,7 +100,7 @@ template <typename T>
         property.string = Kind::string_ops(registry);
     } else if constexpr (kind == PropertyKind::ObjectReference) {
         property.reference = Kind::reference_ops();
-    } else if constexpr (kind == PropertyKind::DynamicArray) {
+    } else if constexpr (is_array(kind)) {
         property.array = Kind::array_ops();
         const auto element = std::make_shared<Property>();
         const std::string_view unknown =
@@ -130,6 +132,11 @@ class TypeBuilder {
     /// A member. The answer goes on with what can be said of that property, and with the type.
     template <auto Member>
     auto property(std::string_view name = detail::name_of_member<Member>());
+
+    /// A bool in a bitfield, which has no member pointer: `Set` is void(T&, bool), sets it and
+    /// nothing else. The type needs a default constructor, to find the bit with.
+    template <auto Set>
+    auto bit(std::string_view name);
 
     /// A function; `parameters` is a struct type, or null when it has none.
     TypeBuilder& function(std::string_view name, FunctionFlags flags,
@@ -198,9 +205,20 @@ class PropertyBuilder {
         return *this;
     }
 
+    /// How the member travels; of an array, how its elements do.
+    PropertyBuilder& quantised(const Quantisation& quantisation) {
+        type_->builder_.quantised(quantisation);
+        return *this;
+    }
+
     template <auto Member>
     auto property(std::string_view name = detail::name_of_member<Member>()) {
         return type_->template property<Member>(name);
+    }
+
+    template <auto Set>
+    auto bit(std::string_view name) {
+        return type_->template bit<Set>(name);
     }
 
     TypeBuilder<T>& function(std::string_view name, FunctionFlags flags,
@@ -281,6 +299,17 @@ auto TypeBuilder<T>::property(std::string_view name) {
     }
     builder_.property(std::move(property));
     return PropertyBuilder<T, Value>(*this);
+}
+
+template <typename T>
+template <auto Set>
+auto TypeBuilder<T>::bit(std::string_view name) {
+    static_assert(std::is_invocable_v<decltype(Set), T&, bool>, "bit<f> needs void f(T&, bool)");
+    static_assert(std::is_default_constructible_v<T>,
+                  "the place of a bit is found with an object: give it to a DynamicTypeBuilder");
+    const detail::BitPlace place = detail::place_of_bit<T, Set>();
+    builder_.property(bit_property(name, place.mask, static_cast<std::uint32_t>(place.offset)));
+    return PropertyBuilder<T, bool>(*this);
 }
 
 template <typename T>

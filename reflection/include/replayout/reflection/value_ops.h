@@ -10,6 +10,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <type_traits>
 
@@ -64,6 +65,35 @@ template <typename Container>
     ops.mutable_data = [](void* array) -> void* { return static_cast<Container*>(array)->data(); };
     ops.resize = [](void* array, std::size_t count) {
         static_cast<Container*>(array)->resize(count);
+    };
+    return ops;
+}
+
+/// Operations of an optional value with value_type, has_value(), operator*, emplace() and reset(),
+/// as of an array that holds one element or none.
+template <typename Optional>
+[[nodiscard]] ArrayOps make_optional_ops() noexcept {
+    static_assert(std::default_initializable<typename Optional::value_type>,
+                  "a replicated optional value must be default-constructible");
+    ArrayOps ops;
+    ops.count = [](const void* optional) -> std::size_t {
+        return static_cast<const Optional*>(optional)->has_value() ? 1 : 0;
+    };
+    ops.data = [](const void* optional) -> const void* {
+        const auto& value = *static_cast<const Optional*>(optional);
+        return value.has_value() ? std::addressof(*value) : nullptr;
+    };
+    ops.mutable_data = [](void* optional) -> void* {
+        auto& value = *static_cast<Optional*>(optional);
+        return value.has_value() ? std::addressof(*value) : nullptr;
+    };
+    ops.resize = [](void* optional, std::size_t count) {
+        auto& value = *static_cast<Optional*>(optional);
+        if (count == 0) {
+            value.reset();
+        } else if (!value.has_value()) {
+            value.emplace();
+        }
     };
     return ops;
 }

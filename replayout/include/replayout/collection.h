@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+//
+// Maps and sets as properties. One is a struct with a NetSerializer, shared, which is registered
+// like any other struct before the classes that hold it:
+//
+//     using Stock = std::map<std::string, std::uint32_t>;
+//     (void)register_collection<Stock>(registry);
+//     class_builder<Shop>(registry, "Shop").property<&Shop::stock>().build();
+//
+// It travels whole when anything in it changes, and so it is never seen half changed; for one that
+// is large and changes often an array of entries costs less, because arrays send what changed.
+//
+// Containers that keep an order, such as std::map and std::set: equal ones must give equal bits.
+// Keys and values are bools, integers, enums and std::string; values of a map also float and
+// double. Both ends must order keys alike.
+#pragma once
+
+#include <replayout/net_archive.h>
+#include <replayout/reflection/dynamic_type_builder.h>
+#include <replayout/reflection/kind_of.h>
+#include <replayout/utf8.h>
+
+#include <bit>
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace replayout {
+
+namespace detail {
+
+/// Memory of a node of a tree beside its entry, for the budget of decoding, bytes.
+inline constexpr std::size_t collection_node_bytes = 48;
+
+template <typename Collection>
+concept HasMappedType = requires {
+    typename Collection::mapped_type;
+};
+
+template <typename T>
+concept CollectionPart =
+    std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string>;
+
+template <typename Collection>
+concept OrderedCollection = requires {
+    typename Collection::key_compare;
+    typename Collection::key_type;
+    typename Collection::value_type;
+};
+
+/// What an entry is made of, and what its parts may be.
+template <typename Collection, std::uint32_t CountMax, std::uint32_t TextBytesMax>
+class CollectionSerializer {
+    using Key = typename Collection::key_type;
+    static constexpr bool is_map = HasMappedType<Collection>;
+
+  public:
+    static bool net_serialize(void* value, NetArchive& archive, PackageMap*, bool&) {
+        auto& collection = *static_cast<Collection*>(value);
+        if (archive.is_saving()) {
+            write(collection, archive);
+        } else {
+            read(collection, archive);
+        }
+        return true;
+    }
+
+    /// A collection that cannot be sent counts as no change: the value before stays in force, as
+    /// with a string that is too long.
+    static bool identical(const void* left, const void* right) {
+        const auto& object = *static_cast<const Collection*>(left);
+        const auto& kept = *static_cast<const Collection*>(right);
+        return !can_be_sent(object) || equal(object, kept);
+    }
+
+    [[nodiscard]] static std::string name() {
+        std::string text = is_map ? "map of " : "set of ";
+        text += to_string(KindOf<Key>::kind);
+        if constexpr (is_map) {
+            text += " to ";
+            text += to_string(KindOf<typename Collection::mapped_type>::kind);
+        }
+        return text + ", at most " + std::to_string(CountMax) + ", texts of " +
+               std::to_string(TextBytesMax);
+    }
+
+  private:
+    template <typename Part>
+    static void serialize(Part& part, NetArchive& archive) {
+        if constexpr (std::is_same_v<Part, std::string>) {
+            archive.serialize_string(part, TextBytesMax);
+        } else {
+            archive.serialize(part);
+        }
+    }
+
+    template <typename Part>
+    static void write_part(const Part& part, NetArchive& archive) {
+        Part copy = part;  // one function serves both directions and so takes it mutable
+        serialize(copy, archive);
+    }
+
+    static void write(const Collection& collection, NetArchive& archive) {
+        std::uint64_t count = collection.size();
+        archive.serialize_packed_uint(count);
+        for (const auto& entry : collection) {
+            if constexpr (is_map) {
+                write_part(entry.first, archive);
+                write_part(entry.second, archive);
+            } else {
+                write_part(entry, archive);
+            }
+        }
+    }
+
+    static void read(Collection& collection, NetArchive& archive) {
+        std::uint64_t count = 0;
+        archive.serialize_packed_uint(count);
+        if (count > CountMax) {
+            archive.fail();
+            return;
+        }
+        Collection incoming;
+        for (std::uint64_t i = 0; i < count && !archive.failed(); ++i) {
+            read_entry(incoming, archive);
+        }
+        if (!archive.failed()) {
+            collection = std::move(incoming);
+        }
+    }
+
+    static void read_entry(Collection& incoming, NetArchive& archive) {
+        if (!archive.spend(1, sizeof(typename Collection::value_type) + collection_node_bytes)) {
+            return;
+        }
+        Key key{};
+        serialize(key, archive);
+        // Ascending, so that a collection has one form and no key comes twice.
+        if (!incoming.empty() && !incoming.key_comp()(last_key(incoming), key)) {
+            archive.fail();
+            return;
+        }
+        if constexpr (is_map) {
+            typename Collection::mapped_type mapped{};
+            serialize(mapped, archive);
+            incoming.emplace_hint(incoming.end(), std::move(key), std::move(mapped));
+        } else {
+            incoming.emplace_hint(incoming.end(), std::move(key));
+        }
+    }
+
+    [[nodiscard]] static const Key& last_key(const Collection& collection) {
+        if constexpr (is_map) {
+            return collection.rbegin()->first;
+        } else {
+            return *collection.rbegin();
+        }
+    }
+
+    template <typename Part>
+    [[nodiscard]] static bool is_fine(const Part& part) {
+        if constexpr (std::is_same_v<Part, std::string>) {
+            return part.size() <= TextBytesMax && is_valid_utf8(part);
+        } else {
+            return true;
+        }
+    }
+
+    [[nodiscard]] static bool can_be_sent(const Collection& collection) {
+        if (collection.size() > CountMax) {
+            return false;
+        }
+        for (const auto& entry : collection) {
+            if constexpr (is_map) {
+                if (!is_fine(entry.first) || !is_fine(entry.second)) {
+                    return false;
+                }
+            } else if (!is_fine(entry)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// By bits, so that a NaN equals itself and is not sent on each tick.
+    template <typename Part>
+    [[nodiscard]] static bool equal_parts(const Part& left, const Part& right) {
+        if constexpr (std::is_same_v<Part, float>) {
+            return std::bit_cast<std::uint32_t>(left) == std::bit_cast<std::uint32_t>(right);
+        } else if constexpr (std::is_same_v<Part, double>) {
+            return std::bit_cast<std::uint64_t>(left) == std::bit_cast<std::uint64_t>(right);
+        } else {
+            return left == right;
+        }
+    }
+
+    [[nodiscard]] static bool equal(const Collection& left, const Collection& right) {
+        if (left.size() != right.size()) {
+            return false;
+        }
+        auto other = right.begin();
+        for (const auto& entry : left) {
+            if constexpr (is_map) {
+                if (!equal_parts(entry.first, other->first) ||
+                    !equal_parts(entry.second, other->second)) {
+                    return false;
+                }
+            } else if (!equal_parts(entry, *other)) {
+                return false;
+            }
+            ++other;
+        }
+        return true;
+    }
+};
+
+}  // namespace detail
+
+/// Makes the struct type of a map or set; see the head of this file. A collection of more than
+/// `CountMax` entries, or with a text of more than `TextBytesMax` bytes or not in UTF-8, is not
+/// sent: the value before stays in force. Both limits, and the kinds of key and value, are in the
+/// type's name and so in the fingerprint. Refused: what TypeRegistry refuses, and one that is
+/// registered.
+template <typename Collection, std::uint32_t CountMax = 256, std::uint32_t TextBytesMax = 256>
+[[nodiscard]] Result<const Type*> register_collection(TypeRegistry& registry) {
+    static_assert(detail::OrderedCollection<Collection>,
+                  "only a container that keeps its keys in order gives equal bits");
+    using Key = typename Collection::key_type;
+    static_assert(detail::CollectionPart<Key> && !std::is_floating_point_v<Key>,
+                  "a key is a bool, an integer, an enum or a std::string");
+    if constexpr (detail::HasMappedType<Collection>) {
+        static_assert(detail::CollectionPart<typename Collection::mapped_type>,
+                      "a value is a bool, an integer, an enum, a float, a double or a std::string");
+    }
+    using Serializer = detail::CollectionSerializer<Collection, CountMax, TextBytesMax>;
+    StructTraits traits;
+    traits.has_net_serializer = true;
+    traits.net_serialize = Serializer::net_serialize;
+    traits.has_net_shared_serialization = true;
+    traits.has_identical = true;
+    traits.identical = Serializer::identical;
+    return DynamicTypeBuilder(registry, TypeKind::Struct, Serializer::name(),
+                              static_cast<std::uint32_t>(sizeof(Collection)),
+                              static_cast<std::uint32_t>(alignof(Collection)))
+        .traits(traits)
+        .ops(make_type_ops<Collection>())
+        .key(type_key_of<Collection>())
+        .build();
+}
+
+}  // namespace replayout

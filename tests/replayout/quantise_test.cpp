@@ -1,0 +1,615 @@
+// SPDX-License-Identifier: MIT
+//
+// Every quantiser over its whole range: all integers where there are few enough, seeded samples and
+// the edges where there are not. The bounds are those that <replayout/quantise.h> states.
+#include <replayout/quantise.h>
+#include <replayout/reflection/dynamic_type_builder.h>
+#include <replayout/reflection/hash.h>
+#include <replayout/reflection/math.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "support/byte_dump.h"
+#include "support/catch.h"
+
+namespace replayout {
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr std::uint8_t angle_bits[] = {8, 16};
+constexpr std::uint8_t quat_bits[] = {6, 10, 15, 20};
+
+[[nodiscard]] Property quantised(PropertyKind kind, const Quantisation& quantisation) {
+    Property property = plain_property("value", kind);
+    property.quantisation = quantisation;
+    REQUIRE(quantisation_problem(quantisation, kind, property.size).empty());
+    return property;
+}
+
+[[nodiscard]] Property quantised_enum(std::uint32_t size, const Quantisation& quantisation) {
+    Property property = enum_property("value", size);
+    property.quantisation = quantisation;
+    REQUIRE(quantisation_problem(quantisation, property.kind, size).empty());
+    return property;
+}
+
+/// Every form, in several widths.
+[[nodiscard]] std::vector<Property> all_forms() {
+    std::vector<Property> properties;
+    for (const Quantisation& quantisation : {Quantisation::whole(), Quantisation::tenth(),
+                                             Quantisation::hundredth(), Quantisation::normal()}) {
+        properties.push_back(quantised(PropertyKind::Vector, quantisation));
+    }
+    for (const std::uint8_t bits : angle_bits) {
+        properties.push_back(quantised(PropertyKind::Rotator, Quantisation::angles(bits)));
+    }
+    for (const std::uint8_t bits : quat_bits) {
+        properties.push_back(quantised(PropertyKind::Quat, Quantisation::smallest_three(bits)));
+    }
+    constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+    constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
+    properties.push_back(quantised(PropertyKind::Int8, Quantisation::range(-128, 127)));
+    properties.push_back(quantised(PropertyKind::Int32, Quantisation::range(-7, 1'000'000)));
+    properties.push_back(quantised(PropertyKind::UInt16, Quantisation::range(5, 6)));
+    properties.push_back(quantised(PropertyKind::Int64, Quantisation::range(least, greatest)));
+    properties.push_back(quantised(PropertyKind::UInt64, Quantisation::range(1, greatest)));
+    properties.push_back(quantised_enum(4, Quantisation::enumerators(11)));
+    properties.push_back(quantised_enum(2, Quantisation::range(-3, 3)));
+    properties.push_back(quantised(PropertyKind::Float, Quantisation::steps(-1.0, 1.0, 0.01)));
+    properties.push_back(quantised(PropertyKind::Float, Quantisation::steps(0.0, 360.0, 0.001)));
+    properties.push_back(quantised(PropertyKind::Double, Quantisation::steps(-1e6, 1e6, 0.001)));
+    return properties;
+}
+
+template <typename T>
+[[nodiscard]] QuantisedValue integers_of(const Property& property, const T& value) {
+    REQUIRE(sizeof(T) == property.size);
+    return quantise(property, &value);
+}
+
+template <typename T>
+[[nodiscard]] T value_of(const Property& property, const QuantisedValue& integers) {
+    T value{};
+    REQUIRE(sizeof(T) == property.size);
+    dequantise(property, integers, &value);
+    return value;
+}
+
+template <typename T>
+[[nodiscard]] T there_and_back(const Property& property, const T& value) {
+    return value_of<T>(property, integers_of(property, value));
+}
+
+/// Half the spacing of floats around a value.
+[[nodiscard]] double rounding_of(double value) {
+    return std::abs(value) * static_cast<double>(std::numeric_limits<float>::epsilon()) / 2;
+}
+
+/// The bits of a value, or nothing when the reader refuses them.
+[[nodiscard]] Bytes bytes_of(const Quantisation& quantisation, const QuantisedValue& value) {
+    Bytes memory(24);
+    BitWriter writer(memory);
+    write_quantised(quantisation, value, writer);
+    REQUIRE(writer.bit_count() == quantised_bit_count(quantisation, value));
+    writer.finish_byte();
+    return to_bytes(writer.bytes());
+}
+
+[[nodiscard]] bool is_refused(const Quantisation& quantisation, std::uint64_t bits,
+                              std::uint32_t bit_count) {
+    Bytes memory(24);
+    BitWriter writer(memory);
+    writer.write_bits(bits, bit_count);
+    BitReader reader(memory);
+    (void)read_quantised(quantisation, reader);
+    return reader.failed();
+}
+
+/// Memory of any pattern, and often of one that means something.
+class Patterns {
+  public:
+    explicit Patterns(std::uint64_t seed) : random_(seed) {}
+
+    void fill(const Property& property, std::byte* memory) {
+        const std::uint64_t manner = random_() % 4;
+        for (std::uint32_t i = 0; i < property.size; i += 4) {
+            std::uint32_t pattern = static_cast<std::uint32_t>(random_());
+            if (manner == 1) {
+                pattern = std::bit_cast<std::uint32_t>(number(2.0));
+            } else if (manner == 2) {
+                pattern = std::bit_cast<std::uint32_t>(number(2e6));
+            } else if (manner == 3) {
+                pattern = pick();
+            }
+            std::memcpy(memory + i, &pattern, std::min(property.size - i, 4u));
+        }
+    }
+
+    [[nodiscard]] float number(double extent) {
+        return static_cast<float>((static_cast<double>(random_() >> 11) * 0x1p-52 - 1.0) * extent);
+    }
+
+  private:
+    [[nodiscard]] std::uint32_t pick() {
+        const float edges[] = {0.0f,    -0.0f,     1.0f,       -1.0f,       0.5f,
+                               -0.5f,   infinity,  -infinity,  nan,         1e-40f,
+                               3.4e38f, -3.4e38f,  360.0f,     0.70710678f, 1e9f,
+                               1e7f,    1.0001e9f, 8388607.5f, 16777216.0f, 359.9999f};
+        return std::bit_cast<std::uint32_t>(edges[random_() % std::size(edges)]);
+    }
+
+    std::mt19937_64 random_;
+};
+
+TEST_CASE("Quantisers: any memory gives integers, and these give themselves",
+          "[replayout][quantise]") {
+    Patterns patterns(1);
+    for (const Property& property : all_forms()) {
+        INFO(to_string(property.kind) << ", " << to_string(property.quantisation));
+        for (int i = 0; i < 20'000; ++i) {
+            alignas(8) std::byte memory[16] = {};
+            alignas(8) std::byte back[16] = {};
+            patterns.fill(property, memory);
+            const QuantisedValue integers = quantise(property, memory);
+            dequantise(property, integers, back);
+            const bool is_same = quantise(property, back) == integers;
+            if (!is_same) {
+                FAIL("not idempotent: " << to_hex({memory, property.size}));
+            }
+        }
+    }
+}
+
+TEST_CASE("Quantisers: what is written is read again, from bits and from a shadow",
+          "[replayout][quantise]") {
+    Patterns patterns(2);
+    for (const Property& property : all_forms()) {
+        INFO(to_string(property.kind) << ", " << to_string(property.quantisation));
+        const std::uint32_t size = quantised_size(property.quantisation);
+        bool is_equal = true;
+        for (int i = 0; i < 5'000; ++i) {
+            alignas(8) std::byte memory[16] = {};
+            patterns.fill(property, memory);
+            const QuantisedValue integers = quantise(property, memory);
+            const Bytes bytes = bytes_of(property.quantisation, integers);
+            BitReader reader(bytes);
+            is_equal = is_equal && read_quantised(property.quantisation, reader) == integers;
+            is_equal = is_equal && !reader.failed() && reader.bits_left() < 8;
+            std::byte shadow[16] = {};
+            store_quantised(integers, shadow, size);
+            is_equal = is_equal && load_quantised(shadow, size) == integers;
+        }
+        CHECK(is_equal);
+    }
+}
+
+TEST_CASE("Quantisers: bits from a stranger are refused, or are the only ones for their value",
+          "[replayout][quantise]") {
+    std::mt19937_64 random(3);
+    for (const Property& property : all_forms()) {
+        INFO(to_string(property.kind) << ", " << to_string(property.quantisation));
+        bool is_canonical = true;
+        for (int i = 0; i < 20'000; ++i) {
+            Bytes memory(16);
+            for (std::byte& byte : memory) {
+                byte = static_cast<std::byte>(random());
+            }
+            BitReader reader(memory);
+            const QuantisedValue integers = read_quantised(property.quantisation, reader);
+            if (reader.failed()) {
+                continue;
+            }
+            Bytes again(16);
+            BitWriter writer(again);
+            write_quantised(property.quantisation, integers, writer);
+            BitReader left(memory);
+            BitReader right(again);
+            is_canonical = is_canonical && writer.bit_count() == reader.position_bits();
+            for (std::size_t bit = 0; is_canonical && bit < writer.bit_count(); ++bit) {
+                is_canonical = left.read_bool() == right.read_bool();
+            }
+        }
+        CHECK(is_canonical);
+    }
+}
+
+// The integers of many values, in one number: a compiler or machine that computes otherwise shows.
+TEST_CASE("Quantisers: give the same integers with every compiler", "[replayout][quantise]") {
+    Patterns patterns(4);
+    Fingerprint all;
+    for (const Property& property : all_forms()) {
+        for (int i = 0; i < 5'000; ++i) {
+            alignas(8) std::byte memory[16] = {};
+            patterns.fill(property, memory);
+            const QuantisedValue integers = quantise(property, memory);
+            dequantise(property, integers, memory);
+            const Bytes bytes(memory, memory + property.size);
+            all.add(integers.words[0]);
+            all.add(integers.words[1]);
+            all.add(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+        }
+    }
+    CHECK(to_string(all.digest()) == "7ecdb68b063fdf73bf0a0d8539720208");
+}
+
+TEST_CASE("Quantised vector: is within half a step, as far as a float tells",
+          "[replayout][quantise]") {
+    Patterns patterns(5);
+    const struct {
+        Quantisation quantisation;
+        double steps_per_unit;
+    } precisions[] = {{Quantisation::whole(), 1.0},
+                      {Quantisation::tenth(), 10.0},
+                      {Quantisation::hundredth(), 100.0}};
+    for (const auto& [quantisation, steps_per_unit] : precisions) {
+        const Property property = quantised(PropertyKind::Vector, quantisation);
+        double worst = 0.0;
+        for (const double extent : {0.1, 1.0, 300.0, 8e4, 1e6, 1e9 / steps_per_unit}) {
+            for (int i = 0; i < 20'000; ++i) {
+                const Vector3 value{patterns.number(extent), patterns.number(extent), 0.0f};
+                const Vector3 back = there_and_back(property, value);
+                const double error =
+                    std::abs(static_cast<double>(back.x) - static_cast<double>(value.x));
+                const double bound =
+                    0.5 / steps_per_unit + rounding_of(static_cast<double>(value.x));
+                worst = std::max(worst, error / bound);
+            }
+        }
+        CHECK(worst <= 1.0);
+        CHECK(worst > 0.9);  // the bound is no larger than it must be
+    }
+}
+
+TEST_CASE("Quantised vector: every step up to two million is its own", "[replayout][quantise]") {
+    for (const Quantisation& quantisation :
+         {Quantisation::whole(), Quantisation::tenth(), Quantisation::hundredth()}) {
+        const Property property = quantised(PropertyKind::Vector, quantisation);
+        bool is_idempotent = true;
+        for (std::uint64_t steps = 0; steps < 2'000'000; ++steps) {
+            const auto low = static_cast<std::uint32_t>(steps);
+            const auto negative = static_cast<std::uint32_t>(-static_cast<std::int32_t>(low));
+            const QuantisedValue value{{low | (std::uint64_t{negative} << 32), low}};
+            is_idempotent =
+                is_idempotent && integers_of(property, value_of<Vector3>(property, value)) == value;
+        }
+        CHECK(is_idempotent);
+    }
+}
+
+TEST_CASE("Quantised vector: what is no number is 0, what is beyond the range is its end",
+          "[replayout][quantise]") {
+    const Property property = quantised(PropertyKind::Vector, Quantisation::hundredth());
+    CHECK(there_and_back(property, Vector3{nan, infinity, -infinity}) ==
+          Vector3{0.0f, 1e7f, -1e7f});
+    CHECK(there_and_back(property, Vector3{1.1e7f, 1e7f, 9'999'999.0f}) ==
+          Vector3{1e7f, 1e7f, 9'999'999.0f});
+    const Property whole = quantised(PropertyKind::Vector, Quantisation::whole());
+    CHECK(there_and_back(whole, Vector3{0.5f, -0.5f, 0.4999f}) == Vector3{1.0f, 0.0f, 0.0f});
+}
+
+TEST_CASE("Quantised vector: takes the bits of its largest component", "[replayout][quantise]") {
+    const Property property = quantised(PropertyKind::Vector, Quantisation::whole());
+    const auto bit_count = [&](float x, float y, float z) {
+        return quantised_bit_count(property.quantisation, integers_of(property, Vector3{x, y, z}));
+    };
+    CHECK(bit_count(0.0f, 0.0f, 0.0f) == 5);
+    CHECK(bit_count(-1.0f, 0.0f, 0.0f) == 5 + 3);
+    CHECK(bit_count(1.0f, 0.0f, 0.0f) == 5 + 6);
+    CHECK(bit_count(0.0f, -2.0f, 1.0f) == 5 + 6);
+    CHECK(bit_count(0.0f, 127.0f, -128.0f) == 5 + 24);
+    CHECK(bit_count(1e9f, 0.0f, -1e9f) == 5 + 93);
+}
+
+TEST_CASE("Quantised vector: more bits than needed, or a number beyond the range, is malformed",
+          "[replayout][quantise]") {
+    const Quantisation quantisation = Quantisation::whole();
+    CHECK_FALSE(is_refused(quantisation, 0, 5));
+    CHECK(is_refused(quantisation, 1, 5 + 3));                   // width 1, all 0
+    CHECK_FALSE(is_refused(quantisation, 1 | (1 << 5), 5 + 3));  // width 1, x = -1
+    CHECK(is_refused(quantisation, 3 | (1 << 5), 5 + 9));        // width 3, x = 1
+    CHECK_FALSE(is_refused(quantisation, 31 | (1'000'000'000ull << 5), 64));
+    CHECK(is_refused(quantisation, 31 | (1'000'000'001ull << 5), 64));
+}
+
+TEST_CASE("Quantised normal: every step is its own, and the error is 1/65534",
+          "[replayout][quantise]") {
+    const Property property = quantised(PropertyKind::Vector, Quantisation::normal());
+    bool is_idempotent = true;
+    for (std::uint64_t field = 0; field <= 65'534; ++field) {
+        const QuantisedValue value{{field | ((65'534 - field) << 16) | (field << 32), 0}};
+        is_idempotent =
+            is_idempotent && integers_of(property, value_of<Vector3>(property, value)) == value;
+    }
+    CHECK(is_idempotent);
+    Patterns patterns(6);
+    double worst = 0.0;
+    for (int i = 0; i < 100'000; ++i) {
+        const Vector3 value{patterns.number(1.0), 0.0f, 0.0f};
+        const double error = std::abs(static_cast<double>(there_and_back(property, value).x) -
+                                      static_cast<double>(value.x));
+        worst = std::max(worst, error / (1.0 / 65'534 + rounding_of(1.0)));
+    }
+    CHECK(worst <= 1.0);
+    CHECK(worst > 0.9);
+    CHECK(there_and_back(property, Vector3{2.0f, -infinity, nan}) == Vector3{1.0f, -1.0f, 0.0f});
+    CHECK(is_refused(property.quantisation, 0xFFFF, 48));
+    CHECK_FALSE(is_refused(property.quantisation, 0xFFFE, 48));
+}
+
+TEST_CASE("Quantised angles: every step is its own, and the error is half a step of the circle",
+          "[replayout][quantise]") {
+    for (const std::uint8_t bits : angle_bits) {
+        const Property property = quantised(PropertyKind::Rotator, Quantisation::angles(bits));
+        const std::uint64_t count = std::uint64_t{1} << bits;
+        bool is_idempotent = true;
+        for (std::uint64_t steps = 0; steps < count; ++steps) {
+            const QuantisedValue value{{steps | ((count - 1 - steps) << bits), 0}};
+            is_idempotent =
+                is_idempotent && integers_of(property, value_of<Rotator>(property, value)) == value;
+        }
+        CHECK(is_idempotent);
+        Patterns patterns(7);
+        double worst = 0.0;
+        for (int i = 0; i < 100'000; ++i) {
+            const Rotator value{patterns.number(i % 2 == 0 ? 180.0 : 1e5), 0.0f, 0.0f};
+            const double back = static_cast<double>(there_and_back(property, value).pitch);
+            const double turned =
+                std::abs(std::remainder(back - static_cast<double>(value.pitch), 360.0));
+            worst =
+                std::max(worst, turned / (180.0 / static_cast<double>(count) + rounding_of(360.0)));
+        }
+        CHECK(worst <= 1.0);
+        CHECK(worst > 0.9);
+    }
+}
+
+TEST_CASE("Quantised angles: lie from 0 to below 360, and one of 0 takes a bit",
+          "[replayout][quantise]") {
+    const Property property = quantised(PropertyKind::Rotator, Quantisation::angles(8));
+    CHECK(there_and_back(property, Rotator{-90.0f, 359.99f, 720.0f}) ==
+          Rotator{270.0f, 0.0f, 0.0f});
+    CHECK(there_and_back(property, Rotator{nan, infinity, 45.0f}) == Rotator{0.0f, 0.0f, 45.0f});
+    const auto bit_count = [&](const Rotator& value) {
+        return quantised_bit_count(property.quantisation, integers_of(property, value));
+    };
+    CHECK(bit_count({0.0f, 0.0f, 0.0f}) == 3);
+    CHECK(bit_count({0.0f, 90.0f, 0.0f}) == 3 + 8);
+    CHECK(bit_count({90.0f, 90.0f, 90.0f}) == 3 + 24);
+    CHECK(is_refused(property.quantisation, 1, 11));  // pitch is there, and 0
+}
+
+[[nodiscard]] double product(const Quat& left, const Quat& right) {
+    return static_cast<double>(left.x) * static_cast<double>(right.x) +
+           static_cast<double>(left.y) * static_cast<double>(right.y) +
+           static_cast<double>(left.z) * static_cast<double>(right.z) +
+           static_cast<double>(left.w) * static_cast<double>(right.w);
+}
+
+/// The angle between two rotations, radians; `right` is of unit length.
+[[nodiscard]] double angle_between(const Quat& left, const Quat& right) {
+    // By the chord, which keeps its precision where the angle is small.
+    const double scale = product(left, right) < 0.0 ? -std::sqrt(product(left, left))
+                                                    : std::sqrt(product(left, left));
+    const auto square = [scale](float a, float b) {
+        const double difference = static_cast<double>(a) / scale - static_cast<double>(b);
+        return difference * difference;
+    };
+    const double chord_square = square(left.x, right.x) + square(left.y, right.y) +
+                                square(left.z, right.z) + square(left.w, right.w);
+    return 4.0 * std::asin(std::sqrt(chord_square) / 2.0);
+}
+
+/// Rotations of all kinds: any, about an axis, and with components of the same size.
+[[nodiscard]] Quat random_quat(Patterns& patterns, int i) {
+    Quat value{patterns.number(1.0), patterns.number(1.0), patterns.number(1.0),
+               patterns.number(1.0)};
+    if (i % 4 == 1) {
+        value.x = value.y = 0.0f;
+    } else if (i % 4 == 2) {
+        const float side = value.x;
+        value = {side, side + value.y * 1e-3f, side + value.z * 1e-3f, side + value.w * 1e-3f};
+    } else if (i % 4 == 3) {
+        value.y = -value.x;
+        value.w = value.z;
+    }
+    return value;
+}
+
+TEST_CASE("Quantised quaternion: turns by at most the angle that is stated",
+          "[replayout][quantise]") {
+    Patterns patterns(8);
+    for (std::uint8_t bits = 6; bits <= 20; ++bits) {
+        const Property property = quantised(PropertyKind::Quat, Quantisation::smallest_three(bits));
+        double worst = 0.0;
+        double worst_length = 0.0;
+        for (int i = 0; i < 40'000; ++i) {
+            const Quat value = random_quat(patterns, i);
+            const Quat back = there_and_back(property, value);
+            worst = std::max(worst, angle_between(value, back) * (1u << bits));
+            const double length = std::sqrt(product(back, back));
+            worst_length = std::max(worst_length, std::abs(length - 1.0));
+        }
+        INFO("bits " << int{bits} << ", worst " << worst);
+        CHECK(worst <= 7.0);
+        CHECK(worst > 4.0);
+        CHECK(worst_length < 1e-6);
+    }
+}
+
+TEST_CASE("Quantised quaternion: all integers of six bits lead to some that stay",
+          "[replayout][quantise]") {
+    const Property property = quantised(PropertyKind::Quat, Quantisation::smallest_three(6));
+    bool is_idempotent = true;
+    std::uint32_t refused_count = 0;
+    for (std::uint64_t bits = 0; bits < (1u << 20); ++bits) {
+        Bytes memory(8);
+        std::memcpy(memory.data(), &bits, 4);
+        BitReader reader(memory);
+        const QuantisedValue received = read_quantised(property.quantisation, reader);
+        refused_count += reader.failed() ? 1u : 0u;
+        if (!reader.failed()) {
+            const QuantisedValue settled =
+                integers_of(property, value_of<Quat>(property, received));
+            is_idempotent = is_idempotent &&
+                            integers_of(property, value_of<Quat>(property, settled)) == settled;
+        }
+    }
+    CHECK(is_idempotent);
+    CHECK(refused_count > 0);
+    CHECK(refused_count < (1u << 19));
+}
+
+TEST_CASE("Quantised quaternion: q and -q are one rotation, and none is the identity",
+          "[replayout][quantise]") {
+    const Property property = quantised(PropertyKind::Quat, Quantisation::smallest_three());
+    const Quat value{0.1f, -0.2f, 0.3f, -0.9f};
+    const Quat negative{-0.1f, 0.2f, -0.3f, 0.9f};
+    CHECK(integers_of(property, value) == integers_of(property, negative));
+    const QuantisedValue identity = integers_of(property, Quat{});
+    CHECK(value_of<Quat>(property, identity) == Quat{});
+    CHECK(integers_of(property, Quat{0.0f, 0.0f, 0.0f, 0.0f}) == identity);
+    CHECK(integers_of(property, Quat{nan, 0.0f, 0.0f, 1.0f}) == identity);
+    CHECK(integers_of(property, Quat{infinity, 0.0f, 0.0f, 1.0f}) == identity);
+    CHECK(integers_of(property, Quat{0.0f, 0.0f, 0.0f, -1e30f}) == identity);
+}
+
+TEST_CASE("Ranged integers: are exact, and beyond the range its end", "[replayout][quantise]") {
+    const Property property = quantised(PropertyKind::Int16, Quantisation::range(-1'000, 2'000));
+    bool is_exact = true;
+    for (std::int32_t value = -32'768; value <= 32'767; ++value) {
+        const auto narrow = static_cast<std::int16_t>(value);
+        is_exact = is_exact && there_and_back(property, narrow) == std::clamp(value, -1'000, 2'000);
+    }
+    CHECK(is_exact);
+    CHECK(quantised_bit_count(property.quantisation, {}) == 12);
+    CHECK(quantised_size(property.quantisation) == 2);
+    CHECK_FALSE(is_refused(property.quantisation, 3'000, 12));
+    CHECK(is_refused(property.quantisation, 3'001, 12));
+}
+
+TEST_CASE("Ranged integers: an unsigned one beyond 63 bits is the end of its range",
+          "[replayout][quantise]") {
+    const Property property = quantised(PropertyKind::UInt64, Quantisation::range(3, 10));
+    CHECK(there_and_back(property, ~std::uint64_t{0}) == 10);
+    CHECK(there_and_back(property, std::uint64_t{0}) == 3);
+    CHECK(there_and_back(property, std::uint64_t{7}) == 7);
+}
+
+TEST_CASE("Ranged enums: take the bits that tell their enumerators apart",
+          "[replayout][quantise]") {
+    const Property property = quantised_enum(1, Quantisation::enumerators(5));
+    CHECK(quantised_bit_count(property.quantisation, {}) == 3);
+    bool is_exact = true;
+    for (std::uint32_t value = 0; value < 256; ++value) {
+        const auto byte = static_cast<std::uint8_t>(value);
+        is_exact = is_exact && std::uint32_t{there_and_back(property, byte)} == std::min(value, 4u);
+    }
+    CHECK(is_exact);
+    for (std::uint64_t value = 5; value < 8; ++value) {
+        CHECK(is_refused(property.quantisation, value, 3));
+    }
+    const Property is_signed = quantised_enum(1, Quantisation::range(-2, 2));
+    CHECK(there_and_back(is_signed, std::int8_t{-1}) == -1);
+    CHECK(there_and_back(is_signed, std::int8_t{-9}) == -2);
+}
+
+TEST_CASE("Stepped numbers: every step is its own, ends are exact, the error is half a step",
+          "[replayout][quantise]") {
+    const struct {
+        double min;
+        double max;
+        double step;
+        std::uint32_t count;
+    } ranges[] = {{0.0, 1.0, 0.1, 10},           {-1.0, 1.0, 0.01, 200}, {0.0, 1.0, 1.0 / 3, 3},
+                  {-180.0, 180.0, 0.01, 36'000}, {1.0, 2.0, 0.3, 4},     {0.0, 80.0, 0.25, 320}};
+    for (const auto& range : ranges) {
+        const Quantisation quantisation = Quantisation::steps(range.min, range.max, range.step);
+        INFO(to_string(quantisation));
+        CHECK(step_count(quantisation) == range.count);
+        const Property single = quantised(PropertyKind::Float, quantisation);
+        const Property twice = quantised(PropertyKind::Double, quantisation);
+        bool is_idempotent = true;
+        for (std::uint64_t i = 0; i <= range.count; ++i) {
+            const QuantisedValue value{{i, 0}};
+            is_idempotent = is_idempotent &&
+                            integers_of(single, value_of<float>(single, value)) == value &&
+                            integers_of(twice, value_of<double>(twice, value)) == value;
+        }
+        CHECK(is_idempotent);
+        CHECK(there_and_back(twice, range.min) == range.min);
+        CHECK(there_and_back(twice, range.max) == range.max);
+        CHECK(there_and_back(twice, range.max + 1e9) == range.max);
+        CHECK(there_and_back(single, nan) == static_cast<float>(range.min));
+        CHECK(there_and_back(single, -infinity) == static_cast<float>(range.min));
+        std::mt19937_64 random(9);
+        double worst = 0.0;
+        for (int i = 0; i < 50'000; ++i) {
+            const double share = static_cast<double>(random() >> 11) * 0x1p-53;
+            const double value = range.min + share * (range.max - range.min);
+            const double half_step = (range.max - range.min) / range.count / 2;
+            worst = std::max(worst, std::abs(there_and_back(twice, value) - value) / half_step);
+        }
+        CHECK(worst <= 1.0 + 1e-9);
+        CHECK(worst > 0.99);
+    }
+}
+
+TEST_CASE("Stepped numbers: four thousand million steps, and hostile ones",
+          "[replayout][quantise]") {
+    const Property property =
+        quantised(PropertyKind::Double, Quantisation::steps(-1e9, 1e9, 2e9 / 4'294'967'295.0));
+    CHECK(quantised_bit_count(property.quantisation, {}) == 32);
+    std::mt19937_64 random(10);
+    bool is_idempotent = true;
+    for (int i = 0; i < 100'000; ++i) {
+        const QuantisedValue value{{random() & 0xFFFF'FFFF, 0}};
+        is_idempotent =
+            is_idempotent && integers_of(property, value_of<double>(property, value)) == value;
+    }
+    CHECK(is_idempotent);
+    CHECK_FALSE(is_refused(Quantisation::steps(0.0, 1.0, 0.1), 10, 4));
+    CHECK(is_refused(Quantisation::steps(0.0, 1.0, 0.1), 11, 4));
+}
+
+TEST_CASE("Quantisation: what makes no sense is told", "[replayout][quantise]") {
+    using Kind = PropertyKind;
+    const auto is_fine = [](const Quantisation& quantisation, Kind kind, std::uint32_t size) {
+        return quantisation_problem(quantisation, kind, size).empty();
+    };
+    CHECK(is_fine(Quantisation(), Kind::String, 32));
+    CHECK_FALSE(is_fine(Quantisation::whole(), Kind::Rotator, 12));
+    CHECK_FALSE(is_fine(Quantisation::normal(), Kind::Quat, 16));
+    CHECK_FALSE(is_fine(Quantisation::angles(), Kind::Vector, 12));
+    CHECK_FALSE(is_fine(Quantisation::angles(12), Kind::Rotator, 12));
+    CHECK_FALSE(is_fine(Quantisation::smallest_three(5), Kind::Quat, 16));
+    CHECK_FALSE(is_fine(Quantisation::smallest_three(21), Kind::Quat, 16));
+    CHECK_FALSE(is_fine(Quantisation::range(0, 10), Kind::Float, 4));
+    CHECK_FALSE(is_fine(Quantisation::range(0, 0), Kind::Int32, 4));
+    CHECK_FALSE(is_fine(Quantisation::range(-1, 10), Kind::UInt8, 1));
+    CHECK_FALSE(is_fine(Quantisation::range(0, 256), Kind::UInt8, 1));
+    CHECK(is_fine(Quantisation::range(0, 255), Kind::UInt8, 1));
+    CHECK_FALSE(is_fine(Quantisation::range(-129, 0), Kind::Int8, 1));
+    CHECK(is_fine(Quantisation::range(-128, 127), Kind::Int8, 1));
+    CHECK_FALSE(is_fine(Quantisation::enumerators(1), Kind::Enum, 1));
+    CHECK_FALSE(is_fine(Quantisation::enumerators(257), Kind::Enum, 1));
+    CHECK_FALSE(is_fine(Quantisation::steps(0.0, 1.0, 0.1), Kind::Int32, 4));
+    CHECK_FALSE(is_fine(Quantisation::steps(1.0, 1.0, 0.1), Kind::Float, 4));
+    CHECK_FALSE(is_fine(Quantisation::steps(0.0, 1.0, 0.0), Kind::Float, 4));
+    CHECK_FALSE(is_fine(Quantisation::steps(0.0, std::nan(""), 0.1), Kind::Float, 4));
+    CHECK_FALSE(is_fine(Quantisation::steps(0.0, 0.1, 0.01), Kind::Float, 4));  // 0.1 is no float
+    CHECK(is_fine(Quantisation::steps(0.0, 0.1, 0.01), Kind::Double, 8));
+    CHECK_FALSE(is_fine(Quantisation::steps(0.0, 1e6, 0.01), Kind::Float, 4));  // finer than it is
+    CHECK(is_fine(Quantisation::steps(0.0, 1e6, 0.01), Kind::Double, 8));
+    CHECK_FALSE(is_fine(Quantisation::steps(0.0, 1.0, 1e-10), Kind::Double, 8));
+}
+
+}  // namespace
+}  // namespace replayout
