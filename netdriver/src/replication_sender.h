@@ -77,6 +77,8 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
 
   private:
     enum class ChannelState : std::uint8_t { Closed, OpenSent, Open, Closing };
+    static constexpr std::uint32_t bunch_count_max = 0xFFFFu >> 3;  // of one pair, see holder_bits
+
     enum class Outcome : std::uint8_t {
         Done,
         WindowFull,  ///< of packets: nothing more can be sent

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+//
+// Values that do not go the way of the others: those that are too large for a packet, and those
+// that wait for an object.
+#include "replication_sender.h"
+
+#include <algorithm>
+#include <string>
+
+namespace replayout {
+
+namespace {
+
+[[nodiscard]] bool is_array(const RepLayout& layout, RepHandle handle) noexcept {
+    return layout.cmd(layout.cmd_of(layout.root(), handle)).type == RepLayoutCmdType::DynamicArray;
+}
+
+}  // namespace
+
+bool ReplicationSender::send_large_value(std::uint32_t index, const OwedVersions& position,
+                                         RepHandle handle) {
+    ChangelistState& state = objects_.at(index)->changelist_state();
+    ChangeMask only(resource_);
+    only.reset(state.layout().handle_count());
+    only.set(handle.value - 1);
+    const std::size_t bits = measure_property(state, position, handle, context_) +
+                             change_mask_bits(only, EmptySet::Impossible);
+    const std::size_t byte_count = (bits + 7) / 8;
+    if (byte_count > settings_.bunch_bytes_max) {
+        ++context_.counters.values_over_limit;
+        log(LogLevel::Error, "a value of \"" + std::string(state.layout().type().name()) +
+                                 "\" exceeds bunch_bytes_max and is not sent");
+        if (validator_) {
+            validator_->value_left_out(index, handle);
+        }
+        return true;
+    }
+    const std::uint32_t fragments = packets_.reliable().fragment_count(byte_count);
+    if (bunch_count(pairs_[index]) + fragments >= bunch_count_max) {
+        return false;  // one is left for the close
+    }
+    Vector<std::byte> payload(byte_count, Allocator<std::byte>(resource_));
+    BitWriter writer({payload.data(), payload.size()});
+    const SendResult result = send_properties(state, position, only, writer, context_);
+    REPLAYOUT_ASSERT(result == SendResult::Whole);
+    (void)result;
+    note_sent_values(index, {handle.value, handle.value + 1, 0, RepRange::no_end});
+    BunchHeader header;
+    header.channel = ObjectStore::channel_of(index);
+    PairExtra& extra = extra_of(index);
+    const std::uint32_t queued = bunch_count(pairs_[index]);
+    queue_bunch(header, extra.next_sequence, writer.bytes(),
+                {BunchTag::Kind::Value, index, handle.value});
+    const std::uint32_t count = bunch_count(pairs_[index]) - queued;
+    extra.next_sequence = static_cast<std::uint16_t>(extra.next_sequence + count);
+    extra.paused.push_back({handle, state.version(), count});
+    if (validator_) {
+        validator_->value_queued(index, handle, count, writer.bytes());
+    }
+    pairs_[index].send_part();  // until it is delivered, the pair is not exact
+    ++context_.counters.blocks_sent;
+    context_.counters.block_bytes_sent += payload.size();
+    return true;
+}
+
+void ReplicationSender::value_delivered(const BunchTag& tag) {
+    auto& paused = extras_.at(tag.object_index).paused;
+    const auto value = std::find_if(paused.begin(), paused.end(), [&](const PausedValue& entry) {
+        return entry.handle.value == tag.handle;
+    });
+    if (value == paused.end() || --value->bunches_left > 0) {
+        return;
+    }
+    // The client takes the values of a channel in order, so one that is complete stays paused until
+    // those before it are: what it was must not overwrite what it became.
+    while (!paused.empty() && paused.front().bunches_left == 0) {
+        const PausedValue first = paused.front();
+        paused.erase(paused.begin());
+        resume_value(tag.object_index, first);
+    }
+}
+
+void ReplicationSender::resume_value(std::uint32_t index, const PausedValue& value) {
+    SendingRepState& pair = pairs_[index];
+    pair.delivered();
+    // Whatever it became while it was paused is owed now, and only that.
+    if (pair.sent_version > value.version) {
+        const std::uint32_t handle = value.handle.value;
+        widen_lost_range(index, {handle, handle + 1, 0, RepRange::no_end});
+        pair.return_unsent({{value.version, pair.sent_version}, {}});
+    }
+    pending_.set(index);
+    // What it named may have come while it was paused.
+    const auto is_ready = [&](const UnmappedValues::Entry& entry) {
+        return entry.index == index && entry.handle == value.handle && is_mapped(entry.guid);
+    };
+    while (unmapped_.take(is_ready)) {
+        owe_again(index, value.handle);
+    }
+}
+
+bool ReplicationSender::is_mapped(NetGUID guid) const {
+    const std::uint32_t index = objects_.find_index(guid);
+    return index < pairs_.size() && channel_state(pairs_[index]) == ChannelState::Open;
+}
+
+bool ReplicationSender::is_paused(std::uint32_t index, RepHandle handle) const {
+    const auto extra = extras_.find(index);
+    return extra != extras_.end() &&
+           std::any_of(extra->second.paused.begin(), extra->second.paused.end(),
+                       [&](const PausedValue& paused) { return paused.handle == handle; });
+}
+
+void ReplicationSender::note_sent_values(std::uint32_t index, const RepRange& handles) {
+    const SendScratch& scratch = context_.scratch;
+    const RepLayout& layout = objects_.at(index)->changelist_state().layout();
+    // What a value waits for is said anew each time it is sent; of an array, only what is sent of
+    // it.
+    const auto is_outdated = [&](const UnmappedValues::Entry& entry) {
+        return entry.index == index && handles.contains(entry.handle) &&
+               scratch.owed.test(entry.handle.value - 1) && !is_array(layout, entry.handle);
+    };
+    while (unmapped_.take(is_outdated)) {
+    }
+    for (const UnmappedValue& value : scratch.unmapped) {
+        unmapped_.add({value.guid, index, value.handle});
+    }
+    for (const RepHandle handle : scratch.left_out) {
+        if (validator_) {
+            validator_->value_left_out(index, handle);
+        }
+    }
+}
+
+void ReplicationSender::forget_unmapped(std::uint32_t index) {
+    const NetGUID guid = objects_.at(index)->guid();
+    const auto is_concerned = [&](const UnmappedValues::Entry& entry) {
+        return entry.index == index || entry.guid == guid;
+    };
+    while (const auto entry = unmapped_.take(is_concerned)) {
+        if (validator_ && entry->index != index) {
+            // The client has null, and the value names what is no more: equal, and not to the bit.
+            validator_->value_left_out(entry->index, entry->handle);
+        }
+    }
+}
+
+void ReplicationSender::object_mapped(std::uint32_t index) {
+    const NetGUID guid = objects_.at(index)->guid();
+    const auto is_ready = [&](const UnmappedValues::Entry& entry) {
+        return entry.guid == guid && !is_paused(entry.index, entry.handle);
+    };
+    while (const auto entry = unmapped_.take(is_ready)) {
+        owe_again(entry->index, entry->handle);
+    }
+}
+
+void ReplicationSender::owe_again(std::uint32_t index, RepHandle handle) {
+    SendingRepState& pair = pairs_[index];
+    const ChangelistState& state = objects_.at(index)->changelist_state();
+    const Version last_changed = state.last_changed(handle);
+    const bool is_element = is_array(state.layout(), handle);
+    pending_.set(index);
+    if (!is_element && last_changed > pair.sent_version) {
+        return;  // it is owed as it is
+    }
+    // Of an array it may be any element, so all that was sent of it.
+    widen_lost_range(index, {handle.value, handle.value + 1, 0, RepRange::no_end});
+    pair.return_unsent({is_element ? VersionInterval{0, pair.sent_version}
+                                   : VersionInterval{last_changed - 1, last_changed},
+                        {}});
+}
+
+}  // namespace replayout
