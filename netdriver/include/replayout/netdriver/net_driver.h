@@ -148,7 +148,8 @@ class NetDriver {
     /// Connections that are joined.
     [[nodiscard]] std::uint32_t connection_count() const noexcept;
     [[nodiscard]] ConnectionState connection_state(PeerId peer) const noexcept;
-    /// Nothing changed since it was sent, all of it was delivered, and nothing waits.
+    /// As of the last tick_flush(): all was sent to those who have joined, all of it was delivered,
+    /// and nothing waits. True while nobody has joined.
     [[nodiscard]] bool is_settled() const noexcept;
 
     // Client, after connect(); state() and close_reason() at any time.
