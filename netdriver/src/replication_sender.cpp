@@ -237,7 +237,12 @@ ReplicationSender::PairExtra& ReplicationSender::extra_of(std::uint32_t index) {
 
 void ReplicationSender::collect_owed(std::uint32_t index, const OwedVersions& position) {
     ChangeMask& owed = context_.scratch.owed;
-    objects_.at(index)->changelist_state().collect_owed(position, receiver_of(index), owed);
+    const ChangelistState& state = objects_.at(index)->changelist_state();
+    if (state.layout().conditions().is_trivial()) {
+        state.collect_owed(position, owed);
+    } else {
+        state.collect_owed(position, receiver_of(index), owed);
+    }
     const auto extra = extras_.find(index);
     if (extra != extras_.end()) {
         for (const PausedValue& paused : extra->second.paused) {
