@@ -69,12 +69,12 @@ void PairValidator::block_sent(std::uint32_t index, std::span<const std::byte> b
     touched_.set(index);
 }
 
-void PairValidator::value_queued(std::uint32_t index, RepHandle handle, std::uint32_t bunch_count,
-                                 std::span<const std::byte> block) {
+void PairValidator::value_queued(std::uint32_t index, const RepRange& handles,
+                                 std::uint32_t bunch_count, std::span<const std::byte> block) {
     Pair* pair = find(index);
     expect(pair != nullptr, index, "a value was queued on a channel that is not open");
     expect(bunch_count > 0, index, "a value was queued and is not sent");
-    pair->values.push_back({handle, bunch_count, copy_bytes(block, resource_)});
+    pair->values.push_back({handles, bunch_count, copy_bytes(block, resource_)});
     touched_.set(index);
 }
 
@@ -124,7 +124,7 @@ void PairValidator::bunch_delivered(const BunchTag& tag) {
     } else if (tag.kind == BunchTag::Kind::Value) {
         const auto value =
             std::find_if(pair->values.begin(), pair->values.end(), [&](const ReliableValue& entry) {
-                return entry.handle.value == tag.handle && entry.bunches_left > 0;
+                return entry.handles.handle_begin == tag.handle && entry.bunches_left > 0;
             });
         expect(value != pair->values.end(), tag.object_index,
                "a part of a value was delivered that was never queued");
@@ -198,7 +198,8 @@ void PairValidator::check(std::uint32_t index, const Claim& claim, ChangeMask& e
     if (!pair.is_open) {
         // Complete values wait for the open. Should it be lost, everything is owed again.
         for (const ReliableValue& value : pair.values) {
-            excused.set(value.handle.value - 1);
+            excused.set_range(value.handles.handle_begin - 1,
+                              value.handles.handle_end - value.handles.handle_begin);
         }
     }
     const RepHandle handle = pair.copy.find_difference(object, excused);

@@ -54,8 +54,9 @@ class PairValidator {
     void channel_closed(std::uint32_t index);
     /// A block was written, and its record is the last one made.
     void block_sent(std::uint32_t index, std::span<const std::byte> block);
-    /// A block with the one value at `handle` goes out reliably, in `bunch_count` parts.
-    void value_queued(std::uint32_t index, RepHandle handle, std::uint32_t bunch_count,
+    /// A block with the one value at `handles`, or the atomic group, goes out reliably, in
+    /// `bunch_count` parts.
+    void value_queued(std::uint32_t index, const RepRange& handles, std::uint32_t bunch_count,
                       std::span<const std::byte> block);
     /// The value at `handle` is larger than anything that can be sent, and was left out.
     void value_left_out(std::uint32_t index, RepHandle handle);
@@ -108,7 +109,7 @@ class PairValidator {
         Vector<std::byte> bytes;
     };
     struct ReliableValue {
-        RepHandle handle;
+        RepRange handles;
         std::uint32_t bunches_left = 0;
         Vector<std::byte> bytes;
     };

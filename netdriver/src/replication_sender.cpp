@@ -149,7 +149,8 @@ void ReplicationSender::validate_pairs() {
         claim.is_open = channel_state(claim.state) == ChannelState::Open;
         if (extra != extras_.end()) {
             for (const PausedValue& paused : extra->second.paused) {
-                excused.set(paused.handle.value - 1);
+                excused.set_range(paused.handles.handle_begin - 1,
+                                  paused.handles.handle_end - paused.handles.handle_begin);
                 ++claim.paused_count;
             }
         }
@@ -206,9 +207,12 @@ OwedVersions ReplicationSender::position_of(std::uint32_t index) const {
     const auto extra = extras_.find(index);
     const bool has_range = extra != extras_.end() && !pair.lost.is_empty();
     OwedVersions position(pair, has_range ? extra->second.lost_range : RepRange());
+    const ChangelistState& state = objects_.at(index)->changelist_state();
     // Told apart only where it makes a difference, so that receivers have more in common.
-    position.is_exact =
-        objects_.at(index)->changelist_state().is_any_back(pair.sent_version) && is_exact(index);
+    position.is_exact = state.is_any_back(pair.sent_version) && is_exact(index);
+    if (state.layout().needs_held_version() && extra != extras_.end()) {
+        position.held_version = extra->second.in_flight.held_version(pair);
+    }
     return position;
 }
 
@@ -246,7 +250,10 @@ void ReplicationSender::collect_owed(std::uint32_t index, const OwedVersions& po
     const auto extra = extras_.find(index);
     if (extra != extras_.end()) {
         for (const PausedValue& paused : extra->second.paused) {
-            owed.clear(paused.handle.value - 1);
+            for (std::uint32_t handle = paused.handles.handle_begin;
+                 handle < paused.handles.handle_end; ++handle) {
+                owed.clear(handle - 1);
+            }
         }
     }
 }
@@ -286,8 +293,7 @@ ReplicationSender::Outcome ReplicationSender::replicate_properties(std::uint32_t
             return Outcome::Done;
         }
         if (result == SendResult::Whole) {
-            packets_.add_record() = take_owed(index);
-            pair.send_part();
+            add_record(take_owed(index));
             pending_.clear(index);
             return Outcome::Done;
         }
@@ -301,6 +307,7 @@ ReplicationSender::Outcome ReplicationSender::replicate_properties(std::uint32_t
 
 void ReplicationSender::skip(std::uint32_t index) {
     SendingRepState& pair = pairs_[index];
+    keep_lost_of_paused(index);
     pair.skip(objects_.at(index)->changelist_state().version());
     set_initial(pair, false);
     const auto extra = extras_.find(index);
@@ -312,7 +319,6 @@ void ReplicationSender::skip(std::uint32_t index) {
 
 ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t index,
                                                               const OwedVersions& position) {
-    SendingRepState& pair = pairs_[index];
     SentRecord record = take_owed(index);
     pending_.clear(index);
     RepCursor cursor;
@@ -333,15 +339,14 @@ ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t inde
             break;
         }
         if (result == SendResult::ValueTooLarge) {
-            if (!send_large_value(index, position, RepHandle{range.handle_begin})) {
+            if (!send_large_value(index, position, range)) {
                 widen_lost_range(index, range);
                 return_unsent(index, record);
             }
             continue;
         }
-        pair.send_part();
         record.range = range;
-        packets_.add_record() = record;
+        add_record(record);
         if (result == SendResult::Part) {
             packets_.flush_full();
         }
@@ -349,8 +354,25 @@ ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t inde
     return Outcome::Done;
 }
 
+void ReplicationSender::add_record(const SentRecord& record) {
+    const std::uint32_t index = record.object_index;
+    pairs_[index].send_part();
+    packets_.add_record() = record;
+    if (objects_.at(index)->changelist_state().layout().needs_held_version()) {
+        extra_of(index).in_flight.sent(record.versions);
+    }
+}
+
+void ReplicationSender::resolve_record(std::uint32_t index) {
+    const auto extra = extras_.find(index);
+    if (extra != extras_.end() && extra->second.in_flight.count() > 0) {
+        extra->second.in_flight.resolved();
+    }
+}
+
 SentRecord ReplicationSender::take_owed(std::uint32_t index) {
     SendingRepState& pair = pairs_[index];
+    keep_lost_of_paused(index);
     SentRecord record{index, pair.take_owed(objects_.at(index)->changelist_state().version()),
                       RepRange(), is_initial(pair)};
     set_initial(pair, false);
@@ -497,6 +519,7 @@ void ReplicationSender::widen_lost_range(std::uint32_t index, const RepRange& ra
 
 void ReplicationSender::record_delivered(const SentRecord& record) {
     pairs_[record.object_index].delivered();
+    resolve_record(record.object_index);
     if (validator_) {
         validator_->block_delivered(record.object_index);
     }
@@ -507,6 +530,7 @@ void ReplicationSender::record_lost(const SentRecord& record) {
         validator_->block_lost(record.object_index);
     }
     SendingRepState& pair = pairs_[record.object_index];
+    resolve_record(record.object_index);
     if (channel_state(pair) == ChannelState::Closing) {
         pair.delivered();  // resolved; nothing is owed any more
         return;

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <replayout/connection_shadow.h>
+#include <replayout/in_flight_versions.h>
 #include <replayout/netdriver/net_world.h>
 #include <replayout/send_properties.h>
 
@@ -86,19 +87,22 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     };
 
     struct PausedValue {
-        RepHandle handle;
+        RepRange handles;                ///< one, or those of an atomic group
         Version version = 0;             ///< of the object when it was sent
         std::uint32_t bunches_left = 0;  ///< fragments not yet delivered
+        VersionInterval lost;            ///< meanwhile, of which an array may owe elements
     };
     /// Beside a pair, where needed.
     struct PairExtra {
-        explicit PairExtra(MemoryResource* resource) : paused(Allocator<PausedValue>(resource)) {}
+        explicit PairExtra(MemoryResource* resource)
+            : paused(Allocator<PausedValue>(resource)), in_flight(resource) {}
 
         RepRange lost_range;
         /// Conditions that the connection began to meet since it was sent the object last.
         LifetimeConditionSet turned_on;
         std::uint16_t next_sequence = 2;  ///< of the channel's bunches; 1 was the open
         Vector<PausedValue> paused;
+        InFlightVersions in_flight;  ///< of layouts that need to know
     };
 
     /// A block between its header and its end.
@@ -146,7 +150,11 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
                                         RepCursor& cursor, RepRange& range);
     /// False: too many of the object's bunches are under way; the value stays owed.
     [[nodiscard]] bool send_large_value(std::uint32_t index, const OwedVersions& position,
-                                        RepHandle handle);
+                                        const RepRange& handles);
+    /// The pair's record goes out with a block.
+    void add_record(const SentRecord& record);
+    /// The oldest record of the pair is no more under way.
+    void resolve_record(std::uint32_t index);
     /// The values of `handles` were sent: notes which of them are not fully mapped or left out.
     void note_sent_values(std::uint32_t index, const RepRange& handles);
     /// The object is about to be removed: nothing of it waits, and nothing waits for it.
@@ -155,6 +163,8 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     void object_mapped(std::uint32_t index);
     void owe_again(std::uint32_t index, RepHandle handle);
     void value_delivered(const BunchTag& tag);
+    /// What was lost is about to be sent again, or skipped: without what is paused.
+    void keep_lost_of_paused(std::uint32_t index);
     /// The client has the value; changes of it may go out again.
     void resume_value(std::uint32_t index, const PausedValue& value);
     void collect_owed(std::uint32_t index, const OwedVersions& position);

@@ -18,20 +18,28 @@ namespace {
 }  // namespace
 
 bool ReplicationSender::send_large_value(std::uint32_t index, const OwedVersions& position,
-                                         RepHandle handle) {
+                                         const RepRange& handles) {
     ChangelistState& state = objects_.at(index)->changelist_state();
+    const ChangeMask& owed = context_.scratch.owed;
     ChangeMask only(resource_);
     only.reset(state.layout().handle_count());
-    only.set(handle.value - 1);
-    const std::size_t bits = measure_property(state, position, handle, context_) +
-                             change_mask_bits(only, EmptySet::Impossible);
-    const std::size_t byte_count = (bits + 7) / 8;
+    std::size_t bits = 0;
+    for (std::uint32_t handle = handles.handle_begin; handle < handles.handle_end; ++handle) {
+        if (owed.test(handle - 1)) {
+            only.set(handle - 1);
+            bits += measure_property(state, position, RepHandle{handle}, context_);
+        }
+    }
+    const std::size_t byte_count = (bits + change_mask_bits(only, EmptySet::Impossible) + 7) / 8;
     if (byte_count > settings_.bunch_bytes_max) {
         ++context_.counters.values_over_limit;
         log(LogLevel::Error, "a value of \"" + std::string(state.layout().type().name()) +
                                  "\" exceeds bunch_bytes_max and is not sent");
         if (validator_) {
-            validator_->value_left_out(index, handle);
+            for (std::uint32_t bit = only.next(0); bit < only.bit_count();
+                 bit = only.next(bit + 1)) {
+                validator_->value_left_out(index, RepHandle{bit + 1});
+            }
         }
         return true;
     }
@@ -44,18 +52,18 @@ bool ReplicationSender::send_large_value(std::uint32_t index, const OwedVersions
     const SendResult result = send_properties(state, position, only, writer, context_);
     REPLAYOUT_ASSERT(result == SendResult::Whole);
     (void)result;
-    note_sent_values(index, {handle.value, handle.value + 1, 0, RepRange::no_end});
+    note_sent_values(index, handles);
     BunchHeader header;
     header.channel = ObjectStore::channel_of(index);
     PairExtra& extra = extra_of(index);
     const std::uint32_t queued = bunch_count(pairs_[index]);
     queue_bunch(header, extra.next_sequence, writer.bytes(),
-                {BunchTag::Kind::Value, index, handle.value});
+                {BunchTag::Kind::Value, index, handles.handle_begin});
     const std::uint32_t count = bunch_count(pairs_[index]) - queued;
     extra.next_sequence = static_cast<std::uint16_t>(extra.next_sequence + count);
-    extra.paused.push_back({handle, state.version(), count});
+    extra.paused.push_back({handles, state.version(), count, {}});
     if (validator_) {
-        validator_->value_queued(index, handle, count, writer.bytes());
+        validator_->value_queued(index, handles, count, writer.bytes());
     }
     pairs_[index].send_part();  // until it is delivered, the pair is not exact
     ++context_.counters.blocks_sent;
@@ -66,7 +74,7 @@ bool ReplicationSender::send_large_value(std::uint32_t index, const OwedVersions
 void ReplicationSender::value_delivered(const BunchTag& tag) {
     auto& paused = extras_.at(tag.object_index).paused;
     const auto value = std::find_if(paused.begin(), paused.end(), [&](const PausedValue& entry) {
-        return entry.handle.value == tag.handle;
+        return entry.handles.handle_begin == tag.handle;
     });
     if (value == paused.end() || --value->bunches_left > 0) {
         return;
@@ -80,22 +88,41 @@ void ReplicationSender::value_delivered(const BunchTag& tag) {
     }
 }
 
+void ReplicationSender::keep_lost_of_paused(std::uint32_t index) {
+    const auto extra = extras_.find(index);
+    if (extra == extras_.end() || pairs_[index].lost.is_empty()) {
+        return;
+    }
+    const RepLayout& layout = objects_.at(index)->changelist_state().layout();
+    for (PausedValue& paused : extra->second.paused) {
+        const RepHandle handle{paused.handles.handle_begin};
+        // Only of an array alone did less go out than the whole value, or all that was not certain
+        // to have arrived.
+        if (is_array(layout, handle) && layout.find_group(layout.root(), handle) == nullptr &&
+            extra->second.lost_range.contains(handle)) {
+            paused.lost = hull(paused.lost, pairs_[index].lost);
+        }
+    }
+}
+
 void ReplicationSender::resume_value(std::uint32_t index, const PausedValue& value) {
     SendingRepState& pair = pairs_[index];
     pair.delivered();
-    // Whatever it became while it was paused is owed now, and only that.
-    if (pair.sent_version > value.version) {
-        const std::uint32_t handle = value.handle.value;
-        widen_lost_range(index, {handle, handle + 1, 0, RepRange::no_end});
-        pair.return_unsent({{value.version, pair.sent_version}, {}});
+    // Whatever it became while it was paused is owed now, and of an array the elements that were
+    // lost meanwhile; and only that.
+    const SentVersions missed{{value.version, pair.sent_version}, value.lost};
+    if (!missed.sent.is_empty() || !missed.lost.is_empty()) {
+        widen_lost_range(index, value.handles);
+        pair.return_unsent(missed);
     }
     pending_.set(index);
     // What it named may have come while it was paused.
     const auto is_ready = [&](const UnmappedValues::Entry& entry) {
-        return entry.index == index && entry.handle == value.handle && is_mapped(entry.guid);
+        return entry.index == index && value.handles.contains(entry.handle) &&
+               is_mapped(entry.guid);
     };
-    while (unmapped_.take(is_ready)) {
-        owe_again(index, value.handle);
+    while (const auto entry = unmapped_.take(is_ready)) {
+        owe_again(index, entry->handle);
     }
 }
 
@@ -108,7 +135,7 @@ bool ReplicationSender::is_paused(std::uint32_t index, RepHandle handle) const {
     const auto extra = extras_.find(index);
     return extra != extras_.end() &&
            std::any_of(extra->second.paused.begin(), extra->second.paused.end(),
-                       [&](const PausedValue& paused) { return paused.handle == handle; });
+                       [&](const PausedValue& paused) { return paused.handles.contains(handle); });
 }
 
 void ReplicationSender::note_sent_values(std::uint32_t index, const RepRange& handles) {

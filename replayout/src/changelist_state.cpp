@@ -83,17 +83,49 @@ void ChangelistState::collect_owed(const OwedVersions& position, ChangeMask& owe
     history_.collect(position.sent_version, position.lost, owed);
     const bool is_exact_history =
         position.lost.is_empty() && position.sent_version >= history_.exact_from();
-    if (is_exact_history && !position.is_exact) {
-        return;  // every entry collected holds only what changed after sent_version
+    // Else every entry collected holds only what changed after sent_version.
+    if (!is_exact_history || position.is_exact) {
+        for (std::uint32_t bit = owed.next(0); bit < owed.bit_count(); bit = owed.next(bit + 1)) {
+            if (!owes_alone(position, RepHandle{bit + 1})) {
+                owed.clear(bit);
+            }
+        }
     }
-    for (std::uint32_t bit = owed.next(0); bit < owed.bit_count(); bit = owed.next(bit + 1)) {
-        if (!owes(position, RepHandle{bit + 1})) {
-            owed.clear(bit);
+    complete_groups(position, owed);
+}
+
+void ChangelistState::complete_groups(const OwedVersions& position,
+                                      ChangeMask& owed) const noexcept {
+    for (const RepGroup& group : layout_->groups(layout_->root())) {
+        const std::uint32_t end = group.handle_end - 1u;
+        if (owed.next(group.handle_begin - 1u) >= end) {
+            continue;
+        }
+        for (std::uint32_t bit = group.handle_begin - 1u; bit < end; ++bit) {
+            if (last_changed_[bit] > position.held_version) {
+                owed.set(bit);
+            }
         }
     }
 }
 
 bool ChangelistState::owes(const OwedVersions& position, RepHandle handle) const noexcept {
+    if (owes_alone(position, handle)) {
+        return true;
+    }
+    const RepGroup* group = layout_->find_group(layout_->root(), handle);
+    if (group == nullptr || last_changed(handle) <= position.held_version) {
+        return false;
+    }
+    for (std::uint32_t other = group->handle_begin; other < group->handle_end; ++other) {
+        if (owes_alone(position, RepHandle{other})) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool ChangelistState::owes_alone(const OwedVersions& position, RepHandle handle) const noexcept {
     const Version last_changed = last_changed_[handle.value - 1];
     if (last_changed > position.sent_version) {
         return !position.is_exact || !previous_.is_back(handle, position.sent_version);

@@ -173,7 +173,7 @@ void PropertyWriter::write_elements(RepHandle handle, ElementSpan span, BitWrite
     const ConstShadowBuffer leaf = state_.shadow() + layout_.cmd(index).shadow_offset;
     handle_ = handle;
     ++context_.counters.serializer_calls;
-    encode_array(index, shadow_value<ShadowArray>(leaf), span, 0, writer);
+    encode_array(index, shadow_value<ShadowArray>(leaf), span, position_, 0, writer);
 }
 
 const SharedPiece* PropertyWriter::build_shared_serialization(RepHandle handle, CmdIndex index) {
@@ -189,7 +189,8 @@ const SharedPiece* PropertyWriter::build_shared_serialization(RepHandle handle, 
         return nullptr;
     }
     ++context_.counters.pieces_built;
-    return is_array(index) ? &state_.shared().keep_array(handle, version, position_, bits)
+    return is_array(index) ? &state_.shared().keep_array(
+                                 handle, version, array_position(layout_.root(), handle), bits)
                            : &state_.shared().keep(handle, version, bits);
 }
 
@@ -198,8 +199,9 @@ const SharedPiece* PropertyWriter::find_piece(RepHandle handle, CmdIndex index) 
         return nullptr;
     }
     const Version version = state_.last_changed(handle);
-    return is_array(index) ? state_.shared().find_array(handle, version, position_)
-                           : state_.shared().find(handle, version);
+    return is_array(index)
+               ? state_.shared().find_array(handle, version, array_position(layout_.root(), handle))
+               : state_.shared().find(handle, version);
 }
 
 BitWriter PropertyWriter::encode_to_scratch(CmdIndex index) {
@@ -221,7 +223,8 @@ void PropertyWriter::encode(CmdIndex index, ConstShadowBuffer scope_memory, BitW
     const RepLayoutCmd& cmd = layout_.cmd(index);
     const ConstShadowBuffer leaf = scope_memory + cmd.shadow_offset;
     if (cmd.type == RepLayoutCmdType::DynamicArray) {
-        encode_array(index, shadow_value<ShadowArray>(leaf), ElementSpan(), 0, writer);
+        encode_array(index, shadow_value<ShadowArray>(leaf), ElementSpan(),
+                     array_position(layout_.root(), RepHandle{cmd.relative_handle}), 0, writer);
     } else {
         encode_leaf(cmd, leaf, writer);
     }
@@ -343,46 +346,67 @@ void PropertyWriter::check_purity(const RepLayoutCmd& cmd, ConstShadowBuffer lea
     }
 }
 
-bool PropertyWriter::owes_leaf(CmdIndex leaf, Version last_changed, std::uint32_t element,
-                               std::uint32_t depth, ConstShadowBuffer memory) const {
-    if (last_changed > position_.sent_version) {
+bool PropertyWriter::owes_leaf(const ArrayFrame& frame, RepHandle leaf, std::uint32_t index) const {
+    const RepScope& element = frame.element;
+    const OwedVersions& position = frame.position;
+    const Version last_changed =
+        frame.array.versions[std::size_t{index} * element.handle_count + leaf.value - 1];
+    if (last_changed > position.sent_version) {
         return true;
     }
-    if (depth == 0 && !position_.lost_range.contains_element(element)) {
+    if (frame.depth == 0 && !position.lost_range.contains_element(index)) {
         return false;
     }
-    const RepLayoutCmd& cmd = layout_.cmd(leaf);
-    if (cmd.type == RepLayoutCmdType::DynamicArray && !position_.lost.is_empty()) {
+    const CmdIndex cmd_index = layout_.cmd_of(element, leaf);
+    const RepLayoutCmd& cmd = layout_.cmd(cmd_index);
+    if (cmd.type == RepLayoutCmdType::DynamicArray && !position.lost.is_empty()) {
+        const ConstShadowBuffer memory(frame.array.elements +
+                                       std::size_t{index} * element.shadow_size);
         const auto& nested = shadow_value<ShadowArray>(memory + cmd.shadow_offset);
-        return position_.owes(last_changed) || owes_array(layout_, leaf, nested, position_);
+        return position.owes(last_changed) || owes_array(layout_, cmd_index, nested, position);
     }
-    return position_.owes(last_changed);
+    return position.owes(last_changed);
 }
 
-void PropertyWriter::collect_elements(CmdIndex index, const ShadowArray& array, ElementSpan span,
-                                      std::uint32_t depth, ChangeMask& changed) const {
-    const RepScope& element = layout_.element_scope(index);
-    changed.reset(array.count * element.handle_count);
-    const std::uint32_t end = std::min(span.end, array.count);
+void PropertyWriter::collect_elements(const ArrayFrame& frame, ElementSpan span,
+                                      ChangeMask& changed) const {
+    const std::uint32_t handle_count = frame.element.handle_count;
+    changed.reset(frame.array.count * handle_count);
+    const std::uint32_t end = std::min(span.end, frame.array.count);
     for (std::uint32_t i = span.begin; i < end; ++i) {
-        const Version* versions = array.versions + std::size_t{i} * element.handle_count;
-        const ConstShadowBuffer memory(array.elements + std::size_t{i} * element.shadow_size);
-        for (std::uint32_t leaf = 0; leaf < element.handle_count; ++leaf) {
-            const CmdIndex leaf_cmd = layout_.cmd_of(element, RepHandle{leaf + 1});
-            if (owes_leaf(leaf_cmd, versions[leaf], i, depth, memory)) {
-                changed.set(i * element.handle_count + leaf);
+        for (RepHandle leaf{1}; leaf.value <= handle_count; ++leaf.value) {
+            if (owes_leaf(frame, leaf, i)) {
+                changed.set(i * handle_count + leaf.value - 1);
+            }
+        }
+        complete_groups(frame, i, changed);
+    }
+}
+
+void PropertyWriter::complete_groups(const ArrayFrame& frame, std::uint32_t index,
+                                     ChangeMask& changed) const {
+    const std::uint32_t first = index * frame.element.handle_count;
+    for (const RepGroup& group : layout_.groups(frame.element)) {
+        const std::uint32_t end = first + group.handle_end - 1;
+        std::uint32_t bit = first + group.handle_begin - 1;
+        if (changed.next(bit) >= end) {
+            continue;
+        }
+        for (; bit < end; ++bit) {
+            if (frame.array.versions[bit] > frame.position.held_version) {
+                changed.set(bit);
             }
         }
     }
 }
 
-void PropertyWriter::encode_elements(const ShadowArray& array, const RepScope& element,
-                                     std::uint32_t begin, std::uint32_t end, std::uint32_t depth,
-                                     BitWriter& writer) {
+void PropertyWriter::encode_elements(const ArrayFrame& frame, std::uint32_t begin,
+                                     std::uint32_t end, BitWriter& writer) {
+    const RepScope& element = frame.element;
     std::uint32_t i = begin / element.handle_count;
     std::uint32_t leaf = begin % element.handle_count;
     for (std::uint32_t bit = begin; bit < end && !writer.overflowed();) {
-        const ConstShadowBuffer memory(array.elements + std::size_t{i} * element.shadow_size);
+        const ConstShadowBuffer memory(frame.array.elements + std::size_t{i} * element.shadow_size);
         const RepHandle handle{leaf + 1};
         const RepHandle row_end{
             std::min(layout_.plain_row_end(element, handle).value, handle.value + (end - bit))};
@@ -391,7 +415,7 @@ void PropertyWriter::encode_elements(const ShadowArray& array, const RepScope& e
             bit += row_end.value - handle.value;
             leaf = row_end.value - 1;
         } else {
-            encode_element_leaf(layout_.cmd_of(element, handle), memory, depth, writer);
+            encode_element_leaf(frame, handle, memory, writer);
             ++bit;
             ++leaf;
         }
@@ -402,19 +426,23 @@ void PropertyWriter::encode_elements(const ShadowArray& array, const RepScope& e
     }
 }
 
-void PropertyWriter::encode_element_leaf(CmdIndex index, ConstShadowBuffer element,
-                                         std::uint32_t depth, BitWriter& writer) {
+void PropertyWriter::encode_element_leaf(const ArrayFrame& frame, RepHandle handle,
+                                         ConstShadowBuffer element, BitWriter& writer) {
+    const CmdIndex index = layout_.cmd_of(frame.element, handle);
     const RepLayoutCmd& cmd = layout_.cmd(index);
     const ConstShadowBuffer memory = element + cmd.shadow_offset;
     if (cmd.type == RepLayoutCmdType::DynamicArray) {
-        encode_array(index, shadow_value<ShadowArray>(memory), ElementSpan(), depth + 1, writer);
+        const bool is_in_group = layout_.find_group(frame.element, handle) != nullptr;
+        encode_array(index, shadow_value<ShadowArray>(memory), ElementSpan(),
+                     is_in_group ? group_position_ : frame.position, frame.depth + 1, writer);
     } else {
         encode_leaf(cmd, memory, writer);
     }
 }
 
 void PropertyWriter::encode_array(CmdIndex index, const ShadowArray& array, ElementSpan span,
-                                  std::uint32_t depth, BitWriter& writer) {
+                                  const OwedVersions& position, std::uint32_t depth,
+                                  BitWriter& writer) {
     const bool is_optional = layout_.cmd(index).property->kind == PropertyKind::Optional;
     if (is_optional) {
         writer.write_bool(array.count != 0);
@@ -424,10 +452,10 @@ void PropertyWriter::encode_array(CmdIndex index, const ShadowArray& array, Elem
     if (array.count == 0) {
         return;
     }
-    const RepScope& element = layout_.element_scope(index);
+    const ArrayFrame frame{array, layout_.element_scope(index), position, depth};
     ChangeMask& changed = context_.scratch.elements[depth];
-    collect_elements(index, array, span, depth, changed);
-    if (is_optional && element.handle_count == 1) {
+    collect_elements(frame, span, changed);
+    if (is_optional && frame.element.handle_count == 1) {
         changed.set(0);  // a set would cost more than the value does
     } else {
         write_change_mask(writer, changed, EmptySet::Possible);
@@ -436,7 +464,7 @@ void PropertyWriter::encode_array(CmdIndex index, const ShadowArray& array, Elem
     for (std::uint32_t bit = changed.next(0); bit < changed.bit_count() && !writer.overflowed();
          bit = changed.next(run_end)) {
         run_end = changed.next_clear(bit);
-        encode_elements(array, element, bit, run_end, depth, writer);
+        encode_elements(frame, bit, run_end, writer);
     }
 }
 

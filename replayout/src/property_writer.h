@@ -17,7 +17,11 @@ struct ElementSpan {
 class PropertyWriter {
   public:
     PropertyWriter(ChangelistState& state, const OwedVersions& position, SendContext& context)
-        : state_(state), layout_(state.layout()), position_(position), context_(context) {}
+        : state_(state),
+          layout_(state.layout()),
+          position_(position),
+          group_position_(position.since_held()),
+          context_(context) {}
 
     /// The values of the handles of bits `begin` to `end`: from the shared buffer, or encoded.
     void write_values(std::uint32_t begin, std::uint32_t end, BitWriter& writer);
@@ -38,6 +42,12 @@ class PropertyWriter {
     [[nodiscard]] bool is_array(CmdIndex index) const noexcept {
         return layout_.cmd(index).type == RepLayoutCmdType::DynamicArray;
     }
+    /// What decides which elements of the array at `handle` are written: in an atomic group all
+    /// that the receiver may not hold.
+    [[nodiscard]] const OwedVersions& array_position(const RepScope& scope,
+                                                     RepHandle handle) const noexcept {
+        return layout_.find_group(scope, handle) == nullptr ? position_ : group_position_;
+    }
     /// Null when there is none, and when sharing is off.
     [[nodiscard]] const SharedPiece* find_piece(RepHandle handle, CmdIndex index) const noexcept;
     /// Null: it failed.
@@ -52,21 +62,31 @@ class PropertyWriter {
     void note_unmapped(const RepLayoutCmd& cmd);
     /// Writes the value again, see SendContext::is_validating. `bits` are those of the first time.
     void check_purity(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, BitReader bits);
+    /// One array that is being written.
+    struct ArrayFrame {
+        const ShadowArray& array;
+        const RepScope& element;
+        const OwedVersions& position;
+        std::uint32_t depth;
+    };
+
     void encode_array(CmdIndex index, const ShadowArray& array, ElementSpan span,
-                      std::uint32_t depth, BitWriter& writer);
+                      const OwedVersions& position, std::uint32_t depth, BitWriter& writer);
     /// The leaves of bits `begin` to `end` of the set of changed leaves.
-    void encode_elements(const ShadowArray& array, const RepScope& element, std::uint32_t begin,
-                         std::uint32_t end, std::uint32_t depth, BitWriter& writer);
-    void encode_element_leaf(CmdIndex index, ConstShadowBuffer element, std::uint32_t depth,
+    void encode_elements(const ArrayFrame& frame, std::uint32_t begin, std::uint32_t end,
+                         BitWriter& writer);
+    void encode_element_leaf(const ArrayFrame& frame, RepHandle handle, ConstShadowBuffer element,
                              BitWriter& writer);
-    void collect_elements(CmdIndex index, const ShadowArray& array, ElementSpan span,
-                          std::uint32_t depth, ChangeMask& changed) const;
-    [[nodiscard]] bool owes_leaf(CmdIndex leaf, Version last_changed, std::uint32_t element,
-                                 std::uint32_t depth, ConstShadowBuffer memory) const;
+    void collect_elements(const ArrayFrame& frame, ElementSpan span, ChangeMask& changed) const;
+    /// Adds to the groups of element `index` what the receiver may not hold of them.
+    void complete_groups(const ArrayFrame& frame, std::uint32_t index, ChangeMask& changed) const;
+    [[nodiscard]] bool owes_leaf(const ArrayFrame& frame, RepHandle leaf,
+                                 std::uint32_t index) const;
 
     ChangelistState& state_;
     const RepLayout& layout_;
     const OwedVersions& position_;
+    OwedVersions group_position_;
     SendContext& context_;
     RepHandle handle_;  // being written or measured
     bool is_measuring_ = false;

@@ -4,6 +4,8 @@
 
 #include "rep_layout_builder.h"
 
+#include <algorithm>
+
 namespace replayout {
 
 RepLayout::RepLayout(MemoryResource* resource)
@@ -14,9 +16,18 @@ RepLayout::RepLayout(MemoryResource* resource)
       handle_cmds_(resource),
       plain_row_ends_(resource),
       runs_(resource),
+      groups_(resource),
       diagnostics_(resource) {}
 
 RepLayout::~RepLayout() = default;
+
+const RepGroup* RepLayout::find_group(const RepScope& scope, RepHandle handle) const noexcept {
+    const std::span<const RepGroup> all = groups(scope);
+    const auto found = std::find_if(all.begin(), all.end(), [&](const RepGroup& group) {
+        return handle.value < group.handle_end;
+    });
+    return found != all.end() && handle.value >= found->handle_begin ? &*found : nullptr;
+}
 
 Result<std::unique_ptr<RepLayout>> RepLayout::create(const TypeRegistry& registry, const Type& type,
                                                      const RepLayoutOptions& options,

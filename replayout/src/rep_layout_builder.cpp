@@ -261,10 +261,25 @@ void RepLayoutBuilder::add_struct(const Property& property, const Cursor& cursor
             "promise has no effect");
     }
     const std::uint32_t handle_count = layout_->scopes_[cursor.scope].handle_count;
-    add_members(type, cursor);
+    const bool is_group = traits.is_atomic && !cursor.is_in_group;
+    Cursor members = cursor;
+    members.is_in_group = cursor.is_in_group || is_group;
+    add_members(type, members);
+    if (is_group) {
+        add_group(cursor.scope, handle_count);
+    }
     if (layout_->scopes_[cursor.scope].handle_count == handle_count) {
         diagnose("struct \"" + std::string(type.name()) +
                  "\" has no replicated member, so nothing of \"" + cursor.path + "\" is sent");
+    }
+}
+
+void RepLayoutBuilder::add_group(std::uint16_t scope, std::uint32_t handles_before) {
+    const std::uint32_t handle_count = layout_->scopes_[scope].handle_count;
+    if (error_.code == ErrorCode::Ok && handle_count > handles_before) {
+        groups_.push_back({scope,
+                           {static_cast<std::uint16_t>(handles_before + 1),
+                            static_cast<std::uint16_t>(handle_count + 1)}});
     }
 }
 
@@ -281,10 +296,10 @@ void RepLayoutBuilder::add_members(const Type& type, const Cursor& cursor) {
         for (std::uint32_t index = 0; index < property.array_dim; ++index) {
             fingerprint_.add(property.name);
             fingerprint_.add(index);
-            add_property(
-                property,
-                {cursor.scope, cursor.object_offset + property.offset + index * property.size,
-                 chain_hash(cursor.chain, property, index), cursor.path + "." + property.name});
+            add_property(property, {cursor.scope,
+                                    cursor.object_offset + property.offset + index * property.size,
+                                    chain_hash(cursor.chain, property, index),
+                                    cursor.path + "." + property.name, cursor.is_in_group});
         }
     }
     // Ends the member list, so that members of a nested struct and those after it do not run
@@ -401,11 +416,23 @@ void RepLayoutBuilder::finish_scope(RepScope& scope) {
     }
     scope.run_end = static_cast<std::uint32_t>(layout_->runs_.size());
     find_plain_rows(scope);
+    lay_down_groups(scope);
     if (scope.run_end - scope.run_start == 1) {
         const CompareRun& run = layout_->runs_[scope.run_start];
         scope.is_contiguous = run.size != 0 && run.object_offset.value == 0 &&
                               run.shadow_offset.value == 0 && run.size == scope.shadow_size;
     }
+}
+
+void RepLayoutBuilder::lay_down_groups(RepScope& scope) {
+    const auto number = static_cast<std::uint16_t>(&scope - layout_->scopes_.data());
+    scope.group_start = static_cast<std::uint32_t>(layout_->groups_.size());
+    for (const auto& [owner, group] : groups_) {
+        if (owner == number) {
+            layout_->groups_.push_back(group);
+        }
+    }
+    scope.group_end = static_cast<std::uint32_t>(layout_->groups_.size());
 }
 
 void RepLayoutBuilder::find_plain_rows(const RepScope& scope) {

@@ -8,6 +8,8 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace replayout {
 
@@ -24,6 +26,7 @@ class RepLayoutBuilder {
         std::uint32_t object_offset = 0;  ///< of the struct inside the scope's object memory
         std::uint64_t chain = 0;          ///< hash of names and kinds on the way here
         std::string path;                 ///< for messages
+        bool is_in_group = false;         ///< within an atomic struct of this scope
     };
 
     /// What the layout is to make of the quantisation of a property.
@@ -38,6 +41,7 @@ class RepLayoutBuilder {
     void add_condition(LifetimeCondition condition);
     void add_property(const Property& property, const Cursor& cursor);
     void add_struct(const Property& property, const Cursor& cursor);
+    void add_group(std::uint16_t scope, std::uint32_t handles_before);
     void add_members(const Type& type, const Cursor& cursor);
     void add_leaf(const Property& property, RepLayoutCmdType type, RepLayoutCmdFlags flags,
                   const Cursor& cursor);
@@ -48,6 +52,7 @@ class RepLayoutBuilder {
     void finish_scopes();
     void finish_scope(RepScope& scope);
     void find_plain_rows(const RepScope& scope);
+    void lay_down_groups(RepScope& scope);
     void add_run(RepScope& scope, const RepLayoutCmd& cmd, CmdIndex index);
     void diagnose(std::string message);
     void fail(ErrorCode code, const std::string& path, const char* reason);
@@ -57,6 +62,8 @@ class RepLayoutBuilder {
     MemoryResource* resource_;
     std::unique_ptr<RepLayout> layout_;
     Fingerprint fingerprint_;
+    /// Atomic groups in the order in which they were found, which within a scope ascends.
+    std::vector<std::pair<std::uint16_t, RepGroup>> groups_;  // with the scope
     Error error_;
 };
 

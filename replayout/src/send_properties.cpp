@@ -3,6 +3,8 @@
 
 #include "property_writer.h"
 
+#include <algorithm>
+
 namespace replayout {
 
 SendScratch::SendScratch(MemoryResource* resource)
@@ -45,15 +47,41 @@ void begin_send(SendScratch& scratch) noexcept {
     scratch.left_out.clear();
 }
 
+/// What cannot be told apart, from the handle of `bit` on: one value, or an atomic group.
+[[nodiscard]] std::uint32_t unit_end(const RepLayout& layout, std::uint32_t bit) noexcept {
+    const RepGroup* group = layout.find_group(layout.root(), RepHandle{bit + 1});
+    return group == nullptr ? bit + 1 : group->handle_end - 1u;
+}
+
+/// Where a value of an atomic group was left out, so is what else is owed of the group.
+void leave_out_groups(const RepLayout& layout, const ChangeMask& owed,
+                      Vector<RepHandle>& left_out) {
+    const std::size_t count = left_out.size();
+    for (std::size_t i = 0; i < count; ++i) {
+        const RepGroup* group = layout.find_group(layout.root(), left_out[i]);
+        if (group == nullptr) {
+            continue;
+        }
+        for (std::uint32_t bit = owed.next(group->handle_begin - 1u); bit + 1 < group->handle_end;
+             bit = owed.next(bit + 1)) {
+            if (std::find(left_out.begin(), left_out.end(), RepHandle{bit + 1}) == left_out.end()) {
+                left_out.push_back(RepHandle{bit + 1});
+            }
+        }
+    }
+}
+
 /// A set has been written, and values of it failed: writes it once more, without them.
-[[nodiscard]] SendResult write_without_failed(PropertyWriter& properties, const ChangeMask& owed,
-                                              BitWriter& writer, SendContext& context) {
+[[nodiscard]] SendResult write_without_failed(const RepLayout& layout, PropertyWriter& properties,
+                                              const ChangeMask& owed, BitWriter& writer,
+                                              SendContext& context) {
     SendScratch& scratch = context.scratch;
     ChangeMask& rest = scratch.part;
     rest.reset(owed.bit_count());
     for (std::uint32_t bit = owed.next(0); bit < owed.bit_count(); bit = owed.next(bit + 1)) {
         rest.set(bit);
     }
+    leave_out_groups(layout, owed, scratch.left_out);
     for (const RepHandle handle : scratch.left_out) {
         rest.clear(handle.value - 1);
     }
@@ -64,6 +92,81 @@ void begin_send(SendScratch& scratch) noexcept {
     write_block(properties, rest, writer, context);
     return SendResult::Whole;
 }
+
+/// Collects what fits into one part: whole values, and atomic groups whole.
+class PartCollector {
+  public:
+    PartCollector(const ChangelistState& state, PropertyWriter& properties, const ChangeMask& owed,
+                  SendScratch& scratch)
+        : layout_(state.layout()),
+          properties_(properties),
+          owed_(owed),
+          scratch_(scratch),
+          meter_(owed.bit_count()) {
+        scratch_.part.reset(owed.bit_count());
+    }
+
+    /// From the owed handle of bit `begin` on, as much as `room_bits` hold. Returns the bit of the
+    /// first that is left for another part, or the count of bits.
+    [[nodiscard]] std::uint32_t collect(std::uint32_t begin, std::size_t room_bits) {
+        first_ = begin;
+        std::uint32_t bit = begin;
+        while (bit < owed_.bit_count()) {
+            const std::uint32_t end = unit_end(layout_, bit);
+            const std::size_t failures = scratch_.left_out.size();
+            const std::size_t bits = measure(bit, end);
+            if (scratch_.left_out.size() != failures) {
+                leave_out_groups(layout_, owed_, scratch_.left_out);
+                bit = owed_.next(end);
+                first_ = scratch_.part.any() ? first_ : bit;
+                continue;
+            }
+            if (!add(bit, end, bits, room_bits)) {
+                break;
+            }
+            bit = owed_.next(end);
+        }
+        return bit;
+    }
+
+    /// The first handle's bit that was not left out.
+    [[nodiscard]] std::uint32_t first() const noexcept { return first_; }
+
+  private:
+    [[nodiscard]] std::size_t measure(std::uint32_t bit, std::uint32_t end) {
+        std::size_t bits = 0;
+        for (; bit < end; bit = owed_.next(bit + 1)) {
+            bits += properties_.measure(RepHandle{bit + 1});
+        }
+        return bits;
+    }
+
+    /// False: there is no room for it.
+    [[nodiscard]] bool add(std::uint32_t bit, std::uint32_t end, std::size_t bits,
+                           std::size_t room_bits) {
+        RunLengthMeter extended = meter_;
+        for (std::uint32_t i = bit; i < end; i = owed_.next(i + 1)) {
+            extended.add(i);
+        }
+        if (extended.bits(EmptySet::Impossible) + value_bits_ + bits > room_bits) {
+            return false;
+        }
+        meter_ = extended;
+        value_bits_ += bits;
+        for (std::uint32_t i = bit; i < end; i = owed_.next(i + 1)) {
+            scratch_.part.set(i);
+        }
+        return true;
+    }
+
+    const RepLayout& layout_;
+    PropertyWriter& properties_;
+    const ChangeMask& owed_;
+    SendScratch& scratch_;
+    RunLengthMeter meter_;
+    std::size_t value_bits_ = 0;
+    std::uint32_t first_ = 0;
+};
 
 /// Cuts one array between elements.
 class ArrayCutter {
@@ -163,7 +266,7 @@ SendResult send_properties(ChangelistState& state, const OwedVersions& position,
     SendResult result = SendResult::Whole;
     if (!writer.overflowed() && !context.scratch.left_out.empty()) {
         writer.rewind(start);
-        result = write_without_failed(properties, owed, writer, context);
+        result = write_without_failed(state.layout(), properties, owed, writer, context);
     }
     if (writer.overflowed()) {
         writer.rewind(start);
@@ -176,43 +279,31 @@ SendResult send_part(ChangelistState& state, const OwedVersions& position, const
                      RepCursor& begin, RepRange& range, BitWriter& writer, SendContext& context) {
     begin_send(context.scratch);
     PropertyWriter properties(state, position, context);
-    ChangeMask& part = context.scratch.part;
-    part.reset(owed.bit_count());
     if (begin.element > 0) {
+        context.scratch.part.reset(owed.bit_count());
         return send_array_part(state, properties, owed, begin, range, writer, context);
     }
-    RunLengthMeter meter(owed.bit_count());
-    std::size_t value_bits = 0;
-    std::uint32_t bit = owed.next(begin.handle.value - 1);
-    REPLAYOUT_ASSERT(bit < owed.bit_count());
-    std::uint32_t first = bit;
-    while (bit < owed.bit_count()) {
-        const std::size_t failures = context.scratch.left_out.size();
-        const std::size_t bits = properties.measure(RepHandle{bit + 1});
-        if (context.scratch.left_out.size() != failures) {
-            bit = owed.next(bit + 1);
-            first = part.any() ? first : bit;
-            continue;
-        }
-        RunLengthMeter extended = meter;
-        extended.add(bit);
-        if (extended.bits(EmptySet::Impossible) + value_bits + bits > writer.bits_left()) {
-            break;
-        }
-        meter = extended;
-        value_bits += bits;
-        part.set(bit);
-        bit = owed.next(bit + 1);
-    }
+    PartCollector part(state, properties, owed, context.scratch);
+    const std::uint32_t begin_bit = owed.next(begin.handle.value - 1);
+    REPLAYOUT_ASSERT(begin_bit < owed.bit_count());
+    const std::uint32_t bit = part.collect(begin_bit, writer.bits_left());
+    const std::uint32_t first = part.first();
     if (first == owed.bit_count()) {
         begin = {RepHandle{bit + 1}, 0};
         return SendResult::Nothing;
     }
     if (bit == first) {
+        const RepGroup* group =
+            state.layout().find_group(state.layout().root(), RepHandle{first + 1});
+        if (group != nullptr) {
+            range = {group->handle_begin, group->handle_end, 0, RepRange::no_end};
+            begin = {RepHandle{group->handle_end}, 0};
+            return SendResult::ValueTooLarge;
+        }
         begin = {RepHandle{first + 1}, 0};
         return send_array_part(state, properties, owed, begin, range, writer, context);
     }
-    write_block(properties, part, writer, context);
+    write_block(properties, context.scratch.part, writer, context);
     REPLAYOUT_ASSERT(!writer.overflowed());
     const bool is_last = bit == owed.bit_count();
     range = {first + 1, is_last ? RepRange::no_end : bit + 1, 0, RepRange::no_end};

@@ -198,6 +198,11 @@ const Type* RandomTypes::add_type(TypeKind kind, const std::string& name, const 
     if (has_header) {
         builder.ops(headed_struct_ops(size, alignment));
     }
+    if (kind == TypeKind::Struct) {
+        StructTraits traits;
+        traits.is_atomic = random_.percent(25);
+        builder.traits(traits);
+    }
     for (Property& property : properties) {
         builder.property(std::move(property));
     }

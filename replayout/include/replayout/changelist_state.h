@@ -88,6 +88,11 @@ class ChangelistState {
     [[nodiscard]] const SharedSerialization& shared() const noexcept { return shared_; }
 
   private:
+    /// owes(), atomic groups not looked at.
+    [[nodiscard]] bool owes_alone(const OwedVersions& position, RepHandle handle) const noexcept;
+    /// Adds to each atomic group of which something is owed what the receiver may not hold of it.
+    void complete_groups(const OwedVersions& position, ChangeMask& owed) const noexcept;
+
     const RepLayout* layout_;
     ShadowState shadow_;
     Vector<Version> last_changed_;  // by handle

@@ -56,6 +56,11 @@ struct OwedVersions {
     /// The receiver holds, of each property, its value at sent_version (SendingRepState::is_exact):
     /// what is back at that value is not owed. False is always safe, and the same where nothing is.
     bool is_exact = false;
+    /// Everything that last changed at this version or before has arrived, for certain: what is
+    /// under way or lost is newer. Asked where a layout needs it (RepLayout::needs_held_version),
+    /// to be left at 0 elsewhere, so that receivers have more in common. 0, nothing is certain, is
+    /// always safe. See InFlightVersions.
+    Version held_version = 0;
 
     constexpr OwedVersions() noexcept = default;
     constexpr explicit OwedVersions(const SendingRepState& state,
@@ -64,6 +69,14 @@ struct OwedVersions {
 
     [[nodiscard]] constexpr bool owes(Version last_changed) const noexcept {
         return last_changed > sent_version || lost.contains(last_changed);
+    }
+
+    /// The question of a receiver of whom only is known what it holds.
+    [[nodiscard]] constexpr OwedVersions since_held() const noexcept {
+        OwedVersions question;
+        question.sent_version = held_version;
+        question.held_version = held_version;
+        return question;
     }
 
     friend constexpr bool operator==(const OwedVersions&, const OwedVersions&) noexcept = default;

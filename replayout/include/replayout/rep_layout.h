@@ -89,6 +89,17 @@ class RepLayout {
         REPLAYOUT_ASSERT(handle.value >= 1 && handle.value <= scope.handle_count);
         return RepHandle{plain_row_ends_[scope.first_handle_cmd + handle.value - 1]};
     }
+    /// Atomic groups of the scope, in ascending order; they do not overlap.
+    [[nodiscard]] std::span<const RepGroup> groups(const RepScope& scope) const noexcept {
+        return std::span(groups_).subspan(scope.group_start, scope.group_end - scope.group_start);
+    }
+    /// The group that a leaf belongs to, or null.
+    [[nodiscard]] const RepGroup* find_group(const RepScope& scope,
+                                             RepHandle handle) const noexcept;
+
+    /// What is owed depends on what has arrived for certain; see OwedVersions::held_version.
+    [[nodiscard]] bool needs_held_version() const noexcept { return !groups_.empty(); }
+
     [[nodiscard]] const RepLayoutCmd& cmd(CmdIndex index) const noexcept {
         return cmds_[index.value];
     }
@@ -126,6 +137,7 @@ class RepLayout {
     std::pmr::vector<CmdIndex> handle_cmds_;
     std::pmr::vector<std::uint16_t> plain_row_ends_;  // handles, in the order of handle_cmds_
     std::pmr::vector<CompareRun> runs_;
+    std::pmr::vector<RepGroup> groups_;  // by scope
     std::pmr::vector<std::string> diagnostics_;
     Digest128 fingerprint_;
     std::unique_ptr<ShadowState> archetype_;

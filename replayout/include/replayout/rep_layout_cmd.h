@@ -123,6 +123,12 @@ struct CompareRun {
     CmdIndex cmd_end;
 };
 
+/// The leaves of a struct with the trait "atomic": owed together, sent in one block.
+struct RepGroup {
+    std::uint16_t handle_begin = 0;  ///< in the scope
+    std::uint16_t handle_end = 0;    ///< one past the last
+};
+
 /// What lies in one block of memory: the object itself (scope 0) or an element of a dynamic array.
 struct RepScope {
     CmdIndex cmd_start;
@@ -131,6 +137,8 @@ struct RepScope {
     std::uint32_t first_handle_cmd = 0;  ///< into RepLayout's table of handle to command
     std::uint32_t run_start = 0;         ///< into RepLayout::runs()
     std::uint32_t run_end = 0;
+    std::uint32_t group_start = 0;  ///< into RepLayout's groups
+    std::uint32_t group_end = 0;
     std::uint32_t shadow_size = 0;       ///< bytes, a multiple of the alignment
     std::uint32_t shadow_alignment = 1;  ///< bytes
     /// The whole element is one run of plain bytes without padding, equal in object and shadow.

@@ -70,7 +70,9 @@ enum class SendResult : std::uint8_t {
     Part,        ///< what fits was written; go on with the rest at `begin`
     DoesNotFit,  ///< nothing was written; the writer holds other things, or its room is too small
     Nothing,     ///< nothing was written: of all that was owed, net_serialize failed
-    ValueTooLarge,  ///< nothing was written; the value at `range` alone exceeds an empty packet
+    /// Nothing was written; the value at `range`, or the atomic group, alone exceeds an empty
+    /// packet.
+    ValueTooLarge,
 };
 
 /// Where a large object goes on after a part.

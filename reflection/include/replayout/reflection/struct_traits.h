@@ -47,6 +47,7 @@ struct StructTraits {
     bool has_net_delta_serializer = false;
     bool has_identical = false;
     bool has_copy = false;
+    bool is_atomic = false;
     NetSerializeFunction net_serialize = nullptr;
     NetDeltaSerializeFunction net_delta_serialize = nullptr;
     IdenticalFunction identical = nullptr;
@@ -66,6 +67,11 @@ struct DefaultStructTraits {
     static constexpr bool with_identical_via_equality = false;
     /// `void copy_from(const T& other)`
     static constexpr bool with_copy = false;
+    /// Its members travel as those of any struct, each when it changed; but a receiver never sees
+    /// some of a change without the others, whatever is lost: a struct without it is only as whole
+    /// as the packets that arrive. No effect together with with_net_serializer, which always
+    /// writes the whole struct.
+    static constexpr bool with_atomic = false;
 };
 
 /// What `T` promises; to be specialised.
@@ -173,6 +179,7 @@ template <typename T>
     traits.has_net_delta_serializer = Promised::with_net_delta_serializer;
     traits.has_identical = Promised::with_identical || Promised::with_identical_via_equality;
     traits.has_copy = Promised::with_copy;
+    traits.is_atomic = Promised::with_atomic;
     if constexpr (Promised::with_net_serializer) {
         traits.net_serialize = detail::net_serialize_of<T>();
     }

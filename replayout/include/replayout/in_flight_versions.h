@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+//
+// What a receiver holds for certain while packets to it are under way: for layouts that need to
+// know (RepLayout::needs_held_version), beside the SendingRepState.
+//
+//     versions in flight    (7, 9]   (9, 12]            nothing lost
+//     held version          7: whatever becomes of the two, all up to 7 is there
+#pragma once
+
+#include <replayout/reflection/memory.h>
+#include <replayout/sending_rep_state.h>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace replayout {
+
+/// The oldest versions that each record in flight of one pair carries. Records must be resolved in
+/// the order in which they were sent. Takes memory for the most that were in flight at a time.
+class InFlightVersions {
+  public:
+    explicit InFlightVersions(MemoryResource* resource) : after_(Allocator<Version>(resource)) {}
+
+    /// A packet with this record goes out.
+    void sent(const SentVersions& record) {
+        after_.push_back(record.lost.is_empty() ? record.sent.after
+                                                : std::min(record.sent.after, record.lost.after));
+    }
+    /// The oldest record in flight was delivered or lost.
+    void resolved() noexcept {
+        REPLAYOUT_ASSERT(!after_.empty());
+        after_.erase(after_.begin());
+    }
+
+    /// OwedVersions::held_version of the pair.
+    [[nodiscard]] Version held_version(const SendingRepState& state) const noexcept {
+        Version held = state.lost.is_empty() ? state.sent_version
+                                             : std::min(state.sent_version, state.lost.after);
+        for (const Version after : after_) {
+            held = std::min(held, after);
+        }
+        return held;
+    }
+
+    [[nodiscard]] std::size_t count() const noexcept { return after_.size(); }
+
+  private:
+    Vector<Version> after_;  // oldest first; as many as packets in flight, so a few
+};
+
+}  // namespace replayout

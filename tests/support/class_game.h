@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+//
+// A game of one class, played by a server and clients over a simulated network.
+//
+//     ClassGame<Pawn> game(build_pawn);
+//     game.join();
+//     const ObjectHandle pawn = game.add();
+//     game.object(pawn).health = 7;
+//     REQUIRE(game.settle());
+//     CHECK(game.object_on(0, pawn).health == 7);
+#pragma once
+
+#include <replayout/netdriver/net_driver.h>
+#include <replayout/netdriver/simulated_network.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "support/catch.h"
+#include "support/test_layout.h"
+
+namespace replayout::test {
+
+struct ClassGameOptions {
+    LinkSettings link;
+    std::uint64_t seed = 1;
+    bool is_sharing = true;
+    RepLayoutOptions layout;
+};
+
+template <typename T>
+class ClassGame {
+  public:
+    explicit ClassGame(BuildType build, const ClassGameOptions& options = {})
+        : options_(options),
+          layout_(build, options.layout),
+          network_(network_settings(options.link), options.seed, std::pmr::get_default_resource()),
+          now_(NetTime::from_milliseconds(1'000)) {
+        server_ = make_host(0, server_peer);
+        REQUIRE(server_->driver.listen());
+    }
+
+    [[nodiscard]] NetDriver& driver() { return server_->driver; }
+    [[nodiscard]] NetDriver& client_driver(std::size_t client) { return clients_[client]->driver; }
+    [[nodiscard]] SimulatedNetwork& network() noexcept { return network_; }
+    [[nodiscard]] const RepLayout& layout() const noexcept { return *layout_; }
+    [[nodiscard]] std::size_t client_count() const noexcept { return clients_.size(); }
+
+    std::size_t join() {
+        const std::size_t client = clients_.size();
+        clients_.push_back(make_host(client + 1, peer_of(client)));
+        REQUIRE(clients_.back()->driver.connect(server_peer, now_));
+        return client;
+    }
+    [[nodiscard]] static constexpr PeerId peer_of(std::size_t client) noexcept {
+        return {client + 2};
+    }
+
+    ObjectHandle add() {
+        const ObjectHandle handle = server_->world.add();
+        ids_[handle] = server_->driver.add_object(*layout_, handle);
+        return handle;
+    }
+    void remove(ObjectHandle object) {
+        server_->driver.remove_object(ids_.at(object));
+        ids_.erase(object);
+        server_->world.despawn(object);
+    }
+    [[nodiscard]] NetObjectId id_of(ObjectHandle object) const { return ids_.at(object); }
+    [[nodiscard]] T& object(ObjectHandle object) { return server_->world.at(object); }
+    /// Null: the client does not have it.
+    [[nodiscard]] T* find_on(std::size_t client, ObjectHandle object) {
+        Host& host = *clients_[client];
+        const NetGUID guid = server_->driver.guid_of(ids_.at(object));
+        const ObjectHandle found = host.driver.guids().find_object(guid);
+        return found.is_null() ? nullptr : &host.world.at(found);
+    }
+    [[nodiscard]] T& object_on(std::size_t client, ObjectHandle object) {
+        T* found = find_on(client, object);
+        REQUIRE(found != nullptr);
+        return *found;
+    }
+    /// The handle by which the client knows the object; null when it does not.
+    [[nodiscard]] ObjectHandle handle_on(std::size_t client, ObjectHandle object) {
+        return clients_[client]->driver.guids().find_object(
+            server_->driver.guid_of(ids_.at(object)));
+    }
+
+    void tick() {
+        now_ = now_.plus_milliseconds(tick_ms);
+        network_.advance(now_);
+        server_->driver.tick_dispatch(now_);
+        server_->driver.tick_flush(now_);
+        for (const auto& client : clients_) {
+            client->driver.tick_dispatch(now_);
+            client->driver.tick_flush(now_);
+        }
+    }
+    /// Ticks until nothing is owed or under way. False: it does not come to that.
+    [[nodiscard]] bool settle() {
+        for (std::uint32_t i = 0; i < 2'000; ++i) {
+            tick();
+            const bool are_joined =
+                std::all_of(clients_.begin(), clients_.end(), [](const auto& client) {
+                    return client->driver.state() == ConnectionState::Joined;
+                });
+            if (are_joined && server_->driver.is_settled()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+  private:
+    static constexpr PeerId server_peer{1};
+    static constexpr std::int64_t tick_ms = 20;
+
+    class World final : public NetWorld {
+      public:
+        explicit World(std::uint64_t first_handle) : next_handle_(first_handle) {}
+
+        ObjectHandle add() {
+            const ObjectHandle handle{next_handle_++};
+            objects_[handle] = std::make_unique<T>();
+            return handle;
+        }
+        [[nodiscard]] T& at(ObjectHandle handle) { return *objects_.at(handle); }
+
+        void* object_memory(ObjectHandle object) override { return objects_.at(object).get(); }
+        ObjectHandle spawn(const SpawnInfo&) override { return add(); }
+        void despawn(ObjectHandle object) override { objects_.erase(object); }
+
+      private:
+        std::map<ObjectHandle, std::unique_ptr<T>> objects_;
+        std::uint64_t next_handle_;
+    };
+
+    struct Host {
+        Host(const NetDriverSettings& settings, Transport& transport, const RepLayout& layout,
+             std::uint64_t first_handle)
+            : world(first_handle), driver(settings, transport, world) {
+            REQUIRE(driver.add_layout(layout));
+        }
+
+        World world;
+        NetDriver driver;
+    };
+
+    [[nodiscard]] static SimulatedNetworkSettings network_settings(const LinkSettings& link) {
+        SimulatedNetworkSettings settings;
+        settings.link = link;
+        settings.datagram_bytes_max = 1'400;
+        return settings;
+    }
+
+    [[nodiscard]] std::unique_ptr<Host> make_host(std::size_t number, PeerId peer) {
+        constexpr std::uint64_t handles_per_host = 1'000'000;
+        NetDriverSettings settings;
+        settings.seed = options_.seed + number;
+        settings.is_sharing = options_.is_sharing;
+        return std::make_unique<Host>(settings, network_.endpoint(peer), *layout_,
+                                      1'000 + number * handles_per_host);
+    }
+
+    ClassGameOptions options_;
+    TestLayout layout_;
+    SimulatedNetwork network_;
+    NetTime now_;
+    std::unique_ptr<Host> server_;
+    std::vector<std::unique_ptr<Host>> clients_;
+    std::map<ObjectHandle, NetObjectId> ids_;
+};
+
+}  // namespace replayout::test
