@@ -16,7 +16,7 @@ namespace {
 /// to take.
 [[nodiscard]] Status check_arrays(const RepLayout& layout, const NetConfig& config) {
     for (const RepLayoutCmd& cmd : layout.cmds()) {
-        if (cmd.type != RepLayoutCmdType::DynamicArray) {
+        if (!is_array(cmd.type)) {
             continue;
         }
         const std::uint64_t bytes =

@@ -12,7 +12,7 @@ namespace replayout {
 namespace {
 
 [[nodiscard]] bool is_array(const RepLayout& layout, RepHandle handle) noexcept {
-    return layout.cmd(layout.cmd_of(layout.root(), handle)).type == RepLayoutCmdType::DynamicArray;
+    return replayout::is_array(layout.cmd(layout.cmd_of(layout.root(), handle)).type);
 }
 
 }  // namespace

@@ -357,6 +357,33 @@ Status check_elements(const TypeRegistry& registry, const Property& property,
     return {};
 }
 
+/// A key must lie in the elements, and elements must be able to change places.
+Status check_key(const Property& property, const Culprit& culprit) {
+    const ArrayKey& key = property.array_key;
+    if (!key) {
+        return {};
+    }
+    if (property.kind != PropertyKind::DynamicArray ||
+        property.element->kind != PropertyKind::Struct) {
+        return culprit.refuse(ErrorCode::InvalidArgument,
+                              {"has a key and is no dynamic array of structs"});
+    }
+    if (key.size > 8 || !is_power_of_two(key.size)) {
+        return culprit.refuse(ErrorCode::InvalidSize, {"has a key of ", number(key.size),
+                                                       " bytes; 1, 2, 4 and 8 are possible"});
+    }
+    if (std::uint64_t{key.offset} + key.size > property.element->size) {
+        return culprit.refuse(ErrorCode::OffsetOutsideType,
+                              {"has a key that lies outside of its elements (offset ",
+                               number(key.offset), ", ", number(key.size), " bytes)"});
+    }
+    if (property.array.swap_elements == nullptr) {
+        return culprit.refuse(ErrorCode::MissingOperation,
+                              {"has a key, and elements that cannot be swapped"});
+    }
+    return {};
+}
+
 Status check_place(const TypeDescription& type, const Property& property, const Culprit& culprit) {
     if (property.array_dim == 0) {
         return culprit.refuse(ErrorCode::InvalidArrayDim, {"is a C array of no elements"});
@@ -416,6 +443,9 @@ Status check_property(const TypeRegistry& registry, const TypeDescription& type,
     }
     if (is_array(property.kind)) {
         if (Status checked = check_elements(registry, property, culprit); !checked) {
+            return checked;
+        }
+        if (Status checked = check_key(property, culprit); !checked) {
             return checked;
         }
     }

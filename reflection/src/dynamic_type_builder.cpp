@@ -82,6 +82,26 @@ DynamicTypeBuilder& DynamicTypeBuilder::quantised(const Quantisation& quantisati
     return *this;
 }
 
+DynamicTypeBuilder& DynamicTypeBuilder::keyed_by(std::uint32_t offset, std::uint32_t size,
+                                                 ArrayOrder order) {
+    if (description_.properties.empty()) {
+        return refuse(misuse("has a key before its first property"));
+    }
+    ArrayKey& key = description_.properties.back().array_key;
+    key.offset = offset;
+    key.size = size;
+    key.order = order;
+    return *this;
+}
+
+DynamicTypeBuilder& DynamicTypeBuilder::fast_array(const FastArrayOps& fast) {
+    if (description_.properties.empty()) {
+        return refuse(misuse("has a fast array before its first property"));
+    }
+    description_.properties.back().array_key.fast = fast;
+    return *this;
+}
+
 DynamicTypeBuilder& DynamicTypeBuilder::function(std::string_view name, FunctionFlags flags,
                                                  const Type* parameters) {
     description_.functions.push_back({std::string(name), flags, parameters});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/changelist_state.h>
 
+#include <replayout/keyed_array.h>
+
 #include "compare_properties.h"
 
 namespace replayout {
@@ -40,7 +42,7 @@ bool ChangelistState::update(const void* object, PackageMap& package_map,
         ++counters.properties_changed;
         const RepLayoutCmd& cmd =
             layout_->cmd(layout_->cmd_of(layout_->root(), RepHandle{bit + 1}));
-        if (cmd.type != RepLayoutCmdType::DynamicArray) {
+        if (!is_array(cmd.type)) {
             previous_.finish_change(cmd, shadow() + cmd.shadow_offset);
         }
     }
@@ -135,8 +137,13 @@ bool ChangelistState::owes_alone(const OwedVersions& position, RepHandle handle)
     }
     const CmdIndex index = layout_->cmd_of(layout_->root(), handle);
     const RepLayoutCmd& cmd = layout_->cmd(index);
-    if (cmd.type != RepLayoutCmdType::DynamicArray) {
+    if (!is_array(cmd.type)) {
         return position.owes(last_changed);
+    }
+    if (cmd.type == RepLayoutCmdType::KeyedArray) {
+        return owes_keyed_array(*layout_, index,
+                                shadow_value<ShadowKeyedArray>(shadow() + cmd.shadow_offset),
+                                position);
     }
     // An array's last change may lie elsewhere than the change that was lost.
     return owes_array(*layout_, index, shadow_value<ShadowArray>(shadow() + cmd.shadow_offset),

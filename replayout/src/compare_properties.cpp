@@ -17,14 +17,6 @@ namespace replayout {
 
 namespace {
 
-/// New: the element did not exist before, so every leaf counts as changed, whatever its value. A
-/// regrown element may equal a fresh shadow while some client still holds the old one.
-enum class ElementAge : std::uint8_t { Known, New };
-
-[[nodiscard]] bool update_scope(CompareContext& context, const RepScope& scope,
-                                ConstObjectBuffer object, ShadowBuffer shadow,
-                                Version* leaf_versions, ElementAge age);
-
 /// `leaf` is about to be overwritten.
 void before_change(const CompareContext& context, const RepLayoutCmd& cmd, ConstShadowBuffer leaf) {
     if (context.previous != nullptr) {
@@ -137,7 +129,7 @@ void before_change(const CompareContext& context, const RepLayoutCmd& cmd, Const
         const ShadowBuffer to(kept.elements + std::size_t{i} * element.shadow_size);
         Version* versions = kept.versions + std::size_t{i} * element.handle_count;
         const ElementAge age = i < known_count ? ElementAge::Known : ElementAge::New;
-        is_changed = update_scope(context, element, from, to, versions, age) || is_changed;
+        is_changed = update_element(context, element, from, to, versions, age) || is_changed;
     }
     context.previous = previous;
     return is_changed;
@@ -157,6 +149,12 @@ void before_change(const CompareContext& context, const RepLayoutCmd& cmd, Const
             return update_struct(context, cmd, from, to);
         case RepLayoutCmdType::DynamicArray:
             return update_array(context, index, from, to);
+        case RepLayoutCmdType::KeyedArray: {
+            PreviousValues* const previous = std::exchange(context.previous, nullptr);
+            const bool is_changed = update_keyed_array(context, index, from, to);
+            context.previous = previous;
+            return is_changed;
+        }
         case RepLayoutCmdType::BitBool:
             return update_bit(context, cmd, from, to);
         case RepLayoutCmdType::Quantised:
@@ -212,20 +210,20 @@ void update_differing(CompareContext& context, const RepScope& scope, ConstObjec
     }
 }
 
-bool update_scope(CompareContext& context, const RepScope& scope, ConstObjectBuffer object,
-                  ShadowBuffer shadow, Version* leaf_versions, ElementAge age) {
+}  // namespace
+
+bool update_element(CompareContext& context, const RepScope& element, ConstObjectBuffer object,
+                    ShadowBuffer shadow, Version* leaf_versions, ElementAge age) {
     bool is_changed = age == ElementAge::New;
-    update_differing(context, scope, object, shadow, [&](std::uint32_t leaf) {
+    update_differing(context, element, object, shadow, [&](std::uint32_t leaf) {
         leaf_versions[leaf] = context.version;
         is_changed = true;
     });
     if (age == ElementAge::New) {
-        std::fill_n(leaf_versions, scope.handle_count, context.version);
+        std::fill_n(leaf_versions, element.handle_count, context.version);
     }
     return is_changed;
 }
-
-}  // namespace
 
 namespace {
 

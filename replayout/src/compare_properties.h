@@ -27,6 +27,20 @@ struct CompareContext {
     std::uint64_t over_limit_count = 0;
 };
 
+/// New: the element did not exist before, so every leaf counts as changed, whatever its value. A
+/// regrown element may equal a fresh shadow while some client still holds the old one.
+enum class ElementAge : std::uint8_t { Known, New };
+
+/// An element of an array against its shadow, with a version for each leaf. Returns whether
+/// anything changed. CompareContext::previous must be null: what elements were is not kept.
+[[nodiscard]] bool update_element(CompareContext& context, const RepScope& element,
+                                  ConstObjectBuffer object, ShadowBuffer shadow,
+                                  Version* leaf_versions, ElementAge age);
+
+/// The keyed array at `object` against its shadow at `shadow`. Returns whether anything changed.
+[[nodiscard]] bool update_keyed_array(CompareContext& context, CmdIndex index,
+                                      ConstObjectBuffer object, ShadowBuffer shadow);
+
 /// One pass over the object. `changed` has a bit per handle and is empty on entry.
 /// Returns whether anything changed.
 [[nodiscard]] bool compare_properties(CompareContext& context, ConstObjectBuffer object,

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/materialized_shadow.h>
 
+#include <replayout/keyed_array.h>
 #include <replayout/net_archive.h>
 #include <replayout/quantise.h>
 
 #include "struct_value.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 namespace replayout {
 
@@ -70,6 +73,8 @@ class BlockDecoder {
                 return decode_struct(*layout_.cmd(index).property->struct_type, leaf);
             case RepLayoutCmdType::DynamicArray:
                 return decode_array(index, shadow_value<ShadowArray>(leaf));
+            case RepLayoutCmdType::KeyedArray:
+                return decode_keyed_array(index, shadow_value<ShadowKeyedArray>(leaf));
             case RepLayoutCmdType::BitBool:
                 *leaf.data() = std::byte{reader_.read_bool() ? std::uint8_t{1} : std::uint8_t{0}};
                 return;
@@ -158,6 +163,85 @@ class BlockDecoder {
         decode_values(element, changed, array.elements, element.shadow_size);
     }
 
+    /// Keys that ascend.
+    [[nodiscard]] std::uint64_t decode_key(std::uint64_t& next) {
+        const std::uint64_t key = next + reader_.read_packed_uint();
+        next = key + 1;
+        return key;
+    }
+
+    void remove_element(const RepScope& element, ShadowKeyedArray& array, std::uint32_t index) {
+        // The last one takes its place: the order is that of the ranks.
+        ShadowArray rest;
+        memory_.make_room(element, rest, array.count());
+        Vector<ShadowKeyedArray::Item> items(array.items.get_stored_allocator());
+        for (std::uint32_t i = 0; i < array.count(); ++i) {
+            if (i == index) {
+                memory_.destroy_element(element, array.elements, i);
+            } else {
+                memory_.move_element(element, array.elements, i, rest);
+                items.push_back(array.items[i]);
+            }
+        }
+        array.elements.count = 0;
+        std::swap(array.elements, rest);
+        memory_.free_array(element, rest);
+        array.items.swap(items);
+    }
+
+    [[nodiscard]] static std::uint32_t find_element(const ShadowKeyedArray& array,
+                                                    std::uint64_t key) {
+        std::uint32_t index = 0;
+        while (index < array.count() && array.items[index].key != key) {
+            ++index;
+        }
+        return index;
+    }
+
+    void decode_keyed_array(CmdIndex index, ShadowKeyedArray& array) {
+        const RepScope& element = layout_.element_scope(index);
+        const bool is_full_set = reader_.read_bool();
+        const std::uint64_t removed = is_full_set ? 0 : reader_.read_packed_uint();
+        std::uint64_t next = 0;
+        for (std::uint64_t i = 0; i < removed && !reader_.failed(); ++i) {
+            const std::uint32_t gone = find_element(array, decode_key(next));
+            if (gone < array.count()) {
+                remove_element(element, array, gone);
+            }
+        }
+        const std::uint64_t listed = reader_.read_packed_uint();
+        Vector<std::uint64_t> keys(Allocator<std::uint64_t>{resource_});
+        next = 0;
+        for (std::uint64_t i = 0; i < listed && !reader_.failed(); ++i) {
+            keys.push_back(decode_key(next));
+            decode_keyed_element(index, array, keys.back());
+        }
+        for (std::uint32_t i = array.count(); is_full_set && i-- > 0;) {
+            if (std::find(keys.begin(), keys.end(), array.items[i].key) == keys.end()) {
+                remove_element(element, array, i);
+            }
+        }
+    }
+
+    void decode_keyed_element(CmdIndex index, ShadowKeyedArray& array, std::uint64_t key) {
+        const RepLayoutCmd& cmd = layout_.cmd(index);
+        const RepScope& element = layout_.element_scope(index);
+        const std::uint32_t place = find_element(array, key);
+        if (place == array.count()) {
+            memory_.resize_array(cmd, element, array.elements, place + 1);
+            array.items.push_back({key, 0, 0, 0, 0});
+        }
+        if (cmd.property->array_key.order == ArrayOrder::Kept && reader_.read_bool()) {
+            const auto bits = static_cast<std::uint32_t>(reader_.read_packed_uint());
+            const std::uint32_t sign = (bits & 1) != 0 ? 0xFFFF'FFFFu : 0;
+            array.items[place].rank = static_cast<std::int32_t>((bits >> 1) ^ sign);
+        }
+        ChangeMask leaves(resource_);
+        read_change_mask(reader_, leaves, element.handle_count, EmptySet::Possible);
+        decode_values(element, leaves,
+                      array.elements.elements + std::size_t{place} * element.shadow_size, 0);
+    }
+
     const RepLayout& layout_;
     const ShadowMemory& memory_;
     PackageMap& package_map_;
@@ -223,6 +307,9 @@ class ValueComparer {
             case RepLayoutCmdType::DynamicArray:
                 return equal_arrays(layout_.element_scope(index), shadow_value<ShadowArray>(left),
                                     shadow_value<ShadowArray>(right));
+            case RepLayoutCmdType::KeyedArray:
+                return equal_keyed_arrays(index, shadow_value<ShadowKeyedArray>(left),
+                                          shadow_value<ShadowKeyedArray>(right));
             case RepLayoutCmdType::Quantised:
                 return std::memcmp(left.data(), right.data(),
                                    quantised_size(cmd.property->quantisation)) == 0;
@@ -245,14 +332,45 @@ class ValueComparer {
             return false;
         }
         for (std::size_t i = 0; i < left.count; ++i) {
-            const ConstShadowBuffer left_element(left.elements + i * element.shadow_size);
-            const ConstShadowBuffer right_element(right.elements + i * element.shadow_size);
-            for (RepHandle handle{1}; handle.value <= element.handle_count; ++handle.value) {
-                const CmdIndex index = layout_.cmd_of(element, handle);
-                const ShadowOffset offset = layout_.cmd(index).shadow_offset;
-                if (!equal(index, left_element + offset, right_element + offset)) {
-                    return false;
-                }
+            if (!equal_elements(element, ConstShadowBuffer(left.elements + i * element.shadow_size),
+                                ConstShadowBuffer(right.elements + i * element.shadow_size))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    [[nodiscard]] bool equal_elements(const RepScope& element, ConstShadowBuffer left,
+                                      ConstShadowBuffer right) const {
+        for (RepHandle handle{1}; handle.value <= element.handle_count; ++handle.value) {
+            const CmdIndex index = layout_.cmd_of(element, handle);
+            const ShadowOffset offset = layout_.cmd(index).shadow_offset;
+            if (!equal(index, left + offset, right + offset)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// By key, and where order is kept also by rank.
+    [[nodiscard]] bool equal_keyed_arrays(CmdIndex index, const ShadowKeyedArray& left,
+                                          const ShadowKeyedArray& right) const {
+        const RepScope& element = layout_.element_scope(index);
+        const bool has_order = layout_.cmd(index).property->array_key.order == ArrayOrder::Kept;
+        if (left.count() != right.count()) {
+            return false;
+        }
+        for (std::size_t i = 0; i < left.count(); ++i) {
+            std::size_t other = 0;
+            while (other < right.count() && right.items[other].key != left.items[i].key) {
+                ++other;
+            }
+            if (other == right.count() ||
+                (has_order && left.items[i].rank != right.items[other].rank) ||
+                !equal_elements(
+                    element, ConstShadowBuffer(left.elements.elements + i * element.shadow_size),
+                    ConstShadowBuffer(right.elements.elements + other * element.shadow_size))) {
+                return false;
             }
         }
         return true;
@@ -291,6 +409,8 @@ class ValueComparer {
             return "a struct " + std::string(cmd.property->struct_type->name());
         case RepLayoutCmdType::DynamicArray:
             return std::to_string(shadow_value<ShadowArray>(leaf).count) + " elements";
+        case RepLayoutCmdType::KeyedArray:
+            return std::to_string(shadow_value<ShadowKeyedArray>(leaf).count()) + " elements";
         case RepLayoutCmdType::Quantised:
             return "integers " + hex_text(leaf.data(), quantised_size(cmd.property->quantisation));
         default:

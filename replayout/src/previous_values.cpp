@@ -64,7 +64,7 @@ void PreviousValues::allocate() {
 }
 
 void PreviousValues::keep(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, Version last_changed) {
-    REPLAYOUT_ASSERT(cmd.type != RepLayoutCmdType::DynamicArray);
+    REPLAYOUT_ASSERT(!is_array(cmd.type));
     if (starts_.empty()) {
         allocate();
     }

@@ -102,6 +102,8 @@ bool PropertyReader::read_value(CmdIndex index, const Place& place) {
             return read_struct(cmd, place);
         case RepLayoutCmdType::DynamicArray:
             return read_array(index, place);
+        case RepLayoutCmdType::KeyedArray:
+            return read_keyed_array(index, place);
         case RepLayoutCmdType::BitBool:
             return read_bit(cmd, memory);
         case RepLayoutCmdType::Quantised:

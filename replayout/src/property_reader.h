@@ -67,6 +67,7 @@ class PropertyReader {
     [[nodiscard]] bool apply_block();
 
   private:
+    friend class KeyedArrayReader;
     /// Where a scope's memory is, and the way there.
     struct Place {
         std::byte* memory = nullptr;  ///< null when checking
@@ -86,6 +87,7 @@ class PropertyReader {
     bool read_object(const RepLayoutCmd& cmd, const Place& place);
     bool read_struct(const RepLayoutCmd& cmd, const Place& place);
     bool read_array(CmdIndex index, const Place& place);
+    bool read_keyed_array(CmdIndex index, const Place& place);
     bool check_count(const RepLayoutCmd& cmd, std::size_t old_count, std::uint64_t count);
     bool resize_array(const RepLayoutCmd& cmd, const RepScope& element, const Place& place,
                       std::byte* array, std::uint32_t count);

@@ -173,7 +173,11 @@ void PropertyWriter::write_elements(RepHandle handle, ElementSpan span, BitWrite
     const ConstShadowBuffer leaf = state_.shadow() + layout_.cmd(index).shadow_offset;
     handle_ = handle;
     ++context_.counters.serializer_calls;
-    encode_array(index, shadow_value<ShadowArray>(leaf), span, position_, 0, writer);
+    if (layout_.cmd(index).type == RepLayoutCmdType::KeyedArray) {
+        encode_keyed_array(index, shadow_value<ShadowKeyedArray>(leaf), span, position_, writer);
+    } else {
+        encode_array(index, shadow_value<ShadowArray>(leaf), span, position_, 0, writer);
+    }
 }
 
 const SharedPiece* PropertyWriter::build_shared_serialization(RepHandle handle, CmdIndex index) {
@@ -222,9 +226,14 @@ BitWriter PropertyWriter::encode_to_scratch(CmdIndex index) {
 void PropertyWriter::encode(CmdIndex index, ConstShadowBuffer scope_memory, BitWriter& writer) {
     const RepLayoutCmd& cmd = layout_.cmd(index);
     const ConstShadowBuffer leaf = scope_memory + cmd.shadow_offset;
+    const auto position = [&]() -> const OwedVersions& {
+        return array_position(layout_.root(), RepHandle{cmd.relative_handle});
+    };
     if (cmd.type == RepLayoutCmdType::DynamicArray) {
-        encode_array(index, shadow_value<ShadowArray>(leaf), ElementSpan(),
-                     array_position(layout_.root(), RepHandle{cmd.relative_handle}), 0, writer);
+        encode_array(index, shadow_value<ShadowArray>(leaf), ElementSpan(), position(), 0, writer);
+    } else if (cmd.type == RepLayoutCmdType::KeyedArray) {
+        encode_keyed_array(index, shadow_value<ShadowKeyedArray>(leaf), ElementSpan(), position(),
+                           writer);
     } else {
         encode_leaf(cmd, leaf, writer);
     }
@@ -265,6 +274,7 @@ void PropertyWriter::encode_leaf(const RepLayoutCmd& cmd, ConstShadowBuffer leaf
             write_quantised(cmd.property->quantisation, load_integers(cmd, leaf), writer);
             return;
         case RepLayoutCmdType::DynamicArray:
+        case RepLayoutCmdType::KeyedArray:
         case RepLayoutCmdType::Return:
             REPLAYOUT_ASSERT(false);
     }
@@ -379,22 +389,24 @@ void PropertyWriter::collect_elements(const ArrayFrame& frame, ElementSpan span,
                 changed.set(i * handle_count + leaf.value - 1);
             }
         }
-        complete_groups(frame, i, changed);
+        complete_groups(frame, i, 0, changed);
     }
 }
 
 void PropertyWriter::complete_groups(const ArrayFrame& frame, std::uint32_t index,
-                                     ChangeMask& changed) const {
-    const std::uint32_t first = index * frame.element.handle_count;
+                                     std::uint32_t first, ChangeMask& changed) const {
+    const std::uint32_t handle_count = frame.element.handle_count;
+    const Version* versions = frame.array.versions + std::size_t{index} * handle_count;
+    const std::uint32_t offset = (index - first) * handle_count;
     for (const RepGroup& group : layout_.groups(frame.element)) {
-        const std::uint32_t end = first + group.handle_end - 1;
-        std::uint32_t bit = first + group.handle_begin - 1;
-        if (changed.next(bit) >= end) {
+        const std::uint32_t end = group.handle_end - 1u;
+        std::uint32_t leaf = group.handle_begin - 1u;
+        if (changed.next(offset + leaf) >= offset + end) {
             continue;
         }
-        for (; bit < end; ++bit) {
-            if (frame.array.versions[bit] > frame.position.held_version) {
-                changed.set(bit);
+        for (; leaf < end; ++leaf) {
+            if (versions[leaf] > frame.position.held_version) {
+                changed.set(offset + leaf);
             }
         }
     }

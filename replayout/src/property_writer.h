@@ -4,6 +4,7 @@
 #pragma once
 
 #include <replayout/bit_reader.h>
+#include <replayout/keyed_array.h>
 #include <replayout/send_properties.h>
 
 namespace replayout {
@@ -29,7 +30,8 @@ class PropertyWriter {
     /// Its length in bits, as write() would write it.
     [[nodiscard]] std::size_t measure(RepHandle handle);
 
-    /// The elements of an array that lie in `span`, encoded.
+    /// The elements of an array that lie in `span`, encoded; those of a keyed array are counted by
+    /// ascending key.
     void write_elements(RepHandle handle, ElementSpan span, BitWriter& writer);
 
   private:
@@ -40,7 +42,7 @@ class PropertyWriter {
     /// Plain values were written: counts them.
     void count_plain(std::uint32_t begin, std::uint32_t end);
     [[nodiscard]] bool is_array(CmdIndex index) const noexcept {
-        return layout_.cmd(index).type == RepLayoutCmdType::DynamicArray;
+        return replayout::is_array(layout_.cmd(index).type);
     }
     /// What decides which elements of the array at `handle` are written: in an atomic group all
     /// that the receiver may not hold.
@@ -70,6 +72,21 @@ class PropertyWriter {
         std::uint32_t depth;
     };
 
+    /// A keyed array, see docs/wire_format.md, "Keyed arrays".
+    void encode_keyed_array(CmdIndex index, const ShadowKeyedArray& array, ElementSpan span,
+                            const OwedVersions& position, BitWriter& writer);
+    /// What is written of the element `index`, in the mask of its leaves. False: nothing.
+    struct KeyedElement {
+        bool is_listed;
+        bool has_rank;
+    };
+    [[nodiscard]] KeyedElement collect_keyed_element(const ArrayFrame& frame,
+                                                     const ShadowKeyedArray& array,
+                                                     std::uint32_t index, bool has_order,
+                                                     ChangeMask& leaves) const;
+    /// The set of its leaves, and these.
+    void encode_keyed_element(const ArrayFrame& frame, std::uint32_t index,
+                              const ChangeMask& leaves, BitWriter& writer);
     void encode_array(CmdIndex index, const ShadowArray& array, ElementSpan span,
                       const OwedVersions& position, std::uint32_t depth, BitWriter& writer);
     /// The leaves of bits `begin` to `end` of the set of changed leaves.
@@ -79,7 +96,9 @@ class PropertyWriter {
                              BitWriter& writer);
     void collect_elements(const ArrayFrame& frame, ElementSpan span, ChangeMask& changed) const;
     /// Adds to the groups of element `index` what the receiver may not hold of them.
-    void complete_groups(const ArrayFrame& frame, std::uint32_t index, ChangeMask& changed) const;
+    /// The set begins with the leaves of element `first`.
+    void complete_groups(const ArrayFrame& frame, std::uint32_t index, std::uint32_t first,
+                         ChangeMask& changed) const;
     [[nodiscard]] bool owes_leaf(const ArrayFrame& frame, RepHandle leaf,
                                  std::uint32_t index) const;
 

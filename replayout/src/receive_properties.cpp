@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/receive_properties.h>
 
+#include <replayout/keyed_array.h>
+
+#include "keyed_array_reader.h"
 #include "property_reader.h"
 #include "struct_reader.h"
 
@@ -15,7 +18,12 @@ ReceiveScratch::ReceiveScratch(MemoryResource* resource)
       text_(Allocator<std::byte>(resource)),
       guids_(Allocator<NetGUID>(resource)),
       struct_bits_(Allocator<std::uint32_t>(resource)),
-      previous_values_(Allocator<PreviousValue>(resource)) {
+      previous_values_(Allocator<PreviousValue>(resource)),
+      keyed_changes_(Allocator<KeyedChange>(resource)),
+      places_(Allocator<KeyPlace>(resource)),
+      removed_keys_(Allocator<std::uint64_t>(resource)),
+      element_indices_(Allocator<std::uint32_t>(resource)),
+      ranks_(Allocator<std::pair<std::int64_t, std::uint32_t>>(resource)) {
     elements_.reserve(nesting_depth_max + 1);
     for (std::uint32_t depth = 0; depth <= nesting_depth_max; ++depth) {
         elements_.emplace_back(resource);
@@ -128,6 +136,7 @@ bool receive_properties(const RepLayout& layout, BitReader& reader, void* object
         PropertyReader(layout, apply, context, bytes, state, notifies).apply_block();
     REPLAYOUT_ASSERT(is_applied);
     reader.skip_bits(check.position_bits() - reader.position_bits());
+    finish_keyed_arrays(layout, bytes, state, context);
     notifies.run();
     return is_applied;
 }
@@ -144,7 +153,25 @@ struct Leaf {
     const RepLayoutCmd* cmd;
 };
 
-[[nodiscard]] Leaf find_leaf(const RepLayout& layout, std::byte* object, const RepPath& path) {
+/// The element of a keyed array that has a slot; the count of elements when it is gone.
+[[nodiscard]] std::size_t find_element(const RepLayoutCmd& cmd, const ReceivingRepState& state,
+                                       const std::byte* array, std::uint32_t slot) {
+    const ArrayOps& ops = cmd.property->array;
+    const std::size_t count = ops.count(array);
+    const KeyedElements* known = state.find_keyed_elements(RepHandle{cmd.relative_handle});
+    const KeyedElements::Element* element = known == nullptr ? nullptr : known->find_slot(slot);
+    const auto* elements = static_cast<const std::byte*>(ops.data(array));
+    for (std::size_t i = 0; element != nullptr && i < count; ++i) {
+        if (key_of_element(cmd.property->array_key, elements + i * cmd.element_size) ==
+            element->key) {
+            return i;
+        }
+    }
+    return count;
+}
+
+[[nodiscard]] Leaf find_leaf(const RepLayout& layout, const ReceivingRepState& state,
+                             std::byte* object, const RepPath& path) {
     const RepScope* scope = &layout.root();
     std::byte* memory = object;
     for (std::uint32_t depth = 0;; ++depth) {
@@ -153,26 +180,29 @@ struct Leaf {
         const CmdIndex index = layout.cmd_of(*scope, handle);
         const RepLayoutCmd& cmd = layout.cmd(index);
         std::byte* leaf = memory + cmd.object_offset.value;
-        if (cmd.type != RepLayoutCmdType::DynamicArray) {
+        if (!is_array(cmd.type)) {
             return {leaf, &cmd};
         }
         const ArrayOps& ops = cmd.property->array;
         scope = &layout.element_scope(index);
-        const std::uint32_t element = (path.handles[depth + 1] - 1) / scope->handle_count;
+        std::size_t element = (path.handles[depth + 1] - 1) / scope->handle_count;
+        if (cmd.type == RepLayoutCmdType::KeyedArray) {
+            element = find_element(cmd, state, leaf, static_cast<std::uint32_t>(element));
+        }
         if (element >= ops.count(leaf)) {
             return {nullptr, nullptr};  // the game shortened the array on its own
         }
-        memory = static_cast<std::byte*>(ops.mutable_data(leaf)) +
-                 std::size_t{element} * cmd.element_size;
+        memory = static_cast<std::byte*>(ops.mutable_data(leaf)) + element * cmd.element_size;
     }
 }
 
 /// Binds what one id concerns in one object, leaf by leaf.
 class Rebinder {
   public:
-    Rebinder(const RepLayout& layout, std::byte* object, ObjectHandle target,
-             ReceiveContext& context)
+    Rebinder(const RepLayout& layout, const ReceivingRepState& state, std::byte* object,
+             ObjectHandle target, ReceiveContext& context)
         : layout_(layout),
+          state_(state),
           object_(object),
           target_(target),
           context_(context),
@@ -180,7 +210,7 @@ class Rebinder {
 
     void set(const RepPath& path, ReceivingRepState::Reference& reference) {
         reference.is_mapped = !target_.is_null();
-        const Leaf found = find_leaf(layout_, object_, path);
+        const Leaf found = find_leaf(layout_, state_, object_, path);
         if (found.cmd == nullptr || found.cmd->property->reference.get(found.memory) == target_) {
             return;
         }
@@ -207,7 +237,7 @@ class Rebinder {
     /// The leaf, found after the hook ran: that may have moved it, or taken it away.
     [[nodiscard]] Leaf begin_write(const RepPath& path) {
         notifies_.begin();
-        const Leaf leaf = find_leaf(layout_, object_, path);
+        const Leaf leaf = find_leaf(layout_, state_, object_, path);
         if (leaf.cmd != nullptr) {
             notifies_.before_write(leaf.cmd->parent_index);
         }
@@ -221,6 +251,7 @@ class Rebinder {
     }
 
     const RepLayout& layout_;
+    const ReceivingRepState& state_;
     std::byte* object_;
     ObjectHandle target_;
     ReceiveContext& context_;
@@ -232,7 +263,7 @@ class Rebinder {
 
 std::uint32_t rebind_references(const RepLayout& layout, void* object, ReceivingRepState& state,
                                 NetGUID guid, ObjectHandle target, ReceiveContext& context) {
-    Rebinder rebinder(layout, static_cast<std::byte*>(object), target, context);
+    Rebinder rebinder(layout, state, static_cast<std::byte*>(object), target, context);
     auto& references = state.references();
     auto reference = references.begin();
     // Both tables in one ascending order, because notifies run in that of the first leaf.

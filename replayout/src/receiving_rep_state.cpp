@@ -86,29 +86,103 @@ bool ReceivingRepState::set_value(const RepPath& path, std::span<const NetGUID> 
 void ReceivingRepState::clear() noexcept {
     references_.clear();
     values_.clear();
+    keyed_.clear();
     value_guid_count_ = 0;
     value_bytes_ = 0;
 }
 
 void ReceivingRepState::truncate(const RepPath& path, std::uint32_t depth,
                                  Vector<NetGUID>* dropped) {
+    RepPath end = path;
+    std::fill(end.handles.begin() + depth, end.handles.end(), 0xFFFF'FFFFu);
+    erase_between(path, end, dropped);
+}
+
+void ReceivingRepState::forget_element(RepHandle array, std::uint32_t begin, std::uint32_t end,
+                                       Vector<NetGUID>* dropped) {
+    RepPath first;
+    first.handles[0] = array.value;
+    first.handles[1] = begin;
+    RepPath last;
+    last.handles.fill(0xFFFF'FFFFu);
+    last.handles[0] = array.value;
+    last.handles[1] = end - 1;
+    erase_between(first, last, dropped);
+}
+
+void ReceivingRepState::erase_between(const RepPath& begin, const RepPath& end,
+                                      Vector<NetGUID>* dropped) {
     if (!has_references()) {
         return;
     }
-    RepPath end = path;
-    std::fill(end.handles.begin() + depth, end.handles.end(), 0xFFFF'FFFFu);
-    const auto first = references_.lower_bound(path);
+    const auto first = references_.lower_bound(begin);
     const auto last = references_.upper_bound(end);
     if (dropped != nullptr) {
         std::for_each(first, last,
                       [&](const auto& entry) { dropped->push_back(entry.second.guid); });
     }
     references_.erase(first, last);
-    const auto first_value = values_.lower_bound(path);
+    const auto first_value = values_.lower_bound(begin);
     const auto last_value = values_.upper_bound(end);
     std::for_each(first_value, last_value,
                   [&](const auto& entry) { drop_value(entry.second, dropped); });
     values_.erase(first_value, last_value);
+}
+
+KeyedElements& ReceivingRepState::keyed_elements(RepHandle array) {
+    const auto found = keyed_.find(array.value);
+    if (found != keyed_.end()) {
+        return found->second;
+    }
+    return keyed_.emplace(array.value, KeyedElements(keyed_.get_stored_allocator().resource()))
+        .first->second;
+}
+
+const KeyedElements* ReceivingRepState::find_keyed_elements(RepHandle array) const noexcept {
+    const auto found = keyed_.find(array.value);
+    return found == keyed_.end() ? nullptr : &found->second;
+}
+
+namespace {
+
+[[nodiscard]] bool has_lower_key(const KeyedElements::Element& element,
+                                 std::uint64_t key) noexcept {
+    return element.key < key;
+}
+
+}  // namespace
+
+const KeyedElements::Element* KeyedElements::find(std::uint64_t key) const noexcept {
+    const auto found = std::lower_bound(elements_.begin(), elements_.end(), key, has_lower_key);
+    return found == elements_.end() || found->key != key ? nullptr : &*found;
+}
+
+const KeyedElements::Element* KeyedElements::find_slot(std::uint32_t slot) const noexcept {
+    const auto found = std::find_if(elements_.begin(), elements_.end(),
+                                    [&](const Element& element) { return element.slot == slot; });
+    return found == elements_.end() ? nullptr : &*found;
+}
+
+KeyedElements::Element& KeyedElements::at(std::uint64_t key, std::int64_t rank) {
+    const auto place = std::lower_bound(elements_.begin(), elements_.end(), key, has_lower_key);
+    if (place != elements_.end() && place->key == key) {
+        return *place;
+    }
+    // Slots that are not free are as many as elements, so the next one is their count.
+    std::uint32_t slot = static_cast<std::uint32_t>(elements_.size());
+    if (!free_slots_.empty()) {
+        slot = free_slots_.back();
+        free_slots_.pop_back();
+    }
+    return *elements_.insert(place, {key, static_cast<std::int32_t>(rank), slot});
+}
+
+void KeyedElements::erase(std::uint64_t key) {
+    const auto found = std::lower_bound(elements_.begin(), elements_.end(), key, has_lower_key);
+    if (found != elements_.end() && found->key == key) {
+        free_slots_.push_back(found->slot);
+        elements_.erase(found);
+    }
 }
 
 bool ReceivingRepState::names(NetGUID guid) const noexcept {

@@ -296,10 +296,14 @@ void RepLayoutBuilder::add_members(const Type& type, const Cursor& cursor) {
         for (std::uint32_t index = 0; index < property.array_dim; ++index) {
             fingerprint_.add(property.name);
             fingerprint_.add(index);
-            add_property(property, {cursor.scope,
-                                    cursor.object_offset + property.offset + index * property.size,
-                                    chain_hash(cursor.chain, property, index),
-                                    cursor.path + "." + property.name, cursor.is_in_group});
+            if (is_key(property, cursor)) {
+                continue;  // it goes with each element anyway
+            }
+            add_property(
+                property,
+                {cursor.scope, cursor.object_offset + property.offset + index * property.size,
+                 chain_hash(cursor.chain, property, index), cursor.path + "." + property.name,
+                 cursor.is_in_group, cursor.key});
         }
     }
     // Ends the member list, so that members of a nested struct and those after it do not run
@@ -341,10 +345,21 @@ void RepLayoutBuilder::add_leaf(const Property& property, RepLayoutCmdType type,
     layout_->element_scopes_.push_back(0);
 }
 
+bool RepLayoutBuilder::is_key(const Property& property, const Cursor& cursor) noexcept {
+    return cursor.key != nullptr && property.array_dim == 1 && is_plain(property.kind) &&
+           property.size == cursor.key->size &&
+           cursor.object_offset + property.offset == cursor.key->offset;
+}
+
 void RepLayoutBuilder::add_array(const Property& property, const Cursor& cursor) {
     const std::size_t array_cmd = layout_->cmds_.size();
-    add_leaf(property, RepLayoutCmdType::DynamicArray, RepLayoutCmdFlags::IsSharedSerialization,
-             cursor);
+    const bool is_keyed = static_cast<bool>(property.array_key);
+    if (is_keyed && cursor.scope != 0) {
+        fail(ErrorCode::Unsupported, cursor.path, "is a keyed array inside of another array");
+        return;
+    }
+    add_leaf(property, is_keyed ? RepLayoutCmdType::KeyedArray : RepLayoutCmdType::DynamicArray,
+             RepLayoutCmdFlags::IsSharedSerialization, cursor);
     if (error_.code != ErrorCode::Ok) {
         return;
     }
@@ -353,19 +368,35 @@ void RepLayoutBuilder::add_array(const Property& property, const Cursor& cursor)
     layout_->cmds_[array_cmd].element_size = element.size;
     layout_->element_scopes_[array_cmd] = scope;
     begin_scope(scope);
-    add_property(element, {scope, 0, chain_hash(cursor.chain, element, 0), cursor.path + "[]"});
-    add_return(scope);
-    if (error_.code == ErrorCode::Ok && layout_->scopes_[scope].handle_count == 0) {
-        fail(ErrorCode::Unsupported, cursor.path, "is an array whose element has nothing to send");
-        return;
+    Cursor elements{scope, 0, chain_hash(cursor.chain, element, 0), cursor.path + "[]"};
+    if (is_keyed) {
+        layout_->has_keyed_arrays_ = true;
+        elements.key = &property.array_key;
+        fingerprint_.add("keyed");
+        fingerprint_.add(property.array_key.size);
+        fingerprint_.add(static_cast<std::uint64_t>(property.array_key.order));
     }
+    add_property(element, elements);
+    add_return(scope);
+    check_array(property, cursor, scope);
+    RepLayoutCmd& cmd = layout_->cmds_[array_cmd];
+    cmd.flags = array_flags(array_cmd);
+    cmd.end_cmd = CmdIndex{static_cast<std::uint16_t>(layout_->cmds_.size())};
+}
+
+void RepLayoutBuilder::check_array(const Property& property, const Cursor& cursor,
+                                   std::uint16_t scope) {
     const std::uint64_t element_handles = layout_->scopes_[scope].handle_count;
-    if (error_.code == ErrorCode::Ok &&
-        element_handles * count_max_of(property, options_.limits) > array_handles_max) {
+    if (element_handles == 0) {
+        fail(ErrorCode::Unsupported, cursor.path, "is an array whose element has nothing to send");
+    }
+    if (element_handles * count_max_of(property, options_.limits) > array_handles_max) {
         fail(ErrorCode::TooManyProperties, cursor.path,
              "is an array whose elements have too many leaves for array_count_max");
-        return;
     }
+}
+
+RepLayoutCmdFlags RepLayoutBuilder::array_flags(std::size_t array_cmd) const noexcept {
     bool is_shared = true;
     bool has_references = false;
     for (std::size_t i = array_cmd + 1; i < layout_->cmds_.size(); ++i) {
@@ -376,10 +407,8 @@ void RepLayoutBuilder::add_array(const Property& property, const Cursor& cursor)
                 has_references || has_flag(cmd.flags, RepLayoutCmdFlags::HasObjectReferences);
         }
     }
-    RepLayoutCmd& cmd = layout_->cmds_[array_cmd];
-    cmd.flags = (is_shared ? RepLayoutCmdFlags::IsSharedSerialization : RepLayoutCmdFlags::None) |
-                (has_references ? RepLayoutCmdFlags::HasObjectReferences : RepLayoutCmdFlags::None);
-    cmd.end_cmd = CmdIndex{static_cast<std::uint16_t>(layout_->cmds_.size())};
+    return (is_shared ? RepLayoutCmdFlags::IsSharedSerialization : RepLayoutCmdFlags::None) |
+           (has_references ? RepLayoutCmdFlags::HasObjectReferences : RepLayoutCmdFlags::None);
 }
 
 void RepLayoutBuilder::add_return(std::uint16_t scope) {

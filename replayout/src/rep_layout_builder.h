@@ -27,6 +27,8 @@ class RepLayoutBuilder {
         std::uint64_t chain = 0;          ///< hash of names and kinds on the way here
         std::string path;                 ///< for messages
         bool is_in_group = false;         ///< within an atomic struct of this scope
+        /// Of the array whose elements are laid down, when it is keyed: the key is no leaf.
+        const ArrayKey* key = nullptr;
     };
 
     /// What the layout is to make of the quantisation of a property.
@@ -46,6 +48,10 @@ class RepLayoutBuilder {
     void add_leaf(const Property& property, RepLayoutCmdType type, RepLayoutCmdFlags flags,
                   const Cursor& cursor);
     void add_array(const Property& property, const Cursor& cursor);
+    /// Whether the property is what tells the elements apart.
+    [[nodiscard]] static bool is_key(const Property& property, const Cursor& cursor) noexcept;
+    void check_array(const Property& property, const Cursor& cursor, std::uint16_t scope);
+    [[nodiscard]] RepLayoutCmdFlags array_flags(std::size_t array_cmd) const noexcept;
     void add_return(std::uint16_t scope);
 
     void begin_scope(std::uint16_t scope);

@@ -40,6 +40,8 @@ namespace {
             return "BitBool";
         case RepLayoutCmdType::Quantised:
             return "Quantised";
+        case RepLayoutCmdType::KeyedArray:
+            return "KeyedArray";
     }
     return "?";
 }
@@ -110,7 +112,7 @@ std::string dump(const RepLayout& layout) {
     for (std::size_t i = 0; i < layout.cmds().size(); ++i) {
         const RepLayoutCmdType type = layout.cmds()[i].type;
         text += cmd_line(layout, static_cast<std::uint16_t>(i), depth) + "\n";
-        if (type == RepLayoutCmdType::DynamicArray) {
+        if (is_array(type)) {
             ++depth;
         } else if (type == RepLayoutCmdType::Return && depth > 0) {
             --depth;

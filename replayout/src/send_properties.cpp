@@ -14,6 +14,7 @@ SendScratch::SendScratch(MemoryResource* resource)
       value(Allocator<std::byte>(resource)),
       check(Allocator<std::byte>(resource)),
       guids(Allocator<NetGUID>(resource)),
+      keys(Allocator<std::uint64_t>(resource)),
       unmapped(Allocator<UnmappedValue>(resource)),
       left_out(Allocator<RepHandle>(resource)) {
     elements.reserve(nesting_depth_max + 1);
@@ -218,34 +219,46 @@ class ArrayCutter {
     BitWriter::Mark start_ = writer_.mark();
 };
 
-[[nodiscard]] const ShadowArray* find_array(const ChangelistState& state, RepHandle handle) {
-    const RepLayout& layout = state.layout();
-    const RepLayoutCmd& cmd = layout.cmd(layout.cmd_of(layout.root(), handle));
-    return cmd.type == RepLayoutCmdType::DynamicArray
-               ? &shadow_value<ShadowArray>(state.shadow() + cmd.shadow_offset)
-               : nullptr;
+/// How many elements of the value at `handle` can be told apart; 0 where it cannot be cut.
+[[nodiscard]] std::uint32_t cuttable_count(const ChangelistState& state,
+                                           const OwedVersions& position, const RepLayoutCmd& cmd) {
+    const ConstShadowBuffer leaf = state.shadow() + cmd.shadow_offset;
+    if (cmd.type == RepLayoutCmdType::DynamicArray) {
+        return shadow_value<ShadowArray>(leaf).count;
+    }
+    if (cmd.type == RepLayoutCmdType::KeyedArray) {
+        const auto& array = shadow_value<ShadowKeyedArray>(leaf);
+        // A full set that lacked elements would remove them.
+        return array.needs_full_set(position) ? 0 : array.count();
+    }
+    return 0;
 }
 
-[[nodiscard]] SendResult send_array_part(ChangelistState& state, PropertyWriter& properties,
-                                         const ChangeMask& owed, RepCursor& begin, RepRange& range,
-                                         BitWriter& writer, SendContext& context) {
+[[nodiscard]] SendResult send_array_part(ChangelistState& state, const OwedVersions& position,
+                                         PropertyWriter& properties, const ChangeMask& owed,
+                                         RepCursor& begin, RepRange& range, BitWriter& writer,
+                                         SendContext& context) {
     const RepHandle handle = begin.handle;
-    const ShadowArray* array = find_array(state, handle);
+    const RepLayout& layout = state.layout();
+    const RepLayoutCmd& cmd = layout.cmd(layout.cmd_of(layout.root(), handle));
+    const std::uint32_t count = cuttable_count(state, position, cmd);
     range = {handle.value, handle.value + 1, 0, RepRange::no_end};
     std::uint32_t end = begin.element;
-    if (array != nullptr && array->count > 0) {
+    if (count > 0) {
         ArrayCutter cutter(properties, context.scratch.part, handle, writer);
-        end = cutter.write(begin.element, array->count);
+        end = cutter.write(begin.element, count);
     }
     if (end == begin.element) {
         begin = {RepHandle{handle.value + 1}, 0};
         return SendResult::ValueTooLarge;
     }
-    range.element_begin = begin.element;
-    if (end == array->count) {
+    // Elements of a keyed array change their places, so a range of them means nothing later.
+    const bool has_places = cmd.type == RepLayoutCmdType::DynamicArray;
+    range.element_begin = has_places ? begin.element : 0;
+    if (end == count) {
         begin = {RepHandle{handle.value + 1}, 0};
     } else {
-        range.element_end = end;
+        range.element_end = has_places ? end : RepRange::no_end;
         begin.element = end;
     }
     ++context.counters.properties_sent;
@@ -281,7 +294,7 @@ SendResult send_part(ChangelistState& state, const OwedVersions& position, const
     PropertyWriter properties(state, position, context);
     if (begin.element > 0) {
         context.scratch.part.reset(owed.bit_count());
-        return send_array_part(state, properties, owed, begin, range, writer, context);
+        return send_array_part(state, position, properties, owed, begin, range, writer, context);
     }
     PartCollector part(state, properties, owed, context.scratch);
     const std::uint32_t begin_bit = owed.next(begin.handle.value - 1);
@@ -301,7 +314,7 @@ SendResult send_part(ChangelistState& state, const OwedVersions& position, const
             return SendResult::ValueTooLarge;
         }
         begin = {RepHandle{first + 1}, 0};
-        return send_array_part(state, properties, owed, begin, range, writer, context);
+        return send_array_part(state, position, properties, owed, begin, range, writer, context);
     }
     write_block(properties, context.scratch.part, writer, context);
     REPLAYOUT_ASSERT(!writer.overflowed());

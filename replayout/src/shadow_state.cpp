@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <replayout/keyed_array.h>
 #include <replayout/quantise.h>
 #include <replayout/reflection/type.h>
 #include <replayout/shadow_state.h>
@@ -40,6 +41,8 @@ ShadowFootprint shadow_footprint(RepLayoutCmdType type, const Property& property
             return {property.struct_type->size(), property.struct_type->alignment()};
         case RepLayoutCmdType::DynamicArray:
             return {sizeof(ShadowArray), alignof(ShadowArray)};
+        case RepLayoutCmdType::KeyedArray:
+            return {sizeof(ShadowKeyedArray), alignof(ShadowKeyedArray)};
         case RepLayoutCmdType::Quantised:
             return {quantised_size(property.quantisation), 1};
         default:
@@ -64,6 +67,9 @@ void ShadowMemory::construct(const RepScope& scope, ShadowBuffer memory) const {
             case RepLayoutCmdType::DynamicArray:
                 ::new (leaf) ShadowArray();
                 break;
+            case RepLayoutCmdType::KeyedArray:
+                ::new (leaf) ShadowKeyedArray(resource_);
+                break;
             default:
                 break;
         }
@@ -83,6 +89,13 @@ void ShadowMemory::destroy(const RepScope& scope, ShadowBuffer memory) const noe
             case RepLayoutCmdType::DynamicArray:
                 free_array(layout_->element_scope(index), shadow_value<ShadowArray>(leaf));
                 break;
+            case RepLayoutCmdType::KeyedArray: {
+                auto& array = shadow_value<ShadowKeyedArray>(leaf);
+                free_array(layout_->element_scope(index), array.elements);
+                free_array(layout_->element_scope(index), array.scratch.elements);
+                std::destroy_at(&array);
+                break;
+            }
             default:
                 break;
         }
@@ -104,18 +117,24 @@ void ShadowMemory::copy(const RepScope& scope, ShadowBuffer target,
             case RepLayoutCmdType::NetSerializeStruct:
                 copy_struct(*cmd.property->struct_type, to.data(), from.data());
                 break;
-            case RepLayoutCmdType::DynamicArray: {
-                const RepScope& element = layout_->element_scope(index);
-                const auto& from_array = shadow_value<ShadowArray>(from);
-                auto& to_array = shadow_value<ShadowArray>(to);
-                resize_array(cmd, element, to_array, from_array.count);
-                to_array.count_version = 0;
-                std::fill_n(to_array.versions, std::size_t{to_array.count} * element.handle_count,
-                            Version{0});
-                for (std::uint32_t i = 0; i < from_array.count; ++i) {
-                    copy(element, ShadowBuffer(to_array.elements + i * element.shadow_size),
-                         ConstShadowBuffer(from_array.elements + i * element.shadow_size));
+            case RepLayoutCmdType::DynamicArray:
+                copy_array(cmd, layout_->element_scope(index), shadow_value<ShadowArray>(to),
+                           shadow_value<ShadowArray>(from));
+                break;
+            case RepLayoutCmdType::KeyedArray: {
+                const auto& from_array = shadow_value<ShadowKeyedArray>(from);
+                auto& to_array = shadow_value<ShadowKeyedArray>(to);
+                copy_array(cmd, layout_->element_scope(index), to_array.elements,
+                           from_array.elements);
+                to_array.items = from_array.items;
+                for (ShadowKeyedArray::Item& item : to_array.items) {
+                    item.created = 0;
+                    item.rank_version = 0;
                 }
+                to_array.by_key = from_array.by_key;
+                to_array.deletions.clear();
+                to_array.forgotten_through = 0;
+                to_array.mark = from_array.mark;
                 break;
             }
             default:
@@ -123,6 +142,48 @@ void ShadowMemory::copy(const RepScope& scope, ShadowBuffer target,
                 break;
         }
     });
+}
+
+void ShadowMemory::copy_array(const RepLayoutCmd& cmd, const RepScope& element, ShadowArray& target,
+                              const ShadowArray& source) const {
+    resize_array(cmd, element, target, source.count);
+    target.count_version = 0;
+    std::fill_n(target.versions, std::size_t{target.count} * element.handle_count, Version{0});
+    for (std::uint32_t i = 0; i < source.count; ++i) {
+        copy(element, ShadowBuffer(target.elements + i * element.shadow_size),
+             ConstShadowBuffer(source.elements + i * element.shadow_size));
+    }
+}
+
+void ShadowMemory::make_room(const RepScope& element, ShadowArray& to,
+                             std::uint32_t capacity) const {
+    REPLAYOUT_ASSERT(to.count == 0);
+    if (capacity > to.capacity) {
+        reserve_array(element, to, std::max(capacity, to.capacity * 2));
+    }
+}
+
+void ShadowMemory::move_element(const RepScope& element, ShadowArray& from, std::uint32_t index,
+                                ShadowArray& to) const {
+    REPLAYOUT_ASSERT(to.count < to.capacity);
+    relocate(element, ShadowBuffer(to.elements + to.count * element.shadow_size),
+             ShadowBuffer(from.elements + index * element.shadow_size));
+    std::copy_n(from.versions + std::size_t{index} * element.handle_count, element.handle_count,
+                to.versions + std::size_t{to.count} * element.handle_count);
+    ++to.count;
+}
+
+void ShadowMemory::append_element(const RepScope& element, ShadowArray& to) const {
+    REPLAYOUT_ASSERT(to.count < to.capacity);
+    construct(element, ShadowBuffer(to.elements + to.count * element.shadow_size));
+    std::fill_n(to.versions + std::size_t{to.count} * element.handle_count, element.handle_count,
+                Version{0});
+    ++to.count;
+}
+
+void ShadowMemory::destroy_element(const RepScope& element, ShadowArray& array,
+                                   std::uint32_t index) const noexcept {
+    destroy(element, ShadowBuffer(array.elements + index * element.shadow_size));
 }
 
 void ShadowMemory::relocate(const RepScope& scope, ShadowBuffer target, ShadowBuffer source) const {
@@ -144,7 +205,7 @@ void ShadowMemory::relocate(const RepScope& scope, ShadowBuffer target, ShadowBu
 
 void ShadowMemory::resize_array(const RepLayoutCmd& cmd, const RepScope& element,
                                 ShadowArray& array, std::uint32_t count) const {
-    REPLAYOUT_ASSERT(cmd.type == RepLayoutCmdType::DynamicArray);
+    REPLAYOUT_ASSERT(is_array(cmd.type));
     if (count > array.capacity) {
         reserve_array(element, array, std::max(count, array.capacity * 2));
     }

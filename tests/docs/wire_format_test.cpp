@@ -185,6 +185,39 @@ void add_collections(WrittenExamples& examples) {
         [&](BitWriter& writer) { writer.write_bits_from(block, 2, 26); });
 }
 
+struct Entry {
+    std::uint8_t id = 0;
+    std::uint8_t score = 0;
+};
+
+struct Ranking {
+    std::vector<Entry> entries;
+};
+
+void add_keyed_arrays(WrittenExamples& examples) {
+    TypeRegistry registry;
+    REQUIRE(struct_builder<Entry>(registry, "Entry")
+                .property<&Entry::id>()
+                .property<&Entry::score>()
+                .build());
+    const auto type = class_builder<Ranking>(registry, "Ranking")
+                          .property<&Ranking::entries>()
+                          .keyed_by<&Entry::id>(ArrayOrder::Kept)
+                          .build();
+    REQUIRE(type);
+    REQUIRE(registry.freeze());
+    const auto layout = RepLayout::create(registry, **type);
+    REQUIRE(layout);
+    BlockSender sender(**layout);
+    Ranking ranking;
+    ranking.entries = {{5, 7}, {3, 9}};
+    REQUIRE(sender.update(&ranking));
+    const Bytes block = sender.block(since(0));
+    // Of one handle the set takes two bits.
+    add(examples, "keyed array of u8, order kept: 5 with 7, then 3 with 9",
+        [&](BitWriter& writer) { writer.write_bits_from(block, 2, 79); });
+}
+
 /// The class of the document's examples.
 class PawnLayout {
   public:
@@ -474,6 +507,7 @@ TEST_CASE("Wire format: every example in the document is what is written", "[doc
     add_sets(written);
     add_quantised_values(written);
     add_optional_values(written);
+    add_keyed_arrays(written);
     add_collections(written);
     add_blocks(written);
     add_session(written);

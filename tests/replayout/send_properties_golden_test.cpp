@@ -36,7 +36,9 @@ class GoldenObject {
     /// What changed since the last time is the golden vector `name`.
     void check(const std::string& name) {
         REQUIRE(sender_.update(&server));
-        const Bytes block = sender_.block(since(sender_.state.version() - 1));
+        OwedVersions position = since(sender_.state.version() - 1);
+        position.held_version = position.sent_version;
+        const Bytes block = sender_.block(position);
         check_golden(name, block);
         REQUIRE(receiver_.receive(&client, read_golden(name)));
         CHECK(receiver_.bits_left == 0);
@@ -409,6 +411,37 @@ TEST_CASE("Golden vectors: parts, cut at handles and at elements",
         REQUIRE(receiver.receive(&client, read_golden(name)));
     }
     CHECK(find_difference(layout->type(), &server, &client).empty());
+}
+
+struct Entry {
+    std::uint32_t id = 0;
+    std::uint8_t score = 0;
+};
+
+struct Ranking {
+    std::vector<Entry> entries;
+    std::uint8_t round = 0;
+};
+
+TEST_CASE("Golden vectors: keyed arrays", "[replayout][send_properties_golden]") {
+    GoldenObject<Ranking> object([](TypeRegistry& registry) {
+        REQUIRE(struct_builder<Entry>(registry, "Entry")
+                    .property<&Entry::id>()
+                    .property<&Entry::score>()
+                    .build());
+        return class_builder<Ranking>(registry, "Ranking")
+            .property<&Ranking::entries>()
+            .keyed_by<&Entry::id>(ArrayOrder::Kept)
+            .property<&Ranking::round>()
+            .build();
+    });
+    object.server.entries = {{5, 7}, {3, 9}};
+    object.check("block_keyed_array");
+    object.server.entries = {{4, 1}, {5, 8}};
+    object.check("block_keyed_array_changed");
+    REQUIRE(object.client.entries.size() == 2);
+    CHECK(object.client.entries[0].id == 4);
+    CHECK(object.client.entries[1].score == 8);
 }
 
 }  // namespace

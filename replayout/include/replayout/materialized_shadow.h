@@ -21,6 +21,7 @@
 //     NetSerializeStruct  as its type says, or if both serialize to the same bits: a struct may
 //                         round what it sends, and leave members out
 //     DynamicArray        the count, and every element
+//     KeyedArray          the same elements by key, of the same ranks where order is kept
 #pragma once
 
 #include <replayout/changelist_state.h>

@@ -5,10 +5,11 @@
 // A block is read twice: once to check every count, length, text and run against its limits, then
 // to apply it. What fails the first reading has touched nothing.
 //
-// One order, always: pre_net_receive; all values; post_net_receive; the notifies (on_rep), in the
-// order of declaration, base first, once per property that really changed, or that was received and
-// asks for RepNotify::Always; post_rep_notifies. The same order holds when references are bound
-// later. Hooks and notifies may do anything to their object; they must not destroy it.
+// One order, always: pre_net_receive; all values; the callbacks of fast arrays, and what they lost
+// goes; post_net_receive; the notifies (on_rep), in the order of declaration, base first, once per
+// property that really changed, or that was received and asks for RepNotify::Always;
+// post_rep_notifies. The same order holds when references are bound later. Hooks and notifies may
+// do anything to their object; they must not destroy it.
 #pragma once
 
 #include <replayout/bit_reader.h>
@@ -18,6 +19,7 @@
 #include <replayout/rep_layout.h>
 
 #include <cstdint>
+#include <utility>
 
 namespace replayout {
 
@@ -34,8 +36,21 @@ class ReceiveScratch {
 
   private:
     friend class PropertyReader;
+    friend class KeyedArrayFinisher;
+    friend class KeyedArrayReader;
     friend class NotifyQueue;
     friend class StructReader;
+    /// What became of an element of a keyed array in this block.
+    enum class ElementChange : std::uint8_t { Removed, Added, Changed };
+    struct KeyedChange {
+        CmdIndex array;
+        ElementChange change;
+        std::uint64_t key;
+    };
+    struct KeyPlace {
+        std::uint64_t key;
+        std::uint32_t index;
+    };
     struct PreviousValue {
         std::uint32_t parent_index;
         void* value;
@@ -51,6 +66,11 @@ class ReceiveScratch {
     Vector<std::uint32_t> struct_bits_;  // lengths of the structs of a block, in order
     std::size_t next_struct_ = 0;        // that is to be applied
     Vector<PreviousValue> previous_values_;
+    Vector<KeyedChange> keyed_changes_;                     // of the block, in order
+    Vector<KeyPlace> places_;                               // of one keyed array, by ascending key
+    Vector<std::uint64_t> removed_keys_;                    // of one keyed array
+    Vector<std::uint32_t> element_indices_;                 // likewise
+    Vector<std::pair<std::int64_t, std::uint32_t>> ranks_;  // likewise, with the index
 };
 
 struct ReceiveContext {

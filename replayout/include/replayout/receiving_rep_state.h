@@ -30,6 +30,33 @@ struct RepPath {
     friend constexpr auto operator<=>(const RepPath&, const RepPath&) noexcept = default;
 };
 
+/// Elements of one keyed array, as far as this side was told of them. A path goes by an element's
+/// slot, which stays while the element is there, wherever it moves.
+class KeyedElements {
+  public:
+    struct Element {
+        std::uint64_t key = 0;
+        std::int32_t rank = 0;  ///< where order is kept
+        std::uint32_t slot = 0;
+    };
+
+    explicit KeyedElements(MemoryResource* resource)
+        : elements_(Allocator<Element>(resource)),
+          free_slots_(Allocator<std::uint32_t>(resource)) {}
+
+    /// Null: not known.
+    [[nodiscard]] const Element* find(std::uint64_t key) const noexcept;
+    /// Null: no element has that slot.
+    [[nodiscard]] const Element* find_slot(std::uint32_t slot) const noexcept;
+    /// The element with that key; if it is not known it is made, with that rank.
+    [[nodiscard]] Element& at(std::uint64_t key, std::int64_t rank);
+    void erase(std::uint64_t key);
+
+  private:
+    Vector<Element> elements_;  // by ascending key
+    Vector<std::uint32_t> free_slots_;
+};
+
 class ReceivingRepState {
   public:
     struct Reference {
@@ -52,7 +79,8 @@ class ReceivingRepState {
 
     explicit ReceivingRepState(MemoryResource* resource)
         : references_(make_allocator<Reference>(resource)),
-          values_(make_allocator<SerializedValue>(resource)) {}
+          values_(make_allocator<SerializedValue>(resource)),
+          keyed_(Allocator<std::pair<std::uint32_t, KeyedElements>>(resource)) {}
 
     /// The reference at `path` now names `guid`; null forgets it. What it named before is appended
     /// to `dropped`, if given. False: the table is full.
@@ -68,6 +96,14 @@ class ReceivingRepState {
 
     /// An array ends before the handle at `path`: what lies at or beyond it, at its depth, is gone.
     void truncate(const RepPath& path, std::uint32_t depth, Vector<NetGUID>* dropped);
+    /// What lies within the handles `begin` to `end` (not included) of the array at `array` is
+    /// gone.
+    void forget_element(RepHandle array, std::uint32_t begin, std::uint32_t end,
+                        Vector<NetGUID>* dropped);
+
+    /// Of the keyed array at a handle of the object.
+    [[nodiscard]] KeyedElements& keyed_elements(RepHandle array);
+    [[nodiscard]] const KeyedElements* find_keyed_elements(RepHandle array) const noexcept;
 
     /// Whether any reference or kept value names `guid`.
     [[nodiscard]] bool names(NetGUID guid) const noexcept;
@@ -95,11 +131,14 @@ class ReceivingRepState {
         return Allocator<std::pair<RepPath, Entry>>(resource);
     }
     void drop_value(const SerializedValue& value, Vector<NetGUID>* dropped);
+    /// Entries from `begin` to `end`, both included.
+    void erase_between(const RepPath& begin, const RepPath& end, Vector<NetGUID>* dropped);
 
     FlatMap<RepPath, Reference> references_;
     FlatMap<RepPath, SerializedValue> values_;
-    std::uint32_t value_guid_count_ = 0;  // of all values
-    std::size_t value_bytes_ = 0;         // likewise
+    FlatMap<std::uint32_t, KeyedElements> keyed_;  // by handle of the array
+    std::uint32_t value_guid_count_ = 0;           // of all values
+    std::size_t value_bytes_ = 0;                  // likewise
 };
 
 }  // namespace replayout

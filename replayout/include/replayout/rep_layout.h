@@ -98,7 +98,9 @@ class RepLayout {
                                              RepHandle handle) const noexcept;
 
     /// What is owed depends on what has arrived for certain; see OwedVersions::held_version.
-    [[nodiscard]] bool needs_held_version() const noexcept { return !groups_.empty(); }
+    [[nodiscard]] bool needs_held_version() const noexcept {
+        return !groups_.empty() || has_keyed_arrays_;
+    }
 
     [[nodiscard]] const RepLayoutCmd& cmd(CmdIndex index) const noexcept {
         return cmds_[index.value];
@@ -143,6 +145,7 @@ class RepLayout {
     std::unique_ptr<ShadowState> archetype_;
     LifetimeConditionSet conditions_;
     bool is_fully_shared_ = true;
+    bool has_keyed_arrays_ = false;
 };
 
 /// A listing of commands, handles and flags for people.

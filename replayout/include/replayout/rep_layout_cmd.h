@@ -33,11 +33,19 @@ enum class RepLayoutCmdType : std::uint8_t {
     Return,     ///< ends the commands of an element, and the list
     BitBool,    ///< one bit: of a byte in the object, the lowest of a byte in the shadow
     Quantised,  ///< the integers of <replayout/quantise.h>, which the shadow holds
+    /// Elements by key, see <replayout/keyed_array.h>; its commands are laid out as those of a
+    /// DynamicArray.
+    KeyedArray,
 };
 
 /// True where memory is compared, copied and sent as plain bytes.
 [[nodiscard]] constexpr bool is_plain(RepLayoutCmdType type) noexcept {
     return type <= RepLayoutCmdType::Quat;
+}
+
+/// True where elements follow, with a scope of their own.
+[[nodiscard]] constexpr bool is_array(RepLayoutCmdType type) noexcept {
+    return type == RepLayoutCmdType::DynamicArray || type == RepLayoutCmdType::KeyedArray;
 }
 
 /// True where the shadow holds what is written, nothing is owned, and no one is asked: plain

@@ -40,6 +40,8 @@ class SendScratch {
     Vector<std::byte> check;
     /// Ids that one value found missing at the receiver.
     Vector<NetGUID> guids;
+    /// Keys of elements that one array lost.
+    Vector<std::uint64_t> keys;
 
     // What the last send_properties or send_part found out.
 

@@ -13,6 +13,7 @@
 //     Object              ShadowReference: the handle as compared, the id as sent
 //     NetSerializeStruct  the struct itself, through its type's operations
 //     DynamicArray        ShadowArray: elements in shadow form, and a version per element leaf
+//     KeyedArray          ShadowKeyedArray (keyed_array.h)
 #pragma once
 
 #include <replayout/data_buffer.h>
@@ -57,11 +58,27 @@ class ShadowMemory {
     void resize_array(const RepLayoutCmd& cmd, const RepScope& element, ShadowArray& array,
                       std::uint32_t count) const;
 
+    /// `to` has room for `capacity` elements and holds none.
+    void make_room(const RepScope& element, ShadowArray& to, std::uint32_t capacity) const;
+    /// The element `index` of `from` moves, with its versions, to the end of `to`, which has room;
+    /// where it was is raw memory then.
+    void move_element(const RepScope& element, ShadowArray& from, std::uint32_t index,
+                      ShadowArray& to) const;
+    /// A new element at the end of `to`, which has room.
+    void append_element(const RepScope& element, ShadowArray& to) const;
+    /// Elements that were moved away must not be in `array.count`.
+    void destroy_element(const RepScope& element, ShadowArray& array,
+                         std::uint32_t index) const noexcept;
+
+    /// Destroys the elements, and gives back the memory.
+    void free_array(const RepScope& element, ShadowArray& array) const noexcept;
+
   private:
     /// Moves the values of `source` to raw memory at `target`; `source` is raw memory afterwards.
     void relocate(const RepScope& scope, ShadowBuffer target, ShadowBuffer source) const;
+    void copy_array(const RepLayoutCmd& cmd, const RepScope& element, ShadowArray& target,
+                    const ShadowArray& source) const;
     void reserve_array(const RepScope& element, ShadowArray& array, std::uint32_t capacity) const;
-    void free_array(const RepScope& element, ShadowArray& array) const noexcept;
 
     const RepLayout* layout_;
     MemoryResource* resource_;

@@ -57,6 +57,14 @@ class DynamicTypeBuilder {
     /// The property just declared travels like this; of an array, the innermost element does.
     DynamicTypeBuilder& quantised(const Quantisation& quantisation);
 
+    /// Elements of the property just declared, an array of structs, are told apart by the integer
+    /// or enum of `size` bytes that lies at `offset` in each.
+    DynamicTypeBuilder& keyed_by(std::uint32_t offset, std::uint32_t size,
+                                 ArrayOrder order = ArrayOrder::Free);
+
+    /// The array just declared, which is keyed, says itself what changed in it.
+    DynamicTypeBuilder& fast_array(const FastArrayOps& fast);
+
     /// A function; `parameters` is a struct type, or null when it has none.
     DynamicTypeBuilder& function(std::string_view name, FunctionFlags flags,
                                  const Type* parameters = nullptr);

@@ -13,6 +13,7 @@
 // A C array is its element's property with array_dim > 1; `size` is always the size of one element.
 #pragma once
 
+#include <replayout/reflection/array_key.h>
 #include <replayout/reflection/lifetime_condition.h>
 #include <replayout/reflection/quantisation.h>
 #include <replayout/reflection/type_ops.h>
@@ -114,6 +115,7 @@ struct Property {
     /// kinds (on bytes) and for structs (from the struct type) where they are absent.
     TypeOps ops;
     ArrayOps array;          ///< kinds DynamicArray and Optional
+    ArrayKey array_key;      ///< kind DynamicArray, of structs: how elements keep their identity
     StringOps string;        ///< kinds String and Name
     ReferenceOps reference;  ///< kind ObjectReference
     NotifyFunction notify;

@@ -211,6 +211,30 @@ class PropertyBuilder {
         return *this;
     }
 
+    /// Elements are told apart by `Key`, an integer or enum that each has: what is inserted,
+    /// removed or moved is sent, not what stands behind it.
+    template <auto Key>
+    PropertyBuilder& keyed_by(ArrayOrder order = ArrayOrder::Free) {
+        using Element = typename detail::MemberPointer<decltype(Key)>::class_type;
+        using KeyType = typename detail::MemberPointer<decltype(Key)>::value_type;
+        static_assert(std::is_same_v<typename Value::value_type, Element> ||
+                          std::is_base_of_v<Element, typename Value::value_type>,
+                      "keyed_by needs a member of the elements of an array");
+        static_assert((std::is_integral_v<KeyType> && !std::is_same_v<KeyType, bool>) ||
+                          std::is_enum_v<KeyType>,
+                      "a key is an integer or an enum");
+        type_->builder_.keyed_by(
+            static_cast<std::uint32_t>(detail::offset_of_member<typename Value::value_type, Key>()),
+            static_cast<std::uint32_t>(sizeof(KeyType)), order);
+        return *this;
+    }
+
+    /// The array, which is keyed, says itself what changed; see <replayout/fast_array.h>.
+    PropertyBuilder& fast_array(const FastArrayOps& fast) {
+        type_->builder_.fast_array(fast);
+        return *this;
+    }
+
     template <auto Member>
     auto property(std::string_view name = detail::name_of_member<Member>()) {
         return type_->template property<Member>(name);

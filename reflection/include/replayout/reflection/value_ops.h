@@ -34,6 +34,8 @@ struct ArrayOps {
     void* (*mutable_data)(void* array) = nullptr;
     /// New elements are default-constructed. The engine has checked `count` against its limits.
     void (*resize)(void* array, std::size_t count) = nullptr;
+    /// Lets two elements change places. Only keyed arrays need it.
+    void (*swap_elements)(void* array, std::size_t left, std::size_t right) = nullptr;
 };
 
 /// Text in UTF-8. `context` is the table's own and is handed back in each call.
@@ -66,6 +68,13 @@ template <typename Container>
     ops.resize = [](void* array, std::size_t count) {
         static_cast<Container*>(array)->resize(count);
     };
+    if constexpr (std::swappable<typename Container::value_type>) {
+        ops.swap_elements = [](void* array, std::size_t left, std::size_t right) {
+            using std::swap;
+            auto* elements = static_cast<Container*>(array)->data();
+            swap(elements[left], elements[right]);
+        };
+    }
     return ops;
 }
 

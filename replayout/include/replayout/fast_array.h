@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+//
+// Fast arrays, in Unreal's words: an array that says itself what changed in it. Its items have ids
+// that stay, so nothing is compared that was not marked, what is removed from the middle costs one
+// id, and the receiver is told item by item what happened.
+//
+//     struct Stack : FastArraySerializerItem {
+//         std::int32_t count = 0;
+//         void post_replicated_add(Inventory& inventory);              // as many of the three
+//         void post_replicated_change(Inventory& inventory);           // as are wanted
+//         void pre_replicated_remove(Inventory& inventory);
+//     };
+//     struct Inventory : FastArraySerializer<Stack> {
+//         void post_replicated_receive();                              // likewise
+//     };
+//
+//     (void)struct_builder<Stack>(registry, "Stack").property<&Stack::count>().build();
+//     (void)register_fast_array<Inventory>(registry, "Inventory");
+//     class_builder<Shop>(registry, "Shop").property<&Shop::inventory>().build();
+//
+//     inventory.items[0].count = 7;
+//     inventory.mark_item_dirty(inventory.items[0]);    // after an item was added or changed
+//     inventory.items.erase(inventory.items.begin());
+//     inventory.mark_array_dirty();                     // after items were removed
+//
+// A mark that is forgotten sends nothing. Of a marked item those members travel that changed.
+// Items may stand in another order at a receiver than at the sender.
+//
+// The calls at a receiver come after all values of a block, in this order: pre_replicated_remove
+// for each item that is about to go, post_replicated_add, post_replicated_change, then the items
+// go, and post_replicated_receive. They must not add or remove items.
+#pragma once
+
+#include <replayout/reflection/type_builder.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace replayout {
+
+/// Base of the items of a fast array. A copy is another item: it has no id until it is marked.
+/// Moving keeps the id, so that items may change places.
+struct FastArraySerializerItem {
+    /// Tells the item apart, given by the first mark and never again; -1: none yet. At a receiver
+    /// that of the sender.
+    std::int32_t replication_id = -1;
+    /// Grows with each mark. The sender's alone.
+    std::int32_t replication_key = -1;
+
+    FastArraySerializerItem() noexcept = default;
+    ~FastArraySerializerItem() = default;
+    FastArraySerializerItem(const FastArraySerializerItem&) noexcept {}
+    FastArraySerializerItem(FastArraySerializerItem&&) noexcept = default;
+    FastArraySerializerItem& operator=(const FastArraySerializerItem& other) noexcept {
+        if (this != &other) {
+            replication_id = -1;
+            replication_key = -1;
+        }
+        return *this;
+    }
+    FastArraySerializerItem& operator=(FastArraySerializerItem&&) noexcept = default;
+};
+
+/// Base of a fast array of `ItemType`. The sender changes `items` and marks what it changed; a
+/// receiver may read them.
+template <typename ItemType>
+struct FastArraySerializer {
+    using Item = ItemType;
+
+    std::vector<Item> items;
+    /// Grows with each mark. The sender's alone, as the next.
+    std::uint32_t array_replication_key = 0;
+    std::int32_t id_counter = 0;
+
+    /// To be called after `item`, one of `items`, was added or changed.
+    void mark_item_dirty(Item& item) noexcept {
+        if (item.replication_id == -1) {
+            item.replication_id = id_counter++;
+        }
+        ++item.replication_key;
+        mark_array_dirty();
+    }
+    /// To be called after items were removed.
+    void mark_array_dirty() noexcept { ++array_replication_key; }
+};
+
+namespace detail {
+
+// What items and arrays offer is called, and nothing is asked for.
+
+template <typename Array>
+struct FastArrayCalls {
+    using Item = typename Array::Item;
+
+    [[nodiscard]] static Array& owner(void* items) noexcept {
+        // `items` is the first member of the base, so their addresses are the same.
+        return static_cast<Array&>(*static_cast<FastArraySerializer<Item>*>(items));
+    }
+
+    static void pre_replicated_remove(void* items, std::span<const std::uint32_t> indices) {
+        Array& array = owner(items);
+        for (const std::uint32_t index : indices) {
+            if constexpr (requires(Item & item) { item.pre_replicated_remove(array); }) {
+                array.items[index].pre_replicated_remove(array);
+            }
+        }
+        if constexpr (requires { array.pre_replicated_remove(indices); }) {
+            array.pre_replicated_remove(indices);
+        }
+    }
+    static void post_replicated_add(void* items, std::span<const std::uint32_t> indices) {
+        Array& array = owner(items);
+        for (const std::uint32_t index : indices) {
+            if constexpr (requires(Item & item) { item.post_replicated_add(array); }) {
+                array.items[index].post_replicated_add(array);
+            }
+        }
+        if constexpr (requires { array.post_replicated_add(indices); }) {
+            array.post_replicated_add(indices);
+        }
+    }
+    static void post_replicated_change(void* items, std::span<const std::uint32_t> indices) {
+        Array& array = owner(items);
+        for (const std::uint32_t index : indices) {
+            if constexpr (requires(Item & item) { item.post_replicated_change(array); }) {
+                array.items[index].post_replicated_change(array);
+            }
+        }
+        if constexpr (requires { array.post_replicated_change(indices); }) {
+            array.post_replicated_change(indices);
+        }
+    }
+    static void post_replicated_receive(void* items) {
+        Array& array = owner(items);
+        if constexpr (requires { array.post_replicated_receive(); }) {
+            array.post_replicated_receive();
+        }
+    }
+};
+
+}  // namespace detail
+
+/// Makes the struct type of the fast array `Array`, whose items are registered before. Refused:
+/// what TypeRegistry refuses.
+template <typename Array>
+[[nodiscard]] Result<const Type*> register_fast_array(TypeRegistry& registry,
+                                                      std::string_view name) {
+    using Item = typename Array::Item;
+    static_assert(std::is_base_of_v<FastArraySerializer<Item>, Array>,
+                  "a fast array derives from FastArraySerializer");
+    static_assert(std::is_base_of_v<FastArraySerializerItem, Item>,
+                  "items of a fast array derive from FastArraySerializerItem");
+    static_assert(std::is_move_constructible_v<Item> && std::is_move_assignable_v<Item>,
+                  "items change places, and keep their ids when they are moved");
+    using Calls = detail::FastArrayCalls<Array>;
+    FastArrayOps fast;
+    fast.array_key = [](const void* items) {
+        return Calls::owner(const_cast<void*>(items)).array_replication_key;
+    };
+    fast.item_key = [](const void* item) {
+        return static_cast<std::uint32_t>(static_cast<const Item*>(item)->replication_key);
+    };
+    fast.pre_replicated_remove = Calls::pre_replicated_remove;
+    fast.post_replicated_add = Calls::post_replicated_add;
+    fast.post_replicated_change = Calls::post_replicated_change;
+    fast.post_replicated_receive = Calls::post_replicated_receive;
+    return struct_builder<Array>(registry, name)
+        .template property<&Array::items>()
+        .template keyed_by<&Item::replication_id>()
+        .fast_array(fast)
+        .build();
+}
+
+}  // namespace replayout

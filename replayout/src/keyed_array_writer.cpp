@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+//
+// Keyed arrays on the wire, see docs/wire_format.md, "Keyed arrays".
+#include "property_writer.h"
+
+#include <algorithm>
+
+namespace replayout {
+
+namespace {
+
+/// Ascending keys: the first as it is, each other as the gap behind the one before.
+class KeyWriter {
+  public:
+    explicit KeyWriter(BitWriter& writer) noexcept : writer_(writer) {}
+
+    void write(std::uint64_t key) noexcept {
+        REPLAYOUT_ASSERT(is_first_ || key > last_);
+        writer_.write_packed_uint(is_first_ ? key : key - last_ - 1);
+        last_ = key;
+        is_first_ = false;
+    }
+
+  private:
+    BitWriter& writer_;
+    std::uint64_t last_ = 0;
+    bool is_first_ = true;
+};
+
+/// Small numbers of either sign in few bits.
+[[nodiscard]] std::uint64_t zigzag(std::int32_t value) noexcept {
+    const auto bits = static_cast<std::uint32_t>(value);
+    return (bits << 1) ^ (value < 0 ? 0xFFFF'FFFFu : 0u);
+}
+
+void write_deletions(const ShadowKeyedArray& array, const OwedVersions& position,
+                     Vector<std::uint64_t>& keys, BitWriter& writer) {
+    keys.clear();
+    for (const ShadowKeyedArray::Deletion& deletion : array.deletions) {
+        if (position.owes(deletion.version)) {
+            keys.push_back(deletion.key);
+        }
+    }
+    std::sort(keys.begin(), keys.end());
+    writer.write_packed_uint(keys.size());
+    KeyWriter key_writer(writer);
+    for (const std::uint64_t key : keys) {
+        key_writer.write(key);
+    }
+}
+
+}  // namespace
+
+PropertyWriter::KeyedElement PropertyWriter::collect_keyed_element(const ArrayFrame& frame,
+                                                                   const ShadowKeyedArray& array,
+                                                                   std::uint32_t index,
+                                                                   bool has_order,
+                                                                   ChangeMask& leaves) const {
+    const ShadowKeyedArray::Item& item = array.items[index];
+    const std::uint32_t handle_count = frame.element.handle_count;
+    leaves.reset(handle_count);
+    for (RepHandle leaf{1}; leaf.value <= handle_count; ++leaf.value) {
+        if (owes_leaf(frame, leaf, index)) {
+            leaves.set(leaf.value - 1);
+        }
+    }
+    const bool owes_rank = has_order && frame.position.owes(item.rank_version);
+    if (!leaves.any() && !owes_rank) {
+        return {false, false};
+    }
+    if (item.created > frame.position.held_version) {
+        // The receiver may not have it yet, and would make up what it is not told.
+        leaves.set_range(0, handle_count);
+        return {true, has_order};
+    }
+    complete_groups(frame, index, index, leaves);
+    return {true, owes_rank};
+}
+
+void PropertyWriter::encode_keyed_array(CmdIndex index, const ShadowKeyedArray& array,
+                                        ElementSpan span, const OwedVersions& position,
+                                        BitWriter& writer) {
+    const bool has_order = layout_.cmd(index).property->array_key.order == ArrayOrder::Kept;
+    const bool is_full_set = array.needs_full_set(position);
+    const ArrayFrame frame{array.elements, layout_.element_scope(index), position, 0};
+    ChangeMask& leaves = context_.scratch.elements[0];
+    const std::uint32_t end = std::min(span.end, array.count());
+    std::uint32_t count = 0;
+    for (std::uint32_t i = span.begin; i < end; ++i) {
+        count +=
+            is_full_set || collect_keyed_element(frame, array, array.by_key[i], has_order, leaves)
+                               .is_listed
+                ? 1u
+                : 0u;
+    }
+    writer.write_bool(is_full_set);
+    if (!is_full_set && span.begin == 0) {
+        write_deletions(array, position, context_.scratch.keys, writer);
+    } else if (!is_full_set) {
+        writer.write_packed_uint(0);  // they went with the first elements
+    }
+    writer.write_packed_uint(count);
+    KeyWriter keys(writer);
+    for (std::uint32_t i = span.begin; i < end && !writer.overflowed(); ++i) {
+        const std::uint32_t item = array.by_key[i];
+        const KeyedElement listed = collect_keyed_element(frame, array, item, has_order, leaves);
+        if (!listed.is_listed && !is_full_set) {
+            continue;
+        }
+        keys.write(array.items[item].key);
+        if (has_order) {
+            writer.write_bool(listed.has_rank);
+        }
+        if (listed.has_rank) {
+            writer.write_packed_uint(zigzag(array.items[item].rank));
+        }
+        encode_keyed_element(frame, item, leaves, writer);
+    }
+}
+
+void PropertyWriter::encode_keyed_element(const ArrayFrame& frame, std::uint32_t index,
+                                          const ChangeMask& leaves, BitWriter& writer) {
+    write_change_mask(writer, leaves, EmptySet::Possible);
+    const std::uint32_t first = index * frame.element.handle_count;
+    std::uint32_t run_end = 0;
+    for (std::uint32_t bit = leaves.next(0); bit < leaves.bit_count(); bit = leaves.next(run_end)) {
+        run_end = leaves.next_clear(bit);
+        encode_elements(frame, first + bit, first + run_end, writer);
+    }
+}
+
+}  // namespace replayout

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+//
+// Fast arrays: ids, marks, callbacks and their order.
+#include <replayout/fast_array.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/block_receiver.h"
+#include "support/block_sender.h"
+#include "support/catch.h"
+#include "support/fast_array_types.h"
+#include "support/test_layout.h"
+
+namespace replayout::test {
+namespace {
+
+/// A sender, and a receiver that gets everything.
+struct Line {
+    Line() : layout(build_trader), sender(*layout), receiver(*layout) {}
+
+    /// Bytes of the block that brings the receiver up to date.
+    std::size_t sync() {
+        sender.update(&trader);
+        OwedVersions position = since(version);
+        position.held_version = version;
+        const Bytes block = sender.block(position);
+        version = sender.state.version();
+        remote.stock.told.clear();
+        if (!block.empty()) {
+            REQUIRE(receiver.receive(&remote, block));
+        }
+        return block.size();
+    }
+
+    TestLayout layout;
+    BlockSender sender;
+    BlockReceiver receiver;
+    Trader trader;
+    Trader remote;
+    Version version = 0;
+};
+
+using Told = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("Fast arrays: items have ids that stay, given by the first mark",
+          "[replayout][fast_array]") {
+    Line line;
+    line.trader.stock.add(7, 1);
+    line.trader.stock.add(8, 2);
+    line.trader.stock.change(0, 5);
+    CHECK(line.trader.stock.items[0].replication_id == 0);
+    CHECK(line.trader.stock.items[1].replication_id == 1);
+    CHECK(line.trader.stock.items[0].replication_key == 1);
+    CHECK(line.trader.stock.array_replication_key == 3);
+    line.sync();
+    CHECK(line.remote.stock.content() == line.trader.stock.content());
+}
+
+TEST_CASE("Fast arrays: a receiver is told item by item, and of the whole at last",
+          "[replayout][fast_array]") {
+    Line line;
+    line.trader.stock.add(1, 10);
+    line.trader.stock.add(2, 20);
+    line.trader.stock.add(3, 30);
+    line.sync();
+    CHECK(line.remote.stock.told == Told{"add 1", "add 2", "add 3", "receive"});
+
+    line.trader.stock.remove(0);
+    line.trader.stock.change(1, 31);
+    line.trader.stock.add(4, 40);
+    line.sync();
+    CHECK(line.remote.stock.told == Told{"remove 1", "add 4", "change 3 to 31", "receive"});
+    CHECK(line.remote.stock.content() == line.trader.stock.content());
+
+    line.trader.gold = 1;
+    line.sync();
+    CHECK(line.remote.stock.told.empty());
+}
+
+TEST_CASE("Fast arrays: what is not marked is not sent", "[replayout][fast_array]") {
+    Line line;
+    line.trader.stock.add(1, 10);
+    line.sync();
+    line.trader.stock.items[0].count = 11;
+    CHECK(line.sync() == 0);
+    Stack unmarked;
+    unmarked.kind = 9;
+    line.trader.stock.items.push_back(std::move(unmarked));
+    CHECK(line.sync() == 0);
+    line.trader.stock.mark_array_dirty();
+    CHECK(line.sync() == 0);
+    line.trader.stock.mark_item_dirty(line.trader.stock.items[1]);
+    CHECK(line.sync() > 0);
+    CHECK(line.remote.stock.items.size() == 2);
+    CHECK(line.remote.stock.items[0].count == 10);
+}
+
+TEST_CASE("Fast arrays: a mark without a change sends nothing", "[replayout][fast_array]") {
+    Line line;
+    line.trader.stock.add(1, 10);
+    line.sync();
+    line.trader.stock.mark_item_dirty(line.trader.stock.items[0]);
+    CHECK(line.sync() == 0);
+}
+
+TEST_CASE("Fast arrays: of an item the members travel that changed", "[replayout][fast_array]") {
+    Line line;
+    line.trader.stock.add(1, 10).label = std::string(200, 'x');
+    line.trader.stock.mark_item_dirty(line.trader.stock.items[0]);
+    line.sync();
+    line.trader.stock.change(0, 12);
+    CHECK(line.sync() < 12);
+    CHECK(line.remote.stock.content() == line.trader.stock.content());
+}
+
+TEST_CASE("Unreal conformance 7: items that change places in memory send nothing",
+          "[replayout][fast_array]") {
+    Line line;
+    line.trader.stock.add(1, 10);
+    line.trader.stock.add(2, 20);
+    line.sync();
+    std::swap(line.trader.stock.items[0], line.trader.stock.items[1]);
+    CHECK(line.trader.stock.items[0].replication_id == 1);
+    CHECK(line.sync() == 0);
+    line.trader.stock.mark_array_dirty();
+    CHECK(line.sync() == 0);
+    // And both ends know which is which, though their indices differ.
+    line.trader.stock.change(0, 21);
+    line.sync();
+    CHECK(line.remote.stock.told == Told{"change 2 to 21", "receive"});
+    CHECK(line.remote.stock.content() == line.trader.stock.content());
+}
+
+TEST_CASE("Unreal conformance 7: a copy is another item, so assigning one sends it anew",
+          "[replayout][fast_array]") {
+    Line line;
+    line.trader.stock.add(1, 10);
+    line.trader.stock.add(2, 20);
+    line.sync();
+    const Stack copy = line.trader.stock.items[1];
+    CHECK(copy.replication_id == -1);
+    line.trader.stock.items[0] = copy;
+    CHECK(line.trader.stock.items[0].replication_id == -1);
+    line.trader.stock.mark_item_dirty(line.trader.stock.items[0]);
+    line.sync();
+    CHECK(line.remote.stock.told == Told{"remove 1", "add 2", "receive"});
+    CHECK(line.remote.stock.content() == line.trader.stock.content());
+}
+
+TEST_CASE("Fast arrays: are refused where their items would be elements of an array",
+          "[replayout][fast_array]") {
+    struct Market {
+        std::vector<Inventory> stalls;
+    };
+    TypeRegistry registry;
+    REQUIRE(build_trader(registry));
+    const auto market =
+        class_builder<Market>(registry, "Market").property<&Market::stalls>().build();
+    REQUIRE(market);
+    REQUIRE(registry.freeze());
+    const auto layout = RepLayout::create(registry, **market);
+    REQUIRE_FALSE(layout);
+    CHECK(layout.error().message ==
+          "layout of \"Market\": stalls[].items is a keyed array inside of another array");
+}
+
+}  // namespace replayout::test
