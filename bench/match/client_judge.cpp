@@ -33,7 +33,8 @@ void ClientJudge::add_field(std::uint32_t recording_index, std::uint16_t index,
                             const MatchClass::Field& field, const MatchObject& object,
                             ObjectHandle reference, EndStateCrc& crc) const {
     if (field.type != FieldType::ObjectRef) {
-        crc.field(index, field.type, object.encode(field));
+        // Of what a client holds this is the same, as compare() sees to.
+        crc.field(index, field.type, object.encode_as_received(field));
         return;
     }
     const auto id = static_cast<std::uint32_t>(
@@ -65,7 +66,7 @@ std::string ClientJudge::compare(const Side& side, const MatchObject& server_obj
     for (std::size_t i = 0; i < fields.size(); ++i) {
         const MatchClass::Field& field = fields[i];
         if (field.type != FieldType::ObjectRef) {
-            if (server_object.encode(field) != client_object.encode(field)) {
+            if (server_object.encode_as_received(field) != client_object.encode(field)) {
                 return describe(server_object, i) + " has another value";
             }
             continue;

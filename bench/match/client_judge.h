@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Compares what a client holds with what the server has: every object, every field, references by
-// the object that they name, and the checksum over the fields that the recording has set.
+// the object that they name, and the checksum over the fields that the recording has set. Where a
+// field is quantised, the client must hold what the server's value becomes on its way, exactly.
 #pragma once
 
 #include "match/end_state.h"

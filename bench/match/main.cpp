@@ -95,7 +95,8 @@ class JsonFile {
     if (!load(options, recordings)) {
         return exit_unusable;
     }
-    const auto schema = MatchSchema::create(recordings);
+    const auto schema =
+        MatchSchema::create(recordings, {options.is_push_based, options.is_quantised});
     if (!schema) {
         std::fprintf(stderr, "%s\n", printable(schema.error().message).c_str());
         return exit_unusable;

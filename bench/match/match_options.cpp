@@ -75,6 +75,8 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
         "replayout_match"};
     std::string sharing = "on";
     std::string twin = "on";
+    std::string push = "off";
+    std::string quantise = "off";
     app.add_option("TRACE", options.traces,
                    "recordings (.rtr.gz), played side by side; none: a built-in battle");
     app.add_option("--clients", options.clients, "number of clients")
@@ -94,6 +96,14 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
     add_switch(app, "--twin", twin,
                "run a second server with the other setting of --sharing beside the first, compare "
                "every packet, and report the times of both");
+    add_switch(app, "--push", push,
+               "every field is push based: it is marked where the recording sets it, and compared "
+               "nowhere else; the packets are the same");
+    add_switch(
+        app, "--quantise", quantise,
+        "vec3f travels in hundredths, quatf by its smallest three; a client is then to hold, "
+        "bit by bit, what the server's value becomes on that way (quantised and back), and "
+        "the checksums are over that; fields that were never set likewise");
     app.add_flag("--quiet", options.is_quiet,
                  "no progress and no report, unless something differs");
     app.add_option("--json", options.json_path, "write the figures to this file; - is stdout");
@@ -108,6 +118,8 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
     }
     options.is_sharing = sharing == "on";
     options.has_twin = twin == "on";
+    options.is_push_based = push == "on";
+    options.is_quantised = quantise == "on";
     return go_on;
 }
 

@@ -23,6 +23,8 @@ struct MatchOptions {
     std::uint64_t ticks = 0;  ///< 0: all
     double join_over_s = 0;
     bool is_sharing = true;
+    bool is_push_based = false;
+    bool is_quantised = false;
     /// Run a second server beside the first, with the other setting of sharing: its packets are
     /// compared byte for byte, and its times stand beside.
     bool has_twin = true;

@@ -55,6 +55,10 @@ void report_world(std::string& text, const MatchOptions& options, const MatchRes
           grouped(result.sets_applied).c_str(),
           grouped(stats.replication.properties_changed).c_str(), grouped(result.ticks).c_str(),
           result.play_seconds);
+    print(text, "  %-22s %s times, %s times left out; push %s, quantised %s\n", "objects compared",
+          grouped(stats.replication.objects_compared).c_str(),
+          grouped(stats.replication.objects_skipped).c_str(), options.is_push_based ? "on" : "off",
+          options.is_quantised ? "on" : "off");
     print(text, "  %-22s %u, of which %u joined and %u equal\n", "clients", options.clients,
           result.clients_joined, result.clients_equal);
 }
@@ -134,6 +138,8 @@ std::string to_json(const MatchOptions& options, const MatchResult& result) {
     json["ticks"] = result.ticks;
     json["seed"] = options.seed;
     json["sharing"] = options.is_sharing ? "on" : "off";
+    json["push"] = options.is_push_based ? "on" : "off";
+    json["quantise"] = options.is_quantised ? "on" : "off";
     json["objects_spawned"] = result.objects_spawned;
     json["objects_live"] = result.objects_live;
     json["sets_applied"] = result.sets_applied;
@@ -158,6 +164,10 @@ std::string to_json(const MatchOptions& options, const MatchResult& result) {
     json["blocks_lost"] = stats.records_lost;
     json["bunches_sent"] = stats.bunches_sent;
     json["bunches_resent"] = stats.bunches_resent;
+    json["objects_compared"] = stats.replication.objects_compared;
+    json["objects_skipped"] = stats.replication.objects_skipped;
+    json["properties_changed"] = stats.replication.properties_changed;
+    json["marks_missed"] = stats.replication.marks_missed;
     json["pieces_built"] = stats.replication.pieces_built;
     json["pieces_reused"] = stats.replication.pieces_reused;
     json["serializer_calls"] = stats.replication.serializer_calls;

@@ -285,8 +285,17 @@ void MatchSession::apply_op(std::uint32_t recording_index, const Op& op) {
                 target = schema_.server_handle(recording_index, id);
             }
             object.set(field, value, target);
+            mark(handle, field);
             ++result_.sets_applied;
             return;
+        }
+    }
+}
+
+void MatchSession::mark(ObjectHandle handle, const MatchClass::Field& field) {
+    for (Server* server : {&server_, twin_.get()}) {
+        if (options_.is_push_based && server != nullptr) {
+            server->driver.mark_property_dirty(server->ids.at(handle.value), field.parent);
         }
     }
 }

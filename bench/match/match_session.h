@@ -69,6 +69,8 @@ class MatchSession {
     void add_layouts(NetDriver& driver) const;
     void apply_ops(std::uint64_t tick);
     void apply_op(std::uint32_t recording_index, const Op& op);
+    /// A field that was set; nothing unless fields are push based.
+    void mark(ObjectHandle handle, const MatchClass::Field& field);
     void spawn(std::uint32_t recording_index, const Op& op);
     void destroy(ObjectHandle handle);
     void start_clients(std::uint64_t tick);

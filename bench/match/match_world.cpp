@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "match/match_world.h"
 
+#include <replayout/quantise.h>
 #include <replayout/reflection/dynamic_type_builder.h>
 
 #include <algorithm>
@@ -61,13 +62,25 @@ struct MemoryForm {
     }
 }
 
+[[nodiscard]] Quantisation quantisation_of(FieldType type) noexcept {
+    switch (type) {
+        case FieldType::Vec3f:
+            return Quantisation::hundredth();
+        case FieldType::Quatf:
+            return Quantisation::smallest_three();
+        default:
+            return {};
+    }
+}
+
 [[nodiscard]] std::uint32_t align_up(std::uint32_t offset, std::uint32_t alignment) noexcept {
     return (offset + alignment - 1) / alignment * alignment;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<MatchSchema>> MatchSchema::create(std::span<const Recording> recordings) {
+Result<std::unique_ptr<MatchSchema>> MatchSchema::create(std::span<const Recording> recordings,
+                                                         const MatchSchemaOptions& options) {
     std::unique_ptr<MatchSchema> schema(new MatchSchema());
     std::uint64_t id_offset = 0;
     for (std::uint32_t index = 0; index < recordings.size(); ++index) {
@@ -77,7 +90,7 @@ Result<std::unique_ptr<MatchSchema>> MatchSchema::create(std::span<const Recordi
         id_offset += recording.object_count;
         for (std::size_t i = 0; i < recording.classes.size(); ++i) {
             const Status status =
-                schema->add_class(recording, index, static_cast<std::uint16_t>(i));
+                schema->add_class(recording, index, static_cast<std::uint16_t>(i), options);
             if (!status) {
                 return status.error();
             }
@@ -91,7 +104,7 @@ Result<std::unique_ptr<MatchSchema>> MatchSchema::create(std::span<const Recordi
 }
 
 Status MatchSchema::add_class(const Recording& recording, std::uint32_t recording_index,
-                              std::uint16_t class_index) {
+                              std::uint16_t class_index, const MatchSchemaOptions& options) {
     const ClassInfo& info = recording.classes[class_index];
     auto match_class = std::make_unique<MatchClass>();
     match_class->recording_index = recording_index;
@@ -109,7 +122,12 @@ Status MatchSchema::add_class(const Recording& recording, std::uint32_t recordin
             name = field.name + "#" + std::to_string(number);
         }
         properties.push_back(make_property(field, name, size));
-        match_class->fields.push_back({field.type, size, i + 1});
+        properties.back().is_push_based = options.is_push_based;
+        if (options.is_quantised) {
+            properties.back().quantisation = quantisation_of(field.type);
+        }
+        match_class->fields.push_back(
+            {field.type, size, i + 1, ParentIndex{static_cast<std::uint16_t>(i)}});
         size += form.size;
     }
     match_class->size = std::max(align_up(size, object_alignment), object_alignment);
@@ -123,6 +141,10 @@ Status MatchSchema::add_class(const Recording& recording, std::uint32_t recordin
     const Result<const Type*> type = builder.build();
     if (!type) {
         return type.error();
+    }
+    for (std::size_t i = 0; i < match_class->fields.size(); ++i) {
+        const Property& property = (*type)->properties()[i];
+        match_class->fields[i].quantised = property.quantisation ? &property : nullptr;
     }
     types_.push_back(*type);
     classes_.push_back(std::move(match_class));
@@ -167,6 +189,9 @@ MatchObject::MatchObject(const MatchClass& match_class)
             ::new (bytes_.get() + field.offset) std::string();
         } else if (field.type == FieldType::ObjectRef) {
             ::new (bytes_.get() + field.offset) ObjectHandle();
+        } else if (field.quantised != nullptr) {
+            const std::vector<std::byte> zero = encode_as_received(field);
+            std::memcpy(bytes_.get() + field.offset, zero.data(), zero.size());
         }
     }
 }
@@ -214,6 +239,14 @@ std::vector<std::byte> MatchObject::encode(const MatchClass::Field& field) const
     }
     const std::byte* bytes = this->field(field);
     return {bytes, bytes + memory_form(field.type).size};
+}
+
+std::vector<std::byte> MatchObject::encode_as_received(const MatchClass::Field& field) const {
+    std::vector<std::byte> bytes = encode(field);
+    if (field.quantised != nullptr) {
+        dequantise(*field.quantised, quantise(*field.quantised, bytes.data()), bytes.data());
+    }
+    return bytes;
 }
 
 MatchObject& MatchWorld::add(ObjectHandle handle, const MatchClass& match_class) {

@@ -30,6 +30,9 @@ struct MatchClass {
         FieldType type = FieldType::Bool;
         std::uint32_t offset = 0;  ///< bytes
         std::uint32_t handle = 0;  ///< in the layout
+        ParentIndex parent;        ///< likewise
+        /// Null: it travels as it is.
+        const Property* quantised = nullptr;
     };
 
     std::uint32_t recording_index = 0;
@@ -39,11 +42,16 @@ struct MatchClass {
     std::unique_ptr<RepLayout> layout;
 };
 
+struct MatchSchemaOptions {
+    bool is_push_based = false;  ///< all fields
+    bool is_quantised = false;   ///< those of type vec3f, in hundredths, and quatf, smallest three
+};
+
 /// All classes of a match. Immutable; shared by server and clients.
 class MatchSchema {
   public:
     [[nodiscard]] static Result<std::unique_ptr<MatchSchema>> create(
-        std::span<const Recording> recordings);
+        std::span<const Recording> recordings, const MatchSchemaOptions& options = {});
 
     [[nodiscard]] const MatchClass& find(std::uint32_t recording_index,
                                          std::uint16_t class_index) const noexcept;
@@ -64,7 +72,7 @@ class MatchSchema {
   private:
     MatchSchema() = default;
     [[nodiscard]] Status add_class(const Recording& recording, std::uint32_t recording_index,
-                                   std::uint16_t class_index);
+                                   std::uint16_t class_index, const MatchSchemaOptions& options);
     [[nodiscard]] Status make_layouts();
 
     TypeRegistry registry_;
@@ -75,7 +83,8 @@ class MatchSchema {
     std::unordered_map<const RepLayout*, const MatchClass*> classes_by_layout_;
 };
 
-/// One object: memory as its class lays it out, everything zero, empty and null at first.
+/// One object: memory as its class lays it out, everything zero, empty and null at first; what is
+/// quantised is what zero becomes on its way.
 class MatchObject {
   public:
     explicit MatchObject(const MatchClass& match_class);
@@ -97,6 +106,8 @@ class MatchObject {
 
     /// The value as a recording has it (a string without its length), except for references.
     [[nodiscard]] std::vector<std::byte> encode(const MatchClass::Field& field) const;
+    /// The same of the value that whoever is sent it holds then.
+    [[nodiscard]] std::vector<std::byte> encode_as_received(const MatchClass::Field& field) const;
 
   private:
     const MatchClass& class_;

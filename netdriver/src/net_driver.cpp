@@ -136,6 +136,21 @@ void NetDriver::remove_object(NetObjectId id) {
     server_->remove_object(id);
 }
 
+void NetDriver::mark_property_dirty(NetObjectId id, std::string_view property) {
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    server_->mark_property_dirty(id, property);
+}
+
+void NetDriver::mark_property_dirty(NetObjectId id, ParentIndex property) {
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    server_->mark_property_dirty(id, property);
+}
+
+void NetDriver::mark_object_dirty(NetObjectId id) {
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    server_->mark_object_dirty(id);
+}
+
 void NetDriver::set_owner(NetObjectId id, PeerId owner) {
     ObjectFacts facts = facts_of(id);
     facts.owner = owner;

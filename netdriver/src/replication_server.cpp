@@ -66,7 +66,9 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       schema_(layouts.digest()),
       objects_(settings.resource),
       live_(settings.resource),
+      due_(settings.resource),
       changed_(settings.resource),
+      mark_validator_(settings.mark_validation_ticks, settings.resource),
       scratch_(settings.resource),
       context_{guids,   stats.replication,     scratch_, settings.is_sharing,
                nullptr, settings.is_validating},
@@ -178,16 +180,28 @@ void ReplicationServer::flush(NetTime now) {
     remove_closed(now);
 }
 
-void ReplicationServer::server_replicate_actors() {
-    // Phase A: what changed, once for all connections.
-    for (std::uint32_t index = live_.next(0); index != BitRow::no_bit;
-         index = live_.next(index + 1)) {
+void ReplicationServer::compare_due_objects() {
+    std::uint32_t count = 0;
+    for (std::uint32_t index = due_.next(0); index != BitRow::no_bit;
+         index = due_.next(index + 1)) {
         ObjectReplicator& replicator = *objects_.at(index);
+        ChangelistState& state = replicator.changelist_state();
         const void* memory = world_.object_memory(replicator.object());
-        if (replicator.changelist_state().update(memory, guids_, stats_.replication)) {
+        if (state.update(memory, guids_, stats_.replication)) {
             changed_.set(index);
         }
+        if (!state.is_due()) {
+            due_.clear(index);
+        }
+        ++count;
     }
+    stats_.replication.objects_skipped += objects_.object_count() - count;
+}
+
+void ReplicationServer::server_replicate_actors() {
+    mark_validator_.validate(objects_, live_, world_, stats_.replication);
+    // Phase A: what changed, once for all connections.
+    compare_due_objects();
     // Phase B: who is owed what, connection by connection.
     for (Client* client : clients_) {
         if (client->connection.state() == ConnectionState::Joined) {
@@ -238,8 +252,10 @@ NetObjectId ReplicationServer::add_object(const RepLayout& layout, ObjectHandle 
     guids_.bind(guid, object);
     const NetObjectId id = objects_.add(layout, layouts_.number_of(layout), object, guid);
     live_.grow(objects_.slot_count());
+    due_.grow(objects_.slot_count());
     changed_.grow(objects_.slot_count());
     live_.set(id.index);
+    due_.set(id.index);
     changed_.set(id.index);
     return id;
 }
@@ -253,6 +269,7 @@ void ReplicationServer::remove_object(NetObjectId id) {
     }
     guids_.unbind(objects_.at(id.index)->guid());
     live_.clear(id.index);
+    due_.clear(id.index);
     changed_.clear(id.index);
     objects_.remove(id);
 }
@@ -270,11 +287,30 @@ void ReplicationServer::set_facts(NetObjectId id, const ObjectFacts& facts) {
     replicator.set_facts(facts);
 }
 
+void ReplicationServer::mark_property_dirty(NetObjectId id, std::string_view property) {
+    for_each_parent(id, property,
+                    [](ChangelistState& state, ParentIndex parent) { state.mark_dirty(parent); });
+    due_.set(id.index);
+}
+
+void ReplicationServer::mark_property_dirty(NetObjectId id, ParentIndex property) {
+    REPLAYOUT_ASSERT(objects_.contains(id));
+    objects_.at(id.index)->changelist_state().mark_dirty(property);
+    due_.set(id.index);
+}
+
+void ReplicationServer::mark_object_dirty(NetObjectId id) {
+    REPLAYOUT_ASSERT(objects_.contains(id));
+    objects_.at(id.index)->changelist_state().mark_all_dirty();
+    due_.set(id.index);
+}
+
 void ReplicationServer::set_property_active(NetObjectId id, std::string_view property,
                                             bool is_active) {
     for_each_parent(id, property, [&](ChangelistState& state, ParentIndex parent) {
         state.set_active(parent, is_active);
     });
+    due_.set(id.index);  // the switch takes effect with a compare
 }
 
 void ReplicationServer::set_dynamic_condition(NetObjectId id, std::string_view property,

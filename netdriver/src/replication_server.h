@@ -9,6 +9,7 @@
 #include "control_message.h"
 #include "ended_sessions.h"
 #include "layout_table.h"
+#include "mark_validator.h"
 #include "net_connection.h"
 #include "object_store.h"
 #include "replication_sender.h"
@@ -34,6 +35,9 @@ class ReplicationServer {
     void remove_object(NetObjectId id);
 
     // See NetDriver.
+    void mark_property_dirty(NetObjectId id, std::string_view property);
+    void mark_property_dirty(NetObjectId id, ParentIndex property);
+    void mark_object_dirty(NetObjectId id);
     void set_facts(NetObjectId id, const ObjectFacts& facts);
     void set_property_active(NetObjectId id, std::string_view property, bool is_active);
     void set_dynamic_condition(NetObjectId id, std::string_view property,
@@ -70,6 +74,7 @@ class ReplicationServer {
     template <typename Visitor>
     void for_each_parent(NetObjectId id, std::string_view property, Visitor visit);
     void server_replicate_actors();
+    void compare_due_objects();
     /// A datagram of a peer that has no connection, or starts a new session.
     void receive_hello(PeerId peer, std::span<const std::byte> datagram, NetTime now);
     [[nodiscard]] CloseReason judge(const Hello& hello) const;
@@ -86,7 +91,9 @@ class ReplicationServer {
     Digest128 schema_;
     ObjectStore objects_;
     BitRow live_;
+    BitRow due_;  // to be compared: those that are polled, and those that were marked
     BitRow changed_;
+    MarkValidator mark_validator_;
     SendScratch scratch_;
     SendContext context_;
     Vector<Client*> clients_;  // in the order in which they joined

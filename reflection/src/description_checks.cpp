@@ -339,10 +339,10 @@ Status check_elements(const TypeRegistry& registry, const Property& property,
         if (element->kind == PropertyKind::BitBool) {
             return culprit.refuse(ErrorCode::InvalidArgument, {"is a bit of a byte"});
         }
-        if (element->offset != 0 || element->notify ||
+        if (element->offset != 0 || element->notify || element->is_push_based ||
             element->condition != LifetimeCondition::None) {
             return culprit.refuse(ErrorCode::InvalidArgument,
-                                  {"has an offset, a notify or a condition of its own"});
+                                  {"has an offset, a notify, a condition or marks of its own"});
         }
         const TypeOps& ops = element->ops;
         if (!is_plain_value(*element) &&
@@ -413,6 +413,9 @@ Status check_place(const TypeDescription& type, const Property& property, const 
 
 Status check_condition(const TypeDescription& type, const Property& property,
                        const Culprit& culprit) {
+    if (property.is_push_based && type.kind != TypeKind::Class) {
+        return culprit.refuse(ErrorCode::InvalidArgument, {"is a push based member of a struct"});
+    }
     if (property.condition == LifetimeCondition::None) {
         return {};
     }

@@ -66,6 +66,14 @@ DynamicTypeBuilder& DynamicTypeBuilder::condition(LifetimeCondition condition) {
     return *this;
 }
 
+DynamicTypeBuilder& DynamicTypeBuilder::push_based() {
+    if (description_.properties.empty()) {
+        return refuse(misuse("has push_based before its first property"));
+    }
+    description_.properties.back().is_push_based = true;
+    return *this;
+}
+
 DynamicTypeBuilder& DynamicTypeBuilder::not_replicated() {
     if (description_.properties.empty()) {
         return refuse(misuse("has not_replicated before its first property"));

@@ -4,37 +4,92 @@
 #include <replayout/keyed_array.h>
 
 #include "compare_properties.h"
+#include "differs_from_shadow.h"
+#include "equal_bytes.h"
 
 namespace replayout {
+
+namespace {
+
+/// The first of the object's runs that differs from the shadow or is not of bytes; root().run_end
+/// if there is none, and so no change. Has one caller, into which the compiler therefore puts it.
+[[nodiscard]] std::uint32_t skip_equal_runs(const RepLayout& layout, ConstObjectBuffer object,
+                                            ConstShadowBuffer shadow) noexcept {
+    const CompareRun* const runs = layout.runs().data();
+    const std::uint32_t run_end = layout.root().run_end;
+    std::uint32_t i = 0;
+    while (i < run_end && runs[i].size != 0 &&
+           equal_bytes((object + runs[i].object_offset).data(),
+                       (shadow + runs[i].shadow_offset).data(), runs[i].size)) {
+        ++i;
+    }
+    return i;
+}
+
+}  // namespace
 
 ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resource)
     : layout_(&layout),
       shadow_(layout, resource),
+      is_compared_whole_(!layout.has_push_based()),
       last_changed_(Allocator<Version>(resource)),
       history_(layout.handle_count(), resource),
       previous_(layout, resource),
       changed_(resource),
+      due_(resource),
       conditions_(layout, resource),
       shared_(layout.handle_count(), resource) {
     last_changed_.resize(layout.handle_count(), 0);
     changed_.reset(layout.handle_count());
+    due_ = layout.polled_parents();
+    mark_all_dirty();
     shadow_.memory().copy(layout.root(), shadow_.buffer(), layout.archetype().buffer());
 }
 
+// Most objects did not change since the last tick, so that is found out with as little as possible:
+// the bytes, without a context, without the other members.
 bool ChangelistState::update(const void* object, PackageMap& package_map,
                              ReplicationCounters& counters) {
     REPLAYOUT_ASSERT(object != nullptr);
-    CompareContext context{*layout_,      shadow_.memory(),       &package_map,
-                           version_ + 1,  conditions_.inactive(), &previous_,
-                           last_changed()};
-    const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
-    const bool is_changed = compare_properties(context, buffer, shadow_.buffer(), changed_);
-    conditions_.finish_compare();
-    ++counters.objects_compared;
-    counters.values_over_limit += context.over_limit_count;
-    if (!is_changed) {
+    if (is_compared_whole_) {
+        ++counters.objects_compared;
+        const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
+        const std::uint32_t run_start = skip_equal_runs(*layout_, buffer, shadow_.buffer());
+        return run_start != layout_->root().run_end &&
+               update_from(run_start, object, package_map, counters);
+    }
+    if (!is_due()) {
+        ++counters.objects_skipped;
         return false;
     }
+    ++counters.objects_compared;
+    return update_from(0, object, package_map, counters);
+}
+
+bool ChangelistState::update_from(std::uint32_t run_start, const void* object,
+                                  PackageMap& package_map, ReplicationCounters& counters) {
+    CompareContext context{*layout_, shadow_.memory(), &package_map, version_ + 1};
+    context.due = is_compared_whole_ ? nullptr : &due_;
+    context.inactive = conditions_.inactive();
+    context.previous = &previous_;
+    context.last_changed = last_changed();
+    context.run_start = run_start;
+    const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
+    const bool is_changed = compare_properties(context, buffer, shadow_.buffer(), changed_);
+    counters.values_over_limit += context.over_limit_count;
+    if (is_marked_) {
+        is_marked_ = false;
+        due_ = layout_->polled_parents();
+        conditions_.finish_compare();
+        is_compared_whole_ = !layout_->has_push_based() && conditions_.inactive() == nullptr;
+    }
+    if (is_changed) {
+        note_changes(counters);
+    }
+    return is_changed;
+}
+
+void ChangelistState::note_changes(ReplicationCounters& counters) {
     ++version_;
     for (std::uint32_t bit = changed_.next(0); bit < changed_.bit_count();
          bit = changed_.next(bit + 1)) {
@@ -49,7 +104,44 @@ bool ChangelistState::update(const void* object, PackageMap& package_map,
     ++counters.objects_changed;
     history_.add(version_, changed_);
     changed_.reset(layout_->handle_count());
-    return true;
+}
+
+void ChangelistState::mark_dirty(ParentIndex parent) noexcept {
+    REPLAYOUT_ASSERT(parent.value < layout_->parents().size());
+    if (layout_->parents()[parent.value].is_push_based) {
+        due_.set(parent.value);
+        is_marked_ = true;
+    }
+}
+
+void ChangelistState::mark_all_dirty() noexcept {
+    if (layout_->has_push_based()) {
+        due_.set_range(0, due_.bit_count());  // of parents that are polled this changes nothing
+        is_marked_ = true;
+    }
+}
+
+void ChangelistState::find_missed_marks(const void* object, ChangeMask& missed) const {
+    REPLAYOUT_ASSERT(object != nullptr);
+    const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
+    missed.reset(static_cast<std::uint32_t>(layout_->parents().size()));
+    for (std::uint32_t i = 0; i < due_.bit_count(); ++i) {
+        const RepParentCmd& parent = layout_->parents()[i];
+        const bool is_checked = parent.is_push_based && !due_.test(i) &&
+                                conditions_.is_active(ParentIndex{static_cast<std::uint16_t>(i)});
+        if (is_checked && differs_from_shadow(*layout_, parent, buffer, shadow())) {
+            missed.set(i);
+        }
+    }
+}
+
+void ChangelistState::set_active(ParentIndex parent, bool is_active) {
+    conditions_.set_active(parent, is_active);
+    is_compared_whole_ = false;
+    is_marked_ = true;
+    if (is_active) {
+        mark_dirty(parent);
+    }
 }
 
 bool owes_array(const RepLayout& layout, CmdIndex array_cmd, const ShadowArray& array,

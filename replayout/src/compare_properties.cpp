@@ -24,16 +24,6 @@ void before_change(const CompareContext& context, const RepLayoutCmd& cmd, Const
     }
 }
 
-[[nodiscard]] bool update_plain(const CompareContext& context, const RepLayoutCmd& cmd,
-                                ConstObjectBuffer object, ShadowBuffer shadow) {
-    if (std::memcmp(object.data(), shadow.data(), cmd.element_size) == 0) {
-        return false;
-    }
-    before_change(context, cmd, shadow);
-    std::memcpy(shadow.data(), object.data(), cmd.element_size);
-    return true;
-}
-
 [[nodiscard]] bool update_string(CompareContext& context, const RepLayoutCmd& cmd,
                                  ConstObjectBuffer object, ShadowBuffer shadow) {
     const StringOps& ops = cmd.property->string;
@@ -157,10 +147,8 @@ void before_change(const CompareContext& context, const RepLayoutCmd& cmd, Const
         }
         case RepLayoutCmdType::BitBool:
             return update_bit(context, cmd, from, to);
-        case RepLayoutCmdType::Quantised:
-            return update_quantised(context, cmd, from, to);
         default:
-            REPLAYOUT_ASSERT(false);  // plain leaves lie in runs
+            REPLAYOUT_ASSERT(false);  // plain and quantised leaves lie in runs
             return false;
     }
 }
@@ -177,25 +165,34 @@ void update_run(const CompareContext& context, const CompareRun& run, ConstObjec
     std::size_t offset = next_difference(from, to, 0, run.size);
     for (CmdIndex index = run.cmd_start; offset < run.size; ++index.value) {
         const RepLayoutCmd& cmd = context.layout.cmd(index);
-        const std::size_t begin = cmd.shadow_offset.value - run.shadow_offset.value;
+        // By the place in the object: where the shadow has the bytes of a quantised leaf, only the
+        // run knows.
+        const std::size_t begin = cmd.object_offset.value - run.object_offset.value;
         const std::size_t end = begin + cmd.element_size;
         if (end <= offset) {
             continue;
         }
-        before_change(context, cmd, shadow + cmd.shadow_offset);
+        const ShadowBuffer leaf = shadow + cmd.shadow_offset;
+        bool is_changed = true;
+        if (cmd.type == RepLayoutCmdType::Quantised) {
+            is_changed = update_quantised(context, cmd, object + cmd.object_offset, leaf);
+        } else {
+            before_change(context, cmd, leaf);
+        }
         std::memcpy(to + begin, from + begin, cmd.element_size);
-        on_change(std::uint32_t{cmd.relative_handle} - 1);
+        if (is_changed) {
+            on_change(std::uint32_t{cmd.relative_handle} - 1);
+        }
         offset = next_difference(from, to, end, run.size);
     }
 }
 
-/// Calls `on_change(handle index)` for each leaf of the scope that differs, and updates the shadow.
+/// Calls `on_change(handle index)` for each leaf of these runs that differs, and updates the
+/// shadow.
 template <typename OnChange>
-void update_differing(CompareContext& context, const RepScope& scope, ConstObjectBuffer object,
-                      ShadowBuffer shadow, OnChange on_change) {
-    const auto runs =
-        context.layout.runs().subspan(scope.run_start, scope.run_end - scope.run_start);
-    for (const CompareRun& run : runs) {
+void update_differing(CompareContext& context, std::uint32_t run_start, std::uint32_t run_end,
+                      ConstObjectBuffer object, ShadowBuffer shadow, OnChange on_change) {
+    for (const CompareRun& run : context.layout.runs().subspan(run_start, run_end - run_start)) {
         if (run.size != 0) {
             update_run(context, run, object, shadow, on_change);
             continue;
@@ -215,53 +212,41 @@ void update_differing(CompareContext& context, const RepScope& scope, ConstObjec
 bool update_element(CompareContext& context, const RepScope& element, ConstObjectBuffer object,
                     ShadowBuffer shadow, Version* leaf_versions, ElementAge age) {
     bool is_changed = age == ElementAge::New;
-    update_differing(context, element, object, shadow, [&](std::uint32_t leaf) {
-        leaf_versions[leaf] = context.version;
-        is_changed = true;
-    });
+    update_differing(context, element.run_start, element.run_end, object, shadow,
+                     [&](std::uint32_t leaf) {
+                         leaf_versions[leaf] = context.version;
+                         is_changed = true;
+                     });
     if (age == ElementAge::New) {
         std::fill_n(leaf_versions, element.handle_count, context.version);
     }
     return is_changed;
 }
 
-namespace {
-
-/// Leaf by leaf, because some are left out.
-[[nodiscard]] bool compare_active(CompareContext& context, ConstObjectBuffer object,
-                                  ShadowBuffer shadow, ChangeMask& changed) {
-    bool is_changed = false;
-    const RepLayout& layout = context.layout;
-    for (std::uint32_t bit = 0; bit < layout.handle_count(); ++bit) {
-        if (context.inactive->test(bit)) {
-            continue;
-        }
-        const CmdIndex index = layout.cmd_of(layout.root(), RepHandle{bit + 1});
-        const RepLayoutCmd& cmd = layout.cmd(index);
-        const bool is_different =
-            is_plain(cmd.type)
-                ? update_plain(context, cmd, object + cmd.object_offset, shadow + cmd.shadow_offset)
-                : update_leaf(context, index, object, shadow);
-        if (is_different) {
-            changed.set(bit);
-            is_changed = true;
-        }
-    }
-    return is_changed;
-}
-
-}  // namespace
-
+// Whatever is left out, the rest is compared in the order of the commands: references are given
+// their ids on the way, so the order must not depend on who marks what.
 bool compare_properties(CompareContext& context, ConstObjectBuffer object, ShadowBuffer shadow,
                         ChangeMask& changed) {
-    if (context.inactive != nullptr) {
-        return compare_active(context, object, shadow, changed);
-    }
     bool is_changed = false;
-    update_differing(context, context.layout.root(), object, shadow, [&](std::uint32_t leaf) {
+    const auto on_change = [&](std::uint32_t leaf) {
         changed.set(leaf);
         is_changed = true;
-    });
+    };
+    const RepLayout& layout = context.layout;
+    if (context.due == nullptr) {
+        update_differing(context, context.run_start, layout.root().run_end, object, shadow,
+                         on_change);
+        return is_changed;
+    }
+    for (std::uint32_t i = context.due->next(0); i < context.due->bit_count();
+         i = context.due->next(i + 1)) {
+        const RepParentCmd& parent = layout.parents()[i];
+        const bool is_inactive = context.inactive != nullptr && parent.handle_count > 0 &&
+                                 context.inactive->test(parent.first_handle - 1);
+        if (!is_inactive) {
+            update_differing(context, parent.run_start, parent.run_end, object, shadow, on_change);
+        }
+    }
     return is_changed;
 }
 

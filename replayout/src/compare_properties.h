@@ -18,13 +18,18 @@ struct CompareContext {
     /// Gives references their ids. Null only for an archetype.
     PackageMap* package_map;
     Version version;  ///< what a change is stamped with
-    /// Handles of the object that are left as they are. Null: none.
+    /// Parents that are compared: those that are marked, and RepLayout::polled_parents(). Null:
+    /// all.
+    const ChangeMask* due = nullptr;
+    /// Of these, handles that are left as they are. Null: none.
     const ChangeMask* inactive = nullptr;
     /// Is told what root leaves were. Null: nobody is.
     PreviousValues* previous = nullptr;
     std::span<const Version> last_changed = {};  ///< by root handle
     /// Values that were left out because they exceed a limit or are not UTF-8; see RepLimits.
     std::uint64_t over_limit_count = 0;
+    /// Where `due` is null: runs of the object before this one are known to be equal.
+    std::uint32_t run_start = 0;
 };
 
 /// New: the element did not exist before, so every leaf counts as changed, whatever its value. A

@@ -17,7 +17,8 @@ RepLayout::RepLayout(MemoryResource* resource)
       plain_row_ends_(resource),
       runs_(resource),
       groups_(resource),
-      diagnostics_(resource) {}
+      diagnostics_(resource),
+      polled_parents_(resource) {}
 
 RepLayout::~RepLayout() = default;
 
@@ -37,6 +38,15 @@ Result<std::unique_ptr<RepLayout>> RepLayout::create(const TypeRegistry& registr
                      "layout of \"" + std::string(type.name()) + "\": its registry is not frozen"};
     }
     return RepLayoutBuilder(type, options, resource).build();
+}
+
+std::optional<ParentIndex> RepLayout::find_parent(std::string_view name) const noexcept {
+    for (std::size_t i = 0; i < parents_.size(); ++i) {
+        if (parents_[i].property->name == name) {
+            return ParentIndex{static_cast<std::uint16_t>(i)};
+        }
+    }
+    return std::nullopt;
 }
 
 }  // namespace replayout

@@ -59,6 +59,11 @@ constexpr std::uint64_t array_handles_max = 1'048'576;
            type != RepLayoutCmdType::Bool;
 }
 
+/// Such a property is compared alone.
+[[nodiscard]] bool may_be_left_out(const RepParentCmd& parent) noexcept {
+    return parent.is_push_based || parent.condition == LifetimeCondition::Custom;
+}
+
 /// Whether a bool is a byte or a bit in memory is nobody else's business.
 [[nodiscard]] std::uint64_t kind_on_wire(const Property& property) noexcept {
     return static_cast<std::uint64_t>(property.kind == PropertyKind::BitBool ? PropertyKind::Bool
@@ -181,6 +186,9 @@ void RepLayoutBuilder::add_parent(const Property& property, std::uint32_t object
     parent.object_offset = ObjectOffset{object_offset};
     parent.array_index = array_index;
     parent.condition = property.condition;
+    parent.is_push_based = property.is_push_based;
+    layout_->has_push_based_ = layout_->has_push_based_ || property.is_push_based;
+    layout_->is_polled_ = layout_->is_polled_ || !property.is_push_based;
     add_condition(property.condition);
     parent.cmd_start = CmdIndex{static_cast<std::uint16_t>(layout_->cmds_.size())};
     parent.first_handle = first_handle;
@@ -318,7 +326,9 @@ void RepLayoutBuilder::add_leaf(const Property& property, RepLayoutCmdType type,
         return;
     }
     RepScope& scope = layout_->scopes_[cursor.scope];
-    const ShadowFootprint footprint = shadow_footprint(type, property);
+    // The integers of a quantised leaf find their place behind all leaves; see place_quantised().
+    const ShadowFootprint footprint = is_compared_as_bytes(type) ? ShadowFootprint{property.size, 1}
+                                                                 : shadow_footprint(type, property);
     const std::uint32_t alignment = footprint.alignment;
     scope.shadow_size = (scope.shadow_size + alignment - 1) / alignment * alignment;
     RepLayoutCmd cmd;
@@ -429,11 +439,36 @@ void RepLayoutBuilder::finish_scopes() {
     for (RepScope& scope : layout_->scopes_) {
         finish_scope(scope);
     }
+    find_parent_runs();
+}
+
+void RepLayoutBuilder::find_parent_runs() {
+    auto& parents = layout_->parents_;
+    layout_->is_polled_ = layout_->is_polled_ || !layout_->has_push_based_;
+    const bool has_parts = std::any_of(parents.begin(), parents.end(), may_be_left_out);
+    if (has_parts) {
+        layout_->polled_parents_.reset(static_cast<std::uint32_t>(parents.size()));
+    }
+    std::uint32_t run = 0;
+    RepParentCmd* row = nullptr;  // the first of a row of neighbours that are never left out
+    for (RepParentCmd& parent : parents) {
+        const bool is_first = row == nullptr || may_be_left_out(parent);
+        RepParentCmd& taker = is_first ? parent : *row;
+        if (is_first) {
+            parent.run_start = run;
+            row = may_be_left_out(parent) ? nullptr : &parent;
+        }
+        while (run < layout_->root().run_end && layout_->runs_[run].cmd_start < parent.cmd_end) {
+            ++run;
+        }
+        taker.run_end = run;
+        if (has_parts && is_first && !parent.is_push_based) {
+            layout_->polled_parents_.set(static_cast<std::uint32_t>(&parent - parents.data()));
+        }
+    }
 }
 
 void RepLayoutBuilder::finish_scope(RepScope& scope) {
-    scope.shadow_size = (scope.shadow_size + scope.shadow_alignment - 1) / scope.shadow_alignment *
-                        scope.shadow_alignment;
     scope.first_handle_cmd = static_cast<std::uint32_t>(layout_->handle_cmds_.size());
     scope.run_start = static_cast<std::uint32_t>(layout_->runs_.size());
     CmdIndex index = scope.cmd_start;
@@ -444,6 +479,9 @@ void RepLayoutBuilder::finish_scope(RepScope& scope) {
         index = cmd.end_cmd;
     }
     scope.run_end = static_cast<std::uint32_t>(layout_->runs_.size());
+    place_quantised(scope);
+    scope.shadow_size = (scope.shadow_size + scope.shadow_alignment - 1) / scope.shadow_alignment *
+                        scope.shadow_alignment;
     find_plain_rows(scope);
     lay_down_groups(scope);
     if (scope.run_end - scope.run_start == 1) {
@@ -485,19 +523,34 @@ void RepLayoutBuilder::find_plain_rows(const RepScope& scope) {
     }
 }
 
+void RepLayoutBuilder::place_quantised(RepScope& scope) {
+    for (std::uint32_t handle = 1; handle <= scope.handle_count; ++handle) {
+        RepLayoutCmd& cmd = layout_->cmds_[layout_->cmd_of(scope, RepHandle{handle}).value];
+        if (cmd.type == RepLayoutCmdType::Quantised) {
+            cmd.shadow_offset = ShadowOffset{scope.shadow_size};
+            scope.shadow_size += shadow_footprint(cmd.type, *cmd.property).size;
+        }
+    }
+}
+
 void RepLayoutBuilder::add_run(RepScope& scope, const RepLayoutCmd& cmd, CmdIndex index) {
     auto& runs = layout_->runs_;
-    if (is_plain(cmd.type) && runs.size() > scope.run_start && runs.back().size != 0) {
+    const bool is_bytes = is_compared_as_bytes(cmd.type);
+    if (is_bytes && runs.size() > scope.run_start && runs.back().size != 0) {
         CompareRun& run = runs.back();
-        if (run.object_offset.value + run.size == cmd.object_offset.value &&
+        const ParentIndex parent = layout_->cmd(run.cmd_start).parent_index;
+        const bool may_join = parent == cmd.parent_index ||
+                              (!may_be_left_out(layout_->parents_[parent.value]) &&
+                               !may_be_left_out(layout_->parents_[cmd.parent_index.value]));
+        if (may_join && run.object_offset.value + run.size == cmd.object_offset.value &&
             run.shadow_offset.value + run.size == cmd.shadow_offset.value) {
             run.size += cmd.element_size;
             run.cmd_end = cmd.end_cmd;
             return;
         }
     }
-    runs.push_back({cmd.object_offset, cmd.shadow_offset, is_plain(cmd.type) ? cmd.element_size : 0,
-                    index, cmd.end_cmd});
+    runs.push_back({cmd.object_offset, cmd.shadow_offset, is_bytes ? cmd.element_size : 0, index,
+                    cmd.end_cmd});
 }
 
 }  // namespace replayout

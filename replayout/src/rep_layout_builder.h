@@ -59,6 +59,8 @@ class RepLayoutBuilder {
     void finish_scope(RepScope& scope);
     void find_plain_rows(const RepScope& scope);
     void lay_down_groups(RepScope& scope);
+    void find_parent_runs();
+    void place_quantised(RepScope& scope);
     void add_run(RepScope& scope, const RepLayoutCmd& cmd, CmdIndex index);
     void diagnose(std::string message);
     void fail(ErrorCode code, const std::string& path, const char* reason);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/keyed_array.h>
 #include <replayout/quantise.h>
+#include <replayout/reflection/math.h>
 #include <replayout/reflection/type.h>
 #include <replayout/shadow_state.h>
 
@@ -8,6 +9,7 @@
 #include "struct_value.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -51,6 +53,7 @@ ShadowFootprint shadow_footprint(RepLayoutCmdType type, const Property& property
 }
 
 void ShadowMemory::construct(const RepScope& scope, ShadowBuffer memory) const {
+    constexpr std::array<std::byte, sizeof(Quat)> zeros{};  // no quantised value is larger
     std::memset(memory.data(), 0, scope.shadow_size);
     for_each_leaf(*layout_, scope, [&](const RepLayoutCmd& cmd, CmdIndex) {
         void* leaf = (memory + cmd.shadow_offset).data();
@@ -69,6 +72,12 @@ void ShadowMemory::construct(const RepScope& scope, ShadowBuffer memory) const {
                 break;
             case RepLayoutCmdType::KeyedArray:
                 ::new (leaf) ShadowKeyedArray(resource_);
+                break;
+            case RepLayoutCmdType::Quantised:
+                // Of zero bytes, as they stand beside it now.
+                store_quantised(quantise(*cmd.property, zeros.data()),
+                                static_cast<std::byte*>(leaf),
+                                quantised_size(cmd.property->quantisation));
                 break;
             default:
                 break;
@@ -104,6 +113,11 @@ void ShadowMemory::destroy(const RepScope& scope, ShadowBuffer memory) const noe
 
 void ShadowMemory::copy(const RepScope& scope, ShadowBuffer target,
                         ConstShadowBuffer source) const {
+    for (const CompareRun& run :
+         layout_->runs().subspan(scope.run_start, scope.run_end - scope.run_start)) {
+        std::memcpy((target + run.shadow_offset).data(), (source + run.shadow_offset).data(),
+                    run.size);
+    }
     for_each_leaf(*layout_, scope, [&](const RepLayoutCmd& cmd, CmdIndex index) {
         const ShadowBuffer to = target + cmd.shadow_offset;
         const ConstShadowBuffer from = source + cmd.shadow_offset;
@@ -138,7 +152,10 @@ void ShadowMemory::copy(const RepScope& scope, ShadowBuffer target,
                 break;
             }
             default:
-                std::memcpy(to.data(), from.data(), shadow_footprint(cmd.type, *cmd.property).size);
+                if (!is_plain(cmd.type)) {  // these lie in runs
+                    std::memcpy(to.data(), from.data(),
+                                shadow_footprint(cmd.type, *cmd.property).size);
+                }
                 break;
         }
     });

@@ -30,6 +30,8 @@ TEST_CASE("MatchOptions: what is not said has the documented value", "[bench][ma
     CHECK(options.loss == 0.02);
     CHECK(options.latency_ms == 40);
     CHECK(options.is_sharing);
+    CHECK_FALSE(options.is_push_based);
+    CHECK_FALSE(options.is_quantised);
     CHECK(options.traces.empty());
 }
 
@@ -40,7 +42,7 @@ TEST_CASE("MatchOptions: every option arrives where it belongs", "[bench][match_
                  "--latency-ms", "7",        "--jitter-ms", "2",   "--bandwidth", "9000",
                  "--seed",       "11",       "--ticks",     "12",  "--join-over", "1.5",
                  "--sharing",    "off",      "--twin",      "off", "--json",      "x.json",
-                 "--quiet"},
+                 "--push",       "on",       "--quantise",  "on",  "--quiet"},
                 options) == -1);
     CHECK(options.traces == std::vector<std::string>{"a.rtr.gz", "b.rtr.gz"});
     CHECK(options.clients == 3);
@@ -56,6 +58,8 @@ TEST_CASE("MatchOptions: every option arrives where it belongs", "[bench][match_
     CHECK(options.join_over_s == 1.5);
     CHECK_FALSE(options.is_sharing);
     CHECK_FALSE(options.has_twin);
+    CHECK(options.is_push_based);
+    CHECK(options.is_quantised);
     CHECK(options.json_path == "x.json");
     CHECK(options.is_quiet);
 }

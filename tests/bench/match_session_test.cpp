@@ -26,7 +26,8 @@ namespace {
 
 [[nodiscard]] MatchResult play(const MatchOptions& options,
                                const std::vector<Recording>& recordings) {
-    const auto schema = MatchSchema::create(recordings);
+    const auto schema =
+        MatchSchema::create(recordings, {options.is_push_based, options.is_quantised});
     REQUIRE(schema);
     MatchSession session(options, recordings, **schema);
     Progress progress("playing", session.tick_count(), true);
@@ -76,6 +77,42 @@ TEST_CASE("MatchSession: one seed gives the same packets twice, with sharing on 
     CHECK(first.packets_digest != other_seed.packets_digest);
     CHECK(first.stats.replication.serializer_calls < unshared.stats.replication.serializer_calls);
     CHECK(unshared.stats.replication.pieces_reused == 0);
+}
+
+TEST_CASE("MatchSession: push based or polled, the packets are the same",
+          "[bench][match_session]") {
+    const auto recordings = two_battles(120);
+    MatchOptions options = rough_options();
+    for (const bool is_quantised : {false, true}) {
+        options.is_quantised = is_quantised;
+        options.is_push_based = false;
+        const MatchResult polled = play(options, recordings);
+        options.is_push_based = true;
+        const MatchResult pushed = play(options, recordings);
+        INFO(pushed.first_difference << pushed.twin_difference);
+        CHECK(pushed.is_good(options));
+        CHECK(pushed.packets_digest == polled.packets_digest);
+        CHECK(pushed.stats.replication.properties_changed ==
+              polled.stats.replication.properties_changed);
+        CHECK(pushed.stats.replication.objects_compared * 3 <
+              polled.stats.replication.objects_compared);
+        CHECK(polled.stats.replication.objects_skipped == 0);
+        CHECK(pushed.stats.replication.marks_missed == 0);
+    }
+}
+
+TEST_CASE("MatchSession: with quantisation clients hold what the server's values become, for less",
+          "[bench][match_session]") {
+    const auto recordings = two_battles(120);
+    MatchOptions options = rough_options();
+    const MatchResult raw = play(options, recordings);
+    options.is_quantised = true;
+    const MatchResult quantised = play(options, recordings);
+    INFO(quantised.first_difference);
+    CHECK(quantised.is_good(options));
+    CHECK(quantised.clients_equal == 5);
+    CHECK(quantised.server_crc32 != raw.server_crc32);
+    CHECK(quantised.stats.bytes_sent < raw.stats.bytes_sent);
 }
 
 TEST_CASE("MatchSession: a bandwidth far too small delays, and all is right once it is lifted",

@@ -286,11 +286,11 @@ TEST_CASE("Property checks: an element is checked like a property",
     check_element_refused(plain_property("", PropertyKind::Int32, 0, 2), ErrorCode::InvalidArrayDim,
                           "is a C array itself");
     check_element_refused(plain_property("", PropertyKind::Int32, 4), ErrorCode::InvalidArgument,
-                          "has an offset, a notify or a condition of its own");
+                          "has an offset, a notify, a condition or marks of its own");
     element = plain_property("", PropertyKind::Int32);
     element.notify.call = ignore_notify;
     check_element_refused(element, ErrorCode::InvalidArgument,
-                          "has an offset, a notify or a condition of its own");
+                          "has an offset, a notify, a condition or marks of its own");
     element = handle_property("");
     element.reference = {};
     check_element_refused(element, ErrorCode::MissingOperation, "has no reference operations");
@@ -359,6 +359,28 @@ TEST_CASE("Property checks: only a property of a class has a condition, and none
                            .condition(LifetimeCondition::Never)
                            .build();
     CHECK_FALSE(early);
+}
+
+TEST_CASE("Property checks: only a property of a class is push based",
+          "[reflection][property_checks]") {
+    TypeRegistry registry;
+    const auto hit = DynamicTypeBuilder(registry, TypeKind::Struct, "Hit", 4, 4)
+                         .property("damage", PropertyKind::Int32, 0)
+                         .push_based()
+                         .build();
+    REQUIRE_FALSE(hit);
+    CHECK(hit.error().code == ErrorCode::InvalidArgument);
+    CHECK(hit.error().message ==
+          "type \"Hit\": property \"damage\": is a push based member of a struct");
+    const auto early =
+        DynamicTypeBuilder(registry, TypeKind::Class, "Early", 4, 4).push_based().build();
+    REQUIRE_FALSE(early);
+    CHECK(early.error().message == "type \"Early\": has push_based before its first property");
+    Property element = plain_property("", PropertyKind::Int32);
+    element.is_push_based = true;
+    check_pawn_refused(array_property<std::vector<std::int32_t>>("scores", element),
+                       ErrorCode::InvalidArgument,
+                       "element: has an offset, a notify, a condition or marks of its own");
 }
 
 TEST_CASE("Property checks: nesting ends at the limit", "[reflection][property_checks]") {

@@ -5,7 +5,9 @@
 #include <replayout/quantise.h>
 #include <replayout/rep_layout.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -53,6 +55,20 @@ namespace {
     return drone;
 }
 
+/// The integers of a fresh shadow are those of the archetype, also where these are not 0.
+void check_shadow_of_archetype(const TestLayout& layout) {
+    const Drone drone;
+    const auto* object = reinterpret_cast<const std::byte*>(&drone);
+    for (std::uint32_t handle = 1; handle <= layout->handle_count(); ++handle) {
+        const RepLayoutCmd& cmd = layout.cmd(handle);
+        if (cmd.type == RepLayoutCmdType::Quantised) {
+            const ConstShadowBuffer leaf = layout->archetype().buffer() + cmd.shadow_offset;
+            CHECK(load_quantised(leaf.data(), quantised_size(cmd.property->quantisation)) ==
+                  quantise(*cmd.property, object + cmd.object_offset.value));
+        }
+    }
+}
+
 TEST_CASE("Quantised properties: are leaves of their own, shared, with the integers in the shadow",
           "[replayout][quantised_properties]") {
     const TestLayout layout(build_drone);
@@ -67,9 +83,64 @@ TEST_CASE("Quantised properties: are leaves of their own, shared, with the integ
     CHECK(type_of("raw") == RepLayoutCmdType::Vector);
     const RepScope& trail = layout.element_scope(handle_of(*layout, "trail"));
     CHECK(layout->cmd(trail.cmd_start).type == RepLayoutCmdType::Quantised);
-    CHECK(trail.shadow_size == 16);
+    CHECK(trail.shadow_size == 12 + 16);  // its bytes, and the integers
     CHECK_FALSE(trail.is_contiguous);
     CHECK(layout->is_fully_shared());
+}
+
+TEST_CASE("Quantised properties: what stays is compared as bytes, and what comes back is found",
+          "[replayout][quantised_properties]") {
+    const TestLayout layout(build_drone);
+    BlockSender sender(*layout);
+    Drone drone = make_drone();
+    const auto check_shadow = [&] {
+        const auto* object = reinterpret_cast<const std::byte*>(&drone);
+        for (std::uint32_t handle = 1; handle <= layout->handle_count(); ++handle) {
+            const RepLayoutCmd& cmd = layout.cmd(handle);
+            if (cmd.type == RepLayoutCmdType::Quantised) {
+                const std::uint32_t size = quantised_size(cmd.property->quantisation);
+                CHECK(load_quantised((sender.state.shadow() + cmd.shadow_offset).data(), size) ==
+                      quantise(*cmd.property, object + cmd.object_offset.value));
+            }
+        }
+        for (std::uint32_t i = 0; i < layout->root().run_end; ++i) {
+            const CompareRun& run = layout->runs()[i];
+            CHECK(std::memcmp((sender.state.shadow() + run.shadow_offset).data(),
+                              object + run.object_offset.value, run.size) == 0);
+        }
+    };
+    const std::uint32_t tenth = handle_of(*layout, "tenth");
+    check_shadow_of_archetype(layout);
+    REQUIRE(sender.update(&drone));
+    check_shadow();
+    // 12.3 three times, and one step up in between.
+    for (const float x : {12.31f, 12.34f, 12.29f}) {
+        drone.tenth.x = x;
+        CHECK_FALSE(sender.update(&drone));
+        check_shadow();  // its bytes too, so that it is not quantised in each tick from now on
+    }
+    drone.tenth.x = 12.4f;
+    CHECK(sender.update(&drone));
+    check_shadow();
+    drone.tenth.x = 12.29f;  // the bytes of before, which are no longer what the shadow has
+    CHECK(sender.update(&drone));
+    CHECK(handles_of(sender.collect(since(2))) == std::vector<std::uint32_t>{tenth});
+    drone = Drone();
+    CHECK(sender.update(&drone));
+    check_shadow();
+    // Elements come to be with the integers of zero bytes, whatever these are.
+    drone.trail.resize(3);
+    CHECK(sender.update(&drone));
+    const auto& trail = shadow_value<ShadowArray>(
+        sender.state.shadow() + layout.cmd(handle_of(*layout, "trail")).shadow_offset);
+    const RepScope& element = layout.element_scope(handle_of(*layout, "trail"));
+    const RepLayoutCmd& point = layout->cmd(element.cmd_start);
+    for (std::uint32_t i = 0; i < trail.count; ++i) {
+        const std::byte* shadow =
+            trail.elements + i * element.shadow_size + point.shadow_offset.value;
+        CHECK(load_quantised(shadow, quantised_size(point.property->quantisation)) ==
+              quantise(*point.property, &drone.trail[i]));
+    }
 }
 
 TEST_CASE("Quantised properties: a receiver holds the values that were quantised",

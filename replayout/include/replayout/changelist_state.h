@@ -39,8 +39,22 @@ class ChangelistState {
     ChangelistState& operator=(const ChangelistState&) = delete;
 
     /// Compares `object`, of the layout's type, with the shadow; if anything differs, the version
-    /// grows by one. Returns whether it did.
+    /// grows by one. Returns whether it did. Push based properties are compared if they are marked,
+    /// which ends the mark; where nothing is_due(), the object is not looked at.
     bool update(const void* object, PackageMap& package_map, ReplicationCounters& counters);
+
+    /// A push based property (or one element of a C array) may have changed: the next update
+    /// compares it. A mark without a change sends nothing. All are marked at first. Nothing for any
+    /// other property, which is compared in every update.
+    void mark_dirty(ParentIndex parent) noexcept;
+    void mark_all_dirty() noexcept;
+    /// Whether the next update has anything to compare.
+    [[nodiscard]] bool is_due() const noexcept { return is_marked_ || layout_->is_polled(); }
+
+    /// Finds forgotten marks: makes `missed` the set of push based properties (bit i: ParentIndex
+    /// i) that are not marked and of which `object` holds another value than was compared last.
+    /// A debugging aid that costs a comparison, and changes nothing.
+    void find_missed_marks(const void* object, ChangeMask& missed) const;
 
     /// 0: equal to the archetype so far.
     [[nodiscard]] Version version() const noexcept { return version_; }
@@ -72,10 +86,9 @@ class ChangelistState {
 
     /// Conditions of this object's properties.
     [[nodiscard]] const ObjectConditions& conditions() const noexcept { return conditions_; }
-    /// See ObjectConditions::set_active.
-    void set_active(ParentIndex parent, bool is_active) {
-        conditions_.set_active(parent, is_active);
-    }
+    /// See ObjectConditions::set_active. A push based property that is switched on is marked, so a
+    /// change while it was off needs none.
+    void set_active(ParentIndex parent, bool is_active);
     /// See ObjectConditions::set_dynamic. Receivers that begin to meet it are told through
     /// ObjectConditions::Receiver::turned_on.
     void set_dynamic_condition(ParentIndex parent, LifetimeCondition condition);
@@ -93,15 +106,23 @@ class ChangelistState {
     /// Adds to each atomic group of which something is owed what the receiver may not hold of it.
     void complete_groups(const OwedVersions& position, ChangeMask& owed) const noexcept;
 
+    bool update_from(std::uint32_t run_start, const void* object, PackageMap& package_map,
+                     ReplicationCounters& counters);
+    void note_changes(ReplicationCounters& counters);
+
+    // First what is read of an object that did not change: one line of memory.
     const RepLayout* layout_;
     ShadowState shadow_;
+    Version version_ = 0;
+    bool is_compared_whole_;        // no property may be left out, or none has been so far
+    bool is_marked_ = true;         // there are marks, or a switch is to take effect
     Vector<Version> last_changed_;  // by handle
     ChangelistHistory history_;
     PreviousValues previous_;
     ChangeMask changed_;  // clear between updates
+    ChangeMask due_;      // parents to be compared next; empty where the layout has no parts
     ObjectConditions conditions_;
     SharedSerialization shared_;
-    Version version_ = 0;
 };
 
 /// Whether anything in an array, its count or a leaf at any depth, last changed at an owed version.

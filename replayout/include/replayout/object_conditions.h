@@ -38,7 +38,7 @@ class ObjectConditions {
     [[nodiscard]] const ChangeMask* inactive() const noexcept {
         return has_inactive_ ? &inactive_ : nullptr;
     }
-    /// To be called after each compare.
+    /// To be called after a compare, at least after the first one that follows a set_active().
     void finish_compare();
 
     /// Who is asking, in set of conditions.

@@ -9,6 +9,7 @@
 // Both ends must have the same layout; fingerprint() is what they compare.
 #pragma once
 
+#include <replayout/change_mask.h>
 #include <replayout/reflection/error.h>
 #include <replayout/reflection/hash.h>
 #include <replayout/reflection/memory.h>
@@ -19,8 +20,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace replayout {
@@ -106,6 +109,20 @@ class RepLayout {
         return cmds_[index.value];
     }
 
+    /// The first property of this name (of a C array its first element, which the others follow),
+    /// or nothing. For callers that keep the index: O(properties).
+    [[nodiscard]] std::optional<ParentIndex> find_parent(std::string_view name) const noexcept;
+
+    /// Some property is push based.
+    [[nodiscard]] bool has_push_based() const noexcept { return has_push_based_; }
+    /// Not all properties are push based, so every object is compared in every tick.
+    [[nodiscard]] bool is_polled() const noexcept { return is_polled_; }
+    /// Some property may be left out of a compare: it is push based, or of condition Custom.
+    [[nodiscard]] bool has_parts() const noexcept { return polled_parents_.bit_count() != 0; }
+    /// Parents that are compared in every tick (bit i: ParentIndex i). Of a row of neighbours that
+    /// are never left out only the first, whose runs are those of the row. Empty without parts.
+    [[nodiscard]] const ChangeMask& polled_parents() const noexcept { return polled_parents_; }
+
     /// Handles of the object itself.
     [[nodiscard]] std::uint32_t handle_count() const noexcept { return root().handle_count; }
 
@@ -146,6 +163,9 @@ class RepLayout {
     LifetimeConditionSet conditions_;
     bool is_fully_shared_ = true;
     bool has_keyed_arrays_ = false;
+    ChangeMask polled_parents_;
+    bool has_push_based_ = false;
+    bool is_polled_ = false;
 };
 
 /// A listing of commands, handles and flags for people.

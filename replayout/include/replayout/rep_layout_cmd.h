@@ -48,6 +48,12 @@ enum class RepLayoutCmdType : std::uint8_t {
     return type == RepLayoutCmdType::DynamicArray || type == RepLayoutCmdType::KeyedArray;
 }
 
+/// True where the shadow holds the bytes of memory, so that equal bytes mean an equal value. Of a
+/// quantised leaf it holds them beside the integers.
+[[nodiscard]] constexpr bool is_compared_as_bytes(RepLayoutCmdType type) noexcept {
+    return is_plain(type) || type == RepLayoutCmdType::Quantised;
+}
+
 /// True where the shadow holds what is written, nothing is owned, and no one is asked: plain
 /// leaves, bits and quantised values.
 [[nodiscard]] constexpr bool is_written_in_place(RepLayoutCmdType type) noexcept {
@@ -120,13 +126,21 @@ struct RepParentCmd {
     CmdIndex cmd_end;
     std::uint32_t first_handle = 0;
     std::uint32_t handle_count = 0;
+    /// Compared only where it is marked dirty; see ChangelistState::mark_dirty.
+    bool is_push_based = false;
+    /// Into RepLayout::runs(): what is compared with this parent. Of one that may be left out its
+    /// own values; of the others a row of neighbours is compared with the first of them, and
+    /// nothing with the rest.
+    std::uint32_t run_start = 0;
+    std::uint32_t run_end = 0;
 };
 
-/// Adjacent plain members, compared as one run of bytes; or a single command that is not plain.
+/// Adjacent plain and quantised members, compared as one run of bytes; or a single command of
+/// another kind. No run reaches into or out of a parent that may be left out of a compare.
 struct CompareRun {
     ObjectOffset object_offset;
     ShadowOffset shadow_offset;
-    std::uint32_t size = 0;  ///< bytes; 0: the command is not plain
+    std::uint32_t size = 0;  ///< bytes; 0: the command is of another kind
     CmdIndex cmd_start;
     CmdIndex cmd_end;
 };

@@ -9,7 +9,8 @@
 namespace replayout {
 
 struct ReplicationCounters {
-    std::uint64_t objects_compared = 0;    ///< ChangelistState::update calls
+    std::uint64_t objects_compared = 0;    ///< by ChangelistState::update
+    std::uint64_t objects_skipped = 0;     ///< not compared, because nothing of them was marked
     std::uint64_t objects_changed = 0;     ///< of these, found something changed
     std::uint64_t properties_changed = 0;  ///< handles that differed, an array as one
     std::uint64_t serializer_calls = 0;    ///< property values encoded, an array as one
@@ -22,6 +23,7 @@ struct ReplicationCounters {
     std::uint64_t values_over_limit = 0;  ///< left out, once a compare: see RepLimits; or not UTF-8
     std::uint64_t values_failed = 0;      ///< left out, once a try: net_serialize said ok = false
     std::uint64_t values_unmapped = 0;    ///< sent as "not fully mapped" at the receiver
+    std::uint64_t marks_missed = 0;  ///< found by a debug mode, once a look: changed, not marked
     std::uint64_t serializers_impure = 0;  ///< found by SendContext::is_validating, once a value
     std::uint64_t properties_sent = 0;     ///< values put into blocks, for all receivers
     std::uint64_t blocks_sent = 0;

@@ -8,7 +8,10 @@
 //
 //     plain               its bytes, packed without alignment
 //     BitBool             a byte, 0 or 1
-//     Quantised           the integers that travel, packed likewise (<replayout/quantise.h>)
+//     Quantised           its bytes, packed likewise, of which no command knows, but the run that
+//                         they are compared in; and behind all other leaves, where the command
+//                         points, the integers that travel (<replayout/quantise.h>), always those
+//                         of these bytes. So a value that stays is not quantised again
 //     String              PmrString
 //     Object              ShadowReference: the handle as compared, the id as sent
 //     NetSerializeStruct  the struct itself, through its type's operations

@@ -69,6 +69,11 @@ struct NetDriverSettings {
     /// connection's state says. A debugging aid, of a server only: costs memory and time by the
     /// copy, calls net_serialize more often, works in any build, and never changes a byte.
     bool is_validating = REPLAYOUT_VALIDATION != 0;
+    /// A server looks for forgotten marks of push based properties, in every object once in so many
+    /// ticks; 1: in all of them in each tick, 0: never. What is found is logged once for each type
+    /// and property, and counted (marks_missed); it is not sent, so this never changes a byte. A
+    /// debugging aid: costs a comparison, and asks for the memory of objects that are not marked.
+    std::uint32_t mark_validation_ticks = REPLAYOUT_VALIDATION != 0 ? 1 : 0;
     MemoryResource* resource = std::pmr::get_default_resource();
 };
 
@@ -111,12 +116,24 @@ class NetDriver {
     // Server, after listen(). An id is one that this driver gave and that was not removed.
 
     /// `object` is replicated from the next tick_flush() on, from the values that it has then; its
-    /// memory is asked for once a tick (NetWorld::object_memory). A handle names one object for
+    /// memory is asked for once a tick (NetWorld::object_memory), or, if all its properties are
+    /// push based, in ticks in which it was marked. A handle names one object for
     /// ever: one that was removed must not be added again. O(1). With channels_max objects there is
     /// no room for another: the answer is then no object, generation 0.
     [[nodiscard]] NetObjectId add_object(const RepLayout& layout, ObjectHandle object);
     /// Destroys it on all clients. O(connections).
     void remove_object(NetObjectId id);
+
+    // The push model: properties that are compared only when the game says that they changed. A
+    // mark ends with the next tick_flush(). A new object is marked. Marks of properties that are
+    // not push based do nothing, and so does one without a change, but for the comparison.
+
+    /// O(properties) for finding the name, else O(1). Of a C array all elements are marked.
+    void mark_property_dirty(NetObjectId id, std::string_view property);
+    /// O(1). RepLayout::find_parent() gives the index.
+    void mark_property_dirty(NetObjectId id, ParentIndex property);
+    /// All properties. O(properties / 64).
+    void mark_object_dirty(NetObjectId id);
 
     // What an object is to a connection, for the conditions of its properties (LifetimeCondition).
     // Where a client begins to meet one, it is sent what the properties are now; where it ceases

@@ -52,6 +52,8 @@ class DynamicTypeBuilder {
     DynamicTypeBuilder& on_rep(NotifyFunction notify);
     /// The property just declared is sent to those that meet `condition`.
     DynamicTypeBuilder& condition(LifetimeCondition condition);
+    /// The property just declared is compared only where the game has marked it as changed.
+    DynamicTypeBuilder& push_based();
     /// The property just declared is known and never sent.
     DynamicTypeBuilder& not_replicated();
     /// The property just declared travels like this; of an array, the innermost element does.

@@ -100,6 +100,9 @@ struct Property {
     bool is_replicated = true;
     /// Who is sent it. Only a property of a class has one, other than None.
     LifetimeCondition condition = LifetimeCondition::None;
+    /// The game says when it changed (ChangelistState::mark_dirty); while it does not, the property
+    /// is not compared. Only a property of a class is; both ends need not agree.
+    bool is_push_based = false;
     /// Kind BitBool: which bit of the byte at `offset`, one of 1, 2, 4 to 128. Properties may lie
     /// in the same byte where their bits differ.
     std::uint8_t bit_mask = 0;

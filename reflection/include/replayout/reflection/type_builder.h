@@ -199,6 +199,12 @@ class PropertyBuilder {
         return *this;
     }
 
+    /// The member is compared only where the game has marked it as changed.
+    PropertyBuilder& push_based() {
+        type_->builder_.push_based();
+        return *this;
+    }
+
     /// The member is known and never sent.
     PropertyBuilder& not_replicated() {
         type_->builder_.not_replicated();

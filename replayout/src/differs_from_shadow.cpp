@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "differs_from_shadow.h"
+
+#include <replayout/keyed_array.h>
+#include <replayout/quantise.h>
+#include <replayout/reflection/property.h>
+#include <replayout/shadow_state.h>
+#include <replayout/utf8.h>
+
+#include "struct_value.h"
+
+#include <cstring>
+#include <string_view>
+
+namespace replayout {
+
+namespace {
+
+[[nodiscard]] bool leaves_differ(const RepLayout& layout, CmdIndex from, CmdIndex to,
+                                 ConstObjectBuffer object, ConstShadowBuffer shadow);
+
+[[nodiscard]] bool string_differs(const RepLayout& layout, const RepLayoutCmd& cmd,
+                                  ConstObjectBuffer object, ConstShadowBuffer shadow) {
+    const StringOps& ops = cmd.property->string;
+    const std::string_view text = ops.view(object.data(), ops.context);
+    return text != shadow_value<PmrString>(shadow) &&
+           text.size() <= layout.limits().string_bytes_max && is_valid_utf8(text);
+}
+
+[[nodiscard]] bool bit_differs(const RepLayoutCmd& cmd, ConstObjectBuffer object,
+                               ConstShadowBuffer shadow) {
+    const auto byte = std::to_integer<std::uint8_t>(*object.data());
+    const bool is_set = (byte & cmd.property->bit_mask) != 0;
+    return is_set != (*shadow.data() != std::byte{0});
+}
+
+[[nodiscard]] bool quantised_differs(const RepLayoutCmd& cmd, ConstObjectBuffer object,
+                                     ConstShadowBuffer shadow) {
+    const QuantisedValue value = quantise(*cmd.property, object.data());
+    return value != load_quantised(shadow.data(), quantised_size(cmd.property->quantisation));
+}
+
+[[nodiscard]] bool array_differs(const RepLayout& layout, CmdIndex index, ConstObjectBuffer object,
+                                 ConstShadowBuffer shadow) {
+    const RepLayoutCmd& cmd = layout.cmd(index);
+    const ArrayOps& ops = cmd.property->array;
+    const RepScope& element = layout.element_scope(index);
+    const auto& kept = shadow_value<ShadowArray>(shadow);
+    const std::size_t count = ops.count(object.data());
+    if (count != kept.count) {
+        return count <= count_max_of(*cmd.property, layout.limits());
+    }
+    const auto* elements = static_cast<const std::byte*>(ops.data(object.data()));
+    for (std::size_t i = 0; i < count; ++i) {
+        const ConstObjectBuffer from(elements + i * cmd.element_size);
+        const ConstShadowBuffer to(kept.elements + i * element.shadow_size);
+        if (leaves_differ(layout, element.cmd_start, element.cmd_end, from, to)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// What a receiver would see of it, whether or not a fast array has marked it.
+[[nodiscard]] bool keyed_array_differs(const RepLayout& layout, CmdIndex index,
+                                       ConstObjectBuffer object, ConstShadowBuffer shadow) {
+    const RepLayoutCmd& cmd = layout.cmd(index);
+    const ArrayKey& key = cmd.property->array_key;
+    const RepScope& element = layout.element_scope(index);
+    const auto& kept = shadow_value<ShadowKeyedArray>(shadow);
+    const std::size_t count = cmd.property->array.count(object.data());
+    if (count > layout.limits().array_count_max) {
+        return false;
+    }
+    const auto* elements = static_cast<const std::byte*>(cmd.property->array.data(object.data()));
+    std::uint32_t place = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::byte* from = elements + i * cmd.element_size;
+        const std::uint64_t element_key = key_of_element(key, from);
+        if (key.fast.has_marks() && element_key == ArrayKey::unassigned) {
+            continue;
+        }
+        const std::uint32_t known = kept.find(element_key);
+        if (known == kept.count() || (key.order == ArrayOrder::Kept && known != place)) {
+            return true;
+        }
+        const ConstShadowBuffer to(kept.elements.elements +
+                                   std::size_t{known} * element.shadow_size);
+        if (leaves_differ(layout, element.cmd_start, element.cmd_end, ConstObjectBuffer(from),
+                          to)) {
+            return true;
+        }
+        ++place;
+    }
+    return place != kept.count();
+}
+
+[[nodiscard]] bool leaf_differs(const RepLayout& layout, CmdIndex index, ConstObjectBuffer object,
+                                ConstShadowBuffer shadow) {
+    const RepLayoutCmd& cmd = layout.cmd(index);
+    const ConstObjectBuffer from = object + cmd.object_offset;
+    const ConstShadowBuffer to = shadow + cmd.shadow_offset;
+    switch (cmd.type) {
+        case RepLayoutCmdType::String:
+            return string_differs(layout, cmd, from, to);
+        case RepLayoutCmdType::Object:
+            return cmd.property->reference.get(from.data()) !=
+                   shadow_value<ShadowReference>(to).object;
+        case RepLayoutCmdType::NetSerializeStruct:
+            return !structs_identical(*cmd.property->struct_type, from.data(), to.data());
+        case RepLayoutCmdType::DynamicArray:
+            return array_differs(layout, index, from, to);
+        case RepLayoutCmdType::KeyedArray:
+            return keyed_array_differs(layout, index, from, to);
+        case RepLayoutCmdType::BitBool:
+            return bit_differs(cmd, from, to);
+        case RepLayoutCmdType::Quantised:
+            return quantised_differs(cmd, from, to);
+        case RepLayoutCmdType::Return:
+            return false;
+        default:
+            return std::memcmp(from.data(), to.data(), cmd.element_size) != 0;
+    }
+}
+
+[[nodiscard]] bool leaves_differ(const RepLayout& layout, CmdIndex from, CmdIndex to,
+                                 ConstObjectBuffer object, ConstShadowBuffer shadow) {
+    for (CmdIndex index = from; index < to; index = layout.cmd(index).end_cmd) {
+        if (leaf_differs(layout, index, object, shadow)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+bool differs_from_shadow(const RepLayout& layout, const RepParentCmd& parent,
+                         ConstObjectBuffer object, ConstShadowBuffer shadow) {
+    return leaves_differ(layout, parent.cmd_start, parent.cmd_end, object, shadow);
+}
+
+}  // namespace replayout
