@@ -204,7 +204,7 @@ ReplicationSender::Outcome ReplicationSender::open_channel(std::uint32_t index) 
 OwedVersions ReplicationSender::position_of(std::uint32_t index) const {
     const SendingRepState& pair = pairs_[index];
     const auto extra = extras_.find(index);
-    const bool has_range = extra != extras_.end() && !pair.lost.is_empty();
+    const bool has_range = extra != extras_.end() && !pair.lost().is_empty();
     OwedVersions position(pair, has_range ? extra->second.lost_range : RepRange());
     // Told apart only where it makes a difference, so that receivers have more in common.
     position.is_exact =
@@ -490,7 +490,7 @@ void ReplicationSender::widen_lost_range(std::uint32_t index, const RepRange& ra
     if (range.is_whole() && extra == extras_.end()) {
         return;  // whole is what it is without an entry
     }
-    const bool had_loss = !pairs_[index].lost.is_empty();
+    const bool had_loss = !pairs_[index].lost().is_empty();
     RepRange& lost_range = extra_of(index).lost_range;
     lost_range = had_loss ? hull(lost_range, range) : range;
 }

@@ -179,11 +179,11 @@ class Game {
         }
 
         void widen_lost_range(const RepRange& range) {
-            lost_range = pair.lost.is_empty() ? range : hull(lost_range, range);
+            lost_range = pair.lost().is_empty() ? range : hull(lost_range, range);
         }
 
         [[nodiscard]] OwedVersions position() const {
-            return OwedVersions(pair, pair.lost.is_empty() ? RepRange() : lost_range);
+            return OwedVersions(pair, pair.lost().is_empty() ? RepRange() : lost_range);
         }
 
         T object;
