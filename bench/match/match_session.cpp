@@ -47,6 +47,7 @@ constexpr std::uint64_t quiescent_ticks = 90;
     settings.resource = resource;
     settings.seed = seed;
     settings.is_sharing = is_sharing;
+    settings.is_keeping_names = true;  // for the judge
     // A recording may hold whatever its format can: texts of 65,535 bytes, and a class of as many
     // references.
     settings.config.bunch_bytes_max = 128 * 1024;

@@ -40,8 +40,11 @@ NetDriver::NetDriver(const NetDriverSettings& settings, Transport& transport, Ne
     : settings_(settings),
       transport_(transport),
       world_(world),
-      guids_(NetGUIDCache::Authority::Assigns, settings.resource),
-      layouts_(std::make_unique<LayoutTable>(settings.resource)) {}
+      memory_(settings.resource),
+      guids_(NetGUIDCache::Authority::Assigns, &memory_.guids),
+      layouts_(std::make_unique<LayoutTable>(&memory_.layout_table)) {
+    guids_.set_keeps_names(settings.is_keeping_names || settings.is_validating);
+}
 
 NetDriver::~NetDriver() = default;
 
@@ -81,7 +84,7 @@ Status NetDriver::listen() {
         }
     }
     server_ = std::make_unique<ReplicationServer>(settings_, *layouts_, transport_, world_, guids_,
-                                                  stats_);
+                                                  stats_, memory_);
     return {};
 }
 
@@ -93,7 +96,7 @@ Status NetDriver::connect(PeerId server, NetTime now) {
     now_ = now;
     guids_.set_authority(NetGUIDCache::Authority::Learns);
     client_ = std::make_unique<ReplicationClient>(settings_, *layouts_, transport_, world_, guids_,
-                                                  stats_, server, now);
+                                                  stats_, server, now, memory_);
     return {};
 }
 

@@ -23,18 +23,19 @@ constexpr std::size_t open_payload_bytes_max = 10 + 5;  // packed guid, packed l
 
 ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& packets,
                                      SendContext& context, NetStats& stats,
-                                     const Settings& settings, MemoryResource* resource)
+                                     const Settings& settings, MemoryMeters& memory)
     : objects_(objects),
       packets_(packets),
       context_(context),
       stats_(stats),
       settings_(settings),
-      resource_(resource),
-      pairs_(Allocator<SendingRepState>(resource)),
-      pending_(resource),
-      extras_(Allocator<std::pair<std::uint32_t, PairExtra>>(resource)),
-      unmapped_(resource),
-      hidden_(resource) {}
+      resource_(&memory.pairs),
+      validation_resource_(&memory.validation),
+      pairs_(Allocator<SendingRepState>(resource_)),
+      pending_(resource_),
+      extras_(Allocator<std::pair<std::uint32_t, PairExtra>>(resource_)),
+      unmapped_(resource_),
+      hidden_(validation_resource_) {}
 
 ReplicationSender::ChannelState ReplicationSender::channel_state(
     const SendingRepState& pair) noexcept {
@@ -73,7 +74,7 @@ void ReplicationSender::queue_bunch(const BunchHeader& header, std::uint16_t seq
 
 void ReplicationSender::grow() {
     if (pairs_.size() < objects_.slot_count()) {
-        pairs_.resize(objects_.slot_count());
+        grow_row(pairs_, objects_.slot_count(), SendingRepState());
         pending_.grow(objects_.slot_count());
     }
 }

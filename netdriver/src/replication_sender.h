@@ -3,7 +3,7 @@
 // What one connection of a server is owed, and the sending of it: the pairs of this connection with
 // all objects.
 //
-// A pair is sixteen bytes in a row by object index (SendingRepState); what is rare lies beside it:
+// A pair is twelve bytes in a row by object index (SendingRepState); what is rare lies beside it:
 // the part of a large object that was lost, and values that travel reliably because no packet holds
 // them.
 //
@@ -43,12 +43,12 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     };
 
     ReplicationSender(const ObjectStore& objects, PacketSender& packets, SendContext& context,
-                      NetStats& stats, const Settings& settings, MemoryResource* resource);
+                      NetStats& stats, const Settings& settings, MemoryMeters& memory);
 
     /// From now on, before anything is sent, every pair is checked against a copy of what the
     /// client holds; see PairValidator.
     void start_validating(const NetGUIDCache& guids) {
-        validator_.emplace(objects_, guids, resource_);
+        validator_.emplace(objects_, guids, validation_resource_);
     }
 
     /// Objects of `changed` (a row over the store) must be looked at.
@@ -189,7 +189,8 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     NetStats& stats_;
     Settings settings_;
     bool is_replay_ = false;
-    MemoryResource* resource_;
+    MemoryResource* resource_;  // of what scales with pairs
+    MemoryResource* validation_resource_;
     Vector<SendingRepState> pairs_;  // by object index
     BitRow pending_;
     FlatMap<std::uint32_t, PairExtra> extras_;  // by object index

@@ -22,7 +22,8 @@ namespace replayout {
 class ReplicationServer {
   public:
     ReplicationServer(const NetDriverSettings& settings, const LayoutTable& layouts,
-                      Transport& transport, NetWorld& world, NetGUIDCache& guids, NetStats& stats);
+                      Transport& transport, NetWorld& world, NetGUIDCache& guids, NetStats& stats,
+                      MemoryMeters& memory);
     ~ReplicationServer();
     ReplicationServer(const ReplicationServer&) = delete;
     ReplicationServer& operator=(const ReplicationServer&) = delete;
@@ -44,6 +45,8 @@ class ReplicationServer {
 
     [[nodiscard]] const ObjectStore& objects() const noexcept { return objects_; }
     [[nodiscard]] std::uint32_t connection_count() const noexcept;
+    /// Counts only; bytes are counted where they are taken.
+    void count_memory(MemoryReport& report) const noexcept;
     [[nodiscard]] const NetConnection* find(PeerId peer) const noexcept;
     void disconnect(PeerId peer, NetTime now);
     [[nodiscard]] bool is_settled() const noexcept;
@@ -83,8 +86,26 @@ class ReplicationServer {
     NetWorld& world_;
     NetGUIDCache& guids_;
     NetStats& stats_;
+    MemoryMeters& memory_;
     Digest128 schema_;
     ObjectStore objects_;
+    /// References as the compare asks for them: a shadow keeps the id with the handle.
+    class ShadowIds final : public PackageMap {
+      public:
+        explicit ShadowIds(NetGUIDCache& guids) noexcept : guids_(guids) {}
+
+        [[nodiscard]] NetGUID guid_of(ObjectHandle object) override {
+            return guids_.assign(object);
+        }
+        [[nodiscard]] ObjectHandle object_of(NetGUID guid) override {
+            return guids_.object_of(guid);
+        }
+
+      private:
+        NetGUIDCache& guids_;
+    };
+
+    ShadowIds shadow_ids_;
     BitRow live_;
     BitRow changed_;
     SendScratch scratch_;

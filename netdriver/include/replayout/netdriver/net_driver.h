@@ -30,6 +30,7 @@
 
 #include <replayout/connection_shadow.h>
 #include <replayout/netdriver/close_reason.h>
+#include <replayout/netdriver/memory_report.h>
 #include <replayout/netdriver/net_config.h>
 #include <replayout/netdriver/net_guid_cache.h>
 #include <replayout/netdriver/net_stats.h>
@@ -69,6 +70,10 @@ struct NetDriverSettings {
     /// connection's state says. A debugging aid, of a server only: costs memory and time by the
     /// copy, calls net_serialize more often, works in any build, and never changes a byte.
     bool is_validating = REPLAYOUT_VALIDATION != 0;
+    /// On: guids().find_named() of a server answers for objects that were removed, too. For who
+    /// judges from outside what clients hold; memory grows with every object there ever was. Never
+    /// changes a byte. is_validating turns it on.
+    bool is_keeping_names = false;
     MemoryResource* resource = std::pmr::get_default_resource();
 };
 
@@ -112,8 +117,11 @@ class NetDriver {
 
     /// `object` is replicated from the next tick_flush() on, from the values that it has then; its
     /// memory is asked for once a tick (NetWorld::object_memory). A handle names one object for
-    /// ever: one that was removed must not be added again. O(1). With channels_max objects there is
-    /// no room for another: the answer is then no object, generation 0.
+    /// ever: one that was removed must not be added again, for its id is forgotten. A reference
+    /// that is set to it later gets an id that no client will ever have an object for, so it is
+    /// null there; such ids are kept, as those of handles that are never added. O(1). With
+    /// channels_max objects there is no room for another: the answer is then no object, generation
+    /// 0.
     [[nodiscard]] NetObjectId add_object(const RepLayout& layout, ObjectHandle object);
     /// Destroys it on all clients. O(connections).
     void remove_object(NetObjectId id);
@@ -169,6 +177,8 @@ class NetDriver {
     void disconnect(PeerId peer);
     [[nodiscard]] const NetGUIDCache& guids() const noexcept { return guids_; }
     [[nodiscard]] const NetStats& stats() const noexcept { return stats_; }
+    /// What it holds now. O(1).
+    [[nodiscard]] MemoryReport memory_report() const noexcept;
 
   private:
     [[nodiscard]] Status check_start() const;
@@ -177,6 +187,7 @@ class NetDriver {
     NetDriverSettings settings_;
     Transport& transport_;
     NetWorld& world_;
+    MemoryMeters memory_;
     NetStats stats_;
     NetGUIDCache guids_;
     NetTime now_;
