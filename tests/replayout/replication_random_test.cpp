@@ -7,6 +7,8 @@
 //     always             both owe the same and write the same bytes
 //     a pair at rest     (nothing lost, nothing in flight, nothing new) holds what the server holds
 //     at the end         every receiver does
+//
+// A failure names its seed; see support/run_seed.h for how to run it alone.
 #include <replayout/receive_properties.h>
 #include <replayout/send_properties.h>
 
@@ -383,9 +385,9 @@ class Game {
 template <typename T>
 Events play(BuildType build, std::uint64_t seed_count) {
     Events events;
-    for (std::uint64_t index = 0; index < seed_count; ++index) {
-        const std::uint64_t seed = run_seed() * 1'000'000 + index;
-        CAPTURE(seed);
+    const SeedRange seeds = seed_range(run_seed() * 1'000'000, seed_count);
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        INFO("REPLAYOUT_SEED=" << seed);
         Game<T> game(build, seed, events);
         game.play(40);
         game.finish();
@@ -402,6 +404,9 @@ TEST_CASE("Random game: objects of every kind arrive at all receivers, shared or
     const Events events = play<Soldier>(build_soldier, 400);
     CHECK(events.parts > 400);
     CHECK(events.lost_ranges > 100);
+    if (!seeds.is_default) {
+        return events;
+    }
     CHECK(events.stops > 50);
     CHECK(events.large_values > 10);
     CHECK(events.payloads_reused == 0);  // the secret is nobody else's
@@ -409,9 +414,17 @@ TEST_CASE("Random game: objects of every kind arrive at all receivers, shared or
 
 TEST_CASE("Random game: arrays in arrays arrive at all receivers, shared or not",
           "[replayout][replication_random]") {
+/// Counts of events are promised of the runs whose length is written here.
+[[nodiscard]] bool is_whole_run() {
+    return seed_range(0, 0).is_default;
+}
+
     const Events events = play<Ledger>(build_ledger, 400);
     CHECK(events.parts > 400);
     CHECK(events.lost_ranges > 100);
+    if (!is_whole_run()) {
+        return;
+    }
     CHECK(events.stops > 50);
     CHECK(events.large_values > 10);
     CHECK(events.payloads_reused > 400);
@@ -419,12 +432,17 @@ TEST_CASE("Random game: arrays in arrays arrive at all receivers, shared or not"
 
 TEST_CASE("Random game: objects of many handles arrive at all receivers, shared or not",
           "[replayout][replication_random]") {
-    CHECK(play<Depot>(build_depot, 100).payloads_reused > 100);
+    const Events events = play<Depot>(build_depot, 100);
+    CHECK((!is_whole_run() || events.payloads_reused > 100));
 }
 
+    if (!is_whole_run()) {
+        return;
+    }
 TEST_CASE("Random game: plain objects arrive at all receivers, shared or not",
           "[replayout][replication_random]") {
-    CHECK(play<Beacon>(build_beacon, 100).payloads_reused > 100);
+    const Events events = play<Beacon>(build_beacon, 100);
+    CHECK((!is_whole_run() || events.payloads_reused > 100));
 }
 
 TEST_CASE("Random game: optional values arrive at all receivers, shared or not",
@@ -442,4 +460,10 @@ TEST_CASE("Random game: quantised objects arrive at all receivers, shared or not
 }
 
 }  // namespace
+    if (!is_whole_run()) {
+        return;
+    }
 }  // namespace replayout
+    if (!is_whole_run()) {
+        return;
+    }
