@@ -94,6 +94,9 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
     add_switch(app, "--twin", twin,
                "run a second server with the other setting of --sharing beside the first, compare "
                "every packet, and report the times of both");
+    app.add_flag("--counters", options.is_counting_types,
+                 "count what each property of each class cost and why, and print it as a table; "
+                 "times are a little longer then");
     app.add_flag("--quiet", options.is_quiet,
                  "no progress and no report, unless something differs");
     app.add_option("--json", options.json_path, "write the figures to this file; - is stdout");

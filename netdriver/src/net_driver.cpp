@@ -225,6 +225,30 @@ bool NetDriver::is_settled() const noexcept {
     return server_->is_settled();
 }
 
+const TypeCounters* NetDriver::type_counters(const RepLayout& layout) const noexcept {
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    return server_->type_counters(layout);
+}
+
+MemoryReport NetDriver::memory_report() const noexcept {
+    MemoryReport report;
+    report.object_bytes = memory_.objects.bytes_in_use();
+    report.pair_bytes = memory_.pairs.bytes_in_use();
+    report.connection_bytes = memory_.connections.bytes_in_use();
+    report.in_flight_bytes = memory_.in_flight.bytes_in_use();
+    report.channel_bytes = memory_.channels.bytes_in_use();
+    report.guid_bytes = memory_.guids.bytes_in_use();
+    report.layout_table_bytes = memory_.layout_table.bytes_in_use();
+    report.scratch_bytes = memory_.scratch.bytes_in_use();
+    report.validation_bytes = memory_.validation.bytes_in_use();
+    if (server_ != nullptr) {
+        server_->count_memory(report);
+    } else if (client_ != nullptr) {
+        report.connection_count = 1;
+    }
+    return report;
+}
+
 ConnectionState NetDriver::state() const noexcept {
     return client_ == nullptr ? ConnectionState::Closed : client_->connection().state();
 }

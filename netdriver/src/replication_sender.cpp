@@ -126,6 +126,9 @@ void ReplicationSender::process_prioritized_actors() {
             pending_.clear(index);
             continue;
         }
+        if (!settings_.type_counters.empty()) {
+            context_.type_counters = &settings_.type_counters[objects_.at(index)->layout_number()];
+        }
         if (replicate_actor(index) == Outcome::WindowFull) {
             return;
         }
@@ -427,8 +430,7 @@ void ReplicationSender::end_block(BlockFrame& frame) {
         frame.packet = frame.body;
     }
     packets_.builder().end_block(frame.packet, frame.channel);
-    ++context_.counters.blocks_sent;
-    context_.counters.block_bytes_sent += block.size();
+    count_block(block.size());
 }
 
 SendResult ReplicationSender::write_payload(std::uint32_t index, const SharedPayload& payload) {
@@ -444,8 +446,10 @@ SendResult ReplicationSender::write_payload(std::uint32_t index, const SharedPay
     counters.pieces_reused += payload.property_count;
     counters.properties_sent += payload.property_count;
     ++counters.payloads_reused;
-    ++counters.blocks_sent;
-    counters.block_bytes_sent += block.size();
+    count_block(block.size());
+    if (context_.type_counters != nullptr) {
+        count_payload_reuse(objects_.at(index)->changelist_state().layout(), block);
+    }
     return SendResult::Whole;
 }
 
@@ -467,6 +471,9 @@ SendResult ReplicationSender::write_whole_block(std::uint32_t index, const OwedV
         state.shared().keep_payload(payload_key(index, position), owed.count(),
                                     frame.body.bytes().subspan(frame.body_offset_bytes));
         ++context_.counters.payloads_built;
+        if (context_.type_counters != nullptr) {
+            ++context_.type_counters->payloads_built;
+        }
     }
     end_block(frame);
     return SendResult::Whole;

@@ -32,6 +32,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 namespace replayout {
 
@@ -40,6 +41,7 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     struct Settings {
         PeerId peer;  ///< whom it sends to
         std::uint32_t bunch_bytes_max = 0;
+        std::span<TypeCounters> type_counters;  ///< by layout number; empty: nobody counts
     };
 
     ReplicationSender(const ObjectStore& objects, PacketSender& packets, SendContext& context,
@@ -139,6 +141,9 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     void return_unsent(std::uint32_t index, const SentRecord& record);
     [[nodiscard]] BlockFrame begin_block(std::uint32_t index);
     void end_block(BlockFrame& frame);
+    /// A block went into a packet or on its reliable way.
+    void count_block(std::size_t bytes) noexcept;
+    void count_payload_reuse(const RepLayout& layout, std::span<const std::byte> block);
     /// Whole, or DoesNotFit into what is left of the packet.
     [[nodiscard]] SendResult write_payload(std::uint32_t index, const SharedPayload& payload);
     [[nodiscard]] SendResult write_whole_block(std::uint32_t index, const OwedVersions& position);

@@ -58,9 +58,33 @@ bool ReplicationSender::send_large_value(std::uint32_t index, const OwedVersions
         validator_->value_queued(index, handle, count, writer.bytes());
     }
     pairs_[index].send_part();  // until it is delivered, the pair is not exact
-    ++context_.counters.blocks_sent;
-    context_.counters.block_bytes_sent += payload.size();
+    count_block(payload.size());
     return true;
+}
+
+void ReplicationSender::count_block(std::size_t bytes) noexcept {
+    ++context_.counters.blocks_sent;
+    context_.counters.block_bytes_sent += bytes;
+    if (context_.type_counters != nullptr) {
+        ++context_.type_counters->blocks_sent;
+        context_.type_counters->block_bytes_sent += bytes;
+    }
+}
+
+void ReplicationSender::count_payload_reuse(const RepLayout& layout,
+                                            std::span<const std::byte> block) {
+    TypeCounters& counters = *context_.type_counters;
+    ++counters.payloads_reused;
+    counters.payload_bytes_reused += block.size();
+    ChangeMask& handles = context_.scratch.part;
+    BitReader reader(block);
+    read_change_mask(reader, handles, layout.handle_count(), EmptySet::Impossible);
+    for (std::uint32_t bit = handles.next(0); bit < handles.bit_count();
+         bit = handles.next(bit + 1)) {
+        PropertyCounters& property = counters.of(RepHandle{bit + 1});
+        ++property.payload_reuses;
+        ++property.values_sent;
+    }
 }
 
 void ReplicationSender::value_delivered(const BunchTag& tag) {

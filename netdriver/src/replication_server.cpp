@@ -42,7 +42,10 @@ ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender:
     : connection(server.settings_.config, settings, server.transport_, server.stats_,
                  ConnectionState::Joined, now, server.memory_),
       sender(server.objects_, connection.packets(), server.context_, server.stats_,
-             {settings.peer, server.settings_.config.bunch_bytes_max}, server.memory_) {
+             {settings.peer,
+              server.settings_.config.bunch_bytes_max,
+              {server.type_counters_.data(), server.type_counters_.size()}},
+             server.memory_) {
     connection.packets().set_content_handler(&sender);
     if (server.settings_.is_validating) {
         sender.start_validating(server.guids_);
@@ -72,9 +75,17 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       scratch_(&memory.scratch),
       context_{guids,   stats.replication,     scratch_, settings.is_sharing,
                nullptr, settings.is_validating},
+      type_counters_(Allocator<TypeCounters>(&memory.layout_table)),
       clients_(Allocator<Client*>(&memory.connections)),
       clients_by_peer_(&memory.connections),
-      ended_sessions_(settings.config.connections_max + refused_max, &memory.connections) {}
+      ended_sessions_(settings.config.connections_max + refused_max, &memory.connections) {
+    if (settings.is_counting_types) {
+        type_counters_.reserve(layouts.count());
+        for (std::uint32_t number = 0; number < layouts.count(); ++number) {
+            type_counters_.emplace_back(*layouts.find(number), &memory.layout_table);
+        }
+    }
+}
 
 ReplicationServer::~ReplicationServer() {
     for (Client* client : clients_) {
@@ -201,6 +212,7 @@ void ReplicationServer::server_replicate_actors() {
         }
     }
     context_.receiver = nullptr;
+    context_.type_counters = nullptr;
     changed_.clear_all();
 }
 
@@ -331,6 +343,10 @@ std::uint32_t ReplicationServer::connection_count() const noexcept {
         std::count_if(clients_.begin(), clients_.end(), [](const Client* client) {
             return client->connection.state() == ConnectionState::Joined;
         }));
+}
+
+const TypeCounters* ReplicationServer::type_counters(const RepLayout& layout) const noexcept {
+    return type_counters_.empty() ? nullptr : &type_counters_[layouts_.number_of(layout)];
 }
 
 void ReplicationServer::count_memory(MemoryReport& report) const noexcept {

@@ -45,6 +45,8 @@ class ReplicationServer {
 
     [[nodiscard]] const ObjectStore& objects() const noexcept { return objects_; }
     [[nodiscard]] std::uint32_t connection_count() const noexcept;
+    /// Null when nobody counts.
+    [[nodiscard]] const TypeCounters* type_counters(const RepLayout& layout) const noexcept;
     /// Counts only; bytes are counted where they are taken.
     void count_memory(MemoryReport& report) const noexcept;
     [[nodiscard]] const NetConnection* find(PeerId peer) const noexcept;
@@ -110,7 +112,8 @@ class ReplicationServer {
     BitRow changed_;
     SendScratch scratch_;
     SendContext context_;
-    Vector<Client*> clients_;  // in the order in which they joined
+    Vector<TypeCounters> type_counters_;  // by layout number; empty unless asked for
+    Vector<Client*> clients_;             // in the order in which they joined
     std::pmr::unordered_map<std::uint64_t, Client*> clients_by_peer_;  // looked up, never walked
     EndedSessions ended_sessions_;
 };

@@ -40,6 +40,7 @@
 #include <replayout/receiving_rep_state.h>
 #include <replayout/reflection/error.h>
 #include <replayout/reflection/memory.h>
+#include <replayout/type_counters.h>
 
 #include <compare>
 #include <cstdint>
@@ -74,6 +75,9 @@ struct NetDriverSettings {
     /// judges from outside what clients hold; memory grows with every object there ever was. Never
     /// changes a byte. is_validating turns it on.
     bool is_keeping_names = false;
+    /// On: a server counts what each property of each type costs, and why; see type_counters().
+    /// Never changes a byte.
+    bool is_counting_types = false;
     MemoryResource* resource = std::pmr::get_default_resource();
 };
 
@@ -153,6 +157,8 @@ class NetDriver {
     /// not opened for it yet. Valid until the driver or the object changes.
     [[nodiscard]] std::optional<ConnectionShadow> connection_shadow(PeerId peer,
                                                                     NetObjectId id) const;
+    /// Of one of its layouts; null unless is_counting_types is on.
+    [[nodiscard]] const TypeCounters* type_counters(const RepLayout& layout) const noexcept;
     /// Connections that are joined.
     [[nodiscard]] std::uint32_t connection_count() const noexcept;
     [[nodiscard]] ConnectionState connection_state(PeerId peer) const noexcept;
