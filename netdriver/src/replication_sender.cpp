@@ -520,6 +520,8 @@ void ReplicationSender::record_lost(const SentRecord& record) {
         return;
     }
     widen_lost_range(record.object_index, record.range);
+    note_lost_while_paused(record.object_index, record.range,
+                           hull(record.versions.sent, record.versions.lost));
     pair.lose(record.versions);
     set_initial(pair, is_initial(pair) || record.is_initial);
     pending_.set(record.object_index);
@@ -564,6 +566,7 @@ void ReplicationSender::bunch_lost(const BunchTag& tag) {
     if (channel_state(pair) != ChannelState::OpenSent) {
         return;
     }
+    note_lost_while_paused(tag.object_index, RepRange(), {0, pair.sent_version});
     pair.lose_everything();
     set_initial(pair, true);
     const auto extra = extras_.find(tag.object_index);

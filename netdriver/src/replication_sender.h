@@ -91,6 +91,9 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
         RepHandle handle;
         Version version = 0;             ///< of the object when it was sent
         std::uint32_t bunches_left = 0;  ///< fragments not yet delivered
+        /// An array is sent as far as it is owed, so what was lost of what went before is owed
+        /// besides. The pair forgets it with the next send, which leaves out what is paused.
+        VersionInterval lost;
     };
     /// Beside a pair, where needed.
     struct PairExtra {
@@ -159,6 +162,8 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// The client has the object now: what waited for it is owed again.
     void object_mapped(std::uint32_t index);
     void owe_again(std::uint32_t index, RepHandle handle);
+    /// Of what is paused within `range`, these versions were lost.
+    void note_lost_while_paused(std::uint32_t index, const RepRange& range, VersionInterval lost);
     void value_delivered(const BunchTag& tag);
     /// The client has the value; changes of it may go out again.
     void resume_value(std::uint32_t index, const PausedValue& value);

@@ -53,7 +53,7 @@ bool ReplicationSender::send_large_value(std::uint32_t index, const OwedVersions
                 {BunchTag::Kind::Value, index, handle.value});
     const std::uint32_t count = bunch_count(pairs_[index]) - queued;
     extra.next_sequence = static_cast<std::uint16_t>(extra.next_sequence + count);
-    extra.paused.push_back({handle, state.version(), count});
+    extra.paused.push_back({handle, state.version(), count, {}});
     if (validator_) {
         validator_->value_queued(index, handle, count, writer.bytes());
     }
@@ -87,6 +87,20 @@ void ReplicationSender::count_payload_reuse(const RepLayout& layout,
     }
 }
 
+void ReplicationSender::note_lost_while_paused(std::uint32_t index, const RepRange& range,
+                                               VersionInterval lost) {
+    const auto extra = extras_.find(index);
+    if (extra == extras_.end()) {
+        return;
+    }
+    const RepLayout& layout = objects_.at(index)->changelist_state().layout();
+    for (PausedValue& paused : extra->second.paused) {
+        if (range.contains(paused.handle) && is_array(layout, paused.handle)) {
+            paused.lost = hull(paused.lost, lost);
+        }
+    }
+}
+
 void ReplicationSender::value_delivered(const BunchTag& tag) {
     auto& paused = extras_.at(tag.object_index).paused;
     const auto value = std::find_if(paused.begin(), paused.end(), [&](const PausedValue& entry) {
@@ -107,11 +121,12 @@ void ReplicationSender::value_delivered(const BunchTag& tag) {
 void ReplicationSender::resume_value(std::uint32_t index, const PausedValue& value) {
     SendingRepState& pair = pairs_[index];
     pair.delivered();
-    // Whatever it became while it was paused is owed now, and only that.
-    if (pair.sent_version > value.version) {
+    // Whatever it became while it was paused is owed now, and what was lost of it, and only that.
+    const VersionInterval missed = hull(value.lost, {value.version, pair.sent_version});
+    if (!missed.is_empty()) {
         const std::uint32_t handle = value.handle.value;
         widen_lost_range(index, {handle, handle + 1, 0, RepRange::no_end});
-        pair.return_unsent({{value.version, pair.sent_version}, {}});
+        pair.return_unsent({missed, {}});
     }
     pending_.set(index);
     // What it named may have come while it was paused.
