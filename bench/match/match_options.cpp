@@ -104,6 +104,9 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
         "vec3f travels in hundredths, quatf by its smallest three; a client is then to hold, "
         "bit by bit, what the server's value becomes on that way (quantised and back), and "
         "the checksums are over that; fields that were never set likewise");
+    app.add_flag("--counters", options.is_counting_types,
+                 "count what each property of each class cost and why, and print it as a table; "
+                 "times are a little longer then");
     app.add_flag("--quiet", options.is_quiet,
                  "no progress and no report, unless something differs");
     app.add_option("--json", options.json_path, "write the figures to this file; - is stdout");

@@ -28,6 +28,7 @@ struct MatchOptions {
     /// Run a second server beside the first, with the other setting of sharing: its packets are
     /// compared byte for byte, and its times stand beside.
     bool has_twin = true;
+    bool is_counting_types = false;  ///< a table of what each property cost
     bool is_quiet = false;
     std::string json_path;
 };

@@ -72,13 +72,15 @@ void report_network(std::string& text, const MatchOptions& options, const MatchR
     print(text, "  %-22s %s of %s blocks lost and owed again; %s bunches sent again\n", "resends",
           grouped(stats.records_lost).c_str(), grouped(stats.records_sent).c_str(),
           grouped(stats.bunches_resent).c_str());
-    print(text, "  %-22s %s bytes of properties in %.1f s without changes\n",
-          "after the last change", grouped(result.quiescent_bytes).c_str(),
+    print(text,
+          "  %-22s the network is healed after tick %s; then %s bytes of properties in %.1f s\n",
+          "after the last change", grouped(result.ticks).c_str(),
+          grouped(result.quiescent_bytes).c_str(),
           static_cast<double>(result.quiescent_ticks) / 30.0);
 }
 
 void report_times(std::string& text, const char* label, const ServerTimes& times) {
-    print(text, "  %-22s p50 %8.1f us   p99 %8.1f us   all %8.1f ms\n", label,
+    print(text, "  %-22s %8.1f us a tick (median), %8.1f us (99 %%); %.1f ms in all\n", label,
           static_cast<double>(times.p50_ns) / 1e3, static_cast<double>(times.p99_ns) / 1e3,
           static_cast<double>(times.total_ns) / 1e6);
 }
@@ -89,13 +91,18 @@ void report_sharing(std::string& text, const MatchOptions& options, const MatchR
     const NetStats& off = is_on ? result.twin_stats : result.stats;
     if (is_on || result.has_twin) {
         const ReplicationCounters& counters = on.replication;
-        print(text, "  %-22s %s made, %s copied instead (hit rate %.2f %%)\n", "serializer calls",
-              grouped(counters.serializer_calls).c_str(), grouped(counters.pieces_reused).c_str(),
+        print(text, "  %-22s %s sent; %s serializer calls, %s copied instead (%.2f %%)\n", "values",
+              grouped(counters.properties_sent).c_str(), grouped(counters.serializer_calls).c_str(),
+              grouped(counters.pieces_reused).c_str(),
               100.0 * ratio(counters.pieces_reused, counters.pieces_reused + counters.pieces_built +
                                                         counters.values_unshared));
+        print(text, "  %-22s %s sent; %s of them copied whole from another client's (%.2f %%)\n",
+              "blocks", grouped(counters.blocks_sent).c_str(),
+              grouped(counters.payloads_reused).c_str(),
+              100.0 * ratio(counters.payloads_reused, counters.blocks_sent));
     }
     if (!is_on || result.has_twin) {
-        print(text, "  %-22s %s made\n", "  without sharing",
+        print(text, "  %-22s %s serializer calls\n", "  without sharing",
               grouped(off.replication.serializer_calls).c_str());
     }
     report_times(text, is_on ? "server, sharing" : "server, not sharing", result.times);
@@ -105,8 +112,71 @@ void report_sharing(std::string& text, const MatchOptions& options, const MatchR
               result.is_twin_equal ? "every packet equal with sharing on and off"
                                    : result.twin_difference.c_str());
     }
-    print(text, "  %-22s %s in %s ticks\n", "steady allocations",
-          grouped(result.allocations_steady).c_str(), grouped(result.steady_ticks).c_str());
+    if (result.steady_ticks == 0) {
+        print(text, "  %-22s not measured: of the last tenth, no tick is without spawns\n",
+              "steady allocations");
+    } else {
+        print(text, "  %-22s %s in %s ticks\n", "steady allocations",
+              grouped(result.allocations_steady).c_str(), grouped(result.steady_ticks).c_str());
+    }
+}
+
+void report_memory(std::string& text, const MatchResult& result) {
+    const MemoryReport& memory = result.memory;
+    print(text, "  %-22s %s bytes at the end: objects %s, pairs %s (%s pairs of %.1f bytes),\n",
+          "memory of the server", grouped(memory.total_bytes()).c_str(),
+          grouped(memory.object_bytes).c_str(), grouped(memory.pair_bytes).c_str(),
+          grouped(memory.pair_count).c_str(), memory.bytes_per_pair());
+    print(text, "  %-22s connections %s, in flight %s, ids %s, other %s\n", "",
+          grouped(memory.connection_bytes).c_str(), grouped(memory.in_flight_bytes).c_str(),
+          grouped(memory.guid_bytes).c_str(),
+          grouped(memory.layout_table_bytes + memory.scratch_bytes + memory.validation_bytes)
+              .c_str());
+}
+
+[[nodiscard]] nlohmann::ordered_json memory_json(const MemoryReport& memory) {
+    return {{"object_bytes", memory.object_bytes},
+            {"pair_bytes", memory.pair_bytes},
+            {"connection_bytes", memory.connection_bytes},
+            {"in_flight_bytes", memory.in_flight_bytes},
+            {"guid_bytes", memory.guid_bytes},
+            {"layout_table_bytes", memory.layout_table_bytes},
+            {"scratch_bytes", memory.scratch_bytes},
+            {"validation_bytes", memory.validation_bytes},
+            {"total_bytes", memory.total_bytes()},
+            {"objects", memory.object_count},
+            {"connections", memory.connection_count},
+            {"pairs", memory.pair_count},
+            {"bytes_per_pair", memory.bytes_per_pair()}};
+}
+
+[[nodiscard]] nlohmann::ordered_json types_json(const std::vector<TypeCost>& types) {
+    nlohmann::ordered_json json = nlohmann::json::array();
+    for (const TypeCost& type : types) {
+        nlohmann::ordered_json properties = nlohmann::json::array();
+        for (const auto& [path, counters] : type.properties) {
+            nlohmann::ordered_json encoded;
+            for (std::size_t reason = 0; reason < encode_reason_count; ++reason) {
+                encoded[std::string(to_string(static_cast<EncodeReason>(reason)))] =
+                    counters.encoded[reason];
+            }
+            properties.push_back({{"property", path},
+                                  {"values_sent", counters.values_sent},
+                                  {"bits_sent", counters.bits_sent},
+                                  {"payload_reuses", counters.payload_reuses},
+                                  {"pieces_reused", counters.pieces_reused},
+                                  {"pieces_built", counters.pieces_built},
+                                  {"serializer_calls", counters.serializer_calls()},
+                                  {"encoded", encoded}});
+        }
+        json.push_back({{"class", type.name},
+                        {"blocks_sent", type.blocks_sent},
+                        {"block_bytes_sent", type.block_bytes_sent},
+                        {"payloads_built", type.payloads_built},
+                        {"payloads_reused", type.payloads_reused},
+                        {"properties", properties}});
+    }
+    return json;
 }
 
 }  // namespace
@@ -116,6 +186,15 @@ std::string report(const MatchOptions& options, const MatchResult& result) {
     report_world(text, options, result);
     report_network(text, options, result);
     report_sharing(text, options, result);
+    report_memory(text, result);
+    for (const TypeCost& type : result.types) {
+        text += "\n";
+        for (std::size_t begin = 0; begin < type.table.size();) {
+            const std::size_t end = type.table.find('\n', begin);
+            text += "  " + printable(type.table.substr(begin, end - begin), 200) + "\n";
+            begin = end + 1;
+        }
+    }
     text += "\n  ";
     if (result.is_good(options)) {
         text += "All clients equal the server.\n";
@@ -179,6 +258,10 @@ std::string to_json(const MatchOptions& options, const MatchResult& result) {
     json["replication_ns_total"] = result.times.total_ns;
     json["allocations_steady"] = result.allocations_steady;
     json["steady_ticks"] = result.steady_ticks;
+    json["memory"] = memory_json(result.memory);
+    if (!result.types.empty()) {
+        json["types"] = types_json(result.types);
+    }
     if (result.has_twin) {
         json["twin"] = {{"equal", result.is_twin_equal},
                         {"serializer_calls", result.twin_stats.replication.serializer_calls},

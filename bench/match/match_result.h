@@ -5,7 +5,9 @@
 
 #include "match/match_options.h"
 
+#include <replayout/netdriver/memory_report.h>
 #include <replayout/netdriver/net_stats.h>
+#include <replayout/type_counters.h>
 
 #include <cstdint>
 #include <string>
@@ -25,6 +27,22 @@ struct RecordingResult {
     std::uint32_t server_crc32 = 0;
 };
 
+struct PropertyCost {
+    std::string path;
+    PropertyCounters counters;
+};
+
+/// What one class cost, for as long as nobody remembers its layout.
+struct TypeCost {
+    std::string name;
+    std::string table;
+    std::vector<PropertyCost> properties;
+    std::uint64_t blocks_sent = 0;
+    std::uint64_t block_bytes_sent = 0;
+    std::uint64_t payloads_built = 0;
+    std::uint64_t payloads_reused = 0;
+};
+
 struct MatchResult {
     std::uint64_t ticks = 0;
     std::uint64_t objects_spawned = 0;
@@ -38,6 +56,8 @@ struct MatchResult {
     std::vector<RecordingResult> recordings;
     std::string first_difference;  ///< empty when all are equal
     NetStats stats;                ///< of the server
+    MemoryReport memory;           ///< likewise, at the end
+    std::vector<TypeCost> types;   ///< empty unless asked for
     std::uint64_t packets_digest = 0;
     std::uint64_t quiescent_bytes = 0;
     std::uint64_t quiescent_ticks = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "match/match_session.h"
 
+#include <replayout/dump.h>
+
 #include "match/allocation_counter.h"
 #include "match/client_judge.h"
 #include "match/progress.h"
@@ -47,11 +49,32 @@ constexpr std::uint64_t quiescent_ticks = 90;
     settings.resource = resource;
     settings.seed = seed;
     settings.is_sharing = is_sharing;
+    settings.is_keeping_names = true;  // for the judge
     // A recording may hold whatever its format can: texts of 65,535 bytes, and a class of as many
     // references.
     settings.config.bunch_bytes_max = 128 * 1024;
     settings.config.references_per_object_max = 65'536;
     return settings;
+}
+
+[[nodiscard]] NetDriverSettings server_settings(const MatchOptions& options, bool is_sharing,
+                                                MemoryResource* resource) {
+    NetDriverSettings settings = driver_settings(options.seed, is_sharing, resource);
+    settings.is_counting_types = options.is_counting_types;
+    return settings;
+}
+
+[[nodiscard]] TypeCost cost_of(const TypeCounters& counters) {
+    TypeCost cost{std::string(counters.layout->type().name()), dump(counters), {}};
+    cost.blocks_sent = counters.blocks_sent;
+    cost.block_bytes_sent = counters.block_bytes_sent;
+    cost.payloads_built = counters.payloads_built;
+    cost.payloads_reused = counters.payloads_reused;
+    for (std::uint32_t handle = 1; handle <= counters.layout->handle_count(); ++handle) {
+        cost.properties.push_back(
+            {property_path(*counters.layout, RepHandle{handle}), counters.properties[handle - 1]});
+    }
+    return cost;
 }
 
 [[nodiscard]] ServerTimes summarize(std::vector<std::uint64_t> tick_ns) {
@@ -83,9 +106,9 @@ void check(const Status& status) {
 
 }  // namespace
 
-MatchSession::Server::Server(std::uint64_t seed, bool is_sharing, MatchWorld& world)
+MatchSession::Server::Server(const MatchOptions& options, bool is_sharing, MatchWorld& world)
     : transport(NetConfig().packet_bytes_max),
-      driver(driver_settings(seed, is_sharing, &memory), transport, world) {}
+      driver(server_settings(options, is_sharing, &memory), transport, world) {}
 
 MatchSession::Client::Client(const NetDriverSettings& settings, Transport& transport,
                              const MatchSchema& schema)
@@ -99,7 +122,7 @@ MatchSession::MatchSession(const MatchOptions& options, std::span<const Recordin
       network_(network_settings(options), options.seed, std::pmr::get_default_resource()),
       network_endpoint_(network_.endpoint(server_peer)),
       world_(schema),
-      server_(options.seed, options.is_sharing, world_) {
+      server_(options, options.is_sharing, world_) {
     for (const Recording& recording : recordings_) {
         tick_count_ = std::max<std::uint64_t>(tick_count_, recording.tick_count());
         end_states_.emplace_back(recording);
@@ -108,7 +131,7 @@ MatchSession::MatchSession(const MatchOptions& options, std::span<const Recordin
         tick_count_ = std::min(tick_count_, options_.ticks);
     }
     if (options_.has_twin) {
-        twin_ = std::make_unique<Server>(options.seed, !options.is_sharing, world_);
+        twin_ = std::make_unique<Server>(options, !options.is_sharing, world_);
         result_.has_twin = true;
         result_.is_twin_equal = true;
     }
@@ -367,6 +390,12 @@ void MatchSession::judge() {
 void MatchSession::finish_result() {
     result_.objects_live = world_.object_count();
     result_.stats = server_.driver.stats();
+    result_.memory = server_.driver.memory_report();
+    for (const auto& match_class : schema_.classes()) {
+        if (const TypeCounters* counters = server_.driver.type_counters(*match_class->layout)) {
+            result_.types.push_back(cost_of(*counters));
+        }
+    }
     if (twin_ != nullptr) {
         result_.twin_stats = twin_->driver.stats();
     }

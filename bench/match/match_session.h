@@ -48,7 +48,7 @@ class MatchSession {
   private:
     /// A server's driver with what measures it.
     struct Server {
-        Server(std::uint64_t seed, bool is_sharing, MatchWorld& world);
+        Server(const MatchOptions& options, bool is_sharing, MatchWorld& world);
 
         // Objects come and go; what one leaves behind serves the next.
         std::pmr::unsynchronized_pool_resource memory;

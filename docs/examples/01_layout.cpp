@@ -87,7 +87,7 @@ int main() {
     std::printf("%s", dump(**layout).c_str());
 
     ChangelistState state(**layout, memory);  // one for each object
-    SendingRepState pair;                     // one for each object and receiver: 16 bytes
+    SendingRepState pair;                     // one for each object and receiver: 12 bytes
 
     server_pawn.health = 75;
     server_pawn.hits.push_back({25.0f, 3});

@@ -9,6 +9,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "row_growth.h"
+
 namespace replayout {
 
 class BitRow {
@@ -17,9 +19,7 @@ class BitRow {
 
     void grow(std::uint32_t bit_count) {
         const std::size_t word_count = (std::size_t{bit_count} + 63) / 64;
-        if (word_count > words_.size()) {
-            words_.resize(word_count, 0);
-        }
+        grow_row(words_, word_count, std::uint64_t{0});
     }
     void set(std::uint32_t bit) noexcept { words_[bit >> 6] |= std::uint64_t{1} << (bit & 63); }
     void clear(std::uint32_t bit) noexcept {

@@ -9,14 +9,14 @@ namespace replayout {
 
 NetConnection::NetConnection(const NetConfig& config, const PacketSender::Settings& settings,
                              Transport& transport, NetStats& stats, ConnectionState state,
-                             NetTime now, MemoryResource* resource)
+                             NetTime now, MemoryMeters& memory)
     : config_(config),
       stats_(stats),
       peer_(settings.peer),
       session_(settings.session),
       state_(state),
-      packets_(settings, transport, stats, resource),
-      control_receiver_(config, account_, resource),
+      packets_(settings, transport, stats, &memory.in_flight),
+      control_receiver_(config, account_, &memory.connections),
       last_receive_(now),
       close_time_(now),
       probe_ms_(config.probe_ms) {}

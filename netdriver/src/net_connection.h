@@ -35,7 +35,7 @@ class NetConnection final : private ReliableMessageHandler {
   public:
     NetConnection(const NetConfig& config, const PacketSender::Settings& settings,
                   Transport& transport, NetStats& stats, ConnectionState state, NetTime now,
-                  MemoryResource* resource);
+                  MemoryMeters& memory);
 
     [[nodiscard]] PeerId peer() const noexcept { return peer_; }
     [[nodiscard]] std::uint16_t session() const noexcept { return session_; }

@@ -40,8 +40,11 @@ NetDriver::NetDriver(const NetDriverSettings& settings, Transport& transport, Ne
     : settings_(settings),
       transport_(transport),
       world_(world),
-      guids_(NetGUIDCache::Authority::Assigns, settings.resource),
-      layouts_(std::make_unique<LayoutTable>(settings.resource)) {}
+      memory_(settings.resource),
+      guids_(NetGUIDCache::Authority::Assigns, &memory_.guids),
+      layouts_(std::make_unique<LayoutTable>(&memory_.layout_table)) {
+    guids_.set_keeps_names(settings.is_keeping_names || settings.is_validating);
+}
 
 NetDriver::~NetDriver() = default;
 
@@ -81,7 +84,7 @@ Status NetDriver::listen() {
         }
     }
     server_ = std::make_unique<ReplicationServer>(settings_, *layouts_, transport_, world_, guids_,
-                                                  stats_);
+                                                  stats_, memory_);
     return {};
 }
 
@@ -93,7 +96,7 @@ Status NetDriver::connect(PeerId server, NetTime now) {
     now_ = now;
     guids_.set_authority(NetGUIDCache::Authority::Learns);
     client_ = std::make_unique<ReplicationClient>(settings_, *layouts_, transport_, world_, guids_,
-                                                  stats_, server, now);
+                                                  stats_, server, now, memory_);
     return {};
 }
 
@@ -235,6 +238,30 @@ void NetDriver::disconnect(PeerId peer) {
 bool NetDriver::is_settled() const noexcept {
     REPLAYOUT_ASSERT(server_ != nullptr);
     return server_->is_settled();
+}
+
+const TypeCounters* NetDriver::type_counters(const RepLayout& layout) const noexcept {
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    return server_->type_counters(layout);
+}
+
+MemoryReport NetDriver::memory_report() const noexcept {
+    MemoryReport report;
+    report.object_bytes = memory_.objects.bytes_in_use();
+    report.pair_bytes = memory_.pairs.bytes_in_use();
+    report.connection_bytes = memory_.connections.bytes_in_use();
+    report.in_flight_bytes = memory_.in_flight.bytes_in_use();
+    report.channel_bytes = memory_.channels.bytes_in_use();
+    report.guid_bytes = memory_.guids.bytes_in_use();
+    report.layout_table_bytes = memory_.layout_table.bytes_in_use();
+    report.scratch_bytes = memory_.scratch.bytes_in_use();
+    report.validation_bytes = memory_.validation.bytes_in_use();
+    if (server_ != nullptr) {
+        server_->count_memory(report);
+    } else if (client_ != nullptr) {
+        report.connection_count = 1;
+    }
+    return report;
 }
 
 ConnectionState NetDriver::state() const noexcept {

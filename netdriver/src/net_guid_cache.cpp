@@ -20,7 +20,7 @@ NetGUIDCache::NetGUIDCache(Authority authority, MemoryResource* resource)
       objects_by_guid_(resource),
       authority_(authority) {}
 
-NetGUID NetGUIDCache::guid_of(ObjectHandle object) {
+NetGUID NetGUIDCache::assign(ObjectHandle object) {
     if (object.is_null()) {
         return {};
     }
@@ -29,8 +29,16 @@ NetGUID NetGUIDCache::guid_of(ObjectHandle object) {
         return known;
     }
     const NetGUID guid{++last_guid_};
-    guids_by_object_.emplace(object.value, guid.value);
+    guids_by_object_.emplace(object.value, Entry{guid.value});
     named_by_guid_.emplace(guid.value, object.value);
+    return guid;
+}
+
+NetGUID NetGUIDCache::guid_of(ObjectHandle object) {
+    const NetGUID guid = assign(object);
+    if (!guid.is_null()) {
+        guids_by_object_.find(object.value)->second.is_kept = true;
+    }
     return guid;
 }
 
@@ -43,21 +51,26 @@ void NetGUIDCache::bind(NetGUID guid, ObjectHandle object) {
     REPLAYOUT_ASSERT(object_of(guid).is_null());
     objects_by_guid_.emplace(guid.value, object.value);
     if (authority_ == Authority::Learns) {
-        guids_by_object_.emplace(object.value, guid.value);
+        guids_by_object_.emplace(object.value, Entry{guid.value});
     }
 }
 
 void NetGUIDCache::unbind(NetGUID guid) {
     const auto found = objects_by_guid_.find(guid.value);
     REPLAYOUT_ASSERT(found != objects_by_guid_.end());
-    if (authority_ == Authority::Learns) {
-        guids_by_object_.erase(found->second);
+    const auto named = guids_by_object_.find(found->second);
+    if (authority_ == Authority::Learns || !named->second.is_kept) {
+        guids_by_object_.erase(named);
+        if (!keeps_names_) {
+            named_by_guid_.erase(guid.value);
+        }
     }
     objects_by_guid_.erase(found);
 }
 
 NetGUID NetGUIDCache::find_guid(ObjectHandle object) const noexcept {
-    return {find_or_zero(guids_by_object_, object.value)};
+    const auto found = guids_by_object_.find(object.value);
+    return {found == guids_by_object_.end() ? 0 : found->second.guid};
 }
 
 ObjectHandle NetGUIDCache::find_object(NetGUID guid) const noexcept {

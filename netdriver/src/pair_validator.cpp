@@ -219,7 +219,7 @@ void PairValidator::describe(std::uint32_t index, const Claim& claim, RepHandle 
                pair.copy.describe(handle, object) + ", and that is not owed; object at version " +
                std::to_string(object.version()) + ", property changed at " +
                std::to_string(object.last_changed(handle)) + ", pair sent " +
-               std::to_string(claim.state.sent_version) + ", lost " + to_text(claim.state.lost) +
+               std::to_string(claim.state.sent_version) + ", lost " + to_text(claim.state.lost()) +
                ", " + std::to_string(claim.state.in_flight) + " in flight, channel " +
                (claim.is_open ? "open" : "opening");
 }

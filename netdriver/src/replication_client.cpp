@@ -22,14 +22,15 @@ namespace {
 
 ReplicationClient::ReplicationClient(const NetDriverSettings& settings, const LayoutTable& layouts,
                                      Transport& transport, NetWorld& world, NetGUIDCache& guids,
-                                     NetStats& stats, PeerId server, NetTime now)
+                                     NetStats& stats, PeerId server, NetTime now,
+                                     MemoryMeters& memory)
     : layouts_(layouts),
       stats_(stats),
       connection_(settings.config,
                   {server, choose_session(settings.seed, now), settings.config.packet_bytes_max,
                    reliable_window(settings.config)},
-                  transport, stats, ConnectionState::Connecting, now, settings.resource),
-      receiver_(settings.config, layouts, world, guids, stats, settings.resource) {
+                  transport, stats, ConnectionState::Connecting, now, memory),
+      receiver_(settings.config, layouts, world, guids, stats, memory) {
     send_hello(settings.config);
 }
 

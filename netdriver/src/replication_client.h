@@ -15,7 +15,7 @@ class ReplicationClient final : private PayloadHandler {
   public:
     ReplicationClient(const NetDriverSettings& settings, const LayoutTable& layouts,
                       Transport& transport, NetWorld& world, NetGUIDCache& guids, NetStats& stats,
-                      PeerId server, NetTime now);
+                      PeerId server, NetTime now, MemoryMeters& memory);
 
     void receive(PeerId peer, std::span<const std::byte> datagram, NetTime now);
     void flush(NetTime now);

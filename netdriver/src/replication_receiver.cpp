@@ -10,19 +10,19 @@ namespace replayout {
 
 ReplicationReceiver::ReplicationReceiver(const NetConfig& config, const LayoutTable& layouts,
                                          NetWorld& world, NetGUIDCache& guids, NetStats& stats,
-                                         MemoryResource* resource)
+                                         MemoryMeters& memory)
     : config_(config),
       layouts_(layouts),
       world_(world),
       guids_(guids),
       stats_(stats),
-      resource_(resource),
-      channels_(Allocator<ActorChannel*>(resource)),
-      channels_by_guid_(resource),
-      mentions_(resource),
-      scratch_(resource),
-      named_(Allocator<NetGUID>(resource)),
-      dropped_(Allocator<NetGUID>(resource)) {}
+      resource_(&memory.channels),
+      channels_(Allocator<ActorChannel*>(resource_)),
+      channels_by_guid_(resource_),
+      mentions_(resource_),
+      scratch_(&memory.scratch),
+      named_(Allocator<NetGUID>(&memory.scratch)),
+      dropped_(Allocator<NetGUID>(&memory.scratch)) {}
 
 ReplicationReceiver::~ReplicationReceiver() {
     for (ActorChannel* channel : channels_) {

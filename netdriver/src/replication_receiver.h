@@ -8,6 +8,7 @@
 // mention it.
 #pragma once
 
+#include <replayout/netdriver/memory_report.h>
 #include <replayout/netdriver/net_guid_cache.h>
 #include <replayout/netdriver/net_stats.h>
 #include <replayout/netdriver/net_world.h>
@@ -23,7 +24,7 @@ namespace replayout {
 class ReplicationReceiver final : private ReliableMessageHandler {
   public:
     ReplicationReceiver(const NetConfig& config, const LayoutTable& layouts, NetWorld& world,
-                        NetGUIDCache& guids, NetStats& stats, MemoryResource* resource);
+                        NetGUIDCache& guids, NetStats& stats, MemoryMeters& memory);
     ~ReplicationReceiver();
     ReplicationReceiver(const ReplicationReceiver&) = delete;
     ReplicationReceiver& operator=(const ReplicationReceiver&) = delete;

@@ -23,18 +23,19 @@ constexpr std::size_t open_payload_bytes_max = 10 + 5;  // packed guid, packed l
 
 ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& packets,
                                      SendContext& context, NetStats& stats,
-                                     const Settings& settings, MemoryResource* resource)
+                                     const Settings& settings, MemoryMeters& memory)
     : objects_(objects),
       packets_(packets),
       context_(context),
       stats_(stats),
       settings_(settings),
-      resource_(resource),
-      pairs_(Allocator<SendingRepState>(resource)),
-      pending_(resource),
-      extras_(Allocator<std::pair<std::uint32_t, PairExtra>>(resource)),
-      unmapped_(resource),
-      hidden_(resource) {}
+      resource_(&memory.pairs),
+      validation_resource_(&memory.validation),
+      pairs_(Allocator<SendingRepState>(resource_)),
+      pending_(resource_),
+      extras_(Allocator<std::pair<std::uint32_t, PairExtra>>(resource_)),
+      unmapped_(resource_),
+      hidden_(validation_resource_) {}
 
 ReplicationSender::ChannelState ReplicationSender::channel_state(
     const SendingRepState& pair) noexcept {
@@ -73,7 +74,7 @@ void ReplicationSender::queue_bunch(const BunchHeader& header, std::uint16_t seq
 
 void ReplicationSender::grow() {
     if (pairs_.size() < objects_.slot_count()) {
-        pairs_.resize(objects_.slot_count());
+        grow_row(pairs_, objects_.slot_count(), SendingRepState());
         pending_.grow(objects_.slot_count());
     }
 }
@@ -124,6 +125,9 @@ void ReplicationSender::process_prioritized_actors() {
         if (objects_.at(index) == nullptr) {
             pending_.clear(index);
             continue;
+        }
+        if (!settings_.type_counters.empty()) {
+            context_.type_counters = &settings_.type_counters[objects_.at(index)->layout_number()];
         }
         if (replicate_actor(index) == Outcome::WindowFull) {
             return;
@@ -205,7 +209,7 @@ ReplicationSender::Outcome ReplicationSender::open_channel(std::uint32_t index) 
 OwedVersions ReplicationSender::position_of(std::uint32_t index) const {
     const SendingRepState& pair = pairs_[index];
     const auto extra = extras_.find(index);
-    const bool has_range = extra != extras_.end() && !pair.lost.is_empty();
+    const bool has_range = extra != extras_.end() && !pair.lost().is_empty();
     OwedVersions position(pair, has_range ? extra->second.lost_range : RepRange());
     const ChangelistState& state = objects_.at(index)->changelist_state();
     // Told apart only where it makes a difference, so that receivers have more in common.
@@ -307,7 +311,6 @@ ReplicationSender::Outcome ReplicationSender::replicate_properties(std::uint32_t
 
 void ReplicationSender::skip(std::uint32_t index) {
     SendingRepState& pair = pairs_[index];
-    keep_lost_of_paused(index);
     pair.skip(objects_.at(index)->changelist_state().version());
     set_initial(pair, false);
     const auto extra = extras_.find(index);
@@ -372,7 +375,6 @@ void ReplicationSender::resolve_record(std::uint32_t index) {
 
 SentRecord ReplicationSender::take_owed(std::uint32_t index) {
     SendingRepState& pair = pairs_[index];
-    keep_lost_of_paused(index);
     SentRecord record{index, pair.take_owed(objects_.at(index)->changelist_state().version()),
                       RepRange(), is_initial(pair)};
     set_initial(pair, false);
@@ -448,8 +450,7 @@ void ReplicationSender::end_block(BlockFrame& frame) {
         frame.packet = frame.body;
     }
     packets_.builder().end_block(frame.packet, frame.channel);
-    ++context_.counters.blocks_sent;
-    context_.counters.block_bytes_sent += block.size();
+    count_block(block.size());
 }
 
 SendResult ReplicationSender::write_payload(std::uint32_t index, const SharedPayload& payload) {
@@ -465,8 +466,10 @@ SendResult ReplicationSender::write_payload(std::uint32_t index, const SharedPay
     counters.pieces_reused += payload.property_count;
     counters.properties_sent += payload.property_count;
     ++counters.payloads_reused;
-    ++counters.blocks_sent;
-    counters.block_bytes_sent += block.size();
+    count_block(block.size());
+    if (context_.type_counters != nullptr) {
+        count_payload_reuse(objects_.at(index)->changelist_state().layout(), block);
+    }
     return SendResult::Whole;
 }
 
@@ -488,6 +491,9 @@ SendResult ReplicationSender::write_whole_block(std::uint32_t index, const OwedV
         state.shared().keep_payload(payload_key(index, position), owed.count(),
                                     frame.body.bytes().subspan(frame.body_offset_bytes));
         ++context_.counters.payloads_built;
+        if (context_.type_counters != nullptr) {
+            ++context_.type_counters->payloads_built;
+        }
     }
     end_block(frame);
     return SendResult::Whole;
@@ -512,7 +518,7 @@ void ReplicationSender::widen_lost_range(std::uint32_t index, const RepRange& ra
     if (range.is_whole() && extra == extras_.end()) {
         return;  // whole is what it is without an entry
     }
-    const bool had_loss = !pairs_[index].lost.is_empty();
+    const bool had_loss = !pairs_[index].lost().is_empty();
     RepRange& lost_range = extra_of(index).lost_range;
     lost_range = had_loss ? hull(lost_range, range) : range;
 }
@@ -536,6 +542,8 @@ void ReplicationSender::record_lost(const SentRecord& record) {
         return;
     }
     widen_lost_range(record.object_index, record.range);
+    note_lost_while_paused(record.object_index, record.range,
+                           hull(record.versions.sent, record.versions.lost));
     pair.lose(record.versions);
     set_initial(pair, is_initial(pair) || record.is_initial);
     pending_.set(record.object_index);
@@ -580,6 +588,7 @@ void ReplicationSender::bunch_lost(const BunchTag& tag) {
     if (channel_state(pair) != ChannelState::OpenSent) {
         return;
     }
+    note_lost_while_paused(tag.object_index, RepRange(), {0, pair.sent_version});
     pair.lose_everything();
     set_initial(pair, true);
     const auto extra = extras_.find(tag.object_index);

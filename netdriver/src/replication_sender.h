@@ -3,7 +3,7 @@
 // What one connection of a server is owed, and the sending of it: the pairs of this connection with
 // all objects.
 //
-// A pair is sixteen bytes in a row by object index (SendingRepState); what is rare lies beside it:
+// A pair is twelve bytes in a row by object index (SendingRepState); what is rare lies beside it:
 // the part of a large object that was lost, and values that travel reliably because no packet holds
 // them.
 //
@@ -33,6 +33,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 namespace replayout {
 
@@ -41,15 +42,16 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     struct Settings {
         PeerId peer;  ///< whom it sends to
         std::uint32_t bunch_bytes_max = 0;
+        std::span<TypeCounters> type_counters;  ///< by layout number; empty: nobody counts
     };
 
     ReplicationSender(const ObjectStore& objects, PacketSender& packets, SendContext& context,
-                      NetStats& stats, const Settings& settings, MemoryResource* resource);
+                      NetStats& stats, const Settings& settings, MemoryMeters& memory);
 
     /// From now on, before anything is sent, every pair is checked against a copy of what the
     /// client holds; see PairValidator.
     void start_validating(const NetGUIDCache& guids) {
-        validator_.emplace(objects_, guids, resource_);
+        validator_.emplace(objects_, guids, validation_resource_);
     }
 
     /// Objects of `changed` (a row over the store) must be looked at.
@@ -90,7 +92,9 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
         RepRange handles;                ///< one, or those of an atomic group
         Version version = 0;             ///< of the object when it was sent
         std::uint32_t bunches_left = 0;  ///< fragments not yet delivered
-        VersionInterval lost;            ///< meanwhile, of which an array may owe elements
+        /// An array is sent as far as it is owed, so what was lost of what went before is owed
+        /// besides. The pair forgets it with the next send, which leaves out what is paused.
+        VersionInterval lost;
     };
     /// Beside a pair, where needed.
     struct PairExtra {
@@ -143,6 +147,9 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     void return_unsent(std::uint32_t index, const SentRecord& record);
     [[nodiscard]] BlockFrame begin_block(std::uint32_t index);
     void end_block(BlockFrame& frame);
+    /// A block went into a packet or on its reliable way.
+    void count_block(std::size_t bytes) noexcept;
+    void count_payload_reuse(const RepLayout& layout, std::span<const std::byte> block);
     /// Whole, or DoesNotFit into what is left of the packet.
     [[nodiscard]] SendResult write_payload(std::uint32_t index, const SharedPayload& payload);
     [[nodiscard]] SendResult write_whole_block(std::uint32_t index, const OwedVersions& position);
@@ -162,9 +169,9 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// The client has the object now: what waited for it is owed again.
     void object_mapped(std::uint32_t index);
     void owe_again(std::uint32_t index, RepHandle handle);
+    /// Of what is paused within `range`, these versions were lost.
+    void note_lost_while_paused(std::uint32_t index, const RepRange& range, VersionInterval lost);
     void value_delivered(const BunchTag& tag);
-    /// What was lost is about to be sent again, or skipped: without what is paused.
-    void keep_lost_of_paused(std::uint32_t index);
     /// The client has the value; changes of it may go out again.
     void resume_value(std::uint32_t index, const PausedValue& value);
     void collect_owed(std::uint32_t index, const OwedVersions& position);
@@ -199,7 +206,8 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     NetStats& stats_;
     Settings settings_;
     bool is_replay_ = false;
-    MemoryResource* resource_;
+    MemoryResource* resource_;  // of what scales with pairs
+    MemoryResource* validation_resource_;
     Vector<SendingRepState> pairs_;  // by object index
     BitRow pending_;
     FlatMap<std::uint32_t, PairExtra> extras_;  // by object index

@@ -66,9 +66,51 @@ bool ReplicationSender::send_large_value(std::uint32_t index, const OwedVersions
         validator_->value_queued(index, handles, count, writer.bytes());
     }
     pairs_[index].send_part();  // until it is delivered, the pair is not exact
-    ++context_.counters.blocks_sent;
-    context_.counters.block_bytes_sent += payload.size();
+    count_block(payload.size());
     return true;
+}
+
+void ReplicationSender::count_block(std::size_t bytes) noexcept {
+    ++context_.counters.blocks_sent;
+    context_.counters.block_bytes_sent += bytes;
+    if (context_.type_counters != nullptr) {
+        ++context_.type_counters->blocks_sent;
+        context_.type_counters->block_bytes_sent += bytes;
+    }
+}
+
+void ReplicationSender::count_payload_reuse(const RepLayout& layout,
+                                            std::span<const std::byte> block) {
+    TypeCounters& counters = *context_.type_counters;
+    ++counters.payloads_reused;
+    counters.payload_bytes_reused += block.size();
+    ChangeMask& handles = context_.scratch.part;
+    BitReader reader(block);
+    read_change_mask(reader, handles, layout.handle_count(), EmptySet::Impossible);
+    for (std::uint32_t bit = handles.next(0); bit < handles.bit_count();
+         bit = handles.next(bit + 1)) {
+        PropertyCounters& property = counters.of(RepHandle{bit + 1});
+        ++property.payload_reuses;
+        ++property.values_sent;
+    }
+}
+
+void ReplicationSender::note_lost_while_paused(std::uint32_t index, const RepRange& range,
+                                               VersionInterval lost) {
+    const auto extra = extras_.find(index);
+    if (extra == extras_.end()) {
+        return;
+    }
+    const RepLayout& layout = objects_.at(index)->changelist_state().layout();
+    for (PausedValue& paused : extra->second.paused) {
+        const RepHandle handle{paused.handles.handle_begin};
+        // An atomic group went out with all that was not certain to have arrived.
+        const bool is_array_alone = is_array(layout, handle) &&
+                                    layout.find_group(layout.root(), handle) == nullptr;
+        if (is_array_alone && range.contains(handle)) {
+            paused.lost = hull(paused.lost, lost);
+        }
+    }
 }
 
 void ReplicationSender::value_delivered(const BunchTag& tag) {
@@ -88,32 +130,14 @@ void ReplicationSender::value_delivered(const BunchTag& tag) {
     }
 }
 
-void ReplicationSender::keep_lost_of_paused(std::uint32_t index) {
-    const auto extra = extras_.find(index);
-    if (extra == extras_.end() || pairs_[index].lost.is_empty()) {
-        return;
-    }
-    const RepLayout& layout = objects_.at(index)->changelist_state().layout();
-    for (PausedValue& paused : extra->second.paused) {
-        const RepHandle handle{paused.handles.handle_begin};
-        // Only of an array alone did less go out than the whole value, or all that was not certain
-        // to have arrived.
-        if (is_array(layout, handle) && layout.find_group(layout.root(), handle) == nullptr &&
-            extra->second.lost_range.contains(handle)) {
-            paused.lost = hull(paused.lost, pairs_[index].lost);
-        }
-    }
-}
-
 void ReplicationSender::resume_value(std::uint32_t index, const PausedValue& value) {
     SendingRepState& pair = pairs_[index];
     pair.delivered();
-    // Whatever it became while it was paused is owed now, and of an array the elements that were
-    // lost meanwhile; and only that.
-    const SentVersions missed{{value.version, pair.sent_version}, value.lost};
-    if (!missed.sent.is_empty() || !missed.lost.is_empty()) {
+    // Whatever it became while it was paused is owed now, and what was lost of it, and only that.
+    const VersionInterval missed = hull(value.lost, {value.version, pair.sent_version});
+    if (!missed.is_empty()) {
         widen_lost_range(index, value.handles);
-        pair.return_unsent(missed);
+        pair.return_unsent({missed, {}});
     }
     pending_.set(index);
     // What it named may have come while it was paused.

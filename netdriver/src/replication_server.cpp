@@ -40,9 +40,12 @@ constexpr std::size_t refused_max = 64;
 ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender::Settings& settings,
                                   NetTime now)
     : connection(server.settings_.config, settings, server.transport_, server.stats_,
-                 ConnectionState::Joined, now, server.settings_.resource),
+                 ConnectionState::Joined, now, server.memory_),
       sender(server.objects_, connection.packets(), server.context_, server.stats_,
-             {settings.peer, server.settings_.config.bunch_bytes_max}, server.settings_.resource) {
+             {settings.peer,
+              server.settings_.config.bunch_bytes_max,
+              {server.type_counters_.data(), server.type_counters_.size()}},
+             server.memory_) {
     connection.packets().set_content_handler(&sender);
     if (server.settings_.is_validating) {
         sender.start_validating(server.guids_);
@@ -56,25 +59,35 @@ CloseReason ReplicationServer::Client::handle_control(std::span<const std::byte>
 
 ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const LayoutTable& layouts,
                                      Transport& transport, NetWorld& world, NetGUIDCache& guids,
-                                     NetStats& stats)
+                                     NetStats& stats, MemoryMeters& memory)
     : settings_(settings),
       layouts_(layouts),
       transport_(transport),
       world_(world),
       guids_(guids),
       stats_(stats),
+      memory_(memory),
       schema_(layouts.digest()),
-      objects_(settings.resource),
-      live_(settings.resource),
-      due_(settings.resource),
-      changed_(settings.resource),
-      mark_validator_(settings.mark_validation_ticks, settings.resource),
-      scratch_(settings.resource),
+      objects_(&memory.objects),
+      shadow_ids_(guids),
+      live_(&memory.objects),
+      due_(&memory.objects),
+      changed_(&memory.objects),
+      mark_validator_(settings.mark_validation_ticks, &memory.objects),
+      scratch_(&memory.scratch),
       context_{guids,   stats.replication,     scratch_, settings.is_sharing,
                nullptr, settings.is_validating},
-      clients_(Allocator<Client*>(settings.resource)),
-      clients_by_peer_(settings.resource),
-      ended_sessions_(settings.config.connections_max + refused_max, settings.resource) {}
+      type_counters_(Allocator<TypeCounters>(&memory.layout_table)),
+      clients_(Allocator<Client*>(&memory.connections)),
+      clients_by_peer_(&memory.connections),
+      ended_sessions_(settings.config.connections_max + refused_max, &memory.connections) {
+    if (settings.is_counting_types) {
+        type_counters_.reserve(layouts.count());
+        for (std::uint32_t number = 0; number < layouts.count(); ++number) {
+            type_counters_.emplace_back(*layouts.find(number), &memory.layout_table);
+        }
+    }
+}
 
 ReplicationServer::~ReplicationServer() {
     for (Client* client : clients_) {
@@ -84,7 +97,7 @@ ReplicationServer::~ReplicationServer() {
 
 void ReplicationServer::destroy(Client* client) noexcept {
     std::destroy_at(client);
-    settings_.resource->deallocate(client, sizeof(Client), alignof(Client));
+    memory_.connections.deallocate(client, sizeof(Client), alignof(Client));
 }
 
 void ReplicationServer::receive(PeerId peer, std::span<const std::byte> datagram, NetTime now) {
@@ -162,7 +175,7 @@ CloseReason ReplicationServer::judge(const Hello& hello) const {
 
 ReplicationServer::Client& ReplicationServer::accept(PeerId peer, std::uint16_t session,
                                                      NetTime now) {
-    void* memory = settings_.resource->allocate(sizeof(Client), alignof(Client));
+    void* memory = memory_.connections.allocate(sizeof(Client), alignof(Client));
     auto* client = ::new (memory) Client(*this, packet_settings(settings_, peer, session), now);
     clients_.push_back(client);
     clients_by_peer_.emplace(peer.value, client);
@@ -187,7 +200,7 @@ void ReplicationServer::compare_due_objects() {
         ObjectReplicator& replicator = *objects_.at(index);
         ChangelistState& state = replicator.changelist_state();
         const void* memory = world_.object_memory(replicator.object());
-        if (state.update(memory, guids_, stats_.replication)) {
+        if (state.update(memory, shadow_ids_, stats_.replication)) {
             changed_.set(index);
         }
         if (!state.is_due()) {
@@ -213,6 +226,7 @@ void ReplicationServer::server_replicate_actors() {
         }
     }
     context_.receiver = nullptr;
+    context_.type_counters = nullptr;
     changed_.clear_all();
 }
 
@@ -248,7 +262,7 @@ NetObjectId ReplicationServer::add_object(const RepLayout& layout, ObjectHandle 
         log(LogLevel::Error, "an object was not added: there are channels_max of them");
         return {};
     }
-    const NetGUID guid = guids_.guid_of(object);
+    const NetGUID guid = guids_.assign(object);
     guids_.bind(guid, object);
     const NetObjectId id = objects_.add(layout, layouts_.number_of(layout), object, guid);
     live_.grow(objects_.slot_count());
@@ -365,6 +379,16 @@ std::uint32_t ReplicationServer::connection_count() const noexcept {
         std::count_if(clients_.begin(), clients_.end(), [](const Client* client) {
             return client->connection.state() == ConnectionState::Joined;
         }));
+}
+
+const TypeCounters* ReplicationServer::type_counters(const RepLayout& layout) const noexcept {
+    return type_counters_.empty() ? nullptr : &type_counters_[layouts_.number_of(layout)];
+}
+
+void ReplicationServer::count_memory(MemoryReport& report) const noexcept {
+    report.object_count = objects_.object_count();
+    report.connection_count = clients_.size();
+    report.pair_count = report.object_count * report.connection_count;
 }
 
 const NetConnection* ReplicationServer::find(PeerId peer) const noexcept {

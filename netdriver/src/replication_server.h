@@ -23,7 +23,8 @@ namespace replayout {
 class ReplicationServer {
   public:
     ReplicationServer(const NetDriverSettings& settings, const LayoutTable& layouts,
-                      Transport& transport, NetWorld& world, NetGUIDCache& guids, NetStats& stats);
+                      Transport& transport, NetWorld& world, NetGUIDCache& guids, NetStats& stats,
+                      MemoryMeters& memory);
     ~ReplicationServer();
     ReplicationServer(const ReplicationServer&) = delete;
     ReplicationServer& operator=(const ReplicationServer&) = delete;
@@ -48,6 +49,10 @@ class ReplicationServer {
 
     [[nodiscard]] const ObjectStore& objects() const noexcept { return objects_; }
     [[nodiscard]] std::uint32_t connection_count() const noexcept;
+    /// Null when nobody counts.
+    [[nodiscard]] const TypeCounters* type_counters(const RepLayout& layout) const noexcept;
+    /// Counts only; bytes are counted where they are taken.
+    void count_memory(MemoryReport& report) const noexcept;
     [[nodiscard]] const NetConnection* find(PeerId peer) const noexcept;
     void disconnect(PeerId peer, NetTime now);
     [[nodiscard]] bool is_settled() const noexcept;
@@ -88,15 +93,34 @@ class ReplicationServer {
     NetWorld& world_;
     NetGUIDCache& guids_;
     NetStats& stats_;
+    MemoryMeters& memory_;
     Digest128 schema_;
     ObjectStore objects_;
+    /// References as the compare asks for them: a shadow keeps the id with the handle.
+    class ShadowIds final : public PackageMap {
+      public:
+        explicit ShadowIds(NetGUIDCache& guids) noexcept : guids_(guids) {}
+
+        [[nodiscard]] NetGUID guid_of(ObjectHandle object) override {
+            return guids_.assign(object);
+        }
+        [[nodiscard]] ObjectHandle object_of(NetGUID guid) override {
+            return guids_.object_of(guid);
+        }
+
+      private:
+        NetGUIDCache& guids_;
+    };
+
+    ShadowIds shadow_ids_;
     BitRow live_;
     BitRow due_;  // to be compared: those that are polled, and those that were marked
     BitRow changed_;
     MarkValidator mark_validator_;
     SendScratch scratch_;
     SendContext context_;
-    Vector<Client*> clients_;  // in the order in which they joined
+    Vector<TypeCounters> type_counters_;  // by layout number; empty unless asked for
+    Vector<Client*> clients_;             // in the order in which they joined
     std::pmr::unordered_map<std::uint64_t, Client*> clients_by_peer_;  // looked up, never walked
     EndedSessions ended_sessions_;
 };

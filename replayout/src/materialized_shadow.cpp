@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <replayout/dump.h>
 #include <replayout/materialized_shadow.h>
 
 #include <replayout/keyed_array.h>
@@ -381,43 +382,6 @@ class ValueComparer {
     MemoryResource* resource_;
 };
 
-[[nodiscard]] std::string hex_text(const std::byte* bytes, std::size_t count) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string text;
-    for (std::size_t i = 0; i < count; ++i) {
-        const auto byte = std::to_integer<unsigned>(bytes[i]);
-        text += digits[byte >> 4];
-        text += digits[byte & 15];
-    }
-    return text;
-}
-
-[[nodiscard]] std::string text_of(std::string_view text) {
-    constexpr std::size_t shown_max = 40;
-    const std::string shown = '"' + std::string(text.substr(0, shown_max)) + '"';
-    return text.size() <= shown_max ? shown
-                                    : shown + " ... (" + std::to_string(text.size()) + " bytes)";
-}
-
-[[nodiscard]] std::string value_text(const RepLayoutCmd& cmd, ConstShadowBuffer leaf) {
-    switch (cmd.type) {
-        case RepLayoutCmdType::String:
-            return text_of(shadow_value<PmrString>(leaf));
-        case RepLayoutCmdType::Object:
-            return "id " + std::to_string(shadow_value<ShadowReference>(leaf).guid.value);
-        case RepLayoutCmdType::NetSerializeStruct:
-            return "a struct " + std::string(cmd.property->struct_type->name());
-        case RepLayoutCmdType::DynamicArray:
-            return std::to_string(shadow_value<ShadowArray>(leaf).count) + " elements";
-        case RepLayoutCmdType::KeyedArray:
-            return std::to_string(shadow_value<ShadowKeyedArray>(leaf).count()) + " elements";
-        case RepLayoutCmdType::Quantised:
-            return "integers " + hex_text(leaf.data(), quantised_size(cmd.property->quantisation));
-        default:
-            return "bytes " + hex_text(leaf.data(), cmd.element_size);
-    }
-}
-
 }  // namespace
 
 MaterializedShadow::MaterializedShadow(const RepLayout& layout, PackageMap& package_map,
@@ -458,23 +422,9 @@ bool MaterializedShadow::equals(RepHandle handle, const ChangelistState& state) 
 }
 
 std::string MaterializedShadow::describe(RepHandle handle, const ChangelistState& state) const {
-    const RepLayoutCmd& cmd = layout_->cmd(layout_->cmd_of(layout_->root(), handle));
     return '"' + property_path(*layout_, handle) + "\" (handle " + std::to_string(handle.value) +
-           "): the receiver holds " + value_text(cmd, buffer() + cmd.shadow_offset) +
-           ", the object " + value_text(cmd, state.shadow() + cmd.shadow_offset);
-}
-
-std::string property_path(const RepLayout& layout, RepHandle handle) {
-    const RepLayoutCmd& cmd = layout.cmd(layout.cmd_of(layout.root(), handle));
-    const RepParentCmd& parent = layout.parents()[cmd.parent_index.value];
-    std::string path = parent.property->name;
-    if (parent.property->array_dim > 1) {
-        path += '[' + std::to_string(parent.array_index) + ']';
-    }
-    if (cmd.property != parent.property) {
-        path += '.' + cmd.property->name;
-    }
-    return path;
+           "): the receiver holds " + value_text(*layout_, handle, buffer()) + ", the object " +
+           value_text(*layout_, handle, state.shadow());
 }
 
 }  // namespace replayout

@@ -118,6 +118,9 @@ void PropertyWriter::write_row(const RepScope& scope, ConstShadowBuffer memory, 
 }
 
 void PropertyWriter::count_plain(std::uint32_t begin, std::uint32_t end) {
+    if (context_.type_counters != nullptr) {
+        count_plain_by_handle(begin, end);
+    }
     ReplicationCounters& counters = context_.counters;
     const std::uint32_t count = end - begin;
     const std::uint32_t built =
@@ -127,6 +130,59 @@ void PropertyWriter::count_plain(std::uint32_t begin, std::uint32_t end) {
     counters.serializer_calls += context_.is_sharing ? built : count;
     counters.pieces_built += built;
     counters.pieces_reused += context_.is_sharing ? count - built : 0;
+}
+
+void PropertyWriter::count_plain_by_handle(std::uint32_t begin, std::uint32_t end) {
+    for (std::uint32_t bit = begin; bit < end; ++bit) {
+        const RepHandle handle{bit + 1};
+        const RepLayoutCmd& cmd = layout_.cmd(layout_.cmd_of(layout_.root(), handle));
+        note_bits(handle, bit_count_in_place(cmd, state_.shadow() + cmd.shadow_offset));
+        PropertyCounters& property = context_.type_counters->of(handle);
+        if (!context_.is_sharing) {
+            ++property.encoded[static_cast<std::size_t>(EncodeReason::SharingOff)];
+        } else if (state_.shared().find(handle, state_.last_changed(handle)) != nullptr) {
+            ++property.pieces_reused;
+        } else {
+            ++property.encoded[static_cast<std::size_t>(reason_of_miss(handle))];
+            ++property.pieces_built;
+        }
+    }
+}
+
+EncodeReason PropertyWriter::reason_of_miss(RepHandle handle) const noexcept {
+    const std::span<const SharedPiece> pieces = state_.shared().pieces();
+    return pieces.empty() || pieces[handle.value - 1].version == 0 ? EncodeReason::FirstUse
+                                                                   : EncodeReason::ValueChanged;
+}
+
+EncodeReason PropertyWriter::reason_of_array_miss(RepHandle handle) const noexcept {
+    EncodeReason reason = EncodeReason::FirstUse;
+    for (const SharedArrayPiece& entry : state_.shared().array_pieces()) {
+        if (entry.handle == handle && entry.piece.version == state_.last_changed(handle)) {
+            return EncodeReason::OtherPosition;
+        }
+        if (entry.handle == handle) {
+            reason = EncodeReason::ValueChanged;
+        }
+    }
+    return reason;
+}
+
+void PropertyWriter::count_call(RepHandle handle, EncodeReason reason) {
+    ++context_.counters.serializer_calls;
+    if (context_.type_counters != nullptr) {
+        ++context_.type_counters->of(handle).encoded[static_cast<std::size_t>(reason)];
+    }
+}
+
+void PropertyWriter::note_bits(RepHandle handle, std::size_t bit_count) {
+    if (context_.type_counters != nullptr) {
+        Vector<std::uint64_t>& bits = context_.scratch.value_bits;
+        if (bits.size() < layout_.handle_count()) {
+            bits.resize(layout_.handle_count());
+        }
+        bits[handle.value - 1] = bit_count;
+    }
 }
 
 void PropertyWriter::write_value(RepHandle handle, BitWriter& writer) {
@@ -143,12 +199,15 @@ void PropertyWriter::write_value(RepHandle handle, BitWriter& writer) {
     if (context_.is_sharing && is_shared) {
         if (const SharedPiece* piece = build_shared_serialization(handle, index)) {
             state_.shared().write(*piece, writer);
+            note_bits(handle, piece->bit_count);
         }
         return;
     }
     context_.counters.values_unshared += context_.is_sharing ? 1 : 0;
-    ++context_.counters.serializer_calls;
+    count_call(handle, context_.is_sharing ? EncodeReason::NotShared : EncodeReason::SharingOff);
+    const std::size_t begin = writer.bit_count();
     encode(index, state_.shadow(), writer);
+    note_bits(handle, writer.bit_count() - begin);
 }
 
 std::size_t PropertyWriter::measure(RepHandle handle) {
@@ -160,7 +219,7 @@ std::size_t PropertyWriter::measure(RepHandle handle) {
     if (const SharedPiece* piece = find_piece(handle, index)) {
         return piece->bit_count;
     }
-    ++context_.counters.serializer_calls;
+    count_call(handle, EncodeReason::Measured);
     handle_ = handle;
     is_measuring_ = true;
     const std::size_t bit_count = encode_to_scratch(index).bit_count();
@@ -172,20 +231,25 @@ void PropertyWriter::write_elements(RepHandle handle, ElementSpan span, BitWrite
     const CmdIndex index = layout_.cmd_of(layout_.root(), handle);
     const ConstShadowBuffer leaf = state_.shadow() + layout_.cmd(index).shadow_offset;
     handle_ = handle;
-    ++context_.counters.serializer_calls;
+    count_call(handle, EncodeReason::Cut);
+    const std::size_t begin = writer.bit_count();
     if (layout_.cmd(index).type == RepLayoutCmdType::KeyedArray) {
         encode_keyed_array(index, shadow_value<ShadowKeyedArray>(leaf), span, position_, writer);
     } else {
         encode_array(index, shadow_value<ShadowArray>(leaf), span, position_, 0, writer);
     }
+    note_bits(handle, writer.bit_count() - begin);
 }
 
 const SharedPiece* PropertyWriter::build_shared_serialization(RepHandle handle, CmdIndex index) {
     if (const SharedPiece* piece = find_piece(handle, index)) {
         ++context_.counters.pieces_reused;
+        if (context_.type_counters != nullptr) {
+            ++context_.type_counters->of(handle).pieces_reused;
+        }
         return piece;
     }
-    ++context_.counters.serializer_calls;
+    count_call(handle, is_array(index) ? reason_of_array_miss(handle) : reason_of_miss(handle));
     const Version version = state_.last_changed(handle);
     has_failed_ = false;
     const BitWriter bits = encode_to_scratch(index);
@@ -193,6 +257,9 @@ const SharedPiece* PropertyWriter::build_shared_serialization(RepHandle handle, 
         return nullptr;
     }
     ++context_.counters.pieces_built;
+    if (context_.type_counters != nullptr) {
+        ++context_.type_counters->of(handle).pieces_built;
+    }
     return is_array(index) ? &state_.shared().keep_array(
                                  handle, version, array_position(layout_.root(), handle), bits)
                            : &state_.shared().keep(handle, version, bits);

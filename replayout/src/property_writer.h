@@ -41,6 +41,13 @@ class PropertyWriter {
                    BitWriter& writer) const noexcept;
     /// Plain values were written: counts them.
     void count_plain(std::uint32_t begin, std::uint32_t end);
+    // For SendContext::type_counters, which is not null.
+    void count_plain_by_handle(std::uint32_t begin, std::uint32_t end);
+    [[nodiscard]] EncodeReason reason_of_miss(RepHandle handle) const noexcept;
+    [[nodiscard]] EncodeReason reason_of_array_miss(RepHandle handle) const noexcept;
+    /// The serializer of the value at `handle` is called.
+    void count_call(RepHandle handle, EncodeReason reason);
+    void note_bits(RepHandle handle, std::size_t bit_count);
     [[nodiscard]] bool is_array(CmdIndex index) const noexcept {
         return replayout::is_array(layout_.cmd(index).type);
     }

@@ -93,6 +93,11 @@ void append_number(std::string& line, std::uint32_t number, std::size_t width) {
         line += "   ";
         line += cmd.property->name.empty() ? "(element)" : cmd.property->name;
         line += flag_names(cmd.flags);
+        if (depth == 0 &&
+            layout.parents()[cmd.parent_index.value].condition != LifetimeCondition::None) {
+            line += " condition ";
+            line += to_string(layout.parents()[cmd.parent_index.value].condition);
+        }
         if (cmd.type == RepLayoutCmdType::Quantised) {
             line += " (" + to_string(cmd.property->quantisation) + ")";
         }

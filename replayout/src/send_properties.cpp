@@ -10,6 +10,7 @@ namespace replayout {
 SendScratch::SendScratch(MemoryResource* resource)
     : owed(resource),
       part(resource),
+      value_bits(Allocator<std::uint64_t>(resource)),
       elements(Allocator<ChangeMask>(resource)),
       value(Allocator<std::byte>(resource)),
       check(Allocator<std::byte>(resource)),
@@ -24,6 +25,16 @@ SendScratch::SendScratch(MemoryResource* resource)
 }
 
 namespace {
+
+/// A block with these values stands.
+void count_sent(const ChangeMask& handles, SendContext& context) {
+    for (std::uint32_t bit = handles.next(0); bit < handles.bit_count();
+         bit = handles.next(bit + 1)) {
+        PropertyCounters& property = context.type_counters->of(RepHandle{bit + 1});
+        ++property.values_sent;
+        property.bits_sent += context.scratch.value_bits[bit];
+    }
+}
 
 void write_block(PropertyWriter& properties, const ChangeMask& handles, BitWriter& writer,
                  SendContext& context) {
@@ -40,6 +51,9 @@ void write_block(PropertyWriter& properties, const ChangeMask& handles, BitWrite
     writer.finish_byte();
     if (!writer.overflowed() && context.scratch.left_out.size() == failures) {
         context.counters.properties_sent += count;
+        if (context.type_counters != nullptr) {
+            count_sent(handles, context);
+        }
     }
 }
 
@@ -262,6 +276,9 @@ class ArrayCutter {
         begin.element = end;
     }
     ++context.counters.properties_sent;
+    if (context.type_counters != nullptr) {
+        count_sent(context.scratch.part, context);
+    }
     const bool is_last =
         begin.element == 0 && owed.next(begin.handle.value - 1) == owed.bit_count();
     return is_last ? SendResult::Whole : SendResult::Part;

@@ -19,7 +19,7 @@ constexpr std::size_t compact_bytes_min = 512;
 
 SharedSerialization::SharedSerialization(std::uint32_t handle_count, MemoryResource* resource)
     : pieces_(Allocator<SharedPiece>(resource)),
-      array_pieces_(Allocator<ArrayPiece>(resource)),
+      array_pieces_(Allocator<SharedArrayPiece>(resource)),
       buffer_(Allocator<std::byte>(resource)),
       spare_(Allocator<std::byte>(resource)),
       handle_count_(handle_count),
@@ -35,7 +35,7 @@ const SharedPiece* SharedSerialization::find(RepHandle handle, Version version) 
 
 const SharedPiece* SharedSerialization::find_array(RepHandle handle, Version version,
                                                    const OwedVersions& owed) const noexcept {
-    for (const ArrayPiece& entry : array_pieces_) {
+    for (const SharedArrayPiece& entry : array_pieces_) {
         if (entry.handle == handle && entry.piece.version == version && entry.owed == owed) {
             return &entry.piece;
         }
@@ -75,7 +75,7 @@ const SharedPiece& SharedSerialization::keep_array(RepHandle handle, Version ver
         next_array_piece_ = static_cast<std::uint32_t>(array_pieces_.size());
         array_pieces_.emplace_back();
     }
-    ArrayPiece& entry = array_pieces_[next_array_piece_];
+    SharedArrayPiece& entry = array_pieces_[next_array_piece_];
     next_array_piece_ = (next_array_piece_ + 1) % array_piece_count_max;
     replace(bits, entry.piece);
     entry.handle = handle;
@@ -123,7 +123,8 @@ std::size_t SharedSerialization::memory_bytes() const noexcept {
         payload_bytes += payload.bytes.capacity();
     }
     return payload_bytes + pieces_.capacity() * sizeof(SharedPiece) +
-           array_pieces_.capacity() * sizeof(ArrayPiece) + buffer_.capacity() + spare_.capacity();
+           array_pieces_.capacity() * sizeof(SharedArrayPiece) + buffer_.capacity() +
+           spare_.capacity();
 }
 
 void SharedSerialization::replace(const BitWriter& bits, SharedPiece& piece) {
@@ -154,7 +155,7 @@ void SharedSerialization::compact() {
         spare_.insert(spare_.end(), bytes, bytes + piece_bytes(piece));
     };
     std::for_each(pieces_.begin(), pieces_.end(), move_piece);
-    for (ArrayPiece& entry : array_pieces_) {
+    for (SharedArrayPiece& entry : array_pieces_) {
         move_piece(entry.piece);
     }
     buffer_.swap(spare_);

@@ -115,6 +115,30 @@ TEST_CASE("MatchSession: with quantisation clients hold what the server's values
     CHECK(quantised.stats.bytes_sent < raw.stats.bytes_sent);
 }
 
+TEST_CASE("MatchSession: counters of classes change no packet, and stand in report and figures",
+          "[bench][match_session]") {
+    const auto recordings = two_battles(90);
+    MatchOptions options = rough_options();
+    options.has_twin = false;
+    const MatchResult without = play(options, recordings);
+    options.is_counting_types = true;
+    const MatchResult with = play(options, recordings);
+    CHECK(with.packets_digest == without.packets_digest);
+    CHECK(without.types.empty());
+    REQUIRE_FALSE(with.types.empty());
+    std::uint64_t calls = 0;
+    for (const TypeCost& type : with.types) {
+        for (const PropertyCost& property : type.properties) {
+            calls += property.counters.serializer_calls();
+        }
+    }
+    CHECK(calls == with.stats.replication.serializer_calls);
+    CHECK(to_json(options, with).find("\"ValueChanged\"") != std::string::npos);
+    CHECK(to_json(options, without).find("\"types\"") == std::string::npos);
+    CHECK(report(options, with).find("counters of ") != std::string::npos);
+    CHECK(report(options, with).find("pairs of ") != std::string::npos);
+}
+
 TEST_CASE("MatchSession: a bandwidth far too small delays, and all is right once it is lifted",
           "[bench][match_session]") {
     const auto recordings = two_battles(120);

@@ -246,6 +246,34 @@ TEST_CASE("NetDriver: changes of a paused value arrive, whatever is lost",
     }
 }
 
+TEST_CASE("NetDriver: what was lost of an array before it grew too large for a packet arrives too",
+          "[netdriver][net_driver]") {
+    for (unsigned lost = 0; lost < 256; ++lost) {
+        INFO("lost " << lost);
+        NetFixtureOptions options;
+        options.link.latency_ms = 30;
+        NetFixture net(options);
+        const ObjectHandle archive = net.add_archive();
+        std::vector<Chapter>& chapters = net.archive(archive).chapters;
+        chapters = {{"one", "short"}, {"two", "short"}};
+        net.join();
+        REQUIRE(net.settle());
+        unsigned count = 0;
+        net.server().transport.set_script(
+            [&](Bytes&) { return count >= 8 || ((lost >> count++) & 1) == 0; });
+        chapters[0].title = "first";
+        net.tick();
+        // Only this element is owed now, and no packet holds it.
+        chapters[1].text = text_of_size(3'000, lost);
+        net.tick();
+        net.archive(archive).counter = 1;
+        net.tick();
+        net.archive(archive).counter = 2;
+        REQUIRE(net.settle());
+        REQUIRE(net.client_text(0) == net.server_text());
+    }
+}
+
 TEST_CASE("NetDriver: an object with a value in fragments may be removed at any time",
           "[netdriver][net_driver]") {
     for (std::uint32_t ticks = 0; ticks < 12; ++ticks) {

@@ -206,11 +206,36 @@ TEST_CASE("NetDriver: who joins later is told of targets that are no more",
     const ObjectHandle prey = net.add_pawn();
     net.pawn(hunter).target = prey;
     net.tick();
+    const NetGUID guid = net.guid_of(prey);
     net.remove(prey);
     net.join();
     REQUIRE(net.settle());
     CHECK(net.pawn_on(0, hunter).target.is_null());
-    CHECK(named_by(net, hunter, path_of_target()) == net.guid_of(prey));
+    CHECK(named_by(net, hunter, path_of_target()) == guid);
+}
+
+TEST_CASE("NetDriver: a reference that is set to a dead object names nothing, now or later",
+          "[netdriver][net_driver]") {
+    NetFixture net;
+    const ObjectHandle hunter = net.add_pawn();
+    const ObjectHandle prey = net.add_pawn();
+    net.join();
+    REQUIRE(net.settle());
+    const NetGUID guid = net.guid_of(prey);
+    net.remove(prey);
+    net.tick();
+    net.pawn(hunter).target = prey;
+    REQUIRE(net.settle());
+    CHECK(net.pawn_on(0, hunter).target.is_null());
+    const NetGUID named = named_by(net, hunter, path_of_target());
+    CHECK_FALSE(named.is_null());
+    CHECK(named != guid);
+    // Whatever is added afterwards, that id is nobody's.
+    for (int i = 0; i < 10; ++i) {
+        net.add_pawn();
+    }
+    REQUIRE(net.settle());
+    CHECK(net.pawn_on(0, hunter).target.is_null());
 }
 
 TEST_CASE("NetDriver: whoever asks for a reference that is none hears null",

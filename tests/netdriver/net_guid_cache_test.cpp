@@ -59,7 +59,29 @@ TEST_CASE("NetGUIDCache: an id can be named before the object is there",
     CHECK(cache.object_of(guid) == door);
 }
 
-TEST_CASE("NetGUIDCache: a server's id keeps its meaning when the object is gone",
+TEST_CASE("NetGUIDCache: a server forgets an id with its object, and gives it to nobody else",
+          "[netdriver][net_guid_cache]") {
+    for (const bool keeps_names : {false, true}) {
+        NetGUIDCache cache = make_cache(Authority::Assigns);
+        cache.set_keeps_names(keeps_names);
+        const NetGUID guid = cache.assign(door);
+        cache.bind(guid, door);
+        CHECK(cache.find_guid(door) == guid);
+        CHECK(cache.find_named(guid) == door);
+        cache.unbind(guid);
+        CHECK(cache.object_of(guid).is_null());
+        CHECK(cache.find_guid(door).is_null());
+        CHECK(cache.find_named(guid) == (keeps_names ? door : ObjectHandle{}));
+        // Who names the dead object later names nothing that will ever be there.
+        const NetGUID later = cache.assign(door);
+        CHECK(later != guid);
+        CHECK(cache.object_of(later).is_null());
+        CHECK(cache.find_named(later) == door);
+        CHECK(cache.assign(key) != guid);
+    }
+}
+
+TEST_CASE("NetGUIDCache: an id that a serializer asked for keeps its meaning without its object",
           "[netdriver][net_guid_cache]") {
     NetGUIDCache cache = make_cache(Authority::Assigns);
     const NetGUID guid = cache.guid_of(door);

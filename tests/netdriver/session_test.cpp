@@ -2,30 +2,22 @@
 //
 // Engine against oracle, in random sessions: see support/replication_session.h.
 //
-// A failure names its seed. REPLAYOUT_SEED=n runs that seed alone, of the test case that is chosen;
-// REPLAYOUT_SEEDS=n runs n seeds of each, REPLAYOUT_FIRST_SEED=n begins elsewhere than at 1.
+// A failure names its seed; see support/run_seed.h for how to run it alone.
 #include "support/replication_session.h"
 
 #include "support/catch.h"
+#include "support/run_seed.h"
 
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 
 namespace replayout::test {
 namespace {
 
-[[nodiscard]] std::uint64_t environment(const char* name, std::uint64_t otherwise) {
-    const char* text = std::getenv(name);
-    return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
 SessionCounts run_seeds(SessionTheme theme, std::uint64_t seed_count) {
-    const std::uint64_t only = environment("REPLAYOUT_SEED", 0);
-    const std::uint64_t first = only != 0 ? only : environment("REPLAYOUT_FIRST_SEED", 1);
-    const std::uint64_t count = only != 0 ? 1 : environment("REPLAYOUT_SEEDS", seed_count);
+    const SeedRange seeds = seed_range(1, seed_count);
     SessionCounts counts;
-    for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         const SessionSettings settings = SessionSettings::draw(theme, seed);
         INFO("REPLAYOUT_SEED=" << seed << ": " << to_string(settings));
         ReplicationSession session(settings);
@@ -37,7 +29,7 @@ SessionCounts run_seeds(SessionTheme theme, std::uint64_t seed_count) {
 }
 
 [[nodiscard]] bool is_whole_run() {
-    return environment("REPLAYOUT_SEED", 0) == 0;
+    return seed_range(0, 0).is_default;
 }
 
 }  // namespace

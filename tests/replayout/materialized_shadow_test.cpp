@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <replayout/dump.h>
 #include <replayout/materialized_shadow.h>
 #include <replayout/receive_properties.h>
 
@@ -412,8 +413,7 @@ TEST_CASE("MaterializedShadow: says what is held and what should be",
     CHECK(text(0) == "\"title\" (handle " + std::to_string(handles[0]) +
                          "): the receiver holds \"\", the object \"Major\"");
     CHECK(text(1).find("\"scores[1]\"") == 0);
-    CHECK(text(2).find("the receiver holds 0 elements, the object 1 elements") !=
-          std::string::npos);
+    CHECK(text(2).find("the receiver holds [], the object [\"a\"]") != std::string::npos);
 }
 
 }  // namespace replayout

@@ -87,8 +87,8 @@ TEST_CASE("RepRange: a hull holds whatever either holds", "[replayout][owed_vers
 
 TEST_CASE("OwedVersions: asks as the pair does", "[replayout][owed_versions]") {
     SendingRepState pair;
-    pair.sent_version = 8;
-    pair.lost = {3, 5};
+    pair.skip(8);
+    pair.return_unsent({{3, 5}, {}});
     const OwedVersions position(pair);
     for (Version version = 0; version < 12; ++version) {
         CHECK(position.owes(version) == pair.owes(version));
@@ -100,13 +100,13 @@ TEST_CASE("OwedVersions: asks as the pair does", "[replayout][owed_versions]") {
 
 TEST_CASE("OwedVersions: equal questions are equal, whoever asks", "[replayout][owed_versions]") {
     SendingRepState pair;
-    pair.sent_version = 8;
+    pair.skip(8);
     SendingRepState other = pair;
     other.in_flight = 3;
     other.holder_bits = 9;
     CHECK(OwedVersions(pair) == OwedVersions(other));
     CHECK_FALSE(OwedVersions(pair) == OwedVersions(pair, handles(2, 3)));
-    other.lost = {1, 2};
+    other.return_unsent({{1, 2}, {}});
     CHECK_FALSE(OwedVersions(pair) == OwedVersions(other));
 }
 

@@ -7,6 +7,8 @@
 //     always             both owe the same and write the same bytes
 //     a pair at rest     (nothing lost, nothing in flight, nothing new) holds what the server holds
 //     at the end         every receiver does
+//
+// A failure names its seed; see support/run_seed.h for how to run it alone.
 #include <replayout/receive_properties.h>
 #include <replayout/send_properties.h>
 
@@ -24,6 +26,7 @@
 #include "support/run_seed.h"
 #include "support/test_layout.h"
 #include "support/test_types.h"
+#include "support/type_counters_sum.h"
 #include "support/value_difference.h"
 
 namespace replayout {
@@ -79,8 +82,12 @@ class Game {
           layout_(build, options()),
           server_(archetype_),
           on_(*layout_),
-          off_(*layout_) {
+          off_(*layout_),
+          on_counters_(*layout_, std::pmr::get_default_resource()),
+          off_counters_(*layout_, std::pmr::get_default_resource()) {
         off_.is_sharing = false;
+        on_.type_counters = &on_counters_;
+        off_.type_counters = &off_counters_;
         loss_percent_ = below(60);
         for (std::uint64_t handle = 1; handle <= object_count; ++handle) {
             REQUIRE(on_.package_map.guid_of(ObjectHandle{handle}) ==
@@ -125,6 +132,11 @@ class Game {
             REQUIRE(receiver->pair.is_exact());
             REQUIRE_FALSE(receiver->pair.owes_any(on_.state.version()));
             REQUIRE(find_difference(layout_->type(), &server_, &receiver->object).empty());
+        }
+        for (const BlockSender* sender : {&on_, &off_}) {
+            TypeCountersSum sum;
+            sum.add(*sender->type_counters);
+            REQUIRE(sum.find_difference(sender->counters, false) == "");
         }
     }
 
@@ -179,11 +191,11 @@ class Game {
         }
 
         void widen_lost_range(const RepRange& range) {
-            lost_range = pair.lost.is_empty() ? range : hull(lost_range, range);
+            lost_range = pair.lost().is_empty() ? range : hull(lost_range, range);
         }
 
         [[nodiscard]] OwedVersions position() const {
-            return OwedVersions(pair, pair.lost.is_empty() ? RepRange() : lost_range);
+            return OwedVersions(pair, pair.lost().is_empty() ? RepRange() : lost_range);
         }
 
         T object;
@@ -375,6 +387,8 @@ class Game {
     T server_;
     BlockSender on_;
     BlockSender off_;
+    TypeCounters on_counters_;
+    TypeCounters off_counters_;
     std::vector<std::unique_ptr<Receiver>> receivers_;
     std::uint64_t loss_percent_ = 0;
     bool may_stop_early_ = true;
@@ -383,12 +397,15 @@ class Game {
 template <typename T>
 Events play(BuildType build, std::uint64_t seed_count) {
     Events events;
-    for (std::uint64_t index = 0; index < seed_count; ++index) {
-        const std::uint64_t seed = run_seed() * 1'000'000 + index;
-        CAPTURE(seed);
+    const SeedRange seeds = seed_range(run_seed() * 1'000'000, seed_count);
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        INFO("REPLAYOUT_SEED=" << seed);
         Game<T> game(build, seed, events);
         game.play(40);
         game.finish();
+    }
+    if (!seeds.is_default) {
+        return events;
     }
     CHECK(events.blocks > 20 * seed_count);
     CHECK(events.losses > 3 * seed_count);
@@ -397,9 +414,17 @@ Events play(BuildType build, std::uint64_t seed_count) {
     return events;
 }
 
+/// Counts of events are promised of the runs whose length is written here.
+[[nodiscard]] bool is_whole_run() {
+    return seed_range(0, 0).is_default;
+}
+
 TEST_CASE("Random game: objects of every kind arrive at all receivers, shared or not",
           "[replayout][replication_random]") {
     const Events events = play<Soldier>(build_soldier, 400);
+    if (!is_whole_run()) {
+        return;
+    }
     CHECK(events.parts > 400);
     CHECK(events.lost_ranges > 100);
     CHECK(events.stops > 50);
@@ -410,6 +435,9 @@ TEST_CASE("Random game: objects of every kind arrive at all receivers, shared or
 TEST_CASE("Random game: arrays in arrays arrive at all receivers, shared or not",
           "[replayout][replication_random]") {
     const Events events = play<Ledger>(build_ledger, 400);
+    if (!is_whole_run()) {
+        return;
+    }
     CHECK(events.parts > 400);
     CHECK(events.lost_ranges > 100);
     CHECK(events.stops > 50);
@@ -419,17 +447,22 @@ TEST_CASE("Random game: arrays in arrays arrive at all receivers, shared or not"
 
 TEST_CASE("Random game: objects of many handles arrive at all receivers, shared or not",
           "[replayout][replication_random]") {
-    CHECK(play<Depot>(build_depot, 100).payloads_reused > 100);
+    const Events events = play<Depot>(build_depot, 100);
+    CHECK((!is_whole_run() || events.payloads_reused > 100));
 }
 
 TEST_CASE("Random game: plain objects arrive at all receivers, shared or not",
           "[replayout][replication_random]") {
-    CHECK(play<Beacon>(build_beacon, 100).payloads_reused > 100);
+    const Events events = play<Beacon>(build_beacon, 100);
+    CHECK((!is_whole_run() || events.payloads_reused > 100));
 }
 
 TEST_CASE("Random game: optional values arrive at all receivers, shared or not",
           "[replayout][replication_random]") {
     const Events events = play<Locker>(build_locker, 400);
+    if (!is_whole_run()) {
+        return;
+    }
     CHECK(events.payloads_reused > 400);
     CHECK(events.parts > 10);
 }
@@ -437,6 +470,9 @@ TEST_CASE("Random game: optional values arrive at all receivers, shared or not",
 TEST_CASE("Random game: quantised objects arrive at all receivers, shared or not",
           "[replayout][replication_random]") {
     const Events events = play<Drone>(build_drone, 400);
+    if (!is_whole_run()) {
+        return;
+    }
     CHECK(events.payloads_reused > 400);
     CHECK(events.lost_ranges > 10);
 }

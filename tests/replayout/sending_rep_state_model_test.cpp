@@ -38,7 +38,10 @@ namespace {
 using enum Step;
 
 /// The state as it is, and the decisions that its driver takes beside it.
-struct OurRules : SendingRepState {
+template <std::uint16_t distance_max>
+struct RulesWithDistances : BasicSendingRepState<distance_max> {
+    using BasicSendingRepState<distance_max>::set_lost;
+
     /// A promise of the state that the canonical form relies on.
     static constexpr bool sent_version_only_grows = true;
 
@@ -63,6 +66,15 @@ struct OurRules : SendingRepState {
     /// ... and after something else made more of it owed: the whole.
     static constexpr bool widens_lost_range = true;
 };
+
+struct OurRules : RulesWithDistances<0xFFFF> {};
+
+/// What SendingRepState becomes once an object changed more often than a distance counts: what is
+/// lost begins at 0, and ends at sent_version or right before it. With a distance of 1 states that
+/// differ in nothing but the numbers of their versions still behave alike, as the search demands.
+struct CoarseRules : RulesWithDistances<1> {};
+/// On purpose it owes more than was lost.
+constexpr FaultMask all_but_wasteful = all_faults & ~only(Fault::Wasteful);
 
 /// Two properties and two packets are enough for every mutant.
 template <class Rules>
@@ -178,6 +190,64 @@ TEST_CASE("SendingRepState: the model loses nothing by the canonical form of its
     }
 }
 
+// Ours, where the distances of the lost interval do not reach.
+
+TEST_CASE("SendingRepState: beyond its distances, one property, runs of any length",
+          "[replayout][sending_rep_state][model]") {
+    std::vector<Step> steps = every_step;
+    std::erase(steps, SendParts);
+    std::erase(steps, SendFirstPart);
+    const Verdict verdict =
+        explore<Model<CoarseRules, 1, 2>>({.steps = steps, .faults = all_but_wasteful});
+    check_accepted(verdict, steps);
+    CHECK(verdict.state_count > 800'000);
+}
+
+TEST_CASE("SendingRepState: beyond its distances, two properties, all runs of up to 12 steps",
+          "[replayout][sending_rep_state][model]") {
+    const Verdict verdict = explore<SmallModel<CoarseRules>>(
+        {.steps = every_step, .length_max = 12, .faults = all_but_wasteful});
+    check_accepted(verdict, every_step);
+    CHECK(verdict.state_count > 200'000);
+}
+
+TEST_CASE("SendingRepState: beyond its distances, long walks at random",
+          "[replayout][sending_rep_state][model]") {
+    const std::uint64_t seed = GENERATE(range(std::uint64_t{1}, std::uint64_t{4}));
+    CAPTURE(seed);
+    const Bounds bounds{.steps = every_step, .length_max = 50'000, .faults = all_but_wasteful};
+    CHECK(walk<Model<RulesWithDistances<1>, 4, 8>>(bounds, seed).fault == Fault::None);
+    CHECK(walk<Model<RulesWithDistances<2>, 4, 8>>(bounds, seed).fault == Fault::None);
+    CHECK(walk<Model<RulesWithDistances<5>, 4, 8>>(bounds, seed).fault == Fault::None);
+}
+
+/// What lies too far back is forgotten instead of widened.
+struct NarrowsLost : OurRules {
+    void lose(const SentVersions& record) {
+        OurRules::lose(record);
+        const Version first = sent_version > 0 ? sent_version - 1 : 0;
+        set_lost({std::max(lost().after, first), sent_version});
+    }
+};
+
+TEST_CASE("SendingRepState: an interval that is narrowed to its distances is found",
+          "[replayout][sending_rep_state][model]") {
+    check_rejected<NarrowsLost>(Fault::Unsafe, 8);
+}
+
+/// Its beginning is widened, and its end cut.
+struct CutsEnd : OurRules {
+    void lose(const SentVersions& record) {
+        OurRules::lose(record);
+        set_lost({0, std::min<Version>(lost().through, 1)});
+    }
+};
+
+TEST_CASE("SendingRepState: an interval that ends before what was lost is found",
+          "[replayout][sending_rep_state][model]") {
+    check_rejected<CutsEnd>(Fault::Unsafe, 8);
+}
+
 // The naive rule: a loss takes sent_version back to where the lost packet began.
 
 struct NaiveLoss : OurRules {
@@ -224,7 +294,7 @@ TEST_CASE("SendingRepState: taking sent_version back on a loss is wasteful witho
 struct ForgetsTakenAlong : OurRules {
     void lose(const SentVersions& record) {
         --in_flight;
-        lost = hull(lost, record.sent);
+        set_lost(hull(lost(), record.sent));
     }
 };
 
@@ -236,7 +306,7 @@ TEST_CASE("SendingRepState: a loss that forgets what the packet had taken along 
 struct OverwritesLost : OurRules {
     void lose(const SentVersions& record) {
         --in_flight;
-        lost = hull(record.sent, record.lost);
+        set_lost(hull(record.sent, record.lost));
     }
 };
 
@@ -248,7 +318,7 @@ TEST_CASE("SendingRepState: a loss that overwrites the lost interval is found",
 struct LosesAllThatWasSent : OurRules {
     void lose(const SentVersions&) {
         --in_flight;
-        lost = {0, sent_version};
+        set_lost({0, sent_version});
     }
 };
 
@@ -272,7 +342,7 @@ TEST_CASE("SendingRepState: a loss that stays in flight is found",
 struct DeliveryClearsLost : OurRules {
     void delivered() {
         --in_flight;
-        lost = {};
+        set_lost({});
     }
 };
 
@@ -283,9 +353,9 @@ TEST_CASE("SendingRepState: a delivery that clears the lost interval is found",
 
 struct SendLeavesLost : OurRules {
     SentVersions take_owed(Version version) {
-        const VersionInterval before = lost;
+        const VersionInterval before = lost();
         const SentVersions record = OurRules::take_owed(version);
-        lost = before;
+        set_lost(before);
         return record;
     }
     SentVersions send(Version version) {
@@ -319,7 +389,7 @@ TEST_CASE("SendingRepState: a skip that does nothing is found",
 }
 
 struct ExactInFlight : OurRules {
-    bool is_exact() const { return lost.is_empty(); }
+    bool is_exact() const { return lost().is_empty(); }
 };
 
 TEST_CASE("SendingRepState: exactness in spite of packets in flight is found",
@@ -341,7 +411,14 @@ TEST_CASE("SendingRepState: a reopen that resets nothing is found",
 struct ReopensAtZero : OurRules {
     void reopen(Version) {
         sent_version = 0;
-        lost = {};
+        set_lost({});
+    }
+    void lose(const SentVersions& record) {
+        // Older packets sent more than it knows of now.
+        --in_flight;
+        const VersionInterval all = hull(lost(), hull(record.sent, record.lost));
+        const Version through = std::min(all.through, sent_version);
+        set_lost({std::min(all.after, through), through});
     }
 };
 

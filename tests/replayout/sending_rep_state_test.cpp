@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/sending_rep_state.h>
 
+#include <algorithm>
+#include <random>
+
 #include "support/catch.h"
+#include "support/run_seed.h"
 
 namespace replayout {
 namespace {
@@ -80,7 +84,7 @@ TEST_CASE("SendingRepState: a loss owes what the packet held and not what newer 
     const SentVersions older = state.send(6);
     (void)state.send(7);
     state.lose(older);
-    CHECK(state.lost == VersionInterval{3, 6});
+    CHECK(state.lost() == VersionInterval{3, 6});
     CHECK(state.sent_version == 7);
     CHECK_FALSE(state.owes(3));
     CHECK(state.owes(4));
@@ -98,7 +102,7 @@ TEST_CASE("SendingRepState: losses of one ack are owed together",
     (void)state.send(3);
     state.lose(first);
     state.lose(second);
-    CHECK(state.lost == VersionInterval{0, 2});
+    CHECK(state.lost() == VersionInterval{0, 2});
     CHECK_FALSE(state.owes(3));
 }
 
@@ -109,11 +113,11 @@ TEST_CASE("SendingRepState: a send takes the lost interval along, and a second l
     const SentVersions again = state.send(5);
     CHECK(again.sent == VersionInterval{2, 5});
     CHECK(again.lost == VersionInterval{0, 2});
-    CHECK(state.lost.is_empty());
+    CHECK(state.lost().is_empty());
     CHECK_FALSE(state.owes(1));
 
     state.lose(again);
-    CHECK(state.lost == VersionInterval{0, 5});
+    CHECK(state.lost() == VersionInterval{0, 5});
 }
 
 TEST_CASE("SendingRepState: nothing is exact while anything is lost or in flight",
@@ -142,7 +146,7 @@ TEST_CASE("SendingRepState: parts are in flight one by one, and a lost one is ow
     CHECK_FALSE(state.is_exact());
     state.lose(record);
     CHECK(state.in_flight == 0);
-    CHECK(state.lost == VersionInterval{3, 5});
+    CHECK(state.lost() == VersionInterval{3, 5});
 }
 
 TEST_CASE("SendingRepState: a part that found no room is owed again without a packet",
@@ -151,7 +155,7 @@ TEST_CASE("SendingRepState: a part that found no room is owed again without a pa
     const SentVersions record = state.send(5);
     state.return_unsent(record);
     CHECK(state.in_flight == 1);
-    CHECK(state.lost == VersionInterval{3, 5});
+    CHECK(state.lost() == VersionInterval{3, 5});
     state.delivered();
     CHECK_FALSE(state.is_exact());
 }
@@ -182,7 +186,7 @@ TEST_CASE("SendingRepState: with a lost open everything sent is owed again",
     (void)state.send(2);
     (void)state.send(6);
     state.lose_everything();
-    CHECK(state.lost == VersionInterval{0, 6});
+    CHECK(state.lost() == VersionInterval{0, 6});
     // What was dropped is reported as delivered all the same.
     state.delivered();
     state.delivered();
@@ -252,14 +256,123 @@ TEST_CASE("SendingRepState: a condition that turned false while packets flew owe
     (void)state.send(4);  // without the hidden properties
     state.delivered();
     state.activate_condition(last_active);
-    CHECK(state.lost == VersionInterval{0, 4});
+    CHECK(state.lost() == VersionInterval{0, 4});
 }
 
 TEST_CASE("SendingRepState: a condition cannot have been active after what was sent",
           "[replayout][sending_rep_state]") {
     SendingRepState state = state_sent(3);
     state.activate_condition(7);
-    CHECK(state.lost.is_empty());
+    CHECK(state.lost().is_empty());
+}
+
+/// A state that was sent everything up to `sent` and lost `lost`.
+SendingRepState state_lost(Version sent, VersionInterval lost) {
+    SendingRepState state = state_sent(sent);
+    state.return_unsent({lost, {}});
+    return state;
+}
+
+TEST_CASE("SendingRepState: a pair takes twelve bytes", "[replayout][sending_rep_state]") {
+    CHECK(sizeof(SendingRepState) == 12);
+}
+
+TEST_CASE("SendingRepState: what was lost is kept as it is, up to 65,534 versions back",
+          "[replayout][sending_rep_state]") {
+    constexpr Version sent = 1'000'000;
+    for (const VersionInterval lost :
+         {VersionInterval{sent - 65'534, sent - 65'533}, VersionInterval{sent - 65'534, sent},
+          VersionInterval{sent - 1, sent}}) {
+        const SendingRepState state = state_lost(sent, lost);
+        CHECK(state.lost() == lost);
+        CHECK_FALSE(state.is_exact());
+    }
+}
+
+TEST_CASE("SendingRepState: what was lost further back is widened, and never narrowed",
+          "[replayout][sending_rep_state]") {
+    constexpr Version sent = 1'000'000;
+    CHECK(state_lost(sent, {sent - 65'535, sent - 5}).lost() == VersionInterval{0, sent - 5});
+    CHECK(state_lost(sent, {sent - 65'536, sent - 65'534}).lost() ==
+          VersionInterval{0, sent - 65'534});
+    CHECK(state_lost(sent, {sent - 65'536, sent - 65'535}).lost() ==
+          VersionInterval{0, sent - 65'535});
+    CHECK(state_lost(sent, {sent - 65'537, sent - 65'536}).lost() ==
+          VersionInterval{0, sent - 65'535});
+    CHECK(state_lost(sent, {0, 1}).lost() == VersionInterval{0, sent - 65'535});
+    CHECK(state_lost(sent, {0, sent}).lost() == VersionInterval{0, sent});
+}
+
+TEST_CASE("SendingRepState: in the first 65,535 versions of an object nothing is widened",
+          "[replayout][sending_rep_state]") {
+    for (const Version sent : {Version{65'534}, Version{65'535}}) {
+        CHECK(state_lost(sent, {0, 1}).lost() == VersionInterval{0, 1});
+        CHECK(state_lost(sent, {1, 2}).lost() == VersionInterval{1, 2});
+        CHECK(state_lost(sent, {0, sent}).lost() == VersionInterval{0, sent});
+    }
+    CHECK(state_lost(65'536, {1, 2}).lost() == VersionInterval{0, 2});
+}
+
+TEST_CASE("SendingRepState: what was widened goes out whole, and a second loss gives it back",
+          "[replayout][sending_rep_state]") {
+    SendingRepState state = state_lost(200'000, {7, 9});
+    CHECK(state.lost() == VersionInterval{0, 134'465});
+    const SentVersions record = state.send(200'001);
+    CHECK(record.lost == VersionInterval{0, 134'465});
+    CHECK_FALSE(state.owes_any(200'001));
+    state.lose(record);
+    CHECK(state.lost() == VersionInterval{0, 200'001});
+    (void)state.send(200'002);
+    state.delivered();
+    CHECK(state.is_exact());
+}
+
+/// The same rules with whole versions: what SendingRepState must owe at least.
+struct WideState {
+    Version sent_version = 0;
+    VersionInterval lost;
+};
+
+TEST_CASE("SendingRepState: around 65,535 it owes what whole versions owe, or more",
+          "[replayout][sending_rep_state]") {
+    const std::uint64_t seed = run_seed();
+    CAPTURE(seed);
+    std::mt19937_64 random(seed);
+    const auto below = [&](std::uint64_t count) { return static_cast<Version>(random() % count); };
+    std::uint64_t widened_count = 0;
+    for (int run = 0; run < 2'000; ++run) {
+        SendingRepState state;
+        WideState wide;
+        for (int step = 0; step < 20; ++step) {
+            if (below(3) == 0) {
+                const Version version = wide.sent_version + below(below(2) == 0 ? 3 : 70'000);
+                const SentVersions record = state.take_owed(version);
+                REQUIRE(record.sent == VersionInterval{wide.sent_version, version});
+                wide = {version, {}};
+            } else if (wide.sent_version > 0) {
+                // Near the edge more often than not.
+                const Version end = wide.sent_version;
+                const Version back = std::min(end, 65'530 + below(10));
+                const Version through = below(2) == 0 ? 1 + below(end) : end - back + 1;
+                const Version after = through - 1 - below(std::min<Version>(through, 4));
+                state.return_unsent({{after, through}, {}});
+                wide.lost = hull(wide.lost, {after, through});
+            }
+            const VersionInterval lost = state.lost();
+            REQUIRE(state.sent_version == wide.sent_version);
+            REQUIRE(lost.is_empty() == wide.lost.is_empty());
+            REQUIRE(lost.through <= wide.sent_version);
+            REQUIRE(state.is_exact() == wide.lost.is_empty());
+            if (!lost.is_empty()) {
+                REQUIRE(lost.after <= wide.lost.after);
+                REQUIRE(lost.through >= wide.lost.through);
+                const bool fits = wide.sent_version - wide.lost.after < 65'535;
+                REQUIRE((!fits || lost == wide.lost));
+                widened_count += lost == wide.lost ? 0u : 1u;
+            }
+        }
+    }
+    CHECK(widened_count > 1'000);
 }
 
 // The rules hold in constant expressions too, where nothing undefined goes unnoticed.

@@ -47,7 +47,7 @@ class BlockSender {
     bool update(const void* object) { return state.update(object, package_map, counters); }
 
     [[nodiscard]] SendContext context() {
-        return {package_map, counters, scratch, is_sharing, receiver, is_validating};
+        return {package_map, counters, scratch, is_sharing, receiver, is_validating, type_counters};
     }
 
     /// What a receiver is owed; kept in the scratch memory.
@@ -107,6 +107,7 @@ class BlockSender {
     ChangelistState state;
     bool is_sharing = true;
     const ReceiverIds* receiver = nullptr;
+    TypeCounters* type_counters = nullptr;
     bool is_validating = false;  ///< it calls net_serialize once more, and calls are counted
 
   private:

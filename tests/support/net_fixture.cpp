@@ -46,10 +46,13 @@ constexpr std::uint64_t client_first_handle = 1'000'000;
 
 }  // namespace
 
-NetHost::NetHost(const NetDriverSettings& settings, Transport& endpoint, std::uint64_t first_handle)
+NetHost::NetHost(const NetDriverSettings& settings, Transport& endpoint, std::uint64_t first_handle,
+                 bool is_pooled)
     : world(first_handle),
       transport(endpoint),
-      driver(std::make_unique<NetDriver>(with_resource(settings, &memory), transport, world)) {}
+      driver(std::make_unique<NetDriver>(is_pooled ? with_resource(settings, &pool.emplace(&memory))
+                                                   : with_resource(settings, &memory),
+                                         transport, world)) {}
 
 NetFixture::NetFixture(const NetFixtureOptions& options)
     : options_(options),
@@ -58,7 +61,7 @@ NetFixture::NetFixture(const NetFixtureOptions& options)
       next_seed_(options.seed) {
     server_ = std::make_unique<NetHost>(
         driver_settings(options.server, next_seed_++, options.is_sharing, options.is_validating),
-        network_.endpoint(server_peer), server_first_handle);
+        network_.endpoint(server_peer), server_first_handle, options.is_pooled);
     TestSchema::get().add_to(*server_->driver);
     REQUIRE(server_->driver->listen());
 }
@@ -66,7 +69,7 @@ NetFixture::NetFixture(const NetFixtureOptions& options)
 std::unique_ptr<NetHost> NetFixture::make_client(std::size_t index, const NetConfig& config) {
     auto client = std::make_unique<NetHost>(
         driver_settings(config, next_seed_++, true, options_.is_validating),
-        network_.endpoint(client_peer(index)), client_first_handle);
+        network_.endpoint(client_peer(index)), client_first_handle, options_.is_pooled);
     TestSchema::get().add_to(*client->driver);
     REQUIRE(client->driver->connect(server_peer, now_));
     return client;

@@ -20,6 +20,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <memory_resource>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,9 +33,11 @@ namespace replayout::test {
 
 /// One end: a process of its own, so to speak.
 struct NetHost {
-    NetHost(const NetDriverSettings& settings, Transport& endpoint, std::uint64_t first_handle);
+    NetHost(const NetDriverSettings& settings, Transport& endpoint, std::uint64_t first_handle,
+            bool is_pooled = false);
 
     CountingResource memory;
+    std::optional<std::pmr::unsynchronized_pool_resource> pool;  // made only where it is used
     TestWorld world;
     ScriptedTransport transport;
     std::unique_ptr<NetDriver> driver;
@@ -47,6 +51,7 @@ struct NetFixtureOptions {
     bool is_sharing = true;
     bool is_validating = NetDriverSettings().is_validating;
     std::int64_t tick_ms = 20;
+    bool is_pooled = false;  ///< drivers take their memory from NetHost::pool
 };
 
 class NetFixture {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "support/replication_session.h"
 
+#include "support/type_counters_sum.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -98,6 +100,8 @@ NetDriverSettings ReplicationSession::driver_settings(std::uint64_t seed, bool i
     driver.config = settings_.net;
     driver.seed = seed;
     driver.is_sharing = is_sharing;
+    driver.is_keeping_names = true;                            // for the judge
+    driver.is_counting_types = is_sharing == (seed % 2 == 0);  // one of the twins
     return driver;
 }
 
@@ -451,6 +455,23 @@ void ReplicationSession::stay_quiet() {
     }
 }
 
+void ReplicationSession::check_type_counters() {
+    for (const Server* server : {&server_, &twin_}) {
+        if (server->driver.type_counters(server_types_.layout(0)) == nullptr) {
+            continue;
+        }
+        TypeCountersSum sum;
+        for (std::uint32_t i = 0; i < server_types_.class_count(); ++i) {
+            sum.add(*server->driver.type_counters(server_types_.layout(i)));
+        }
+        const std::string difference =
+            sum.find_difference(server->driver.stats().replication, true);
+        if (!difference.empty()) {
+            fail("counters of types: " + difference);
+        }
+    }
+}
+
 void ReplicationSession::check_accounts() {
     const NetStats& stats = server_.driver.stats();
     std::uint64_t blocks_received = 0;
@@ -477,6 +498,7 @@ void ReplicationSession::check_accounts() {
         own.properties_changed != twin.properties_changed) {
         fail("sharing changes what is counted as sent");
     }
+    check_type_counters();
 }
 
 }  // namespace replayout::test

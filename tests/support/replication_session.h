@@ -101,6 +101,7 @@ class ReplicationSession final : private GameListener {
     void check_healed();
     void stay_quiet();
     void check_accounts();
+    void check_type_counters();
     [[nodiscard]] std::uint32_t healing_ticks_max() const noexcept;
     [[nodiscard]] bool is_healed() const;
     [[nodiscard]] std::string describe_connections() const;

@@ -192,9 +192,11 @@ void Model<Rules, PropertyCount, InFlightMax>::visit(Visitor& visitor) {
         visitor.number(client_[property]);
     }
     visitor.version(version_);
+    VersionInterval lost = pair_.lost();
     visitor.version(pair_.sent_version);
-    visitor.version(pair_.lost.after);
-    visitor.version(pair_.lost.through);
+    visitor.version(lost.after);
+    visitor.version(lost.through);
+    pair_.set_lost(lost);  // counted back from sent_version, which may be another now
     visitor.number(lost_range_.handle_begin);
     visitor.number(lost_range_.handle_end);
     visitor.number(pair_.in_flight);
@@ -227,7 +229,7 @@ void Model<Rules, PropertyCount, InFlightMax>::visit(Visitor& visitor) {
 
 template <class Rules, std::size_t PropertyCount, std::size_t InFlightMax>
 void Model<Rules, PropertyCount, InFlightMax>::canonicalize() {
-    if (pair_.lost.is_empty()) {
+    if (pair_.lost().is_empty()) {
         lost_range_ = {};
     }
     for (std::size_t property = 0; property < PropertyCount; ++property) {
@@ -263,7 +265,7 @@ std::string Model<Rules, PropertyCount, InFlightMax>::describe() const {
     }
     std::string line = "v" + std::to_string(version_) + " " + shadow +
                        " | s=" + std::to_string(pair_.sent_version) +
-                       " lost=" + interval(pair_.lost);
+                       " lost=" + interval(pair_.lost());
     for (std::size_t i = 0; i < packet_count_; ++i) {
         const Packet& packet = packets_[i];
         line += packet.opens ? " [open" : " [";

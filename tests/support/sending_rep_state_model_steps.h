@@ -167,7 +167,7 @@ auto Model<Rules, PropertyCount, InFlightMax>::begin_update() -> Update {
             update.covered |= bit(property);
         }
     }
-    update.widens = !pair_.lost.is_empty() && !lost_range_.is_whole();
+    update.widens = !pair_.lost().is_empty() && !lost_range_.is_whole();
     lost_range_ = {};
     settled_ |= update.covered;
     changed_ = 0;
@@ -269,14 +269,14 @@ void Model<Rules, PropertyCount, InFlightMax>::receive(const Packet& packet) {
 template <class Rules, std::size_t PropertyCount, std::size_t InFlightMax>
 void Model<Rules, PropertyCount, InFlightMax>::note_loss(const Packet& packet) {
     const VersionInterval lost = hull(packet.record.sent, packet.record.lost);
-    const bool is_first = pair_.lost.is_empty();
+    const bool is_first = pair_.lost().is_empty();
 
     // A hull over a gap also owes what lies in the gap: the price of one interval a pair. The hulls
     // of versions and of parts span a box, which can even hold what newer packets carry.
     const bool bridges =
-        has_gap(packet.record.sent, packet.record.lost) || has_gap(pair_.lost, lost);
+        has_gap(packet.record.sent, packet.record.lost) || has_gap(pair_.lost(), lost);
     const bool is_box =
-        packet.widens || (!is_first && pair_.lost != lost && lost_range_ != packet.range);
+        packet.widens || (!is_first && pair_.lost() != lost && lost_range_ != packet.range);
     if (is_box || (bridges && !packet.range.is_whole())) {
         excuse_everything();
     } else {

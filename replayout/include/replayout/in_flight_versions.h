@@ -34,8 +34,9 @@ class InFlightVersions {
 
     /// OwedVersions::held_version of the pair.
     [[nodiscard]] Version held_version(const SendingRepState& state) const noexcept {
-        Version held = state.lost.is_empty() ? state.sent_version
-                                             : std::min(state.sent_version, state.lost.after);
+        const VersionInterval lost = state.lost();
+        Version held =
+            lost.is_empty() ? state.sent_version : std::min(state.sent_version, lost.after);
         for (const Version after : after_) {
             held = std::min(held, after);
         }

@@ -67,7 +67,4 @@ class MaterializedShadow {
     ShadowState values_;
 };
 
-/// A property's path for people: its name, with the place in a C array and the member of a struct.
-[[nodiscard]] std::string property_path(const RepLayout& layout, RepHandle handle);
-
 }  // namespace replayout

@@ -65,7 +65,7 @@ struct OwedVersions {
     constexpr OwedVersions() noexcept = default;
     constexpr explicit OwedVersions(const SendingRepState& state,
                                     const RepRange& range = RepRange()) noexcept
-        : sent_version(state.sent_version), lost(state.lost), lost_range(range) {}
+        : sent_version(state.sent_version), lost(state.lost()), lost_range(range) {}
 
     [[nodiscard]] constexpr bool owes(Version last_changed) const noexcept {
         return last_changed > sent_version || lost.contains(last_changed);

@@ -12,6 +12,7 @@
 #include <replayout/changelist_state.h>
 #include <replayout/package_map.h>
 #include <replayout/reflection/memory.h>
+#include <replayout/type_counters.h>
 
 #include <array>
 #include <cstdint>
@@ -32,6 +33,8 @@ class SendScratch {
 
     ChangeMask owed;
     ChangeMask part;
+    /// Bits of each value of the last block, by handle; only with SendContext::type_counters.
+    Vector<std::uint64_t> value_bits;
     /// Changed element handles, by depth of the array.
     Vector<ChangeMask> elements;
     /// Bits of one value.
@@ -65,6 +68,8 @@ struct SendContext {
     /// is shared under another map and for another receiver. Bits that differ are logged and
     /// counted (serializers_impure).
     bool is_validating = REPLAYOUT_VALIDATION != 0;
+    /// Of the type of what is sent; null: nobody counts.
+    TypeCounters* type_counters = nullptr;
 };
 
 enum class SendResult : std::uint8_t {

@@ -33,6 +33,13 @@ struct SharedPiece {
     std::uint32_t bit_count = 0;
 };
 
+/// A piece of an array, for every receiver that is owed the same of it.
+struct SharedArrayPiece {
+    RepHandle handle;
+    OwedVersions owed;
+    SharedPiece piece;
+};
+
 /// A whole property block, for every receiver that is owed the same.
 struct SharedPayload {
     OwedVersions position;
@@ -81,6 +88,24 @@ class SharedSerialization {
                                piece.bit_count);
     }
 
+    // For people and counters. Entries of version 0 hold nothing.
+
+    /// By handle; empty until the first is kept. One of version > 0 without bits lies in the
+    /// shadow.
+    [[nodiscard]] std::span<const SharedPiece> pieces() const noexcept {
+        return {pieces_.data(), pieces_.size()};
+    }
+    [[nodiscard]] std::span<const SharedArrayPiece> array_pieces() const noexcept {
+        return {array_pieces_.data(), array_pieces_.size()};
+    }
+    [[nodiscard]] std::span<const SharedPayload> payloads() const noexcept {
+        return {payloads_.data(), payloads_.size()};
+    }
+    /// What the offsets of pieces lead into.
+    [[nodiscard]] std::span<const std::byte> buffer() const noexcept {
+        return {buffer_.data(), buffer_.size()};
+    }
+
     /// Bytes held, for reports.
     [[nodiscard]] std::size_t memory_bytes() const noexcept;
 
@@ -90,17 +115,11 @@ class SharedSerialization {
     static constexpr std::uint32_t array_piece_count_max = 8;
     static constexpr std::uint32_t payload_count_max = 4;
 
-    struct ArrayPiece {
-        RepHandle handle;
-        OwedVersions owed;
-        SharedPiece piece;
-    };
-
     void replace(const BitWriter& bits, SharedPiece& piece);
     void compact();
 
     Vector<SharedPiece> pieces_;  // by handle; empty until the first is kept
-    Vector<ArrayPiece> array_pieces_;
+    Vector<SharedArrayPiece> array_pieces_;
     Vector<std::byte> buffer_;
     Vector<std::byte> spare_;  // for compacting
     std::uint32_t handle_count_;

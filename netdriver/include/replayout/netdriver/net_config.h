@@ -20,7 +20,7 @@ struct NetConfig {
     std::uint32_t connections_max = 1'024;
 
     /// Open channels of one connection, so objects of one server. 1 to 1,048,576. A pair takes 16
-    /// bytes, so 65,536 objects are 1 MiB for each connection.
+    /// bytes at most, so 65,536 objects are 1 MiB for each connection.
     std::uint32_t channels_max = 65'536;
 
     /// Bytes of one reliable message after reassembly. 1,200 to 1,048,576; Unreal's is 64 KiB.

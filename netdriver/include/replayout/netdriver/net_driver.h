@@ -30,6 +30,7 @@
 
 #include <replayout/connection_shadow.h>
 #include <replayout/netdriver/close_reason.h>
+#include <replayout/netdriver/memory_report.h>
 #include <replayout/netdriver/net_config.h>
 #include <replayout/netdriver/net_guid_cache.h>
 #include <replayout/netdriver/net_stats.h>
@@ -39,6 +40,7 @@
 #include <replayout/receiving_rep_state.h>
 #include <replayout/reflection/error.h>
 #include <replayout/reflection/memory.h>
+#include <replayout/type_counters.h>
 
 #include <compare>
 #include <cstdint>
@@ -74,6 +76,13 @@ struct NetDriverSettings {
     /// and property, and counted (marks_missed); it is not sent, so this never changes a byte. A
     /// debugging aid: costs a comparison, and asks for the memory of objects that are not marked.
     std::uint32_t mark_validation_ticks = REPLAYOUT_VALIDATION != 0 ? 1 : 0;
+    /// On: guids().find_named() of a server answers for objects that were removed, too. For who
+    /// judges from outside what clients hold; memory grows with every object there ever was. Never
+    /// changes a byte. is_validating turns it on.
+    bool is_keeping_names = false;
+    /// On: a server counts what each property of each type costs, and why; see type_counters().
+    /// Never changes a byte.
+    bool is_counting_types = false;
     MemoryResource* resource = std::pmr::get_default_resource();
 };
 
@@ -117,8 +126,10 @@ class NetDriver {
 
     /// `object` is replicated from the next tick_flush() on, from the values that it has then; its
     /// memory is asked for once a tick (NetWorld::object_memory), or, if all its properties are
-    /// push based, in ticks in which it was marked. A handle names one object for
-    /// ever: one that was removed must not be added again. O(1). With channels_max objects there is
+    /// push based, in ticks in which it was marked. A handle names one object for ever: one that
+    /// was removed must not be added again, for its id is forgotten. A reference that is set to it
+    /// later gets an id that no client will ever have an object for, so it is null there; such ids
+    /// are kept, as those of handles that are never added. O(1). With channels_max objects there is
     /// no room for another: the answer is then no object, generation 0.
     [[nodiscard]] NetObjectId add_object(const RepLayout& layout, ObjectHandle object);
     /// Destroys it on all clients. O(connections).
@@ -162,6 +173,8 @@ class NetDriver {
     /// not opened for it yet. Valid until the driver or the object changes.
     [[nodiscard]] std::optional<ConnectionShadow> connection_shadow(PeerId peer,
                                                                     NetObjectId id) const;
+    /// Of one of its layouts; null unless is_counting_types is on.
+    [[nodiscard]] const TypeCounters* type_counters(const RepLayout& layout) const noexcept;
     /// Connections that are joined.
     [[nodiscard]] std::uint32_t connection_count() const noexcept;
     [[nodiscard]] ConnectionState connection_state(PeerId peer) const noexcept;
@@ -186,6 +199,8 @@ class NetDriver {
     void disconnect(PeerId peer);
     [[nodiscard]] const NetGUIDCache& guids() const noexcept { return guids_; }
     [[nodiscard]] const NetStats& stats() const noexcept { return stats_; }
+    /// What it holds now. O(1).
+    [[nodiscard]] MemoryReport memory_report() const noexcept;
 
   private:
     [[nodiscard]] Status check_start() const;
@@ -194,6 +209,7 @@ class NetDriver {
     NetDriverSettings settings_;
     Transport& transport_;
     NetWorld& world_;
+    MemoryMeters memory_;
     NetStats stats_;
     NetGUIDCache guids_;
     NetTime now_;

@@ -3,9 +3,11 @@
 // The identity table of a driver: network ids of objects, and the other way round.
 //
 // The server assigns ids in the order in which it first meets a handle: as an object that is added,
-// or as a reference to one that is not there yet or no longer. An id is never given twice. The
-// client only learns: an id is bound to the object that was spawned for it, until that is
-// destroyed.
+// or as a reference to one that is not there yet or no longer. An id is never given twice; that of
+// an object that was removed is forgotten, so that a world in which objects come and go does not
+// grow. The one exception: what a serializer of the embedder asked for by handle, and may ask for
+// again as long as the handle stands in a value, keeps its id. The client only learns: an id is
+// bound to the object that was spawned for it, until that is destroyed.
 #pragma once
 
 #include <replayout/package_map.h>
@@ -29,28 +31,41 @@ class NetGUIDCache final : public PackageMap {
     /// Before the first id.
     void set_authority(Authority authority) noexcept { authority_ = authority; }
 
+    /// Before the first id: find_named() answers for what was forgotten, too.
+    void set_keeps_names(bool keeps_names) noexcept { keeps_names_ = keeps_names; }
+
+    /// As serializers ask: the id is kept when the object is gone, because who writes the same
+    /// value for another receiver must write the same bits.
     [[nodiscard]] NetGUID guid_of(ObjectHandle object) override;
+    /// As the driver asks, which keeps the answer where it keeps the handle.
+    [[nodiscard]] NetGUID assign(ObjectHandle object);
     [[nodiscard]] ObjectHandle object_of(NetGUID guid) override;
 
     /// The object behind `guid` is there now. Ids and handles are bound once at a time.
     void bind(NetGUID guid, ObjectHandle object);
-    /// It is gone; the id keeps its meaning, and nothing is behind it.
+    /// It is gone, and nothing is behind the id any more.
     void unbind(NetGUID guid);
 
     /// Null when the handle has none; assigns nothing.
     [[nodiscard]] NetGUID find_guid(ObjectHandle object) const noexcept;
     /// What object_of() answers.
     [[nodiscard]] ObjectHandle find_object(NetGUID guid) const noexcept;
-    /// The handle that an id was assigned to, bound or not. For a server.
+    /// The handle that an id was assigned to, bound or not; null once it is forgotten. For a
+    /// server.
     [[nodiscard]] ObjectHandle find_named(NetGUID guid) const noexcept;
 
   private:
     // Looked up, never walked: no order of theirs reaches the wire.
-    std::pmr::unordered_map<std::uint64_t, std::uint64_t> guids_by_object_;
+    struct Entry {
+        std::uint64_t guid = 0;
+        bool is_kept = false;  // when the object goes
+    };
+    std::pmr::unordered_map<std::uint64_t, Entry> guids_by_object_;
     std::pmr::unordered_map<std::uint64_t, std::uint64_t> named_by_guid_;
     std::pmr::unordered_map<std::uint64_t, std::uint64_t> objects_by_guid_;
     std::uint64_t last_guid_ = 0;
     Authority authority_;
+    bool keeps_names_ = false;
 };
 
 }  // namespace replayout

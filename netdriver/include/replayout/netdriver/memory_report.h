@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+//
+// What a driver holds of its memory resource, by what makes it more. Counted where it is taken, so
+// the sum is what the resource gave, to the byte.
+//
+//     const MemoryReport report = server.memory_report();
+//     report.pair_bytes, report.bytes_per_pair()      // grows with connections x objects
+//
+// Not in it: layouts, which belong to whoever made them, and the few objects of a driver that lie
+// in the global heap (docs/architecture.md, "Seams").
+#pragma once
+
+#include <replayout/reflection/memory.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace replayout {
+
+struct MemoryReport {
+    /// Of a server's objects: shadow, versions, history, shared buffer, and their places. Places
+    /// stay, for the objects to come.
+    std::size_t object_bytes = 0;
+    /// All that scales with connections x objects: the states, the rows of what is pending, their
+    /// room to grow, and what lies beside a state where something is rare.
+    std::size_t pair_bytes = 0;
+    /// Connections themselves, and what is remembered of those that ended.
+    std::size_t connection_bytes = 0;
+    /// What packets under way carried, and what is reliable and not delivered. Records keep the
+    /// room that they needed most: 40 bytes for a block in flight.
+    std::size_t in_flight_bytes = 0;
+    /// Of a client: channels, and which references of its objects name which.
+    std::size_t channel_bytes = 0;
+    std::size_t guid_bytes = 0;  ///< network ids of objects, and the other way round
+    std::size_t layout_table_bytes = 0;
+    std::size_t scratch_bytes = 0;     ///< kept from tick to tick, whatever there is to send
+    std::size_t validation_bytes = 0;  ///< copies that only NetDriverSettings::is_validating makes
+
+    std::uint64_t object_count = 0;      ///< of a server
+    std::uint64_t connection_count = 0;  ///< those that are closing included
+    std::uint64_t pair_count = 0;        ///< connections x objects
+
+    [[nodiscard]] std::size_t total_bytes() const noexcept {
+        return object_bytes + pair_bytes + connection_bytes + in_flight_bytes + channel_bytes +
+               guid_bytes + layout_table_bytes + scratch_bytes + validation_bytes;
+    }
+    /// At most 16 where there are two objects or more, none of them needs anything rare, and their
+    /// places are in use; 0 without pairs.
+    [[nodiscard]] double bytes_per_pair() const noexcept {
+        return pair_count == 0 ? 0.0
+                               : static_cast<double>(pair_bytes) / static_cast<double>(pair_count);
+    }
+};
+
+/// Counts what passes through it to the resource behind it.
+class MeteredResource final : public MemoryResource {
+  public:
+    explicit MeteredResource(MemoryResource* upstream) noexcept : upstream_(upstream) {}
+
+    [[nodiscard]] std::size_t bytes_in_use() const noexcept { return bytes_in_use_; }
+
+  private:
+    void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+        void* memory = upstream_->allocate(bytes, alignment);
+        bytes_in_use_ += bytes;
+        return memory;
+    }
+    void do_deallocate(void* memory, std::size_t bytes, std::size_t alignment) override {
+        upstream_->deallocate(memory, bytes, alignment);
+        bytes_in_use_ -= bytes;
+    }
+    [[nodiscard]] bool do_is_equal(const MemoryResource& other) const noexcept override {
+        return this == &other;
+    }
+
+    MemoryResource* upstream_;
+    std::size_t bytes_in_use_ = 0;
+};
+
+/// Where the parts of a driver take their memory; the names are those of MemoryReport.
+struct MemoryMeters {
+    explicit MemoryMeters(MemoryResource* upstream) noexcept
+        : objects(upstream),
+          pairs(upstream),
+          connections(upstream),
+          in_flight(upstream),
+          channels(upstream),
+          guids(upstream),
+          layout_table(upstream),
+          scratch(upstream),
+          validation(upstream) {}
+
+    MeteredResource objects;
+    MeteredResource pairs;
+    MeteredResource connections;
+    MeteredResource in_flight;
+    MeteredResource channels;
+    MeteredResource guids;
+    MeteredResource layout_table;
+    MeteredResource scratch;
+    MeteredResource validation;
+};
+
+}  // namespace replayout

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// What the engine knows, as a person can read it: sets of changes, histories, the state of an
+// object, its shared buffer, and the counters of a type. For logs, debuggers and documents; the
+// form may change from version to version. dump(const RepLayout&) stands in rep_layout.h.
+//
+// They allocate from the global heap and take no care of speed.
+#pragma once
+
+#include <replayout/changelist_state.h>
+#include <replayout/type_counters.h>
+
+#include <string>
+
+namespace replayout {
+
+/// A property's path for people: its name, with the place in a C array and the member of a struct.
+[[nodiscard]] std::string property_path(const RepLayout& layout, RepHandle handle);
+
+/// The value at `handle` of a shadow for people: numbers as numbers, text in quotes. Of a struct
+/// with a NetSerializer only its type is told; of long texts and arrays only the beginning.
+[[nodiscard]] std::string value_text(const RepLayout& layout, RepHandle handle,
+                                     ConstShadowBuffer shadow);
+
+/// The properties of a set, one line without its end: "health, position". `handles` is over the
+/// layout's handles.
+[[nodiscard]] std::string dump(const ChangeMask& handles, const RepLayout& layout);
+
+/// Each entry: its version, and what changed then.
+[[nodiscard]] std::string dump(const ChangelistHistory& history, const RepLayout& layout);
+
+/// Version, and of each property its last change and its value.
+[[nodiscard]] std::string dump(const ChangelistState& state);
+
+/// What is kept for the next receiver: pieces of values, and whole blocks.
+[[nodiscard]] std::string dump(const SharedSerialization& shared, const RepLayout& layout);
+
+/// A table of what each property cost, and why. `counters.layout` must be alive.
+[[nodiscard]] std::string dump(const TypeCounters& counters);
+
+}  // namespace replayout

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+//
+// Exact counts of what the properties of one type cost, and why a value was encoded although values
+// are shared. Counted where SendContext::type_counters says so, and nowhere else; never changes a
+// byte.
+//
+// The sums over all properties are those of ReplicationCounters:
+//
+//     serializer_calls   the calls of all reasons
+//     values_unshared    those with the reason NotShared
+//     pieces_built       pieces_built
+//     pieces_reused      pieces_reused + payload_reuses
+//     properties_sent    values_sent
+//
+// and so are, over all types, payloads, blocks and block_bytes.
+#pragma once
+
+#include <replayout/reflection/memory.h>
+#include <replayout/rep_layout.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace replayout {
+
+/// Why a value was encoded and not copied. Each call of a serializer has exactly one reason.
+enum class EncodeReason : std::uint8_t {
+    SharingOff,     ///< the driver does not share
+    NotShared,      ///< the property is not shared (a NetSerializer without the promise)
+    FirstUse,       ///< no piece of it is kept
+    ValueChanged,   ///< the piece kept is of an older value
+    OtherPosition,  ///< an array: what is kept answers what other receivers are owed
+    Cut,            ///< some elements of an array, for a part of a large object
+    Measured,       ///< only to learn how long it is, before an object is cut
+};
+inline constexpr std::size_t encode_reason_count = 7;
+
+/// The enumerator's name.
+[[nodiscard]] std::string_view to_string(EncodeReason reason) noexcept;
+
+struct PropertyCounters {
+    /// Calls of its serializer, by EncodeReason. A row of plain values is a call for each.
+    std::array<std::uint64_t, encode_reason_count> encoded{};
+    std::uint64_t pieces_built = 0;    ///< of these calls, those whose bits are kept
+    std::uint64_t pieces_reused = 0;   ///< copied alone
+    std::uint64_t payload_reuses = 0;  ///< copied with a whole block
+    std::uint64_t values_sent = 0;     ///< in blocks, for all receivers
+    /// Bits of the values sent, whole blocks that were copied left out (TypeCounters counts those).
+    std::uint64_t bits_sent = 0;
+
+    [[nodiscard]] std::uint64_t serializer_calls() const noexcept {
+        std::uint64_t sum = 0;
+        for (const std::uint64_t count : encoded) {
+            sum += count;
+        }
+        return sum;
+    }
+};
+
+struct TypeCounters {
+    TypeCounters(const RepLayout& counted, MemoryResource* resource)
+        : layout(&counted), properties(Allocator<PropertyCounters>(resource)) {
+        properties.resize(counted.handle_count());
+    }
+
+    [[nodiscard]] PropertyCounters& of(RepHandle handle) noexcept {
+        return properties[handle.value - 1];
+    }
+
+    const RepLayout* layout;
+    Vector<PropertyCounters> properties;  ///< by handle
+    std::uint64_t payloads_built = 0;
+    std::uint64_t payloads_reused = 0;
+    std::uint64_t payload_bytes_reused = 0;
+    std::uint64_t blocks_sent = 0;
+    std::uint64_t block_bytes_sent = 0;
+};
+
+}  // namespace replayout

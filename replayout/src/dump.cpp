@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/dump.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace replayout {
+
+namespace {
+
+/// Right-aligned, and apart from what is before it.
+void append_column(std::string& line, std::string_view text, std::size_t width) {
+    line.append(text.size() < width ? width - text.size() : 1, ' ');
+    line += text;
+}
+
+void append_column(std::string& line, std::uint64_t number, std::size_t width) {
+    append_column(line, std::to_string(number), width);
+}
+
+[[nodiscard]] std::string counted(std::uint64_t count, std::string_view noun) {
+    return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+[[nodiscard]] std::string text_of(VersionInterval versions) {
+    return "(" + std::to_string(versions.after) + ", " + std::to_string(versions.through) + "]";
+}
+
+/// For whom something is kept.
+[[nodiscard]] std::string text_of(const OwedVersions& position) {
+    std::string text = "sent up to " + std::to_string(position.sent_version);
+    if (!position.lost.is_empty()) {
+        text += ", lost " + text_of(position.lost);
+    }
+    if (!position.lost_range.is_whole()) {
+        text += " in part";
+    }
+    if (position.is_exact) {
+        text += ", exact";
+    }
+    return text;
+}
+
+[[nodiscard]] std::size_t bytes_of(const SharedPiece& piece) noexcept {
+    return (std::size_t{piece.bit_count} + 7) / 8;
+}
+
+[[nodiscard]] std::string hex_text(std::span<const std::byte> bytes) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    constexpr std::size_t shown_max = 16;
+    std::string text;
+    for (const std::byte byte : bytes.first(std::min(bytes.size(), shown_max))) {
+        const auto value = std::to_integer<unsigned>(byte);
+        text += ' ';
+        text += digits[value >> 4];
+        text += digits[value & 15];
+    }
+    return bytes.size() > shown_max ? text + " ..." : text;
+}
+
+[[nodiscard]] std::string piece_line(const SharedSerialization& shared, const SharedPiece& piece,
+                                     const RepLayout& layout, RepHandle handle,
+                                     std::string_view question) {
+    std::string line;
+    append_column(line, handle.value, 8);
+    append_column(line, piece.version, 9);
+    append_column(line, piece.bit_count == 0 ? "-" : std::to_string(piece.bit_count), 7);
+    line += "  " + property_path(layout, handle);
+    if (piece.bit_count == 0) {
+        line += ", in the shadow";
+    } else {
+        line += std::string(question) + ":" +
+                hex_text(shared.buffer().subspan(piece.byte_offset, bytes_of(piece)));
+    }
+    return line + "\n";
+}
+
+/// Pieces of values, then those of arrays.
+[[nodiscard]] std::string piece_lines(const SharedSerialization& shared, const RepLayout& layout) {
+    std::string text;
+    const std::span<const SharedPiece> pieces = shared.pieces();
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        if (pieces[i].version != 0) {
+            text += piece_line(shared, pieces[i], layout,
+                               RepHandle{static_cast<std::uint32_t>(i) + 1}, "");
+        }
+    }
+    for (const SharedArrayPiece& entry : shared.array_pieces()) {
+        text +=
+            piece_line(shared, entry.piece, layout, entry.handle, " (" + text_of(entry.owed) + ")");
+    }
+    return text.empty() ? text : "  handle  version   bits  piece\n" + text;
+}
+
+}  // namespace
+
+std::string property_path(const RepLayout& layout, RepHandle handle) {
+    const RepLayoutCmd& cmd = layout.cmd(layout.cmd_of(layout.root(), handle));
+    const RepParentCmd& parent = layout.parents()[cmd.parent_index.value];
+    std::string path = parent.property->name;
+    if (parent.property->array_dim > 1) {
+        path += '[' + std::to_string(parent.array_index) + ']';
+    }
+    if (cmd.property != parent.property) {
+        path += '.' + cmd.property->name;
+    }
+    return path;
+}
+
+std::string dump(const ChangeMask& handles, const RepLayout& layout) {
+    REPLAYOUT_ASSERT(handles.bit_count() == layout.handle_count());
+    std::string text;
+    for (std::uint32_t bit = handles.next(0); bit < handles.bit_count();
+         bit = handles.next(bit + 1)) {
+        text += (text.empty() ? "" : ", ") + property_path(layout, RepHandle{bit + 1});
+    }
+    return text.empty() ? "nothing" : text;
+}
+
+std::string dump(const ChangelistHistory& history, const RepLayout& layout) {
+    std::string text = "history of " + std::string(layout.type().name()) + ", ";
+    text += std::to_string(history.count()) + " of " +
+            std::to_string(ChangelistHistory::count_max) + " entries\n";
+    for (std::uint32_t i = 0; i < history.count(); ++i) {
+        ChangeMask changed;
+        changed.reset(layout.handle_count());
+        for (std::uint32_t bit = 0; bit < layout.handle_count(); ++bit) {
+            if (history.test(i, RepHandle{bit + 1})) {
+                changed.set(bit);
+            }
+        }
+        // Versions begin at 1 and each has an entry of its own until the oldest ones fold.
+        const bool is_folded = i == 0 && history.version_at(0) > 1;
+        text += is_folded ? "  up to version " : "  version ";
+        text += std::to_string(history.version_at(i)) + ": " + dump(changed, layout) + "\n";
+    }
+    return text;
+}
+
+std::string dump(const ChangelistState& state) {
+    const RepLayout& layout = state.layout();
+    std::string text = "object of " + std::string(layout.type().name()) + " at version " +
+                       std::to_string(state.version()) + "\n";
+    text += "  handle  changed  property\n";
+    for (std::uint32_t handle = 1; handle <= layout.handle_count(); ++handle) {
+        const Version last_changed = state.last_changed(RepHandle{handle});
+        append_column(text, handle, 8);
+        append_column(text, last_changed == 0 ? "-" : std::to_string(last_changed), 9);
+        text += "  " + property_path(layout, RepHandle{handle}) + " = " +
+                value_text(layout, RepHandle{handle}, state.shadow()) + "\n";
+    }
+    return text;
+}
+
+std::string dump(const SharedSerialization& shared, const RepLayout& layout) {
+    std::uint64_t payload_count = 0;
+    std::uint64_t payload_bytes = 0;
+    std::string payloads;
+    for (const SharedPayload& payload : shared.payloads()) {
+        if (payload.version == 0) {
+            continue;
+        }
+        ++payload_count;
+        payload_bytes += payload.bytes.size();
+        payloads += "  payload of version " + std::to_string(payload.version) + " (" +
+                    text_of(payload.position) + "), " + counted(payload.property_count, "value") +
+                    ", " + counted(payload.bytes.size(), "byte") + ":" +
+                    hex_text({payload.bytes.data(), payload.bytes.size()}) + "\n";
+    }
+    const std::string pieces = piece_lines(shared, layout);
+    const auto lines = static_cast<std::uint64_t>(std::count(pieces.begin(), pieces.end(), '\n'));
+    std::uint64_t piece_bytes = 0;
+    for (const SharedPiece& piece : shared.pieces()) {
+        piece_bytes += piece.version != 0 ? bytes_of(piece) : 0;
+    }
+    for (const SharedArrayPiece& entry : shared.array_pieces()) {
+        piece_bytes += bytes_of(entry.piece);
+    }
+    return "shared buffer of " + std::string(layout.type().name()) + ", " +
+           counted(lines == 0 ? 0 : lines - 1, "piece") + " with " + counted(piece_bytes, "byte") +
+           ", " + counted(payload_count, "payload") + " with " + counted(payload_bytes, "byte") +
+           "\n" + pieces + payloads;
+}
+
+std::string dump(const TypeCounters& counters) {
+    const RepLayout& layout = *counters.layout;
+    std::string text = "counters of " + std::string(layout.type().name()) + ": " +
+                       counted(counters.blocks_sent, "block") + " with " +
+                       counted(counters.block_bytes_sent, "byte") + ", " +
+                       counted(counters.payloads_reused, "block") + " of them copied whole (" +
+                       counted(counters.payload_bytes_reused, "byte") + ")\n";
+    text +=
+        "      sent       bits   in blocks   pieces    built    calls  property, why it was "
+        "encoded\n";
+    for (std::uint32_t handle = 1; handle <= layout.handle_count(); ++handle) {
+        const PropertyCounters& property = counters.properties[handle - 1];
+        append_column(text, property.values_sent, 10);
+        append_column(text, property.bits_sent, 11);
+        append_column(text, property.payload_reuses, 12);
+        append_column(text, property.pieces_reused, 9);
+        append_column(text, property.pieces_built, 9);
+        append_column(text, property.serializer_calls(), 9);
+        text += "  " + property_path(layout, RepHandle{handle});
+        for (std::size_t reason = 0; reason < encode_reason_count; ++reason) {
+            if (property.encoded[reason] > 0) {
+                text += ", " + std::string(to_string(static_cast<EncodeReason>(reason))) + " " +
+                        std::to_string(property.encoded[reason]);
+            }
+        }
+        text += "\n";
+    }
+    return text;
+}
+
+}  // namespace replayout

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+//
+// What a person is shown, pinned as it stands in the documents.
+#include <replayout/dump.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "support/block_sender.h"
+#include "support/catch.h"
+#include "support/test_layout.h"
+
+namespace replayout {
+namespace {
+
+struct Beam {
+    std::int8_t tilt = 0;
+    float reach = 0;
+};
+
+struct Lamp {
+    std::int32_t power = 100;
+    bool is_lit = false;
+    Beam beam;
+    std::uint16_t codes[2] = {};
+    std::string label;
+    ObjectHandle owner;
+    std::vector<std::uint16_t> colors;
+    Vector3 position;
+    std::optional<std::int32_t> timer;
+    std::vector<Beam> beams;
+};
+
+Result<const Type*> build_lamp(TypeRegistry& registry) {
+    (void)struct_builder<Beam>(registry, "Beam")
+        .property<&Beam::tilt>()
+        .property<&Beam::reach>()
+        .build();
+    return class_builder<Lamp>(registry, "Lamp")
+        .property<&Lamp::power>()
+        .condition(LifetimeCondition::OwnerOnly)
+        .property<&Lamp::is_lit>()
+        .property<&Lamp::beam>()
+        .property<&Lamp::codes>()
+        .property<&Lamp::label>()
+        .property<&Lamp::owner>()
+        .property<&Lamp::colors>()
+        .property<&Lamp::position>()
+        .property<&Lamp::timer>()
+        .property<&Lamp::beams>()
+        .build();
+}
+
+TEST_CASE("dump: a layout tells the conditions of its properties", "[replayout][dump]") {
+    const TestLayout layout(build_lamp);
+    const std::string text = dump(*layout);
+    CHECK(text.find("power shared condition OwnerOnly\n") != std::string::npos);
+    CHECK(text.find("is_lit shared\n") != std::string::npos);
+}
+
+TEST_CASE("dump: a set of changes by the paths of its properties", "[replayout][dump]") {
+    const TestLayout layout(build_lamp);
+    ChangeMask handles;
+    handles.reset(layout->handle_count());
+    CHECK(dump(handles, *layout) == "nothing");
+    handles.set(0);
+    handles.set(3);
+    handles.set(5);
+    CHECK(dump(handles, *layout) == "power, beam.reach, codes[1]");
+}
+
+TEST_CASE("dump: a history by version, and what has folded", "[replayout][dump]") {
+    const TestLayout layout(build_lamp);
+    BlockSender sender(*layout);
+    Lamp lamp;
+    CHECK(dump(sender.state.history(), *layout) == "history of Lamp, 0 of 64 entries\n");
+    lamp.power = 1;
+    lamp.label = "north";
+    sender.update(&lamp);
+    lamp.beam.tilt = -3;
+    sender.update(&lamp);
+    CHECK(dump(sender.state.history(), *layout) ==
+          "history of Lamp, 2 of 64 entries\n"
+          "  version 1: power, label\n"
+          "  version 2: beam.tilt\n");
+    for (int i = 0; i < 64; ++i) {
+        ++lamp.power;
+        sender.update(&lamp);
+    }
+    CHECK(dump(sender.state.history(), *layout)
+              .starts_with("history of Lamp, 64 of 64 entries\n"
+                           "  up to version 3: power, beam.tilt, label\n"
+                           "  version 4: power\n"));
+}
+
+TEST_CASE("dump: an object with its values as a person writes them", "[replayout][dump]") {
+    const TestLayout layout(build_lamp);
+    BlockSender sender(*layout);
+    Lamp lamp;
+    lamp.power = -5;
+    lamp.is_lit = true;
+    lamp.beam = {-3, 2.5F};
+    lamp.label = "north";
+    lamp.colors = {1, 2, 3, 4, 5};
+    lamp.position = {1, -2, 0.5F};
+    lamp.beams = {{1, 2}};
+    sender.update(&lamp);
+    lamp.timer = 7;
+    sender.update(&lamp);
+    CHECK(dump(sender.state) ==
+          "object of Lamp at version 2\n"
+          "  handle  changed  property\n"
+          "       1        1  power = -5\n"
+          "       2        1  is_lit = true\n"
+          "       3        1  beam.tilt = -3\n"
+          "       4        1  beam.reach = 2.5\n"
+          "       5        -  codes[0] = 0\n"
+          "       6        -  codes[1] = 0\n"
+          "       7        1  label = \"north\"\n"
+          "       8        -  owner = id 0\n"
+          "       9        1  colors = [1, 2, 3, 4, ...] (5 elements)\n"
+          "      10        1  position = (1, -2, 0.5)\n"
+          "      11        2  timer = 7\n"
+          "      12        1  beams = [{1, 2}]\n");
+}
+
+TEST_CASE("dump: a shared buffer, piece by piece", "[replayout][dump]") {
+    const TestLayout layout(build_lamp);
+    BlockSender sender(*layout);
+    CHECK(dump(sender.state.shared(), *layout) ==
+          "shared buffer of Lamp, 0 pieces with 0 bytes, 0 payloads with 0 bytes\n");
+    Lamp lamp;
+    lamp.power = 1;
+    lamp.label = "up";
+    lamp.colors = {7};
+    sender.update(&lamp);
+    const Bytes block = sender.block(since(0));
+    sender.state.shared().keep_payload({1, since(0), {}}, 3, block);
+    const std::string text = dump(sender.state.shared(), *layout);
+    CHECK(text.starts_with("shared buffer of Lamp, 3 pieces with 7 bytes, 1 payload with 1"));
+    CHECK(text.find("  handle  version   bits  piece\n"
+                    "       1        1      -  power, in the shadow\n"
+                    "       7        1     24  label: 04 75 70\n") != std::string::npos);
+    CHECK(text.find("  colors (sent up to 0):") != std::string::npos);
+    CHECK(text.find("  payload of version 1 (sent up to 0), 3 values, ") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace replayout

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// Whether the counters of types add up to those of the whole, as replayout/type_counters.h
+// promises.
+#pragma once
+
+#include <replayout/replication_counters.h>
+#include <replayout/type_counters.h>
+
+#include <string>
+
+namespace replayout {
+
+class TypeCountersSum {
+  public:
+    void add(const TypeCounters& type) {
+        sum_.payloads_built += type.payloads_built;
+        sum_.payloads_reused += type.payloads_reused;
+        sum_.blocks_sent += type.blocks_sent;
+        sum_.block_bytes_sent += type.block_bytes_sent;
+        for (const PropertyCounters& property : type.properties) {
+            sum_.serializer_calls += property.serializer_calls();
+            sum_.values_unshared +=
+                property.encoded[static_cast<std::size_t>(EncodeReason::NotShared)];
+            sum_.pieces_built += property.pieces_built;
+            sum_.pieces_reused += property.pieces_reused + property.payload_reuses;
+            sum_.properties_sent += property.values_sent;
+            value_bits_ += property.bits_sent;
+        }
+    }
+
+    /// What does not add up; nothing when all does. Blocks and payloads are their holder's to
+    /// count: below the driver nobody does.
+    [[nodiscard]] std::string find_difference(const ReplicationCounters& whole,
+                                              bool has_driver) const {
+        std::string text;
+        const auto compare = [&](const char* name, std::uint64_t part, std::uint64_t all) {
+            if (part != all) {
+                text += std::string(name) + " " + std::to_string(part) + " of " +
+                        std::to_string(all) + "; ";
+            }
+        };
+        compare("serializer_calls", sum_.serializer_calls, whole.serializer_calls);
+        compare("values_unshared", sum_.values_unshared, whole.values_unshared);
+        compare("pieces_built", sum_.pieces_built, whole.pieces_built);
+        compare("pieces_reused", sum_.pieces_reused, whole.pieces_reused);
+        compare("properties_sent", sum_.properties_sent, whole.properties_sent);
+        if (has_driver) {
+            compare("payloads_built", sum_.payloads_built, whole.payloads_built);
+            compare("payloads_reused", sum_.payloads_reused, whole.payloads_reused);
+            compare("blocks_sent", sum_.blocks_sent, whole.blocks_sent);
+            compare("block_bytes_sent", sum_.block_bytes_sent, whole.block_bytes_sent);
+            if (value_bits_ > whole.block_bytes_sent * 8) {
+                text += "more bits of values than of blocks; ";
+            }
+        }
+        return text;
+    }
+
+    [[nodiscard]] const ReplicationCounters& sum() const noexcept { return sum_; }
+
+  private:
+    ReplicationCounters sum_;
+    std::uint64_t value_bits_ = 0;
+};
+
+}  // namespace replayout
