@@ -9,6 +9,7 @@
 #include <replayout/quantise.h>
 #include <replayout/reflection/reflection.h>
 #include <replayout/rep_layout.h>
+#include <replayout/rpc_parameters.h>
 
 #include <array>
 #include <cstdint>
@@ -239,6 +240,37 @@ Digest128 fingerprint_of_pawn() {
     items.add("return");
     items.add("return");
     return items.digest();
+}
+
+struct ShowDamage {
+    std::uint8_t amount = 1;
+    std::string text;
+    ObjectHandle by;
+};
+
+void add_rpc_parameters(WrittenExamples& examples) {
+    TypeRegistry registry;
+    const auto type = struct_builder<ShowDamage>(registry, "ShowDamage")
+                          .property<&ShowDamage::amount>()
+                          .property<&ShowDamage::text>()
+                          .property<&ShowDamage::by>()
+                          .build();
+    REQUIRE(type);
+    REQUIRE(registry.freeze());
+    const auto layout = RepLayout::create(registry, **type);
+    REQUIRE(layout);
+    RpcParameters parameters(**layout, std::pmr::get_default_resource());
+    BlockSender sender(**layout);
+    const auto add_call = [&](const std::string& name, const ShowDamage& params) {
+        REQUIRE(parameters.set(&params, sender.package_map, sender.counters) ==
+                RpcParametersStatus::Ok);
+        SendContext context = sender.context();
+        add(examples, name, [&](BitWriter& writer) {
+            REQUIRE(parameters.write(writer, context) == RpcParametersStatus::Ok);
+        });
+    };
+    add_call("parameters that are their defaults", {});
+    add_call("parameters 7, \"\", object 1", {7, "", ObjectHandle{42}});
 }
 
 struct Gauge {
@@ -476,6 +508,7 @@ TEST_CASE("Wire format: every example in the document is what is written", "[doc
     add_optional_values(written);
     add_collections(written);
     add_blocks(written);
+    add_rpc_parameters(written);
     add_session(written);
     add_large_value(written);
     const DocumentedExamples documented =
