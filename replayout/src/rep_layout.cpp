@@ -14,7 +14,8 @@ RepLayout::RepLayout(MemoryResource* resource)
       handle_cmds_(resource),
       plain_row_ends_(resource),
       runs_(resource),
-      diagnostics_(resource) {}
+      diagnostics_(resource),
+      skipped_properties_(resource) {}
 
 RepLayout::~RepLayout() = default;
 
@@ -25,7 +26,11 @@ Result<std::unique_ptr<RepLayout>> RepLayout::create(const TypeRegistry& registr
         return Error{ErrorCode::RegistryNotFrozen,
                      "layout of \"" + std::string(type.name()) + "\": its registry is not frozen"};
     }
-    return RepLayoutBuilder(type, options, resource).build();
+    Result<std::unique_ptr<RepLayout>> layout = RepLayoutBuilder(type, options, resource).build();
+    if (layout) {
+        (*layout)->registry_ = &registry;
+    }
+    return layout;
 }
 
 }  // namespace replayout

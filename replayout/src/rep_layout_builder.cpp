@@ -11,13 +11,6 @@ namespace replayout {
 
 namespace {
 
-// Handles and commands are 16 bit; one value each is kept free as a sentinel.
-constexpr std::size_t cmd_count_max = 65'534;
-
-// Handles inside one array: 2,048 elements of 512 leaves. A set of them is 128 KiB, which is what a
-// few bytes from a peer can make a receiver touch.
-constexpr std::uint64_t array_handles_max = 1'048'576;
-
 [[nodiscard]] RepLayoutCmdType bits_type(std::uint32_t size) noexcept {
     switch (size) {
         case 1:
@@ -112,6 +105,7 @@ RepLayoutBuilder::RepLayoutBuilder(const Type& type, const RepLayoutOptions& opt
 
 Result<std::unique_ptr<RepLayout>> RepLayoutBuilder::build() {
     layout_->type_ = &type_;
+    layout_->name_ = type_.name();
     layout_->limits_ = options_.limits;
     fingerprint_.add("replayout layout 1");
     fingerprint_.add(type_.name());

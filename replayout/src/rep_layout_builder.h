@@ -11,6 +11,13 @@
 
 namespace replayout {
 
+// Handles and commands are 16 bit; one value each is kept free as a sentinel.
+inline constexpr std::size_t cmd_count_max = 65'534;
+
+// Handles inside one array: 2,048 elements of 512 leaves. A set of them is 128 KiB, which is what a
+// few bytes from a peer can make a receiver touch.
+inline constexpr std::uint64_t array_handles_max = 1'048'576;
+
 class RepLayoutBuilder {
   public:
     RepLayoutBuilder(const Type& type, const RepLayoutOptions& options, MemoryResource* resource);

@@ -4,6 +4,7 @@
 #include <replayout/bit_writer.h>
 #include <replayout/change_mask.h>
 #include <replayout/collection.h>
+#include <replayout/layout_description.h>
 #include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/quantise.h>
@@ -19,6 +20,7 @@
 #include <memory>
 #include <memory_resource>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -273,6 +275,60 @@ void add_rpc_parameters(WrittenExamples& examples) {
     add_call("parameters 7, \"\", object 1", {7, "", ObjectHandle{42}});
 }
 
+/// By the rules of section 4 and nothing else.
+class PawnDescription {
+  public:
+    PawnDescription() {
+        writer_.write_bits(1, 8);
+        text("Pawn");
+        writer_.write_packed_uint(1'024);
+        writer_.write_packed_uint(2'048);
+        leaf(1, chain(0, "is_alive", 0), "is_alive");
+        leaf(4, chain(0, "health", 3), "health");
+        leaf(8, chain(0, "name", 12), "name");
+        leaf(9, chain(0, "target", 14), "target");
+        const std::uint64_t hits = chain(0, "hits", 18);
+        leaf(11, hits, "hits");
+        const std::uint64_t hit = chain(hits, "", 17);
+        leaf(4, chain(hit, "damage", 9), "damage");
+        leaf(2, chain(hit, "bone", 5), "bone");
+        writer_.write_bits(0, 16);
+    }
+
+    [[nodiscard]] Bytes bytes() const { return to_bytes(writer_.bytes()); }
+
+  private:
+    [[nodiscard]] static std::uint64_t chain(std::uint64_t outer, const char* name,
+                                             std::uint64_t kind) {
+        Fingerprint items;
+        items.add(outer);
+        items.add(name);
+        items.add(kind);
+        items.add(0);
+        return items.digest().low;
+    }
+    void text(const std::string& text) {
+        writer_.write_packed_uint(text.size());
+        writer_.write_bytes(std::as_bytes(std::span(text.data(), text.size())));
+    }
+    void leaf(std::uint8_t form, std::uint64_t chain, const char* name) {
+        writer_.write_bits(form, 8);
+        writer_.write_bits(chain, 32);
+        text(name);
+    }
+
+    std::array<std::byte, 256> buffer_{};
+    BitWriter writer_{buffer_};
+};
+
+void add_description(WrittenExamples& examples) {
+    const PawnLayout layout;
+    const auto description = describe_layout(*layout, std::pmr::get_default_resource());
+    const Bytes bytes(description.begin(), description.end());
+    CHECK(bytes == PawnDescription().bytes());
+    add(examples, "description of Pawn", bytes);
+}
+
 struct Gauge {
     Vector3 place;
     std::int16_t level = 0;
@@ -508,6 +564,7 @@ TEST_CASE("Wire format: every example in the document is what is written", "[doc
     add_optional_values(written);
     add_collections(written);
     add_blocks(written);
+    add_description(written);
     add_rpc_parameters(written);
     add_session(written);
     add_large_value(written);

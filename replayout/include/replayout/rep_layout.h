@@ -18,9 +18,11 @@
 #include <replayout/replication_flags.h>
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace replayout {
@@ -50,6 +52,12 @@ struct RepLayoutOptions {
     bool is_unquantised = false;
 };
 
+/// What to do with a layout of the other side that differs from ours.
+enum class LayoutPolicy : std::uint8_t {
+    Refuse,       ///< any difference is an error
+    SkipUnknown,  ///< what both sides have alike is taken, the rest is read and thrown away
+};
+
 class RepLayout {
   public:
     /// Flattens `type`; one without replicated properties is fine, it can still be spawned.
@@ -60,11 +68,43 @@ class RepLayout {
         const TypeRegistry& registry, const Type& type, const RepLayoutOptions& options = {},
         MemoryResource* resource = std::pmr::get_default_resource());
 
+    /// A layout to read the blocks of another side with, whose layout `description` is (bytes from
+    /// a peer; see layout_description.h). Its commands are the sender's. One that `local` has too,
+    /// alike in name, kind, nesting and quantisation and within our limits, is applied to objects
+    /// of the local type; every other IsSkipped. What `local` has and the sender does not keeps the
+    /// value of the archetype. diagnostics() says each of both. Where two leaves of one list cannot
+    /// be told apart, neither is taken: nothing is guessed.
+    ///
+    /// `local` null: the class is not known here, and all is skipped. Structs with a NetSerializer
+    /// are found in `registry`. `local` and `registry` must outlive the layout.
+    ///
+    /// Errors: MalformedDescription; IncompatibleLayout for another class, for a difference under
+    /// LayoutPolicy::Refuse, and for a struct with a NetSerializer that is not known here, behind
+    /// which nothing could be read.
+    [[nodiscard]] static Result<std::unique_ptr<RepLayout>> create_compatible(
+        const TypeRegistry& registry, const RepLayout* local,
+        std::span<const std::byte> description, LayoutPolicy policy = LayoutPolicy::Refuse,
+        MemoryResource* resource = std::pmr::get_default_resource());
+
     ~RepLayout();
     RepLayout(const RepLayout&) = delete;
     RepLayout& operator=(const RepLayout&) = delete;
 
-    [[nodiscard]] const Type& type() const noexcept { return *type_; }
+    /// Of a layout that has one: not where create_compatible() was given no local layout.
+    [[nodiscard]] const Type& type() const noexcept {
+        REPLAYOUT_ASSERT(type_ != nullptr);
+        return *type_;
+    }
+    /// The name of the class.
+    [[nodiscard]] std::string_view name() const noexcept { return name_; }
+    /// Made by create_compatible(): only for receive_properties() and its kin. It has no archetype,
+    /// fingerprint, runs or shadow.
+    [[nodiscard]] bool is_receive_only() const noexcept { return is_receive_only_; }
+    /// That of create(); a receive-only layout has none.
+    [[nodiscard]] const TypeRegistry& registry() const noexcept {
+        REPLAYOUT_ASSERT(registry_ != nullptr);
+        return *registry_;
+    }
     [[nodiscard]] const RepLimits& limits() const noexcept { return limits_; }
     [[nodiscard]] std::span<const RepParentCmd> parents() const noexcept { return parents_; }
     [[nodiscard]] std::span<const RepLayoutCmd> cmds() const noexcept { return cmds_; }
@@ -111,13 +151,19 @@ class RepLayout {
     [[nodiscard]] std::span<const std::string> diagnostics() const noexcept { return diagnostics_; }
 
     /// The archetype's values in shadow form.
-    [[nodiscard]] const ShadowState& archetype() const noexcept { return *archetype_; }
+    [[nodiscard]] const ShadowState& archetype() const noexcept {
+        REPLAYOUT_ASSERT(archetype_ != nullptr);
+        return *archetype_;
+    }
 
   private:
     friend class RepLayoutBuilder;
+    friend class CompatibleLayoutBuilder;
     explicit RepLayout(MemoryResource* resource);
 
+    const TypeRegistry* registry_ = nullptr;
     const Type* type_ = nullptr;
+    std::string name_;
     RepLimits limits_;
     std::pmr::vector<RepParentCmd> parents_;
     std::pmr::vector<RepLayoutCmd> cmds_;
@@ -127,10 +173,12 @@ class RepLayout {
     std::pmr::vector<std::uint16_t> plain_row_ends_;  // handles, in the order of handle_cmds_
     std::pmr::vector<CompareRun> runs_;
     std::pmr::vector<std::string> diagnostics_;
+    std::pmr::deque<Property> skipped_properties_;  // what commands that are skipped refer to
     Digest128 fingerprint_;
     std::unique_ptr<ShadowState> archetype_;
     LifetimeConditionSet conditions_;
     bool is_fully_shared_ = true;
+    bool is_receive_only_ = false;
 };
 
 /// A listing of commands, handles and flags for people.
