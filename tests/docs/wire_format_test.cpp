@@ -554,6 +554,44 @@ void add_large_value(WrittenExamples& examples) {
     session.turn(session.server, examples, "packet: large value");
 }
 
+struct Signal {
+    std::uint8_t colour = 0;
+};
+
+/// A server that has one class more than its client.
+void add_told_layouts(WrittenExamples& examples) {
+    const PawnLayout pawn;
+    TypeRegistry registry;
+    const auto type = class_builder<Signal>(registry, "Signal").property<&Signal::colour>().build();
+    REQUIRE(type);
+    REQUIRE(registry.freeze());
+    const auto signal = RepLayout::create(registry, **type);
+    REQUIRE(signal);
+    LoopbackNetwork network({}, std::pmr::get_default_resource());
+    RecordingTransport server_transport(network.endpoint(PeerId{1}));
+    RecordingTransport client_transport(network.endpoint(PeerId{2}));
+    PawnWorld world;
+    NetDriverSettings settings;
+    settings.layout_policy = LayoutPolicy::SkipUnknown;
+    NetDriver server(settings, server_transport, world);
+    NetDriver client(settings, client_transport, world);
+    REQUIRE(server.add_layout(*pawn));
+    REQUIRE(server.add_layout(**signal));
+    REQUIRE(client.add_layout(*pawn));
+    REQUIRE(server.listen());
+    const NetTime now = NetTime::from_milliseconds(10);
+    REQUIRE(client.connect(PeerId{1}, NetTime()));
+    client.tick_flush(now);
+    const std::vector<Bytes> hello = client_transport.take_sent();
+    REQUIRE(hello.size() == 1);
+    add(examples, "packet: hello that takes layouts", hello.front());
+    server.tick_dispatch(now);
+    server.tick_flush(now);
+    const std::vector<Bytes> told = server_transport.take_sent();
+    REQUIRE(told.size() == 1);
+    add(examples, "packet: two layouts and a welcome", told.front());
+}
+
 }  // namespace
 
 TEST_CASE("Wire format: every example in the document is what is written", "[docs][wire_format]") {
@@ -568,6 +606,7 @@ TEST_CASE("Wire format: every example in the document is what is written", "[doc
     add_rpc_parameters(written);
     add_session(written);
     add_large_value(written);
+    add_told_layouts(written);
     const DocumentedExamples documented =
         read_documented_examples(REPLAYOUT_TESTS_DIR "/../docs/wire_format.md");
     for (const auto& [name, example] : written) {
