@@ -37,6 +37,8 @@ std::string_view to_string(CloseReason reason) noexcept {
             return "too many channels";
         case CloseReason::TooManyReferences:
             return "too many references";
+        case CloseReason::TooManyLayouts:
+            return "too many layouts";
     }
     return "unknown";
 }

@@ -36,7 +36,8 @@ void write_layout_id(BitWriter& writer, const LayoutId& id) noexcept {
 }
 
 void write_hello(BitWriter& writer, const Hello& hello) noexcept {
-    write_kind(writer, ControlMessageKind::Hello);
+    write_kind(writer, hello.takes_layouts ? ControlMessageKind::HelloTakingLayouts
+                                           : ControlMessageKind::Hello);
     writer.write_bits(hello_magic, 32);
     writer.write_bits(hello.version, 16);
     writer.write_bits(hello.schema.low, 64);
@@ -60,11 +61,62 @@ std::span<const std::byte> welcome_message() noexcept {
     return message;
 }
 
+Vector<std::byte> known_layout_message(const KnownLayout& known, MemoryResource* resource) {
+    Vector<std::byte> bytes(1 + 16 + known.name.size(), std::byte{0},
+                            Allocator<std::byte>(resource));
+    BitWriter writer({bytes.data(), bytes.size()});
+    write_kind(writer, ControlMessageKind::KnownLayout);
+    writer.write_bits(known.fingerprint.low, 64);
+    writer.write_bits(known.fingerprint.high, 64);
+    writer.write_bytes(std::as_bytes(std::span(known.name.data(), known.name.size())));
+    REPLAYOUT_ASSERT(!writer.overflowed());
+    return bytes;
+}
+
+Vector<std::byte> described_layout_message(std::span<const std::byte> description,
+                                           MemoryResource* resource) {
+    Vector<std::byte> bytes(1 + description.size(), std::byte{0}, Allocator<std::byte>(resource));
+    BitWriter writer({bytes.data(), bytes.size()});
+    write_kind(writer, ControlMessageKind::DescribedLayout);
+    writer.write_bytes(description);
+    REPLAYOUT_ASSERT(!writer.overflowed());
+    return bytes;
+}
+
+bool read_known_layout(std::span<const std::byte> message, KnownLayout& known) noexcept {
+    BitReader reader(message);
+    const bool is_known = read_kind(reader, ControlMessageKind::KnownLayout);
+    KnownLayout read;
+    read.fingerprint.low = reader.read_bits(64);
+    read.fingerprint.high = reader.read_bits(64);
+    const std::span<const std::byte> name = reader.take_bytes(reader.bits_left() / 8);
+    if (!is_known || !is_at_end(reader) || name.empty()) {
+        return false;
+    }
+    read.name = {reinterpret_cast<const char*>(name.data()), name.size()};
+    known = read;
+    return true;
+}
+
+bool read_described_layout(std::span<const std::byte> message,
+                           std::span<const std::byte>& description) noexcept {
+    BitReader reader(message);
+    const bool is_described = read_kind(reader, ControlMessageKind::DescribedLayout);
+    if (!is_described || reader.bits_left() == 0) {
+        return false;
+    }
+    description = message.subspan(1);
+    return true;
+}
+
 bool read_hello(std::span<const std::byte> message, Hello& hello) noexcept {
     BitReader reader(message);
-    const bool is_hello = read_kind(reader, ControlMessageKind::Hello);
+    const std::uint64_t kind = reader.read_bits(8);
     const bool has_magic = reader.read_bits(32) == hello_magic;
     Hello read;
+    read.takes_layouts = kind == static_cast<std::uint64_t>(ControlMessageKind::HelloTakingLayouts);
+    const bool is_hello =
+        read.takes_layouts || kind == static_cast<std::uint64_t>(ControlMessageKind::Hello);
     read.version = static_cast<std::uint16_t>(reader.read_bits(16));
     if (!is_hello || !has_magic || reader.failed()) {
         return false;

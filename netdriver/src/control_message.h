@@ -7,25 +7,37 @@
 //                 per layout u32 name hash, u32 fingerprint: as many as the packet holds
 //     2 welcome   -
 //     3 goodbye   u8 close reason, u32 name hash of the layout it is about, or 0
+//     4 hello     of a client that lets itself be told the server's layouts; else as 1
+//     5 known     u128 fingerprint, name up to the end: the server's next layout is the client's
+//     too 6 described description up to the end: the server's next layout
 //
-// The digest decides. The list that follows is there to tell people which layout differs.
+// The digest decides. The list that follows is there to tell which layout differs.
 #pragma once
 
 #include <replayout/bit_reader.h>
 #include <replayout/bit_writer.h>
 #include <replayout/netdriver/close_reason.h>
 #include <replayout/reflection/hash.h>
+#include <replayout/reflection/memory.h>
 
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace replayout {
 
 /// Grows with every change of the wire.
 inline constexpr std::uint16_t wire_version = 1;
 
-enum class ControlMessageKind : std::uint8_t { Hello = 1, Welcome = 2, Goodbye = 3 };
+enum class ControlMessageKind : std::uint8_t {
+    Hello = 1,
+    Welcome = 2,
+    Goodbye = 3,
+    HelloTakingLayouts = 4,
+    KnownLayout = 5,
+    DescribedLayout = 6,
+};
 
 struct Hello {
     std::uint16_t version = wire_version;
@@ -33,6 +45,7 @@ struct Hello {
     std::uint32_t layout_count = 0;
     /// Encoded LayoutIds; of a message that was read: where they lie in it.
     std::span<const std::byte> layout_ids;
+    bool takes_layouts = false;  ///< kind 4
 };
 
 /// Enough of a layout to tell which one differs.
@@ -67,6 +80,22 @@ class GoodbyeMessage {
 };
 
 [[nodiscard]] std::span<const std::byte> welcome_message() noexcept;
+
+/// A layout of the server that, as far as it knows, is the client's too.
+struct KnownLayout {
+    Digest128 fingerprint;
+    std::string_view name;  ///< of a message that was read: lies in it
+};
+
+[[nodiscard]] Vector<std::byte> known_layout_message(const KnownLayout& known,
+                                                     MemoryResource* resource);
+[[nodiscard]] Vector<std::byte> described_layout_message(std::span<const std::byte> description,
+                                                         MemoryResource* resource);
+[[nodiscard]] bool read_known_layout(std::span<const std::byte> message,
+                                     KnownLayout& known) noexcept;
+/// `description` lies in the message, is not empty, and is not looked at.
+[[nodiscard]] bool read_described_layout(std::span<const std::byte> message,
+                                         std::span<const std::byte>& description) noexcept;
 
 /// Each answers whether the bytes are exactly such a message. A hello of another wire version is
 /// one whatever follows its version.

@@ -14,6 +14,26 @@ namespace {
 
 }  // namespace
 
+Status check_array_growth(const RepLayout& layout, const NetConfig& config) {
+    for (const RepLayoutCmd& cmd : layout.cmds()) {
+        if (!is_array(cmd.type)) {
+            continue;
+        }
+        const std::uint64_t bytes =
+            std::uint64_t{cmd.element_size} * count_max_of(*cmd.property, layout.limits());
+        if (bytes > config.decode_allocation_bytes_max) {
+            return Error{ErrorCode::LimitExceeded,
+                         "net driver: layout of \"" + std::string(layout.name()) + "\": array \"" +
+                             cmd.property->name + "\" may have " +
+                             std::to_string(count_max_of(*cmd.property, layout.limits())) +
+                             " elements of " + std::to_string(cmd.element_size) +
+                             " bytes, which is more than decode_allocation_bytes_max; lower "
+                             "array_count_max or raise that"};
+        }
+    }
+    return {};
+}
+
 Status LayoutTable::add(const RepLayout& layout) {
     const std::string_view name = layout.type().name();
     const auto place = std::lower_bound(layouts_.begin(), layouts_.end(), name, is_before);
@@ -82,6 +102,22 @@ std::uint32_t LayoutTable::find_difference(std::span<const std::byte> ids,
         }
     }
     return 0;
+}
+
+const RepLayout* LayoutTable::find_by_name(std::string_view name) const noexcept {
+    const auto place = std::lower_bound(layouts_.begin(), layouts_.end(), name, is_before);
+    return place != layouts_.end() && (*place)->name() == name ? *place : nullptr;
+}
+
+bool LayoutTable::is_listed(const RepLayout& layout, std::span<const std::byte> ids) noexcept {
+    const LayoutId ours = id_of(layout);
+    for (std::size_t i = 0; i < ids.size() / LayoutId::encoded_bytes; ++i) {
+        const LayoutId theirs = read_layout_id(ids, i);
+        if (theirs.name_hash == ours.name_hash) {
+            return theirs.fingerprint == ours.fingerprint;
+        }
+    }
+    return false;
 }
 
 const RepLayout* LayoutTable::find_by_hash(std::uint32_t name_hash) const noexcept {

@@ -5,15 +5,21 @@
 // numbers.
 #pragma once
 
+#include <replayout/netdriver/net_config.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/rep_layout.h>
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "control_message.h"
 
 namespace replayout {
+
+/// An array may grow from nothing to its greatest count in one packet, which a client must be able
+/// to take.
+[[nodiscard]] Status check_array_growth(const RepLayout& layout, const NetConfig& config);
 
 class LayoutTable {
   public:
@@ -43,6 +49,11 @@ class LayoutTable {
     /// not tell. `ids` as in a hello.
     [[nodiscard]] std::uint32_t find_difference(std::span<const std::byte> ids,
                                                 std::uint32_t layout_count) const noexcept;
+    /// Null when there is none of that name.
+    [[nodiscard]] const RepLayout* find_by_name(std::string_view name) const noexcept;
+    /// Whether a hello lists a layout just like this one. What it does not list is not known.
+    [[nodiscard]] static bool is_listed(const RepLayout& layout,
+                                        std::span<const std::byte> ids) noexcept;
     /// Null when no layout has a name with this hash.
     [[nodiscard]] const RepLayout* find_by_hash(std::uint32_t name_hash) const noexcept;
 

@@ -28,6 +28,8 @@ Status NetConfig::validate() const {
         {"references_per_object_max", references_per_object_max, 0, 65'536},
         {"kept_bytes_per_object_max", kept_bytes_per_object_max, 0, 64u << 20},
         {"decode_allocation_bytes_max", decode_allocation_bytes_max, 1'024, 1u << 30},
+        {"described_layouts_max", described_layouts_max, 1, 65'536},
+        {"described_bytes_max", described_bytes_max, 1'024, 64u << 20},
         {"probe_ms", probe_ms, 1, keep_alive_ms},
         {"keep_alive_ms", keep_alive_ms, 1, timeout_ms - 1},
         {"timeout_ms", timeout_ms, 2, 3'600'000},

@@ -139,6 +139,9 @@ void NetConnection::close(CloseReason reason, NetTime now, std::uint32_t name_ha
     close_time_ = now;
     ++stats_.closed[static_cast<std::size_t>(reason)];
     packets_.drop_content();
+    if (reason == CloseReason::LayoutMismatch && name_hash == 0) {
+        name_hash = blamed_name_hash_;
+    }
     const GoodbyeMessage message({reason, name_hash});
     send_control(message.bytes());
 }

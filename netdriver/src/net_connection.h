@@ -58,6 +58,9 @@ class NetConnection final : private ReliableMessageHandler {
     /// receive() acknowledges the goodbye with it.
     void end(CloseReason reason);
 
+    /// Should the connection be closed for *layout mismatch*, it is because of this layout.
+    void blame_layout(std::uint32_t name_hash) noexcept { blamed_name_hash_ = name_hash; }
+
     /// What the other side's goodbye was about; see Goodbye.
     [[nodiscard]] std::uint32_t goodbye_name_hash() const noexcept { return goodbye_name_hash_; }
 
@@ -94,6 +97,7 @@ class NetConnection final : private ReliableMessageHandler {
     NetTime close_time_;
     std::uint32_t probe_ms_;
     std::uint32_t goodbye_name_hash_ = 0;
+    std::uint32_t blamed_name_hash_ = 0;
     bool owes_ack_ = false;
 };
 

@@ -10,32 +10,6 @@
 
 namespace replayout {
 
-namespace {
-
-/// An array may grow from nothing to its greatest count in one packet, which a client must be able
-/// to take.
-[[nodiscard]] Status check_arrays(const RepLayout& layout, const NetConfig& config) {
-    for (const RepLayoutCmd& cmd : layout.cmds()) {
-        if (!is_array(cmd.type)) {
-            continue;
-        }
-        const std::uint64_t bytes =
-            std::uint64_t{cmd.element_size} * count_max_of(*cmd.property, layout.limits());
-        if (bytes > config.decode_allocation_bytes_max) {
-            return Error{ErrorCode::LimitExceeded,
-                         "net driver: layout of \"" + std::string(layout.type().name()) +
-                             "\": array \"" + cmd.property->name + "\" may have " +
-                             std::to_string(count_max_of(*cmd.property, layout.limits())) +
-                             " elements of " + std::to_string(cmd.element_size) +
-                             " bytes, which is more than decode_allocation_bytes_max; lower "
-                             "array_count_max or raise that"};
-        }
-    }
-    return {};
-}
-
-}  // namespace
-
 NetDriver::NetDriver(const NetDriverSettings& settings, Transport& transport, NetWorld& world)
     : settings_(settings),
       transport_(transport),
@@ -79,7 +53,7 @@ Status NetDriver::listen() {
         return status;
     }
     for (std::uint32_t number = 0; number < layouts_->count(); ++number) {
-        if (status = check_arrays(*layouts_->find(number), settings_.config); !status) {
+        if (status = check_array_growth(*layouts_->find(number), settings_.config); !status) {
             return status;
         }
     }
@@ -270,6 +244,11 @@ ConnectionState NetDriver::state() const noexcept {
 
 CloseReason NetDriver::close_reason() const noexcept {
     return client_ == nullptr ? CloseReason::None : client_->connection().close_reason();
+}
+
+const RepLayout* NetDriver::server_layout(std::string_view class_name) const noexcept {
+    REPLAYOUT_ASSERT(client_ != nullptr);
+    return client_->server_layout(class_name);
 }
 
 NetGUID NetDriver::find_reference(ObjectHandle object, const RepPath& path) const noexcept {

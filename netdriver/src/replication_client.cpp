@@ -25,12 +25,14 @@ ReplicationClient::ReplicationClient(const NetDriverSettings& settings, const La
                                      NetStats& stats, PeerId server, NetTime now,
                                      MemoryMeters& memory)
     : layouts_(layouts),
+      policy_(settings.layout_policy),
       stats_(stats),
+      server_layouts_(layouts, settings.config, &memory.layout_table),
       connection_(settings.config,
                   {server, choose_session(settings.seed, now), settings.config.packet_bytes_max,
                    reliable_window(settings.config)},
                   transport, stats, ConnectionState::Connecting, now, memory),
-      receiver_(settings.config, layouts, world, guids, stats, memory) {
+      receiver_(settings.config, server_layouts_, world, guids, stats, memory) {
     send_hello(settings.config);
 }
 
@@ -42,7 +44,7 @@ void ReplicationClient::send_hello(const NetConfig& config) {
     const std::size_t id_bytes = layouts_.write_ids(std::span(ids).first(room_bytes));
     BitWriter writer(message);
     write_hello(writer, {wire_version, layouts_.digest(), layouts_.count(),
-                         std::span(ids).first(id_bytes)});
+                         std::span(ids).first(id_bytes), policy_ == LayoutPolicy::SkipUnknown});
     connection_.send_control(writer.bytes());
 }
 
@@ -88,11 +90,25 @@ CloseReason ReplicationClient::handle_bunch(const BunchHeader& header,
 }
 
 CloseReason ReplicationClient::handle_control(std::span<const std::byte> message) {
-    if (connection_.state() != ConnectionState::Connecting || !read_welcome(message)) {
+    if (connection_.state() != ConnectionState::Connecting) {
         return CloseReason::NotAllowed;
+    }
+    if (!read_welcome(message)) {
+        return receive_layout(message);
     }
     connection_.set_joined();
     return CloseReason::None;
+}
+
+CloseReason ReplicationClient::receive_layout(std::span<const std::byte> message) {
+    // Channels that are open already were opened by numbers which would now mean something else.
+    if (policy_ != LayoutPolicy::SkipUnknown || receiver_.has_channels()) {
+        return CloseReason::NotAllowed;
+    }
+    std::uint32_t name_hash = 0;
+    const CloseReason reason = server_layouts_.add(message, name_hash);
+    connection_.blame_layout(name_hash);
+    return reason;
 }
 
 CloseReason ReplicationClient::handle_blocks(BitReader& reader) {

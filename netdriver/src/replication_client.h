@@ -8,6 +8,9 @@
 #include "layout_table.h"
 #include "net_connection.h"
 #include "replication_receiver.h"
+#include "session_layouts.h"
+
+#include <string_view>
 
 namespace replayout {
 
@@ -23,17 +26,23 @@ class ReplicationClient final : private PayloadHandler {
 
     [[nodiscard]] const NetConnection& connection() const noexcept { return connection_; }
     [[nodiscard]] const ReplicationReceiver& receiver() const noexcept { return receiver_; }
+    [[nodiscard]] const RepLayout* server_layout(std::string_view class_name) const noexcept {
+        return server_layouts_.find(class_name);
+    }
 
   private:
     CloseReason handle_bunch(const BunchHeader& header, std::span<const std::byte> payload,
                              DecodeBudget& budget) override;
     CloseReason handle_control(std::span<const std::byte> message) override;
     CloseReason handle_blocks(BitReader& reader) override;
+    [[nodiscard]] CloseReason receive_layout(std::span<const std::byte> message);
     void send_hello(const NetConfig& config);
     void close_when_ended();
 
     const LayoutTable& layouts_;
+    LayoutPolicy policy_;
     NetStats& stats_;
+    SessionLayouts server_layouts_;
     NetConnection connection_;
     ReplicationReceiver receiver_;
     bool is_open_ = true;

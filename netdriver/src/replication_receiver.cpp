@@ -8,7 +8,7 @@
 
 namespace replayout {
 
-ReplicationReceiver::ReplicationReceiver(const NetConfig& config, const LayoutTable& layouts,
+ReplicationReceiver::ReplicationReceiver(const NetConfig& config, const SessionLayouts& layouts,
                                          NetWorld& world, NetGUIDCache& guids, NetStats& stats,
                                          MemoryMeters& memory)
     : config_(config),
@@ -83,20 +83,25 @@ CloseReason ReplicationReceiver::receive_open(std::span<const std::byte> payload
     ActorChannel& channel = *channels_[current_channel_];
     BitReader reader(payload);
     const NetGUID guid{reader.read_packed_uint()};
-    const RepLayout* layout = layouts_.find(reader.read_packed_uint());
-    if (reader.failed() || reader.bits_left() != 0 || guid.is_null() || layout == nullptr ||
-        channel.state != ActorChannel::State::Closed || channels_by_guid_.contains(guid.value)) {
+    const SessionLayouts::Entry layouts = layouts_.find(reader.read_packed_uint());
+    if (reader.failed() || reader.bits_left() != 0 || guid.is_null() ||
+        layouts.reading == nullptr || channel.state != ActorChannel::State::Closed ||
+        channels_by_guid_.contains(guid.value)) {
         return CloseReason::MalformedBunch;
     }
     channel.guid = guid;
-    channel.layout = layout;
+    channel.layout = layouts.reading;
     channels_by_guid_.emplace(guid.value, current_channel_);
     ++stats_.channels_opened;
-    channel.object = world_.spawn({guid, *layout});
+    if (layouts.local != nullptr) {
+        channel.object = world_.spawn({guid, *layouts.local});
+    }
     if (channel.object.is_null()) {
         channel.state = ActorChannel::State::Refused;
-        log(LogLevel::Error, "the world did not spawn object " + std::to_string(guid.value) +
-                                 " of class \"" + std::string(layout->type().name()) + "\"");
+        log(LogLevel::Error, (layouts.local != nullptr ? "the world did not spawn object "
+                                                       : "there is no class here for object ") +
+                                 std::to_string(guid.value) + " of class \"" +
+                                 std::string(channel.layout->name()) + "\"");
         return CloseReason::None;
     }
     channel.state = ActorChannel::State::Open;

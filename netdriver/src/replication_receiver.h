@@ -15,7 +15,7 @@
 #include <replayout/receive_properties.h>
 
 #include "actor_channel.h"
-#include "layout_table.h"
+#include "session_layouts.h"
 
 #include <unordered_map>
 
@@ -23,7 +23,7 @@ namespace replayout {
 
 class ReplicationReceiver final : private ReliableMessageHandler {
   public:
-    ReplicationReceiver(const NetConfig& config, const LayoutTable& layouts, NetWorld& world,
+    ReplicationReceiver(const NetConfig& config, const SessionLayouts& layouts, NetWorld& world,
                         NetGUIDCache& guids, NetStats& stats, MemoryMeters& memory);
     ~ReplicationReceiver();
     ReplicationReceiver(const ReplicationReceiver&) = delete;
@@ -34,6 +34,9 @@ class ReplicationReceiver final : private ReliableMessageHandler {
                                             std::span<const std::byte> payload,
                                             ReliableAccount& account, DecodeBudget& budget);
     [[nodiscard]] CloseReason receive_blocks(BitReader& reader);
+
+    /// Whether anything came on an object's channel, ever.
+    [[nodiscard]] bool has_channels() const noexcept { return !channels_.empty(); }
 
     /// The connection ended: every object is despawned.
     void close_all();
@@ -64,7 +67,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     using MentionList = SmallVector<std::uint32_t, 4>;
 
     const NetConfig& config_;
-    const LayoutTable& layouts_;
+    const SessionLayouts& layouts_;
     NetWorld& world_;
     NetGUIDCache& guids_;
     NetStats& stats_;

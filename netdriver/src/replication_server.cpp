@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "replication_server.h"
 
+#include <replayout/layout_description.h>
+
 #include <algorithm>
 #include <memory>
 #include <new>
@@ -80,12 +82,16 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       type_counters_(Allocator<TypeCounters>(&memory.layout_table)),
       clients_(Allocator<Client*>(&memory.connections)),
       clients_by_peer_(&memory.connections),
-      ended_sessions_(settings.config.connections_max + refused_max, &memory.connections) {
+      ended_sessions_(settings.config.connections_max + refused_max, &memory.connections),
+      descriptions_(Allocator<Vector<std::byte>>(&memory.layout_table)) {
     if (settings.is_counting_types) {
         type_counters_.reserve(layouts.count());
         for (std::uint32_t number = 0; number < layouts.count(); ++number) {
             type_counters_.emplace_back(*layouts.find(number), &memory.layout_table);
         }
+    }
+    if (settings.layout_policy == LayoutPolicy::SkipUnknown) {
+        describe_layouts();
     }
 }
 
@@ -150,15 +156,54 @@ void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> da
     if (client.connection.state() != ConnectionState::Joined) {
         return;  // refused, or what came behind the hello was not a client's to send
     }
+    if (hello.schema != schema_) {
+        client.awaits_layouts = true;
+        send_layouts(client.connection, hello);
+    }
     client.connection.send_control(welcome_message());
     client.sender.mark_pending(live_);
+}
+
+void ReplicationServer::describe_layouts() {
+    descriptions_.reserve(layouts_.count());
+    for (std::uint32_t number = 0; number < layouts_.count(); ++number) {
+        const RepLayout& layout = *layouts_.find(number);
+        const Vector<std::byte> description = describe_layout(layout, settings_.resource);
+        descriptions_.push_back(
+            described_layout_message({description.data(), description.size()}, settings_.resource));
+        if (descriptions_.back().size() > settings_.config.bunch_bytes_max) {
+            log(LogLevel::Error, "the layout of \"" + std::string(layout.name()) +
+                                     "\" has a description larger than bunch_bytes_max: clients "
+                                     "of other layouts are refused");
+            descriptions_.clear();
+            return;
+        }
+    }
+}
+
+bool ReplicationServer::may_describe(const Hello& hello) const noexcept {
+    return hello.takes_layouts && layouts_.count() > 0 && descriptions_.size() == layouts_.count();
+}
+
+void ReplicationServer::send_layouts(NetConnection& connection, const Hello& hello) {
+    for (std::uint32_t number = 0; number < layouts_.count(); ++number) {
+        const RepLayout& layout = *layouts_.find(number);
+        if (LayoutTable::is_listed(layout, hello.layout_ids)) {
+            const Vector<std::byte> message =
+                known_layout_message({layout.fingerprint(), layout.name()}, settings_.resource);
+            connection.send_control({message.data(), message.size()});
+        } else {
+            const Vector<std::byte>& message = descriptions_[number];
+            connection.send_control({message.data(), message.size()});
+        }
+    }
 }
 
 CloseReason ReplicationServer::judge(const Hello& hello) const {
     if (hello.version != wire_version) {
         return CloseReason::WireVersion;
     }
-    if (hello.schema != schema_) {
+    if (hello.schema != schema_ && !may_describe(hello)) {
         const RepLayout* layout =
             layouts_.find_by_hash(layouts_.find_difference(hello.layout_ids, hello.layout_count));
         log(LogLevel::Warning,
@@ -219,7 +264,9 @@ void ReplicationServer::server_replicate_actors() {
     for (Client* client : clients_) {
         if (client->connection.state() == ConnectionState::Joined) {
             client->sender.mark_pending(changed_);
-            if (client->connection.packets().write_unsent_bunches()) {
+            PacketSender& packets = client->connection.packets();
+            client->awaits_layouts = client->awaits_layouts && !packets.reliable_is_idle();
+            if (packets.write_unsent_bunches() && !client->awaits_layouts) {
                 client->sender.process_prioritized_actors();
             }
             client->sender.validate_pairs();

@@ -65,6 +65,8 @@ class ReplicationServer {
 
         NetConnection connection;
         ReplicationSender sender;
+        /// It is told our layouts, and cannot read anything of an object before it has them all.
+        bool awaits_layouts = false;
 
       private:
         CloseReason handle_bunch(const BunchHeader&, std::span<const std::byte>,
@@ -83,6 +85,10 @@ class ReplicationServer {
     /// A datagram of a peer that has no connection, or starts a new session.
     void receive_hello(PeerId peer, std::span<const std::byte> datagram, NetTime now);
     [[nodiscard]] CloseReason judge(const Hello& hello) const;
+    /// Whether a client of other layouts may be told ours.
+    [[nodiscard]] bool may_describe(const Hello& hello) const noexcept;
+    void describe_layouts();
+    void send_layouts(NetConnection& connection, const Hello& hello);
     Client& accept(PeerId peer, std::uint16_t session, NetTime now);
     void remove_closed(NetTime now);
     void destroy(Client* client) noexcept;
@@ -123,6 +129,7 @@ class ReplicationServer {
     Vector<Client*> clients_;             // in the order in which they joined
     std::pmr::unordered_map<std::uint64_t, Client*> clients_by_peer_;  // looked up, never walked
     EndedSessions ended_sessions_;
+    Vector<Vector<std::byte>> descriptions_;  // by number; none where nobody may be told
 };
 
 }  // namespace replayout

@@ -47,6 +47,10 @@ std::string_view to_string(ErrorCode code) noexcept {
             return "limit exceeded";
         case ErrorCode::InvalidArgument:
             return "invalid argument";
+        case ErrorCode::MalformedDescription:
+            return "malformed description";
+        case ErrorCode::IncompatibleLayout:
+            return "incompatible layout";
     }
     return "unknown error";
 }

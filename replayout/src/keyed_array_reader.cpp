@@ -63,7 +63,9 @@ class KeyDecoder {
 /// One keyed array of a block, checked or applied.
 class KeyedArrayReader {
   public:
-    KeyedArrayReader(PropertyReader& properties, CmdIndex index, const PropertyReader::Place& place)
+    /// `array` null: to check, or to pass over.
+    KeyedArrayReader(PropertyReader& properties, CmdIndex index, const PropertyReader::Place& place,
+                     std::byte* array)
         : properties_(properties),
           reader_(properties.reader_),
           scratch_(properties.context_.scratch),
@@ -71,8 +73,7 @@ class KeyedArrayReader {
           cmd_(properties.layout_.cmd(index)),
           element_(properties.layout_.element_scope(index)),
           place_(place),
-          is_checking_(properties.is_checking()),
-          array_(is_checking_ ? nullptr : place.memory + cmd_.object_offset.value) {}
+          array_(array) {}
 
     /// Returns whether anything changed.
     bool read() {
@@ -96,7 +97,7 @@ class KeyedArrayReader {
             (void)take_removed_before(std::nullopt);
         }
         // Only then: what is applied was checked, though a hook may have changed the array since.
-        if (is_checking_ && present_count() + added_ - removed_ > count_max()) {
+        if (properties_.is_checking() && present_count() + added_ - removed_ > count_max()) {
             reader_.fail();
         }
         return is_changed_;
@@ -116,7 +117,7 @@ class KeyedArrayReader {
     [[nodiscard]] bool find_places() {
         scratch_.places_.clear();
         const std::byte* present = array_;
-        if (is_checking_ && place_.present != nullptr) {
+        if (array_ == nullptr && place_.present != nullptr && !PropertyReader::is_skipped(cmd_)) {
             present = place_.present + cmd_.object_offset.value;
         }
         if (present == nullptr) {
@@ -187,7 +188,7 @@ class KeyedArrayReader {
             ++next_place_;
         } else {
             ++added_;
-            if (is_checking_ && !is_skipping && !reader_.spend_allocation(cmd_.element_size)) {
+            if (array_ == nullptr && !is_skipping && !reader_.spend_allocation(cmd_.element_size)) {
                 return;
             }
         }
@@ -199,13 +200,14 @@ class KeyedArrayReader {
         }
         PropertyReader::Place inner = place_;
         inner.depth = 1;
-        if (is_checking_) {
+        if (array_ == nullptr) {
+            inner.memory = nullptr;
             inner.present =
                 is_present ? elements_ + std::size_t{index} * cmd_.element_size : nullptr;
         } else {
             inner.memory = prepare(index, element_key, is_present);
         }
-        const std::uint32_t first = is_checking_ ? 1 : first_handle(element_key);
+        const std::uint32_t first = array_ == nullptr ? 1 : first_handle(element_key);
         for (std::uint32_t bit = leaves.next(0); bit < leaves.bit_count() && !reader_.failed();
              bit = leaves.next(bit + 1)) {
             inner.path.handles[1] = first + bit;
@@ -225,7 +227,7 @@ class KeyedArrayReader {
             return false;
         }
         const std::int32_t rank = from_zigzag(reader_.read_packed_uint32());
-        if (is_checking_ || reader_.failed()) {
+        if (array_ == nullptr || reader_.failed()) {
             return false;
         }
         return std::exchange(known(element_key).rank, rank) != rank;
@@ -258,7 +260,7 @@ class KeyedArrayReader {
 
     void note(ElementChange change, std::uint64_t element_key) {
         is_changed_ = true;
-        if (!is_checking_) {
+        if (array_ != nullptr) {
             scratch_.keyed_changes_.push_back({index_, change, element_key});
         }
     }
@@ -270,7 +272,6 @@ class KeyedArrayReader {
     const RepLayoutCmd& cmd_;
     const RepScope& element_;
     const PropertyReader::Place& place_;
-    bool is_checking_;
     std::byte* array_;
     const std::byte* elements_ = nullptr;
     std::size_t next_place_ = 0;
@@ -281,8 +282,8 @@ class KeyedArrayReader {
     bool is_changed_ = false;
 };
 
-bool PropertyReader::read_keyed_array(CmdIndex index, const Place& place) {
-    return KeyedArrayReader(*this, index, place).read();
+bool PropertyReader::read_keyed_array(CmdIndex index, const Place& place, std::byte* array) {
+    return KeyedArrayReader(*this, index, place, array).read();
 }
 
 /// One keyed array, whose values are written.

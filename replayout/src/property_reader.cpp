@@ -73,14 +73,15 @@ void PropertyReader::read_block() {
          bit = handles.next(bit + 1)) {
         const CmdIndex index = layout_.cmd_of(layout_.root(), RepHandle{bit + 1});
         const ParentIndex parent = layout_.cmd(index).parent_index;
+        const bool is_written = !is_checking() && !is_skipped(layout_.cmd(index));
         Place place;
         place.memory = object_;
         place.present = present_;
         place.path.handles[0] = bit + 1;
-        if (!is_checking()) {
+        if (is_written) {
             notifies_->before_write(parent);
         }
-        if (read_value(index, place) && !is_checking()) {
+        if (read_value(index, place) && is_written) {
             notifies_->mark_changed(parent);
         }
     }
@@ -89,7 +90,8 @@ void PropertyReader::read_block() {
 
 bool PropertyReader::read_value(CmdIndex index, const Place& place) {
     const RepLayoutCmd& cmd = layout_.cmd(index);
-    std::byte* memory = is_checking() ? nullptr : place.memory + cmd.object_offset.value;
+    std::byte* memory =
+        is_checking() || is_skipped(cmd) ? nullptr : place.memory + cmd.object_offset.value;
     if (!reader_.spend_steps(1)) {
         return false;
     }
@@ -97,13 +99,13 @@ bool PropertyReader::read_value(CmdIndex index, const Place& place) {
         case RepLayoutCmdType::String:
             return read_string(cmd, memory);
         case RepLayoutCmdType::Object:
-            return read_object(cmd, place);
+            return read_object(cmd, place, memory);
         case RepLayoutCmdType::NetSerializeStruct:
-            return read_struct(cmd, place);
+            return read_struct(cmd, place, memory);
         case RepLayoutCmdType::DynamicArray:
-            return read_array(index, place);
+            return read_array(index, place, memory);
         case RepLayoutCmdType::KeyedArray:
-            return read_keyed_array(index, place);
+            return read_keyed_array(index, place, memory);
         case RepLayoutCmdType::BitBool:
             return read_bit(cmd, memory);
         case RepLayoutCmdType::Quantised:
@@ -121,7 +123,7 @@ bool PropertyReader::read_plain(const RepLayoutCmd& cmd, std::byte* memory) {
     for (std::uint32_t i = 0; i < words; ++i) {
         store_bits(value + i * word_size, reader_.read_bits(bit_count), word_size);
     }
-    if (is_checking() || std::memcmp(memory, value, cmd.element_size) == 0) {
+    if (memory == nullptr || std::memcmp(memory, value, cmd.element_size) == 0) {
         return false;
     }
     std::memcpy(memory, value, cmd.element_size);
@@ -131,7 +133,7 @@ bool PropertyReader::read_plain(const RepLayoutCmd& cmd, std::byte* memory) {
 bool PropertyReader::read_bit(const RepLayoutCmd& cmd, std::byte* memory) {
     const bool value = reader_.read_bool();
     const std::byte mask{cmd.property->bit_mask};
-    if (is_checking() || ((*memory & mask) != std::byte{0}) == value) {
+    if (memory == nullptr || ((*memory & mask) != std::byte{0}) == value) {
         return false;
     }
     *memory ^= mask;
@@ -140,7 +142,7 @@ bool PropertyReader::read_bit(const RepLayoutCmd& cmd, std::byte* memory) {
 
 bool PropertyReader::read_quantised_value(const RepLayoutCmd& cmd, std::byte* memory) {
     const QuantisedValue incoming = read_quantised(cmd.property->quantisation, reader_);
-    if (is_checking()) {
+    if (memory == nullptr) {
         return false;
     }
     std::byte value[16];
@@ -168,7 +170,7 @@ bool PropertyReader::read_string(const RepLayoutCmd& cmd, std::byte* memory) {
     }
     reader_.read_bytes({text.data(), byte_count});
     const std::string_view incoming(reinterpret_cast<const char*>(text.data()), byte_count);
-    if (is_checking()) {
+    if (memory == nullptr) {
         if (!is_valid_utf8(incoming)) {
             reader_.fail();
         }
@@ -183,12 +185,11 @@ bool PropertyReader::read_string(const RepLayoutCmd& cmd, std::byte* memory) {
     return is_taken;
 }
 
-bool PropertyReader::read_object(const RepLayoutCmd& cmd, const Place& place) {
+bool PropertyReader::read_object(const RepLayoutCmd& cmd, const Place& place, std::byte* memory) {
     const NetGUID guid{reader_.read_packed_uint()};
-    if (is_checking()) {
+    if (memory == nullptr) {
         return false;
     }
-    void* memory = place.memory + cmd.object_offset.value;
     ObjectHandle target = context_.package_map.object_of(guid);
     const bool is_kept = state_->set_reference(place.path, {guid, !target.is_null()},
                                                context_.references_max, context_.dropped);
@@ -206,13 +207,17 @@ bool PropertyReader::read_object(const RepLayoutCmd& cmd, const Place& place) {
     return true;
 }
 
-bool PropertyReader::read_struct(const RepLayoutCmd& cmd, const Place& place) {
+bool PropertyReader::read_struct(const RepLayoutCmd& cmd, const Place& place, std::byte* memory) {
     StructReader structs(context_);
     if (is_checking()) {
         structs.check(cmd, reader_);
         return false;
     }
-    return structs.apply(cmd, reader_, place.memory + cmd.object_offset.value, place.path, *state_);
+    if (memory == nullptr) {
+        structs.skip(reader_);
+        return false;
+    }
+    return structs.apply(cmd, reader_, memory, place.path, *state_);
 }
 
 bool PropertyReader::check_count(const RepLayoutCmd& cmd, std::size_t old_count,
@@ -241,13 +246,13 @@ bool PropertyReader::resize_array(const RepLayoutCmd& cmd, const RepScope& eleme
     return true;
 }
 
-bool PropertyReader::read_array(CmdIndex index, const Place& place) {
+bool PropertyReader::read_array(CmdIndex index, const Place& place, std::byte* array) {
     const RepLayoutCmd& cmd = layout_.cmd(index);
     const RepScope& element = layout_.element_scope(index);
     const ArrayOps& ops = cmd.property->array;
-    std::byte* array = is_checking() ? nullptr : place.memory + cmd.object_offset.value;
-    const std::byte* present =
-        place.present == nullptr ? nullptr : place.present + cmd.object_offset.value;
+    const std::byte* present = place.present == nullptr || is_skipped(cmd)
+                                   ? nullptr
+                                   : place.present + cmd.object_offset.value;
     const std::size_t present_count = present == nullptr ? 0 : ops.count(present);
     const bool is_optional = cmd.property->kind == PropertyKind::Optional;
     const std::uint64_t count = is_optional ? reader_.read_bits(1) : reader_.read_packed_uint();
@@ -255,7 +260,7 @@ bool PropertyReader::read_array(CmdIndex index, const Place& place) {
         return false;
     }
     const auto element_count = static_cast<std::uint32_t>(count);
-    bool is_changed = !is_checking() && resize_array(cmd, element, place, array, element_count);
+    bool is_changed = array != nullptr && resize_array(cmd, element, place, array, element_count);
     if (element_count == 0) {
         return is_changed;
     }
@@ -267,7 +272,7 @@ bool PropertyReader::read_array(CmdIndex index, const Place& place) {
         read_change_mask(reader_, changed, element_count * element.handle_count,
                          EmptySet::Possible);
     }
-    auto* elements = is_checking() ? nullptr : static_cast<std::byte*>(ops.mutable_data(array));
+    auto* elements = array == nullptr ? nullptr : static_cast<std::byte*>(ops.mutable_data(array));
     const auto* present_elements =
         present_count == 0 ? nullptr : static_cast<const std::byte*>(ops.data(present));
     for (std::uint32_t bit = changed.next(0); bit < changed.bit_count() && !reader_.failed();
@@ -276,7 +281,7 @@ bool PropertyReader::read_array(CmdIndex index, const Place& place) {
         const std::size_t offset = std::size_t{i} * cmd.element_size;
         const CmdIndex leaf = layout_.cmd_of(element, RepHandle{bit % element.handle_count + 1});
         Place inner = place;
-        inner.memory = is_checking() ? nullptr : elements + offset;
+        inner.memory = array == nullptr ? nullptr : elements + offset;
         inner.present = i < present_count ? present_elements + offset : nullptr;
         inner.depth = place.depth + 1;
         inner.path.handles[inner.depth] = bit + 1;

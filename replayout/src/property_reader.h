@@ -78,21 +78,25 @@ class PropertyReader {
     };
 
     void read_block();
-    /// Each returns whether the value in memory changed.
+    /// Each returns whether the value in memory changed. `memory` is null where nothing is written:
+    /// when checking, and for a command that is skipped.
     bool read_value(CmdIndex index, const Place& place);
     bool read_plain(const RepLayoutCmd& cmd, std::byte* memory);
     bool read_bit(const RepLayoutCmd& cmd, std::byte* memory);
     bool read_quantised_value(const RepLayoutCmd& cmd, std::byte* memory);
     bool read_string(const RepLayoutCmd& cmd, std::byte* memory);
-    bool read_object(const RepLayoutCmd& cmd, const Place& place);
-    bool read_struct(const RepLayoutCmd& cmd, const Place& place);
-    bool read_array(CmdIndex index, const Place& place);
-    bool read_keyed_array(CmdIndex index, const Place& place);
+    bool read_object(const RepLayoutCmd& cmd, const Place& place, std::byte* memory);
+    bool read_struct(const RepLayoutCmd& cmd, const Place& place, std::byte* memory);
+    bool read_array(CmdIndex index, const Place& place, std::byte* array);
+    bool read_keyed_array(CmdIndex index, const Place& place, std::byte* array);
     bool check_count(const RepLayoutCmd& cmd, std::size_t old_count, std::uint64_t count);
     bool resize_array(const RepLayoutCmd& cmd, const RepScope& element, const Place& place,
                       std::byte* array, std::uint32_t count);
 
     [[nodiscard]] bool is_checking() const noexcept { return object_ == nullptr; }
+    [[nodiscard]] static bool is_skipped(const RepLayoutCmd& cmd) noexcept {
+        return has_flag(cmd.flags, RepLayoutCmdFlags::IsSkipped);
+    }
 
     const RepLayout& layout_;
     BitReader& reader_;

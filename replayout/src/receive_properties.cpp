@@ -100,6 +100,13 @@ void NotifyQueue::run() {
         return;
     }
     call_hooks(layout_.type(), object_, &ReceiveHooks::post_net_receive);
+    if (layout_.is_receive_only()) {
+        // Handles are the sender's, in its order of declaration; notifies run in ours.
+        std::sort(scratch_.previous_values_.begin(), scratch_.previous_values_.end(),
+                  [](const auto& left, const auto& right) {
+                      return left.parent_index < right.parent_index;
+                  });
+    }
     for (const auto& entry : scratch_.previous_values_) {
         const RepParentCmd& parent = layout_.parents()[entry.parent_index];
         const NotifyFunction& notify = parent.property->notify;

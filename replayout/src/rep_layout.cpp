@@ -18,6 +18,7 @@ RepLayout::RepLayout(MemoryResource* resource)
       runs_(resource),
       groups_(resource),
       diagnostics_(resource),
+      skipped_properties_(resource),
       polled_parents_(resource) {}
 
 RepLayout::~RepLayout() = default;
@@ -37,7 +38,11 @@ Result<std::unique_ptr<RepLayout>> RepLayout::create(const TypeRegistry& registr
         return Error{ErrorCode::RegistryNotFrozen,
                      "layout of \"" + std::string(type.name()) + "\": its registry is not frozen"};
     }
-    return RepLayoutBuilder(type, options, resource).build();
+    Result<std::unique_ptr<RepLayout>> layout = RepLayoutBuilder(type, options, resource).build();
+    if (layout) {
+        (*layout)->registry_ = &registry;
+    }
+    return layout;
 }
 
 std::optional<ParentIndex> RepLayout::find_parent(std::string_view name) const noexcept {

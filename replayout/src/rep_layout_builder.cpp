@@ -11,13 +11,6 @@ namespace replayout {
 
 namespace {
 
-// Handles and commands are 16 bit; one value each is kept free as a sentinel.
-constexpr std::size_t cmd_count_max = 65'534;
-
-// Handles inside one array: 2,048 elements of 512 leaves. A set of them is 128 KiB, which is what a
-// few bytes from a peer can make a receiver touch.
-constexpr std::uint64_t array_handles_max = 1'048'576;
-
 [[nodiscard]] RepLayoutCmdType bits_type(std::uint32_t size) noexcept {
     switch (size) {
         case 1:
@@ -117,6 +110,7 @@ RepLayoutBuilder::RepLayoutBuilder(const Type& type, const RepLayoutOptions& opt
 
 Result<std::unique_ptr<RepLayout>> RepLayoutBuilder::build() {
     layout_->type_ = &type_;
+    layout_->name_ = type_.name();
     layout_->limits_ = options_.limits;
     fingerprint_.add("replayout layout 1");
     fingerprint_.add(type_.name());
@@ -304,7 +298,7 @@ void RepLayoutBuilder::add_members(const Type& type, const Cursor& cursor) {
         for (std::uint32_t index = 0; index < property.array_dim; ++index) {
             fingerprint_.add(property.name);
             fingerprint_.add(index);
-            if (is_key(property, cursor)) {
+            if (KeyLocation{cursor.key, cursor.object_offset + property.offset}.is_of(property)) {
                 continue;  // it goes with each element anyway
             }
             add_property(
@@ -353,12 +347,6 @@ void RepLayoutBuilder::add_leaf(const Property& property, RepLayoutCmdType type,
     }
     layout_->cmds_.push_back(cmd);
     layout_->element_scopes_.push_back(0);
-}
-
-bool RepLayoutBuilder::is_key(const Property& property, const Cursor& cursor) noexcept {
-    return cursor.key != nullptr && property.array_dim == 1 && is_plain(property.kind) &&
-           property.size == cursor.key->size &&
-           cursor.object_offset + property.offset == cursor.key->offset;
 }
 
 void RepLayoutBuilder::add_array(const Property& property, const Cursor& cursor) {

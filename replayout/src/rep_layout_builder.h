@@ -13,6 +13,28 @@
 
 namespace replayout {
 
+// Handles and commands are 16 bit; one value each is kept free as a sentinel.
+inline constexpr std::size_t cmd_count_max = 65'534;
+
+// Handles inside one array: 2,048 elements of 512 leaves. A set of them is 128 KiB, which is what a
+// few bytes from a peer can make a receiver touch.
+inline constexpr std::uint64_t array_handles_max = 1'048'576;
+
+/// Where in the elements of a keyed array something lies; of anything else nothing is a key.
+struct KeyLocation {
+    const ArrayKey* key = nullptr;
+    std::uint32_t offset = 0;  ///< in the element, bytes
+
+    [[nodiscard]] KeyLocation within(std::uint32_t inner) const noexcept {
+        return {key, offset + inner};
+    }
+    /// The property, which lies here, is what tells the elements apart: no leaf.
+    [[nodiscard]] bool is_of(const Property& property) const noexcept {
+        return key != nullptr && *key && property.array_dim == 1 && is_plain(property.kind) &&
+               property.size == key->size && offset == key->offset;
+    }
+};
+
 class RepLayoutBuilder {
   public:
     RepLayoutBuilder(const Type& type, const RepLayoutOptions& options, MemoryResource* resource);
@@ -48,8 +70,6 @@ class RepLayoutBuilder {
     void add_leaf(const Property& property, RepLayoutCmdType type, RepLayoutCmdFlags flags,
                   const Cursor& cursor);
     void add_array(const Property& property, const Cursor& cursor);
-    /// Whether the property is what tells the elements apart.
-    [[nodiscard]] static bool is_key(const Property& property, const Cursor& cursor) noexcept;
     void check_array(const Property& property, const Cursor& cursor, std::uint16_t scope);
     [[nodiscard]] RepLayoutCmdFlags array_flags(std::size_t array_cmd) const noexcept;
     void add_return(std::uint16_t scope);

@@ -65,6 +65,9 @@ void append_number(std::string& line, std::uint32_t number, std::size_t width) {
     if (has_flag(flags, RepLayoutCmdFlags::HasObjectReferences)) {
         names += " references";
     }
+    if (has_flag(flags, RepLayoutCmdFlags::IsSkipped)) {
+        names += " skipped";
+    }
     return names;
 }
 
@@ -108,7 +111,7 @@ void append_number(std::string& line, std::uint32_t number, std::size_t width) {
 }  // namespace
 
 std::string dump(const RepLayout& layout) {
-    std::string text = "layout of " + std::string(layout.type().name()) + ", " +
+    std::string text = "layout of " + std::string(layout.name()) + ", " +
                        std::to_string(layout.handle_count()) + " handles, " +
                        std::to_string(layout.root().shadow_size) + " shadow bytes, fingerprint " +
                        to_string(layout.fingerprint()) + "\n";

@@ -274,6 +274,7 @@ ShadowState::ShadowState(const RepLayout& layout, MemoryResource* resource)
       memory_(layout, resource),
       bytes_(static_cast<std::byte*>(resource->allocate(std::max(layout.root().shadow_size, 1u),
                                                         layout.root().shadow_alignment))) {
+    REPLAYOUT_ASSERT(!layout.is_receive_only());
     memory_.construct(layout.root(), buffer());
 }
 

@@ -26,6 +26,11 @@ class StructReader {
     [[nodiscard]] bool apply(const RepLayoutCmd& cmd, BitReader& reader, std::byte* memory,
                              const RepPath& path, ReceivingRepState& state);
 
+    /// Instead of apply(), where nothing is written.
+    void skip(BitReader& reader) noexcept {
+        reader.skip_bits(context_.scratch.struct_bits_[context_.scratch.next_struct_++]);
+    }
+
     /// The same bits once more, because an object that they name appeared or went.
     [[nodiscard]] bool apply_again(const RepLayoutCmd& cmd, std::byte* memory,
                                    const ReceivingRepState::SerializedValue& value);

@@ -4,11 +4,13 @@
 #include <replayout/bit_writer.h>
 #include <replayout/change_mask.h>
 #include <replayout/collection.h>
+#include <replayout/layout_description.h>
 #include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/quantise.h>
 #include <replayout/reflection/reflection.h>
 #include <replayout/rep_layout.h>
+#include <replayout/rpc_parameters.h>
 
 #include <array>
 #include <cstdint>
@@ -18,6 +20,7 @@
 #include <memory>
 #include <memory_resource>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -274,6 +277,91 @@ Digest128 fingerprint_of_pawn() {
     return items.digest();
 }
 
+struct ShowDamage {
+    std::uint8_t amount = 1;
+    std::string text;
+    ObjectHandle by;
+};
+
+void add_rpc_parameters(WrittenExamples& examples) {
+    TypeRegistry registry;
+    const auto type = struct_builder<ShowDamage>(registry, "ShowDamage")
+                          .property<&ShowDamage::amount>()
+                          .property<&ShowDamage::text>()
+                          .property<&ShowDamage::by>()
+                          .build();
+    REQUIRE(type);
+    REQUIRE(registry.freeze());
+    const auto layout = RepLayout::create(registry, **type);
+    REQUIRE(layout);
+    RpcParameters parameters(**layout, std::pmr::get_default_resource());
+    BlockSender sender(**layout);
+    const auto add_call = [&](const std::string& name, const ShowDamage& params) {
+        REQUIRE(parameters.set(&params, sender.package_map, sender.counters) ==
+                RpcParametersStatus::Ok);
+        SendContext context = sender.context();
+        add(examples, name, [&](BitWriter& writer) {
+            REQUIRE(parameters.write(writer, context) == RpcParametersStatus::Ok);
+        });
+    };
+    add_call("parameters that are their defaults", {});
+    add_call("parameters 7, \"\", object 1", {7, "", ObjectHandle{42}});
+}
+
+/// By the rules of section 4 and nothing else.
+class PawnDescription {
+  public:
+    PawnDescription() {
+        writer_.write_bits(1, 8);
+        text("Pawn");
+        writer_.write_packed_uint(1'024);
+        writer_.write_packed_uint(2'048);
+        leaf(1, chain(0, "is_alive", 0), "is_alive");
+        leaf(4, chain(0, "health", 3), "health");
+        leaf(8, chain(0, "name", 12), "name");
+        leaf(9, chain(0, "target", 14), "target");
+        const std::uint64_t hits = chain(0, "hits", 18);
+        leaf(11, hits, "hits");
+        const std::uint64_t hit = chain(hits, "", 17);
+        leaf(4, chain(hit, "damage", 9), "damage");
+        leaf(2, chain(hit, "bone", 5), "bone");
+        writer_.write_bits(0, 16);
+    }
+
+    [[nodiscard]] Bytes bytes() const { return to_bytes(writer_.bytes()); }
+
+  private:
+    [[nodiscard]] static std::uint64_t chain(std::uint64_t outer, const char* name,
+                                             std::uint64_t kind) {
+        Fingerprint items;
+        items.add(outer);
+        items.add(name);
+        items.add(kind);
+        items.add(0);
+        return items.digest().low;
+    }
+    void text(const std::string& text) {
+        writer_.write_packed_uint(text.size());
+        writer_.write_bytes(std::as_bytes(std::span(text.data(), text.size())));
+    }
+    void leaf(std::uint8_t form, std::uint64_t chain, const char* name) {
+        writer_.write_bits(form, 8);
+        writer_.write_bits(chain, 32);
+        text(name);
+    }
+
+    std::array<std::byte, 256> buffer_{};
+    BitWriter writer_{buffer_};
+};
+
+void add_description(WrittenExamples& examples) {
+    const PawnLayout layout;
+    const auto description = describe_layout(*layout, std::pmr::get_default_resource());
+    const Bytes bytes(description.begin(), description.end());
+    CHECK(bytes == PawnDescription().bytes());
+    add(examples, "description of Pawn", bytes);
+}
+
 struct Gauge {
     Vector3 place;
     std::int16_t level = 0;
@@ -499,6 +587,44 @@ void add_large_value(WrittenExamples& examples) {
     session.turn(session.server, examples, "packet: large value");
 }
 
+struct Signal {
+    std::uint8_t colour = 0;
+};
+
+/// A server that has one class more than its client.
+void add_told_layouts(WrittenExamples& examples) {
+    const PawnLayout pawn;
+    TypeRegistry registry;
+    const auto type = class_builder<Signal>(registry, "Signal").property<&Signal::colour>().build();
+    REQUIRE(type);
+    REQUIRE(registry.freeze());
+    const auto signal = RepLayout::create(registry, **type);
+    REQUIRE(signal);
+    LoopbackNetwork network({}, std::pmr::get_default_resource());
+    RecordingTransport server_transport(network.endpoint(PeerId{1}));
+    RecordingTransport client_transport(network.endpoint(PeerId{2}));
+    PawnWorld world;
+    NetDriverSettings settings;
+    settings.layout_policy = LayoutPolicy::SkipUnknown;
+    NetDriver server(settings, server_transport, world);
+    NetDriver client(settings, client_transport, world);
+    REQUIRE(server.add_layout(*pawn));
+    REQUIRE(server.add_layout(**signal));
+    REQUIRE(client.add_layout(*pawn));
+    REQUIRE(server.listen());
+    const NetTime now = NetTime::from_milliseconds(10);
+    REQUIRE(client.connect(PeerId{1}, NetTime()));
+    client.tick_flush(now);
+    const std::vector<Bytes> hello = client_transport.take_sent();
+    REQUIRE(hello.size() == 1);
+    add(examples, "packet: hello that takes layouts", hello.front());
+    server.tick_dispatch(now);
+    server.tick_flush(now);
+    const std::vector<Bytes> told = server_transport.take_sent();
+    REQUIRE(told.size() == 1);
+    add(examples, "packet: two layouts and a welcome", told.front());
+}
+
 }  // namespace
 
 TEST_CASE("Wire format: every example in the document is what is written", "[docs][wire_format]") {
@@ -510,8 +636,11 @@ TEST_CASE("Wire format: every example in the document is what is written", "[doc
     add_keyed_arrays(written);
     add_collections(written);
     add_blocks(written);
+    add_description(written);
+    add_rpc_parameters(written);
     add_session(written);
     add_large_value(written);
+    add_told_layouts(written);
     const DocumentedExamples documented =
         read_documented_examples(REPLAYOUT_TESTS_DIR "/../docs/wire_format.md");
     for (const auto& [name, example] : written) {

@@ -50,6 +50,7 @@ TEST_CASE("CloseReason: the numbers on the wire do not move", "[netdriver][close
         "reliable overflow",
         "too many channels",
         "too many references",
+        "too many layouts",
     };
     for (std::size_t number = 0; number < std::size(phrases); ++number) {
         CHECK(to_string(reason_of(number)) == phrases[number]);

@@ -12,19 +12,21 @@ namespace {
 constexpr LoopbackSettings line_settings{2'048, 1u << 17};
 constexpr std::uint64_t first_handle = 500;
 
-[[nodiscard]] NetDriverSettings driver_settings(const NetConfig& config, MemoryResource* memory) {
+[[nodiscard]] NetDriverSettings driver_settings(const NetConfig& config, MemoryResource* memory,
+                                                LayoutPolicy policy) {
     NetDriverSettings settings;
     settings.config = config;
     settings.resource = memory;
+    settings.layout_policy = policy;
     return settings;
 }
 
 }  // namespace
 
-ForgedPeer::ForgedPeer(const NetConfig& config, PeerId self, PeerId other)
+ForgedPeer::ForgedPeer(const NetConfig& config, PeerId self, PeerId other, LayoutPolicy policy)
     : network_(line_settings, std::pmr::get_default_resource()),
       world_(first_handle),
-      driver_(driver_settings(config, &memory_), network_.endpoint(self), world_),
+      driver_(driver_settings(config, &memory_, policy), network_.endpoint(self), world_),
       line_(network_.endpoint(other)),
       self_(self),
       now_(NetTime::from_milliseconds(1'000)) {
@@ -48,7 +50,8 @@ std::vector<Bytes> ForgedPeer::take_sent() {
     return datagrams;
 }
 
-ForgedServer::ForgedServer(const NetConfig& config) : ForgedPeer(config, client_peer, server_peer) {
+ForgedServer::ForgedServer(const NetConfig& config, LayoutPolicy policy)
+    : ForgedPeer(config, client_peer, server_peer, policy) {
     REQUIRE(driver_.connect(server_peer, now_));
     tick();
     const std::vector<Bytes> sent = take_sent();

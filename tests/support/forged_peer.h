@@ -27,7 +27,8 @@ class ForgedPeer {
     static constexpr PeerId server_peer{1};
     static constexpr PeerId client_peer{2};
 
-    ForgedPeer(const NetConfig& config, PeerId self, PeerId other);
+    ForgedPeer(const NetConfig& config, PeerId self, PeerId other,
+               LayoutPolicy policy = LayoutPolicy::Refuse);
 
     [[nodiscard]] NetDriver& driver() noexcept { return driver_; }
     [[nodiscard]] TestWorld& world() noexcept { return world_; }
@@ -65,7 +66,7 @@ class ForgedPeer {
 /// A client of ours before a server of the test's making.
 class ForgedServer : public ForgedPeer {
   public:
-    explicit ForgedServer(const NetConfig& config = {});
+    explicit ForgedServer(const NetConfig& config = {}, LayoutPolicy policy = LayoutPolicy::Refuse);
 
     /// The client has joined.
     void welcome();

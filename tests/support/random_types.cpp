@@ -86,6 +86,7 @@ template <typename T>
 
 RandomTypes::RandomTypes(std::uint64_t seed, const RandomTypesSettings& settings)
     : random_(seed),
+      variation_(settings.variation_seed),
       settings_(settings),
       net_serializer_structs_(add_net_serializer_structs(registry_)) {
     for (std::uint32_t i = 0; i < settings_.class_count; ++i) {
@@ -113,7 +114,7 @@ void RandomTypes::add_layout(const Type& type) {
     limits.array_count_max = std::min(4u, settings_.limits.array_count_max);
     limits.property_bytes_max = 256;
     TreeEditor editor(random_.bits(), limits, [] { return Reference(); });
-    if (random_.percent(60)) {
+    if (settings_.has_archetype_values && random_.percent(60)) {
         (void)editor.edit(*archetype, random_.between(1, 8));
     }
     RepLayoutOptions options;
@@ -151,7 +152,8 @@ const Type* RandomTypes::add_class() {
         add_notify(property, name);
     }
     if (base == nullptr) {
-        properties.insert(properties.begin() + random_.below(count + 1),
+        const auto place = std::min<std::size_t>(random_.below(count + 1), properties.size());
+        properties.insert(properties.begin() + static_cast<std::ptrdiff_t>(place),
                           plain_property(version_name, PropertyKind::UInt32));
     }
     return add_type(TypeKind::Class, name, base, std::move(properties));
@@ -219,7 +221,45 @@ std::vector<Property> RandomTypes::make_properties(std::uint32_t count, std::uin
         property.is_replicated = i == 0 || !random_.percent(6);
         properties.push_back(std::move(property));
     }
+    if (settings_.variation_seed != 0) {
+        vary(properties);
+    }
     return properties;
+}
+
+void RandomTypes::vary(std::vector<Property>& properties) {
+    for (std::size_t i = 0; i < properties.size(); ++i) {
+        switch (variation_.below(14)) {
+            case 0:
+                if (properties.size() > 1) {
+                    properties.erase(properties.begin() + static_cast<std::ptrdiff_t>(i--));
+                }
+                break;
+            case 1:
+                properties[i].name += "_renamed";
+                break;
+            case 2: {
+                Property retyped = plain_property(properties[i].name, variation_.percent(50)
+                                                                          ? PropertyKind::UInt16
+                                                                          : PropertyKind::Double);
+                properties[i] = std::move(retyped);
+                break;
+            }
+            case 3:
+                properties[i].quantisation = Quantisation();
+                break;
+            case 4:
+                properties[i].array_dim += properties[i].array_dim > 1 ? 1u : 0u;
+                break;
+            case 5:
+            case 6:
+                std::swap(properties[i],
+                          properties[variation_.below(static_cast<std::uint32_t>(i) + 1)]);
+                break;
+            default:
+                break;
+        }
+    }
 }
 
 Property RandomTypes::make_property(std::uint32_t depth) {

@@ -28,6 +28,11 @@ struct RandomTypesSettings {
     /// How deep structs and arrays nest.
     std::uint32_t depth_max = 3;
     RepLimits limits;
+    /// Other than 0: the classes of that seed with some properties left out, moved, renamed or
+    /// retyped. The same name then stands for the same meaning, as far as kinds are equal.
+    std::uint64_t variation_seed = 0;
+    /// Fresh objects have values of their own; else all are zero.
+    bool has_archetype_values = true;
 };
 
 /// A RepNotify that ran. `object` and `previous` as NotifyFunction has them.
@@ -79,6 +84,7 @@ class RandomTypes {
     [[nodiscard]] const Type* pick_type(const std::vector<const Type*>& candidates,
                                         std::uint32_t depth);
     [[nodiscard]] std::vector<Property> make_properties(std::uint32_t count, std::uint32_t depth);
+    void vary(std::vector<Property>& properties);
     [[nodiscard]] Property make_property(std::uint32_t depth);
     [[nodiscard]] Property make_plain_property();
     /// A quantisation that fits, or none.
@@ -90,6 +96,7 @@ class RandomTypes {
     static void call_notify(void* object, const void* previous, void* context);
 
     SeededRandom random_;
+    SeededRandom variation_;
     RandomTypesSettings settings_;
     std::deque<NotifyPoint> notify_points_;  // referred to by address
     std::function<void(const NotifyEvent&)> notify_handler_;

@@ -19,6 +19,7 @@
 #include <replayout/replication_flags.h>
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -53,6 +54,12 @@ struct RepLayoutOptions {
     bool is_unquantised = false;
 };
 
+/// What to do with a layout of the other side that differs from ours.
+enum class LayoutPolicy : std::uint8_t {
+    Refuse,       ///< any difference is an error
+    SkipUnknown,  ///< what both sides have alike is taken, the rest is read and thrown away
+};
+
 class RepLayout {
   public:
     /// Flattens `type`; one without replicated properties is fine, it can still be spawned.
@@ -63,11 +70,43 @@ class RepLayout {
         const TypeRegistry& registry, const Type& type, const RepLayoutOptions& options = {},
         MemoryResource* resource = std::pmr::get_default_resource());
 
+    /// A layout to read the blocks of another side with, whose layout `description` is (bytes from
+    /// a peer; see layout_description.h). Its commands are the sender's. One that `local` has too,
+    /// alike in name, kind, nesting and quantisation and within our limits, is applied to objects
+    /// of the local type; every other IsSkipped. What `local` has and the sender does not keeps the
+    /// value of the archetype. diagnostics() says each of both. Where two leaves of one list cannot
+    /// be told apart, neither is taken: nothing is guessed.
+    ///
+    /// `local` null: the class is not known here, and all is skipped. Structs with a NetSerializer
+    /// are found in `registry`. `local` and `registry` must outlive the layout.
+    ///
+    /// Errors: MalformedDescription; IncompatibleLayout for another class, for a difference under
+    /// LayoutPolicy::Refuse, and for a struct with a NetSerializer that is not known here, behind
+    /// which nothing could be read.
+    [[nodiscard]] static Result<std::unique_ptr<RepLayout>> create_compatible(
+        const TypeRegistry& registry, const RepLayout* local,
+        std::span<const std::byte> description, LayoutPolicy policy = LayoutPolicy::Refuse,
+        MemoryResource* resource = std::pmr::get_default_resource());
+
     ~RepLayout();
     RepLayout(const RepLayout&) = delete;
     RepLayout& operator=(const RepLayout&) = delete;
 
-    [[nodiscard]] const Type& type() const noexcept { return *type_; }
+    /// Of a layout that has one: not where create_compatible() was given no local layout.
+    [[nodiscard]] const Type& type() const noexcept {
+        REPLAYOUT_ASSERT(type_ != nullptr);
+        return *type_;
+    }
+    /// The name of the class.
+    [[nodiscard]] std::string_view name() const noexcept { return name_; }
+    /// Made by create_compatible(): only for receive_properties() and its kin. It has no
+    /// fingerprint, runs or shadow; its archetype is the local layout's.
+    [[nodiscard]] bool is_receive_only() const noexcept { return is_receive_only_; }
+    /// That of create(); a receive-only layout has none.
+    [[nodiscard]] const TypeRegistry& registry() const noexcept {
+        REPLAYOUT_ASSERT(registry_ != nullptr);
+        return *registry_;
+    }
     [[nodiscard]] const RepLimits& limits() const noexcept { return limits_; }
     [[nodiscard]] std::span<const RepParentCmd> parents() const noexcept { return parents_; }
     [[nodiscard]] std::span<const RepLayoutCmd> cmds() const noexcept { return cmds_; }
@@ -141,13 +180,20 @@ class RepLayout {
     [[nodiscard]] std::span<const std::string> diagnostics() const noexcept { return diagnostics_; }
 
     /// The archetype's values in shadow form.
-    [[nodiscard]] const ShadowState& archetype() const noexcept { return *archetype_; }
+    [[nodiscard]] const ShadowState& archetype() const noexcept {
+        const ShadowState* archetype = archetype_ ? archetype_.get() : local_archetype_;
+        REPLAYOUT_ASSERT(archetype != nullptr);
+        return *archetype;
+    }
 
   private:
     friend class RepLayoutBuilder;
+    friend class CompatibleLayoutBuilder;
     explicit RepLayout(MemoryResource* resource);
 
+    const TypeRegistry* registry_ = nullptr;
     const Type* type_ = nullptr;
+    std::string name_;
     RepLimits limits_;
     std::pmr::vector<RepParentCmd> parents_;
     std::pmr::vector<RepLayoutCmd> cmds_;
@@ -158,14 +204,17 @@ class RepLayout {
     std::pmr::vector<CompareRun> runs_;
     std::pmr::vector<RepGroup> groups_;  // by scope
     std::pmr::vector<std::string> diagnostics_;
+    std::pmr::deque<Property> skipped_properties_;  // what commands that are skipped refer to
     Digest128 fingerprint_;
     std::unique_ptr<ShadowState> archetype_;
+    const ShadowState* local_archetype_ = nullptr;  // of a layout that is only received with
     LifetimeConditionSet conditions_;
     bool is_fully_shared_ = true;
     bool has_keyed_arrays_ = false;
     ChangeMask polled_parents_;
     bool has_push_based_ = false;
     bool is_polled_ = false;
+    bool is_receive_only_ = false;
 };
 
 /// A listing of commands, handles and flags for people.

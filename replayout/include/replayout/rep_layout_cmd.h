@@ -68,6 +68,8 @@ enum class RepLayoutCmdFlags : std::uint8_t {
     /// its leaves may.
     IsSharedSerialization = 1,
     HasObjectReferences = 2,
+    /// Of a layout made by RepLayout::create_compatible: read, checked and thrown away.
+    IsSkipped = 4,
 };
 
 [[nodiscard]] constexpr RepLayoutCmdFlags operator|(RepLayoutCmdFlags left,
@@ -104,7 +106,7 @@ struct RepLayoutCmd {
     ShadowOffset shadow_offset;
     /// Bytes in the object; of a DynamicArray: of one element there.
     std::uint32_t element_size = 0;
-    std::uint32_t checksum = 0;          ///< of name and type along the chain; see Fingerprint
+    std::uint32_t checksum = 0;          ///< of name and kind along the chain
     const Property* property = nullptr;  ///< null for Return
     CmdIndex end_cmd;
     ParentIndex parent_index;

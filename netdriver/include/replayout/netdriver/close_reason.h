@@ -28,9 +28,10 @@ enum class CloseReason : std::uint8_t {
     ReliableOverflow,  ///< more reliable data out of order than may wait
     TooManyChannels,
     TooManyReferences,
+    TooManyLayouts,  ///< descriptions of layouts beyond what a client takes
 };
 
-inline constexpr std::size_t close_reason_count = 16;
+inline constexpr std::size_t close_reason_count = 17;
 
 /// Stable lower-case English phrase ("layout mismatch").
 [[nodiscard]] std::string_view to_string(CloseReason reason) noexcept;

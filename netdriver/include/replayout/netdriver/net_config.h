@@ -49,6 +49,13 @@ struct NetConfig {
     /// is that of DecodeBudget, which gives the reason.
     std::uint32_t decode_allocation_bytes_max = 4 * 1024 * 1024;
 
+    /// Layouts of a server that a client lets itself be told (NetDriverSettings::layout_policy). 1
+    /// to 65,536. 4,096 classes are more than large games replicate.
+    std::uint32_t described_layouts_max = 4'096;
+    /// Bytes of all that is told of them. 1,024 to 67,108,864. 256 KiB are some 10,000 properties;
+    /// a client takes up to about fifty times as much memory to read by them.
+    std::uint32_t described_bytes_max = 256 * 1024;
+
     /// Silence after which a side says that it is there. 1 to timeout_ms - 1. Ten fit into the
     /// default timeout, so some may be lost, and an empty packet a second costs next to nothing.
     std::uint32_t keep_alive_ms = 1'000;

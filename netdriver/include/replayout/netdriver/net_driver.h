@@ -83,6 +83,12 @@ struct NetDriverSettings {
     /// On: a server counts what each property of each type costs, and why; see type_counters().
     /// Never changes a byte.
     bool is_counting_types = false;
+    /// What to do with a peer whose layouts differ. Refuse: the connection is closed, *layout
+    /// mismatch*. SkipUnknown, where both ends say so: the server describes its layouts to the
+    /// client before it opens anything, and the client takes what both have alike
+    /// (RepLayout::create_compatible); objects of a class that it lacks are refused, as those that
+    /// the world cannot make. What cannot be read at all still closes the connection.
+    LayoutPolicy layout_policy = LayoutPolicy::Refuse;
     MemoryResource* resource = std::pmr::get_default_resource();
 };
 
@@ -188,7 +194,11 @@ class NetDriver {
     [[nodiscard]] ConnectionState state() const noexcept;
     /// Why the connection ended, or None.
     [[nodiscard]] CloseReason close_reason() const noexcept;
+    /// The layout that objects of the server's class are read with, ours or one made for this
+    /// server: its diagnostics() tell what differs. Null: the server has not told of such a class.
+    [[nodiscard]] const RepLayout* server_layout(std::string_view class_name) const noexcept;
     /// What a reference of an object names, also while it is null because its target is not there.
+    /// `path` is in handles of server_layout().
     [[nodiscard]] NetGUID find_reference(ObjectHandle object, const RepPath& path) const noexcept;
 
     // Both.

@@ -14,7 +14,7 @@ namespace replayout {
 /// An object that the server announced.
 struct SpawnInfo {
     NetGUID guid;
-    const RepLayout& layout;
+    const RepLayout& layout;  ///< ours, also where the server's is another
 };
 
 /// All calls come from inside tick_dispatch and disconnect (client) or tick_flush (both), on the

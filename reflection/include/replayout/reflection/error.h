@@ -40,6 +40,8 @@ enum class ErrorCode : std::uint8_t {
     Unsupported,
     LimitExceeded,
     InvalidArgument,
+    MalformedDescription,  ///< bytes that describe no layout
+    IncompatibleLayout,    ///< a layout of another version, that cannot or may not be read
 };
 
 /// Stable lower-case English phrase ("duplicate name").

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include "session_layouts.h"
+
+#include <replayout/layout_description.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace replayout {
+
+SessionLayouts::SessionLayouts(const LayoutTable& own, const NetConfig& config,
+                               MemoryResource* resource)
+    : own_(own),
+      config_(config),
+      resource_(resource),
+      entries_(Allocator<Entry>(resource)),
+      layouts_(Allocator<std::unique_ptr<RepLayout>>(resource)) {}
+
+SessionLayouts::Entry SessionLayouts::find(std::uint64_t number) const noexcept {
+    if (entries_.empty()) {
+        const RepLayout* layout = own_.find(number);
+        return {layout, layout};
+    }
+    return number < entries_.size() ? entries_[number] : Entry();
+}
+
+const RepLayout* SessionLayouts::find(std::string_view name) const noexcept {
+    if (entries_.empty()) {
+        return own_.find_by_name(name);
+    }
+    for (const Entry& entry : entries_) {
+        if (entry.reading->name() == name) {
+            return entry.reading;
+        }
+    }
+    return nullptr;
+}
+
+CloseReason SessionLayouts::add(std::span<const std::byte> message, std::uint32_t& name_hash) {
+    KnownLayout known;
+    std::span<const std::byte> description;
+    std::string_view name;
+    if (read_known_layout(message, known)) {
+        name = known.name;
+    } else if (read_described_layout(message, description)) {
+        name = described_name(description);
+    } else {
+        return CloseReason::NotAllowed;
+    }
+    description_bytes_ += message.size();
+    if (entries_.size() >= config_.described_layouts_max ||
+        description_bytes_ > config_.described_bytes_max) {
+        return CloseReason::TooManyLayouts;
+    }
+    if (name.empty() || (!entries_.empty() && entries_.back().reading->name() >= name)) {
+        return CloseReason::MalformedBunch;
+    }
+    name_hash = static_cast<std::uint32_t>(hash64(name));
+    return description.empty() ? add_known(known) : add_described(description);
+}
+
+CloseReason SessionLayouts::add_known(const KnownLayout& known) {
+    const RepLayout* local = own_.find_by_name(known.name);
+    if (local == nullptr || local->fingerprint() != known.fingerprint) {
+        return refuse("layout of \"" + std::string(known.name) +
+                      "\": the server takes it to be ours, and it is not");
+    }
+    entries_.push_back({local, local});
+    return CloseReason::None;
+}
+
+CloseReason SessionLayouts::add_described(std::span<const std::byte> description) {
+    const RepLayout* local = own_.find_by_name(described_name(description));
+    if (local != nullptr) {
+        const Vector<std::byte> ours = describe_layout(*local, resource_);
+        if (std::equal(ours.begin(), ours.end(), description.begin(), description.end())) {
+            entries_.push_back({local, local});
+            return CloseReason::None;
+        }
+    }
+    // Structs with a NetSerializer are the class's own, or those of the game.
+    const TypeRegistry none;
+    const RepLayout* any = local != nullptr ? local : own_.find(0);
+    const TypeRegistry& registry = any != nullptr ? any->registry() : none;
+    Result<std::unique_ptr<RepLayout>> layout = RepLayout::create_compatible(
+        registry, local, description, LayoutPolicy::SkipUnknown, resource_);
+    if (!layout) {
+        const CloseReason reason = refuse(layout.error().message);
+        return layout.error().code == ErrorCode::IncompatibleLayout ? reason
+                                                                    : CloseReason::MalformedBunch;
+    }
+    if (const Status status = check_array_growth(**layout, config_); !status) {
+        return refuse(status.error().message);
+    }
+    const auto diagnostics = (*layout)->diagnostics();
+    if (!diagnostics.empty()) {
+        log(LogLevel::Warning, "the server's layout of \"" + std::string((*layout)->name()) +
+                                   "\" is not ours, in " + std::to_string(diagnostics.size()) +
+                                   " places; the first: " + diagnostics.front());
+    }
+    entries_.push_back({layout->get(), local});
+    layouts_.push_back(*std::move(layout));
+    return CloseReason::None;
+}
+
+CloseReason SessionLayouts::refuse(const std::string& message) const {
+    log(LogLevel::Error, "the server's layouts cannot be read: " + message);
+    return CloseReason::LayoutMismatch;
+}
+
+}  // namespace replayout

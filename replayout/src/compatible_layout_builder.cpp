@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: MIT
+#include "compatible_layout_builder.h"
+
+#include <replayout/reflection/type.h>
+#include <replayout/shadow_state.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace replayout {
+
+namespace {
+
+constexpr std::uint32_t no_parent = std::numeric_limits<std::uint32_t>::max();
+
+/// What a skipped leaf is read as, and its bytes in memory, from which its bits follow.
+struct SkippedForm {
+    RepLayoutCmdType type;
+    std::uint32_t size;
+};
+
+[[nodiscard]] SkippedForm skipped_form(LeafForm form) noexcept {
+    switch (form) {
+        case LeafForm::End:
+            return {RepLayoutCmdType::Return, 0};
+        case LeafForm::Bit:
+            return {RepLayoutCmdType::Bool, 1};
+        case LeafForm::Bits8:
+            return {RepLayoutCmdType::Bits8, 1};
+        case LeafForm::Bits16:
+            return {RepLayoutCmdType::Bits16, 2};
+        case LeafForm::Bits32:
+            return {RepLayoutCmdType::Bits32, 4};
+        case LeafForm::Bits64:
+            return {RepLayoutCmdType::Bits64, 8};
+        case LeafForm::ThreeFloats:
+            return {RepLayoutCmdType::Vector, 12};
+        case LeafForm::FourFloats:
+            return {RepLayoutCmdType::Quat, 16};
+        case LeafForm::Text:
+            return {RepLayoutCmdType::String, 0};
+        case LeafForm::Reference:
+            return {RepLayoutCmdType::Object, 0};
+        case LeafForm::NetSerializer:
+            return {RepLayoutCmdType::NetSerializeStruct, 0};
+        case LeafForm::DynamicArray:
+        case LeafForm::Optional:
+            return {RepLayoutCmdType::DynamicArray, 0};
+        case LeafForm::KeyedArray:
+            return {RepLayoutCmdType::KeyedArray, 0};
+        case LeafForm::Quantised:
+            return {RepLayoutCmdType::Quantised, 0};
+    }
+    return {RepLayoutCmdType::Return, 0};
+}
+
+[[nodiscard]] bool same_quantisation(const Quantisation& left, const Quantisation& right) noexcept {
+    std::uint64_t left_numbers[3]{};
+    std::uint64_t right_numbers[3]{};
+    const std::uint32_t count = quantisation_numbers(left, left_numbers);
+    return left.form == right.form && quantisation_numbers(right, right_numbers) == count &&
+           std::equal(left_numbers, left_numbers + count, right_numbers);
+}
+
+[[nodiscard]] bool is_array(LeafForm form) noexcept {
+    return form == LeafForm::DynamicArray || form == LeafForm::Optional ||
+           form == LeafForm::KeyedArray;
+}
+
+[[nodiscard]] std::string path_of(const std::string& path, std::string_view name) {
+    if (path.empty() || name.empty()) {
+        return path + std::string(name);
+    }
+    return path + "." + std::string(name);
+}
+
+}  // namespace
+
+CompatibleLayoutBuilder::CompatibleLayoutBuilder(const TypeRegistry& registry,
+                                                 const RepLayout* local,
+                                                 const LayoutDescription& description,
+                                                 MemoryResource* resource)
+    : registry_(registry),
+      local_(local),
+      description_(description),
+      layout_(new RepLayout(resource)),
+      last_parent_(no_parent) {
+    layout_->name_ = description.name;
+    layout_->limits_ = description.limits;
+    layout_->is_receive_only_ = true;
+    if (local == nullptr) {
+        return;
+    }
+    layout_->type_ = &local->type();
+    layout_->local_archetype_ = &local->archetype();
+    local_names_ = leaf_names(*local);
+    is_applied_.resize(local->cmds().size());
+    has_begun_.resize(local->parents().size());
+    for (const RepParentCmd& parent : local->parents()) {
+        RepParentCmd copy;  // without the local handles, which nobody may take for the sender's
+        copy.property = parent.property;
+        copy.object_offset = parent.object_offset;
+        copy.array_index = parent.array_index;
+        copy.condition = parent.condition;
+        layout_->parents_.push_back(copy);
+    }
+}
+
+Result<std::unique_ptr<RepLayout>> CompatibleLayoutBuilder::build() {
+    (void)add_list(0, local_ == nullptr ? nullptr : &local_->root(), "");
+    if (error_.code != ErrorCode::Ok) {
+        return error_;
+    }
+    if (local_ != nullptr) {
+        name_unsent(local_->root(), "");
+    }
+    finish_scopes();
+    return std::move(layout_);
+}
+
+std::uint32_t CompatibleLayoutBuilder::add_list(std::uint32_t begin, const RepScope* local,
+                                                const std::string& path) {
+    const auto scope = static_cast<std::uint16_t>(layout_->scopes_.size());
+    RepScope fresh;
+    fresh.cmd_start = CmdIndex{static_cast<std::uint16_t>(layout_->cmds_.size())};
+    layout_->scopes_.push_back(fresh);
+    const LocalLeaves leaves = local_leaves(local);
+    const std::vector<std::uint32_t> ambiguous = ambiguous_checksums(begin);
+    std::uint32_t applied_count = 0;
+    std::uint32_t index = begin;
+    while (description_.cmds[index].form != LeafForm::End) {
+        const DescribedCmd& described = description_.cmds[index];
+        const bool is_ambiguous =
+            std::binary_search(ambiguous.begin(), ambiguous.end(), described.checksum);
+        const RepLayoutCmd* candidate = is_ambiguous ? nullptr : find(described, leaves);
+        applied_count += add_leaf(index, scope, candidate, path_of(path, described.name)) ? 1u : 0u;
+        index = described.end;
+    }
+    RepLayoutCmd end;
+    end.end_cmd = CmdIndex{static_cast<std::uint16_t>(layout_->cmds_.size() + 1)};
+    layout_->cmds_.push_back(end);
+    layout_->element_scopes_.push_back(0);
+    layout_->scopes_[scope].cmd_end = CmdIndex{static_cast<std::uint16_t>(layout_->cmds_.size())};
+    return applied_count;
+}
+
+bool CompatibleLayoutBuilder::add_leaf(std::uint32_t index, std::uint16_t scope,
+                                       const RepLayoutCmd* local, const std::string& path) {
+    const DescribedCmd& described = description_.cmds[index];
+    const std::size_t place = layout_->cmds_.size();
+    const std::size_t diagnostic_count = layout_->diagnostics_.size();
+    RepLayoutCmd cmd;
+    cmd.checksum = described.checksum;
+    cmd.end_cmd = CmdIndex{static_cast<std::uint16_t>(place + 1)};
+    cmd.relative_handle = static_cast<std::uint16_t>(++layout_->scopes_[scope].handle_count);
+    layout_->cmds_.push_back(cmd);
+    layout_->element_scopes_.push_back(0);
+    // An array of nothing that is known here would be a row of default values: none is better.
+    bool is_applied = local != nullptr && (scope != 0 || is_in_row(*local));
+    if (is_array(described.form)) {
+        is_applied = add_element(index, is_applied ? local : nullptr, path);
+    }
+    RepLayoutCmd& added = layout_->cmds_[place];
+    if (is_applied) {
+        fill_applied(*local, added);
+        is_applied_[static_cast<std::size_t>(local - local_->cmds().data())] = true;
+        return true;
+    }
+    fill_skipped(described, added, path);
+    if (local_ != nullptr) {
+        layout_->diagnostics_.resize(diagnostic_count);
+        layout_->diagnostics_.push_back("layout of \"" + layout_->name_ + "\": \"" + path +
+                                        "\" of the sender is not the same here, and is skipped");
+    }
+    return false;
+}
+
+bool CompatibleLayoutBuilder::add_element(std::uint32_t index, const RepLayoutCmd* local,
+                                          const std::string& path) {
+    const std::size_t place = layout_->cmds_.size() - 1;
+    layout_->element_scopes_[place] = static_cast<std::uint16_t>(layout_->scopes_.size());
+    const RepScope* element = nullptr;
+    if (local != nullptr) {
+        element = &local_->element_scope(
+            CmdIndex{static_cast<std::uint16_t>(local - local_->cmds().data())});
+    }
+    const std::uint32_t applied_count = add_list(index + 1, element, path + "[]");
+    layout_->cmds_[place].end_cmd = CmdIndex{static_cast<std::uint16_t>(layout_->cmds_.size())};
+    return applied_count > 0;
+}
+
+void CompatibleLayoutBuilder::fill_applied(const RepLayoutCmd& local, RepLayoutCmd& cmd) const {
+    cmd.object_offset = local.object_offset;
+    cmd.shadow_offset = local.shadow_offset;  // in the local archetype
+    cmd.element_size = local.element_size;
+    cmd.property = local.property;
+    cmd.parent_index = local.parent_index;
+    cmd.type = local.type;
+    cmd.flags = local.flags;
+}
+
+void CompatibleLayoutBuilder::fill_skipped(const DescribedCmd& described, RepLayoutCmd& cmd,
+                                           const std::string& path) {
+    const SkippedForm form = skipped_form(described.form);
+    cmd.type = form.type;
+    cmd.element_size = form.size;
+    cmd.flags = RepLayoutCmdFlags::IsSkipped;
+    cmd.property = skipped_property(described, path);
+}
+
+const Property* CompatibleLayoutBuilder::skipped_property(const DescribedCmd& described,
+                                                          const std::string& path) {
+    auto& properties = layout_->skipped_properties_;
+    if (properties.empty()) {
+        properties.emplace_back();  // of all that need nothing to be read
+    }
+    const bool is_plain = !is_array(described.form) && described.form != LeafForm::Quantised &&
+                          described.form != LeafForm::NetSerializer;
+    if (is_plain) {
+        return &properties.front();
+    }
+    Property property;
+    property.quantisation = described.quantisation;
+    property.array_key = described.array_key;
+    if (is_array(described.form)) {
+        property.kind = described.form == LeafForm::Optional ? PropertyKind::Optional
+                                                             : PropertyKind::DynamicArray;
+    } else if (described.form == LeafForm::NetSerializer) {
+        property.kind = PropertyKind::Struct;
+        property.struct_type = registry_.find(described.struct_name);
+        const bool is_readable = property.struct_type != nullptr &&
+                                 property.struct_type->traits().has_net_serializer &&
+                                 property.struct_type->ops().construct != nullptr &&
+                                 property.struct_type->ops().destroy != nullptr;
+        if (!is_readable && error_.code == ErrorCode::Ok) {
+            error_ = {ErrorCode::IncompatibleLayout,
+                      "layout of \"" + layout_->name_ + "\": \"" + path +
+                          "\" of the sender is a \"" + std::string(described.struct_name) +
+                          "\", a NetSerializer that is not known here, so nothing behind it can "
+                          "be read"};
+        }
+    }
+    properties.push_back(std::move(property));
+    return &properties.back();
+}
+
+CompatibleLayoutBuilder::LocalLeaves CompatibleLayoutBuilder::local_leaves(
+    const RepScope* scope) const {
+    LocalLeaves leaves;
+    if (scope == nullptr) {
+        return leaves;
+    }
+    for (std::uint32_t handle = 1; handle <= scope->handle_count; ++handle) {
+        const CmdIndex index = local_->cmd_of(*scope, RepHandle{handle});
+        leaves.push_back({local_->cmd(index).checksum, index});
+    }
+    std::sort(leaves.begin(), leaves.end(), [](const LocalLeaf& left, const LocalLeaf& right) {
+        return left.checksum != right.checksum ? left.checksum < right.checksum
+                                               : left.index < right.index;
+    });
+    return leaves;
+}
+
+std::vector<std::uint32_t> CompatibleLayoutBuilder::ambiguous_checksums(std::uint32_t begin) const {
+    std::vector<std::uint32_t> checksums;
+    for (std::uint32_t index = begin; description_.cmds[index].form != LeafForm::End;
+         index = description_.cmds[index].end) {
+        checksums.push_back(description_.cmds[index].checksum);
+    }
+    std::sort(checksums.begin(), checksums.end());
+    std::vector<std::uint32_t> ambiguous;
+    for (std::size_t i = 1; i < checksums.size(); ++i) {
+        if (checksums[i] == checksums[i - 1]) {
+            ambiguous.push_back(checksums[i]);
+        }
+    }
+    return ambiguous;
+}
+
+const RepLayoutCmd* CompatibleLayoutBuilder::find(const DescribedCmd& described,
+                                                  const LocalLeaves& leaves) const {
+    const auto range =
+        std::equal_range(leaves.begin(), leaves.end(), LocalLeaf{described.checksum, {}},
+                         [](const LocalLeaf& left, const LocalLeaf& right) {
+                             return left.checksum < right.checksum;
+                         });
+    if (range.second - range.first != 1 || !is_same(described, range.first->index)) {
+        return nullptr;
+    }
+    return &local_->cmd(range.first->index);
+}
+
+bool CompatibleLayoutBuilder::is_same(const DescribedCmd& described, CmdIndex local) const {
+    const RepLayoutCmd& cmd = local_->cmd(local);
+    if (leaf_form_of(cmd) != described.form || local_names_[local.value] != described.name) {
+        return false;
+    }
+    switch (described.form) {
+        case LeafForm::Text:
+            return description_.limits.string_bytes_max <= local_->limits().string_bytes_max;
+        case LeafForm::DynamicArray:
+            return description_.limits.array_count_max <= local_->limits().array_count_max;
+        case LeafForm::KeyedArray:
+            return description_.limits.array_count_max <= local_->limits().array_count_max &&
+                   cmd.property->array_key.size == described.array_key.size &&
+                   cmd.property->array_key.order == described.array_key.order;
+        case LeafForm::NetSerializer:
+            return cmd.property->struct_type->name() == described.struct_name;
+        case LeafForm::Quantised:
+            return same_quantisation(cmd.property->quantisation, described.quantisation);
+        default:
+            return true;
+    }
+}
+
+bool CompatibleLayoutBuilder::is_in_row(const RepLayoutCmd& local) {
+    const std::uint32_t parent = local.parent_index.value;
+    if (parent == last_parent_) {
+        return true;
+    }
+    if (has_begun_[parent]) {
+        return false;
+    }
+    has_begun_[parent] = true;
+    last_parent_ = parent;
+    return true;
+}
+
+void CompatibleLayoutBuilder::name_unsent(const RepScope& scope, const std::string& path) {
+    for (std::uint32_t handle = 1; handle <= scope.handle_count; ++handle) {
+        const CmdIndex index = local_->cmd_of(scope, RepHandle{handle});
+        const std::string name = path_of(path, local_names_[index.value]);
+        if (!is_applied_[index.value]) {
+            layout_->diagnostics_.push_back("layout of \"" + layout_->name_ + "\": \"" + name +
+                                            "\" is not sent like this, and keeps its default");
+        } else if (is_array(local_->cmd(index).type)) {
+            name_unsent(local_->element_scope(index), name + "[]");
+        }
+    }
+}
+
+void CompatibleLayoutBuilder::finish_scopes() {
+    for (RepScope& scope : layout_->scopes_) {
+        scope.first_handle_cmd = static_cast<std::uint32_t>(layout_->handle_cmds_.size());
+        CmdIndex index = scope.cmd_start;
+        while (layout_->cmds_[index.value].type != RepLayoutCmdType::Return) {
+            layout_->handle_cmds_.push_back(index);
+            index = layout_->cmds_[index.value].end_cmd;
+        }
+    }
+}
+
+Result<std::unique_ptr<RepLayout>> RepLayout::create_compatible(
+    const TypeRegistry& registry, const RepLayout* local, std::span<const std::byte> description,
+    LayoutPolicy policy, MemoryResource* resource) {
+    REPLAYOUT_ASSERT(local == nullptr || !local->is_receive_only());
+    Result<LayoutDescription> read = read_layout_description(description);
+    if (!read) {
+        return read.error();
+    }
+    if (local != nullptr && local->name() != read->name) {
+        return Error{ErrorCode::IncompatibleLayout, "layout of \"" + local->name_ +
+                                                        "\": the sender describes a \"" +
+                                                        std::string(read->name) + "\""};
+    }
+    auto layout = CompatibleLayoutBuilder(registry, local, *read, resource).build();
+    if (!layout || policy == LayoutPolicy::SkipUnknown) {
+        return layout;
+    }
+    const std::string name(read->name);
+    if (local == nullptr) {
+        return Error{ErrorCode::IncompatibleLayout,
+                     "layout of \"" + name + "\": the class is not known here"};
+    }
+    const Vector<std::byte> ours = describe_layout(*local, resource);
+    if (!std::equal(ours.begin(), ours.end(), description.begin(), description.end())) {
+        const auto& diagnostics = (*layout)->diagnostics_;
+        return Error{ErrorCode::IncompatibleLayout,
+                     diagnostics.empty()
+                         ? "layout of \"" + name + "\": order or limits are not the sender's"
+                         : diagnostics.front()};
+    }
+    return layout;
+}
+
+}  // namespace replayout
