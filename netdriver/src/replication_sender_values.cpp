@@ -105,8 +105,8 @@ void ReplicationSender::note_lost_while_paused(std::uint32_t index, const RepRan
     for (PausedValue& paused : extra->second.paused) {
         const RepHandle handle{paused.handles.handle_begin};
         // An atomic group went out with all that was not certain to have arrived.
-        const bool is_array_alone = is_array(layout, handle) &&
-                                    layout.find_group(layout.root(), handle) == nullptr;
+        const bool is_array_alone =
+            is_array(layout, handle) && layout.find_group(layout.root(), handle) == nullptr;
         if (is_array_alone && range.contains(handle)) {
             paused.lost = hull(paused.lost, lost);
         }
