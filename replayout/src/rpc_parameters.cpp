@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <replayout/keyed_array.h>
 #include <replayout/rpc_parameters.h>
 
 #include "struct_value.h"
@@ -16,10 +17,35 @@ constexpr std::size_t pooled_bytes_max = 256 * 1024;
     return {state.version(), OwedVersions(), {}};
 }
 
+[[nodiscard]] bool holds_structs(const RepLayout& layout, const RepScope& scope,
+                                 ConstObjectBuffer object, ConstShadowBuffer shadow);
+
+/// The same of the elements of an array, whose shadow lies in the object's order; items of a fast
+/// array that nobody marked are not in it.
+[[nodiscard]] bool elements_hold_structs(const RepLayout& layout, CmdIndex index,
+                                         ConstObjectBuffer object, ConstShadowBuffer shadow) {
+    const RepLayoutCmd& cmd = layout.cmd(index);
+    const RepScope& element = layout.element_scope(index);
+    const bool is_keyed = cmd.type == RepLayoutCmdType::KeyedArray;
+    const auto* keyed = is_keyed ? &shadow_value<ShadowKeyedArray>(shadow) : nullptr;
+    const ShadowArray& array = is_keyed ? keyed->elements : shadow_value<ShadowArray>(shadow);
+    const auto* from = static_cast<const std::byte*>(cmd.property->array.data(object.data()));
+    for (std::uint32_t i = 0; i < array.count; ++i, from += cmd.element_size) {
+        while (is_keyed && key_of_element(cmd.property->array_key, from) != keyed->items[i].key) {
+            from += cmd.element_size;
+        }
+        const ConstShadowBuffer kept(array.elements + std::size_t{i} * element.shadow_size);
+        if (!holds_structs(layout, element, ConstObjectBuffer(from), kept)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /// Whether the shadow took every struct with a NetSerializer as it is. One that cannot be sent, as
 /// a map of too many entries, passes for unchanged there.
-[[nodiscard]] bool holds_structs(const RepLayout& layout, const RepScope& scope,
-                                 ConstObjectBuffer object, ConstShadowBuffer shadow) {
+bool holds_structs(const RepLayout& layout, const RepScope& scope, ConstObjectBuffer object,
+                   ConstShadowBuffer shadow) {
     for (std::uint32_t handle = 1; handle <= scope.handle_count; ++handle) {
         const CmdIndex index = layout.cmd_of(scope, RepHandle{handle});
         const RepLayoutCmd& cmd = layout.cmd(index);
@@ -29,19 +55,8 @@ constexpr std::size_t pooled_bytes_max = 256 * 1024;
             !structs_identical(*cmd.property->struct_type, kept.data(), from.data())) {
             return false;
         }
-        if (cmd.type != RepLayoutCmdType::DynamicArray) {
-            continue;
-        }
-        const RepScope& element = layout.element_scope(index);
-        const auto& array = shadow_value<ShadowArray>(kept);
-        const auto* elements = static_cast<const std::byte*>(cmd.property->array.data(from.data()));
-        for (std::uint32_t i = 0; i < array.count; ++i) {
-            if (!holds_structs(
-                    layout, element,
-                    ConstObjectBuffer(elements + std::size_t{i} * cmd.element_size),
-                    ConstShadowBuffer(array.elements + std::size_t{i} * element.shadow_size))) {
-                return false;
-            }
+        if (is_array(cmd.type) && !elements_hold_structs(layout, index, from, kept)) {
+            return false;
         }
     }
     return true;
