@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace replayout {
 
@@ -120,7 +121,16 @@ bool ReplicationSender::is_settled() const noexcept {
 void ReplicationSender::process_prioritized_actors() {
     grow();
     context_.receiver = this;
-    for (std::uint32_t index = pending_.next(0); index != BitRow::no_bit;
+    // In turn: if each flush began with the same objects, those behind them would never be sent
+    // while the window is full.
+    const std::uint32_t first = std::exchange(first_index_, 0);
+    if (replicate_pending(first, objects_.slot_count())) {
+        (void)replicate_pending(0, first);
+    }
+}
+
+bool ReplicationSender::replicate_pending(std::uint32_t begin, std::uint32_t end) {
+    for (std::uint32_t index = pending_.next(begin); index < end;
          index = pending_.next(index + 1)) {
         if (objects_.at(index) == nullptr) {
             pending_.clear(index);
@@ -130,9 +140,11 @@ void ReplicationSender::process_prioritized_actors() {
             context_.type_counters = &settings_.type_counters[objects_.at(index)->layout_number()];
         }
         if (replicate_actor(index) == Outcome::WindowFull) {
-            return;
+            first_index_ = index;
+            return false;
         }
     }
+    return true;
 }
 
 void ReplicationSender::validate_pairs() {

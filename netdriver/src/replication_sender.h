@@ -127,6 +127,9 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     // ReceiverIds: the client has what it acknowledged the open of.
     [[nodiscard]] bool is_mapped(NetGUID guid) const override;
 
+    /// Replicates what is pending from slot `begin` to `end`. False: the window is full, and the
+    /// next flush begins where this one stopped.
+    [[nodiscard]] bool replicate_pending(std::uint32_t begin, std::uint32_t end);
     [[nodiscard]] Outcome replicate_actor(std::uint32_t index);
     [[nodiscard]] Outcome open_channel(std::uint32_t index);
     [[nodiscard]] Outcome replicate_properties(std::uint32_t index);
@@ -215,6 +218,7 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     std::optional<PairValidator> validator_;
     ChangeMask hidden_;  // scratch of the validation
     std::uint32_t closing_count_ = 0;
+    std::uint32_t first_index_ = 0;  // where the next flush begins
     std::array<std::byte, PacketBuilder::packet_bytes_limit> body_;
 };
 
