@@ -12,16 +12,14 @@
 //     CHECK(game.value_on(owner, sentry, LifetimeCondition::OwnerOnly) == 7);
 #pragma once
 
-#include <replayout/netdriver/net_driver.h>
-#include <replayout/netdriver/simulated_network.h>
 #include <replayout/reflection/reflection.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <string>
-#include <vector>
+
+#include "support/class_game.h"
 
 namespace replayout::test {
 
@@ -32,50 +30,30 @@ struct Sentry {
     std::string secret;
 };
 
+[[nodiscard]] Result<const Type*> build_sentry(TypeRegistry& registry);
+
 struct SentryGameOptions {
     LinkSettings link;
     std::uint64_t seed = 1;
     bool is_sharing = true;
 };
 
-class SentryGame {
+class SentryGame : public ClassGame<Sentry> {
   public:
     explicit SentryGame(const SentryGameOptions& options = {});
-    ~SentryGame();
 
-    [[nodiscard]] NetDriver& driver();
-    [[nodiscard]] SimulatedNetwork& network() noexcept { return network_; }
-
-    std::size_t join();
-    [[nodiscard]] static constexpr PeerId peer_of(std::size_t client) noexcept {
-        return {client + 2};
+    [[nodiscard]] Sentry& sentry(ObjectHandle sentry) { return object(sentry); }
+    [[nodiscard]] std::int32_t& value(ObjectHandle sentry, LifetimeCondition condition) {
+        return object(sentry).values[static_cast<std::size_t>(condition)];
     }
-
-    ObjectHandle add();
-    [[nodiscard]] NetObjectId id_of(ObjectHandle sentry) const { return ids_.at(sentry); }
-    [[nodiscard]] Sentry& sentry(ObjectHandle sentry);
-    [[nodiscard]] std::int32_t& value(ObjectHandle sentry, LifetimeCondition condition);
     /// What a client has; it must have the object.
-    [[nodiscard]] const Sentry& sentry_on(std::size_t client, ObjectHandle sentry);
+    [[nodiscard]] const Sentry& sentry_on(std::size_t client, ObjectHandle sentry) {
+        return object_on(client, sentry);
+    }
     [[nodiscard]] std::int32_t value_on(std::size_t client, ObjectHandle sentry,
-                                        LifetimeCondition condition);
-
-    void tick();
-    /// Ticks until nothing is owed or under way. False: it does not come to that.
-    [[nodiscard]] bool settle();
-
-  private:
-    class World;
-    struct Host;
-
-    SentryGameOptions options_;
-    TypeRegistry registry_;
-    std::unique_ptr<RepLayout> layout_;
-    SimulatedNetwork network_;
-    NetTime now_;
-    std::unique_ptr<Host> server_;
-    std::vector<std::unique_ptr<Host>> clients_;
-    std::map<ObjectHandle, NetObjectId> ids_;
+                                        LifetimeCondition condition) {
+        return sentry_on(client, sentry).values[static_cast<std::size_t>(condition)];
+    }
 };
 
 }  // namespace replayout::test
