@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+//
+// What of a description is checked property by property.
+#pragma once
+
+#include <replayout/reflection/type.h>
+
+#include "culprit.h"
+
+#include <cstdint>
+
+namespace replayout {
+
+class TypeRegistry;
+
+namespace detail {
+
+/// A size and an alignment that a type can have.
+[[nodiscard]] Status check_size(const Culprit& culprit, std::uint32_t size,
+                                std::uint32_t alignment);
+/// Operations say which size and alignment they are made for; when there are any, both must fit.
+[[nodiscard]] Status check_ops(const Culprit& culprit, const TypeOps& ops, std::uint32_t size);
+
+/// One property of `type`: its value, its place, its key, its condition, its notify.
+[[nodiscard]] Status check_property(const TypeRegistry& registry, const TypeDescription& type,
+                                    const Property& property, const Culprit& culprit);
+
+/// Where a property ends, one past its last byte. Exact: 32 bits times 32 bits plus 32 bits fit.
+[[nodiscard]] inline std::uint64_t end_of(const Property& property) noexcept {
+    return property.offset + std::uint64_t{property.size} * property.array_dim;
+}
+
+}  // namespace detail
+}  // namespace replayout
