@@ -27,7 +27,7 @@
 //   serve all receivers in the same state, by one call.
 // * old state + bits = value: the receiver's value is then identical (operator==, Identical).
 // * Reading takes exactly the bits that were written. It answers false for bits that no writer of
-//   its kind makes; the block is malformed then.
+//   its kind makes; the block is malformed then. What it takes it bounds (NetArchive::spend).
 // * Writing answers false where there is nothing to send; it is not asked again for that base until
 //   the value changes. So does the engine where the new state is_state_equal to the old.
 // * A value that cannot be written fails the archive: it is left out, logged and counted
