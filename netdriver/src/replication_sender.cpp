@@ -35,6 +35,8 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       pairs_(Allocator<SendingRepState>(resource_)),
       pending_(resource_),
       extras_(Allocator<std::pair<std::uint32_t, PairExtra>>(resource_)),
+      deltas_(Allocator<std::pair<std::uint32_t, DeltaStates>>(resource_)),
+      missed_(Allocator<RepHandle>(resource_)),
       unmapped_(resource_),
       hidden_(validation_resource_) {}
 
@@ -103,6 +105,7 @@ void ReplicationSender::object_removed(std::uint32_t index) {
         sequence = extra->second.next_sequence;
         extras_.erase(extra);
     }
+    deltas_.erase(index);
     BunchHeader header;
     header.channel = ObjectStore::channel_of(index);
     header.is_close = true;
@@ -157,6 +160,9 @@ void ReplicationSender::validate_pairs() {
         const ChangelistState& state = objects_.at(index)->changelist_state();
         const ObjectConditions::Receiver receiver = receiver_of(index);
         state.collect_owed(position_of(index), receiver, excused);
+        if (const DeltaStates* deltas = deltas_of(index)) {
+            deltas->remove_held(state, excused);
+        }
         hidden_.reset(state.layout().handle_count());
         state.conditions().add_hidden(receiver.passing, hidden_);
         const auto extra = extras_.find(index);
@@ -263,6 +269,9 @@ void ReplicationSender::collect_owed(std::uint32_t index, const OwedVersions& po
     } else {
         state.collect_owed(position, receiver_of(index), owed);
     }
+    if (const DeltaStates* deltas = deltas_of(index)) {
+        deltas->remove_held(state, owed);
+    }
     const auto extra = extras_.find(index);
     if (extra != extras_.end()) {
         for (const PausedValue& paused : extra->second.paused) {
@@ -276,6 +285,7 @@ void ReplicationSender::collect_owed(std::uint32_t index, const OwedVersions& po
 
 ReplicationSender::Outcome ReplicationSender::replicate_properties(std::uint32_t index) {
     SendingRepState& pair = pairs_[index];
+    context_.delta_states = deltas_of(index);
     const Version version = objects_.at(index)->changelist_state().version();
     const auto extra = extras_.find(index);
     const bool has_turned_on = extra != extras_.end() && !extra->second.turned_on.is_empty();
@@ -375,6 +385,9 @@ void ReplicationSender::add_record(const SentRecord& record) {
     packets_.add_record() = record;
     if (objects_.at(index)->changelist_state().layout().needs_held_version()) {
         extra_of(index).in_flight.sent(record.versions);
+    }
+    if (DeltaStates* deltas = deltas_of(index)) {
+        deltas->block_sent(context_.scratch.deltas);
     }
 }
 
@@ -538,6 +551,7 @@ void ReplicationSender::widen_lost_range(std::uint32_t index, const RepRange& ra
 void ReplicationSender::record_delivered(const SentRecord& record) {
     pairs_[record.object_index].delivered();
     resolve_record(record.object_index);
+    resolve_deltas(record.object_index, true);
     if (validator_) {
         validator_->block_delivered(record.object_index);
     }
@@ -559,6 +573,7 @@ void ReplicationSender::record_lost(const SentRecord& record) {
     pair.lose(record.versions);
     set_initial(pair, is_initial(pair) || record.is_initial);
     pending_.set(record.object_index);
+    resolve_deltas(record.object_index, false);
 }
 
 void ReplicationSender::bunch_delivered(const BunchTag& tag) {
@@ -606,6 +621,9 @@ void ReplicationSender::bunch_lost(const BunchTag& tag) {
     const auto extra = extras_.find(tag.object_index);
     if (extra != extras_.end()) {
         extra->second.lost_range = RepRange();
+    }
+    if (const auto deltas = deltas_.find(tag.object_index); deltas != deltas_.end()) {
+        deltas->second.restart();
     }
     pending_.set(tag.object_index);
 }

@@ -183,6 +183,12 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     [[nodiscard]] ObjectConditions::Receiver receiver_of(std::uint32_t index) const;
     void turn_on(std::uint32_t index, LifetimeConditionSet turned_on);
     [[nodiscard]] PairExtra& extra_of(std::uint32_t index);
+    /// Of a layout that has deltas; null of any other.
+    [[nodiscard]] DeltaStates* deltas_of(std::uint32_t index);
+    /// The oldest block of the pair is no more under way.
+    void resolve_deltas(std::uint32_t index, bool is_delivered);
+    /// What the client lacks of its deltas is owed again.
+    void owe_missed_deltas(std::uint32_t index);
 
     [[nodiscard]] static ChannelState channel_state(const SendingRepState& pair) noexcept;
     static void set_channel_state(SendingRepState& pair, ChannelState state) noexcept;
@@ -213,7 +219,9 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     MemoryResource* validation_resource_;
     Vector<SendingRepState> pairs_;  // by object index
     BitRow pending_;
-    FlatMap<std::uint32_t, PairExtra> extras_;  // by object index
+    FlatMap<std::uint32_t, PairExtra> extras_;    // by object index
+    FlatMap<std::uint32_t, DeltaStates> deltas_;  // by object index
+    Vector<RepHandle> missed_;                    // scratch: deltas that were not taken
     UnmappedValues unmapped_;
     std::optional<PairValidator> validator_;
     ChangeMask hidden_;  // scratch of the validation

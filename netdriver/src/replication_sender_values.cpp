@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Values that do not go the way of the others: those that are too large for a packet, and those
-// that wait for an object.
+// Values that do not go the way of the others: those that are too large for a packet, those that
+// wait for an object, and deltas.
 #include "replication_sender.h"
 
 #include <algorithm>
@@ -53,6 +53,9 @@ bool ReplicationSender::send_large_value(std::uint32_t index, const OwedVersions
     REPLAYOUT_ASSERT(result == SendResult::Whole);
     (void)result;
     note_sent_values(index, handles);
+    if (DeltaStates* deltas = deltas_of(index)) {
+        deltas->value_sent(context_.scratch.deltas);
+    }
     BunchHeader header;
     header.channel = ObjectStore::channel_of(index);
     PairExtra& extra = extra_of(index);
@@ -139,6 +142,10 @@ void ReplicationSender::resume_value(std::uint32_t index, const PausedValue& val
         widen_lost_range(index, value.handles);
         pair.return_unsent({missed, {}});
     }
+    if (const auto deltas = deltas_.find(index); deltas != deltas_.end()) {
+        deltas->second.value_delivered(RepHandle{value.handles.handle_begin}, missed_);
+        owe_missed_deltas(index);
+    }
     pending_.set(index);
     // What it named may have come while it was paused.
     const auto is_ready = [&](const UnmappedValues::Entry& entry) {
@@ -173,6 +180,9 @@ void ReplicationSender::note_sent_values(std::uint32_t index, const RepRange& ha
     };
     while (unmapped_.take(is_outdated)) {
     }
+    if (DeltaStates* deltas = deltas_of(index)) {
+        deltas->note_unchanged(scratch.unchanged);
+    }
     for (const UnmappedValue& value : scratch.unmapped) {
         unmapped_.add({value.guid, index, value.handle});
     }
@@ -180,6 +190,31 @@ void ReplicationSender::note_sent_values(std::uint32_t index, const RepRange& ha
         if (validator_) {
             validator_->value_left_out(index, handle);
         }
+    }
+}
+
+DeltaStates* ReplicationSender::deltas_of(std::uint32_t index) {
+    if (!objects_.at(index)->changelist_state().layout().has_delta_structs()) {
+        return nullptr;
+    }
+    const auto found = deltas_.find(index);
+    return found != deltas_.end() ? &found->second
+                                  : &deltas_.emplace(index, DeltaStates(resource_)).first->second;
+}
+
+void ReplicationSender::resolve_deltas(std::uint32_t index, bool is_delivered) {
+    const auto deltas = deltas_.find(index);
+    if (deltas != deltas_.end()) {
+        deltas->second.block_resolved(is_delivered, missed_);
+        owe_missed_deltas(index);
+    }
+}
+
+void ReplicationSender::owe_missed_deltas(std::uint32_t index) {
+    while (!missed_.empty()) {
+        const RepHandle handle = missed_.back();
+        missed_.pop_back();
+        owe_again(index, handle);
     }
 }
 

@@ -274,6 +274,7 @@ void ReplicationServer::server_replicate_actors() {
     }
     context_.receiver = nullptr;
     context_.type_counters = nullptr;
+    context_.delta_states = nullptr;
     changed_.clear_all();
 }
 

@@ -93,14 +93,16 @@ Status check_traits(const TypeDescription& type, const Culprit& culprit) {
         return culprit.refuse(ErrorCode::ConflictingTraits,
                               {"promises both NetSerializer and NetDeltaSerializer"});
     }
-    if (!traits.has_net_serializer) {
+    if (!traits.has_net_serializer && !traits.has_net_delta_serializer) {
         return {};
     }
     // Such a struct is one value to the engine: its shadow is a copy of it, compared as a whole.
     const TypeOps& ops = type.ops;
-    const auto missing = [&culprit](std::string_view operation) {
+    const std::string_view name =
+        traits.has_net_serializer ? "NetSerializer" : "NetDeltaSerializer";
+    const auto missing = [&culprit, name](std::string_view operation) {
         return culprit.refuse(ErrorCode::MissingOperation,
-                              {"promises NetSerializer and cannot be ", operation});
+                              {"promises ", name, " and cannot be ", operation});
     };
     if (ops.copy_construct == nullptr) {
         return missing("copy-constructed");

@@ -58,7 +58,9 @@ std::uint32_t nesting_depth(const Property& property) noexcept {
     }
     // A struct that serializes itself is one value for the engine, whatever it holds.
     const Type& struct_type = *value->struct_type;
-    return depth + 1 + (struct_type.traits().has_net_serializer ? 0 : struct_type.nesting_depth());
+    const bool is_one_value =
+        struct_type.traits().has_net_serializer || struct_type.traits().has_net_delta_serializer;
+    return depth + 1 + (is_one_value ? 0 : struct_type.nesting_depth());
 }
 
 }  // namespace replayout

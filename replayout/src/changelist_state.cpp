@@ -97,7 +97,7 @@ void ChangelistState::note_changes(ReplicationCounters& counters) {
         ++counters.properties_changed;
         const RepLayoutCmd& cmd =
             layout_->cmd(layout_->cmd_of(layout_->root(), RepHandle{bit + 1}));
-        if (!is_array(cmd.type)) {
+        if (has_previous_values(cmd.type)) {
             previous_.finish_change(cmd, shadow() + cmd.shadow_offset);
         }
     }

@@ -61,7 +61,9 @@ void before_change(const CompareContext& context, const RepLayoutCmd& cmd, Const
     if (structs_identical(type, object.data(), shadow.data())) {
         return false;
     }
-    before_change(context, cmd, shadow);
+    if (has_previous_values(cmd.type)) {
+        before_change(context, cmd, shadow);
+    }
     copy_struct(type, shadow.data(), object.data());
     return true;
 }
@@ -136,6 +138,7 @@ void before_change(const CompareContext& context, const RepLayoutCmd& cmd, Const
         case RepLayoutCmdType::Object:
             return update_object(context, cmd, from, to);
         case RepLayoutCmdType::NetSerializeStruct:
+        case RepLayoutCmdType::NetDeltaStruct:
             return update_struct(context, cmd, from, to);
         case RepLayoutCmdType::DynamicArray:
             return update_array(context, index, from, to);

@@ -43,6 +43,8 @@ struct SkippedForm {
             return {RepLayoutCmdType::Object, 0};
         case LeafForm::NetSerializer:
             return {RepLayoutCmdType::NetSerializeStruct, 0};
+        case LeafForm::NetDeltaSerializer:
+            return {RepLayoutCmdType::NetDeltaStruct, 0};
         case LeafForm::DynamicArray:
         case LeafForm::Optional:
             return {RepLayoutCmdType::DynamicArray, 0};
@@ -305,6 +307,7 @@ bool CompatibleLayoutBuilder::is_same(const DescribedCmd& described, CmdIndex lo
                    cmd.property->array_key.size == described.array_key.size &&
                    cmd.property->array_key.order == described.array_key.order;
         case LeafForm::NetSerializer:
+        case LeafForm::NetDeltaSerializer:
             return cmd.property->struct_type->name() == described.struct_name;
         case LeafForm::Quantised:
             return same_quantisation(cmd.property->quantisation, described.quantisation);

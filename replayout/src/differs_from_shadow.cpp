@@ -107,6 +107,7 @@ namespace {
             return cmd.property->reference.get(from.data()) !=
                    shadow_value<ShadowReference>(to).object;
         case RepLayoutCmdType::NetSerializeStruct:
+        case RepLayoutCmdType::NetDeltaStruct:
             return !structs_identical(*cmd.property->struct_type, from.data(), to.data());
         case RepLayoutCmdType::DynamicArray:
             return array_differs(layout, index, from, to);

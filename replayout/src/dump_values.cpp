@@ -151,6 +151,7 @@ std::string text_of_leaf(const RepLayout& layout, CmdIndex index, ConstShadowBuf
         case RepLayoutCmdType::Object:
             return "id " + std::to_string(shadow_value<ShadowReference>(leaf).guid.value);
         case RepLayoutCmdType::NetSerializeStruct:
+        case RepLayoutCmdType::NetDeltaStruct:
             return "a struct " + std::string(cmd.property->struct_type->name());
         case RepLayoutCmdType::DynamicArray:
             return text_of_array(layout, index, leaf);

@@ -72,7 +72,8 @@ class LeafNamer {
 
     void add_property(const Property& property, const std::string& name, const KeyLocation& place) {
         if (property.kind == PropertyKind::Struct &&
-            !property.struct_type->traits().has_net_serializer) {
+            !property.struct_type->traits().has_net_serializer &&
+            !property.struct_type->traits().has_net_delta_serializer) {
             add_members(*property.struct_type, name.empty() ? name : name + ".", place);
             return;
         }
@@ -121,7 +122,7 @@ class DescriptionReader {
         std::uint32_t count = 0;
         for (;;) {
             const std::uint64_t form = reader_.read_bits(8);
-            if (form > static_cast<std::uint64_t>(LeafForm::KeyedArray)) {
+            if (form > static_cast<std::uint64_t>(LeafForm::NetDeltaSerializer)) {
                 refuse("has a leaf of a form that is not known here");
             } else if (description_.cmds.size() >= cmd_count_max) {
                 refuse("has too many leaves");
@@ -147,6 +148,12 @@ class DescriptionReader {
         switch (cmd.form) {
             case LeafForm::NetSerializer:
                 cmd.struct_name = read_text(reader_);
+                return;
+            case LeafForm::NetDeltaSerializer:
+                cmd.struct_name = read_text(reader_);
+                if (depth > 0) {
+                    refuse("has a NetDeltaSerializer inside of an array");
+                }
                 return;
             case LeafForm::KeyedArray:
                 read_key(cmd.array_key, depth);
@@ -278,6 +285,8 @@ LeafForm leaf_form_of(const RepLayoutCmd& cmd) noexcept {
             return LeafForm::Reference;
         case RepLayoutCmdType::NetSerializeStruct:
             return LeafForm::NetSerializer;
+        case RepLayoutCmdType::NetDeltaStruct:
+            return LeafForm::NetDeltaSerializer;
         case RepLayoutCmdType::DynamicArray:
             return cmd.property->kind == PropertyKind::Optional ? LeafForm::Optional
                                                                 : LeafForm::DynamicArray;
@@ -336,7 +345,7 @@ void write_layout_description(const RepLayout& layout, BitWriter& writer) {
         }
         writer.write_bits(cmd.checksum, 32);
         write_text(writer, names[i]);
-        if (form == LeafForm::NetSerializer) {
+        if (form == LeafForm::NetSerializer || form == LeafForm::NetDeltaSerializer) {
             write_text(writer, cmd.property->struct_type->name());
         } else if (form == LeafForm::KeyedArray) {
             writer.write_bits(cmd.property->array_key.size, 8);

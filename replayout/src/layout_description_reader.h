@@ -27,6 +27,7 @@ enum class LeafForm : std::uint8_t {
     Optional,
     Quantised,
     KeyedArray,
+    NetDeltaSerializer,
 };
 
 [[nodiscard]] LeafForm leaf_form_of(const RepLayoutCmd& cmd) noexcept;
@@ -37,7 +38,7 @@ struct DescribedCmd {
     std::uint32_t checksum = 0;
     std::uint32_t end = 0;  ///< one past it and, of an array, its element
     std::string_view name;
-    std::string_view struct_name;  ///< form NetSerializer
+    std::string_view struct_name;  ///< of a struct
     Quantisation quantisation;     ///< form Quantised
     ArrayKey array_key;            ///< form KeyedArray: size and order
 };

@@ -3,7 +3,7 @@
 #include <replayout/materialized_shadow.h>
 
 #include <replayout/keyed_array.h>
-#include <replayout/net_archive.h>
+#include <replayout/net_delta.h>
 #include <replayout/quantise.h>
 
 #include "struct_value.h"
@@ -21,11 +21,13 @@ namespace {
 class BlockDecoder {
   public:
     BlockDecoder(const RepLayout& layout, const ShadowMemory& memory, PackageMap& package_map,
-                 MemoryResource* resource, std::span<const std::byte> block)
+                 MemoryResource* resource, FlatMap<std::uint32_t, Version>& delta_versions,
+                 std::span<const std::byte> block)
         : layout_(layout),
           memory_(memory),
           package_map_(package_map),
           resource_(resource),
+          delta_versions_(delta_versions),
           reader_(block) {}
 
     [[nodiscard]] bool decode(ShadowBuffer object) {
@@ -72,6 +74,8 @@ class BlockDecoder {
                 return;
             case RepLayoutCmdType::NetSerializeStruct:
                 return decode_struct(*layout_.cmd(index).property->struct_type, leaf);
+            case RepLayoutCmdType::NetDeltaStruct:
+                return decode_delta(layout_.cmd(index), leaf);
             case RepLayoutCmdType::DynamicArray:
                 return decode_array(index, shadow_value<ShadowArray>(leaf));
             case RepLayoutCmdType::KeyedArray:
@@ -138,6 +142,23 @@ class BlockDecoder {
         bool ok = true;
         (void)type.traits().net_serialize(leaf.data(), archive, &package_map_, ok);
         if (!ok) {
+            reader_.fail();
+        }
+    }
+
+    void decode_delta(const RepLayoutCmd& cmd, ShadowBuffer leaf) {
+        const std::uint64_t to = reader_.read_packed_uint();
+        const std::uint64_t from = to - reader_.read_packed_uint();
+        const std::uint64_t bit_count = reader_.read_packed_uint();
+        Version& held = delta_versions_[cmd.relative_handle];
+        if (from != held) {
+            reader_.skip_bits(bit_count);
+            return;
+        }
+        held = static_cast<Version>(to);
+        NetArchive archive(reader_);
+        NetDeltaInfo info(archive, package_map_);
+        if (!cmd.property->struct_type->traits().net_delta_serialize(leaf.data(), info)) {
             reader_.fail();
         }
     }
@@ -247,6 +268,7 @@ class BlockDecoder {
     const ShadowMemory& memory_;
     PackageMap& package_map_;
     MemoryResource* resource_;
+    FlatMap<std::uint32_t, Version>& delta_versions_;
     BitReader reader_;
 };
 
@@ -305,6 +327,8 @@ class ValueComparer {
                        shadow_value<ShadowReference>(right).guid;
             case RepLayoutCmdType::NetSerializeStruct:
                 return equal_structs(*cmd.property->struct_type, left, right);
+            case RepLayoutCmdType::NetDeltaStruct:
+                return structs_identical(*cmd.property->struct_type, left.data(), right.data());
             case RepLayoutCmdType::DynamicArray:
                 return equal_arrays(layout_.element_scope(index), shadow_value<ShadowArray>(left),
                                     shadow_value<ShadowArray>(right));
@@ -386,12 +410,17 @@ class ValueComparer {
 
 MaterializedShadow::MaterializedShadow(const RepLayout& layout, PackageMap& package_map,
                                        MemoryResource* resource)
-    : layout_(&layout), package_map_(&package_map), resource_(resource), values_(layout, resource) {
+    : layout_(&layout),
+      package_map_(&package_map),
+      resource_(resource),
+      values_(layout, resource),
+      delta_versions_(Allocator<std::pair<std::uint32_t, Version>>(resource)) {
     values_.memory().copy(layout.root(), values_.buffer(), layout.archetype().buffer());
 }
 
 bool MaterializedShadow::apply(std::span<const std::byte> block) {
-    BlockDecoder decoder(*layout_, values_.memory(), *package_map_, resource_, block);
+    BlockDecoder decoder(*layout_, values_.memory(), *package_map_, resource_, delta_versions_,
+                         block);
     return decoder.decode(values_.buffer());
 }
 

@@ -5,6 +5,7 @@
 #include <replayout/quantise.h>
 #include <replayout/utf8.h>
 
+#include "delta_reader.h"
 #include "struct_reader.h"
 
 #include <algorithm>
@@ -102,6 +103,8 @@ bool PropertyReader::read_value(CmdIndex index, const Place& place) {
             return read_object(cmd, place, memory);
         case RepLayoutCmdType::NetSerializeStruct:
             return read_struct(cmd, place, memory);
+        case RepLayoutCmdType::NetDeltaStruct:
+            return read_delta(cmd, place, memory);
         case RepLayoutCmdType::DynamicArray:
             return read_array(index, place, memory);
         case RepLayoutCmdType::KeyedArray:
@@ -218,6 +221,18 @@ bool PropertyReader::read_struct(const RepLayoutCmd& cmd, const Place& place, st
         return false;
     }
     return structs.apply(cmd, reader_, memory, place.path, *state_);
+}
+
+bool PropertyReader::read_delta(const RepLayoutCmd& cmd, const Place& place, std::byte* memory) {
+    DeltaReader deltas(context_);
+    if (!is_checking()) {
+        return deltas.apply(cmd, reader_, memory, *state_);
+    }
+    const bool is_known = place.present != nullptr && !is_skipped(cmd);
+    const Version held =
+        is_known ? present_state_->delta_version(RepHandle{cmd.relative_handle}) : 0;
+    deltas.check(cmd, reader_, is_known ? place.present + cmd.object_offset.value : nullptr, held);
+    return false;
 }
 
 bool PropertyReader::check_count(const RepLayoutCmd& cmd, std::size_t old_count,

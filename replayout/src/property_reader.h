@@ -43,13 +43,15 @@ class NotifyQueue {
 
 class PropertyReader {
   public:
-    /// To check what is to be applied to `object`. Null: to nothing, so that nothing will grow.
+    /// To check what is to be applied to `object`, of which `state` is known. Null: to nothing, so
+    /// that nothing will grow.
     PropertyReader(const RepLayout& layout, BitReader& reader, ReceiveContext& context,
-                   const std::byte* object) noexcept
+                   const std::byte* object, const ReceivingRepState* state) noexcept
         : layout_(layout),
           reader_(reader),
           context_(context),
           present_(object),
+          present_state_(state),
           is_skipping_(object == nullptr) {}
 
     /// To apply.
@@ -87,6 +89,7 @@ class PropertyReader {
     bool read_string(const RepLayoutCmd& cmd, std::byte* memory);
     bool read_object(const RepLayoutCmd& cmd, const Place& place, std::byte* memory);
     bool read_struct(const RepLayoutCmd& cmd, const Place& place, std::byte* memory);
+    bool read_delta(const RepLayoutCmd& cmd, const Place& place, std::byte* memory);
     bool read_array(CmdIndex index, const Place& place, std::byte* array);
     bool read_keyed_array(CmdIndex index, const Place& place, std::byte* array);
     bool check_count(const RepLayoutCmd& cmd, std::size_t old_count, std::uint64_t count);
@@ -102,6 +105,7 @@ class PropertyReader {
     BitReader& reader_;
     ReceiveContext& context_;
     const std::byte* present_ = nullptr;
+    const ReceivingRepState* present_state_ = nullptr;
     bool is_skipping_ = false;
     std::byte* object_ = nullptr;
     ReceivingRepState* state_ = nullptr;

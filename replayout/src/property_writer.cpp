@@ -200,14 +200,21 @@ void PropertyWriter::write_value(RepHandle handle, BitWriter& writer) {
         if (const SharedPiece* piece = build_shared_serialization(handle, index)) {
             state_.shared().write(*piece, writer);
             note_bits(handle, piece->bit_count);
+            if (is_delta(index)) {
+                note_delta(handle);
+            }
         }
         return;
     }
     context_.counters.values_unshared += context_.is_sharing ? 1 : 0;
     count_call(handle, context_.is_sharing ? EncodeReason::NotShared : EncodeReason::SharingOff);
     const std::size_t begin = writer.bit_count();
+    has_failed_ = false;
     encode(index, state_.shadow(), writer);
     note_bits(handle, writer.bit_count() - begin);
+    if (is_delta(index) && !has_failed_) {
+        note_delta(handle);
+    }
 }
 
 std::size_t PropertyWriter::measure(RepHandle handle) {
@@ -249,7 +256,8 @@ const SharedPiece* PropertyWriter::build_shared_serialization(RepHandle handle, 
         }
         return piece;
     }
-    count_call(handle, is_array(index) ? reason_of_array_miss(handle) : reason_of_miss(handle));
+    count_call(handle, is_array(index) || is_delta(index) ? reason_of_array_miss(handle)
+                                                          : reason_of_miss(handle));
     const Version version = state_.last_changed(handle);
     has_failed_ = false;
     const BitWriter bits = encode_to_scratch(index);
@@ -260,9 +268,9 @@ const SharedPiece* PropertyWriter::build_shared_serialization(RepHandle handle, 
     if (context_.type_counters != nullptr) {
         ++context_.type_counters->of(handle).pieces_built;
     }
-    return is_array(index) ? &state_.shared().keep_array(
-                                 handle, version, array_position(layout_.root(), handle), bits)
-                           : &state_.shared().keep(handle, version, bits);
+    return is_array(index) || is_delta(index)
+               ? &state_.shared().keep_array(handle, version, question_of(handle, index), bits)
+               : &state_.shared().keep(handle, version, bits);
 }
 
 const SharedPiece* PropertyWriter::find_piece(RepHandle handle, CmdIndex index) const noexcept {
@@ -270,8 +278,8 @@ const SharedPiece* PropertyWriter::find_piece(RepHandle handle, CmdIndex index) 
         return nullptr;
     }
     const Version version = state_.last_changed(handle);
-    return is_array(index)
-               ? state_.shared().find_array(handle, version, array_position(layout_.root(), handle))
+    return is_array(index) || is_delta(index)
+               ? state_.shared().find_array(handle, version, question_of(handle, index))
                : state_.shared().find(handle, version);
 }
 
@@ -336,6 +344,9 @@ void PropertyWriter::encode_leaf(const RepLayoutCmd& cmd, ConstShadowBuffer leaf
             return;
         case RepLayoutCmdType::NetSerializeStruct:
             encode_struct(cmd, leaf, writer);
+            return;
+        case RepLayoutCmdType::NetDeltaStruct:
+            encode_delta(cmd, leaf, writer);
             return;
         case RepLayoutCmdType::Quantised:
             write_quantised(cmd.property->quantisation, load_integers(cmd, leaf), writer);

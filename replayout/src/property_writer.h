@@ -51,6 +51,13 @@ class PropertyWriter {
     [[nodiscard]] bool is_array(CmdIndex index) const noexcept {
         return replayout::is_array(layout_.cmd(index).type);
     }
+    [[nodiscard]] bool is_delta(CmdIndex index) const noexcept {
+        return layout_.cmd(index).type == RepLayoutCmdType::NetDeltaStruct;
+    }
+    /// Of what is written depends on what the receiver holds: the question that a piece answers.
+    [[nodiscard]] OwedVersions question_of(RepHandle handle, CmdIndex index) const noexcept {
+        return is_delta(index) ? delta_question(handle) : array_position(layout_.root(), handle);
+    }
     /// What decides which elements of the array at `handle` are written: in an atomic group all
     /// that the receiver may not hold.
     [[nodiscard]] const OwedVersions& array_position(const RepScope& scope,
@@ -65,6 +72,19 @@ class PropertyWriter {
     void encode(CmdIndex index, ConstShadowBuffer scope_memory, BitWriter& writer);
     void encode_leaf(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, BitWriter& writer);
     void encode_struct(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, BitWriter& writer);
+
+    // A struct with a NetDeltaSerializer; delta_writer.cpp.
+    void encode_delta(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, BitWriter& writer);
+    /// What it is written from for this receiver.
+    [[nodiscard]] DeltaBase delta_base(RepHandle handle) const noexcept;
+    /// The same as what a piece is kept under.
+    [[nodiscard]] OwedVersions delta_question(RepHandle handle) const noexcept;
+    /// The delta of that handle stands in the block.
+    void note_delta(RepHandle handle);
+    /// There is nothing to send: it is left out.
+    void note_unchanged(RepHandle handle, Version from, Version to);
+    void keep_delta_state(const RepLayoutCmd& cmd, const NetDeltaStatePtr& made);
+
     /// net_serialize failed: the property of the handle being written is left out.
     void note_failure(const RepLayoutCmd& cmd);
     /// net_serialize answered that the value is not fully mapped.
@@ -116,7 +136,7 @@ class PropertyWriter {
     SendContext& context_;
     RepHandle handle_;  // being written or measured
     bool is_measuring_ = false;
-    bool has_failed_ = false;  // a net_serialize, since somebody cleared it
+    bool has_failed_ = false;  // a value is left out, since somebody cleared it
 };
 
 }  // namespace replayout

@@ -132,7 +132,7 @@ bool receive_properties(const RepLayout& layout, BitReader& reader, void* object
     REPLAYOUT_ASSERT(object != nullptr);
     auto* bytes = static_cast<std::byte*>(object);
     BitReader check = reader;
-    if (!PropertyReader(layout, check, context, bytes).check_block()) {
+    if (!PropertyReader(layout, check, context, bytes, &state).check_block()) {
         reader.fail();
         return false;
     }
@@ -149,7 +149,7 @@ bool receive_properties(const RepLayout& layout, BitReader& reader, void* object
 }
 
 bool skip_properties(const RepLayout& layout, BitReader& reader, ReceiveContext& context) {
-    return PropertyReader(layout, reader, context, nullptr).check_block();
+    return PropertyReader(layout, reader, context, nullptr, nullptr).check_block();
 }
 
 namespace {

@@ -87,6 +87,7 @@ void ReceivingRepState::clear() noexcept {
     references_.clear();
     values_.clear();
     keyed_.clear();
+    delta_versions_.clear();
     value_guid_count_ = 0;
     value_bytes_ = 0;
 }
@@ -192,6 +193,15 @@ bool ReceivingRepState::names(NetGUID guid) const noexcept {
                const Vector<NetGUID>& guids = entry.second.guids;
                return std::binary_search(guids.begin(), guids.end(), guid);
            });
+}
+
+Version ReceivingRepState::delta_version(RepHandle handle) const noexcept {
+    const auto found = delta_versions_.find(handle.value);
+    return found == delta_versions_.end() ? 0 : found->second;
+}
+
+void ReceivingRepState::set_delta_version(RepHandle handle, Version version) {
+    delta_versions_[handle.value] = version;
 }
 
 NetGUID ReceivingRepState::find_reference(const RepPath& path) const noexcept {

@@ -238,8 +238,7 @@ void RepLayoutBuilder::add_struct(const Property& property, const Cursor& cursor
     const Type& type = *property.struct_type;
     const StructTraits& traits = type.traits();
     if (traits.has_net_delta_serializer) {
-        fail(ErrorCode::Unsupported, cursor.path,
-             "has a NetDeltaSerializer, which no layout supports yet");
+        add_delta_struct(property, cursor);
         return;
     }
     fingerprint_.add(traits.has_net_serializer ? 1 : 0);
@@ -274,6 +273,31 @@ void RepLayoutBuilder::add_struct(const Property& property, const Cursor& cursor
         diagnose("struct \"" + std::string(type.name()) +
                  "\" has no replicated member, so nothing of \"" + cursor.path + "\" is sent");
     }
+}
+
+void RepLayoutBuilder::add_delta_struct(const Property& property, const Cursor& cursor) {
+    const Type& type = *property.struct_type;
+    if (cursor.scope != 0) {
+        fail(ErrorCode::Unsupported, cursor.path,
+             "has a NetDeltaSerializer inside of an array, where no state is kept for it");
+        return;
+    }
+    if (cursor.is_in_group) {
+        fail(ErrorCode::Unsupported, cursor.path,
+             "has a NetDeltaSerializer inside of an atomic struct, which it cannot be owed with");
+        return;
+    }
+    if (type.ops().construct == nullptr) {
+        fail(ErrorCode::MissingOperation, cursor.path,
+             "has a NetDeltaSerializer and cannot be default-constructed");
+        return;
+    }
+    fingerprint_.add(2);
+    fingerprint_.add(type.name());
+    add_leaf(property, RepLayoutCmdType::NetDeltaStruct, RepLayoutCmdFlags::IsSharedSerialization,
+             cursor);
+    layout_->has_delta_structs_ = true;
+    layout_->is_fully_shared_ = false;  // a block of it does not follow from versions alone
 }
 
 void RepLayoutBuilder::add_group(std::uint16_t scope, std::uint32_t handles_before) {

@@ -65,6 +65,7 @@ class RepLayoutBuilder {
     void add_condition(LifetimeCondition condition);
     void add_property(const Property& property, const Cursor& cursor);
     void add_struct(const Property& property, const Cursor& cursor);
+    void add_delta_struct(const Property& property, const Cursor& cursor);
     void add_group(std::uint16_t scope, std::uint32_t handles_before);
     void add_members(const Type& type, const Cursor& cursor);
     void add_leaf(const Property& property, RepLayoutCmdType type, RepLayoutCmdFlags flags,

@@ -42,6 +42,8 @@ namespace {
             return "Quantised";
         case RepLayoutCmdType::KeyedArray:
             return "KeyedArray";
+        case RepLayoutCmdType::NetDeltaStruct:
+            return "NetDeltaStruct";
     }
     return "?";
 }

@@ -51,8 +51,9 @@ bool holds_structs(const RepLayout& layout, const RepScope& scope, ConstObjectBu
         const RepLayoutCmd& cmd = layout.cmd(index);
         const ConstObjectBuffer from = object + cmd.object_offset;
         const ConstShadowBuffer kept = shadow + cmd.shadow_offset;
-        if (cmd.type == RepLayoutCmdType::NetSerializeStruct &&
-            !structs_identical(*cmd.property->struct_type, kept.data(), from.data())) {
+        const bool is_struct = cmd.type == RepLayoutCmdType::NetSerializeStruct ||
+                               cmd.type == RepLayoutCmdType::NetDeltaStruct;
+        if (is_struct && !structs_identical(*cmd.property->struct_type, kept.data(), from.data())) {
             return false;
         }
         if (is_array(cmd.type) && !elements_hold_structs(layout, index, from, kept)) {
@@ -172,6 +173,7 @@ bool receive_rpc_parameters(const RepLayout& layout, BitReader& reader, void* pa
                             ReceiveContext& context) {
     REPLAYOUT_ASSERT(params != nullptr);
     REPLAYOUT_ASSERT(!state.has_references());
+    state.forget_delta_versions();  // parameters begin as their defaults
     const bool has_block = layout.handle_count() > 0 && reader.read_bool();
     if (has_block) {
         if (!receive_properties(layout, reader, params, state, context)) {

@@ -14,10 +14,13 @@ SendScratch::SendScratch(MemoryResource* resource)
       elements(Allocator<ChangeMask>(resource)),
       value(Allocator<std::byte>(resource)),
       check(Allocator<std::byte>(resource)),
+      delta(Allocator<std::byte>(resource)),
       guids(Allocator<NetGUID>(resource)),
       keys(Allocator<std::uint64_t>(resource)),
       unmapped(Allocator<UnmappedValue>(resource)),
-      left_out(Allocator<RepHandle>(resource)) {
+      left_out(Allocator<RepHandle>(resource)),
+      deltas(Allocator<SentDelta>(resource)),
+      unchanged(Allocator<UnchangedDelta>(resource)) {
     elements.reserve(nesting_depth_max + 1);
     for (std::uint32_t depth = 0; depth <= nesting_depth_max; ++depth) {
         elements.emplace_back(resource);
@@ -60,6 +63,8 @@ void write_block(PropertyWriter& properties, const ChangeMask& handles, BitWrite
 void begin_send(SendScratch& scratch) noexcept {
     scratch.unmapped.clear();
     scratch.left_out.clear();
+    scratch.deltas.clear();
+    scratch.unchanged.clear();
 }
 
 /// What cannot be told apart, from the handle of `bit` on: one value, or an atomic group.
@@ -101,6 +106,7 @@ void leave_out_groups(const RepLayout& layout, const ChangeMask& owed,
         rest.clear(handle.value - 1);
     }
     scratch.unmapped.clear();
+    scratch.deltas.clear();
     if (!rest.any()) {
         return SendResult::Nothing;
     }

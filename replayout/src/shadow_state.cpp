@@ -40,6 +40,7 @@ ShadowFootprint shadow_footprint(RepLayoutCmdType type, const Property& property
         case RepLayoutCmdType::Object:
             return {sizeof(ShadowReference), alignof(ShadowReference)};
         case RepLayoutCmdType::NetSerializeStruct:
+        case RepLayoutCmdType::NetDeltaStruct:
             return {property.struct_type->size(), property.struct_type->alignment()};
         case RepLayoutCmdType::DynamicArray:
             return {sizeof(ShadowArray), alignof(ShadowArray)};
@@ -65,6 +66,7 @@ void ShadowMemory::construct(const RepScope& scope, ShadowBuffer memory) const {
                 ::new (leaf) ShadowReference();
                 break;
             case RepLayoutCmdType::NetSerializeStruct:
+            case RepLayoutCmdType::NetDeltaStruct:
                 struct_ops(cmd).construct(leaf);
                 break;
             case RepLayoutCmdType::DynamicArray:
@@ -93,6 +95,7 @@ void ShadowMemory::destroy(const RepScope& scope, ShadowBuffer memory) const noe
                 std::destroy_at(&shadow_value<PmrString>(leaf));
                 break;
             case RepLayoutCmdType::NetSerializeStruct:
+            case RepLayoutCmdType::NetDeltaStruct:
                 struct_ops(cmd).destroy(leaf.data());
                 break;
             case RepLayoutCmdType::DynamicArray:
@@ -129,6 +132,7 @@ void ShadowMemory::copy(const RepScope& scope, ShadowBuffer target,
                 shadow_value<ShadowReference>(to) = shadow_value<ShadowReference>(from);
                 break;
             case RepLayoutCmdType::NetSerializeStruct:
+            case RepLayoutCmdType::NetDeltaStruct:
                 copy_struct(*cmd.property->struct_type, to.data(), from.data());
                 break;
             case RepLayoutCmdType::DynamicArray:
@@ -213,7 +217,8 @@ void ShadowMemory::relocate(const RepScope& scope, ShadowBuffer target, ShadowBu
             auto& text = *static_cast<PmrString*>(from);
             ::new (to) PmrString(std::move(text));
             std::destroy_at(&text);
-        } else if (cmd.type == RepLayoutCmdType::NetSerializeStruct) {
+        } else if (cmd.type == RepLayoutCmdType::NetSerializeStruct ||
+                   cmd.type == RepLayoutCmdType::NetDeltaStruct) {
             struct_ops(cmd).copy_construct(to, from);
             struct_ops(cmd).destroy(from);
         }

@@ -20,6 +20,7 @@ constexpr std::size_t compact_bytes_min = 512;
 SharedSerialization::SharedSerialization(std::uint32_t handle_count, MemoryResource* resource)
     : pieces_(Allocator<SharedPiece>(resource)),
       array_pieces_(Allocator<SharedArrayPiece>(resource)),
+      delta_states_(Allocator<DeltaState>(resource)),
       buffer_(Allocator<std::byte>(resource)),
       spare_(Allocator<std::byte>(resource)),
       handle_count_(handle_count),
@@ -84,6 +85,30 @@ const SharedPiece& SharedSerialization::keep_array(RepHandle handle, Version ver
     return entry.piece;
 }
 
+const NetDeltaStatePtr& SharedSerialization::keep_delta_state(RepHandle handle, Version version,
+                                                              const NetDeltaStatePtr& state) {
+    const auto found =
+        std::find_if(delta_states_.begin(), delta_states_.end(),
+                     [handle](const DeltaState& entry) { return entry.handle == handle; });
+    if (found == delta_states_.end()) {
+        delta_states_.push_back({handle, version, state});
+        return delta_states_.back().state;
+    }
+    if (found->version != version) {
+        found->version = version;
+        found->state = state;
+    }
+    return found->state;
+}
+
+const NetDeltaStatePtr& SharedSerialization::delta_state(RepHandle handle) const noexcept {
+    const auto found =
+        std::find_if(delta_states_.begin(), delta_states_.end(),
+                     [handle](const DeltaState& entry) { return entry.handle == handle; });
+    REPLAYOUT_ASSERT(found != delta_states_.end());
+    return found->state;
+}
+
 const SharedPayload* SharedSerialization::find_payload(const PayloadKey& key) const noexcept {
     for (const SharedPayload& payload : payloads_) {
         if (payload.version == key.version && payload.passing == key.passing &&
@@ -123,8 +148,8 @@ std::size_t SharedSerialization::memory_bytes() const noexcept {
         payload_bytes += payload.bytes.capacity();
     }
     return payload_bytes + pieces_.capacity() * sizeof(SharedPiece) +
-           array_pieces_.capacity() * sizeof(SharedArrayPiece) + buffer_.capacity() +
-           spare_.capacity();
+           array_pieces_.capacity() * sizeof(SharedArrayPiece) +
+           delta_states_.capacity() * sizeof(DeltaState) + buffer_.capacity() + spare_.capacity();
 }
 
 void SharedSerialization::replace(const BitWriter& bits, SharedPiece& piece) {

@@ -50,11 +50,13 @@ class ErasedValue {
     void* memory_;
 };
 
-/// For the log: which net_serialize failed, while doing what.
+/// For the log: which function of a struct failed, while doing what.
 [[nodiscard]] inline std::string describe_struct_failure(const RepLayoutCmd& cmd,
                                                          std::string_view doing) {
-    return "net_serialize of \"" + std::string(cmd.property->struct_type->name()) +
-           "\" in property \"" + cmd.property->name + "\" failed while " + std::string(doing);
+    const bool is_delta = cmd.type == RepLayoutCmdType::NetDeltaStruct;
+    return std::string(is_delta ? "net_delta_serialize" : "net_serialize") + " of \"" +
+           std::string(cmd.property->struct_type->name()) + "\" in property \"" +
+           cmd.property->name + "\" failed while " + std::string(doing);
 }
 
 }  // namespace replayout

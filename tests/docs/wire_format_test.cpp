@@ -28,6 +28,7 @@
 #include "docs/documented_examples.h"
 #include "support/block_sender.h"
 #include "support/catch.h"
+#include "support/delta_types.h"
 
 using namespace replayout;
 
@@ -306,6 +307,20 @@ void add_rpc_parameters(WrittenExamples& examples) {
     };
     add_call("parameters that are their defaults", {});
     add_call("parameters 7, \"\", object 1", {7, "", ObjectHandle{42}});
+}
+
+void add_delta(WrittenExamples& examples) {
+    TypeRegistry registry;
+    const auto type = test::build_table(registry);
+    REQUIRE(type);
+    REQUIRE(registry.freeze());
+    const auto layout = RepLayout::create(registry, **type);
+    REQUIRE(layout);
+    BlockSender sender(**layout);
+    test::Table table;
+    table.scores.values = {{1, 10}};
+    REQUIRE(sender.update(&table));
+    add(examples, "block of a delta, scores {1: 10}", sender.block(since(0)));
 }
 
 /// By the rules of section 4 and nothing else.
@@ -636,6 +651,7 @@ TEST_CASE("Wire format: every example in the document is what is written", "[doc
     add_keyed_arrays(written);
     add_collections(written);
     add_blocks(written);
+    add_delta(written);
     add_description(written);
     add_rpc_parameters(written);
     add_session(written);

@@ -7,10 +7,15 @@
 
 namespace replayout {
 
-// Two services that this floor knows by name only; the floor above defines them.
+// Services that this floor knows by name only; the floor above defines them.
 class NetArchive {
   public:
     int calls = 0;
+};
+
+class NetDeltaInfo {
+  public:
+    void* expected = nullptr;
 };
 
 }  // namespace replayout
@@ -37,7 +42,7 @@ struct Hit {
 };
 
 struct Delta {
-    bool net_delta_serialize(void* delta_info) { return delta_info == this; }
+    bool net_delta_serialize(NetDeltaInfo& info) { return info.expected == this; }
     friend bool operator==(const Delta&, const Delta&) = default;
 
     int value = 0;
@@ -102,8 +107,9 @@ TEST_CASE("StructTraits: identical may be operator==", "[reflection][struct_trai
     CHECK(traits.has_net_delta_serializer);
     Delta left;
     Delta right;
-    CHECK(traits.net_delta_serialize(&left, &left));
-    CHECK_FALSE(traits.net_delta_serialize(&left, &right));
+    NetDeltaInfo info{&left};
+    CHECK(traits.net_delta_serialize(&left, info));
+    CHECK_FALSE(traits.net_delta_serialize(&right, info));
     CHECK(traits.has_identical);
     CHECK(traits.identical(&left, &right));
     right.value = 1;

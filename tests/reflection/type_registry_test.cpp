@@ -36,7 +36,7 @@ bool serialize_nothing(void*, NetArchive&, PackageMap*, bool&) {
     return true;
 }
 
-bool serialize_no_delta(void*, void*) {
+bool serialize_no_delta(void*, NetDeltaInfo&) {
     return true;
 }
 
@@ -271,6 +271,20 @@ TEST_CASE("TypeRegistry: refuses a NetSerializer that cannot be copied, destroye
     description.traits.identical = [](const void*, const void*) { return true; };
     CHECK(registry.add(description));
     CHECK(registry.add(make_net_serializer("Comparable")));
+}
+
+TEST_CASE("TypeRegistry: refuses a NetDeltaSerializer that cannot be compared",
+          "[reflection][type_registry]") {
+    TypeRegistry registry;
+    TypeDescription description = make_net_serializer("Scores");
+    description.traits.has_net_serializer = false;
+    description.traits.net_serialize = nullptr;
+    description.traits.has_net_delta_serializer = true;
+    description.traits.net_delta_serialize = serialize_no_delta;
+    description.ops.equal = nullptr;
+    check_refused(registry.add(description), ErrorCode::MissingOperation,
+                  "type \"Scores\": promises NetDeltaSerializer and cannot be compared (neither "
+                  "Identical nor operator==)");
 }
 
 TEST_CASE("TypeRegistry: a copy that is promised stands in for a missing assignment",

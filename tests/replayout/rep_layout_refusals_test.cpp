@@ -83,11 +83,20 @@ TEST_CASE("RepLayout: where arrays need more commands than handles, the commands
 struct Ring {
     std::uint32_t count = 0;
 
-    bool net_delta_serialize(void*) { return true; }
+    bool net_delta_serialize(NetDeltaInfo&) { return true; }
+    bool operator==(const Ring&) const = default;
 };
 
 struct RingHolder {
-    Ring ring;
+    std::vector<Ring> rings;
+};
+
+struct RingPair {
+    Ring first;
+};
+
+struct RingPairHolder {
+    RingPair pair;
 };
 
 }  // namespace
@@ -95,21 +104,40 @@ struct RingHolder {
 template <>
 struct StructTraitsOf<Ring> : DefaultStructTraits {
     static constexpr bool with_net_delta_serializer = true;
+    static constexpr bool with_identical_via_equality = true;
+};
+
+template <>
+struct StructTraitsOf<RingPair> : DefaultStructTraits {
+    static constexpr bool with_atomic = true;
 };
 
 namespace {
 
 Result<const Type*> build_ring_holder(TypeRegistry& registry) {
     (void)struct_builder<Ring>(registry, "Ring").property<&Ring::count>().build();
-    return class_builder<RingHolder>(registry, "RingHolder").property<&RingHolder::ring>().build();
+    return class_builder<RingHolder>(registry, "RingHolder").property<&RingHolder::rings>().build();
 }
 
-TEST_CASE("RepLayout: a NetDeltaSerializer is refused by name", "[replayout][rep_layout]") {
+Result<const Type*> build_ring_pair_holder(TypeRegistry& registry) {
+    (void)struct_builder<Ring>(registry, "Ring").property<&Ring::count>().build();
+    (void)struct_builder<RingPair>(registry, "RingPair").property<&RingPair::first>().build();
+    return class_builder<RingPairHolder>(registry, "RingPairHolder")
+        .property<&RingPairHolder::pair>()
+        .build();
+}
+
+TEST_CASE("RepLayout: a NetDeltaSerializer is refused in arrays and atomic structs",
+          "[replayout][rep_layout]") {
     TypeRegistry registry;
     check_refused(
         try_layout(registry, build_ring_holder), ErrorCode::Unsupported,
-        "layout of \"RingHolder\": ring has a NetDeltaSerializer, which no layout supports "
-        "yet");
+        "layout of \"RingHolder\": rings[] has a NetDeltaSerializer inside of an array, where no "
+        "state is kept for it");
+    TypeRegistry other;
+    check_refused(try_layout(other, build_ring_pair_holder), ErrorCode::Unsupported,
+                  "layout of \"RingPairHolder\": pair.first has a NetDeltaSerializer inside of an "
+                  "atomic struct, which it cannot be owed with");
 }
 
 struct NeedsArgument {

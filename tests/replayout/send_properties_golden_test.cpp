@@ -7,6 +7,7 @@
 #include <replayout/receive_properties.h>
 #include <replayout/send_properties.h>
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <initializer_list>
@@ -18,6 +19,7 @@
 #include "support/block_receiver.h"
 #include "support/block_sender.h"
 #include "support/catch.h"
+#include "support/delta_types.h"
 #include "support/golden.h"
 #include "support/test_layout.h"
 #include "support/test_types.h"
@@ -442,6 +444,32 @@ TEST_CASE("Golden vectors: keyed arrays", "[replayout][send_properties_golden]")
     REQUIRE(object.client.entries.size() == 2);
     CHECK(object.client.entries[0].id == 4);
     CHECK(object.client.entries[1].score == 8);
+}
+
+TEST_CASE("Golden vectors: deltas of a struct, from the archetype and from what is held",
+          "[replayout][send_properties_golden]") {
+    const TestLayout layout(test::build_table);
+    BlockSender sender(*layout);
+    BlockReceiver receiver(*layout);
+    DeltaStates deltas(std::pmr::get_default_resource());
+    test::Table server;
+    test::Table client;
+    for (const bool is_first : {true, false}) {
+        const std::string name = is_first ? "block_delta" : "block_delta_changed";
+        server.scores.values[1] = is_first ? 10 : 12;
+        REQUIRE(sender.update(&server));
+        std::array<std::byte, 64> memory{};
+        BitWriter writer(memory);
+        SendContext context = sender.context();
+        context.delta_states = &deltas;
+        const OwedVersions position = since(sender.state.version() - 1);
+        REQUIRE(send_properties(sender.state, position, sender.collect(position), writer,
+                                context) == SendResult::Whole);
+        deltas.block_sent(sender.scratch.deltas);
+        check_golden(name, writer.bytes());
+        REQUIRE(receiver.receive(&client, read_golden(name)));
+        CHECK(client.scores == server.scores);
+    }
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 //     Identical              nothing: members are compared  decides whether the value changed
 //     IdenticalViaEquality   the same                       the same, through operator==
 //     Copy                   nothing: members are copied    fills and refreshes the shadow
-//     NetDeltaSerializer     the layout is refused          excluded
+//     NetDeltaSerializer     one command, see net_delta_test  excluded
 #include <replayout/net_archive.h>
 
 #include <cmath>
@@ -204,34 +204,6 @@ TEST_CASE("Struct traits: a deep Copy keeps the shadow apart from the live objec
     REQUIRE(receiver.receive(&client, sender.block(since(0))));
     CHECK(*client.parcel.weight == 3);
     CHECK(client.parcel.weight != cart.parcel.weight);
-}
-
-TEST_CASE("Struct traits: NetDeltaSerializer excludes NetSerializer, and no layout takes it yet",
-          "[replayout][struct_traits]") {
-    const auto refuse = [](bool has_serializer) {
-        TypeRegistry registry;
-        StructTraits traits;
-        traits.has_net_delta_serializer = true;
-        traits.net_delta_serialize = [](void*, void*) { return true; };
-        traits.has_net_serializer = has_serializer;
-        traits.net_serialize = [](void*, NetArchive&, PackageMap*, bool&) { return true; };
-        const auto type = DynamicTypeBuilder(registry, TypeKind::Struct, "Items", 4, 4)
-                              .property("count", PropertyKind::Int32, 0)
-                              .ops(make_type_ops<std::int32_t>())
-                              .traits(traits)
-                              .build();
-        if (!type) {
-            return type.error().code;
-        }
-        (void)DynamicTypeBuilder(registry, TypeKind::Class, "Bag", 4, 4)
-            .property(struct_property("items", **type))
-            .ops(make_type_ops<std::int32_t>())
-            .build();
-        REQUIRE(registry.freeze());
-        return RepLayout::create(registry, *registry.find("Bag")).error().code;
-    };
-    CHECK(refuse(true) == ErrorCode::ConflictingTraits);
-    CHECK(refuse(false) == ErrorCode::Unsupported);
 }
 
 }  // namespace

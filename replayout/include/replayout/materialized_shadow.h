@@ -20,6 +20,7 @@
 //     Object              the id; whether the receiver has an object for it is not looked at
 //     NetSerializeStruct  as its type says, or if both serialize to the same bits: a struct may
 //                         round what it sends, and leave members out
+//     NetDeltaStruct      as its type says
 //     DynamicArray        the count, and every element
 //     KeyedArray          the same elements by key, of the same ranks where order is kept
 #pragma once
@@ -65,6 +66,7 @@ class MaterializedShadow {
     PackageMap* package_map_;
     MemoryResource* resource_;
     ShadowState values_;
+    FlatMap<std::uint32_t, Version> delta_versions_;  // by handle
 };
 
 }  // namespace replayout

@@ -13,6 +13,7 @@
 #include <replayout/net_guid.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/rep_layout.h>
+#include <replayout/sending_rep_state.h>
 
 #include <array>
 #include <compare>
@@ -80,7 +81,8 @@ class ReceivingRepState {
     explicit ReceivingRepState(MemoryResource* resource)
         : references_(make_allocator<Reference>(resource)),
           values_(make_allocator<SerializedValue>(resource)),
-          keyed_(Allocator<std::pair<std::uint32_t, KeyedElements>>(resource)) {}
+          keyed_(Allocator<std::pair<std::uint32_t, KeyedElements>>(resource)),
+          delta_versions_(Allocator<std::pair<std::uint32_t, Version>>(resource)) {}
 
     /// The reference at `path` now names `guid`; null forgets it. What it named before is appended
     /// to `dropped`, if given. False: the table is full.
@@ -104,6 +106,12 @@ class ReceivingRepState {
     /// Of the keyed array at a handle of the object.
     [[nodiscard]] KeyedElements& keyed_elements(RepHandle array);
     [[nodiscard]] const KeyedElements* find_keyed_elements(RepHandle array) const noexcept;
+
+    /// The number of the delta that the struct at a handle of the object took last; 0: none.
+    [[nodiscard]] Version delta_version(RepHandle handle) const noexcept;
+    void set_delta_version(RepHandle handle, Version version);
+    /// The object holds its archetype's values again.
+    void forget_delta_versions() noexcept { delta_versions_.clear(); }
 
     /// Whether any reference or kept value names `guid`.
     [[nodiscard]] bool names(NetGUID guid) const noexcept;
@@ -136,9 +144,10 @@ class ReceivingRepState {
 
     FlatMap<RepPath, Reference> references_;
     FlatMap<RepPath, SerializedValue> values_;
-    FlatMap<std::uint32_t, KeyedElements> keyed_;  // by handle of the array
-    std::uint32_t value_guid_count_ = 0;           // of all values
-    std::size_t value_bytes_ = 0;                  // likewise
+    FlatMap<std::uint32_t, KeyedElements> keyed_;     // by handle of the array
+    FlatMap<std::uint32_t, Version> delta_versions_;  // by handle
+    std::uint32_t value_guid_count_ = 0;              // of all values
+    std::size_t value_bytes_ = 0;                     // likewise
 };
 
 }  // namespace replayout

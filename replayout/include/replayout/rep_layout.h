@@ -64,8 +64,8 @@ class RepLayout {
   public:
     /// Flattens `type`; one without replicated properties is fine, it can still be spawned.
     /// Refused: a registry that is not frozen, more than 65,534 commands, an array of more than
-    /// 1,048,576 leaves (leaves of an element x array_count_max), a NetDeltaSerializer (not
-    /// supported yet), no archetype.
+    /// 1,048,576 leaves (leaves of an element x array_count_max), a NetDeltaSerializer inside
+    /// of an array or an atomic struct, no archetype.
     [[nodiscard]] static Result<std::unique_ptr<RepLayout>> create(
         const TypeRegistry& registry, const Type& type, const RepLayoutOptions& options = {},
         MemoryResource* resource = std::pmr::get_default_resource());
@@ -144,6 +144,9 @@ class RepLayout {
         return !groups_.empty() || has_keyed_arrays_;
     }
 
+    /// Some property is a struct with a NetDeltaSerializer; its receivers need DeltaStates.
+    [[nodiscard]] bool has_delta_structs() const noexcept { return has_delta_structs_; }
+
     [[nodiscard]] const RepLayoutCmd& cmd(CmdIndex index) const noexcept {
         return cmds_[index.value];
     }
@@ -169,7 +172,7 @@ class RepLayout {
     /// the same. Trivial when no property has a condition.
     [[nodiscard]] LifetimeConditionSet conditions() const noexcept { return conditions_; }
 
-    /// Every value may be shared, so whole blocks may be.
+    /// Every value may be shared and depends on versions alone, so whole blocks may be.
     [[nodiscard]] bool is_fully_shared() const noexcept { return is_fully_shared_; }
 
     /// Equal on two machines exactly when their layouts mean the same on the wire. Native offsets,
@@ -211,6 +214,7 @@ class RepLayout {
     LifetimeConditionSet conditions_;
     bool is_fully_shared_ = true;
     bool has_keyed_arrays_ = false;
+    bool has_delta_structs_ = false;
     ChangeMask polled_parents_;
     bool has_push_based_ = false;
     bool is_polled_ = false;

@@ -36,6 +36,8 @@ enum class RepLayoutCmdType : std::uint8_t {
     /// Elements by key, see <replayout/keyed_array.h>; its commands are laid out as those of a
     /// DynamicArray.
     KeyedArray,
+    /// What is new since a state of the receiver, see <replayout/net_delta.h>.
+    NetDeltaStruct,
 };
 
 /// True where memory is compared, copied and sent as plain bytes.
@@ -46,6 +48,12 @@ enum class RepLayoutCmdType : std::uint8_t {
 /// True where elements follow, with a scope of their own.
 [[nodiscard]] constexpr bool is_array(RepLayoutCmdType type) noexcept {
     return type == RepLayoutCmdType::DynamicArray || type == RepLayoutCmdType::KeyedArray;
+}
+
+/// True where what a value was before is kept, to tell what is back at it. Not of arrays, nor of
+/// what is sent as a difference to what the receiver holds.
+[[nodiscard]] constexpr bool has_previous_values(RepLayoutCmdType type) noexcept {
+    return !is_array(type) && type != RepLayoutCmdType::NetDeltaStruct;
 }
 
 /// True where the shadow holds the bytes of memory, so that equal bytes mean an equal value. Of a

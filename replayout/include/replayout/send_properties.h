@@ -10,6 +10,7 @@
 
 #include <replayout/bit_writer.h>
 #include <replayout/changelist_state.h>
+#include <replayout/delta_states.h>
 #include <replayout/package_map.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/type_counters.h>
@@ -26,7 +27,8 @@ struct UnmappedValue {
 };
 
 /// Memory that writing needs and that one writer after another may use. Grows to what it needs and
-/// stays there.
+/// stays there. States of receivers (NetDeltaBaseState) come from its resource, too, which must
+/// outlive all that holds them.
 class SendScratch {
   public:
     explicit SendScratch(MemoryResource* resource);
@@ -41,6 +43,8 @@ class SendScratch {
     Vector<std::byte> value;
     /// Bits of one value, for SendContext::is_validating.
     Vector<std::byte> check;
+    /// Bits of one delta.
+    Vector<std::byte> delta;
     /// Ids that one value found missing at the receiver.
     Vector<NetGUID> guids;
     /// Keys of elements that one array lost.
@@ -51,9 +55,13 @@ class SendScratch {
     /// Written, and to be owed again (OwedVersions) once ReceiverIds::is_mapped(guid) turns true.
     /// Not before, and not periodically: an idle world sends nothing.
     Vector<UnmappedValue> unmapped;
-    /// Not written though owed: a net_serialize failed. They count as sent; the receiver keeps what
-    /// it has until they change again.
+    /// Not written though owed: a net_serialize failed, or a delta had nothing to say. They count
+    /// as sent; the receiver keeps what it has until they change again.
     Vector<RepHandle> left_out;
+    /// Deltas that were written; to be given to DeltaStates with the block.
+    Vector<SentDelta> deltas;
+    /// Those of left_out that had nothing to say; likewise.
+    Vector<UnchangedDelta> unchanged;
 };
 
 struct SendContext {
@@ -70,6 +78,8 @@ struct SendContext {
     bool is_validating = REPLAYOUT_VALIDATION != 0;
     /// Of the type of what is sent; null: nobody counts.
     TypeCounters* type_counters = nullptr;
+    /// What the receiver holds of structs with a NetDeltaSerializer; null: the archetype's values.
+    const DeltaStates* delta_states = nullptr;
 };
 
 enum class SendResult : std::uint8_t {

@@ -18,6 +18,7 @@
 
 #include <replayout/bit_writer.h>
 #include <replayout/handle.h>
+#include <replayout/net_delta.h>
 #include <replayout/owed_versions.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/replication_flags.h>
@@ -33,7 +34,8 @@ struct SharedPiece {
     std::uint32_t bit_count = 0;
 };
 
-/// A piece of an array, for every receiver that is owed the same of it.
+/// A piece of an array, for every receiver that is owed the same of it; or a delta, for every
+/// receiver that holds the same: `owed` says then what it was sent last.
 struct SharedArrayPiece {
     RepHandle handle;
     OwedVersions owed;
@@ -68,6 +70,13 @@ class SharedSerialization {
     const SharedPiece& keep(RepHandle handle, Version version, const BitWriter& bits);
     const SharedPiece& keep_array(RepHandle handle, Version version, const OwedVersions& owed,
                                   const BitWriter& bits);
+
+    /// The state of a receiver that took a delta of the value that last changed at `version`, made
+    /// for one of them: kept for all. Returns what is kept, which may have been made before.
+    const NetDeltaStatePtr& keep_delta_state(RepHandle handle, Version version,
+                                             const NetDeltaStatePtr& state);
+    /// What is kept; there must be one.
+    [[nodiscard]] const NetDeltaStatePtr& delta_state(RepHandle handle) const noexcept;
 
     /// What makes a block: receivers that agree in this are sent the same.
     struct PayloadKey {
@@ -115,11 +124,18 @@ class SharedSerialization {
     static constexpr std::uint32_t array_piece_count_max = 8;
     static constexpr std::uint32_t payload_count_max = 4;
 
+    struct DeltaState {
+        RepHandle handle;
+        Version version = 0;
+        NetDeltaStatePtr state;
+    };
+
     void replace(const BitWriter& bits, SharedPiece& piece);
     void compact();
 
     Vector<SharedPiece> pieces_;  // by handle; empty until the first is kept
     Vector<SharedArrayPiece> array_pieces_;
+    Vector<DeltaState> delta_states_;  // of the newest value that was written
     Vector<std::byte> buffer_;
     Vector<std::byte> spare_;  // for compacting
     std::uint32_t handle_count_;

@@ -6,7 +6,7 @@
 
 struct Hit {
     bool net_serialize(replayout::NetArchive&, replayout::PackageMap*, bool&);
-    bool net_delta_serialize(void*);
+    bool net_delta_serialize(replayout::NetDeltaInfo&);
 };
 
 template <>

@@ -25,7 +25,8 @@ struct StringOps;
 struct StructTraits;
 struct TypeOps;
 
-class NetArchive;  // <replayout/net_archive.h>
-class PackageMap;  // <replayout/package_map.h>
+class NetArchive;    // <replayout/net_archive.h>
+class NetDeltaInfo;  // <replayout/net_delta.h>
+class PackageMap;    // <replayout/package_map.h>
 
 }  // namespace replayout

@@ -31,8 +31,10 @@ namespace replayout {
 /// value could not be serialized at all. Must write the same bits for equal values.
 using NetSerializeFunction = bool (*)(void* value, NetArchive& archive, PackageMap* map, bool& ok);
 
-/// Custom delta. Declared so that a type can promise it; see docs/features.md for what uses it.
-using NetDeltaSerializeFunction = bool (*)(void* value, void* delta_info);
+/// Writes what is new since a state that the receiver holds, or reads it; see
+/// <replayout/net_delta.h>. Answer, writing: there was something to send; reading: the bits are
+/// those of such a value.
+using NetDeltaSerializeFunction = bool (*)(void* value, NetDeltaInfo& info);
 
 /// Equal as far as replication is concerned.
 using IdenticalFunction = bool (*)(const void* left, const void* right);
@@ -59,7 +61,7 @@ struct DefaultStructTraits {
     /// `bool net_serialize(NetArchive& archive, PackageMap* map, bool& ok)`
     static constexpr bool with_net_serializer = false;
     static constexpr bool with_net_shared_serialization = false;
-    /// `bool net_delta_serialize(void* delta_info)`
+    /// `bool net_delta_serialize(NetDeltaInfo& info)`
     static constexpr bool with_net_delta_serializer = false;
     /// `bool identical(const T& other) const`
     static constexpr bool with_identical = false;
@@ -103,15 +105,15 @@ template <typename T>
 
 template <typename T>
 [[nodiscard]] constexpr NetDeltaSerializeFunction net_delta_serialize_of() noexcept {
-    constexpr bool is_there = requires(T & value, void* delta_info) {
-        { value.net_delta_serialize(delta_info) } -> std::same_as<bool>;
+    constexpr bool is_there = requires(T & value, NetDeltaInfo & info) {
+        { value.net_delta_serialize(info) } -> std::same_as<bool>;
     };
     static_assert(is_there,
                   "with_net_delta_serializer promises a member function that is missing: "
-                  "bool net_delta_serialize(void* delta_info)");
+                  "bool net_delta_serialize(NetDeltaInfo& info)");
     if constexpr (is_there) {
-        return [](void* value, void* delta_info) {
-            return static_cast<T*>(value)->net_delta_serialize(delta_info);
+        return [](void* value, NetDeltaInfo& info) {
+            return static_cast<T*>(value)->net_delta_serialize(info);
         };
     }
     return nullptr;

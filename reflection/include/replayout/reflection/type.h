@@ -80,7 +80,7 @@ class Type {
 };
 
 /// Deepest chain of struct and array that a property is the head of; 0 for all other kinds. A
-/// struct with a NetSerializer counts as one level: what is below it the engine never visits.
+/// struct with a serializer counts as one level: what is below it the engine never visits.
 [[nodiscard]] std::uint32_t nesting_depth(const Property& property) noexcept;
 
 }  // namespace replayout
