@@ -29,6 +29,8 @@ class NotifyQueue {
     void before_write(ParentIndex parent);
     /// ... and it did change.
     void mark_changed(ParentIndex parent) noexcept;
+    /// So did an element of a keyed array.
+    void mark_element_changed(CmdIndex array, std::uint64_t key);
     /// All values are written: calls post_net_receive, the notifies that are due, in order of
     /// declaration, and post_rep_notifies. Nothing where nothing began.
     void run();

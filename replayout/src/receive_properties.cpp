@@ -162,6 +162,10 @@ void NotifyQueue::mark_changed(ParentIndex parent) noexcept {
     }
 }
 
+void NotifyQueue::mark_element_changed(CmdIndex array, std::uint64_t key) {
+    scratch_.keyed_changes_.push_back({array, ReceiveScratch::ElementChange::Changed, key});
+}
+
 std::byte* NotifyQueue::declaring_object(const RepParentCmd& parent) const noexcept {
     const Property& property = *parent.property;
     return object_ + parent.object_offset.value - property.offset -
@@ -319,14 +323,15 @@ class Rebinder {
         const Leaf leaf = begin_write(path);
         if (leaf.cmd != nullptr) {
             leaf.cmd->property->reference.set(leaf.memory, target_);
-            end_write(leaf, true);
+            end_write(path, leaf, true);
         }
     }
 
     void read_again(const RepPath& path, const ReceivingRepState::SerializedValue& value) {
         const Leaf leaf = begin_write(path);
         if (leaf.cmd != nullptr) {
-            end_write(leaf, StructReader(context_).apply_again(*leaf.cmd, leaf.memory, value));
+            end_write(path, leaf,
+                      StructReader(context_).apply_again(*leaf.cmd, leaf.memory, value));
         }
     }
 
@@ -346,10 +351,26 @@ class Rebinder {
         }
         return leaf;
     }
-    void end_write(const Leaf& leaf, bool is_changed) {
+    void end_write(const RepPath& path, const Leaf& leaf, bool is_changed) {
         if (is_changed) {
             notifies_.mark_changed(leaf.cmd->parent_index);
+            note_element(path);
             ++count_;
+        }
+    }
+    /// In an element of a keyed array: the array is told of it, if it wants to be.
+    void note_element(const RepPath& path) {
+        const CmdIndex array = layout_.cmd_of(layout_.root(), RepHandle{path.handles[0]});
+        const RepLayoutCmd& cmd = layout_.cmd(array);
+        if (cmd.type != RepLayoutCmdType::KeyedArray) {
+            return;
+        }
+        const std::uint32_t slot =
+            (path.handles[1] - 1) / layout_.element_scope(array).handle_count;
+        const KeyedElements* known = state_.find_keyed_elements(RepHandle{cmd.relative_handle});
+        const KeyedElements::Element* element = known == nullptr ? nullptr : known->find_slot(slot);
+        if (element != nullptr) {
+            notifies_.mark_element_changed(array, element->key);
         }
     }
 
