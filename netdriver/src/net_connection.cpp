@@ -74,8 +74,7 @@ CloseReason NetConnection::read_payload(std::span<const std::byte> payload, bool
         }
     }
     // While a goodbye is on its way only acks and the other side's goodbye matter.
-    if (state_ == ConnectionState::Closing || state_ == ConnectionState::Closed ||
-        reader.bits_left() == 0) {
+    if (state_ == ConnectionState::Closing || state_ == ConnectionState::Closed) {
         return CloseReason::None;
     }
     return handler.handle_blocks(reader);

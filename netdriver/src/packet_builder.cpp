@@ -42,7 +42,7 @@ bool PacketBuilder::add_block(ChannelIndex channel, bool has_length,
         return false;
     }
     if (has_length) {
-        writer.write_packed_uint(block.size());
+        writer.write_packed_uint(block_length_word(block.size(), false));
     }
     block_bytes_ += writer.byte_count();
     std::memcpy(blocks_.data() + block_bytes_, block.data(), block.size());

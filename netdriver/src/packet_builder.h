@@ -18,6 +18,12 @@
 
 namespace replayout {
 
+/// The length of a block, where it has one.
+[[nodiscard]] constexpr std::uint64_t block_length_word(std::size_t block_bytes,
+                                                        bool more_parts_follow) noexcept {
+    return std::uint64_t{block_bytes} << 1 | (more_parts_follow ? 1 : 0);
+}
+
 class PacketBuilder {
   public:
     static constexpr std::size_t packet_bytes_limit = 1'400;

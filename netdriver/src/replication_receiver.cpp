@@ -5,6 +5,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <utility>
 
 namespace replayout {
 
@@ -56,6 +57,7 @@ CloseReason ReplicationReceiver::receive_bunch(const BunchHeader& header,
 
 CloseReason ReplicationReceiver::handle_message(const BunchHeader& header,
                                                 std::span<const std::byte> payload) {
+    finish_update();
     const ActorChannel& channel = *channels_[current_channel_];
     if (header.is_open) {
         return receive_open(payload);
@@ -76,7 +78,7 @@ CloseReason ReplicationReceiver::handle_message(const BunchHeader& header,
         payload.size() * (config_.decode_allocation_bytes_max / config_.bunch_bytes_max);
     budget_->steps += payload.size() * 8;
     BitReader reader(payload, budget_);
-    return receive_properties_of(current_channel_, reader, true);
+    return receive_properties_of(current_channel_, reader, BlockFrame::Filled);
 }
 
 CloseReason ReplicationReceiver::receive_open(std::span<const std::byte> payload) {
@@ -132,6 +134,7 @@ void ReplicationReceiver::close_channel(std::uint32_t index) {
 }
 
 void ReplicationReceiver::close_all() {
+    finish_update();
     for (std::uint32_t index = 0; index < channels_.size(); ++index) {
         if (channels_[index] != nullptr) {
             close_channel(index);
@@ -141,6 +144,9 @@ void ReplicationReceiver::close_all() {
 }
 
 CloseReason ReplicationReceiver::receive_blocks(BitReader& reader) {
+    if (reader.bits_left() == 0) {
+        finish_update();
+    }
     ChannelIndex last_channel;
     while (reader.bits_left() > 0) {
         const CloseReason reason = receive_block(reader, last_channel);
@@ -156,12 +162,17 @@ CloseReason ReplicationReceiver::receive_block(BitReader& reader, ChannelIndex& 
     const std::uint64_t delta = head >> 1;
     const std::uint64_t index = delta == 0 ? reader.read_packed_uint() : last_channel.value + delta;
     const bool has_length = (head & 1) != 0;
-    const std::uint64_t length_bytes = has_length ? reader.read_packed_uint() : 0;
+    const std::uint64_t length_word = has_length ? reader.read_packed_uint() : 0;
+    const std::uint64_t length_bytes = length_word >> 1;
+    const bool more_parts_follow = (length_word & 1) != 0;
     if (reader.failed() || !reader.spend_steps(1) || index == 0 || index > config_.channels_max ||
         length_bytes > reader.bits_left() / 8) {
         return CloseReason::MalformedBlock;
     }
     last_channel = ChannelIndex{static_cast<std::uint32_t>(index)};
+    if (last_channel.value != updating_channel_) {
+        finish_update();
+    }
     const ActorChannel* channel = find_channel(last_channel.value);
     if (channel == nullptr || channel->state == ActorChannel::State::Closed) {
         // Only before the open has arrived; the server knows, and counts what it sent as lost.
@@ -174,9 +185,10 @@ CloseReason ReplicationReceiver::receive_block(BitReader& reader, ChannelIndex& 
     }
     if (has_length) {
         BitReader block = reader.take_reader(length_bytes);
-        return receive_properties_of(last_channel.value, block, true);
+        return receive_properties_of(last_channel.value, block,
+                                     more_parts_follow ? BlockFrame::Part : BlockFrame::Filled);
     }
-    return receive_properties_of(last_channel.value, reader, false);
+    return receive_properties_of(last_channel.value, reader, BlockFrame::Open);
 }
 
 ReceiveContext ReplicationReceiver::receive_context() {
@@ -188,10 +200,11 @@ ReceiveContext ReplicationReceiver::receive_context() {
 }
 
 CloseReason ReplicationReceiver::receive_properties_of(std::uint32_t index, BitReader& reader,
-                                                       bool must_fill_reader) {
+                                                       BlockFrame frame) {
     ActorChannel& channel = *channels_[index];
     ReceiveContext context = receive_context();
-    context.must_fill_reader = must_fill_reader;
+    context.must_fill_reader = frame != BlockFrame::Open;
+    context.more_parts_follow = frame == BlockFrame::Part;
     if (channel.state == ActorChannel::State::Refused) {
         ++stats_.blocks_skipped;
         return skip_properties(*channel.layout, reader, context) ? CloseReason::None
@@ -200,6 +213,7 @@ CloseReason ReplicationReceiver::receive_properties_of(std::uint32_t index, BitR
     void* object = world_.object_memory(channel.object);
     const bool is_received =
         receive_properties(*channel.layout, reader, object, channel.references, context);
+    updating_channel_ = scratch_.is_update_under_way() ? index : 0;
     count_values(context);
     if (!is_received) {
         return CloseReason::MalformedBlock;
@@ -207,6 +221,18 @@ CloseReason ReplicationReceiver::receive_properties_of(std::uint32_t index, BitR
     ++stats_.blocks_received;
     update_mentions(index);
     return context.has_too_many_references ? CloseReason::TooManyReferences : CloseReason::None;
+}
+
+void ReplicationReceiver::finish_update() {
+    if (updating_channel_ == 0) {
+        return;
+    }
+    const std::uint32_t index = std::exchange(updating_channel_, 0);
+    ActorChannel& channel = *channels_[index];
+    ReceiveContext context = receive_context();
+    replayout::finish_update(*channel.layout, world_.object_memory(channel.object),
+                             channel.references, context);
+    update_mentions(index);
 }
 
 void ReplicationReceiver::count_values(const ReceiveContext& context) {

@@ -48,10 +48,15 @@ class ReplicationReceiver final : private ReliableMessageHandler {
                                              std::span<const std::byte> payload) override;
     [[nodiscard]] CloseReason receive_open(std::span<const std::byte> payload);
     [[nodiscard]] CloseReason receive_block(BitReader& reader, ChannelIndex& last_channel);
-    /// One block. `must_fill_reader`: it is refused, untouched, unless it ends where the reader
-    /// does.
+    enum class BlockFrame : std::uint8_t {
+        Open,    ///< it ends where its last value does
+        Filled,  ///< it is refused, untouched, unless it ends where the reader does
+        Part,    ///< likewise, and more parts follow
+    };
     [[nodiscard]] CloseReason receive_properties_of(std::uint32_t index, BitReader& reader,
-                                                    bool must_fill_reader);
+                                                    BlockFrame frame);
+    /// Hooks and notifies of an object of which parts have arrived, and not the last.
+    void finish_update();
     void close_channel(std::uint32_t index);
 
     [[nodiscard]] ActorChannel* find_channel(std::uint32_t index) const noexcept {
@@ -80,7 +85,10 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     Vector<NetGUID> named_;              // by the block being read
     Vector<NetGUID> dropped_;            // likewise
     std::uint32_t current_channel_ = 0;  // of the bunch being read
-    DecodeBudget* budget_ = nullptr;     // while a bunch is read
+    // Of which parts have arrived, and not the last; 0: none. Anything else that arrives ends its
+    // update, so there is one in a connection at most.
+    std::uint32_t updating_channel_ = 0;
+    DecodeBudget* budget_ = nullptr;  // while a bunch is read
 };
 
 }  // namespace replayout

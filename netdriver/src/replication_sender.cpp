@@ -449,9 +449,9 @@ const SharedPayload* ReplicationSender::find_payload(std::uint32_t index,
     return state.shared().find_payload(payload_key(index, position));
 }
 
-ReplicationSender::BlockFrame ReplicationSender::begin_block(std::uint32_t index) {
+ReplicationSender::BlockFrame ReplicationSender::begin_block(std::uint32_t index, bool is_part) {
     const ChannelIndex channel = ObjectStore::channel_of(index);
-    const bool has_length = block_has_length(pairs_[index]);
+    const bool has_length = is_part || block_has_length(pairs_[index]);
     const BitWriter packet = packets_.builder().begin_block(channel, has_length);
     if (!has_length) {
         return {channel, packet, packet, packet.byte_count(), false};
@@ -463,13 +463,13 @@ ReplicationSender::BlockFrame ReplicationSender::begin_block(std::uint32_t index
     return {channel, packet, BitWriter(std::span(body_).first(body_bytes)), 0, true};
 }
 
-void ReplicationSender::end_block(BlockFrame& frame) {
+void ReplicationSender::end_block(BlockFrame& frame, bool more_parts_follow) {
     const auto block = frame.body.bytes().subspan(frame.body_offset_bytes);
     if (validator_) {
         validator_->block_sent(ObjectStore::index_of(frame.channel), block);
     }
     if (frame.has_length) {
-        frame.packet.write_packed_uint(block.size());
+        frame.packet.write_packed_uint(block_length_word(block.size(), more_parts_follow));
         frame.packet.write_bytes(frame.body.bytes());
     } else {
         frame.packet = frame.body;
@@ -501,7 +501,7 @@ SendResult ReplicationSender::write_payload(std::uint32_t index, const SharedPay
 SendResult ReplicationSender::write_whole_block(std::uint32_t index, const OwedVersions& position) {
     ChangelistState& state = objects_.at(index)->changelist_state();
     const ChangeMask& owed = context_.scratch.owed;
-    BlockFrame frame = begin_block(index);
+    BlockFrame frame = begin_block(index, false);
     if (frame.packet.overflowed()) {
         return SendResult::DoesNotFit;
     }
@@ -520,19 +520,19 @@ SendResult ReplicationSender::write_whole_block(std::uint32_t index, const OwedV
             ++context_.type_counters->payloads_built;
         }
     }
-    end_block(frame);
+    end_block(frame, false);
     return SendResult::Whole;
 }
 
 SendResult ReplicationSender::write_part(std::uint32_t index, const OwedVersions& position,
                                          RepCursor& cursor, RepRange& range) {
     ChangelistState& state = objects_.at(index)->changelist_state();
-    BlockFrame frame = begin_block(index);
+    BlockFrame frame = begin_block(index, true);
     REPLAYOUT_ASSERT(!frame.packet.overflowed());
     const SendResult result =
         send_part(state, position, context_.scratch.owed, cursor, range, frame.body, context_);
     if (result == SendResult::Whole || result == SendResult::Part) {
-        end_block(frame);
+        end_block(frame, result == SendResult::Part);
     }
     note_sent_values(index, range);
     return result;

@@ -148,8 +148,8 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     [[nodiscard]] SentRecord take_owed(std::uint32_t index);
     /// What is left of what was taken is not sent after all.
     void return_unsent(std::uint32_t index, const SentRecord& record);
-    [[nodiscard]] BlockFrame begin_block(std::uint32_t index);
-    void end_block(BlockFrame& frame);
+    [[nodiscard]] BlockFrame begin_block(std::uint32_t index, bool is_part);
+    void end_block(BlockFrame& frame, bool more_parts_follow);
     /// A block went into a packet or on its reliable way.
     void count_block(std::size_t bytes) noexcept;
     void count_payload_reuse(const RepLayout& layout, std::span<const std::byte> block);

@@ -74,7 +74,9 @@ class ReplicationServer {
             return CloseReason::NotAllowed;
         }
         CloseReason handle_control(std::span<const std::byte> message) override;
-        CloseReason handle_blocks(BitReader&) override { return CloseReason::NotAllowed; }
+        CloseReason handle_blocks(BitReader& reader) override {
+            return reader.bits_left() == 0 ? CloseReason::None : CloseReason::NotAllowed;
+        }
     };
 
     /// Calls `visit(ChangelistState&, ParentIndex)` for the property, each element of a C array.

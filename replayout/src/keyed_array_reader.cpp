@@ -73,7 +73,8 @@ class KeyedArrayReader {
           cmd_(properties.layout_.cmd(index)),
           element_(properties.layout_.element_scope(index)),
           place_(place),
-          array_(array) {}
+          array_(array),
+          is_going_on_(!properties.is_skipping_ && scratch_.has_earlier_change(index)) {}
 
     /// Returns whether anything changed.
     bool read() {
@@ -97,7 +98,8 @@ class KeyedArrayReader {
             (void)take_removed_before(std::nullopt);
         }
         // Only then: what is applied was checked, though a hook may have changed the array since.
-        if (properties_.is_checking() && present_count() + added_ - removed_ > count_max()) {
+        if (properties_.is_checking() &&
+            present_count() + added_ - removed_ - going_count() > count_max()) {
             reader_.fail();
         }
         return is_changed_;
@@ -112,6 +114,21 @@ class KeyedArrayReader {
         return properties_.layout_.limits().array_count_max;
     }
     [[nodiscard]] std::size_t present_count() const noexcept { return scratch_.places_.size(); }
+
+    /// An earlier part of the update took it away; it goes when the update ends.
+    [[nodiscard]] bool is_going(std::uint64_t element_key) const noexcept {
+        const ReceiveScratch::KeyedChange* earlier =
+            is_going_on_ ? scratch_.find_earlier_change(index_, element_key) : nullptr;
+        return earlier != nullptr && earlier->change == ElementChange::Removed;
+    }
+    [[nodiscard]] std::size_t going_count() const noexcept {
+        if (!is_going_on_) {
+            return 0;
+        }
+        return static_cast<std::size_t>(
+            std::count_if(scratch_.places_.begin(), scratch_.places_.end(),
+                          [&](const auto& place) { return is_going(place.key); }));
+    }
 
     /// Where the elements are that the object has. False: the budget is spent.
     [[nodiscard]] bool find_places() {
@@ -163,9 +180,11 @@ class KeyedArrayReader {
             const bool is_removed =
                 is_full_set_ || (next_removed_ < scratch_.removed_keys_.size() &&
                                  scratch_.removed_keys_[next_removed_] == present);
-            if (is_removed) {
+            if (is_removed && !is_going(present)) {
                 ++removed_;
                 note(ElementChange::Removed, present);
+                // One row of deletions at a time, or a peer could let the array grow without end.
+                properties_.must_end_update_ = properties_.must_end_update_ || is_going_on_;
             }
         }
         if (key && std::binary_search(scratch_.removed_keys_.begin(), scratch_.removed_keys_.end(),
@@ -178,15 +197,18 @@ class KeyedArrayReader {
 
     void read_element(std::uint64_t element_key) {
         const auto& places = scratch_.places_;
-        const bool is_present =
-            next_place_ < places.size() && places[next_place_].key == element_key;
+        const bool is_there = next_place_ < places.size() && places[next_place_].key == element_key;
+        const bool is_present = is_there && !is_going(element_key);
+        if (is_there && !is_present) {
+            // It is another one with the same key, so the one before must go first.
+            properties_.must_end_update_ = true;
+        }
         const std::uint32_t index = is_present
                                         ? places[next_place_].index
                                         : static_cast<std::uint32_t>(present_count() + added_);
         const bool is_skipping = properties_.is_skipping_;
-        if (is_present) {
-            ++next_place_;
-        } else {
+        next_place_ += is_there ? 1 : 0;
+        if (!is_present) {
             ++added_;
             if (array_ == nullptr && !is_skipping && !reader_.spend_allocation(cmd_.element_size)) {
                 return;
@@ -273,6 +295,7 @@ class KeyedArrayReader {
     const RepScope& element_;
     const PropertyReader::Place& place_;
     std::byte* array_;
+    bool is_going_on_;  ///< earlier parts of the update changed this array
     const std::byte* elements_ = nullptr;
     std::size_t next_place_ = 0;
     std::size_t next_removed_ = 0;
@@ -302,20 +325,19 @@ class KeyedArrayFinisher {
     static void finish_all(const RepLayout& layout, std::byte* object, ReceivingRepState& state,
                            ReceiveContext& context) {
         auto& changes = context.scratch.keyed_changes_;
+        context.scratch.sort_keyed_changes();
         std::size_t begin = 0;
         while (begin < changes.size()) {
             std::size_t end = begin;
             while (end < changes.size() && changes[end].array == changes[begin].array) {
                 ++end;
             }
-            std::sort(changes.begin() + static_cast<std::ptrdiff_t>(begin),
-                      changes.begin() + static_cast<std::ptrdiff_t>(end),
-                      [](const auto& left, const auto& right) { return left.key < right.key; });
             KeyedArrayFinisher(layout, changes[begin].array, object, state, context)
                 .finish(begin, end);
             begin = end;
         }
         changes.clear();
+        context.scratch.earlier_change_count_ = 0;
     }
 
   private:

@@ -12,7 +12,8 @@
 
 namespace replayout {
 
-/// Keeps previous values of properties with a notify, and runs notifies and hooks.
+/// Keeps previous values of properties with a notify, and runs notifies and hooks: of one update,
+/// which may have begun with an earlier part.
 class NotifyQueue {
   public:
     NotifyQueue(const RepLayout& layout, std::byte* object, ReceiveScratch& scratch);
@@ -20,12 +21,16 @@ class NotifyQueue {
     NotifyQueue(const NotifyQueue&) = delete;
     NotifyQueue& operator=(const NotifyQueue&) = delete;
 
-    /// Values are about to be written: calls pre_net_receive, the first time.
+    /// Values are about to be written: calls pre_net_receive, the first time in the update.
     void begin();
+    /// More parts follow: keeps what there is for the last one.
+    void hold();
     /// A leaf of the parent is about to be written.
     void before_write(ParentIndex parent);
     /// ... and it did change.
     void mark_changed(ParentIndex parent) noexcept;
+    /// So did an element of a keyed array.
+    void mark_element_changed(CmdIndex array, std::uint64_t key);
     /// All values are written: calls post_net_receive, the notifies that are due, in order of
     /// declaration, and post_rep_notifies. Nothing where nothing began.
     void run();
@@ -33,12 +38,13 @@ class NotifyQueue {
   private:
     /// The part of the object whose type declares the property: itself, or a base within it.
     [[nodiscard]] std::byte* declaring_object(const RepParentCmd& parent) const noexcept;
-    void destroy_values() noexcept;
+    /// One part changed it, and another changed it back, as far as that can be told.
+    [[nodiscard]] bool is_back(const RepParentCmd& parent, const void* previous) const;
 
     const RepLayout& layout_;
     std::byte* object_;
     ReceiveScratch& scratch_;
-    bool has_begun_ = false;
+    bool is_held_ = false;
 };
 
 class PropertyReader {
@@ -67,6 +73,10 @@ class PropertyReader {
     /// One block up to its end. False: malformed.
     [[nodiscard]] bool check_block();
     [[nodiscard]] bool apply_block();
+    /// Found when checking: the update so far must end before the block is applied, because it
+    /// takes away from a keyed array that earlier parts changed, or brings back what they took
+    /// away.
+    [[nodiscard]] bool must_end_update() const noexcept { return must_end_update_; }
 
   private:
     friend class KeyedArrayReader;
@@ -107,6 +117,7 @@ class PropertyReader {
     const std::byte* present_ = nullptr;
     const ReceivingRepState* present_state_ = nullptr;
     bool is_skipping_ = false;
+    bool must_end_update_ = false;
     std::byte* object_ = nullptr;
     ReceivingRepState* state_ = nullptr;
     NotifyQueue* notifies_ = nullptr;

@@ -8,6 +8,8 @@
 #include "struct_reader.h"
 
 #include <algorithm>
+#include <cstring>
+#include <tuple>
 
 namespace replayout {
 
@@ -30,15 +32,84 @@ ReceiveScratch::ReceiveScratch(MemoryResource* resource)
     }
 }
 
-ReceiveScratch::~ReceiveScratch() = default;
+ReceiveScratch::~ReceiveScratch() {
+    drop_update();
+}
+
+void ReceiveScratch::drop_update() noexcept {
+    for (const PreviousValue& entry : previous_values_) {
+        entry.destroy(entry.value);
+        values_.deallocate(entry.value, entry.size, entry.alignment);
+    }
+    previous_values_.clear();
+    keyed_changes_.clear();
+    earlier_value_count_ = 0;
+    earlier_change_count_ = 0;
+    updated_layout_ = nullptr;
+}
+
+ReceiveScratch::PreviousValue* ReceiveScratch::find_previous_value(
+    std::uint32_t parent_index) noexcept {
+    // Handles ascend within a block, and with them parents: of this one, only the last entry can be
+    // this parent's.
+    if (!previous_values_.empty() && previous_values_.back().parent_index == parent_index) {
+        return &previous_values_.back();
+    }
+    const auto end = previous_values_.begin() + static_cast<std::ptrdiff_t>(earlier_value_count_);
+    const auto found = std::lower_bound(previous_values_.begin(), end, parent_index,
+                                        [](const PreviousValue& entry, std::uint32_t wanted) {
+                                            return entry.parent_index < wanted;
+                                        });
+    return found != end && found->parent_index == parent_index ? &*found : nullptr;
+}
+
+const ReceiveScratch::KeyedChange* ReceiveScratch::find_earlier_change(
+    CmdIndex array, std::uint64_t key) const noexcept {
+    const auto end = keyed_changes_.begin() + static_cast<std::ptrdiff_t>(earlier_change_count_);
+    const auto found = std::lower_bound(keyed_changes_.begin(), end, std::pair(array, key),
+                                        [](const KeyedChange& entry, const auto& wanted) {
+                                            return std::pair(entry.array, entry.key) < wanted;
+                                        });
+    return found != end && found->array == array && found->key == key ? &*found : nullptr;
+}
+
+bool ReceiveScratch::has_earlier_change(CmdIndex array) const noexcept {
+    const auto end = keyed_changes_.begin() + static_cast<std::ptrdiff_t>(earlier_change_count_);
+    return std::any_of(keyed_changes_.begin(), end,
+                       [&](const KeyedChange& entry) { return entry.array == array; });
+}
+
+void ReceiveScratch::sort_keyed_changes() {
+    std::sort(keyed_changes_.begin(), keyed_changes_.end(),
+              [](const auto& left, const auto& right) {
+                  return std::tuple(left.array.value, left.key, left.change) <
+                         std::tuple(right.array.value, right.key, right.change);
+              });
+    keyed_changes_.erase(std::unique(keyed_changes_.begin(), keyed_changes_.end(),
+                                     [](const auto& left, const auto& right) {
+                                         return left.array == right.array && left.key == right.key;
+                                     }),
+                         keyed_changes_.end());
+}
+
+void ReceiveScratch::end_part() {
+    std::sort(
+        previous_values_.begin(), previous_values_.end(),
+        [](const auto& left, const auto& right) { return left.parent_index < right.parent_index; });
+    sort_keyed_changes();
+    earlier_value_count_ = previous_values_.size();
+    earlier_change_count_ = keyed_changes_.size();
+}
 
 NotifyQueue::NotifyQueue(const RepLayout& layout, std::byte* object, ReceiveScratch& scratch)
     : layout_(layout), object_(object), scratch_(scratch) {
-    REPLAYOUT_ASSERT(scratch.previous_values_.empty());
+    REPLAYOUT_ASSERT(!scratch.is_update_under_way() || scratch.updated_layout_ == &layout);
 }
 
 NotifyQueue::~NotifyQueue() {
-    destroy_values();
+    if (!is_held_) {
+        scratch_.drop_update();
+    }
 }
 
 namespace {
@@ -57,18 +128,20 @@ void call_hooks(const Type& type, std::byte* object, ReceiveHook ReceiveHooks::*
 }  // namespace
 
 void NotifyQueue::begin() {
-    if (!has_begun_) {
-        has_begun_ = true;
+    if (!scratch_.is_update_under_way()) {
+        scratch_.updated_layout_ = &layout_;
         call_hooks(layout_.type(), object_, &ReceiveHooks::pre_net_receive);
     }
 }
 
+void NotifyQueue::hold() {
+    scratch_.end_part();
+    is_held_ = true;
+}
+
 void NotifyQueue::before_write(ParentIndex parent) {
     const RepParentCmd& cmd = layout_.parents()[parent.value];
-    auto& values = scratch_.previous_values_;
-    // Handles ascend, and with them parents: the last entry is the only one that can be this
-    // parent's.
-    if (!cmd.property->notify || (!values.empty() && values.back().parent_index == parent.value)) {
+    if (!cmd.property->notify || scratch_.find_previous_value(parent.value) != nullptr) {
         return;
     }
     const TypeOps& ops = cmd.property->ops;
@@ -79,14 +152,18 @@ void NotifyQueue::before_write(ParentIndex parent) {
         const auto byte = std::to_integer<std::uint8_t>(object_[cmd.object_offset.value]);
         ::new (copy) bool((byte & cmd.property->bit_mask) != 0);
     }
-    values.push_back({parent.value, copy, false});
+    scratch_.previous_values_.push_back(
+        {parent.value, false, copy, ops.destroy, ops.size, ops.alignment});
 }
 
 void NotifyQueue::mark_changed(ParentIndex parent) noexcept {
-    auto& values = scratch_.previous_values_;
-    if (!values.empty() && values.back().parent_index == parent.value) {
-        values.back().is_changed = true;
+    if (auto* entry = scratch_.find_previous_value(parent.value)) {
+        entry->is_changed = true;
     }
+}
+
+void NotifyQueue::mark_element_changed(CmdIndex array, std::uint64_t key) {
+    scratch_.keyed_changes_.push_back({array, ReceiveScratch::ElementChange::Changed, key});
 }
 
 std::byte* NotifyQueue::declaring_object(const RepParentCmd& parent) const noexcept {
@@ -95,46 +172,54 @@ std::byte* NotifyQueue::declaring_object(const RepParentCmd& parent) const noexc
            std::size_t{parent.array_index} * property.size;
 }
 
+bool NotifyQueue::is_back(const RepParentCmd& parent, const void* previous) const {
+    const TypeOps& ops = parent.property->ops;
+    const std::byte* present = object_ + parent.object_offset.value;
+    if (parent.property->kind == PropertyKind::BitBool) {
+        const bool bit = (std::to_integer<std::uint8_t>(*present) & parent.property->bit_mask) != 0;
+        return bit == *static_cast<const bool*>(previous);
+    }
+    if (ops.is_trivial) {
+        return std::memcmp(present, previous, ops.size) == 0;
+    }
+    return ops.equal != nullptr && ops.equal(present, previous);
+}
+
 void NotifyQueue::run() {
-    if (!has_begun_) {
+    if (!scratch_.is_update_under_way()) {
         return;
     }
     call_hooks(layout_.type(), object_, &ReceiveHooks::post_net_receive);
-    if (layout_.is_receive_only()) {
-        // Handles are the sender's, in its order of declaration; notifies run in ours.
-        std::sort(scratch_.previous_values_.begin(), scratch_.previous_values_.end(),
-                  [](const auto& left, const auto& right) {
-                      return left.parent_index < right.parent_index;
-                  });
+    const bool has_parts = scratch_.earlier_value_count_ > 0;
+    if (layout_.is_receive_only() || has_parts) {
+        // Handles of a layout that only receives are the sender's, in its order of declaration, and
+        // parts begin at any; notifies run in our order.
+        scratch_.end_part();
     }
     for (const auto& entry : scratch_.previous_values_) {
         const RepParentCmd& parent = layout_.parents()[entry.parent_index];
         const NotifyFunction& notify = parent.property->notify;
-        if (entry.is_changed || notify.when == RepNotify::Always) {
+        const bool is_changed = entry.is_changed && !(has_parts && is_back(parent, entry.value));
+        if (is_changed || notify.when == RepNotify::Always) {
             notify.call(declaring_object(parent), entry.value, notify.context);
         }
     }
-    destroy_values();
+    scratch_.drop_update();
     call_hooks(layout_.type(), object_, &ReceiveHooks::post_rep_notifies);
-}
-
-void NotifyQueue::destroy_values() noexcept {
-    for (const auto& entry : scratch_.previous_values_) {
-        const TypeOps& ops = layout_.parents()[entry.parent_index].property->ops;
-        ops.destroy(entry.value);
-        scratch_.values_.deallocate(entry.value, ops.size, ops.alignment);
-    }
-    scratch_.previous_values_.clear();
 }
 
 bool receive_properties(const RepLayout& layout, BitReader& reader, void* object,
                         ReceivingRepState& state, ReceiveContext& context) {
     REPLAYOUT_ASSERT(object != nullptr);
     auto* bytes = static_cast<std::byte*>(object);
-    BitReader check = reader;
-    if (!PropertyReader(layout, check, context, bytes, &state).check_block()) {
+    BitReader check_reader = reader;
+    PropertyReader check(layout, check_reader, context, bytes, &state);
+    if (!check.check_block()) {
         reader.fail();
         return false;
+    }
+    if (check.must_end_update()) {
+        finish_update(layout, object, state, context);
     }
     NotifyQueue notifies(layout, bytes, context.scratch);
     notifies.begin();
@@ -142,10 +227,24 @@ bool receive_properties(const RepLayout& layout, BitReader& reader, void* object
     const bool is_applied =
         PropertyReader(layout, apply, context, bytes, state, notifies).apply_block();
     REPLAYOUT_ASSERT(is_applied);
-    reader.skip_bits(check.position_bits() - reader.position_bits());
+    reader.skip_bits(check_reader.position_bits() - reader.position_bits());
+    if (context.more_parts_follow) {
+        notifies.hold();
+        return is_applied;
+    }
     finish_keyed_arrays(layout, bytes, state, context);
     notifies.run();
     return is_applied;
+}
+
+void finish_update(const RepLayout& layout, void* object, ReceivingRepState& state,
+                   ReceiveContext& context) {
+    if (context.scratch.is_update_under_way()) {
+        auto* bytes = static_cast<std::byte*>(object);
+        NotifyQueue notifies(layout, bytes, context.scratch);
+        finish_keyed_arrays(layout, bytes, state, context);
+        notifies.run();
+    }
 }
 
 bool skip_properties(const RepLayout& layout, BitReader& reader, ReceiveContext& context) {
@@ -206,7 +305,7 @@ struct Leaf {
 /// Binds what one id concerns in one object, leaf by leaf.
 class Rebinder {
   public:
-    Rebinder(const RepLayout& layout, const ReceivingRepState& state, std::byte* object,
+    Rebinder(const RepLayout& layout, ReceivingRepState& state, std::byte* object,
              ObjectHandle target, ReceiveContext& context)
         : layout_(layout),
           state_(state),
@@ -224,18 +323,20 @@ class Rebinder {
         const Leaf leaf = begin_write(path);
         if (leaf.cmd != nullptr) {
             leaf.cmd->property->reference.set(leaf.memory, target_);
-            end_write(leaf, true);
+            end_write(path, leaf, true);
         }
     }
 
     void read_again(const RepPath& path, const ReceivingRepState::SerializedValue& value) {
         const Leaf leaf = begin_write(path);
         if (leaf.cmd != nullptr) {
-            end_write(leaf, StructReader(context_).apply_again(*leaf.cmd, leaf.memory, value));
+            end_write(path, leaf,
+                      StructReader(context_).apply_again(*leaf.cmd, leaf.memory, value));
         }
     }
 
     [[nodiscard]] std::uint32_t finish() {
+        finish_keyed_arrays(layout_, object_, state_, context_);
         notifies_.run();
         return count_;
     }
@@ -250,15 +351,31 @@ class Rebinder {
         }
         return leaf;
     }
-    void end_write(const Leaf& leaf, bool is_changed) {
+    void end_write(const RepPath& path, const Leaf& leaf, bool is_changed) {
         if (is_changed) {
             notifies_.mark_changed(leaf.cmd->parent_index);
+            note_element(path);
             ++count_;
+        }
+    }
+    /// In an element of a keyed array: the array is told of it, if it wants to be.
+    void note_element(const RepPath& path) {
+        const CmdIndex array = layout_.cmd_of(layout_.root(), RepHandle{path.handles[0]});
+        const RepLayoutCmd& cmd = layout_.cmd(array);
+        if (cmd.type != RepLayoutCmdType::KeyedArray) {
+            return;
+        }
+        const std::uint32_t slot =
+            (path.handles[1] - 1) / layout_.element_scope(array).handle_count;
+        const KeyedElements* known = state_.find_keyed_elements(RepHandle{cmd.relative_handle});
+        const KeyedElements::Element* element = known == nullptr ? nullptr : known->find_slot(slot);
+        if (element != nullptr) {
+            notifies_.mark_element_changed(array, element->key);
         }
     }
 
     const RepLayout& layout_;
-    const ReceivingRepState& state_;
+    ReceivingRepState& state_;
     std::byte* object_;
     ObjectHandle target_;
     ReceiveContext& context_;

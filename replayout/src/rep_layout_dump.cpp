@@ -3,6 +3,7 @@
 #include <replayout/rep_layout.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -73,8 +74,16 @@ void append_number(std::string& line, std::uint32_t number, std::size_t width) {
     return names;
 }
 
+/// By what the elements of a keyed array are told apart.
+[[nodiscard]] std::string key_text(const ArrayKey& key) {
+    std::string text = key.fast.has_marks() ? " fast array," : "";
+    text += " key of " + std::to_string(key.size) + (key.size == 1 ? " byte" : " bytes");
+    return text + (key.order == ArrayOrder::Kept ? ", order kept" : ", order free");
+}
+
+/// `scope` is that of the command, at depth `depth`.
 [[nodiscard]] std::string cmd_line(const RepLayout& layout, std::uint16_t index,
-                                   std::uint32_t depth) {
+                                   const RepScope& scope, std::uint32_t depth) {
     const RepLayoutCmd& cmd = layout.cmds()[index];
     std::string line;
     append_number(line, index, 5);
@@ -106,6 +115,16 @@ void append_number(std::string& line, std::uint32_t number, std::size_t width) {
         if (cmd.type == RepLayoutCmdType::Quantised) {
             line += " (" + to_string(cmd.property->quantisation) + ")";
         }
+        if (cmd.type == RepLayoutCmdType::KeyedArray) {
+            line += key_text(cmd.property->array_key);
+        }
+    }
+    const RepGroup* group = cmd.type == RepLayoutCmdType::Return
+                                ? nullptr
+                                : layout.find_group(scope, RepHandle{cmd.relative_handle});
+    if (group != nullptr) {
+        line += " atomic " + std::to_string(group->handle_begin) + " to " +
+                std::to_string(group->handle_end - 1);
     }
     return line;
 }
@@ -118,12 +137,14 @@ std::string dump(const RepLayout& layout) {
                        std::to_string(layout.root().shadow_size) + " shadow bytes, fingerprint " +
                        to_string(layout.fingerprint()) + "\n";
     text += "  cmd  type                    handle   object  shadow   end   property\n";
+    std::array<const RepScope*, nesting_depth_max + 2> scopes = {&layout.root()};
     std::uint32_t depth = 0;
     for (std::size_t i = 0; i < layout.cmds().size(); ++i) {
         const RepLayoutCmdType type = layout.cmds()[i].type;
-        text += cmd_line(layout, static_cast<std::uint16_t>(i), depth) + "\n";
+        const auto index = static_cast<std::uint16_t>(i);
+        text += cmd_line(layout, index, *scopes[depth], depth) + "\n";
         if (is_array(type)) {
-            ++depth;
+            scopes[++depth] = &layout.element_scope(CmdIndex{index});
         } else if (type == RepLayoutCmdType::Return && depth > 0) {
             --depth;
         }

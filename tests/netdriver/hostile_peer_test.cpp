@@ -227,7 +227,7 @@ TEST_CASE("Hostile: a length that is not that of the block is refused", "[netdri
         writer.write_packed_uint(1);
         writer.write_packed_uint(1);
         writer.write_packed_uint(
-            static_cast<std::uint64_t>(static_cast<int>(block.size()) + difference));
+            static_cast<std::uint64_t>(static_cast<int>(block.size()) + difference) << 1);
         writer.write_bytes(block);
         writer.write_bytes(Bytes(2));
         packet.resize(writer.byte_count());
@@ -549,7 +549,7 @@ class ChaosServer {
     [[nodiscard]] Bytes make_framed_block() {
         const std::uint32_t channel = 1 + random_.below(channel_count - 1);
         const Bytes block = make_block_bytes();
-        return random_.percent(80) ? block_with_length_of(channel, block)
+        return random_.percent(80) ? block_with_length_of(channel, block, random_.percent(50))
                                    : block_of(channel, block);
     }
 

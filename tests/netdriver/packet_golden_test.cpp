@@ -146,6 +146,31 @@ TEST_CASE("Packet: every kind is written as it is pinned", "[netdriver][packet]"
     check_packets(session.server_step(), {"packet_goodbye"});
 }
 
+TEST_CASE("Packet: an object in parts is written as it is pinned", "[netdriver][packet]") {
+    GoldenSession session;
+    (void)session.client_step();
+    (void)session.server_step();
+    (void)session.client_step();
+    session.pawn().health = 60;
+    session.pawn().name.assign(120, 'x');
+    session.pawn().friends.assign(120, ObjectHandle{1});
+    check_packets(session.server_step(), {"packet_part_first", "packet_part_last"});
+}
+
+TEST_CASE("Packet: parts that are pinned are read as they are meant", "[netdriver][packet]") {
+    GoldenClient client;
+    client.take("packet_welcome_open_block");
+    client.pawn().heard.clear();
+    client.take("packet_part_first");
+    CHECK(client.pawn().name == std::string(120, 'x'));
+    CHECK(client.pawn().friends.empty());
+    CHECK(client.pawn().heard.empty());
+    client.take("packet_part_last");
+    CHECK(client.pawn().friends.size() == 120);
+    CHECK(client.pawn().heard.size() == 1);
+    CHECK(client.driver().stats().packets_dropped == 0);
+}
+
 TEST_CASE("Packet: every kind that is pinned is read as it is meant", "[netdriver][packet]") {
     GoldenClient client;
     client.take("packet_welcome_open_block");

@@ -82,6 +82,29 @@ TEST_CASE("Fast arrays: a receiver is told item by item, and of the whole at las
     CHECK(line.remote.stock.told.empty());
 }
 
+TEST_CASE("Fast arrays: a reference of an item that is bound, or goes, is told as a change of it",
+          "[replayout][fast_array]") {
+    Line line;
+    line.trader.stock.add(1, 10);
+    line.trader.stock.add(2, 20).owner = ObjectHandle{5};
+    line.trader.stock.add(3, 30);
+    line.sync();
+    CHECK(line.remote.stock.told == Told{"add 1", "add 2", "add 3", "receive"});
+    const NetGUID guid = line.sender.package_map.guid_of(ObjectHandle{5});
+    // Wherever it lies meanwhile.
+    std::swap(line.remote.stock.items[1], line.remote.stock.items[2]);
+    for (const ObjectHandle target : {ObjectHandle{8}, ObjectHandle{}}) {
+        line.remote.stock.told.clear();
+        CHECK(line.receiver.rebind(&line.remote, guid, target) == 1);
+        CHECK(line.remote.stock.told == Told{"change 2 to 20", "receive"});
+        CHECK(line.remote.stock.items.back().owner == target);
+    }
+    // Nobody is told of what stays as it is.
+    line.remote.stock.told.clear();
+    CHECK(line.receiver.rebind(&line.remote, guid, ObjectHandle{}) == 0);
+    CHECK(line.remote.stock.told.empty());
+}
+
 TEST_CASE("Fast arrays: what is not marked is not sent", "[replayout][fast_array]") {
     Line line;
     line.trader.stock.add(1, 10);

@@ -112,6 +112,75 @@ TEST_CASE("dump: lists commands, handles, offsets and flags as pinned here",
     CHECK(dump(*layout) == expected);
 }
 
+struct Aim {
+    float yaw = 0;
+    float pitch = 0;
+};
+
+struct Crew {
+    std::uint16_t seat = 0;
+    Aim aim;
+    std::uint8_t rank = 0;
+};
+
+struct Tower {
+    bool is_lit = false;
+    Aim aim;
+    std::vector<Crew> crew;
+    std::vector<Crew> guests;
+};
+
+}  // namespace
+
+template <>
+struct StructTraitsOf<Aim> : DefaultStructTraits {
+    static constexpr bool with_atomic = true;
+};
+
+namespace {
+
+Result<const Type*> build_tower(TypeRegistry& registry) {
+    (void)struct_builder<Aim>(registry, "Aim")
+        .property<&Aim::yaw>()
+        .property<&Aim::pitch>()
+        .build();
+    (void)struct_builder<Crew>(registry, "Crew")
+        .property<&Crew::seat>()
+        .property<&Crew::aim>()
+        .property<&Crew::rank>()
+        .build();
+    return class_builder<Tower>(registry, "Tower")
+        .property<&Tower::is_lit>()
+        .property<&Tower::aim>()
+        .property<&Tower::crew>()
+        .keyed_by<&Crew::seat>(ArrayOrder::Kept)
+        .property<&Tower::guests>()
+        .keyed_by<&Crew::rank>(ArrayOrder::Free)
+        .build();
+}
+
+[[nodiscard]] std::size_t count_of(std::string_view text, std::string_view part) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) {
+        ++count;
+    }
+    return count;
+}
+
+TEST_CASE("dump: tells keys of arrays, and which leaves are one atomic group",
+          "[replayout][rep_layout_dump]") {
+    const TestLayout layout(build_tower);
+    const std::string text = dump(*layout);
+    INFO(text);
+    CHECK(text.find("crew shared key of 2 bytes, order kept\n") != std::string::npos);
+    CHECK(text.find("guests shared key of 1 byte, order free\n") != std::string::npos);
+    // Of the object handles 2 and 3; of an element of either array those without its key.
+    CHECK(count_of(text, "yaw shared atomic 2 to 3\n") == 2);
+    CHECK(count_of(text, "pitch shared atomic 2 to 3\n") == 2);
+    CHECK(count_of(text, " atomic ") == 6);
+    CHECK(count_of(text, "is_lit shared\n") == 1);
+}
+
 TEST_CASE("dump: a type without properties has a listing too", "[replayout][rep_layout_dump]") {
     struct Nothing {
         int hidden = 0;

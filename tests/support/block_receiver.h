@@ -23,10 +23,11 @@ class BlockReceiver {
           layout_(&layout) {}
 
     /// One block, which is all of `bytes`, with a fresh decode budget.
-    bool receive(void* object, std::span<const std::byte> bytes) {
+    bool receive(void* object, std::span<const std::byte> bytes, bool more_parts_follow = false) {
         DecodeBudget budget;
         BitReader reader(bytes, &budget);
         ReceiveContext receive_context = context();
+        receive_context.more_parts_follow = more_parts_follow;
         const bool is_received =
             receive_properties(*layout_, reader, object, state, receive_context);
         bits_left = reader.bits_left();

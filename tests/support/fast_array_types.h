@@ -20,6 +20,7 @@ struct Stack : FastArraySerializerItem {
     std::uint32_t kind = 0;
     std::int32_t count = 0;
     std::string label;
+    ObjectHandle owner;
 
     void pre_replicated_remove(Inventory& inventory);
     void post_replicated_add(Inventory& inventory);
@@ -82,6 +83,7 @@ struct Trader {
                 .property<&Stack::kind>()
                 .property<&Stack::count>()
                 .property<&Stack::label>()
+                .property<&Stack::owner>()
                 .build());
     REQUIRE(register_fast_array<Inventory>(registry, "Inventory"));
     return class_builder<Trader>(registry, "Trader")

@@ -140,11 +140,11 @@ Bytes block_of(std::uint32_t channel, const Bytes& block) {
     });
 }
 
-Bytes block_with_length_of(std::uint32_t channel, const Bytes& block) {
+Bytes block_with_length_of(std::uint32_t channel, const Bytes& block, bool more_parts_follow) {
     return written([&](BitWriter& writer) {
         writer.write_packed_uint(1);
         writer.write_packed_uint(channel);
-        writer.write_packed_uint(block.size());
+        writer.write_packed_uint(block.size() << 1 | (more_parts_follow ? 1u : 0u));
         writer.write_bytes(block);
     });
 }

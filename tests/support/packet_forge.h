@@ -66,7 +66,8 @@ struct Packet {
 
 /// A block in a packet, the first or one whose channel does not follow on the one before.
 [[nodiscard]] Bytes block_of(std::uint32_t channel, const Bytes& block);
-[[nodiscard]] Bytes block_with_length_of(std::uint32_t channel, const Bytes& block);
+[[nodiscard]] Bytes block_with_length_of(std::uint32_t channel, const Bytes& block,
+                                         bool more_parts_follow = false);
 
 /// Numbers packets and acknowledges nothing, unless told otherwise.
 class PacketForge {

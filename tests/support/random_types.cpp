@@ -87,6 +87,7 @@ template <typename T>
 RandomTypes::RandomTypes(std::uint64_t seed, const RandomTypesSettings& settings)
     : random_(seed),
       variation_(settings.variation_seed),
+      push_(seed),
       settings_(settings),
       net_serializer_structs_(add_net_serializer_structs(registry_)) {
     for (std::uint32_t i = 0; i < settings_.class_count; ++i) {
@@ -155,6 +156,10 @@ const Type* RandomTypes::add_class() {
         const auto place = std::min<std::size_t>(random_.below(count + 1), properties.size());
         properties.insert(properties.begin() + static_cast<std::ptrdiff_t>(place),
                           plain_property(version_name, PropertyKind::UInt32));
+    }
+    for (Property& property : properties) {
+        property.is_push_based =
+            property.is_replicated && push_.percent(settings_.push_based_percent);
     }
     return add_type(TypeKind::Class, name, base, std::move(properties));
 }

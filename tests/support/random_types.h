@@ -33,6 +33,8 @@ struct RandomTypesSettings {
     std::uint64_t variation_seed = 0;
     /// Fresh objects have values of their own; else all are zero.
     bool has_archetype_values = true;
+    /// Of the replicated properties of a class, out of 100, how many are push based.
+    std::uint32_t push_based_percent = 0;
 };
 
 /// A RepNotify that ran. `object` and `previous` as NotifyFunction has them.
@@ -97,6 +99,7 @@ class RandomTypes {
 
     SeededRandom random_;
     SeededRandom variation_;
+    SeededRandom push_;
     RandomTypesSettings settings_;
     std::deque<NotifyPoint> notify_points_;  // referred to by address
     std::function<void(const NotifyEvent&)> notify_handler_;

@@ -162,6 +162,12 @@ void ReplicationSession::object_removed(ObjectId id) {
     oracle_.remove_object(id);
 }
 
+void ReplicationSession::property_changed(ObjectId id, std::string_view property) {
+    for (Server* server : {&server_, &twin_}) {
+        server->driver.mark_property_dirty(server->ids.at(id), property);
+    }
+}
+
 void ReplicationSession::tick(bool is_playing) {
     ++tick_;
     now_.microseconds += tick_us;

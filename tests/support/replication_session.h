@@ -83,6 +83,7 @@ class ReplicationSession final : private GameListener {
     // GameListener
     void object_added(ObjectId id, std::uint32_t class_index) override;
     void object_removed(ObjectId id) override;
+    void property_changed(ObjectId id, std::string_view property) override;
 
     void tick(bool is_playing);
     void tick_server(bool is_playing);

@@ -81,6 +81,9 @@ void SessionGame::remove_due() {
 void SessionGame::edit(ObjectId id) {
     RawObject& object = world_.at(id);
     std::vector<SavedValue> before = editor_.edit(object, random_.between(1, settings_.edits_max));
+    for (const SavedValue& saved : before) {
+        listener_.property_changed(id, TreeEditor::name_of(object, saved));
+    }
     if (random_.percent(settings_.revert_percent)) {
         const std::uint32_t due = tick_ + random_.between(1, 6);
         // Last edit first, so that a property that was edited twice ends as it began.
@@ -89,6 +92,7 @@ void SessionGame::edit(ObjectId id) {
         }
     } else {
         TreeEditor::increment(object, RandomTypes::version_name);
+        listener_.property_changed(id, RandomTypes::version_name);
     }
     touched_.push_back(id);
 }
@@ -96,7 +100,9 @@ void SessionGame::edit(ObjectId id) {
 void SessionGame::undo_due() {
     for (const Undo& undo : undos_) {
         if (undo.tick == tick_) {
-            TreeEditor::restore(world_.at(undo.id), undo.saved);
+            RawObject& object = world_.at(undo.id);
+            TreeEditor::restore(object, undo.saved);
+            listener_.property_changed(undo.id, TreeEditor::name_of(object, undo.saved));
             touched_.push_back(undo.id);
         }
     }

@@ -9,6 +9,7 @@
 #include "support/tree_editor.h"
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace replayout::test {
@@ -18,6 +19,7 @@ class GameListener {
   public:
     virtual void object_added(ObjectId id, std::uint32_t class_index) = 0;
     virtual void object_removed(ObjectId id) = 0;
+    virtual void property_changed(ObjectId id, std::string_view property) = 0;
 
   protected:
     ~GameListener() = default;

@@ -107,6 +107,8 @@ SessionSettings SessionSettings::draw(SessionTheme theme, std::uint64_t seed) {
     settings.types.class_count = random.between(1, 4);
     constexpr std::uint32_t property_counts[] = {2, 6, 15, 40};
     settings.types.property_count_max = random.pick(property_counts);
+    constexpr std::uint32_t push_percents[] = {0, 0, 30, 100};
+    settings.types.push_based_percent = random.pick(push_percents);
     settings.edits.large_percent = random.percent(30) ? random.between(1, 10) : 0;
     settings.edits.array_count_max = random.between(3, 80);
     settings.net = draw_net_config(random);
@@ -128,8 +130,9 @@ std::string to_string(const SessionSettings& settings) {
     std::ostringstream text;
     text << settings.client_count << " clients, " << settings.tick_count << " ticks, sharing "
          << (settings.is_sharing ? "on" : "off") << ", " << settings.types.class_count
-         << " classes of up to " << settings.types.property_count_max << " properties, "
-         << settings.live_max << " objects, packets of " << settings.net.packet_bytes_max
+         << " classes of up to " << settings.types.property_count_max << " properties, of which "
+         << settings.types.push_based_percent << " % are push based, " << settings.live_max
+         << " objects, packets of " << settings.net.packet_bytes_max
          << " bytes; to clients: " << to_string(settings.to_client)
          << "; to the server: " << to_string(settings.to_server);
     return text.str();

@@ -75,6 +75,10 @@ void TreeEditor::restore(RawObject& object, const SavedValue& saved) {
     write_value(*slot.property, slot.memory, saved.value);
 }
 
+std::string_view TreeEditor::name_of(const RawObject& object, const SavedValue& saved) {
+    return slots_of(object).at(saved.slot).property->name;
+}
+
 void TreeEditor::increment(RawObject& object, std::string_view name) {
     for (const auto& [property, memory] : slots_of(object)) {
         if (property->name == name) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace replayout::test {
@@ -39,6 +40,7 @@ class TreeEditor {
     /// Changes some properties, at most `count`. Returns what the replicated ones among them held.
     [[nodiscard]] std::vector<SavedValue> edit(RawObject& object, std::uint32_t count);
     static void restore(RawObject& object, const SavedValue& saved);
+    [[nodiscard]] static std::string_view name_of(const RawObject& object, const SavedValue& saved);
 
     /// Adds one to the property of that name and kind UInt32.
     static void increment(RawObject& object, std::string_view name);

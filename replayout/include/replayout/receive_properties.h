@@ -10,6 +10,10 @@
 // property that really changed, or that was received and asks for RepNotify::Always;
 // post_rep_notifies. The same order holds when references are bound later. Hooks and notifies may
 // do anything to their object; they must not destroy it.
+//
+// An object in parts is several blocks and one *update*: pre_net_receive runs before the first of
+// them, values are written as they arrive, and everything behind the values waits for the last.
+// Until then the elements that a keyed array lost are still there.
 #pragma once
 
 #include <replayout/bit_reader.h>
@@ -30,6 +34,12 @@ class ReceiveScratch {
     ~ReceiveScratch();
     ReceiveScratch(const ReceiveScratch&) = delete;
     ReceiveScratch& operator=(const ReceiveScratch&) = delete;
+
+    /// A part of an object was received, and more is to follow. Until finish_update() this scratch
+    /// belongs to that object.
+    [[nodiscard]] bool is_update_under_way() const noexcept { return updated_layout_ != nullptr; }
+    /// Forgets the update, because its object is gone: nothing more is called.
+    void drop_update() noexcept;
 
     /// For values that live no longer than the reading of a block. Keeps what it took.
     [[nodiscard]] MemoryResource* resource() noexcept { return &values_; }
@@ -53,9 +63,24 @@ class ReceiveScratch {
     };
     struct PreviousValue {
         std::uint32_t parent_index;
-        void* value;
         bool is_changed;
+        void* value;
+        // The layout may be gone before an update that nobody ended.
+        void (*destroy)(void* value);
+        std::uint32_t size;
+        std::uint32_t alignment;
     };
+
+    [[nodiscard]] PreviousValue* find_previous_value(std::uint32_t parent_index) noexcept;
+    /// What earlier parts of the update did to an element of a keyed array; null: nothing.
+    [[nodiscard]] const KeyedChange* find_earlier_change(CmdIndex array,
+                                                         std::uint64_t key) const noexcept;
+    /// Whether they did anything to the array.
+    [[nodiscard]] bool has_earlier_change(CmdIndex array) const noexcept;
+    /// One change for each element: gone, or else new, or else changed. By array and key.
+    void sort_keyed_changes();
+    /// A part was applied, and more is to follow.
+    void end_part();
 
     // One block is much like the one before: its values fit where that one's were.
     std::pmr::unsynchronized_pool_resource values_;
@@ -65,8 +90,12 @@ class ReceiveScratch {
     Vector<NetGUID> guids_;              // that one value names
     Vector<std::uint32_t> struct_bits_;  // lengths of the structs of a block, in order
     std::size_t next_struct_ = 0;        // that is to be applied
+    // Of the update. What earlier parts brought comes first, and is sorted.
     Vector<PreviousValue> previous_values_;
-    Vector<KeyedChange> keyed_changes_;                     // of the block, in order
+    Vector<KeyedChange> keyed_changes_;
+    std::size_t earlier_value_count_ = 0;
+    std::size_t earlier_change_count_ = 0;
+    const RepLayout* updated_layout_ = nullptr;             // null: no update is under way
     Vector<KeyPlace> places_;                               // of one keyed array, by ascending key
     Vector<std::uint64_t> removed_keys_;                    // of one keyed array
     Vector<std::uint32_t> element_indices_;                 // likewise
@@ -83,6 +112,11 @@ struct ReceiveContext {
     Vector<NetGUID>* dropped = nullptr;
     /// The block must end where the reader does, or it is malformed.
     bool must_fill_reader = false;
+    /// The block is a part, and not the last one of its update: notifies wait. Ends with the next
+    /// block of the object that is not so marked, with finish_update() or with rebind_references().
+    /// A peer that never ends an update holds no more than the values before it, and a change for
+    /// each element: what would take elements away again ends the update so far first.
+    bool more_parts_follow = false;
     /// Of one object: bits of structs with a NetSerializer that name objects, kept to be read
     /// again.
     std::uint32_t kept_bytes_max = 1024 * 1024;
@@ -103,6 +137,11 @@ struct ReceiveContext {
 [[nodiscard]] bool receive_properties(const RepLayout& layout, BitReader& reader, void* object,
                                       ReceivingRepState& state, ReceiveContext& context);
 
+/// Ends the update under way, if there is one, with what has arrived of it: `object` is the one
+/// that it is of. For a last part that was lost.
+void finish_update(const RepLayout& layout, void* object, ReceivingRepState& state,
+                   ReceiveContext& context);
+
 /// Reads one block and throws it away, with the same checks: for an object that does not exist
 /// here.
 [[nodiscard]] bool skip_properties(const RepLayout& layout, BitReader& reader,
@@ -110,8 +149,9 @@ struct ReceiveContext {
 
 /// The object behind `guid` appeared (`target` not null) or vanished (null), and the package map
 /// answers so already: every reference of `object` that names it is set, every value of a
-/// NetSerializer that named it is read again from its bits, and notifies and hooks run. Returns the
-/// number of references and values that changed.
+/// NetSerializer that named it is read again from its bits, and notifies and hooks run; those of an
+/// update under way with them, because a value that waits to be told may name what vanishes.
+/// Returns the number of references and values that changed.
 std::uint32_t rebind_references(const RepLayout& layout, void* object, ReceivingRepState& state,
                                 NetGUID guid, ObjectHandle target, ReceiveContext& context);
 

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: MIT
+//
+// An object in parts is one update: values as they arrive, everything else after the last part.
+#include <replayout/receive_properties.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/block_receiver.h"
+#include "support/block_sender.h"
+#include "support/catch.h"
+#include "support/counting_resource.h"
+#include "support/fast_array_types.h"
+#include "support/test_layout.h"
+
+namespace replayout::test {
+namespace {
+
+using Calls = std::vector<std::string>;
+
+struct Barge {
+    std::string name;
+    std::vector<std::uint32_t> cargo;
+    ObjectHandle captain;
+    Inventory stock;
+    std::uint32_t tons = 0;
+    Calls calls;
+
+    void pre_net_receive() { calls.push_back("pre, tons " + std::to_string(tons)); }
+    void post_net_receive() { calls.push_back("post, tons " + std::to_string(tons)); }
+    void post_rep_notifies() { calls.push_back("last"); }
+    void on_rep_name(const std::string& previous) { calls.push_back("name was " + previous); }
+    void on_rep_cargo(const std::vector<std::uint32_t>& previous) {
+        calls.push_back("cargo was " + std::to_string(previous.size()) + ", is " +
+                        std::to_string(cargo.size()));
+    }
+    void on_rep_captain(const ObjectHandle& previous) {
+        calls.push_back("captain was " + std::to_string(previous.value) + ", is " +
+                        std::to_string(captain.value));
+    }
+    void on_rep_tons(const std::uint32_t& previous) {
+        calls.push_back("tons were " + std::to_string(previous));
+    }
+};
+
+[[nodiscard]] Result<const Type*> build_barge(TypeRegistry& registry) {
+    REQUIRE(build_trader(registry));
+    return class_builder<Barge>(registry, "Barge")
+        .property<&Barge::name>()
+        .on_rep<&Barge::on_rep_name>()
+        .property<&Barge::cargo>()
+        .on_rep<&Barge::on_rep_cargo>()
+        .property<&Barge::captain>()
+        .on_rep<&Barge::on_rep_captain>()
+        .property<&Barge::stock>()
+        .property<&Barge::tons>()
+        .on_rep<&Barge::on_rep_tons>()
+        .pre_net_receive<&Barge::pre_net_receive>()
+        .post_net_receive<&Barge::post_net_receive>()
+        .post_rep_notifies<&Barge::post_rep_notifies>()
+        .build();
+}
+
+/// A sender of parts, and a receiver to which they are given one by one.
+struct Line {
+    static constexpr std::size_t capacity_bytes = 60;
+
+    /// What brings a receiver, which has everything up to now, up to date.
+    std::vector<SentPart> update() {
+        REQUIRE(sender.update(&server));
+        OwedVersions position = since(sender.state.version() - 1);
+        position.held_version = position.sent_version;
+        return sender.parts(position, capacity_bytes);
+    }
+    bool give(const SentPart& part, bool more_parts_follow) {
+        return receiver.receive(&client, part.bytes, more_parts_follow);
+    }
+    void give_all(const std::vector<SentPart>& parts) {
+        for (const SentPart& part : parts) {
+            REQUIRE(give(part, &part != &parts.back()));
+        }
+    }
+    void finish() {
+        ReceiveContext context = receiver.context();
+        finish_update(*layout, &client, receiver.state, context);
+    }
+    [[nodiscard]] bool is_under_way() const { return receiver.scratch.is_update_under_way(); }
+
+    TestLayout layout{build_barge};
+    Barge server;
+    Barge client;
+    BlockSender sender{*layout};
+    BlockReceiver receiver{*layout};
+};
+
+/// With `count` items of cargo, so that the object takes several parts.
+std::vector<SentPart> load(Line& line, std::uint32_t count) {
+    line.server.name = "Anna";
+    line.server.cargo.assign(count, 0xABCD'EF01);
+    line.server.tons = count;
+    std::vector<SentPart> parts = line.update();
+    REQUIRE(parts.size() >= 3);
+    return parts;
+}
+
+}  // namespace
+
+TEST_CASE("Updates in parts: hooks and notifies run once, after the last part",
+          "[replayout][receive_updates]") {
+    Line line;
+    const std::vector<SentPart> parts = load(line, 50);
+    for (const SentPart& part : parts) {
+        CHECK(line.client.calls.size() == (&part == &parts.front() ? 0u : 1u));
+        REQUIRE(line.give(part, &part != &parts.back()));
+    }
+    CHECK(line.client.calls == Calls{"pre, tons 0", "post, tons 50", "name was ",
+                                     "cargo was 0, is 50", "tons were 0", "last"});
+    CHECK(line.client.cargo == line.server.cargo);
+    CHECK_FALSE(line.is_under_way());
+}
+
+TEST_CASE("Updates in parts: values are there as soon as their part is",
+          "[replayout][receive_updates]") {
+    Line line;
+    const std::vector<SentPart> parts = load(line, 50);
+    REQUIRE(line.give(parts[0], true));
+    CHECK(line.client.name == "Anna");
+    CHECK(line.is_under_way());
+}
+
+TEST_CASE("Updates in parts: parts in any order notify in the order of declaration, once",
+          "[replayout][receive_updates]") {
+    Line line;
+    const std::vector<SentPart> parts = load(line, 50);
+    for (std::size_t i = parts.size(); i > 0; --i) {
+        REQUIRE(line.give(parts[i - 1], true));
+        REQUIRE(line.give(parts[i - 1], true));
+    }
+    line.finish();
+    CHECK(line.client.calls == Calls{"pre, tons 0", "post, tons 50", "name was ",
+                                     "cargo was 0, is 50", "tons were 0", "last"});
+}
+
+TEST_CASE("Updates in parts: what one part changes and another changes back is not told",
+          "[replayout][receive_updates]") {
+    Line line;
+    for (const std::uint32_t tons : {7u, 0u, 7u}) {
+        line.server.tons = tons;
+        line.server.name = tons == 7 ? "Anna" : "";
+        REQUIRE(line.sender.update(&line.server));
+        const Bytes block = line.sender.block(since(line.sender.state.version() - 1));
+        REQUIRE(line.receiver.receive(&line.client, block, true));
+        if (tons == 0) {
+            line.finish();
+            CHECK(line.client.calls == Calls{"pre, tons 0", "post, tons 0", "last"});
+            line.client.calls.clear();
+        }
+    }
+    line.finish();
+    CHECK(line.client.calls ==
+          Calls{"pre, tons 0", "post, tons 7", "name was ", "tons were 0", "last"});
+}
+
+TEST_CASE("Updates in parts: a block that is not marked ends what came before it",
+          "[replayout][receive_updates]") {
+    Line line;
+    const std::vector<SentPart> parts = load(line, 50);
+    REQUIRE(line.give(parts[0], true));
+    line.server.tons = 60;
+    REQUIRE(line.sender.update(&line.server));
+    const Bytes block = line.sender.block(since(line.sender.state.version() - 1));
+    REQUIRE(line.receiver.receive(&line.client, block));
+    CHECK(line.client.calls.front() == "pre, tons 0");
+    CHECK(line.client.calls.back() == "last");
+    CHECK_FALSE(line.is_under_way());
+}
+
+TEST_CASE("Updates in parts: one whose last part is lost ends with what has arrived",
+          "[replayout][receive_updates]") {
+    Line line;
+    line.server.tons = 0;
+    const std::vector<SentPart> parts = load(line, 50);
+    REQUIRE(line.give(parts[0], true));
+    line.finish();
+    CHECK(line.client.calls.front() == "pre, tons 0");
+    CHECK(line.client.calls[1] == "post, tons 0");
+    CHECK(line.client.calls.back() == "last");
+    const std::size_t count = line.client.calls.size();
+    line.finish();
+    CHECK(line.client.calls.size() == count);
+    CHECK_FALSE(line.is_under_way());
+}
+
+TEST_CASE("Updates in parts: a part that is refused leaves the update as it is",
+          "[replayout][receive_updates]") {
+    Line line;
+    const std::vector<SentPart> parts = load(line, 50);
+    REQUIRE(line.give(parts[0], true));
+    SentPart cut = parts[1];
+    cut.bytes.resize(cut.bytes.size() / 2);
+    const Barge before = line.client;
+    CHECK_FALSE(line.give(cut, true));
+    CHECK_FALSE(line.give(cut, false));
+    CHECK(line.client.calls == before.calls);
+    CHECK(line.client.cargo == before.cargo);
+    CHECK(line.is_under_way());
+    line.give_all({parts.begin() + 1, parts.end()});
+    CHECK(line.client.calls == Calls{"pre, tons 0", "post, tons 50", "name was ",
+                                     "cargo was 0, is 50", "tons were 0", "last"});
+}
+
+TEST_CASE("Updates in parts: one whose object is gone is dropped, and calls nothing",
+          "[replayout][receive_updates]") {
+    Line line;
+    const std::vector<SentPart> parts = load(line, 50);
+    REQUIRE(line.give(parts[0], true));
+    line.receiver.scratch.drop_update();
+    CHECK(line.client.calls == Calls{"pre, tons 0"});
+    CHECK_FALSE(line.is_under_way());
+    // Nor does one that nobody ends keep memory, or need its layout to go.
+    CountingResource memory;
+    {
+        auto layout = std::make_unique<TestLayout>(build_barge);
+        BlockReceiver other(**layout, &memory);
+        Barge client;
+        REQUIRE(other.receive(&client, parts[0].bytes, true));
+        layout.reset();
+    }
+    CHECK(memory.bytes_in_use() == 0);
+}
+
+TEST_CASE("Updates in parts: a reference that is bound ends the update, and is told of with it",
+          "[replayout][receive_updates]") {
+    Line line;
+    line.server.captain = ObjectHandle{9};
+    const std::vector<SentPart> parts = load(line, 50);
+    for (const SentPart& part : parts) {
+        REQUIRE(line.give(part, true));
+    }
+    const NetGUID guid = line.sender.package_map.guid_of(ObjectHandle{9});
+    CHECK(line.receiver.rebind(&line.client, guid, ObjectHandle{4}) == 1);
+    CHECK(line.client.calls == Calls{"pre, tons 0", "post, tons 50", "name was ",
+                                     "cargo was 0, is 50", "captain was 0, is 4", "tons were 0",
+                                     "last"});
+    CHECK_FALSE(line.is_under_way());
+}
+
+TEST_CASE("Updates in parts: a fast array is told once, and loses its items at the end",
+          "[replayout][receive_updates]") {
+    Line line;
+    for (std::uint32_t kind = 0; kind < 8; ++kind) {
+        line.server.stock.add(kind, 1);
+    }
+    line.give_all(line.update());
+    CHECK(line.client.stock.told.size() == 8 + 1);
+    line.client.stock.told.clear();
+
+    line.server.stock.remove(0);
+    line.server.stock.remove(0);
+    for (std::size_t i = 0; i < 6; ++i) {
+        line.server.stock.change(i, 70);
+        line.server.stock.items[i].label += " in a warehouse";
+    }
+    line.server.stock.add(8, 1);
+    const std::vector<SentPart> parts = line.update();
+    REQUIRE(parts.size() >= 3);
+    for (const SentPart& part : parts) {
+        CHECK(line.client.stock.told.empty());
+        CHECK(line.client.stock.items.size() >= 8);
+        REQUIRE(line.give(part, &part != &parts.back()));
+    }
+    CHECK(line.client.stock.told == Calls{"remove 0", "remove 1", "add 8", "change 2 to 70",
+                                          "change 3 to 70", "change 4 to 70", "change 5 to 70",
+                                          "change 6 to 70", "change 7 to 70", "receive"});
+    CHECK(line.client.stock.content() == line.server.stock.content());
+}
+
+TEST_CASE("Updates in parts: one that never ends does not let an array grow beyond twice its limit",
+          "[replayout][receive_updates]") {
+    constexpr std::uint32_t limit = 8;
+    RepLayoutOptions options;
+    options.limits.array_count_max = limit;
+    const TestLayout layout(build_barge, options);
+    BlockSender sender(*layout);
+    BlockReceiver receiver(*layout);
+    Barge server;
+    Barge client;
+    for (std::uint32_t round = 0; round < 50; ++round) {
+        server.stock.items.clear();
+        server.stock.mark_array_dirty();
+        for (std::uint32_t i = 0; i < limit; ++i) {
+            server.stock.add(round, static_cast<std::int32_t>(i));
+        }
+        REQUIRE(sender.update(&server));
+        OwedVersions position = since(round);
+        position.held_version = round;
+        REQUIRE(receiver.receive(&client, sender.block(position), true));
+        REQUIRE(client.stock.items.size() <= 2 * limit);
+    }
+    ReceiveContext context = receiver.context();
+    finish_update(*layout, &client, receiver.state, context);
+    CHECK(client.stock.content() == server.stock.content());
+}
+
+TEST_CASE("Updates in parts: what comes back with the key of what goes is another element",
+          "[replayout][receive_updates]") {
+    Line line;
+    line.server.stock.add(1, 10).label = "first";
+    line.server.stock.add(2, 20);
+    REQUIRE(line.sender.update(&line.server));
+    REQUIRE(line.receiver.receive(&line.client, line.sender.block(since(0))));
+    const Bytes whole = line.sender.block(since(0));
+    line.server.stock.remove(0);
+    REQUIRE(line.sender.update(&line.server));
+    OwedVersions position = since(1);
+    position.held_version = 1;
+    line.client.stock.told.clear();
+    REQUIRE(line.receiver.receive(&line.client, line.sender.block(position), true));
+    CHECK(line.client.stock.items.size() == 2);
+    REQUIRE(line.receiver.receive(&line.client, whole, true));
+    CHECK(line.client.stock.told == Calls{"remove 1", "receive"});
+    line.finish();
+    CHECK(line.client.stock.told == Calls{"remove 1", "receive", "add 1", "receive"});
+    CHECK(line.client.stock.items.size() == 2);
+}
+
+}  // namespace replayout::test
