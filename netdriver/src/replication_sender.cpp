@@ -7,21 +7,6 @@
 
 namespace replayout {
 
-namespace {
-
-// SendingRepState::holder_bits: the low two bits are the channel's state, the third says that the
-// object is new to the connection, the others count the channel's bunches that are not delivered.
-// That is 13 bits, so 8,191 of them (bunch_count_max); a value of the largest size takes 58.
-constexpr std::uint16_t channel_state_mask = 3;
-constexpr std::uint16_t initial_bit = 4;
-constexpr std::uint16_t one_bunch = 8;
-
-// Payload of a bunch on an object's channel begins with what it is; an open and a close say so by
-// flag.
-constexpr std::size_t open_payload_bytes_max = 10 + 5;  // packed guid, packed layout number
-
-}  // namespace
-
 ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& packets,
                                      SendContext& context, NetStats& stats,
                                      const Settings& settings, MemoryMeters& memory)
@@ -40,41 +25,6 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       unmapped_(resource_),
       hidden_(validation_resource_) {}
 
-ReplicationSender::ChannelState ReplicationSender::channel_state(
-    const SendingRepState& pair) noexcept {
-    return static_cast<ChannelState>(pair.holder_bits & channel_state_mask);
-}
-
-void ReplicationSender::set_channel_state(SendingRepState& pair, ChannelState state) noexcept {
-    pair.holder_bits = static_cast<std::uint16_t>((pair.holder_bits & ~channel_state_mask) |
-                                                  static_cast<std::uint16_t>(state));
-}
-
-bool ReplicationSender::is_initial(const SendingRepState& pair) noexcept {
-    return (pair.holder_bits & initial_bit) != 0;
-}
-
-void ReplicationSender::set_initial(SendingRepState& pair, bool is_initial) noexcept {
-    pair.holder_bits = static_cast<std::uint16_t>((pair.holder_bits & ~initial_bit) |
-                                                  (is_initial ? initial_bit : 0));
-}
-
-std::uint32_t ReplicationSender::bunch_count(const SendingRepState& pair) noexcept {
-    return pair.holder_bits / one_bunch;
-}
-
-bool ReplicationSender::block_has_length(const SendingRepState& pair) noexcept {
-    return channel_state(pair) == ChannelState::OpenSent;
-}
-
-void ReplicationSender::queue_bunch(const BunchHeader& header, std::uint16_t sequence,
-                                    std::span<const std::byte> payload, const BunchTag& tag) {
-    const std::uint32_t count = packets_.reliable().queue(header, sequence, payload, tag);
-    SendingRepState& pair = pairs_[tag.object_index];
-    REPLAYOUT_ASSERT(bunch_count(pair) + count <= bunch_count_max);
-    pair.holder_bits = static_cast<std::uint16_t>(pair.holder_bits + count * one_bunch);
-}
-
 void ReplicationSender::grow() {
     if (pairs_.size() < objects_.slot_count()) {
         grow_row(pairs_, objects_.slot_count(), SendingRepState());
@@ -87,33 +37,6 @@ void ReplicationSender::mark_pending(const BitRow& changed) {
     pending_.merge(changed);
     if (validator_) {
         validator_->touch(changed);
-    }
-}
-
-void ReplicationSender::object_removed(std::uint32_t index) {
-    grow();
-    forget_unmapped(index);
-    SendingRepState& pair = pairs_[index];
-    const ChannelState state = channel_state(pair);
-    if (state != ChannelState::OpenSent && state != ChannelState::Open) {
-        return;  // never opened, or its predecessor in this slot is still closing
-    }
-    pending_.clear(index);
-    std::uint16_t sequence = 2;
-    const auto extra = extras_.find(index);
-    if (extra != extras_.end()) {
-        sequence = extra->second.next_sequence;
-        extras_.erase(extra);
-    }
-    deltas_.erase(index);
-    BunchHeader header;
-    header.channel = ObjectStore::channel_of(index);
-    header.is_close = true;
-    queue_bunch(header, sequence, {}, {BunchTag::Kind::Close, index, 0});
-    set_channel_state(pair, ChannelState::Closing);
-    ++closing_count_;
-    if (validator_) {
-        validator_->channel_closed(index);
     }
 }
 
@@ -195,33 +118,6 @@ ReplicationSender::Outcome ReplicationSender::replicate_actor(std::uint32_t inde
             break;
     }
     return replicate_properties(index);
-}
-
-ReplicationSender::Outcome ReplicationSender::open_channel(std::uint32_t index) {
-    if (!packets_.can_write()) {
-        return Outcome::WindowFull;
-    }
-    if (!packets_.reliable().has_room_for(open_payload_bytes_max)) {
-        return Outcome::HeldBack;
-    }
-    const ObjectReplicator& replicator = *objects_.at(index);
-    std::array<std::byte, open_payload_bytes_max> payload;
-    BitWriter writer(payload);
-    writer.write_packed_uint(replicator.guid().value);
-    writer.write_packed_uint(replicator.layout_number());
-    BunchHeader header;
-    header.channel = ObjectStore::channel_of(index);
-    header.is_open = true;
-    pairs_[index] = SendingRepState();
-    set_channel_state(pairs_[index], ChannelState::OpenSent);
-    set_initial(pairs_[index], true);
-    queue_bunch(header, 1, writer.bytes(), {BunchTag::Kind::Open, index, 0});
-    ++stats_.channels_opened;
-    if (validator_) {
-        validator_->channel_opened(index);
-    }
-    // Nothing else is unsent: there was room for this one.
-    return packets_.write_unsent_bunches() ? Outcome::Done : Outcome::WindowFull;
 }
 
 OwedVersions ReplicationSender::position_of(std::uint32_t index) const {
@@ -574,58 +470,6 @@ void ReplicationSender::record_lost(const SentRecord& record) {
     set_initial(pair, is_initial(pair) || record.is_initial);
     pending_.set(record.object_index);
     resolve_deltas(record.object_index, false);
-}
-
-void ReplicationSender::bunch_delivered(const BunchTag& tag) {
-    if (tag.kind == BunchTag::Kind::Control) {
-        return;
-    }
-    if (validator_) {
-        validator_->bunch_delivered(tag);
-    }
-    SendingRepState& pair = pairs_[tag.object_index];
-    REPLAYOUT_ASSERT(bunch_count(pair) > 0);
-    pair.holder_bits = static_cast<std::uint16_t>(pair.holder_bits - one_bunch);
-    if (channel_state(pair) == ChannelState::Closing) {
-        if (bunch_count(pair) == 0) {
-            finish_close(tag.object_index);
-        }
-    } else if (tag.kind == BunchTag::Kind::Open) {
-        set_channel_state(pair, ChannelState::Open);
-        object_mapped(tag.object_index);
-    } else if (tag.kind == BunchTag::Kind::Value) {
-        value_delivered(tag);
-    }
-}
-
-void ReplicationSender::finish_close(std::uint32_t index) {
-    pairs_[index] = SendingRepState();
-    --closing_count_;
-    ++stats_.channels_closed;
-    if (objects_.at(index) != nullptr) {
-        pending_.set(index);  // the next object of this slot has been waiting
-    }
-}
-
-void ReplicationSender::bunch_lost(const BunchTag& tag) {
-    if (tag.kind != BunchTag::Kind::Open) {
-        return;
-    }
-    SendingRepState& pair = pairs_[tag.object_index];
-    if (channel_state(pair) != ChannelState::OpenSent) {
-        return;
-    }
-    note_lost_while_paused(tag.object_index, RepRange(), {0, pair.sent_version});
-    pair.lose_everything();
-    set_initial(pair, true);
-    const auto extra = extras_.find(tag.object_index);
-    if (extra != extras_.end()) {
-        extra->second.lost_range = RepRange();
-    }
-    if (const auto deltas = deltas_.find(tag.object_index); deltas != deltas_.end()) {
-        deltas->second.restart();
-    }
-    pending_.set(tag.object_index);
 }
 
 }  // namespace replayout

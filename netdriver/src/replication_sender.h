@@ -80,6 +80,13 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
 
   private:
     enum class ChannelState : std::uint8_t { Closed, OpenSent, Open, Closing };
+    // SendingRepState::holder_bits: the low two bits are the channel's state, the third says that
+    // the object is new to the connection, the others count the channel's bunches that are not
+    // delivered. That is 13 bits, so 8,191 of them (bunch_count_max); a value of the largest size
+    // takes 58.
+    static constexpr std::uint16_t channel_state_mask = 3;
+    static constexpr std::uint16_t initial_bit = 4;
+    static constexpr std::uint16_t one_bunch = 8;
     static constexpr std::uint32_t bunch_count_max = 0xFFFFu >> 3;  // of one pair, see holder_bits
 
     enum class Outcome : std::uint8_t {
@@ -229,5 +236,33 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     std::uint32_t first_index_ = 0;  // where the next flush begins
     std::array<std::byte, PacketBuilder::packet_bytes_limit> body_;
 };
+
+inline ReplicationSender::ChannelState ReplicationSender::channel_state(
+    const SendingRepState& pair) noexcept {
+    return static_cast<ChannelState>(pair.holder_bits & channel_state_mask);
+}
+
+inline void ReplicationSender::set_channel_state(SendingRepState& pair,
+                                                 ChannelState state) noexcept {
+    pair.holder_bits = static_cast<std::uint16_t>((pair.holder_bits & ~channel_state_mask) |
+                                                  static_cast<std::uint16_t>(state));
+}
+
+inline bool ReplicationSender::is_initial(const SendingRepState& pair) noexcept {
+    return (pair.holder_bits & initial_bit) != 0;
+}
+
+inline void ReplicationSender::set_initial(SendingRepState& pair, bool is_initial) noexcept {
+    pair.holder_bits = static_cast<std::uint16_t>((pair.holder_bits & ~initial_bit) |
+                                                  (is_initial ? initial_bit : 0));
+}
+
+inline std::uint32_t ReplicationSender::bunch_count(const SendingRepState& pair) noexcept {
+    return pair.holder_bits / one_bunch;
+}
+
+inline bool ReplicationSender::block_has_length(const SendingRepState& pair) noexcept {
+    return channel_state(pair) == ChannelState::OpenSent;
+}
 
 }  // namespace replayout
