@@ -54,7 +54,7 @@ void write_deletions(const ShadowKeyedArray& array, const OwedVersions& position
 PropertyWriter::KeyedElement PropertyWriter::collect_keyed_element(const ArrayFrame& frame,
                                                                    const ShadowKeyedArray& array,
                                                                    std::uint32_t index,
-                                                                   bool has_order,
+                                                                   KeyedSet set,
                                                                    ChangeMask& leaves) const {
     const ShadowKeyedArray::Item& item = array.items[index];
     const std::uint32_t handle_count = frame.element.handle_count;
@@ -64,57 +64,57 @@ PropertyWriter::KeyedElement PropertyWriter::collect_keyed_element(const ArrayFr
             leaves.set(leaf.value - 1);
         }
     }
-    const bool owes_rank = has_order && frame.position.owes(item.rank_version);
-    if (!leaves.any() && !owes_rank) {
-        return {false, false};
+    const bool owes_rank = set.has_order && frame.position.owes(item.rank_version);
+    if (!leaves.any() && !owes_rank && !set.is_full) {
+        return {};
     }
     if (item.created > frame.position.held_version) {
         // The receiver may not have it yet, and would make up what it is not told.
         leaves.set_range(0, handle_count);
-        return {true, has_order};
+        return {.is_listed = true, .has_rank = set.has_order, .is_whole = true};
     }
     complete_groups(frame, index, index, leaves);
-    return {true, owes_rank};
+    return {.is_listed = true, .has_rank = owes_rank};
 }
 
 void PropertyWriter::encode_keyed_array(CmdIndex index, const ShadowKeyedArray& array,
                                         ElementSpan span, const OwedVersions& position,
                                         BitWriter& writer) {
-    const bool has_order = layout_.cmd(index).property->array_key.order == ArrayOrder::Kept;
-    const bool is_full_set = array.needs_full_set(position);
+    const KeyedSet set{layout_.cmd(index).property->array_key.order == ArrayOrder::Kept,
+                       array.needs_full_set(position)};
     const ArrayFrame frame{array.elements, layout_.element_scope(index), position, 0};
+    const OwedVersions since_held = position.since_held();
+    const ArrayFrame whole_frame{array.elements, frame.element, since_held, 0};
     ChangeMask& leaves = context_.scratch.elements[0];
     const std::uint32_t end = std::min(span.end, array.count());
     std::uint32_t count = 0;
     for (std::uint32_t i = span.begin; i < end; ++i) {
-        count +=
-            is_full_set || collect_keyed_element(frame, array, array.by_key[i], has_order, leaves)
-                               .is_listed
-                ? 1u
-                : 0u;
+        if (collect_keyed_element(frame, array, array.by_key[i], set, leaves).is_listed) {
+            ++count;
+        }
     }
-    writer.write_bool(is_full_set);
-    if (!is_full_set && span.begin == 0) {
+    writer.write_bool(set.is_full);
+    if (!set.is_full && span.begin == 0) {
         write_deletions(array, position, context_.scratch.keys, writer);
-    } else if (!is_full_set) {
+    } else if (!set.is_full) {
         writer.write_packed_uint(0);  // they went with the first elements
     }
     writer.write_packed_uint(count);
     KeyWriter keys(writer);
     for (std::uint32_t i = span.begin; i < end && !writer.overflowed(); ++i) {
         const std::uint32_t item = array.by_key[i];
-        const KeyedElement listed = collect_keyed_element(frame, array, item, has_order, leaves);
-        if (!listed.is_listed && !is_full_set) {
+        const KeyedElement listed = collect_keyed_element(frame, array, item, set, leaves);
+        if (!listed.is_listed) {
             continue;
         }
         keys.write(array.items[item].key);
-        if (has_order) {
+        if (set.has_order) {
             writer.write_bool(listed.has_rank);
         }
         if (listed.has_rank) {
             writer.write_packed_uint(zigzag(array.items[item].rank));
         }
-        encode_keyed_element(frame, item, leaves, writer);
+        encode_keyed_element(listed.is_whole ? whole_frame : frame, item, leaves, writer);
     }
 }
 

@@ -102,14 +102,20 @@ class PropertyWriter {
     /// A keyed array, see docs/wire_format.md, "Keyed arrays".
     void encode_keyed_array(CmdIndex index, const ShadowKeyedArray& array, ElementSpan span,
                             const OwedVersions& position, BitWriter& writer);
-    /// What is written of the element `index`, in the mask of its leaves. False: nothing.
-    struct KeyedElement {
-        bool is_listed;
-        bool has_rank;
+    struct KeyedSet {
+        bool has_order;
+        bool is_full;  ///< all its elements are listed: the receiver drops the others
     };
+    struct KeyedElement {
+        bool is_listed = false;
+        bool has_rank = false;
+        /// The receiver may lack it: of arrays inside of it, too, all that it may not hold.
+        bool is_whole = false;
+    };
+    /// What is written of the element `index`, the leaves of it in `leaves`.
     [[nodiscard]] KeyedElement collect_keyed_element(const ArrayFrame& frame,
                                                      const ShadowKeyedArray& array,
-                                                     std::uint32_t index, bool has_order,
+                                                     std::uint32_t index, KeyedSet set,
                                                      ChangeMask& leaves) const;
     /// The set of its leaves, and these.
     void encode_keyed_element(const ArrayFrame& frame, std::uint32_t index,
@@ -122,8 +128,8 @@ class PropertyWriter {
     void encode_element_leaf(const ArrayFrame& frame, RepHandle handle, ConstShadowBuffer element,
                              BitWriter& writer);
     void collect_elements(const ArrayFrame& frame, ElementSpan span, ChangeMask& changed) const;
-    /// Adds to the groups of element `index` what the receiver may not hold of them.
-    /// The set begins with the leaves of element `first`.
+    /// Adds to the groups of element `index` what the receiver may not hold of them. `changed`
+    /// begins with the leaves of element `first`.
     void complete_groups(const ArrayFrame& frame, std::uint32_t index, std::uint32_t first,
                          ChangeMask& changed) const;
     [[nodiscard]] bool owes_leaf(const ArrayFrame& frame, RepHandle leaf,

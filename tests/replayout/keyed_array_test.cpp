@@ -201,6 +201,7 @@ TEST_CASE("Keyed arrays: an element that may not have arrived goes out whole",
     const TestLayout layout(build_free);
     BlockSender sender(*layout);
     Board board = make_board({1});
+    board.players[0].marks = {4, 5};
     sender.update(&board);  // version 1, lost for all we know
     board.players[0].score = 5;
     sender.update(&board);  // version 2
