@@ -94,7 +94,10 @@ Status check_traits(const TypeDescription& type, const Culprit& culprit) {
                               {"promises both NetSerializer and NetDeltaSerializer"});
     }
     if (!traits.has_net_serializer && !traits.has_net_delta_serializer) {
-        return {};
+        return traits.can_be_sent == nullptr
+                   ? Status()
+                   : culprit.refuse(ErrorCode::ConflictingTraits,
+                                    {"says which values can be sent, and is sent by its members"});
     }
     // Such a struct is one value to the engine: its shadow is a copy of it, compared as a whole.
     const TypeOps& ops = type.ops;

@@ -55,10 +55,14 @@ void before_change(const CompareContext& context, const RepLayoutCmd& cmd, Const
     return true;
 }
 
-[[nodiscard]] bool update_struct(const CompareContext& context, const RepLayoutCmd& cmd,
+[[nodiscard]] bool update_struct(CompareContext& context, const RepLayoutCmd& cmd,
                                  ConstObjectBuffer object, ShadowBuffer shadow) {
     const Type& type = *cmd.property->struct_type;
     if (structs_identical(type, object.data(), shadow.data())) {
+        return false;
+    }
+    if (!struct_can_be_sent(type, object.data())) {
+        ++context.over_limit_count;
         return false;
     }
     if (has_previous_values(cmd.type)) {

@@ -108,7 +108,8 @@ namespace {
                    shadow_value<ShadowReference>(to).object;
         case RepLayoutCmdType::NetSerializeStruct:
         case RepLayoutCmdType::NetDeltaStruct:
-            return !structs_identical(*cmd.property->struct_type, from.data(), to.data());
+            return !structs_identical(*cmd.property->struct_type, from.data(), to.data()) &&
+                   struct_can_be_sent(*cmd.property->struct_type, from.data());
         case RepLayoutCmdType::DynamicArray:
             return array_differs(layout, index, from, to);
         case RepLayoutCmdType::KeyedArray:

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <replayout/keyed_array.h>
 #include <replayout/rpc_parameters.h>
-
-#include "struct_value.h"
 
 #include <algorithm>
 
@@ -15,52 +12,6 @@ constexpr std::size_t pooled_bytes_max = 256 * 1024;
 
 [[nodiscard]] SharedSerialization::PayloadKey payload_key(const ChangelistState& state) noexcept {
     return {state.version(), OwedVersions(), {}};
-}
-
-[[nodiscard]] bool holds_structs(const RepLayout& layout, const RepScope& scope,
-                                 ConstObjectBuffer object, ConstShadowBuffer shadow);
-
-/// The same of the elements of an array, whose shadow lies in the object's order; items of a fast
-/// array that nobody marked are not in it.
-[[nodiscard]] bool elements_hold_structs(const RepLayout& layout, CmdIndex index,
-                                         ConstObjectBuffer object, ConstShadowBuffer shadow) {
-    const RepLayoutCmd& cmd = layout.cmd(index);
-    const RepScope& element = layout.element_scope(index);
-    const bool is_keyed = cmd.type == RepLayoutCmdType::KeyedArray;
-    const auto* keyed = is_keyed ? &shadow_value<ShadowKeyedArray>(shadow) : nullptr;
-    const ShadowArray& array = is_keyed ? keyed->elements : shadow_value<ShadowArray>(shadow);
-    const auto* from = static_cast<const std::byte*>(cmd.property->array.data(object.data()));
-    for (std::uint32_t i = 0; i < array.count; ++i, from += cmd.element_size) {
-        while (is_keyed && key_of_element(cmd.property->array_key, from) != keyed->items[i].key) {
-            from += cmd.element_size;
-        }
-        const ConstShadowBuffer kept(array.elements + std::size_t{i} * element.shadow_size);
-        if (!holds_structs(layout, element, ConstObjectBuffer(from), kept)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/// Whether the shadow took every struct with a NetSerializer as it is. One that cannot be sent, as
-/// a map of too many entries, passes for unchanged there.
-bool holds_structs(const RepLayout& layout, const RepScope& scope, ConstObjectBuffer object,
-                   ConstShadowBuffer shadow) {
-    for (std::uint32_t handle = 1; handle <= scope.handle_count; ++handle) {
-        const CmdIndex index = layout.cmd_of(scope, RepHandle{handle});
-        const RepLayoutCmd& cmd = layout.cmd(index);
-        const ConstObjectBuffer from = object + cmd.object_offset;
-        const ConstShadowBuffer kept = shadow + cmd.shadow_offset;
-        const bool is_struct = cmd.type == RepLayoutCmdType::NetSerializeStruct ||
-                               cmd.type == RepLayoutCmdType::NetDeltaStruct;
-        if (is_struct && !structs_identical(*cmd.property->struct_type, kept.data(), from.data())) {
-            return false;
-        }
-        if (is_array(cmd.type) && !elements_hold_structs(layout, index, from, kept)) {
-            return false;
-        }
-    }
-    return true;
 }
 
 void collect_unmapped(const ReceivingRepState& state, PackageMap& package_map,
@@ -92,9 +43,7 @@ RpcParametersStatus RpcParameters::set(const void* params, PackageMap& package_m
     state_.emplace(layout_, &memory_);
     const std::uint64_t over_limit = counters.values_over_limit;
     state_->update(params, package_map, counters);
-    const ConstObjectBuffer object(static_cast<const std::byte*>(params));
-    if (counters.values_over_limit != over_limit ||
-        !holds_structs(layout_, layout_.root(), object, state_->shadow())) {
+    if (counters.values_over_limit != over_limit) {
         state_.reset();
         return RpcParametersStatus::ValueOverLimit;
     }

@@ -28,6 +28,10 @@ inline void copy_struct(const Type& type, void* target, const void* source) {
     return type.ops().equal(left, right);
 }
 
+[[nodiscard]] inline bool struct_can_be_sent(const Type& type, const void* value) {
+    return type.traits().can_be_sent == nullptr || type.traits().can_be_sent(value);
+}
+
 /// A value of a type known only at run time, default-constructed.
 class ErasedValue {
   public:

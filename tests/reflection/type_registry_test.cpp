@@ -227,6 +227,10 @@ TEST_CASE("TypeRegistry: refuses a promise without its function", "[reflection][
 TEST_CASE("TypeRegistry: refuses promises that exclude each other, and those of a class",
           "[reflection][type_registry]") {
     TypeRegistry registry;
+    TypeDescription flat = make_struct("Hit");
+    flat.traits.can_be_sent = [](const void*) { return true; };
+    check_refused(registry.add(flat), ErrorCode::ConflictingTraits,
+                  "type \"Hit\": says which values can be sent, and is sent by its members");
     TypeDescription description = make_net_serializer("Hit");
     description.traits.has_net_delta_serializer = true;
     description.traits.net_delta_serialize = serialize_no_delta;

@@ -115,14 +115,19 @@ TEST_CASE("Collections: one that is too large or not text keeps the value before
     Shop server;
     server.notes = {{"a", "1"}};
     REQUIRE(sender.update(&server));
+    CHECK(sender.counters.values_over_limit == 0);
     server.notes = {{"1", ""}, {"2", ""}, {"3", ""}, {"4", ""}, {"5", ""}};
     CHECK_FALSE(sender.update(&server));
+    CHECK(sender.counters.values_over_limit == 1);
     server.notes = {{"a", "seventeen letters"}};
     CHECK_FALSE(sender.update(&server));
+    CHECK(sender.counters.values_over_limit == 2);
     server.notes = {{"\xff", ""}};
     CHECK_FALSE(sender.update(&server));
+    CHECK(sender.counters.values_over_limit == 3);
     server.notes = {{"a", "sixteen letters."}};
     CHECK(sender.update(&server));
+    CHECK(sender.counters.values_over_limit == 3);
 }
 
 /// A block with the set `seen` alone, as a stranger may write it.

@@ -67,12 +67,25 @@ class CollectionSerializer {
         return true;
     }
 
-    /// A collection that cannot be sent counts as no change: the value before stays in force, as
-    /// with a string that is too long.
     static bool identical(const void* left, const void* right) {
-        const auto& object = *static_cast<const Collection*>(left);
-        const auto& kept = *static_cast<const Collection*>(right);
-        return !can_be_sent(object) || equal(object, kept);
+        return equal(*static_cast<const Collection*>(left), *static_cast<const Collection*>(right));
+    }
+
+    static bool can_be_sent(const void* value) {
+        const auto& collection = *static_cast<const Collection*>(value);
+        if (collection.size() > CountMax) {
+            return false;
+        }
+        for (const auto& entry : collection) {
+            if constexpr (is_map) {
+                if (!is_fine(entry.first) || !is_fine(entry.second)) {
+                    return false;
+                }
+            } else if (!is_fine(entry)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     [[nodiscard]] static std::string name() {
@@ -168,22 +181,6 @@ class CollectionSerializer {
         }
     }
 
-    [[nodiscard]] static bool can_be_sent(const Collection& collection) {
-        if (collection.size() > CountMax) {
-            return false;
-        }
-        for (const auto& entry : collection) {
-            if constexpr (is_map) {
-                if (!is_fine(entry.first) || !is_fine(entry.second)) {
-                    return false;
-                }
-            } else if (!is_fine(entry)) {
-                return false;
-            }
-        }
-        return true;
-    }
-
     /// By bits, so that a NaN equals itself and is not sent on each tick.
     template <typename Part>
     [[nodiscard]] static bool equal_parts(const Part& left, const Part& right) {
@@ -220,9 +217,9 @@ class CollectionSerializer {
 
 /// Makes the struct type of a map or set; see the head of this file. A collection of more than
 /// `CountMax` entries, or with a text of more than `TextBytesMax` bytes or not in UTF-8, is not
-/// sent: the value before stays in force. Both limits, and the kinds of key and value, are in the
-/// type's name and so in the fingerprint. Refused: what TypeRegistry refuses, and one that is
-/// registered.
+/// sent, and counted: the value before stays in force. Both limits, and the kinds of key and value,
+/// are in the type's name and so in the fingerprint. Refused: what TypeRegistry refuses, and one
+/// that is registered.
 template <typename Collection, std::uint32_t CountMax = 256, std::uint32_t TextBytesMax = 256>
 [[nodiscard]] Result<const Type*> register_collection(TypeRegistry& registry) {
     static_assert(detail::OrderedCollection<Collection>,
@@ -241,6 +238,7 @@ template <typename Collection, std::uint32_t CountMax = 256, std::uint32_t TextB
     traits.has_net_shared_serialization = true;
     traits.has_identical = true;
     traits.identical = Serializer::identical;
+    traits.can_be_sent = Serializer::can_be_sent;
     return DynamicTypeBuilder(registry, TypeKind::Struct, Serializer::name(),
                               static_cast<std::uint32_t>(sizeof(Collection)),
                               static_cast<std::uint32_t>(alignof(Collection)))

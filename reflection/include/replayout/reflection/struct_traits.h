@@ -42,6 +42,9 @@ using IdenticalFunction = bool (*)(const void* left, const void* right);
 /// Deep assignment; used when a shadow is created or refreshed.
 using CopyFunction = void (*)(void* target, const void* source);
 
+/// Whether a value lies within the limits that its receivers check.
+using CanBeSentFunction = bool (*)(const void* value);
+
 /// What a struct promises. A flag without its function is refused when the type is built.
 struct StructTraits {
     bool has_net_serializer = false;
@@ -54,6 +57,9 @@ struct StructTraits {
     NetDeltaSerializeFunction net_delta_serialize = nullptr;
     IdenticalFunction identical = nullptr;
     CopyFunction copy = nullptr;
+    /// Of a struct with a NetSerializer or NetDeltaSerializer. Null: every value can be sent. One that cannot is counted
+    /// (ReplicationCounters::values_over_limit), and the value before stays in force.
+    CanBeSentFunction can_be_sent = nullptr;
 };
 
 /// Base of every StructTraitsOf: nothing promised.
