@@ -224,7 +224,7 @@ ReplicationSender::Outcome ReplicationSender::replicate_properties(std::uint32_t
         // It fits for others, whose open is acknowledged: their blocks carry no length.
         collect_owed(index, position);
     }
-    return replicate_parts(index, position);
+    return replicate_parts(index, block_position_of(index, position));
 }
 
 void ReplicationSender::skip(std::uint32_t index) {
@@ -401,7 +401,8 @@ SendResult ReplicationSender::write_whole_block(std::uint32_t index, const OwedV
     if (frame.packet.overflowed()) {
         return SendResult::DoesNotFit;
     }
-    const SendResult result = send_properties(state, position, owed, frame.body, context_);
+    const SendResult result =
+        send_properties(state, block_position_of(index, position), owed, frame.body, context_);
     if (result != SendResult::DoesNotFit) {
         note_sent_values(index, RepRange());
     }

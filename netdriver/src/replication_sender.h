@@ -188,6 +188,10 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     [[nodiscard]] ReplicationFlags flags_of(std::uint32_t index,
                                             const ObjectFacts& facts) const noexcept;
     [[nodiscard]] ObjectConditions::Receiver receiver_of(std::uint32_t index) const;
+    /// What a block is written from, where position_of() is what it is owed by. To be asked before
+    /// take_owed().
+    [[nodiscard]] OwedVersions block_position_of(std::uint32_t index,
+                                                 const OwedVersions& position) const;
     void turn_on(std::uint32_t index, LifetimeConditionSet turned_on);
     [[nodiscard]] PairExtra& extra_of(std::uint32_t index);
     /// Of a layout that has deltas; null of any other.

@@ -26,6 +26,14 @@ ObjectConditions::Receiver ReplicationSender::receiver_of(std::uint32_t index) c
     return receiver;
 }
 
+OwedVersions ReplicationSender::block_position_of(std::uint32_t index,
+                                                  const OwedVersions& position) const {
+    const ChangelistState& state = objects_.at(index)->changelist_state();
+    return state.layout().conditions().is_trivial()
+               ? position
+               : state.conditions().block_position(receiver_of(index), position);
+}
+
 void ReplicationSender::facts_changed(std::uint32_t index, const ObjectFacts& before,
                                       const ObjectFacts& after) {
     grow();

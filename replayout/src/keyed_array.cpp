@@ -14,6 +14,25 @@ std::uint32_t ShadowKeyedArray::find(std::uint64_t key) const noexcept {
     return found == by_key.end() || items[*found].key != key ? count() : *found;
 }
 
+bool ShadowKeyedArray::needs_full_set(const OwedVersions& position) const noexcept {
+    if (position.sent_version < forgotten_through ||
+        (!position.lost.is_empty() && position.lost.after < forgotten_through)) {
+        return true;
+    }
+    // What is forgotten was sent, and may not have arrived; what is new could then be too much.
+    return position.held_version < forgotten_through &&
+           std::any_of(items.begin(), items.end(),
+                       [&](const Item& item) { return item.created > position.held_version; });
+}
+
+bool ShadowKeyedArray::may_overflow(const OwedVersions& position,
+                                    std::uint32_t count_max) const noexcept {
+    const auto gone_count = std::count_if(
+        deletions.begin(), deletions.end(),
+        [&](const Deletion& deletion) { return deletion.version > position.held_version; });
+    return count() + static_cast<std::size_t>(gone_count) > count_max;
+}
+
 namespace {
 
 template <typename Integer>

@@ -322,26 +322,40 @@ class KeyedArrayFinisher {
           context_(context),
           scratch_(context.scratch) {}
 
-    static void finish_all(const RepLayout& layout, std::byte* object, ReceivingRepState& state,
-                           ReceiveContext& context) {
+    enum class Which : std::uint8_t { All, InGroups };
+
+    static void finish_arrays(const RepLayout& layout, std::byte* object, ReceivingRepState& state,
+                              ReceiveContext& context, Which which) {
         auto& changes = context.scratch.keyed_changes_;
         context.scratch.sort_keyed_changes();
         std::size_t begin = 0;
+        std::size_t kept = 0;
         while (begin < changes.size()) {
             std::size_t end = begin;
             while (end < changes.size() && changes[end].array == changes[begin].array) {
                 ++end;
             }
-            KeyedArrayFinisher(layout, changes[begin].array, object, state, context)
-                .finish(begin, end);
+            KeyedArrayFinisher array(layout, changes[begin].array, object, state, context);
+            if (which == Which::All || array.is_in_group()) {
+                array.finish(begin, end);
+            } else {
+                std::copy(changes.begin() + static_cast<std::ptrdiff_t>(begin),
+                          changes.begin() + static_cast<std::ptrdiff_t>(end),
+                          changes.begin() + static_cast<std::ptrdiff_t>(kept));
+                kept += end - begin;
+            }
             begin = end;
         }
-        changes.clear();
-        context.scratch.earlier_change_count_ = 0;
+        changes.resize(kept);
+        context.scratch.earlier_change_count_ = kept;
     }
 
   private:
     using ElementChange = ReceiveScratch::ElementChange;
+
+    [[nodiscard]] bool is_in_group() const noexcept {
+        return layout_.find_group(layout_.root(), RepHandle{cmd_.relative_handle}) != nullptr;
+    }
 
     /// `begin` to `end` are its changes, of which there is at least one.
     void finish(std::size_t begin, std::size_t end) {
@@ -461,7 +475,14 @@ class KeyedArrayFinisher {
 
 void finish_keyed_arrays(const RepLayout& layout, std::byte* object, ReceivingRepState& state,
                          ReceiveContext& context) {
-    KeyedArrayFinisher::finish_all(layout, object, state, context);
+    KeyedArrayFinisher::finish_arrays(layout, object, state, context,
+                                      KeyedArrayFinisher::Which::All);
+}
+
+void finish_grouped_arrays(const RepLayout& layout, std::byte* object, ReceivingRepState& state,
+                           ReceiveContext& context) {
+    KeyedArrayFinisher::finish_arrays(layout, object, state, context,
+                                      KeyedArrayFinisher::Which::InGroups);
 }
 
 }  // namespace replayout

@@ -15,4 +15,9 @@ namespace replayout {
 void finish_keyed_arrays(const RepLayout& layout, std::byte* object, ReceivingRepState& state,
                          ReceiveContext& context);
 
+/// The same in the middle of an update in parts, for arrays of atomic structs alone: such a struct
+/// is whole in its part, and is never seen otherwise.
+void finish_grouped_arrays(const RepLayout& layout, std::byte* object, ReceivingRepState& state,
+                           ReceiveContext& context);
+
 }  // namespace replayout

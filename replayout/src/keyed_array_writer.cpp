@@ -33,11 +33,15 @@ class KeyWriter {
     return (bits << 1) ^ (value < 0 ? 0xFFFF'FFFFu : 0u);
 }
 
-void write_deletions(const ShadowKeyedArray& array, const OwedVersions& position,
+/// Those owed; or all that may not have arrived, too.
+enum class Deletions : std::uint8_t { Owed, NotHeld };
+
+void write_deletions(const ShadowKeyedArray& array, const OwedVersions& position, Deletions which,
                      Vector<std::uint64_t>& keys, BitWriter& writer) {
     keys.clear();
     for (const ShadowKeyedArray::Deletion& deletion : array.deletions) {
-        if (position.owes(deletion.version)) {
+        if (position.owes(deletion.version) ||
+            (which == Deletions::NotHeld && deletion.version > position.held_version)) {
             keys.push_back(deletion.key);
         }
     }
@@ -94,8 +98,10 @@ void PropertyWriter::encode_keyed_array(CmdIndex index, const ShadowKeyedArray& 
         }
     }
     writer.write_bool(set.is_full);
-    if (!set.is_full && span.begin == 0) {
-        write_deletions(array, position, context_.scratch.keys, writer);
+    const bool may_overflow = array.may_overflow(position, layout_.limits().array_count_max);
+    if (!set.is_full && (span.begin == 0 || may_overflow)) {
+        write_deletions(array, position, may_overflow ? Deletions::NotHeld : Deletions::Owed,
+                        context_.scratch.keys, writer);
     } else if (!set.is_full) {
         writer.write_packed_uint(0);  // they went with the first elements
     }

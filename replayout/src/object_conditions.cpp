@@ -88,6 +88,15 @@ ObjectConditions::Answer ObjectConditions::answer(ParentIndex parent,
     return is_whole ? Answer::Whole : Answer::Owed;
 }
 
+OwedVersions ObjectConditions::block_position(const Receiver& receiver,
+                                              const OwedVersions& position) const noexcept {
+    const LifetimeConditionSet conditions = layout_->conditions();
+    const bool has_initial =
+        receiver.is_initial && (conditions.contains(LifetimeCondition::InitialOnly) ||
+                                conditions.contains(LifetimeCondition::InitialOrOwner));
+    return has_initial || !receiver.turned_on.is_empty() ? OwedVersions() : position;
+}
+
 bool ObjectConditions::is_hidden(ParentIndex parent, LifetimeConditionSet passing) const noexcept {
     const LifetimeCondition condition = condition_of(parent);
     const bool is_once = condition == LifetimeCondition::InitialOnly ||

@@ -229,6 +229,7 @@ bool receive_properties(const RepLayout& layout, BitReader& reader, void* object
     REPLAYOUT_ASSERT(is_applied);
     reader.skip_bits(check_reader.position_bits() - reader.position_bits());
     if (context.more_parts_follow) {
+        finish_grouped_arrays(layout, bytes, state, context);
         notifies.hold();
         return is_applied;
     }

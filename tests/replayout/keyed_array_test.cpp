@@ -498,6 +498,87 @@ TEST_CASE("Keyed arrays: more elements than the limit are refused, however they 
     CHECK(are_equal(remote, board, ArrayOrder::Free));
 }
 
+TEST_CASE("Keyed arrays: a removal that may not have arrived is named again where an array is full",
+          "[replayout][keyed_array]") {
+    RepLayoutOptions options;
+    options.limits.array_count_max = 3;
+    const TestLayout layout(build_free, options);
+    BlockSender sender(*layout);
+    BlockReceiver receiver(*layout);
+    Board board = make_board({1, 2, 3});
+    Board remote;
+    sender.update(&board);
+    REQUIRE(receiver.receive(&remote, sender.block(exact_at(0))));
+    board.players.erase(board.players.begin());
+    sender.update(&board);  // version 2, lost
+    board.players.push_back(make_player(4, 40));
+    sender.update(&board);
+    OwedVersions position = since(2);
+    position.held_version = 1;
+    REQUIRE(receiver.receive(&remote, sender.block(position)));
+    CHECK(ids_of(remote) == Ids{4, 2, 3});
+
+    // Whoever has it for certain is not told again.
+    CHECK(sender.block(exact_at(2)).size() < sender.block(position).size());
+}
+
+TEST_CASE("Keyed arrays: so is one that is forgotten, with the full set",
+          "[replayout][keyed_array]") {
+    RepLayoutOptions options;
+    options.limits.array_count_max = 3;
+    const TestLayout layout(build_free, options);
+    BlockSender sender(*layout);
+    BlockReceiver receiver(*layout);
+    Board board = make_board({1, 2, 3});
+    Board remote;
+    sender.update(&board);
+    REQUIRE(receiver.receive(&remote, sender.block(exact_at(0))));
+    for (std::uint32_t id = 4; id < ShadowKeyedArray::deletion_count_max + 10; ++id) {
+        board.players.erase(board.players.begin());
+        board.players.push_back(make_player(id));
+        sender.update(&board);
+    }
+    OwedVersions position = since(sender.state.version() - 1);
+    position.held_version = 1;
+    REQUIRE(receiver.receive(&remote, sender.block(position)));
+    CHECK(are_equal(remote, board, ArrayOrder::Free));
+}
+
+TEST_CASE("Keyed arrays: in parts a full array is never too full, whichever parts are lost",
+          "[replayout][keyed_array]") {
+    constexpr std::uint32_t limit = 40;
+    RepLayoutOptions options;
+    options.limits.array_count_max = limit;
+    const TestLayout layout(build_ordered, options);
+    BlockSender sender(*layout);
+    Board board;
+    for (std::uint32_t id = 0; id < limit; ++id) {
+        board.players.push_back(make_player(id));
+    }
+    sender.update(&board);
+    const Bytes first = sender.block(exact_at(0));
+    for (std::uint32_t i = 0; i < limit; ++i) {
+        board.players[i] = make_player(limit + i);
+    }
+    sender.update(&board);
+    const auto parts = sender.parts(exact_at(1), 200);
+    REQUIRE(parts.size() > 3);
+    for (std::size_t lost = 0; lost < parts.size(); ++lost) {
+        INFO("lost part " << lost);
+        BlockReceiver receiver(*layout);
+        Board remote;
+        REQUIRE(receiver.receive(&remote, first));
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            if (i != lost) {
+                REQUIRE(receiver.receive(&remote, parts[i].bytes, i + 1 < parts.size()));
+            }
+        }
+        ReceiveContext context = receiver.context();
+        finish_update(*layout, &remote, receiver.state, context);
+        CHECK(remote.players.size() < limit);
+    }
+}
+
 TEST_CASE("Keyed arrays: are refused inside of arrays, and where elements are no structs",
           "[replayout][keyed_array]") {
     TypeRegistry registry;

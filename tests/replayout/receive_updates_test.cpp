@@ -16,6 +16,26 @@
 #include "support/test_layout.h"
 
 namespace replayout::test {
+
+struct Sailor {
+    std::uint32_t id = 0;
+    std::uint8_t rank = 0;
+};
+
+/// Right only as a whole: the sailors and how many they are.
+struct Watch {
+    std::vector<Sailor> sailors;
+    std::uint32_t count = 0;
+};
+
+}  // namespace replayout::test
+
+template <>
+struct replayout::StructTraitsOf<replayout::test::Watch> : replayout::DefaultStructTraits {
+    static constexpr bool with_atomic = true;
+};
+
+namespace replayout::test {
 namespace {
 
 using Calls = std::vector<std::string>;
@@ -324,6 +344,65 @@ TEST_CASE("Updates in parts: what comes back with the key of what goes is anothe
     line.finish();
     CHECK(line.client.stock.told == Calls{"remove 1", "receive", "add 1", "receive"});
     CHECK(line.client.stock.items.size() == 2);
+}
+
+namespace {
+
+struct Frigate {
+    Watch watch;
+    std::string log;
+};
+
+[[nodiscard]] Result<const Type*> build_frigate(TypeRegistry& registry) {
+    REQUIRE(struct_builder<Sailor>(registry, "Sailor")
+                .property<&Sailor::id>()
+                .property<&Sailor::rank>()
+                .build());
+    REQUIRE(struct_builder<Watch>(registry, "Watch")
+                .property<&Watch::sailors>()
+                .keyed_by<&Sailor::id>(ArrayOrder::Kept)
+                .property<&Watch::count>()
+                .build());
+    return class_builder<Frigate>(registry, "Frigate")
+        .property<&Frigate::watch>()
+        .property<&Frigate::log>()
+        .build();
+}
+
+[[nodiscard]] std::vector<std::uint32_t> ids_of(const Watch& watch) {
+    std::vector<std::uint32_t> ids;
+    for (const Sailor& sailor : watch.sailors) {
+        ids.push_back(sailor.id);
+    }
+    return ids;
+}
+
+}  // namespace
+
+TEST_CASE("Updates in parts: a keyed array of an atomic struct waits for no other part",
+          "[replayout][receive_updates]") {
+    const TestLayout layout(build_frigate);
+    BlockSender sender(*layout);
+    BlockReceiver receiver(*layout);
+    Frigate server;
+    Frigate client;
+    server.watch = {{{1, 5}, {2, 6}, {3, 7}}, 3};
+    REQUIRE(sender.update(&server));
+    REQUIRE(receiver.receive(&client, sender.block(since(0))));
+    server.watch = {{{3, 7}, {2, 6}, {4, 8}, {5, 9}}, 4};
+    server.log = std::string(40, 'l');
+    REQUIRE(sender.update(&server));
+    OwedVersions position = since(1);
+    position.held_version = 1;
+    const auto parts = sender.parts(position, 50);
+    REQUIRE(parts.size() == 2);
+    REQUIRE(receiver.receive(&client, parts[0].bytes, true));
+    CHECK(ids_of(client.watch) == std::vector<std::uint32_t>{3, 2, 4, 5});
+    CHECK(client.watch.count == 4);
+    CHECK(receiver.scratch.is_update_under_way());
+    REQUIRE(receiver.receive(&client, parts[1].bytes));
+    CHECK(client.log == server.log);
+    CHECK(ids_of(client.watch) == std::vector<std::uint32_t>{3, 2, 4, 5});
 }
 
 }  // namespace replayout::test

@@ -11,7 +11,8 @@
 // What a receiver is owed of it follows from its position, like all else: the leaves and ranks that
 // changed at owed versions, and the keys that were removed at owed versions. An element that a
 // receiver may not have yet goes out whole. When the log of deletions no longer reaches back to
-// what is owed, the full set of keys is sent, marked as complete.
+// what is owed, the full set of keys is sent, marked as complete. Where a receiver that misses
+// deletions under way would have more elements than an array may, these are named again.
 //
 // Ranks are numbers with room between them, so that an element that is moved or inserted takes a
 // new one and its neighbours keep theirs; and an element with its rank means the same whatever else
@@ -78,11 +79,14 @@ struct ShadowKeyedArray {
     [[nodiscard]] std::uint32_t count() const noexcept { return elements.count; }
     /// The element with that key, or count().
     [[nodiscard]] std::uint32_t find(std::uint64_t key) const noexcept;
-    /// The log does not reach back to everything that a receiver at `position` is owed.
-    [[nodiscard]] bool needs_full_set(const OwedVersions& position) const noexcept {
-        return position.sent_version < forgotten_through ||
-               (!position.lost.is_empty() && position.lost.after < forgotten_through);
-    }
+    /// The log does not reach back to everything that a receiver at `position` is owed, or to what
+    /// it may still have besides, while it is sent new elements.
+    [[nodiscard]] bool needs_full_set(const OwedVersions& position) const noexcept;
+    /// A receiver at `position` may have so much that is gone here that it would end with more than
+    /// `count_max` elements, if it did not hear of deletions that are under way. Nothing is
+    /// forgotten of these, or the full set is needed.
+    [[nodiscard]] bool may_overflow(const OwedVersions& position,
+                                    std::uint32_t count_max) const noexcept;
 
     ShadowArray elements;          ///< in the order of the object
     Vector<Item> items;            ///< likewise

@@ -11,6 +11,7 @@
 
 #include <replayout/change_mask.h>
 #include <replayout/handle.h>
+#include <replayout/owed_versions.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/rep_layout.h>
 #include <replayout/replication_flags.h>
@@ -62,6 +63,12 @@ class ObjectConditions {
         Whole,   ///< whatever its position, all that ever changed
     };
     [[nodiscard]] Answer answer(ParentIndex parent, const Receiver& receiver) const noexcept;
+
+    /// The position that a block for the receiver is to be written from; `position` is what it is
+    /// owed by. Of an array that it is sent whatever its position it may hold anything, so every
+    /// element goes out.
+    [[nodiscard]] OwedVersions block_position(const Receiver& receiver,
+                                              const OwedVersions& position) const noexcept;
 
     /// Whether a receiver is not kept up to date with a property: it may not see it, or is sent it
     /// only once.
