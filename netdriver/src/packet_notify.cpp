@@ -151,8 +151,9 @@ PacketNotify::PacketNotify(const PacketNotifySettings& settings) noexcept
     REPLAYOUT_ASSERT(settings.first_sequence_received >= 1);
 }
 
-bool PacketNotify::can_send() const noexcept {
-    return in_flight_count() < window_packets_ - reserved_packets_;
+std::uint32_t PacketNotify::sendable_count() const noexcept {
+    const std::uint32_t data_packets = window_packets_ - reserved_packets_;
+    return in_flight_count() < data_packets ? data_packets - in_flight_count() : 0;
 }
 
 bool PacketNotify::can_probe() const noexcept {

@@ -125,7 +125,10 @@ class PacketNotify {
     // Sending.
 
     /// Whether a packet with content may be sent.
-    [[nodiscard]] bool can_send() const noexcept;
+    [[nodiscard]] bool can_send() const noexcept { return sendable_count() > 0; }
+
+    /// How many packets with content may be sent.
+    [[nodiscard]] std::uint32_t sendable_count() const noexcept;
 
     /// Whether an empty packet may be sent that does no more than carry and ask for acks. When not
     /// even that is left, the peer has been silent for a whole window: close.
