@@ -4,7 +4,6 @@
 #include <replayout/reflection/diagnostics.h>
 
 #include <algorithm>
-#include <limits>
 
 namespace replayout {
 namespace {
@@ -20,9 +19,6 @@ constexpr unsigned reserved_flags = 0xe0;
 static_assert(packet_header_bytes_min == fixed_header_bytes + 4);
 static_assert(packet_header_bytes_max == fixed_header_bytes + std::size_t{4} * ack_words_max);
 static_assert(ack_words_max == word_count_mask + 1);
-
-// Stands in the ring for a sequence that was skipped. No packet carries such an ack.
-constexpr std::uint64_t no_packet = std::numeric_limits<std::uint64_t>::max();
 
 void store_u16(std::span<std::byte> target, std::size_t offset, std::uint16_t value) noexcept {
     target[offset] = static_cast<std::byte>(value & 0xff);
@@ -155,8 +151,9 @@ PacketNotify::PacketNotify(const PacketNotifySettings& settings) noexcept
     REPLAYOUT_ASSERT(settings.first_sequence_received >= 1);
 }
 
-bool PacketNotify::can_send() const noexcept {
-    return in_flight_count() < window_packets_ - reserved_packets_;
+std::uint32_t PacketNotify::sendable_count() const noexcept {
+    const std::uint32_t data_packets = window_packets_ - reserved_packets_;
+    return in_flight_count() < data_packets ? data_packets - in_flight_count() : 0;
 }
 
 bool PacketNotify::can_probe() const noexcept {
@@ -207,13 +204,6 @@ std::uint64_t PacketNotify::commit_send(const PacketHeader& header) noexcept {
     return highest_sent_;
 }
 
-void PacketNotify::skip_sequence() noexcept {
-    REPLAYOUT_ASSERT(can_probe());
-    highest_sent_ += 1;
-    carried_ack(highest_sent_) = no_packet;
-    skipped_in_flight_count_ += 1;
-}
-
 PacketReceipt PacketNotify::receive(const PacketHeader& header, PacketNotifyHandler& handler) {
     REPLAYOUT_ASSERT(header.ack_word_count >= 1 && header.ack_word_count <= ack_words_max);
     if (header.session != session_) {
@@ -249,19 +239,7 @@ PacketReceipt PacketNotify::judge(const PacketHeader& header, std::uint64_t sequ
     if (resolved_count > 1 + std::uint64_t{bits_per_word} * header.ack_word_count) {
         return PacketReceipt::AckTooShort;
     }
-    return claims_skipped(header, ack) ? PacketReceipt::AckOfUnsentPacket : PacketReceipt::Accepted;
-}
-
-bool PacketNotify::claims_skipped(const PacketHeader& header, std::uint64_t ack) const noexcept {
-    if (skipped_in_flight_count_ == 0) {
-        return false;
-    }
-    for (std::uint64_t sequence = highest_acked_ + 1; sequence <= ack; ++sequence) {
-        if (carried_ack(sequence) == no_packet && acknowledges(header, ack, sequence)) {
-            return true;
-        }
-    }
-    return false;
+    return PacketReceipt::Accepted;
 }
 
 //     highest_received_ 7, processed before it      6 5 . 3     word 0   00 1011
@@ -284,15 +262,11 @@ void PacketNotify::resolve(const PacketHeader& header, std::uint64_t ack,
     while (highest_acked_ < ack) {
         highest_acked_ += 1;
         const std::uint64_t sequence = highest_acked_;
-        const std::uint64_t known_ack = carried_ack(sequence);
-        if (known_ack == no_packet) {
-            skipped_in_flight_count_ -= 1;
-            continue;
-        }
         if (!acknowledges(header, ack, sequence)) {
             handler.packet_lost(sequence);
             continue;
         }
+        const std::uint64_t known_ack = carried_ack(sequence);
         REPLAYOUT_ASSERT(known_ack >= known_to_peer_);
         known_to_peer_ = known_ack;
         handler.packet_delivered(sequence);

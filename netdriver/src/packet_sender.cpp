@@ -23,36 +23,67 @@ SentRecord& PacketSender::add_record() {
     return sent_records_.push_back();
 }
 
-bool PacketSender::write_bunch(BunchOrder order) {
-    if (!can_write()) {
-        return false;
+std::uint32_t PacketSender::packets_kept_for(Share share) const noexcept {
+    const std::uint32_t held = in_flight_[static_cast<std::size_t>(share)];
+    return held < packets_for_certain ? packets_for_certain - held : 0;
+}
+
+bool PacketSender::may_begin_packet(Share share) const noexcept {
+    std::uint32_t kept = 0;
+    // Who nobody listens to has no objects.
+    if (share != Share::Objects && handler_ != nullptr) {
+        kept += packets_kept_for(Share::Objects);
     }
-    const OutBunch& bunch = reliable_.unsent(order);
-    const std::span<const std::byte> payload(bunch.payload.data(), bunch.payload.size());
-    if (!builder_.add_bunch(bunch.header, payload)) {
+    if (share != Share::Values && reliable_.may_send(Share::Values)) {
+        kept += packets_kept_for(Share::Values);
+    }
+    return notify_.sendable_count() > kept;
+}
+
+bool PacketSender::make_room_for_bunch(Share share, std::size_t bytes) {
+    if (!builder_.is_empty() && builder_.bytes_left() < bytes) {
         send_packet(true);
-        if (!can_write()) {
+    }
+    return can_write(share);
+}
+
+void PacketSender::write_bunch(Share share) {
+    const OutBunch& bunch = reliable_.next(share);
+    if (builder_.is_empty()) {
+        open_packet_.share = share;
+    }
+    stats_.bunches_resent += bunch.was_sent ? 1 : 0;
+    const std::span<const std::byte> payload(bunch.payload.data(), bunch.payload.size());
+    const bool is_added = builder_.add_bunch(bunch.header, payload);
+    REPLAYOUT_ASSERT(is_added);
+    (void)is_added;
+    ++stats_.bunches_sent;
+    ++open_packet_.bunch_count;
+    sent_bunches_.push_back() = reliable_.sent(share);
+}
+
+bool PacketSender::write_bunches(Share share) {
+    while (reliable_.may_send(share)) {
+        const OutBunch& bunch = reliable_.next(share);
+        if (!make_room_for_bunch(share, bunch_header_bytes(bunch.header) + bunch.payload.size())) {
             return false;
         }
-        const bool is_added = builder_.add_bunch(bunch.header, payload);
-        REPLAYOUT_ASSERT(is_added);
-        (void)is_added;
+        write_bunch(share);
     }
-    ++stats_.bunches_sent;
-    stats_.bunches_resent += bunch.was_sent ? 1 : 0;
-    sent_bunches_.push_back() = order;
-    ++open_packet_.bunch_count;
-    reliable_.sent(order);
     return true;
 }
 
 bool PacketSender::write_unsent_bunches() {
-    while (reliable_.may_send()) {
-        if (!write_bunch(reliable_.first_unsent())) {
-            return false;
-        }
-    }
-    return true;
+    const bool are_opens_written = write_bunches(Share::Objects);
+    (void)write_bunches(Share::Messages);
+    (void)write_bunches(Share::Values);
+    return are_opens_written;
+}
+
+void PacketSender::write_open() {
+    const bool is_written = write_bunches(Share::Objects);
+    REPLAYOUT_ASSERT(is_written);
+    (void)is_written;
 }
 
 void PacketSender::flush(NetTime now) {
@@ -75,6 +106,7 @@ void PacketSender::send_packet(bool ack_requested) {
     std::array<std::byte, PacketBuilder::packet_bytes_limit> datagram;
     const std::size_t size = builder_.finish(header, datagram);
     const std::uint64_t sequence = notify_.commit_send(header);
+    in_flight(open_packet_.share) += open_packet_.has_content() ? 1u : 0u;
     packet_at(sequence) = std::exchange(open_packet_, SentPacket());
     if (!builder_.is_empty()) {
         highest_with_content_ = sequence;
@@ -95,6 +127,7 @@ void PacketSender::drop_content() {
 
 void PacketSender::packet_delivered(std::uint64_t sequence) {
     const SentPacket packet = packet_at(sequence);
+    in_flight(packet.share) -= packet.has_content() ? 1u : 0u;
     ++stats_.packets_delivered;
     for (std::uint32_t i = 0; i < packet.bunch_count; ++i) {
         BunchTag tag;
@@ -113,6 +146,7 @@ void PacketSender::packet_delivered(std::uint64_t sequence) {
 
 void PacketSender::packet_lost(std::uint64_t sequence) {
     const SentPacket packet = packet_at(sequence);
+    in_flight(packet.share) -= packet.has_content() ? 1u : 0u;
     ++stats_.packets_lost;
     stats_.records_lost += packet.record_count;
     for (std::uint32_t i = 0; i < packet.bunch_count; ++i) {

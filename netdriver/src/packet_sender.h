@@ -5,6 +5,18 @@
 //
 // Property data is never kept: a record says which versions of which object went out, and a loss
 // makes them owed again. Bunches are kept by ReliableSender and go out again as they are.
+//
+// The packets in flight are shared: objects, messages and values (Share). A packet counts for what
+// was written to it first.
+//
+//     of 224    for certain        at most, beside the others
+//     objects   56, kept free      168, or all while no value waits
+//     values    56, once one waits 168
+//     messages  -                  112, or 168 while no value waits; they go first
+//
+// So under any flood of bunches an object that changes goes out at once, if few do; if many do,
+// they take turns in at least 56 packets a round trip. Values get what is theirs for certain back
+// packet by packet, from what is acknowledged.
 #pragma once
 
 #include <replayout/netdriver/net_stats.h>
@@ -63,9 +75,10 @@ class PacketSender final : public PacketNotifyHandler {
     [[nodiscard]] PacketNotify& notify() noexcept { return notify_; }
     [[nodiscard]] ReliableSender& reliable() noexcept { return reliable_; }
 
-    /// Whether anything more can be written: a packet is open, or the window has room for one.
-    [[nodiscard]] bool can_write() const noexcept {
-        return !builder_.is_empty() || notify_.can_send();
+    /// Whether anything more can be written: a packet is open, or there is room for one of that
+    /// share.
+    [[nodiscard]] bool can_write(Share share = Share::Objects) const noexcept {
+        return !builder_.is_empty() || may_begin_packet(share);
     }
 
     /// The packet that blocks are written to. Requires can_write().
@@ -74,9 +87,15 @@ class PacketSender final : public PacketNotifyHandler {
     /// To be filled with what the block just written to the builder carried.
     [[nodiscard]] SentRecord& add_record();
 
-    /// Writes unsent bunches in order, as far as their own window goes. False: the window of
-    /// packets is full before that.
+    /// Writes what waits: opens that were lost, messages, values, each as far as its share and the
+    /// window of bunches go. False: an open still waits, so no block may go out.
     [[nodiscard]] bool write_unsent_bunches();
+
+    /// Whether a bunch of so many bytes, header included, can be written now; the packet that has
+    /// no room for it is sent.
+    [[nodiscard]] bool make_room_for_bunch(Share share, std::size_t bytes);
+    /// Writes the open that was just queued. Requires room for it.
+    void write_open();
 
     [[nodiscard]] bool reliable_is_idle() const noexcept { return reliable_.is_idle(); }
 
@@ -105,14 +124,27 @@ class PacketSender final : public PacketNotifyHandler {
     void begin_flush(NetTime now) noexcept { now_ = now; }
 
   private:
+    /// Packets in flight that objects always get, and values when some wait: a quarter of them.
+    static constexpr std::uint32_t packets_for_certain = 56;
+
     /// How much of the two queues below belongs to one packet.
     struct SentPacket {
         std::uint32_t bunch_count = 0;
         std::uint32_t record_count = 0;
+        Share share = Share::Objects;
+
+        [[nodiscard]] bool has_content() const noexcept { return bunch_count + record_count > 0; }
     };
 
-    /// Writes one unsent bunch, into the open packet or the next. False: the window is full.
-    [[nodiscard]] bool write_bunch(BunchOrder order);
+    [[nodiscard]] bool may_begin_packet(Share share) const noexcept;
+    /// How many more packets of that share are for certain.
+    [[nodiscard]] std::uint32_t packets_kept_for(Share share) const noexcept;
+    [[nodiscard]] std::uint32_t& in_flight(Share share) noexcept {
+        return in_flight_[static_cast<std::size_t>(share)];
+    }
+    /// Writes the bunches of a row, into the open packet and the next. False: no more packets.
+    [[nodiscard]] bool write_bunches(Share share);
+    void write_bunch(Share share);
     void packet_delivered(std::uint64_t sequence) override;
     void packet_lost(std::uint64_t sequence) override;
     void send_packet(bool ack_requested);
@@ -130,7 +162,8 @@ class PacketSender final : public PacketNotifyHandler {
     // Packets are resolved in order of sending, so what they carried needs no more than two queues.
     std::array<SentPacket, packets_in_flight_max> sent_packets_;  // by sequence
     SentPacket open_packet_;
-    RingQueue<BunchOrder> sent_bunches_;
+    std::array<std::uint32_t, share_count> in_flight_{};  // packets with content
+    RingQueue<SentBunch> sent_bunches_;
     RingQueue<SentRecord> sent_records_;
     std::uint64_t highest_with_content_ = 0;
     NetTime last_send_;

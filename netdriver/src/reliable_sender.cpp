@@ -6,9 +6,48 @@
 
 namespace replayout {
 
+namespace {
+
+[[nodiscard]] Share share_of(BunchTag::Kind kind) noexcept {
+    switch (kind) {
+        case BunchTag::Kind::Open:
+            return Share::Objects;
+        case BunchTag::Kind::Value:
+            return Share::Values;
+        default:
+            return Share::Messages;
+    }
+}
+
+void lower(ReliableWindow& place, const ReliableWindow& other) noexcept {
+    place.bunches = std::min(place.bunches, other.bunches);
+    place.bytes = std::min(place.bytes, other.bytes);
+}
+
+void lower(WindowPlace& place, const WindowPlace& other) noexcept {
+    lower(place.values, other.values);
+    lower(place.others, other.others);
+}
+
+[[nodiscard]] ReliableWindow difference(const ReliableWindow& left,
+                                        const ReliableWindow& right) noexcept {
+    return {left.bunches - right.bunches, left.bytes - right.bytes};
+}
+
+/// Three quarters, in such a way that the greatest number does not overflow.
+[[nodiscard]] constexpr std::uint64_t share_max(std::uint64_t whole) noexcept {
+    return whole - whole / 4 - (whole % 4 != 0 ? 1 : 0);
+}
+
+}  // namespace
+
 ReliableSender::ReliableSender(std::size_t fragment_bytes, const ReliableWindow& window,
                                MemoryResource* resource)
-    : fragment_bytes_(fragment_bytes), window_(window), unsent_(resource), in_flight_(resource) {}
+    : fragment_bytes_(fragment_bytes),
+      window_(window),
+      resource_(resource),
+      rows_{Row(resource), Row(resource), Row(resource)},
+      unsent_channels_(Allocator<std::pair<ChannelIndex, UnsentChannel>>(resource)) {}
 
 std::uint32_t ReliableSender::fragment_count(std::size_t payload_bytes) const noexcept {
     const std::size_t count = (payload_bytes + fragment_bytes_ - 1) / fragment_bytes_;
@@ -18,7 +57,7 @@ std::uint32_t ReliableSender::fragment_count(std::size_t payload_bytes) const no
 std::uint32_t ReliableSender::queue(BunchHeader header, std::uint16_t sequence,
                                     std::span<const std::byte> payload, BunchTag tag) {
     const std::uint32_t count = fragment_count(payload.size());
-    const std::uint64_t message_begin = queued_bytes_;
+    BunchMap& unsent = row_for(header.channel, share_of(tag.kind), count).unsent;
     header.is_partial = count > 1;
     for (std::size_t i = 0; i < count; ++i) {
         const std::size_t offset = i * fragment_bytes_;
@@ -28,33 +67,86 @@ std::uint32_t ReliableSender::queue(BunchHeader header, std::uint16_t sequence,
         header.is_partial_final = count > 1 && i + 1 == count;
         header.sequence = static_cast<std::uint16_t>(sequence + i);
         header.payload_bytes = static_cast<std::uint32_t>(part.size());
-        Vector<std::byte> bytes(part.begin(), part.end(),
-                                Allocator<std::byte>(unsent_.get_allocator().resource()));
-        queued_bytes_ += part.size();
-        unsent_.emplace(BunchOrder{next_order_++},
-                        OutBunch{header, tag, std::move(bytes), message_begin, queued_bytes_});
+        Vector<std::byte> bytes(part.begin(), part.end(), Allocator<std::byte>(resource_));
+        unsent.emplace(BunchOrder{++queued_count_},
+                       OutBunch{header, tag, std::move(bytes), payload.size(), {}});
     }
     return count;
 }
 
-bool ReliableSender::reaches(BunchOrder order, std::uint64_t end) const noexcept {
-    BunchOrder first = order;
-    std::uint64_t begin = end;
-    for (const BunchMap* bunches : {&in_flight_, &unsent_}) {
-        if (!bunches->empty() && bunches->begin()->first <= first) {
-            first = bunches->begin()->first;
-            begin = bunches->begin()->second.message_begin;
+ReliableSender::Row& ReliableSender::row_for(ChannelIndex channel, Share share,
+                                             std::uint32_t count) {
+    UnsentChannel& unsent =
+        unsent_channels_.try_emplace(channel, UnsentChannel{share}).first->second;
+    unsent.bunch_count += count;
+    return row(unsent.share);
+}
+
+void ReliableSender::count_out(ChannelIndex channel) {
+    const auto unsent = unsent_channels_.find(channel);
+    if (--unsent->second.bunch_count == 0) {
+        unsent_channels_.erase(unsent);
+    }
+}
+
+WindowPlace ReliableSender::window_begin() const noexcept {
+    WindowPlace begin = sent_;
+    for (const Row& each : rows_) {
+        for (const BunchMap* bunches : {&each.lost, &each.in_flight}) {
+            if (!bunches->empty()) {
+                lower(begin, bunches->begin()->second.begin);
+            }
+        }
+        // Nothing of it may be missing, and yet it is not whole.
+        if (!each.unsent.empty() && !each.unsent.begin()->second.begins_message()) {
+            begin.values.bytes = std::min(begin.values.bytes, each.message_begin.values.bytes);
+            begin.others.bytes = std::min(begin.others.bytes, each.message_begin.others.bytes);
         }
     }
-    return order.value - first.value <= window_.bunches && end - begin <= window_.bytes;
+    return begin;
 }
 
-bool ReliableSender::may_send() const noexcept {
-    return !unsent_.empty() && reaches(unsent_.begin()->first, unsent_.begin()->second.end);
+bool ReliableSender::has_window_for(Share share, std::uint64_t message_bytes) const noexcept {
+    const WindowPlace begin = window_begin();
+    const ReliableWindow values = difference(sent_.values, begin.values);
+    const ReliableWindow others = difference(sent_.others, begin.others);
+    const ReliableWindow& own = share == Share::Values ? values : others;
+    // Of the bunches that were sent the first does not wait, it is what the others wait for.
+    if (values.bunches + others.bunches > window_.bunches ||
+        own.bunches > share_max(window_.bunches)) {
+        return false;
+    }
+    const bool is_within_share =
+        own.bytes == 0 || own.bytes + message_bytes <= share_max(window_.bytes);
+    return message_bytes == 0 ||
+           (values.bytes + others.bytes + message_bytes <= window_.bytes && is_within_share);
 }
 
-bool ReliableSender::has_room_for(std::size_t payload_bytes) const noexcept {
-    return unsent_.empty() && reaches(BunchOrder{next_order_}, queued_bytes_ + payload_bytes);
+bool ReliableSender::may_send(Share share) const noexcept {
+    if (!row(share).lost.empty()) {
+        return true;
+    }
+    if (row(share).unsent.empty()) {
+        return false;
+    }
+    const OutBunch& bunch = row(share).unsent.begin()->second;
+    return has_window_for(share, bunch.begins_message() ? bunch.message_bytes : 0);
+}
+
+bool ReliableSender::has_room_for(Share share, std::size_t payload_bytes) const noexcept {
+    return row(share).lost.empty() && row(share).unsent.empty() &&
+           has_window_for(share, payload_bytes);
+}
+
+bool ReliableSender::is_idle() const noexcept {
+    return std::all_of(rows_.begin(), rows_.end(), [](const Row& each) {
+        return each.lost.empty() && each.unsent.empty() && each.in_flight.empty();
+    });
+}
+
+const OutBunch& ReliableSender::next(Share share) const noexcept {
+    const Row& from = row(share);
+    return from.lost.empty() ? from.unsent.begin()->second : from.lost.begin()->second;
 }
 
 void ReliableSender::move(BunchMap& from, BunchMap& to, BunchOrder order) {
@@ -64,24 +156,46 @@ void ReliableSender::move(BunchMap& from, BunchMap& to, BunchOrder order) {
     }
 }
 
-void ReliableSender::sent(BunchOrder order) {
-    unsent_.at(order).was_sent = true;
-    move(unsent_, in_flight_, order);
+SentBunch ReliableSender::sent(Share share) {
+    Row& from = row(share);
+    if (!from.lost.empty()) {
+        const BunchOrder order = from.lost.begin()->first;
+        move(from.lost, from.in_flight, order);
+        return {share, order};
+    }
+    auto node = from.unsent.extract(from.unsent.begin());
+    OutBunch& bunch = node.mapped();
+    count_out(bunch.header.channel);
+    if (bunch.begins_message()) {
+        from.message_begin = sent_;
+        sent_.of(share).bytes += bunch.message_bytes;
+    }
+    bunch.begin = from.message_begin;
+    bunch.begin.values.bunches = sent_.values.bunches;
+    bunch.begin.others.bunches = sent_.others.bunches;
+    ++sent_.of(share).bunches;
+    bunch.was_sent = true;
+    node.key() = BunchOrder{++sent_count_};
+    const BunchOrder order = node.key();
+    from.in_flight.insert(std::move(node));
+    return {share, order};
 }
 
-bool ReliableSender::lost(BunchOrder order, BunchTag& tag) {
-    const auto found = in_flight_.find(order);
-    if (found == in_flight_.end()) {
+bool ReliableSender::lost(SentBunch name, BunchTag& tag) {
+    Row& from = row(name.share);
+    const auto found = from.in_flight.find(name.order);
+    if (found == from.in_flight.end()) {
         return false;
     }
     tag = found->second.tag;
-    move(in_flight_, unsent_, order);
+    move(from.in_flight, from.lost, name.order);
     return true;
 }
 
-bool ReliableSender::delivered(BunchOrder order, BunchTag& tag) {
-    for (BunchMap* bunches : {&in_flight_, &unsent_}) {
-        const auto found = bunches->find(order);
+bool ReliableSender::delivered(SentBunch name, BunchTag& tag) {
+    Row& from = row(name.share);
+    for (BunchMap* bunches : {&from.in_flight, &from.lost}) {
+        const auto found = bunches->find(name.order);
         if (found != bunches->end()) {
             tag = found->second.tag;
             bunches->erase(found);
@@ -95,15 +209,23 @@ void ReliableSender::keep_control_only() {
     // What is dropped leaves gaps in the window, and what is left is a message or two.
     window_.bunches = std::numeric_limits<std::uint64_t>::max();
     window_.bytes = std::numeric_limits<std::uint64_t>::max();
-    for (BunchMap* bunches : {&in_flight_, &unsent_}) {
-        std::erase_if(*bunches,
-                      [](const auto& entry) { return !entry.second.header.channel.is_control(); });
+    for (Row& each : rows_) {
+        for (BunchMap* bunches : {&each.lost, &each.unsent, &each.in_flight}) {
+            std::erase_if(*bunches, [](const auto& entry) {
+                return !entry.second.header.channel.is_control();
+            });
+        }
+    }
+    for (auto channel = unsent_channels_.begin(); channel != unsent_channels_.end();) {
+        channel = channel->first.is_control() ? channel + 1 : unsent_channels_.erase(channel);
     }
 }
 
 void ReliableSender::resend_all() {
-    while (!in_flight_.empty()) {
-        move(in_flight_, unsent_, in_flight_.begin()->first);
+    for (Row& each : rows_) {
+        while (!each.in_flight.empty()) {
+            move(each.in_flight, each.lost, each.in_flight.begin()->first);
+        }
     }
 }
 

@@ -1,24 +1,43 @@
 // SPDX-License-Identifier: MIT
 //
 // Bunches on their way out: kept until the packet that carried them is delivered, and sent again,
-// as they are, when it is lost. They go out in the order in which they were queued.
+// as they are, when it is lost.
 //
-// What the other end keeps waiting is bounded, so a sender stays within a window that begins with
-// the first message that is not delivered whole. All that can wait there lies in it:
+// They wait in three rows, one for each share of a connection: opens, messages, values. A row keeps
+// its order and overtakes the others, so no open waits for a flood of values. What is unsent of a
+// channel stands in one row, so the order within a channel is kept as well: a close behind a value
+// of its object waits with the values.
 //
-//     queued   [ value 1: 1 2 3 4 5 ][ open ][ value 2: 1 2 3 4 ][ value 3 ...
-//     delivered          x x   x x       x               x
-//     window   |----------------------------------------------| the rest is held back
+// What the other end keeps waiting is bounded, so a sender stays within a window. It begins with
+// the first bunch, and with the first message, that is not delivered whole, in the order in which
+// they went out; all that can wait there went out since:
+//
+//     sent     [ value 1: 1 2 3 ][ open ][ value 1: 4 5 ][ close ][ value 2: 1 ...
+//     delivered           x x        x               x
+//     window   |-----------------------------------------------------------| the rest is held back
+//
+// A message is counted whole when its first part goes out, so what is begun can be ended. Values
+// take three quarters of the window at most, and so do all others: of a window of four of the
+// largest messages or more, either has a quarter for certain.
 #pragma once
 
 #include <replayout/netdriver/bunch.h>
 #include <replayout/reflection/memory.h>
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <span>
 
 namespace replayout {
+
+/// What a packet or a bunch is for. What a connection takes is shared among these.
+enum class Share : std::uint8_t {
+    Objects,   ///< opens, and blocks of properties
+    Messages,  ///< all other bunches, small ones
+    Values,    ///< those that are too large for a packet
+};
+inline constexpr std::size_t share_count = 3;
 
 /// What a bunch was for, told to its sender when it is delivered.
 struct BunchTag {
@@ -29,26 +48,46 @@ struct BunchTag {
     std::uint32_t handle = 0;  ///< Value: the property
 };
 
-/// Place of a bunch in the order of queueing; names it within its connection.
+/// Place of a bunch in its row: of queueing while it is unsent, of sending from then on.
 struct BunchOrder {
     std::uint64_t value = 0;
 
     friend constexpr auto operator<=>(BunchOrder, BunchOrder) noexcept = default;
 };
 
-struct OutBunch {
-    BunchHeader header;
-    BunchTag tag;
-    Vector<std::byte> payload;
-    std::uint64_t message_begin = 0;  ///< bytes queued before the message that this is a part of
-    std::uint64_t end = 0;            ///< bytes queued up to the end of this one
-    bool was_sent = false;
+/// Names a bunch that was sent.
+struct SentBunch {
+    Share share = Share::Messages;
+    BunchOrder order;
 };
 
 /// What the other end lets wait, over all channels.
 struct ReliableWindow {
     std::uint64_t bunches = 0;
     std::uint64_t bytes = 0;  ///< at least those of the largest message
+};
+
+/// How much has been sent: values, and all others.
+struct WindowPlace {
+    ReliableWindow values;
+    ReliableWindow others;
+
+    [[nodiscard]] ReliableWindow& of(Share share) noexcept {
+        return share == Share::Values ? values : others;
+    }
+};
+
+struct OutBunch {
+    BunchHeader header;
+    BunchTag tag;
+    Vector<std::byte> payload;
+    std::uint64_t message_bytes = 0;  ///< of the message that this is a part of
+    WindowPlace begin;                ///< bunches sent before it, bytes before its message
+    bool was_sent = false;
+
+    [[nodiscard]] bool begins_message() const noexcept {
+        return !header.is_partial || header.is_partial_initial;
+    }
 };
 
 class ReliableSender {
@@ -64,19 +103,20 @@ class ReliableSender {
     /// How many sequences a payload uses.
     [[nodiscard]] std::uint32_t fragment_count(std::size_t payload_bytes) const noexcept;
 
-    /// The first unsent bunch is there and within the window.
-    [[nodiscard]] bool may_send() const noexcept;
-    /// A bunch queued now may be sent at once.
-    [[nodiscard]] bool has_room_for(std::size_t payload_bytes) const noexcept;
-    [[nodiscard]] bool is_idle() const noexcept { return unsent_.empty() && in_flight_.empty(); }
-    [[nodiscard]] BunchOrder first_unsent() const noexcept { return unsent_.begin()->first; }
-    [[nodiscard]] const OutBunch& unsent(BunchOrder order) const { return unsent_.at(order); }
+    /// The next bunch of that row is there and within the window.
+    [[nodiscard]] bool may_send(Share share) const noexcept;
+    /// A bunch queued now would be the next of its row, and may be sent at once.
+    [[nodiscard]] bool has_room_for(Share share, std::size_t payload_bytes) const noexcept;
+    [[nodiscard]] bool is_idle() const noexcept;
+    /// Requires may_send().
+    [[nodiscard]] const OutBunch& next(Share share) const noexcept;
 
-    void sent(BunchOrder order);
+    /// The next bunch of that row has gone out.
+    SentBunch sent(Share share);
     /// True when the bunch goes out again because of it; `tag` is its then.
-    [[nodiscard]] bool lost(BunchOrder order, BunchTag& tag);
+    [[nodiscard]] bool lost(SentBunch name, BunchTag& tag);
     /// True the first time a bunch is delivered; `tag` is its then.
-    [[nodiscard]] bool delivered(BunchOrder order, BunchTag& tag);
+    [[nodiscard]] bool delivered(SentBunch name, BunchTag& tag);
 
     /// Forgets what is queued for other channels.
     void keep_control_only();
@@ -87,16 +127,42 @@ class ReliableSender {
   private:
     using BunchMap = std::pmr::map<BunchOrder, OutBunch>;
 
-    void move(BunchMap& from, BunchMap& to, BunchOrder order);
-    /// Whether the window reaches to a bunch.
-    [[nodiscard]] bool reaches(BunchOrder order, std::uint64_t end) const noexcept;
+    struct Row {
+        explicit Row(MemoryResource* resource)
+            : lost(resource), unsent(resource), in_flight(resource) {}
+
+        BunchMap lost;    // goes out first: the window begins with it, or before
+        BunchMap unsent;  // by order of queueing, the others by order of sending
+        BunchMap in_flight;
+        WindowPlace message_begin;  // of the message that was begun last
+    };
+    /// Of a channel with unsent bunches: how many, and where.
+    struct UnsentChannel {
+        Share share;
+        std::uint32_t bunch_count = 0;
+    };
+
+    [[nodiscard]] Row& row(Share share) noexcept { return rows_[static_cast<std::size_t>(share)]; }
+    [[nodiscard]] const Row& row(Share share) const noexcept {
+        return rows_[static_cast<std::size_t>(share)];
+    }
+    /// The row for bunches of a channel that belong to `share`, which they are counted into.
+    [[nodiscard]] Row& row_for(ChannelIndex channel, Share share, std::uint32_t count);
+    void count_out(ChannelIndex channel);
+    static void move(BunchMap& from, BunchMap& to, BunchOrder order);
+    [[nodiscard]] WindowPlace window_begin() const noexcept;
+    /// Whether the window has room for one bunch more, and for a message of so many bytes; 0 when
+    /// that is counted already.
+    [[nodiscard]] bool has_window_for(Share share, std::uint64_t message_bytes) const noexcept;
 
     std::size_t fragment_bytes_;
     ReliableWindow window_;
-    std::uint64_t next_order_ = 1;
-    std::uint64_t queued_bytes_ = 0;
-    BunchMap unsent_;
-    BunchMap in_flight_;
+    MemoryResource* resource_;
+    std::uint64_t queued_count_ = 0;
+    std::uint64_t sent_count_ = 0;
+    WindowPlace sent_;  // everything that has been sent
+    std::array<Row, share_count> rows_;
+    FlatMap<ChannelIndex, UnsentChannel> unsent_channels_;
 };
 
 }  // namespace replayout

@@ -50,12 +50,6 @@ void ReplicationSender::object_removed(std::uint32_t index) {
 }
 
 ReplicationSender::Outcome ReplicationSender::open_channel(std::uint32_t index) {
-    if (!packets_.can_write()) {
-        return Outcome::WindowFull;
-    }
-    if (!packets_.reliable().has_room_for(open_payload_bytes_max)) {
-        return Outcome::HeldBack;
-    }
     const ObjectReplicator& replicator = *objects_.at(index);
     std::array<std::byte, open_payload_bytes_max> payload;
     BitWriter writer(payload);
@@ -64,6 +58,15 @@ ReplicationSender::Outcome ReplicationSender::open_channel(std::uint32_t index) 
     BunchHeader header;
     header.channel = ObjectStore::channel_of(index);
     header.is_open = true;
+    header.payload_bytes = static_cast<std::uint32_t>(writer.byte_count());
+    if (!packets_.reliable().has_room_for(Share::Objects, header.payload_bytes)) {
+        return Outcome::HeldBack;
+    }
+    // Once it is queued it must go out: a client drops blocks that come before it.
+    if (!packets_.make_room_for_bunch(Share::Objects,
+                                      bunch_header_bytes(header) + header.payload_bytes)) {
+        return Outcome::WindowFull;
+    }
     pairs_[index] = SendingRepState();
     set_channel_state(pairs_[index], ChannelState::OpenSent);
     set_initial(pairs_[index], true);
@@ -72,8 +75,8 @@ ReplicationSender::Outcome ReplicationSender::open_channel(std::uint32_t index) 
     if (validator_) {
         validator_->channel_opened(index);
     }
-    // Nothing else is unsent: there was room for this one.
-    return packets_.write_unsent_bunches() ? Outcome::Done : Outcome::WindowFull;
+    packets_.write_open();
+    return Outcome::Done;
 }
 
 void ReplicationSender::bunch_delivered(const BunchTag& tag) {

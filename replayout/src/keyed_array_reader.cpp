@@ -83,6 +83,7 @@ class KeyedArrayReader {
         }
         is_full_set_ = reader_.read_bool();
         read_removed_keys();
+        properties_.span_.may_go_on = !is_full_set_ && scratch_.removed_keys_.empty();
         const std::uint64_t count = reader_.read_packed_uint();
         if (count > count_max()) {
             reader_.fail();
@@ -90,6 +91,7 @@ class KeyedArrayReader {
         KeyDecoder keys(reader_, key());
         for (std::uint64_t i = 0; i < count && !reader_.failed(); ++i) {
             const std::uint64_t element_key = keys.read();
+            properties_.span_.add(element_key);
             if (!reader_.failed() && take_removed_before(element_key)) {
                 read_element(element_key);
             }

@@ -70,6 +70,9 @@ bool PropertyReader::apply_block() {
 void PropertyReader::read_block() {
     ChangeMask& handles = context_.scratch.handles_;
     read_change_mask(reader_, handles, layout_.handle_count(), EmptySet::Impossible);
+    const bool is_part =
+        is_checking() && (context_.more_parts_follow || context_.scratch.is_update_under_way());
+    bool is_first = true;
     for (std::uint32_t bit = handles.next(0); bit < handles.bit_count() && !reader_.failed();
          bit = handles.next(bit + 1)) {
         const CmdIndex index = layout_.cmd_of(layout_.root(), RepHandle{bit + 1});
@@ -82,9 +85,17 @@ void PropertyReader::read_block() {
         if (is_written) {
             notifies_->before_write(parent);
         }
+        if (is_part) {
+            span_ = {};
+            span_.handle = bit + 1;
+        }
         if (read_value(index, place) && is_written) {
             notifies_->mark_changed(parent);
         }
+        if (is_first && is_part && context_.scratch.is_update_under_way()) {
+            must_end_update_ = must_end_update_ || !span_.follows(context_.scratch.last_span_);
+        }
+        is_first = false;
     }
     reader_.finish_byte();
 }
@@ -275,6 +286,10 @@ bool PropertyReader::read_array(CmdIndex index, const Place& place, std::byte* a
         return false;
     }
     const auto element_count = static_cast<std::uint32_t>(count);
+    if (place.depth == 0) {
+        span_.may_go_on = true;
+        span_.array_count = count;
+    }
     bool is_changed = array != nullptr && resize_array(cmd, element, place, array, element_count);
     if (element_count == 0) {
         return is_changed;
@@ -300,6 +315,9 @@ bool PropertyReader::read_array(CmdIndex index, const Place& place, std::byte* a
         inner.present = i < present_count ? present_elements + offset : nullptr;
         inner.depth = place.depth + 1;
         inner.path.handles[inner.depth] = bit + 1;
+        if (place.depth == 0) {
+            span_.add(bit);
+        }
         is_changed = read_value(leaf, inner) || is_changed;
     }
     return is_changed;

@@ -24,7 +24,7 @@ class NotifyQueue {
     /// Values are about to be written: calls pre_net_receive, the first time in the update.
     void begin();
     /// More parts follow: keeps what there is for the last one.
-    void hold();
+    void hold(const ReceiveScratch::LeafSpan& last_span);
     /// A leaf of the parent is about to be written.
     void before_write(ParentIndex parent);
     /// ... and it did change.
@@ -74,9 +74,11 @@ class PropertyReader {
     [[nodiscard]] bool check_block();
     [[nodiscard]] bool apply_block();
     /// Found when checking: the update so far must end before the block is applied, because it
-    /// takes away from a keyed array that earlier parts changed, or brings back what they took
-    /// away.
+    /// does not go on behind the last part, or takes away from a keyed array that earlier parts
+    /// changed, or brings back what they took away.
     [[nodiscard]] bool must_end_update() const noexcept { return must_end_update_; }
+    /// After checking a part: what it brings of its last leaf.
+    [[nodiscard]] const ReceiveScratch::LeafSpan& last_span() const noexcept { return span_; }
 
   private:
     friend class KeyedArrayReader;
@@ -118,6 +120,7 @@ class PropertyReader {
     const ReceivingRepState* present_state_ = nullptr;
     bool is_skipping_ = false;
     bool must_end_update_ = false;
+    ReceiveScratch::LeafSpan span_;  // when checking: of the leaf at hand
     std::byte* object_ = nullptr;
     ReceivingRepState* state_ = nullptr;
     NotifyQueue* notifies_ = nullptr;

@@ -48,6 +48,14 @@ void ReceiveScratch::drop_update() noexcept {
     updated_layout_ = nullptr;
 }
 
+bool ReceiveScratch::LeafSpan::follows(const LeafSpan& before) const noexcept {
+    if (handle != before.handle) {
+        return handle > before.handle;
+    }
+    return may_go_on && has_elements && array_count == before.array_count &&
+           (!before.has_elements || first > before.last);
+}
+
 ReceiveScratch::PreviousValue* ReceiveScratch::find_previous_value(
     std::uint32_t parent_index) noexcept {
     // Handles ascend within a block, and with them parents: of this one, only the last entry can be
@@ -134,8 +142,9 @@ void NotifyQueue::begin() {
     }
 }
 
-void NotifyQueue::hold() {
+void NotifyQueue::hold(const ReceiveScratch::LeafSpan& last_span) {
     scratch_.end_part();
+    scratch_.last_span_ = last_span;
     is_held_ = true;
 }
 
@@ -230,7 +239,7 @@ bool receive_properties(const RepLayout& layout, BitReader& reader, void* object
     reader.skip_bits(check_reader.position_bits() - reader.position_bits());
     if (context.more_parts_follow) {
         finish_grouped_arrays(layout, bytes, state, context);
-        notifies.hold();
+        notifies.hold(check.last_span());
         return is_applied;
     }
     finish_keyed_arrays(layout, bytes, state, context);

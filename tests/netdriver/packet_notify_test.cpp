@@ -256,30 +256,6 @@ TEST_CASE("PacketNotify: a window of 256 is used to the last packet",
     }
 }
 
-TEST_CASE("PacketNotify: a skipped sequence has no event, and whoever acknowledges it is found out",
-          "[netdriver][packet_notify]") {
-    Pair pair;
-    send(pair.a);
-    pair.a.skip_sequence();
-    const PacketHeader third = send(pair.a);
-    REQUIRE(third.sequence == 3);
-    REQUIRE(pair.b.receive(third, pair.events_b) == PacketReceipt::Accepted);
-    const PacketHeader honest = send(pair.b);
-
-    PacketHeader boastful = honest;
-    boastful.ack_words[0] |= 0b11;
-    const PacketNotify before = pair.a;
-    CHECK(pair.a.receive(boastful, pair.events_a) == PacketReceipt::AckOfUnsentPacket);
-    boastful = honest;
-    boastful.ack = 2;
-    CHECK(pair.a.receive(boastful, pair.events_a) == PacketReceipt::AckOfUnsentPacket);
-    CHECK(pair.a == before);
-
-    REQUIRE(pair.a.receive(honest, pair.events_a) == PacketReceipt::Accepted);
-    const std::vector<Event> expected{{1, false}, {3, true}};
-    CHECK(pair.events_a.events == expected);
-}
-
 // --- Headers that no peer of ours sends.
 
 // a has 100 packets of its own in flight after 50 resolved, and has processed 40 of the peer's.
@@ -435,7 +411,6 @@ struct RunSettings {
     unsigned loss_to_b = 0;
     unsigned loss_to_a = 0;
     unsigned duplicate = 0;
-    unsigned skip = 0;
     unsigned sends_by_a = 128;  // or else it is b's turn to send
     unsigned probe = 4;         // when data must wait
     /// How many steps a datagram is under way: delay plus 0 to jitter. So jitter reorders.
@@ -446,7 +421,7 @@ struct RunSettings {
 // One end, and the truth about its packets.
 class OracleEnd final : public PacketNotifyHandler {
   public:
-    enum class Fate : std::uint8_t { Sent, Processed, Skipped };
+    enum class Fate : std::uint8_t { Sent, Processed };
 
     OracleEnd(std::uint64_t first_sent, std::uint64_t first_received)
         : notify(make_settings(first_sent, first_received)),
@@ -480,9 +455,6 @@ class OracleEnd final : public PacketNotifyHandler {
     }
 
     void resolve(std::uint64_t sequence, bool delivered) {
-        while (next_event < sequence && fate(next_event) == Fate::Skipped) {
-            next_event += 1;
-        }
         wrong_order_count += sequence != next_event ? 1U : 0U;
         const Fate expected = delivered ? Fate::Processed : Fate::Sent;
         wrong_fate_count += fate(sequence) != expected ? 1U : 0U;
@@ -533,11 +505,6 @@ class OracleRun {
 
     void send(OracleEnd& from, OracleEnd& to, unsigned loss) {
         REQUIRE(from.notify.can_probe());
-        if (roll(settings_.skip)) {
-            from.notify.skip_sequence();
-            from.fates.push_back(OracleEnd::Fate::Skipped);
-            return;
-        }
         const PacketHeader header = from.notify.next_header();
         from.notify.commit_send(header);
         from.fates.push_back(OracleEnd::Fate::Sent);
@@ -585,9 +552,7 @@ void check_end(const OracleEnd& end) {
     CHECK(end.wrong_fate_count == 0);
     CHECK(end.notify.in_flight_count() <= 1);
     const auto resolved_end = end.fates.end() - end.notify.in_flight_count();
-    const auto skipped_count =
-        std::count(end.fates.begin(), resolved_end, OracleEnd::Fate::Skipped);
-    const auto resolved_count = resolved_end - end.fates.begin() - skipped_count;
+    const auto resolved_count = resolved_end - end.fates.begin();
     CHECK(end.event_count == static_cast<std::uint64_t>(resolved_count));
 }
 
@@ -613,7 +578,6 @@ TEST_CASE("PacketNotify: over 100000 packets on a bad network every fate is the 
     settings.loss_to_b = 40;
     settings.loss_to_a = 70;
     settings.duplicate = 30;
-    settings.skip = 1;
     settings.delay_steps = 10;
     settings.jitter_steps = 6;
     CHECK(run_against_oracle(settings, 210000) > 100000);
@@ -630,7 +594,6 @@ TEST_CASE("PacketNotify: any mixture of loss, delay, order and start keeps every
         settings.loss_to_b = static_cast<unsigned>(random() % 4 * 50);
         settings.loss_to_a = static_cast<unsigned>(random() % 4 * 50);
         settings.duplicate = static_cast<unsigned>(random() % 128);
-        settings.skip = static_cast<unsigned>(random() % 2 * 4);
         settings.sends_by_a = static_cast<unsigned>(20 + random() % 216);
         settings.delay_steps = random() % 3 * 100;
         settings.jitter_steps = random() % 3 * 20;

@@ -3,6 +3,7 @@
 // An object in parts is one update: values as they arrive, everything else after the last part.
 #include <replayout/receive_properties.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -150,37 +151,102 @@ TEST_CASE("Updates in parts: values are there as soon as their part is",
     CHECK(line.is_under_way());
 }
 
-TEST_CASE("Updates in parts: parts in any order notify in the order of declaration, once",
+TEST_CASE("Updates in parts: a part that does not go on behind the last one begins another update",
           "[replayout][receive_updates]") {
     Line line;
     const std::vector<SentPart> parts = load(line, 50);
+    // Backwards, and each of them twice: none belongs to the one before it.
     for (std::size_t i = parts.size(); i > 0; --i) {
-        REQUIRE(line.give(parts[i - 1], true));
-        REQUIRE(line.give(parts[i - 1], true));
+        for (std::uint32_t repeat = 0; repeat < 2; ++repeat) {
+            const auto count =
+                std::count(line.client.calls.begin(), line.client.calls.end(), std::string("last"));
+            const bool is_first = i == parts.size() && repeat == 0;
+            REQUIRE(line.give(parts[i - 1], true));
+            CHECK(std::count(line.client.calls.begin(), line.client.calls.end(),
+                             std::string("last")) == count + (is_first ? 0 : 1));
+        }
     }
     line.finish();
-    CHECK(line.client.calls == Calls{"pre, tons 0", "post, tons 50", "name was ",
-                                     "cargo was 0, is 50", "tons were 0", "last"});
+    CHECK(line.client.cargo == line.server.cargo);
 }
 
-TEST_CASE("Updates in parts: what one part changes and another changes back is not told",
+TEST_CASE("Updates in parts: an update whose end is lost does not run on into the next one",
+          "[replayout][receive_updates]") {
+    // However many parts of it arrive, and whatever the next one begins with.
+    const std::size_t part_count = [] {
+        Line line;
+        return load(line, 50).size();
+    }();
+    for (std::size_t arrived = 1; arrived < part_count; ++arrived) {
+        for (const bool is_name_changed : {true, false}) {
+            INFO(arrived << " parts, the name " << is_name_changed);
+            Line line;
+            const std::vector<SentPart> parts = load(line, 50);
+            if (!is_name_changed && parts[arrived - 1].range.handle_end <= 2) {
+                continue;  // only the name came, and the next one goes on behind it
+            }
+            for (std::size_t i = 0; i < arrived; ++i) {
+                REQUIRE(line.give(parts[i], true));
+            }
+            line.client.calls.clear();
+            line.server.name = is_name_changed ? "Berta" : line.server.name;
+            line.server.cargo.assign(50, 0);
+            line.server.cargo.resize(52);
+            line.server.tons = 0;
+            const std::vector<SentPart> next = line.update();
+            REQUIRE(next.size() >= 2);
+            REQUIRE(line.give(next.front(), true));
+            REQUIRE_FALSE(line.client.calls.empty());
+            CHECK(line.client.calls.front().starts_with("post"));
+            CHECK(line.client.calls.back().starts_with("pre"));
+            line.give_all({next.begin() + 1, next.end()});
+            CHECK(line.client.calls.back() == "last");
+        }
+    }
+}
+
+TEST_CASE("Updates in parts: what is lost of one and sent again later goes on with it",
+          "[replayout][receive_updates]") {
+    // It brings nothing twice, so whether it is one update or two makes no difference to a notify.
+    Line line;
+    const std::vector<SentPart> parts = load(line, 50);
+    for (std::size_t i = 0; i < parts.size(); i += 2) {
+        REQUIRE(line.give(parts[i], true));
+    }
+    CHECK(line.client.calls == Calls{"pre, tons 0"});
+}
+
+TEST_CASE("Updates in parts: a change back is an update of its own, and told of",
           "[replayout][receive_updates]") {
     Line line;
     for (const std::uint32_t tons : {7u, 0u, 7u}) {
         line.server.tons = tons;
-        line.server.name = tons == 7 ? "Anna" : "";
         REQUIRE(line.sender.update(&line.server));
         const Bytes block = line.sender.block(since(line.sender.state.version() - 1));
         REQUIRE(line.receiver.receive(&line.client, block, true));
-        if (tons == 0) {
-            line.finish();
-            CHECK(line.client.calls == Calls{"pre, tons 0", "post, tons 0", "last"});
-            line.client.calls.clear();
-        }
     }
     line.finish();
-    CHECK(line.client.calls ==
-          Calls{"pre, tons 0", "post, tons 7", "name was ", "tons were 0", "last"});
+    CHECK(line.client.calls == Calls{"pre, tons 0", "post, tons 7", "tons were 0", "last",
+                                     "pre, tons 7", "post, tons 0", "tons were 7", "last",
+                                     "pre, tons 0", "post, tons 7", "tons were 0", "last"});
+}
+
+TEST_CASE("Updates in parts: what a part changes and a binding changes back is not told",
+          "[replayout][receive_updates]") {
+    Line line;
+    line.server.captain = ObjectHandle{9};
+    REQUIRE(line.sender.update(&line.server));
+    REQUIRE(line.receiver.receive(&line.client, line.sender.block(since(0))));
+    const NetGUID first = line.sender.package_map.guid_of(ObjectHandle{9});
+    CHECK(line.receiver.rebind(&line.client, first, ObjectHandle{4}) == 1);
+    line.client.calls.clear();
+    // Another one takes the handle over.
+    line.server.captain = ObjectHandle{10};
+    REQUIRE(line.sender.update(&line.server));
+    REQUIRE(line.receiver.receive(&line.client, line.sender.block(since(1)), true));
+    const NetGUID second = line.sender.package_map.guid_of(ObjectHandle{10});
+    CHECK(line.receiver.rebind(&line.client, second, ObjectHandle{4}) == 1);
+    CHECK(line.client.calls == Calls{"pre, tons 0", "post, tons 0", "last"});
 }
 
 TEST_CASE("Updates in parts: a block that is not marked ends what came before it",

@@ -93,11 +93,9 @@ void ClientWorld::note_notify(const NotifyEvent& event) {
         if (part != event.object) {
             continue;
         }
-        // Of a C array only one element changed, and which is not told. What cannot be compared may
-        // have been changed back by another block of an update in parts.
-        const TypeOps& ops = event.property.ops;
+        // Of a C array only one element changed, and which is not told.
         const bool is_changed =
-            event.property.array_dim > 1 || (!ops.is_trivial && ops.equal == nullptr) ||
+            event.property.array_dim > 1 ||
             !(read_value(event.property, part + event.property.offset) == read_previous(event));
         if (!is_changed) {
             fail("a notify of \"" + event.property.name + "\" without a change");

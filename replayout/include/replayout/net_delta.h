@@ -92,7 +92,11 @@ class NetDeltaStatePtr {
     [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
 
   private:
-    void hold() noexcept { state_ != nullptr ? ++state_->holder_count_ : 0u; }
+    void hold() noexcept {
+        if (state_ != nullptr) {
+            ++state_->holder_count_;
+        }
+    }
     void release() noexcept {
         if (state_ == nullptr || --state_->holder_count_ > 0) {
             return;

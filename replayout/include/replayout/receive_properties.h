@@ -71,6 +71,25 @@ class ReceiveScratch {
         std::uint32_t alignment;
     };
 
+    /// What a block brings of one leaf: of an array that may be cut, which elements, by place or by
+    /// key.
+    struct LeafSpan {
+        std::uint32_t handle = 0;
+        bool may_go_on = false;  ///< an array that goes on where a part before it ended
+        bool has_elements = false;
+        std::uint64_t array_count = 0;  ///< elements that the array has; keyed: 0
+        std::uint64_t first = 0;
+        std::uint64_t last = 0;
+
+        void add(std::uint64_t element) noexcept {
+            first = has_elements ? first : element;
+            last = element;
+            has_elements = true;
+        }
+        /// It can stand behind `before` in one update.
+        [[nodiscard]] bool follows(const LeafSpan& before) const noexcept;
+    };
+
     [[nodiscard]] PreviousValue* find_previous_value(std::uint32_t parent_index) noexcept;
     /// What earlier parts of the update did to an element of a keyed array; null: nothing.
     [[nodiscard]] const KeyedChange* find_earlier_change(CmdIndex array,
@@ -79,7 +98,7 @@ class ReceiveScratch {
     [[nodiscard]] bool has_earlier_change(CmdIndex array) const noexcept;
     /// One change for each element: gone, or else new, or else changed. By array and key.
     void sort_keyed_changes();
-    /// A part was applied, and more is to follow.
+    /// A part was applied.
     void end_part();
 
     // One block is much like the one before: its values fit where that one's were.
@@ -96,6 +115,7 @@ class ReceiveScratch {
     std::size_t earlier_value_count_ = 0;
     std::size_t earlier_change_count_ = 0;
     const RepLayout* updated_layout_ = nullptr;             // null: no update is under way
+    LeafSpan last_span_;                                    // of the last part
     Vector<KeyPlace> places_;                               // of one keyed array, by ascending key
     Vector<std::uint64_t> removed_keys_;                    // of one keyed array
     Vector<std::uint32_t> element_indices_;                 // likewise
@@ -114,8 +134,9 @@ struct ReceiveContext {
     bool must_fill_reader = false;
     /// The block is a part, and not the last one of its update: notifies wait. Ends with the next
     /// block of the object that is not so marked, with finish_update() or with rebind_references().
-    /// A peer that never ends an update holds no more than the values before it, and a change for
-    /// each element: what would take elements away again ends the update so far first.
+    /// A block that does not go on behind the last one, in handles or in the elements of an array,
+    /// ends the update before it is applied, so within one nothing is written twice. A peer that
+    /// never ends an update holds no more than the values before it, and a change for each element.
     bool more_parts_follow = false;
     /// Of one object: bits of structs with a NetSerializer that name objects, kept to be read
     /// again.

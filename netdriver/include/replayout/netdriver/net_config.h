@@ -30,7 +30,8 @@ struct NetConfig {
     /// far as one channel may be ahead of a missing bunch; no sender has more on the way.
     std::uint32_t reliable_waiting_max = 4'096;
     /// Bytes that these, and messages not yet whole, may hold. bunch_bytes_max to 67,108,864.
-    /// 1 MiB is sixteen of the largest messages.
+    /// 1 MiB is sixteen of the largest messages; from four on, large values and all other bunches
+    /// each have a share of it.
     std::uint32_t reliable_waiting_bytes_max = 1'024 * 1024;
 
     /// Datagrams that one tick_dispatch reads, of whatever content, before it returns to the game.

@@ -125,7 +125,10 @@ class PacketNotify {
     // Sending.
 
     /// Whether a packet with content may be sent.
-    [[nodiscard]] bool can_send() const noexcept;
+    [[nodiscard]] bool can_send() const noexcept { return sendable_count() > 0; }
+
+    /// How many packets with content may be sent.
+    [[nodiscard]] std::uint32_t sendable_count() const noexcept;
 
     /// Whether an empty packet may be sent that does no more than carry and ask for acks. When not
     /// even that is left, the peer has been silent for a whole window: close.
@@ -139,14 +142,10 @@ class PacketNotify {
     /// sequence, under which its fate will be told.
     std::uint64_t commit_send(const PacketHeader& header) noexcept;
 
-    /// Uses up one sequence without a packet and without an event. A peer that acknowledges it
-    /// makes up its acks, and is found out. Requires can_probe().
-    void skip_sequence() noexcept;
-
-    /// Sequences sent or skipped and not resolved.
+    /// Packets sent and not resolved.
     [[nodiscard]] std::uint32_t in_flight_count() const noexcept;
 
-    /// The newest sequence sent or skipped; the one before the first when there is none.
+    /// The newest sequence sent; the one before the first when there is none.
     [[nodiscard]] std::uint64_t highest_sent() const noexcept { return highest_sent_; }
 
     /// Everything sent up to this sequence is resolved.
@@ -171,7 +170,6 @@ class PacketNotify {
     [[nodiscard]] std::uint8_t ack_word_count() const noexcept;
     [[nodiscard]] PacketReceipt judge(const PacketHeader& header, std::uint64_t sequence,
                                       std::uint64_t ack) const noexcept;
-    [[nodiscard]] bool claims_skipped(const PacketHeader& header, std::uint64_t ack) const noexcept;
     void mark_received(std::uint64_t sequence) noexcept;
     void resolve(const PacketHeader& header, std::uint64_t ack, PacketNotifyHandler& handler);
 
@@ -182,7 +180,6 @@ class PacketNotify {
     // In flight are the sequences in (highest_acked_, highest_sent_], never more than the window.
     std::uint64_t highest_sent_;
     std::uint64_t highest_acked_;
-    std::uint32_t skipped_in_flight_count_ = 0;
 
     // For each sequence in flight, by its low 8 bits, the ack that its packet carried.
     std::array<std::uint64_t, packets_in_flight_max> carried_acks_{};
