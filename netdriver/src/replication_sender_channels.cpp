@@ -14,6 +14,29 @@ constexpr std::size_t open_payload_bytes_max = 10 + 5;  // packed guid, packed l
 
 }  // namespace
 
+void ReplicationSender::queue_open(std::uint32_t index, NetGUID guid, std::uint32_t layout_number) {
+    std::array<std::byte, open_payload_bytes_max> payload;
+    BitWriter writer(payload);
+    writer.write_packed_uint(guid.value);
+    writer.write_packed_uint(layout_number);
+    BunchHeader header;
+    header.channel = ObjectStore::channel_of(index);
+    header.is_open = true;
+    queue_bunch(header, 1, writer.bytes(), {BunchTag::Kind::Open, index, 0});
+    ++stats_.channels_opened;
+}
+
+void ReplicationSender::queue_close(std::uint32_t index, std::uint16_t sequence,
+                                    ChannelCloseReason reason) {
+    const std::array<std::byte, close_payload_bytes> payload = {static_cast<std::byte>(reason)};
+    BunchHeader header;
+    header.channel = ObjectStore::channel_of(index);
+    header.is_close = true;
+    queue_bunch(header, sequence, payload, {BunchTag::Kind::Close, index, 0});
+    set_channel_state(pairs_[index], ChannelState::Closing);
+    ++closing_count_;
+}
+
 void ReplicationSender::queue_bunch(const BunchHeader& header, std::uint16_t sequence,
                                     std::span<const std::byte> payload, const BunchTag& tag) {
     const std::uint32_t count = packets_.reliable().queue(header, sequence, payload, tag);
@@ -25,9 +48,13 @@ void ReplicationSender::queue_bunch(const BunchHeader& header, std::uint16_t seq
 void ReplicationSender::object_removed(std::uint32_t index) {
     grow();
     forget_unmapped(index);
-    SendingRepState& pair = pairs_[index];
-    const ChannelState state = channel_state(pair);
+    const ChannelState state = channel_state(pairs_[index]);
+    const bool is_kept = dormancy_.kept.test(index);
+    dormancy_.forget(index);
     if (state != ChannelState::OpenSent && state != ChannelState::Open) {
+        if (is_kept) {
+            remove_dormant(index);
+        }
         return;  // never opened, or its predecessor in this slot is still closing
     }
     pending_.clear(index);
@@ -38,12 +65,7 @@ void ReplicationSender::object_removed(std::uint32_t index) {
         extras_.erase(extra);
     }
     deltas_.erase(index);
-    BunchHeader header;
-    header.channel = ObjectStore::channel_of(index);
-    header.is_close = true;
-    queue_bunch(header, sequence, {}, {BunchTag::Kind::Close, index, 0});
-    set_channel_state(pair, ChannelState::Closing);
-    ++closing_count_;
+    queue_close(index, sequence, ChannelCloseReason::Destroyed);
     if (validator_) {
         validator_->channel_closed(index);
     }
@@ -56,22 +78,18 @@ ReplicationSender::Outcome ReplicationSender::open_channel(std::uint32_t index) 
     if (!packets_.reliable().has_room_for(open_payload_bytes_max)) {
         return Outcome::HeldBack;
     }
-    const ObjectReplicator& replicator = *objects_.at(index);
-    std::array<std::byte, open_payload_bytes_max> payload;
-    BitWriter writer(payload);
-    writer.write_packed_uint(replicator.guid().value);
-    writer.write_packed_uint(replicator.layout_number());
-    BunchHeader header;
-    header.channel = ObjectStore::channel_of(index);
-    header.is_open = true;
-    pairs_[index] = SendingRepState();
-    set_channel_state(pairs_[index], ChannelState::OpenSent);
-    set_initial(pairs_[index], true);
-    queue_bunch(header, 1, writer.bytes(), {BunchTag::Kind::Open, index, 0});
-    ++stats_.channels_opened;
-    if (validator_) {
-        validator_->channel_opened(index);
+    if (dormancy_.kept.test(index)) {
+        start_over(index);
+    } else {
+        pairs_[index] = SendingRepState();
+        set_channel_state(pairs_[index], ChannelState::OpenSent);
+        set_initial(pairs_[index], true);
+        if (validator_) {
+            validator_->channel_opened(index);
+        }
     }
+    const ObjectReplicator& replicator = *objects_.at(index);
+    queue_open(index, replicator.guid(), replicator.layout_number());
     // Nothing else is unsent: there was room for this one.
     return packets_.write_unsent_bunches() ? Outcome::Done : Outcome::WindowFull;
 }
@@ -99,10 +117,13 @@ void ReplicationSender::bunch_delivered(const BunchTag& tag) {
 }
 
 void ReplicationSender::finish_close(std::uint32_t index) {
-    pairs_[index] = SendingRepState();
     --closing_count_;
     ++stats_.channels_closed;
-    if (objects_.at(index) != nullptr) {
+    if (finish_dormant_close(index)) {
+        return;
+    }
+    pairs_[index] = SendingRepState();
+    if (objects_.at(index) != nullptr && !dormancy_.dormant.test(index)) {
         pending_.set(index);  // the next object of this slot has been waiting
     }
 }
