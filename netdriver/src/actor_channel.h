@@ -17,15 +17,23 @@ class ActorChannel {
         Closed,   ///< nothing, or bunches that wait for the open
         Open,     ///< the object is there
         Refused,  ///< the world could not make it; what comes is checked and thrown away
+        /// Closed, and the object is there, or refused, as before. All that is known of it is kept,
+        /// and the channel opens again for no other; so a server that lets objects sleep without
+        /// end takes no more memory than one that keeps them awake.
+        Dormant,
     };
 
     ActorChannel(const NetConfig& config, ReliableAccount& account, MemoryResource* resource)
         : receiver(config, account, resource), references(resource) {}
 
+    [[nodiscard]] bool is_open() const noexcept {
+        return state == State::Open || state == State::Refused;
+    }
+
     State state = State::Closed;
     NetGUID guid;
     const RepLayout* layout = nullptr;  ///< null while closed
-    ObjectHandle object;                ///< null unless open
+    ObjectHandle object;                ///< null while closed, and when refused
     ReliableReceiver receiver;
     ReceivingRepState references;
 };

@@ -26,14 +26,51 @@ class BitRow {
         words_[bit >> 6] &= ~(std::uint64_t{1} << (bit & 63));
     }
     void clear_all() noexcept { std::fill(words_.begin(), words_.end(), 0); }
+    /// Beyond its end nothing is set.
     [[nodiscard]] bool test(std::uint32_t bit) const noexcept {
-        return ((words_[bit >> 6] >> (bit & 63)) & 1) != 0;
+        return (bit >> 6) < words_.size() && ((words_[bit >> 6] >> (bit & 63)) & 1) != 0;
     }
 
-    /// This row must be as long as `other`.
-    void merge(const BitRow& other) noexcept {
+    /// The two for a row that is seldom used, and takes no memory before it is.
+    void insert(std::uint32_t bit) {
+        grow(bit + 1);
+        set(bit);
+    }
+    void erase(std::uint32_t bit) noexcept {
+        if (test(bit)) {
+            clear(bit);
+        }
+    }
+    [[nodiscard]] bool is_empty() const noexcept { return next(0) == no_bit; }
+
+    /// What is set in `other`, but for what is set in `except`. This row must be as long as
+    /// `other`.
+    void merge_without(const BitRow& other, const BitRow& except) noexcept {
+        const std::size_t excepted = std::min(other.words_.size(), except.words_.size());
+        for (std::size_t i = 0; i < excepted; ++i) {
+            words_[i] |= other.words_[i] & ~except.words_[i];
+        }
+        for (std::size_t i = excepted; i < other.words_.size(); ++i) {
+            words_[i] |= other.words_[i];
+        }
+    }
+    /// Grows, if `other` is longer.
+    void merge(const BitRow& other) {
+        grow_row(words_, other.words_.size(), std::uint64_t{0});
         for (std::size_t i = 0; i < other.words_.size(); ++i) {
             words_[i] |= other.words_[i];
+        }
+    }
+    /// Keeps only what is set in `other` too.
+    void retain(const BitRow& other) noexcept {
+        for (std::size_t i = 0; i < words_.size(); ++i) {
+            words_[i] &= i < other.words_.size() ? other.words_[i] : 0;
+        }
+    }
+    /// Takes away what is set in `other`.
+    void remove(const BitRow& other) noexcept {
+        for (std::size_t i = 0; i < std::min(words_.size(), other.words_.size()); ++i) {
+            words_[i] &= ~other.words_[i];
         }
     }
 

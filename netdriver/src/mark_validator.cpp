@@ -9,15 +9,15 @@ namespace replayout {
 MarkValidator::MarkValidator(std::uint32_t ticks, MemoryResource* resource)
     : ticks_(ticks), missed_(resource), reported_(Allocator<Reported>(resource)) {}
 
-void MarkValidator::validate(const ObjectStore& objects, const BitRow& live, NetWorld& world,
-                             ReplicationCounters& counters) {
+void MarkValidator::validate(const ObjectStore& objects, const BitRow& live, const BitRow& dormant,
+                             NetWorld& world, ReplicationCounters& counters) {
     if (ticks_ == 0) {
         return;
     }
     // In 64 bits, because any number of ticks is allowed.
     for (std::uint64_t slot = first_; slot < objects.slot_count(); slot += ticks_) {
         const auto index = static_cast<std::uint32_t>(slot);
-        if (!live.test(index)) {
+        if (!live.test(index) || dormant.test(index)) {
             continue;
         }
         const ObjectReplicator& replicator = *objects.at(index);

@@ -19,9 +19,10 @@ class MarkValidator {
     /// 0 ticks: validate() does nothing.
     MarkValidator(std::uint32_t ticks, MemoryResource* resource);
 
-    /// Looks at the objects whose turn it is; to be called once a flush, before marks are taken.
-    void validate(const ObjectStore& objects, const BitRow& live, NetWorld& world,
-                  ReplicationCounters& counters);
+    /// Looks at the objects whose turn it is; to be called once a flush, before marks are taken. Of
+    /// one that is dormant a mark may still come.
+    void validate(const ObjectStore& objects, const BitRow& live, const BitRow& dormant,
+                  NetWorld& world, ReplicationCounters& counters);
 
   private:
     /// Two types may have a base's property in common.

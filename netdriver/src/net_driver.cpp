@@ -170,6 +170,31 @@ void NetDriver::set_is_replay(PeerId peer, bool is_replay) {
     server_->set_is_replay(peer, is_replay);
 }
 
+void NetDriver::set_dormancy(NetObjectId id, NetDormancy dormancy) {
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    server_->set_dormancy(id, dormancy);
+}
+
+NetDormancy NetDriver::dormancy_of(NetObjectId id) const {
+    REPLAYOUT_ASSERT(server_ != nullptr && server_->objects().contains(id));
+    return server_->objects().at(id.index)->dormancy();
+}
+
+void NetDriver::set_dormant_for(PeerId peer, NetObjectId id, bool is_dormant) {
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    server_->set_dormant_for(peer, id, is_dormant);
+}
+
+void NetDriver::flush_dormancy(NetObjectId id) {
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    server_->flush_dormancy(id);
+}
+
+bool NetDriver::is_dormant_for(PeerId peer, NetObjectId id) const {
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    return server_->is_dormant_for(peer, id);
+}
+
 const ObjectFacts& NetDriver::facts_of(NetObjectId id) const {
     REPLAYOUT_ASSERT(server_ != nullptr && server_->objects().contains(id));
     return server_->objects().at(id.index)->facts();

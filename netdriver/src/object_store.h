@@ -6,6 +6,7 @@
 
 #include <replayout/changelist_state.h>
 #include <replayout/netdriver/bunch.h>
+#include <replayout/netdriver/net_dormancy.h>
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/reflection/memory.h>
 
@@ -44,6 +45,8 @@ class ObjectReplicator {
     [[nodiscard]] std::uint32_t layout_number() const noexcept { return layout_number_; }
     [[nodiscard]] const ObjectFacts& facts() const noexcept { return facts_; }
     void set_facts(const ObjectFacts& facts) noexcept { facts_ = facts; }
+    [[nodiscard]] NetDormancy dormancy() const noexcept { return dormancy_; }
+    void set_dormancy(NetDormancy dormancy) noexcept { dormancy_ = dormancy; }
 
   private:
     ChangelistState changelist_state_;
@@ -51,6 +54,7 @@ class ObjectReplicator {
     NetGUID guid_;
     std::uint32_t layout_number_;
     ObjectFacts facts_;
+    NetDormancy dormancy_ = NetDormancy::Awake;
 };
 
 class ObjectStore {

@@ -60,6 +60,15 @@ void PairValidator::channel_closed(std::uint32_t index) {
     touched_.clear(index);
 }
 
+void PairValidator::channel_dormant(std::uint32_t index) {
+    Pair* pair = find(index);
+    expect(pair != nullptr && pair->is_open, index, "it went dormant and was not open");
+    expect(pair->in_flight == 0 && pair->values.empty(), index,
+           "it went dormant with data in flight");
+    pair->is_open = false;
+    touched_.set(index);
+}
+
 void PairValidator::block_sent(std::uint32_t index, std::span<const std::byte> block) {
     Pair* pair = find(index);
     expect(pair != nullptr, index, "a block was sent on a channel that is not open");

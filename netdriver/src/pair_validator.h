@@ -15,7 +15,8 @@
 //   before it is thrown away; blocks of that packet are taken, since bunches come first.
 // * A value too large for a packet is taken when all its fragments were delivered, and all that
 //   was queued before it on the channel.
-// * With the close, nothing of the pair matters any more.
+// * With the close, nothing of the pair matters any more; unless the object is dormant, which the
+//   client keeps as it is until the channel opens again.
 //
 // What is checked, after each flush and for each pair that something happened to:
 //
@@ -52,6 +53,8 @@ class PairValidator {
 
     void channel_opened(std::uint32_t index);
     void channel_closed(std::uint32_t index);
+    /// It was closed, and the client keeps the object; the next open goes on with the copy.
+    void channel_dormant(std::uint32_t index);
     /// A block was written, and its record is the last one made.
     void block_sent(std::uint32_t index, std::span<const std::byte> block);
     /// A block with the one value at `handles`, or the atomic group, goes out reliably, in

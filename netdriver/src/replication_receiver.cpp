@@ -62,15 +62,11 @@ CloseReason ReplicationReceiver::handle_message(const BunchHeader& header,
     if (header.is_open) {
         return receive_open(payload);
     }
-    if (channel.state == ActorChannel::State::Closed) {
+    if (!channel.is_open()) {
         return CloseReason::MalformedBunch;  // in order, and yet before the open
     }
     if (header.is_close) {
-        if (!payload.empty()) {
-            return CloseReason::MalformedBunch;
-        }
-        close_channel(current_channel_);
-        return CloseReason::None;
+        return receive_close(payload);
     }
     // Many messages may have waited for this packet. Each adds to the packet's budget in proportion
     // to its bytes, so that what they all ask for is bounded by what was sent for it.
@@ -87,8 +83,13 @@ CloseReason ReplicationReceiver::receive_open(std::span<const std::byte> payload
     const NetGUID guid{reader.read_packed_uint()};
     const SessionLayouts::Entry layouts = layouts_.find(reader.read_packed_uint());
     if (reader.failed() || reader.bits_left() != 0 || guid.is_null() ||
-        layouts.reading == nullptr || channel.state != ActorChannel::State::Closed ||
-        channels_by_guid_.contains(guid.value)) {
+        layouts.reading == nullptr || channel.is_open()) {
+        return CloseReason::MalformedBunch;
+    }
+    if (channel.state == ActorChannel::State::Dormant) {
+        return reopen_channel(channel, guid, *layouts.reading);
+    }
+    if (channels_by_guid_.contains(guid.value)) {
         return CloseReason::MalformedBunch;
     }
     channel.guid = guid;
@@ -112,14 +113,47 @@ CloseReason ReplicationReceiver::receive_open(std::span<const std::byte> payload
     return CloseReason::None;
 }
 
+CloseReason ReplicationReceiver::reopen_channel(ActorChannel& channel, NetGUID guid,
+                                                const RepLayout& layout) {
+    if (guid != channel.guid || &layout != channel.layout) {
+        return CloseReason::MalformedBunch;
+    }
+    // What was refused stays so: what comes now is what changed since, and not a whole object.
+    channel.state =
+        channel.object.is_null() ? ActorChannel::State::Refused : ActorChannel::State::Open;
+    ++stats_.channels_opened;
+    return CloseReason::None;
+}
+
+CloseReason ReplicationReceiver::receive_close(std::span<const std::byte> payload) {
+    BitReader reader(payload);
+    const auto reason = static_cast<ChannelCloseReason>(reader.read_bits(8));
+    if (reader.failed() || reader.bits_left() != 0) {
+        return CloseReason::MalformedBunch;
+    }
+    switch (reason) {
+        case ChannelCloseReason::Destroyed:
+            close_channel(current_channel_);
+            return CloseReason::None;
+        case ChannelCloseReason::Dormancy:
+            channels_[current_channel_]->state = ActorChannel::State::Dormant;
+            channels_[current_channel_]->receiver.reset();
+            ++stats_.channels_closed;
+            ++stats_.channels_dormant;
+            return CloseReason::None;
+    }
+    return CloseReason::MalformedBunch;
+}
+
 void ReplicationReceiver::close_channel(std::uint32_t index) {
     ActorChannel& channel = *channels_[index];
     if (channel.state == ActorChannel::State::Closed) {
         return;
     }
+    stats_.channels_closed += channel.is_open() ? 1u : 0u;
     forget_mentions(index);
     channels_by_guid_.erase(channel.guid.value);
-    if (channel.state == ActorChannel::State::Open) {
+    if (!channel.object.is_null()) {
         guids_.unbind(channel.guid);
         rebind(channel.guid, ObjectHandle{});
         world_.despawn(channel.object);
@@ -130,7 +164,6 @@ void ReplicationReceiver::close_channel(std::uint32_t index) {
     channel.object = ObjectHandle{};
     channel.references.clear();
     channel.receiver.reset();
-    ++stats_.channels_closed;
 }
 
 void ReplicationReceiver::close_all() {
@@ -174,7 +207,7 @@ CloseReason ReplicationReceiver::receive_block(BitReader& reader, ChannelIndex& 
         finish_update();
     }
     const ActorChannel* channel = find_channel(last_channel.value);
-    if (channel == nullptr || channel->state == ActorChannel::State::Closed) {
+    if (channel == nullptr || !channel->is_open()) {
         // Only before the open has arrived; the server knows, and counts what it sent as lost.
         if (!has_length) {
             return CloseReason::UnknownChannel;
@@ -287,7 +320,8 @@ void ReplicationReceiver::rebind(NetGUID guid, ObjectHandle target) {
     }
     for (const std::uint32_t index : found->second) {
         ActorChannel* channel = find_channel(index);
-        if (channel != nullptr && channel->state == ActorChannel::State::Open) {
+        // Of one that is dormant too: its references are the engine's to follow all the same.
+        if (channel != nullptr && !channel->object.is_null()) {
             ReceiveContext context = receive_context();
             rebind_references(*channel->layout, world_.object_memory(channel->object),
                               channel->references, guid, target, context);

@@ -47,6 +47,10 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     [[nodiscard]] CloseReason handle_message(const BunchHeader& header,
                                              std::span<const std::byte> payload) override;
     [[nodiscard]] CloseReason receive_open(std::span<const std::byte> payload);
+    /// The open of an object that is dormant here.
+    [[nodiscard]] CloseReason reopen_channel(ActorChannel& channel, NetGUID guid,
+                                             const RepLayout& layout);
+    [[nodiscard]] CloseReason receive_close(std::span<const std::byte> payload);
     [[nodiscard]] CloseReason receive_block(BitReader& reader, ChannelIndex& last_channel);
     enum class BlockFrame : std::uint8_t {
         Open,    ///< it ends where its last value does

@@ -23,6 +23,8 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       deltas_(Allocator<std::pair<std::uint32_t, DeltaStates>>(resource_)),
       missed_(Allocator<RepHandle>(resource_)),
       unmapped_(resource_),
+      dormancy_(resource_),
+      removed_(Allocator<std::pair<std::uint32_t, RemovedObject>>(resource_)),
       hidden_(validation_resource_) {}
 
 void ReplicationSender::grow() {
@@ -34,7 +36,7 @@ void ReplicationSender::grow() {
 
 void ReplicationSender::mark_pending(const BitRow& changed) {
     grow();
-    pending_.merge(changed);
+    pending_.merge_without(changed, dormancy_.dormant);
     if (validator_) {
         validator_->touch(changed);
     }
@@ -50,8 +52,8 @@ void ReplicationSender::process_prioritized_actors() {
     // In turn: if each flush began with the same objects, those behind them would never be sent
     // while the window is full.
     const std::uint32_t first = std::exchange(first_index_, 0);
-    if (replicate_pending(first, objects_.slot_count())) {
-        (void)replicate_pending(0, first);
+    if (replicate_pending(first, objects_.slot_count()) && replicate_pending(0, first)) {
+        enter_dormancy();
     }
 }
 

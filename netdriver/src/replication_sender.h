@@ -9,7 +9,7 @@
 //
 //     Closed --open goes out--> OpenSent --open delivered--> Open
 //       ^                          |                           |
-//       |                          +----- object removed ------+
+//       |                          +-- object removed, dormant +
 //       +--all bunches delivered-- Closing
 //
 // The close alone is not enough to use the channel again: it may arrive before the open does, which
@@ -27,6 +27,7 @@
 #include "bit_row.h"
 #include "object_store.h"
 #include "packet_sender.h"
+#include "pair_dormancy.h"
 #include "pair_validator.h"
 #include "unmapped_values.h"
 
@@ -67,7 +68,16 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// The object of that slot is about to be removed.
     void object_removed(std::uint32_t index);
 
-    /// Sends what is pending, as far as the window goes.
+    /// The object of that slot goes dormant here as soon as the client has all of it.
+    void become_dormant(std::uint32_t index);
+    /// Likewise; a client that does not have it is not sent it.
+    void withhold(std::uint32_t index);
+    /// It is sent again from now on.
+    void wake(std::uint32_t index);
+    void ask_dormant(std::uint32_t index, bool is_dormant);
+    [[nodiscard]] const PairDormancy& dormancy() const noexcept { return dormancy_; }
+
+    /// Sends what is pending, as far as the window goes; then closes what goes dormant.
     void process_prioritized_actors();
 
     /// After the above: checks the pairs that something happened to, when validating.
@@ -115,6 +125,13 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
         Vector<PausedValue> paused;
         InFlightVersions in_flight;  ///< of layouts that need to know
     };
+
+    /// One that was removed while the close for its dormancy was under way.
+    struct RemovedObject {
+        NetGUID guid;
+        std::uint32_t layout_number = 0;
+    };
+    static constexpr std::size_t close_payload_bytes = 1;
 
     /// A block between its header and its end.
     struct BlockFrame {
@@ -212,7 +229,19 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     [[nodiscard]] static std::uint32_t bunch_count(const SendingRepState& pair) noexcept;
     void queue_bunch(const BunchHeader& header, std::uint16_t sequence,
                      std::span<const std::byte> payload, const BunchTag& tag);
+    void queue_open(std::uint32_t index, NetGUID guid, std::uint32_t layout_number);
+    /// The channel is closing.
+    void queue_close(std::uint32_t index, std::uint16_t sequence, ChannelCloseReason reason);
     void finish_close(std::uint32_t index);
+    void enter_dormancy();
+    [[nodiscard]] bool may_go_dormant(std::uint32_t index) const;
+    /// The channel opens again over the object that the client kept.
+    void start_over(std::uint32_t index);
+    /// The dormant object of that slot is about to be removed.
+    void remove_dormant(std::uint32_t index);
+    void destroy_kept(std::uint32_t index, const RemovedObject& removed);
+    /// False: the channel is free.
+    [[nodiscard]] bool finish_dormant_close(std::uint32_t index);
     [[nodiscard]] OwedVersions position_of(std::uint32_t index) const;
     /// What the client holds is known.
     [[nodiscard]] bool is_exact(std::uint32_t index) const;
@@ -234,6 +263,8 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     FlatMap<std::uint32_t, DeltaStates> deltas_;  // by object index
     Vector<RepHandle> missed_;                    // scratch: deltas that were not taken
     UnmappedValues unmapped_;
+    PairDormancy dormancy_;
+    FlatMap<std::uint32_t, RemovedObject> removed_;  // by object index
     std::optional<PairValidator> validator_;
     ChangeMask hidden_;  // scratch of the validation
     std::uint32_t closing_count_ = 0;

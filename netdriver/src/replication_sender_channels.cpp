@@ -8,11 +8,52 @@ namespace replayout {
 
 namespace {
 
-// Payload of a bunch on an object's channel begins with what it is; an open and a close say so by
-// flag.
 constexpr std::size_t open_payload_bytes_max = 10 + 5;  // packed guid, packed layout number
 
+/// What an open says of its object.
+class OpenPayload {
+  public:
+    OpenPayload(NetGUID guid, std::uint32_t layout_number) {
+        BitWriter writer(memory_);
+        writer.write_packed_uint(guid.value);
+        writer.write_packed_uint(layout_number);
+        size_ = writer.byte_count();
+    }
+
+    [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
+        return std::span(memory_).first(size_);
+    }
+
+  private:
+    std::array<std::byte, open_payload_bytes_max> memory_;
+    std::size_t size_ = 0;
+};
+
+[[nodiscard]] BunchHeader open_header(std::uint32_t index) noexcept {
+    BunchHeader header;
+    header.channel = ObjectStore::channel_of(index);
+    header.is_open = true;
+    return header;
+}
+
 }  // namespace
+
+void ReplicationSender::queue_open(std::uint32_t index, NetGUID guid, std::uint32_t layout_number) {
+    const OpenPayload payload(guid, layout_number);
+    queue_bunch(open_header(index), 1, payload.bytes(), {BunchTag::Kind::Open, index, 0});
+    ++stats_.channels_opened;
+}
+
+void ReplicationSender::queue_close(std::uint32_t index, std::uint16_t sequence,
+                                    ChannelCloseReason reason) {
+    const std::array<std::byte, close_payload_bytes> payload = {static_cast<std::byte>(reason)};
+    BunchHeader header;
+    header.channel = ObjectStore::channel_of(index);
+    header.is_close = true;
+    queue_bunch(header, sequence, payload, {BunchTag::Kind::Close, index, 0});
+    set_channel_state(pairs_[index], ChannelState::Closing);
+    ++closing_count_;
+}
 
 void ReplicationSender::queue_bunch(const BunchHeader& header, std::uint16_t sequence,
                                     std::span<const std::byte> payload, const BunchTag& tag) {
@@ -25,9 +66,13 @@ void ReplicationSender::queue_bunch(const BunchHeader& header, std::uint16_t seq
 void ReplicationSender::object_removed(std::uint32_t index) {
     grow();
     forget_unmapped(index);
-    SendingRepState& pair = pairs_[index];
-    const ChannelState state = channel_state(pair);
+    const ChannelState state = channel_state(pairs_[index]);
+    const bool is_kept = dormancy_.kept.test(index);
+    dormancy_.forget(index);
     if (state != ChannelState::OpenSent && state != ChannelState::Open) {
+        if (is_kept) {
+            remove_dormant(index);
+        }
         return;  // never opened, or its predecessor in this slot is still closing
     }
     pending_.clear(index);
@@ -38,12 +83,7 @@ void ReplicationSender::object_removed(std::uint32_t index) {
         extras_.erase(extra);
     }
     deltas_.erase(index);
-    BunchHeader header;
-    header.channel = ObjectStore::channel_of(index);
-    header.is_close = true;
-    queue_bunch(header, sequence, {}, {BunchTag::Kind::Close, index, 0});
-    set_channel_state(pair, ChannelState::Closing);
-    ++closing_count_;
+    queue_close(index, sequence, ChannelCloseReason::Destroyed);
     if (validator_) {
         validator_->channel_closed(index);
     }
@@ -51,14 +91,9 @@ void ReplicationSender::object_removed(std::uint32_t index) {
 
 ReplicationSender::Outcome ReplicationSender::open_channel(std::uint32_t index) {
     const ObjectReplicator& replicator = *objects_.at(index);
-    std::array<std::byte, open_payload_bytes_max> payload;
-    BitWriter writer(payload);
-    writer.write_packed_uint(replicator.guid().value);
-    writer.write_packed_uint(replicator.layout_number());
-    BunchHeader header;
-    header.channel = ObjectStore::channel_of(index);
-    header.is_open = true;
-    header.payload_bytes = static_cast<std::uint32_t>(writer.byte_count());
+    BunchHeader header = open_header(index);
+    header.payload_bytes = static_cast<std::uint32_t>(
+        OpenPayload(replicator.guid(), replicator.layout_number()).bytes().size());
     if (!packets_.reliable().has_room_for(Share::Objects, header.payload_bytes)) {
         return Outcome::HeldBack;
     }
@@ -67,14 +102,17 @@ ReplicationSender::Outcome ReplicationSender::open_channel(std::uint32_t index) 
                                       bunch_header_bytes(header) + header.payload_bytes)) {
         return Outcome::WindowFull;
     }
-    pairs_[index] = SendingRepState();
-    set_channel_state(pairs_[index], ChannelState::OpenSent);
-    set_initial(pairs_[index], true);
-    queue_bunch(header, 1, writer.bytes(), {BunchTag::Kind::Open, index, 0});
-    ++stats_.channels_opened;
-    if (validator_) {
-        validator_->channel_opened(index);
+    if (dormancy_.kept.test(index)) {
+        start_over(index);
+    } else {
+        pairs_[index] = SendingRepState();
+        set_channel_state(pairs_[index], ChannelState::OpenSent);
+        set_initial(pairs_[index], true);
+        if (validator_) {
+            validator_->channel_opened(index);
+        }
     }
+    queue_open(index, replicator.guid(), replicator.layout_number());
     packets_.write_open();
     return Outcome::Done;
 }
@@ -102,10 +140,13 @@ void ReplicationSender::bunch_delivered(const BunchTag& tag) {
 }
 
 void ReplicationSender::finish_close(std::uint32_t index) {
-    pairs_[index] = SendingRepState();
     --closing_count_;
     ++stats_.channels_closed;
-    if (objects_.at(index) != nullptr) {
+    if (finish_dormant_close(index)) {
+        return;
+    }
+    pairs_[index] = SendingRepState();
+    if (objects_.at(index) != nullptr && !dormancy_.dormant.test(index)) {
         pending_.set(index);  // the next object of this slot has been waiting
     }
 }

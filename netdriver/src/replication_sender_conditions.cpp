@@ -69,7 +69,8 @@ void ReplicationSender::set_is_replay(bool is_replay) {
 
 void ReplicationSender::turn_on(std::uint32_t index, LifetimeConditionSet turned_on) {
     const ChannelState state = channel_state(pairs_[index]);
-    if (state != ChannelState::OpenSent && state != ChannelState::Open) {
+    if (state != ChannelState::OpenSent && state != ChannelState::Open &&
+        !dormancy_.kept.test(index)) {
         return;  // it will be sent everything that it may see
     }
     const LifetimeConditionSet conditions =
@@ -82,7 +83,9 @@ void ReplicationSender::turn_on(std::uint32_t index, LifetimeConditionSet turned
     if (!turned_on.is_empty()) {
         PairExtra& extra = extra_of(index);
         extra.turned_on = extra.turned_on | turned_on;
-        pending_.set(index);
+        if (!dormancy_.dormant.test(index)) {
+            pending_.set(index);
+        }
     }
 }
 

@@ -159,7 +159,8 @@ void ReplicationSender::resume_value(std::uint32_t index, const PausedValue& val
 
 bool ReplicationSender::is_mapped(NetGUID guid) const {
     const std::uint32_t index = objects_.find_index(guid);
-    return index < pairs_.size() && channel_state(pairs_[index]) == ChannelState::Open;
+    return index < pairs_.size() &&
+           (channel_state(pairs_[index]) == ChannelState::Open || dormancy_.kept.test(index));
 }
 
 bool ReplicationSender::is_paused(std::uint32_t index, RepHandle handle) const {

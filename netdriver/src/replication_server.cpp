@@ -75,6 +75,7 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       live_(&memory.objects),
       due_(&memory.objects),
       changed_(&memory.objects),
+      dormancy_(&memory.objects),
       mark_validator_(settings.mark_validation_ticks, &memory.objects),
       scratch_(&memory.scratch),
       context_{guids,   stats.replication,     scratch_, settings.is_sharing,
@@ -161,6 +162,7 @@ void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> da
         send_layouts(client.connection, hello);
     }
     client.connection.send_control(welcome_message());
+    introduce_dormant(client);
     client.sender.mark_pending(live_);
 }
 
@@ -257,7 +259,7 @@ void ReplicationServer::compare_due_objects() {
 }
 
 void ReplicationServer::server_replicate_actors() {
-    mark_validator_.validate(objects_, live_, world_, stats_.replication);
+    mark_validator_.validate(objects_, live_, dormancy_.dormant, world_, stats_.replication);
     // Phase A: what changed, once for all connections.
     compare_due_objects();
     // Phase B: who is owed what, connection by connection.
@@ -276,6 +278,7 @@ void ReplicationServer::server_replicate_actors() {
     context_.type_counters = nullptr;
     context_.delta_states = nullptr;
     changed_.clear_all();
+    rest_dormant_objects();
 }
 
 void ReplicationServer::remove_closed(NetTime now) {
@@ -332,6 +335,7 @@ void ReplicationServer::remove_object(NetObjectId id) {
     guids_.unbind(objects_.at(id.index)->guid());
     live_.clear(id.index);
     due_.clear(id.index);
+    dormancy_.forget(id.index);
     changed_.clear(id.index);
     objects_.remove(id);
 }
@@ -352,19 +356,19 @@ void ReplicationServer::set_facts(NetObjectId id, const ObjectFacts& facts) {
 void ReplicationServer::mark_property_dirty(NetObjectId id, std::string_view property) {
     for_each_parent(id, property,
                     [](ChangelistState& state, ParentIndex parent) { state.mark_dirty(parent); });
-    due_.set(id.index);
+    set_due(id.index);
 }
 
 void ReplicationServer::mark_property_dirty(NetObjectId id, ParentIndex property) {
     REPLAYOUT_ASSERT(objects_.contains(id));
     objects_.at(id.index)->changelist_state().mark_dirty(property);
-    due_.set(id.index);
+    set_due(id.index);
 }
 
 void ReplicationServer::mark_object_dirty(NetObjectId id) {
     REPLAYOUT_ASSERT(objects_.contains(id));
     objects_.at(id.index)->changelist_state().mark_all_dirty();
-    due_.set(id.index);
+    set_due(id.index);
 }
 
 void ReplicationServer::set_property_active(NetObjectId id, std::string_view property,
@@ -372,7 +376,7 @@ void ReplicationServer::set_property_active(NetObjectId id, std::string_view pro
     for_each_parent(id, property, [&](ChangelistState& state, ParentIndex parent) {
         state.set_active(parent, is_active);
     });
-    due_.set(id.index);  // the switch takes effect with a compare
+    set_due(id.index);  // the switch takes effect with a compare
 }
 
 void ReplicationServer::set_dynamic_condition(NetObjectId id, std::string_view property,

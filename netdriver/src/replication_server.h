@@ -11,6 +11,7 @@
 #include "layout_table.h"
 #include "mark_validator.h"
 #include "net_connection.h"
+#include "object_dormancy.h"
 #include "object_store.h"
 #include "replication_sender.h"
 
@@ -44,6 +45,10 @@ class ReplicationServer {
     void set_dynamic_condition(NetObjectId id, std::string_view property,
                                LifetimeCondition condition);
     void set_is_replay(PeerId peer, bool is_replay);
+    void set_dormancy(NetObjectId id, NetDormancy dormancy);
+    void set_dormant_for(PeerId peer, NetObjectId id, bool is_dormant);
+    void flush_dormancy(NetObjectId id);
+    [[nodiscard]] bool is_dormant_for(PeerId peer, NetObjectId id) const;
     [[nodiscard]] std::optional<ConnectionShadow> connection_shadow(PeerId peer,
                                                                     NetObjectId id) const;
 
@@ -84,6 +89,21 @@ class ReplicationServer {
     void for_each_parent(NetObjectId id, std::string_view property, Visitor visit);
     void server_replicate_actors();
     void compare_due_objects();
+    /// It is compared in the next flush; not if it is dormant for everybody.
+    void set_due(std::uint32_t index);
+    /// A client joined: what may be dormant is so for it too, or is not.
+    void introduce_dormant(Client& client);
+    /// What the object's state says for one connection.
+    void apply_dormancy(ReplicationSender& sender, std::uint32_t index);
+    /// The same for all. `wakes`: it is sent at least once more to those for whom it is dormant.
+    void apply_dormancy_to_all(std::uint32_t index, bool wakes);
+    /// For one connection it is sent once more, as it is then; it goes dormant again afterwards.
+    void wake_for(Client& client, std::uint32_t index);
+    /// It is compared again, for as long as it is awake for anybody.
+    void resume_compare(std::uint32_t index);
+    [[nodiscard]] bool is_dormant_for_all(std::uint32_t index) const;
+    /// After a flush: objects that are now dormant for everybody are compared no more.
+    void rest_dormant_objects();
     /// A datagram of a peer that has no connection, or starts a new session.
     void receive_hello(PeerId peer, std::span<const std::byte> datagram, NetTime now);
     [[nodiscard]] CloseReason judge(const Hello& hello) const;
@@ -124,6 +144,7 @@ class ReplicationServer {
     BitRow live_;
     BitRow due_;  // to be compared: those that are polled, and those that were marked
     BitRow changed_;
+    ObjectDormancy dormancy_;
     MarkValidator mark_validator_;
     SendScratch scratch_;
     SendContext context_;

@@ -44,6 +44,12 @@ class UnmappedValues {
         return entry;
     }
 
+    /// Whether any value of one object waits.
+    [[nodiscard]] bool is_waiting(std::uint32_t index) const noexcept {
+        return std::any_of(entries_.begin(), entries_.end(),
+                           [&](const Entry& entry) { return entry.index == index; });
+    }
+
     /// Sets the handles of the values of one object that wait. Whether there are any.
     bool mark(std::uint32_t index, ChangeMask& handles) const noexcept {
         bool is_any = false;

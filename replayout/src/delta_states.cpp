@@ -96,7 +96,7 @@ void DeltaStates::note_unchanged(std::span<const UnchangedDelta> values) {
 
 void DeltaStates::restart() noexcept {
     for (auto& [handle, entry] : entries_) {
-        entry = Entry();
+        entry.base = entry.held;
     }
     for (InFlight& delta : in_flight_) {
         delta.is_void = delta.is_void || !delta.is_reliable;

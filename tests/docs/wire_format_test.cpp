@@ -589,6 +589,29 @@ void add_session(WrittenExamples& examples) {
     session.turn(session.client, examples, "packet: goodbye");
 }
 
+/// An object that sleeps, wakes, sleeps again and goes.
+void add_dormancy(WrittenExamples& examples) {
+    Session session(1'200);
+    WrittenExamples ignored;
+    const ObjectHandle pawn = session.server_world.make();
+    const NetObjectId id = session.server.add_object(*session.layout, pawn);
+    session.server_world.pawn(pawn).health = 75;
+    session.turn(session.client, ignored, "hello");
+    session.turn(session.server, ignored, "welcome");
+    session.turn(session.client, ignored, "acknowledgement");
+    session.server.set_dormancy(id, NetDormancy::DormantAll);
+    session.turn(session.server, examples, "packet: close for dormancy");
+    session.turn(session.client, ignored, "acknowledgement 2");
+    session.server_world.pawn(pawn).health = 70;
+    session.server.flush_dormancy(id);
+    session.turn(session.server, examples, "packet: open of a dormant object, a block");
+    session.turn(session.client, ignored, "acknowledgement 3");
+    session.turn(session.server, ignored, "close");
+    session.turn(session.client, ignored, "acknowledgement 4");
+    session.server.remove_object(id);
+    session.turn(session.server, examples, "packet: end of a dormant object");
+}
+
 void add_large_value(WrittenExamples& examples) {
     Session session(256);
     WrittenExamples ignored;
@@ -655,6 +678,7 @@ TEST_CASE("Wire format: every example in the document is what is written", "[doc
     add_description(written);
     add_rpc_parameters(written);
     add_session(written);
+    add_dormancy(written);
     add_large_value(written);
     add_told_layouts(written);
     const DocumentedExamples documented =

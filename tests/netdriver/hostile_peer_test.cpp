@@ -300,7 +300,13 @@ TEST_CASE("Hostile: opens that cannot be are refused", "[netdriver][hostile]") {
         {"an empty open", make_bunch(open_bunch(2, NetGUID{5}, 0).header, {})},
         {"an open with something behind it",
          make_bunch(open_bunch(2, NetGUID{5}, 0).header, make_bytes(10, 0, 0))},
-        {"a close with something in it", make_bunch(close_bunch(1, 2).header, make_bytes(1))},
+        {"a close without a reason", make_bunch(close_bunch(1, 2).header, {})},
+        {"a close with something behind it",
+         make_bunch(close_bunch(1, 2).header, make_bytes(1, 0))},
+        {"a close for a reason of later versions",
+         make_bunch(close_bunch(1, 2).header, make_bytes(2))},
+        {"a close for a reason that is none",
+         make_bunch(close_bunch(1, 2).header, make_bytes(0xFF))},
         {"a close before the open", close_bunch(2, 1)},
         {"a value before the open", value_bunch(2, 1, make_bytes(1, 2, 3))},
     };
@@ -313,6 +319,69 @@ TEST_CASE("Hostile: opens that cannot be are refused", "[netdriver][hostile]") {
         }
         fixture.check_refused(fixture.server.forge().make({bunch}), CloseReason::MalformedBunch);
     }
+}
+
+TEST_CASE("Hostile: on the channel of a dormant object nothing comes but its own open",
+          "[netdriver][hostile][dormancy]") {
+    const Bytes block =
+        pawn_block({health_handle}, [](BitWriter& writer) { writer.write_bits(1, 32); });
+    const struct {
+        const char* name;
+        std::vector<Bunch> bunches;
+        Bytes blocks;
+        CloseReason reason;
+    } cases[] = {
+        {"its own open", {open_bunch(1, NetGUID{1}, TestSchema::pawn_number)}, {}, {}},
+        {"a block that may be skipped", {}, block_with_length_of(1, block), {}},
+        {"another object's open",
+         {open_bunch(1, NetGUID{5}, TestSchema::pawn_number)},
+         {},
+         CloseReason::MalformedBunch},
+        {"its open with another class",
+         {open_bunch(1, NetGUID{1}, TestSchema::marker_number)},
+         {},
+         CloseReason::MalformedBunch},
+        {"its open on another channel",
+         {open_bunch(2, NetGUID{1}, TestSchema::pawn_number)},
+         {},
+         CloseReason::MalformedBunch},
+        {"a value", {value_bunch(1, 1, block)}, {}, CloseReason::MalformedBunch},
+        {"a close", {close_bunch(1, 1)}, {}, CloseReason::MalformedBunch},
+        {"a block", {}, block_of(1, block), CloseReason::UnknownChannel},
+    };
+    for (const auto& test : cases) {
+        INFO(test.name);
+        ForgedServer server;
+        server.welcome();
+        server.open(1, TestSchema::pawn_number);
+        server.deliver_packet({close_bunch(1, 2, ChannelCloseReason::Dormancy)});
+        REQUIRE(server.is_joined());
+        REQUIRE(server.world().object_count() == 1);
+        server.deliver_packet(test.bunches, test.blocks);
+        CHECK(server.driver().close_reason() == test.reason);
+        CHECK(server.world().spawn_count == 1);
+        CHECK(server.world().object_count() == (server.is_joined() ? 1 : 0));
+    }
+}
+
+TEST_CASE("Hostile: objects that are put to sleep without end take no more than channels allow",
+          "[netdriver][hostile][dormancy]") {
+    NetConfig config;
+    config.channels_max = 20;
+    ForgedServer server(config);
+    server.welcome();
+    for (std::uint32_t round = 0; round < 50; ++round) {
+        for (std::uint32_t channel = 1; channel <= config.channels_max; ++channel) {
+            server.deliver_packet({open_bunch(channel, NetGUID{channel}, TestSchema::pawn_number),
+                                   close_bunch(channel, 2, ChannelCloseReason::Dormancy)});
+        }
+        REQUIRE(server.is_joined());
+        REQUIRE(server.world().object_count() == config.channels_max);
+    }
+    server.deliver_packet(
+        {open_bunch(config.channels_max + 1, NetGUID{77}, TestSchema::pawn_number)});
+    CHECK(server.driver().close_reason() == CloseReason::TooManyChannels);
+    CHECK(server.world().object_count() == 0);
 }
 
 TEST_CASE("Hostile: parts that make no whole are refused", "[netdriver][hostile]") {
@@ -541,7 +610,9 @@ class ChaosServer {
         }
         if (random_.percent(30)) {
             next = 1;
-            return close_bunch(channel, sequence);
+            return close_bunch(
+                channel, sequence,
+                random_.percent(50) ? ChannelCloseReason::Destroyed : ChannelCloseReason::Dormancy);
         }
         return value_bunch(channel, sequence, make_block_bytes());
     }

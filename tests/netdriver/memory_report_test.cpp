@@ -112,6 +112,19 @@ TEST_CASE("MemoryReport: 1,000 plain objects to 32 connections take 16 bytes a p
         net.tick();
     }
     CHECK(net.server_driver().memory_report().pair_bytes == report.pair_bytes);
+
+    // Dormancy, in every way at once, adds rows of bits.
+    for (const ObjectHandle object : objects) {
+        for (std::size_t client = 0; client < 32; ++client) {
+            net.server_driver().set_dormant_for(NetFixture::client_peer(client), net.id_of(object),
+                                                true);
+        }
+        net.server_driver().set_dormancy(net.id_of(object), NetDormancy::DormantPartial);
+    }
+    REQUIRE(net.settle());
+    CHECK(net.server_driver().stats().channels_dormant == 32'000);
+    CHECK(net.server_driver().memory_report().bytes_per_pair() <= 16.0);
+    CHECK(is_honest(net.server()));
 }
 
 TEST_CASE("MemoryReport: a pair takes 16 bytes at most with any number of objects from two on",

@@ -324,6 +324,30 @@ TEST_CASE("Push model: ten thousand objects that nobody marks cost no look and n
     CHECK(game.beacon_on_client(beacons[7'000]).color == 3);
 }
 
+TEST_CASE("Push model: marks of a dormant object wait until it wakes", "[netdriver][push_model]") {
+    GameOptions options;
+    options.mark_validation_ticks = 1;
+    BeaconGame game(options);
+    const ObjectHandle beacon = game.add();
+    game.server.set_dormancy(game.ids.at(beacon), NetDormancy::DormantAll);
+    REQUIRE(game.settle());
+    const std::uint64_t lookups = game.server_world.lookup_count;
+    game.beacon(beacon).color = 3;
+    game.server.mark_property_dirty(game.ids.at(beacon), "color");
+    game.beacon(beacon).charge = 4;  // its mark comes with the flush
+    for (int i = 0; i < 10; ++i) {
+        game.tick();
+    }
+    CHECK(game.server_world.lookup_count == lookups);
+    CHECK(game.beacon_on_client(beacon).color == 0);
+    game.server.flush_dormancy(game.ids.at(beacon));
+    game.server.mark_property_dirty(game.ids.at(beacon), "charge");
+    REQUIRE(game.settle());
+    CHECK(game.beacon_on_client(beacon).color == 3);
+    CHECK(game.beacon_on_client(beacon).charge == 4);
+    CHECK(game.counters().marks_missed == 0);
+}
+
 TEST_CASE("Push model: an object in a slot that is used again is new, and so dirty",
           "[netdriver][push_model]") {
     BeaconGame game;

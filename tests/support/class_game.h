@@ -28,6 +28,7 @@ struct ClassGameOptions {
     LinkSettings link;
     std::uint64_t seed = 1;
     bool is_sharing = true;
+    bool is_validating = NetDriverSettings().is_validating;
     RepLayoutOptions layout;
 };
 
@@ -89,6 +90,13 @@ class ClassGame {
             server_->driver.guid_of(ids_.at(object)));
     }
 
+    /// How often the server's driver asked for the memory of an object.
+    [[nodiscard]] std::uint64_t lookup_count() const { return server_->world.lookup_count; }
+    /// How many objects the client shows.
+    [[nodiscard]] std::size_t object_count_on(std::size_t client) const {
+        return clients_[client]->world.object_count();
+    }
+
     void tick() {
         now_ = now_.plus_milliseconds(tick_ms);
         network_.advance(now_);
@@ -129,9 +137,15 @@ class ClassGame {
         }
         [[nodiscard]] T& at(ObjectHandle handle) { return *objects_.at(handle); }
 
-        void* object_memory(ObjectHandle object) override { return objects_.at(object).get(); }
+        void* object_memory(ObjectHandle object) override {
+            ++lookup_count;
+            return objects_.at(object).get();
+        }
         ObjectHandle spawn(const SpawnInfo&) override { return add(); }
         void despawn(ObjectHandle object) override { objects_.erase(object); }
+        [[nodiscard]] std::size_t object_count() const noexcept { return objects_.size(); }
+
+        std::uint64_t lookup_count = 0;
 
       private:
         std::map<ObjectHandle, std::unique_ptr<T>> objects_;
@@ -161,6 +175,7 @@ class ClassGame {
         NetDriverSettings settings;
         settings.seed = options_.seed + number;
         settings.is_sharing = options_.is_sharing;
+        settings.is_validating = options_.is_validating;
         return std::make_unique<Host>(settings, network_.endpoint(peer), *layout_,
                                       1'000 + number * handles_per_host);
     }

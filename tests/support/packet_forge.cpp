@@ -95,8 +95,8 @@ Bunch open_bunch(std::uint32_t channel, NetGUID guid, std::uint64_t layout_numbe
     return bunch;
 }
 
-Bunch close_bunch(std::uint32_t channel, std::uint16_t sequence) {
-    Bunch bunch = make_channel_bunch(channel, sequence, {});
+Bunch close_bunch(std::uint32_t channel, std::uint16_t sequence, ChannelCloseReason reason) {
+    Bunch bunch = make_channel_bunch(channel, sequence, {static_cast<std::byte>(reason)});
     bunch.header.is_close = true;
     return bunch;
 }

@@ -53,7 +53,8 @@ struct Packet {
 
 // Bunches as a server of ours sends them.
 [[nodiscard]] Bunch open_bunch(std::uint32_t channel, NetGUID guid, std::uint64_t layout_number);
-[[nodiscard]] Bunch close_bunch(std::uint32_t channel, std::uint16_t sequence);
+[[nodiscard]] Bunch close_bunch(std::uint32_t channel, std::uint16_t sequence,
+                                ChannelCloseReason reason = ChannelCloseReason::Destroyed);
 [[nodiscard]] Bunch value_bunch(std::uint32_t channel, std::uint16_t sequence, Bytes block);
 [[nodiscard]] Bunch control_bunch(std::uint16_t sequence, Bytes message);
 [[nodiscard]] Bytes welcome_bytes();

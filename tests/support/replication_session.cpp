@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <iterator>
 #include <memory_resource>
 #include <span>
 
@@ -53,6 +54,7 @@ void require(const Status& status) {
 void SessionCounts::add(const SessionCounts& other) {
     joins += other.joins;
     connections_ended += other.connections_ended;
+    channels_dormant += other.channels_dormant;
     objects_added += other.objects_added;
     objects_judged += other.objects_judged;
     notifies += other.notifies;
@@ -129,6 +131,7 @@ SessionCounts ReplicationSession::counts() const {
     const NetStats& twin = twin_.driver.stats();
     SessionCounts counts = counts_;
     counts.records_sent = stats.records_sent;
+    counts.channels_dormant = stats.channels_dormant;
     counts.records_lost = stats.records_lost;
     counts.values_sent_reliable = stats.replication.blocks_sent - stats.records_sent;
     counts.bunches_resent = stats.bunches_resent;
@@ -197,11 +200,44 @@ void ReplicationSession::tick_server(bool is_playing) {
         for (const ObjectId id : game_.touched()) {
             oracle_.set_state(id, world_.read(id));
         }
+        if (settings_.dormant_percent > 0 && random_.percent(settings_.dormant_percent)) {
+            change_dormancy();
+        }
     }
     server_.driver.tick_flush(now_);
     twin_.driver.tick_flush(now_);
     check_server();
     forward_sent();
+}
+
+void ReplicationSession::change_dormancy() {
+    if (server_.ids.empty()) {
+        return;
+    }
+    const auto count = static_cast<std::uint32_t>(server_.ids.size());
+    const ObjectId id = std::next(server_.ids.begin(), random_.below(count))->first;
+    const std::uint32_t what = random_.below(10);
+    const auto dormancy = static_cast<NetDormancy>(random_.below(5));
+    const PeerId peer = clients_[random_.below(settings_.client_count)].peer;
+    const bool is_dormant = random_.percent(50);
+    for (Server* server : {&server_, &twin_}) {
+        const NetObjectId net_id = server->ids.at(id);
+        if (what < 4) {
+            server->driver.flush_dormancy(net_id);
+        } else if (what < 6) {
+            server->driver.set_dormant_for(peer, net_id, is_dormant);
+        } else {
+            server->driver.set_dormancy(net_id, what == 6 ? dormancy : NetDormancy::DormantAll);
+        }
+    }
+}
+
+void ReplicationSession::wake_all() {
+    for (Server* server : {&server_, &twin_}) {
+        for (const auto& [id, net_id] : server->ids) {
+            server->driver.flush_dormancy(net_id);
+        }
+    }
 }
 
 void ReplicationSession::feed_servers() {
@@ -396,6 +432,7 @@ bool ReplicationSession::is_healed() const {
 void ReplicationSession::heal() {
     network_.heal();
     server_hitch_ticks_ = 0;
+    wake_all();  // what changed while it was dormant
     for (Client& client : clients_) {
         client.hitch_ticks = 0;
         client.absent_ticks = std::min(client.absent_ticks, random_ticks_max);

@@ -34,6 +34,7 @@ namespace replayout::test {
 struct SessionCounts {
     std::uint64_t joins = 0;
     std::uint64_t connections_ended = 0;
+    std::uint64_t channels_dormant = 0;
     std::uint64_t objects_added = 0;
     std::uint64_t objects_judged = 0;  ///< by client and tick
     std::uint64_t notifies = 0;
@@ -87,6 +88,9 @@ class ReplicationSession final : private GameListener {
 
     void tick(bool is_playing);
     void tick_server(bool is_playing);
+    /// Says something of the dormancy of one object.
+    void change_dormancy();
+    void wake_all();
     void feed_servers();
     void forward_sent();
     void tick_client(Client& client);

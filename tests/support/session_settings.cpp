@@ -83,6 +83,11 @@ void apply_theme(SessionTheme theme, SeededRandom& random, SessionSettings& sett
             settings.leave_per_mille = random.between(5, 40);
             settings.hitch_per_mille = random.between(0, 20);
             break;
+        case SessionTheme::Dormancy:
+            settings.dormant_percent = random.between(10, 90);
+            settings.edited_percent = random.between(2, 20);
+            settings.destroy_percent = random.between(0, 10);
+            break;
     }
 }
 
@@ -132,8 +137,8 @@ std::string to_string(const SessionSettings& settings) {
          << (settings.is_sharing ? "on" : "off") << ", " << settings.types.class_count
          << " classes of up to " << settings.types.property_count_max << " properties, of which "
          << settings.types.push_based_percent << " % are push based, " << settings.live_max
-         << " objects, packets of " << settings.net.packet_bytes_max
-         << " bytes; to clients: " << to_string(settings.to_client)
+         << " objects, packets of " << settings.net.packet_bytes_max << " bytes, dormancy "
+         << settings.dormant_percent << " %; to clients: " << to_string(settings.to_client)
          << "; to the server: " << to_string(settings.to_server);
     return text.str();
 }

@@ -20,6 +20,7 @@ enum class SessionTheme : std::uint8_t {
     LargeValues,     ///< objects, arrays and texts that no packet holds
     ManyProperties,  ///< classes of hundreds of properties
     Churn,           ///< objects and clients come and go all the time
+    Dormancy,        ///< objects sleep and wake
 };
 
 struct SessionSettings {
@@ -43,6 +44,7 @@ struct SessionSettings {
     std::uint32_t revert_percent = 20;  ///< of edits, undone soon after
     std::uint32_t leave_per_mille = 4;  ///< of clients, a tick
     std::uint32_t hitch_per_mille = 5;  ///< of clients, and the server, a tick
+    std::uint32_t dormant_percent = 0;  ///< a tick, the dormancy of an object is changed
     std::uint32_t refuse_percent = 10;  ///< of clients, do not make objects of one class
 
     [[nodiscard]] static SessionSettings draw(SessionTheme theme, std::uint64_t seed);

@@ -74,8 +74,9 @@ class DeltaStates {
 
     void note_unchanged(std::span<const UnchangedDelta> values);
 
-    /// The receiver threw away all that it was sent, and holds the archetype's values. What is in
-    /// flight will not be taken.
+    /// The receiver threw away all that it was sent since the object was opened for it, and holds
+    /// what it held then: the archetype's values, if it did not keep the object from before. What
+    /// is in flight will not be taken.
     void restart() noexcept;
 
   private:

@@ -30,6 +30,14 @@ struct ChannelIndex {
     friend constexpr auto operator<=>(ChannelIndex, ChannelIndex) noexcept = default;
 };
 
+/// Why a channel closes, and with it what becomes of the object at the client; not to be confused
+/// with CloseReason, which ends a connection. One byte, the payload of the close. The order is part
+/// of the wire: 2 to 5 are kept for level unloaded, relevancy, tear-off and migrated.
+enum class ChannelCloseReason : std::uint8_t {
+    Destroyed,  ///< the object is no more
+    Dormancy,   ///< the object stays as it is, until the channel opens again
+};
+
 struct BunchHeader {
     ChannelIndex channel;
     bool is_open = false;

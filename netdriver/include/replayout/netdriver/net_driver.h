@@ -32,6 +32,7 @@
 #include <replayout/netdriver/close_reason.h>
 #include <replayout/netdriver/memory_report.h>
 #include <replayout/netdriver/net_config.h>
+#include <replayout/netdriver/net_dormancy.h>
 #include <replayout/netdriver/net_guid_cache.h>
 #include <replayout/netdriver/net_stats.h>
 #include <replayout/netdriver/net_world.h>
@@ -173,10 +174,29 @@ class NetDriver {
     /// The connection records instead of playing. Ends with it. Nothing when there is none.
     void set_is_replay(PeerId peer, bool is_replay);
 
+    // Dormancy: objects that nobody needs to look at for a while (NetDormancy). O(connections)
+    // where not said otherwise.
+
+    /// Awake at first. An object becomes dormant for a client once that has all of it, and for
+    /// the server, which then neither looks at it nor compares it, once it is so for all who have
+    /// joined. Its memory is not asked for meanwhile, and marks wait. Another state wakes it for
+    /// those for whom it is not dormant by that; so does Awake for all.
+    void set_dormancy(NetObjectId id, NetDormancy dormancy);
+    [[nodiscard]] NetDormancy dormancy_of(NetObjectId id) const;
+    /// Whether a DormantPartial object is dormant for that connection; not at first. May be said
+    /// before. Ends with either. Nothing when there is no such connection. O(1).
+    void set_dormant_for(PeerId peer, NetObjectId id, bool is_dormant);
+    /// A dormant object is sent once more: what changed since it became dormant, up to the next
+    /// tick_flush(), and what is sent only at first. Then it goes dormant again. So call this with
+    /// each change of such an object, before or behind it. What is awake stays so.
+    void flush_dormancy(NetObjectId id);
+    /// The object is dormant for that client, or kept from it (NetDormancy::Initial). O(1).
+    [[nodiscard]] bool is_dormant_for(PeerId peer, NetObjectId id) const;
+
     [[nodiscard]] NetGUID guid_of(NetObjectId id) const;
     [[nodiscard]] std::uint32_t object_count() const noexcept;
     /// What a client has and lacks of an object; nothing when it is not joined, or the object was
-    /// not opened for it yet. Valid until the driver or the object changes.
+    /// not opened for it yet, or is dormant for it. Valid until the driver or the object changes.
     [[nodiscard]] std::optional<ConnectionShadow> connection_shadow(PeerId peer,
                                                                     NetObjectId id) const;
     /// Of one of its layouts; null unless is_counting_types is on.

@@ -25,6 +25,7 @@ struct NetStats {
     std::uint64_t records_lost = 0;       ///< of these, in packets that were lost
     std::uint64_t channels_opened = 0;
     std::uint64_t channels_closed = 0;
+    std::uint64_t channels_dormant = 0;  ///< of these, closed because the object went dormant
     std::uint64_t blocks_received = 0;
     /// For an object whose open had not arrived, or that was refused.
     std::uint64_t blocks_skipped = 0;

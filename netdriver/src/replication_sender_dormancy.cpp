@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+//
+// Objects that are dormant on this connection: their channels are closed, and the client keeps
+// them.
+//
+// A pair goes dormant when it is exact and nothing waits, so its client is known to hold each value
+// that it may see, at sent_version. It stays so: the pair is kept as it is, and the channel that
+// opens again goes on from there. (Rejected: SendingRepState::reopen(), everything that ever
+// changed is owed. It is for a receiver of which nothing is known any more; here it would send an
+// object of twenty properties for the one that changed. Rejected: sent_version = 0, which looks
+// exact, of values that the client does not hold.)
+#include "replication_sender.h"
+
+namespace replayout {
+
+void ReplicationSender::become_dormant(std::uint32_t index) {
+    if (!dormancy_.dormant.test(index)) {
+        dormancy_.becoming.insert(index);
+    }
+}
+
+void ReplicationSender::withhold(std::uint32_t index) {
+    grow();
+    const bool has_channel = channel_state(pairs_[index]) == ChannelState::OpenSent ||
+                             channel_state(pairs_[index]) == ChannelState::Open;
+    if (has_channel || dormancy_.kept.test(index)) {
+        become_dormant(index);
+        return;
+    }
+    dormancy_.dormant.insert(index);
+    pending_.clear(index);
+}
+
+void ReplicationSender::wake(std::uint32_t index) {
+    dormancy_.becoming.erase(index);
+    if (dormancy_.dormant.test(index)) {
+        grow();
+        dormancy_.dormant.clear(index);
+        pending_.set(index);
+    }
+}
+
+void ReplicationSender::ask_dormant(std::uint32_t index, bool is_dormant) {
+    if (is_dormant) {
+        dormancy_.asked.insert(index);
+    } else {
+        dormancy_.asked.erase(index);
+    }
+}
+
+void ReplicationSender::enter_dormancy() {
+    for (std::uint32_t index = dormancy_.becoming.next(0); index != BitRow::no_bit;
+         index = dormancy_.becoming.next(index + 1)) {
+        if (!may_go_dormant(index)) {
+            continue;
+        }
+        if (!packets_.can_write(Share::Messages) ||
+            !packets_.reliable().has_room_for(Share::Messages, close_payload_bytes)) {
+            return;
+        }
+        std::uint16_t sequence = 2;
+        if (const auto extra = extras_.find(index); extra != extras_.end()) {
+            sequence = extra->second.next_sequence;
+            extras_.erase(extra);
+        }
+        queue_close(index, sequence, ChannelCloseReason::Dormancy);
+        dormancy_.becoming.clear(index);
+        dormancy_.dormant.insert(index);
+        dormancy_.kept.insert(index);
+        if (validator_) {
+            validator_->channel_dormant(index);
+        }
+        (void)packets_.write_unsent_bunches();
+    }
+}
+
+bool ReplicationSender::may_go_dormant(std::uint32_t index) const {
+    // Not pending: nothing is owed. Exact: nothing is lost or in flight, no delta and no large
+    // value either; and of an open channel there are no other bunches than those.
+    const SendingRepState& pair = pairs_[index];
+    const bool may_go = channel_state(pair) == ChannelState::Open && !pending_.test(index) &&
+                        is_exact(index) && !unmapped_.is_waiting(index);
+    REPLAYOUT_ASSERT(!may_go || bunch_count(pair) == 0);
+    return may_go;
+}
+
+void ReplicationSender::start_over(std::uint32_t index) {
+    SendingRepState& pair = pairs_[index];
+    const ObjectFacts& facts = objects_.at(index)->facts();
+    const LifetimeConditionSet was = passing_conditions(flags_of(index, facts));
+    set_channel_state(pair, ChannelState::OpenSent);
+    set_initial(pair, true);
+    // What is sent only at first may have changed since the object was opened the first time.
+    turn_on(index, passing_conditions(flags_of(index, facts)).without(was));
+}
+
+void ReplicationSender::remove_dormant(std::uint32_t index) {
+    extras_.erase(index);
+    deltas_.erase(index);
+    pending_.clear(index);
+    if (validator_) {
+        validator_->channel_closed(index);
+    }
+    const ObjectReplicator& replicator = *objects_.at(index);
+    const RemovedObject removed{replicator.guid(), replicator.layout_number()};
+    if (channel_state(pairs_[index]) == ChannelState::Closing) {
+        removed_.emplace(index, removed);  // the channel is not free yet
+    } else {
+        destroy_kept(index, removed);
+    }
+}
+
+void ReplicationSender::destroy_kept(std::uint32_t index, const RemovedObject& removed) {
+    pairs_[index] = SendingRepState();
+    queue_open(index, removed.guid, removed.layout_number);
+    queue_close(index, 2, ChannelCloseReason::Destroyed);
+}
+
+bool ReplicationSender::finish_dormant_close(std::uint32_t index) {
+    if (dormancy_.kept.test(index)) {
+        set_channel_state(pairs_[index], ChannelState::Closed);  // pending, if it was woken
+        ++stats_.channels_dormant;
+        return true;
+    }
+    const auto removed = removed_.find(index);
+    if (removed == removed_.end()) {
+        return false;
+    }
+    ++stats_.channels_dormant;
+    destroy_kept(index, removed->second);
+    removed_.erase(removed);
+    return true;
+}
+
+}  // namespace replayout

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+//
+// Dormancy of a server's objects: what the game says of each, once for all connections, and which
+// of them need not be compared. Nothing here walks objects x connections but words of bits.
+//
+// An object that is dormant for everybody stays as it was when it was last compared. Who joins then
+// is sent that, and not what the object became meanwhile: all clients show the same.
+#include "replication_server.h"
+
+#include <algorithm>
+
+namespace replayout {
+
+void ReplicationServer::set_due(std::uint32_t index) {
+    if (!dormancy_.dormant.test(index)) {
+        due_.set(index);
+    }
+}
+
+void ReplicationServer::set_dormancy(NetObjectId id, NetDormancy dormancy) {
+    REPLAYOUT_ASSERT(objects_.contains(id));
+    ObjectReplicator& replicator = *objects_.at(id.index);
+    const NetDormancy before = replicator.dormancy();
+    const bool is_refused = before == NetDormancy::Never && may_be_dormant(dormancy);
+    if (dormancy == before || is_refused) {
+        return;
+    }
+    replicator.set_dormancy(dormancy);
+    if (may_be_dormant(dormancy)) {
+        dormancy_.candidates.insert(id.index);
+    } else {
+        dormancy_.candidates.erase(id.index);
+    }
+    // What was kept from clients is to be shown to them.
+    apply_dormancy_to_all(id.index, before == NetDormancy::Initial);
+}
+
+void ReplicationServer::flush_dormancy(NetObjectId id) {
+    REPLAYOUT_ASSERT(objects_.contains(id));
+    ObjectReplicator& replicator = *objects_.at(id.index);
+    if (!may_be_dormant(replicator.dormancy())) {
+        return;
+    }
+    if (replicator.dormancy() == NetDormancy::Initial) {
+        replicator.set_dormancy(NetDormancy::DormantAll);
+    }
+    apply_dormancy_to_all(id.index, true);
+}
+
+void ReplicationServer::set_dormant_for(PeerId peer, NetObjectId id, bool is_dormant) {
+    REPLAYOUT_ASSERT(objects_.contains(id));
+    const auto found = clients_by_peer_.find(peer.value);
+    if (found == clients_by_peer_.end()) {
+        return;
+    }
+    Client& client = *found->second;
+    client.sender.ask_dormant(id.index, is_dormant);
+    if (objects_.at(id.index)->dormancy() != NetDormancy::DormantPartial) {
+        return;
+    }
+    if (is_dormant) {
+        apply_dormancy(client.sender, id.index);
+    } else {
+        wake_for(client, id.index);
+    }
+}
+
+bool ReplicationServer::is_dormant_for(PeerId peer, NetObjectId id) const {
+    REPLAYOUT_ASSERT(objects_.contains(id));
+    const auto found = clients_by_peer_.find(peer.value);
+    return found != clients_by_peer_.end() &&
+           found->second->connection.state() == ConnectionState::Joined &&
+           found->second->sender.dormancy().dormant.test(id.index);
+}
+
+void ReplicationServer::introduce_dormant(Client& client) {
+    for (std::uint32_t index = dormancy_.candidates.next(0); index != BitRow::no_bit;
+         index = dormancy_.candidates.next(index + 1)) {
+        apply_dormancy(client.sender, index);
+        if (objects_.at(index)->dormancy() == NetDormancy::DormantPartial) {
+            resume_compare(index);  // for this client it is awake, until it is said otherwise
+        }
+    }
+}
+
+void ReplicationServer::apply_dormancy(ReplicationSender& sender, std::uint32_t index) {
+    switch (objects_.at(index)->dormancy()) {
+        case NetDormancy::Never:
+        case NetDormancy::Awake:
+            sender.wake(index);
+            return;
+        case NetDormancy::DormantAll:
+            sender.become_dormant(index);
+            return;
+        case NetDormancy::DormantPartial:
+            if (sender.dormancy().asked.test(index)) {
+                sender.become_dormant(index);
+            } else {
+                sender.wake(index);
+            }
+            return;
+        case NetDormancy::Initial:
+            sender.withhold(index);
+            return;
+    }
+}
+
+void ReplicationServer::apply_dormancy_to_all(std::uint32_t index, bool wakes) {
+    for (Client* client : clients_) {
+        if (client->connection.state() == ConnectionState::Joined) {
+            if (wakes) {
+                client->sender.wake(index);
+            }
+            apply_dormancy(client->sender, index);
+        }
+    }
+    const NetDormancy dormancy = objects_.at(index)->dormancy();
+    const bool may_rest = dormancy_.dormant.test(index) || dormancy == NetDormancy::Initial;
+    if (may_be_dormant(dormancy) && may_rest && !wakes && is_dormant_for_all(index)) {
+        dormancy_.dormant.insert(index);
+        dormancy_.becoming.erase(index);
+        due_.clear(index);
+    } else {
+        resume_compare(index);
+    }
+}
+
+void ReplicationServer::wake_for(Client& client, std::uint32_t index) {
+    if (objects_.at(index)->dormancy() == NetDormancy::Initial) {
+        objects_.at(index)->set_dormancy(NetDormancy::DormantAll);
+        apply_dormancy_to_all(index, true);
+        return;
+    }
+    client.sender.wake(index);
+    apply_dormancy(client.sender, index);
+    resume_compare(index);
+}
+
+void ReplicationServer::resume_compare(std::uint32_t index) {
+    dormancy_.dormant.erase(index);
+    due_.set(index);
+    if (may_be_dormant(objects_.at(index)->dormancy())) {
+        dormancy_.becoming.insert(index);
+    } else {
+        dormancy_.becoming.erase(index);
+    }
+}
+
+bool ReplicationServer::is_dormant_for_all(std::uint32_t index) const {
+    return std::all_of(clients_.begin(), clients_.end(), [&](const Client* client) {
+        return client->connection.state() != ConnectionState::Joined ||
+               client->sender.dormancy().dormant.test(index);
+    });
+}
+
+void ReplicationServer::rest_dormant_objects() {
+    if (dormancy_.becoming.is_empty()) {
+        return;
+    }
+    BitRow& resting = dormancy_.scratch;
+    resting.clear_all();
+    resting.merge(dormancy_.becoming);
+    for (const Client* client : clients_) {
+        if (client->connection.state() == ConnectionState::Joined) {
+            resting.retain(client->sender.dormancy().dormant);
+        }
+    }
+    dormancy_.dormant.merge(resting);
+    dormancy_.becoming.remove(resting);
+    due_.remove(resting);
+}
+
+}  // namespace replayout
