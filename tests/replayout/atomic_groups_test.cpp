@@ -5,12 +5,15 @@
 #include <replayout/send_properties.h>
 
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "support/atomic_types.h"
 #include "support/block_receiver.h"
 #include "support/block_sender.h"
 #include "support/catch.h"
+#include "support/run_seed.h"
+#include "support/seeded_random.h"
 #include "support/test_layout.h"
 
 namespace replayout::test {
@@ -255,6 +258,68 @@ TEST_CASE("InFlightVersions: what is certain is older than all that is under way
     in_flight.resolved();
     state.delivered();
     CHECK(in_flight.held_version(state) == 9);
+}
+
+TEST_CASE("InFlightVersions: all up to the held version has arrived, whatever is lost",
+          "[replayout][atomic]") {
+    INFO("seed " << run_seed());
+    SeededRandom random(run_seed());
+    for (int game = 0; game < 200; ++game) {
+        InFlightVersions in_flight(std::pmr::get_default_resource());
+        SendingRepState state;
+        std::deque<SentVersions> records;
+        std::vector<bool> has_arrived{true};  // by version
+        const auto arrive = [&](VersionInterval interval) {
+            for (Version version = interval.after + 1; version <= interval.through; ++version) {
+                has_arrived[version] = true;
+            }
+        };
+        const auto resolve = [&](bool is_lost) {
+            in_flight.resolved();
+            if (is_lost) {
+                state.lose(records.front());
+            } else {
+                state.delivered();
+                arrive(records.front().sent);
+                arrive(records.front().lost);
+            }
+            records.pop_front();
+        };
+        const auto send = [&] {
+            const auto version = static_cast<Version>(has_arrived.size() - 1);
+            if (state.owes_any(version)) {
+                records.push_back(state.send(version));
+                in_flight.sent(records.back());
+            }
+        };
+        for (int step = 0; step < 60; ++step) {
+            if (random.percent(40)) {
+                has_arrived.resize(has_arrived.size() + random.between(1, 3));
+            }
+            if (random.percent(50)) {
+                send();
+            }
+            if (!records.empty() && random.percent(50)) {
+                resolve(random.percent(40));
+            }
+            const Version held = in_flight.held_version(state);
+            REQUIRE(held <= state.sent_version);
+            REQUIRE(held < has_arrived.size());
+            for (Version version = 0; version <= held; ++version) {
+                REQUIRE(has_arrived[version]);
+            }
+        }
+        // And it gets there.
+        send();
+        while (!records.empty()) {
+            resolve(false);
+        }
+        send();
+        while (!records.empty()) {
+            resolve(false);
+        }
+        REQUIRE(in_flight.held_version(state) == has_arrived.size() - 1);
+    }
 }
 
 }  // namespace replayout::test

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/owed_versions.h>
 
+#include <algorithm>
+
 #include "support/catch.h"
 
 namespace replayout {
@@ -80,6 +82,26 @@ TEST_CASE("RepRange: a hull holds whatever either holds", "[replayout][owed_vers
                         both.contains({handle}) && both.contains_element(element);
                     REQUIRE((!is_in_either || is_in_both));
                 }
+            }
+        }
+    }
+}
+
+TEST_CASE("RepRange: hulls keep the laws of a union", "[replayout][owed_versions]") {
+    const RepRange ranges[] = {
+        RepRange(),        handles(2, 5),          handles(5, no_end),    elements(3, 0, 4),
+        elements(3, 4, 9), elements(4, 2, no_end), elements(1, 0, no_end)};
+    for (const RepRange& left : ranges) {
+        CHECK(hull(left, left) == left);
+        for (const RepRange& right : ranges) {
+            const RepRange both = hull(left, right);
+            CHECK(hull(both, left) == both);
+            CHECK(hull(both, right) == both);
+            CHECK(both.element_end <= std::max(left.element_end, right.element_end));
+            for (const RepRange& third : ranges) {
+                const RepRange all = hull(both, third);
+                CHECK(hull(all, third) == all);
+                CHECK(hull(all, left) == all);
             }
         }
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <random>
+#include <vector>
 
 #include "support/catch.h"
 #include "support/run_seed.h"
@@ -48,6 +49,29 @@ TEST_CASE("VersionInterval: an empty one adds nothing to a hull, wherever it lie
     CHECK(hull({3, 5}, {}) == VersionInterval{3, 5});
     CHECK(hull({9, 9}, {3, 5}) == VersionInterval{3, 5});
     CHECK(hull({}, {}).is_empty());
+}
+
+TEST_CASE("VersionInterval: hulls keep the laws of a union", "[replayout][sending_rep_state]") {
+    constexpr Version end = 6;
+    std::vector<VersionInterval> intervals{{}};
+    for (Version after = 0; after < end; ++after) {
+        for (Version through = after + 1; through <= end; ++through) {
+            intervals.push_back({after, through});
+        }
+    }
+    for (const VersionInterval& left : intervals) {
+        CHECK(hull(left, left) == left);
+        for (const VersionInterval& right : intervals) {
+            CHECK(hull(left, right) == hull(right, left));
+            for (Version version = 0; version <= end + 1; ++version) {
+                const bool is_in_either = left.contains(version) || right.contains(version);
+                CHECK((!is_in_either || hull(left, right).contains(version)));
+            }
+            for (const VersionInterval& third : intervals) {
+                CHECK(hull(hull(left, right), third) == hull(left, hull(right, third)));
+            }
+        }
+    }
 }
 
 TEST_CASE("SendingRepState: a new one holds the archetype and owes all that ever changed",

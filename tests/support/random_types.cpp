@@ -9,6 +9,7 @@
 #include <replayout/reflection/math.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -64,7 +65,8 @@ template <typename T>
     if (property.kind == PropertyKind::Struct) {
         const Type& type = *property.struct_type;
         const auto members = type.properties();
-        return !type.traits().has_net_serializer && type.ops().destroy == nullptr &&
+        return !type.traits().has_net_serializer && !type.traits().has_net_delta_serializer &&
+               type.ops().destroy == nullptr &&
                std::all_of(members.begin(), members.end(), is_plain_value);
     }
     return is_plain(property.kind) || property.kind == PropertyKind::BitBool;
@@ -87,9 +89,10 @@ template <typename T>
 RandomTypes::RandomTypes(std::uint64_t seed, const RandomTypesSettings& settings)
     : random_(seed),
       variation_(settings.variation_seed),
-      push_(seed),
+      traits_(seed),
       settings_(settings),
-      net_serializer_structs_(add_net_serializer_structs(registry_)) {
+      net_serializer_structs_(add_net_serializer_structs(registry_)),
+      net_delta_struct_(add_net_delta_struct(registry_)) {
     for (std::uint32_t i = 0; i < settings_.class_count; ++i) {
         classes_.push_back(add_class());
     }
@@ -114,6 +117,7 @@ void RandomTypes::add_layout(const Type& type) {
     TreeEditLimits limits;
     limits.array_count_max = std::min(4u, settings_.limits.array_count_max);
     limits.property_bytes_max = 256;
+    limits.leaves_items_unmarked = false;  // a client would have them for ever
     TreeEditor editor(random_.bits(), limits, [] { return Reference(); });
     if (settings_.has_archetype_values && random_.percent(60)) {
         (void)editor.edit(*archetype, random_.between(1, 8));
@@ -128,10 +132,7 @@ void RandomTypes::add_layout(const Type& type) {
 std::unique_ptr<RawObject> RandomTypes::make_object(std::uint32_t index) const {
     const RawObject& archetype = *archetypes_.at(index);
     auto object = std::make_unique<RawObject>(archetype.type());
-    for_each_slot(archetype.type(), 0, [&](const Property& property, std::uint32_t offset) {
-        write_value(property, object->memory() + offset,
-                    read_value(property, archetype.memory() + offset));
-    });
+    object->assign(archetype);
     return object;
 }
 
@@ -158,10 +159,37 @@ const Type* RandomTypes::add_class() {
                           plain_property(version_name, PropertyKind::UInt32));
     }
     for (Property& property : properties) {
-        property.is_push_based =
-            property.is_replicated && push_.percent(settings_.push_based_percent);
+        set_traits(property);
     }
     return add_type(TypeKind::Class, name, base, std::move(properties));
+}
+
+void RandomTypes::set_traits(Property& property) {
+    constexpr LifetimeCondition conditions[] = {
+        LifetimeCondition::InitialOnly, LifetimeCondition::OwnerOnly, LifetimeCondition::SkipOwner,
+        LifetimeCondition::Custom};
+    if (!property.is_replicated) {
+        return;
+    }
+    property.is_push_based = traits_.percent(settings_.push_based_percent);
+    if (settings_.condition_percent > 0 && traits_.percent(settings_.condition_percent)) {
+        property.condition = traits_.pick(conditions);
+    }
+}
+
+ReceiveHooks RandomTypes::make_hooks(const std::string& type_name) {
+    ReceiveHooks hooks;
+    using Hook = HookEvent::Hook;
+    for (const auto& [hook, member] :
+         {std::pair(Hook::PreNetReceive, &ReceiveHooks::pre_net_receive),
+          std::pair(Hook::PostNetReceive, &ReceiveHooks::post_net_receive),
+          std::pair(Hook::PostRepNotifies, &ReceiveHooks::post_rep_notifies)}) {
+        if (traits_.percent(50)) {
+            hook_points_.push_back({this, type_name, hook});
+            hooks.*member = {call_hook, &hook_points_.back()};
+        }
+    }
+    return hooks;
 }
 
 const Type* RandomTypes::add_struct(std::uint32_t depth) {
@@ -173,12 +201,44 @@ const Type* RandomTypes::add_struct(std::uint32_t depth) {
     return type;
 }
 
+const Type* RandomTypes::add_keyed_struct(std::uint32_t key_size, bool is_item,
+                                          std::uint32_t& key_offset) {
+    std::vector<Property> properties = make_properties(random_.between(1, 4), 1);
+    const std::string key_name = "key" + std::to_string(name_count_++);
+    if (!is_item) {
+        Property key = enum_property(key_name, key_size);
+        key.is_replicated = random_.percent(80);
+        const auto place = random_.below(static_cast<std::uint32_t>(properties.size()) + 1);
+        properties.insert(properties.begin() + place, std::move(key));
+    }
+    const std::string name = "Struct" + std::to_string(name_count_++);
+    const Type* type =
+        add_type(TypeKind::Struct, name, pick_type(structs_, 1), std::move(properties), is_item);
+    key_offset = is_item ? std::uint32_t{offsetof(ItemHeader, replication_id)}
+                         : type->find_property(key_name)->offset;
+    return type;
+}
+
+const Type* RandomTypes::add_struct_of_keyed() {
+    std::vector<Property> properties = make_properties(random_.between(1, 3), 1);
+    for (std::uint32_t i = random_.between(1, 2); i > 0; --i) {
+        Property property = make_keyed_property(false);
+        property.name = "p" + std::to_string(name_count_++);
+        const auto place = random_.below(static_cast<std::uint32_t>(properties.size()) + 1);
+        properties.insert(properties.begin() + place, std::move(property));
+    }
+    return add_type(TypeKind::Struct, "Struct" + std::to_string(name_count_++), nullptr,
+                    std::move(properties));
+}
+
 const Type* RandomTypes::add_type(TypeKind kind, const std::string& name, const Type* base,
-                                  std::vector<Property> properties) {
-    const bool has_header = kind == TypeKind::Struct &&
-                            !(std::all_of(properties.begin(), properties.end(), is_plain_value) &&
-                              (base == nullptr || base->ops().destroy == nullptr));
+                                  std::vector<Property> properties, bool is_item) {
+    const bool has_header =
+        is_item || (kind == TypeKind::Struct &&
+                    !(std::all_of(properties.begin(), properties.end(), is_plain_value) &&
+                      (base == nullptr || base->ops().destroy == nullptr)));
     std::uint32_t size = has_header ? struct_header_bytes : 0;
+    size = is_item ? std::uint32_t{sizeof(ItemHeader)} : size;
     std::uint32_t alignment = has_header ? std::uint32_t{alignof(const Type*)} : 1;
     std::uint32_t base_offset = 0;
     if (base != nullptr) {
@@ -203,15 +263,24 @@ const Type* RandomTypes::add_type(TypeKind kind, const std::string& name, const 
         builder.base(*base, base_offset);
     }
     if (has_header) {
-        builder.ops(headed_struct_ops(size, alignment));
+        builder.ops(is_item ? headed_item_ops(size, alignment)
+                            : headed_struct_ops(size, alignment));
     }
     if (kind == TypeKind::Struct) {
         StructTraits traits;
-        traits.is_atomic = random_.percent(25);
+        // What has a delta cannot be, see RepLayout.
+        traits.is_atomic =
+            random_.percent(25) &&
+            std::none_of(properties.begin(), properties.end(), [this](const Property& property) {
+                return property.struct_type == net_delta_struct_;
+            });
         builder.traits(traits);
     }
     for (Property& property : properties) {
         builder.property(std::move(property));
+    }
+    if (kind == TypeKind::Class) {
+        builder.hooks(make_hooks(name));
     }
     return value_of(builder.build());
 }
@@ -219,7 +288,9 @@ const Type* RandomTypes::add_type(TypeKind kind, const std::string& name, const 
 std::vector<Property> RandomTypes::make_properties(std::uint32_t count, std::uint32_t depth) {
     std::vector<Property> properties;
     for (std::uint32_t i = 0; i < count; ++i) {
-        Property property = make_property(depth);
+        const bool is_keyed =
+            depth == 0 && settings_.keyed_percent > 0 && random_.percent(settings_.keyed_percent);
+        Property property = is_keyed ? make_keyed_property(true) : make_property(depth);
         property.name = "p" + std::to_string(name_count_++);
         property.array_dim = random_.percent(depth == 0 ? 12 : 5) ? random_.between(2, 4) : 1;
         property.array_dim = property.kind == PropertyKind::BitBool ? 1 : property.array_dim;
@@ -351,6 +422,32 @@ Property RandomTypes::make_array_property(std::uint32_t depth) {
     return array_property("", std::move(element), RawArray::array_ops(), RawArray::type_ops());
 }
 
+Property RandomTypes::make_keyed_property(bool may_be_struct) {
+    const std::uint32_t draw = random_.below(may_be_struct ? 10 : 8);
+    if (draw < 4) {
+        return make_keyed_array(false);
+    }
+    if (draw < 7) {
+        return make_keyed_array(true);
+    }
+    return struct_property("", draw == 7 ? *net_delta_struct_ : *add_struct_of_keyed());
+}
+
+Property RandomTypes::make_keyed_array(bool is_fast) {
+    constexpr std::uint32_t sizes[] = {1, 2, 4, 8};
+    ArrayKey key;
+    key.size = is_fast ? 4 : random_.pick(sizes);
+    key.order = random_.percent(is_fast ? 30 : 60) ? ArrayOrder::Kept : ArrayOrder::Free;
+    if (is_fast) {
+        key.fast = RawArray::fast_array_ops();
+    }
+    const Type* element = add_keyed_struct(key.size, is_fast, key.offset);
+    Property property = array_property("", struct_property("", *element), RawArray::array_ops(),
+                                       RawArray::type_ops());
+    property.array_key = key;
+    return property;
+}
+
 void RandomTypes::add_notify(Property& property, const std::string& type_name) {
     // A previous value is kept through the property's own operations, so there must be some.
     const bool can_be_kept = is_plain(property.kind) || property.kind == PropertyKind::BitBool ||
@@ -360,6 +457,13 @@ void RandomTypes::add_notify(Property& property, const std::string& type_name) {
     if (can_be_kept && random_.percent(30)) {
         notify_points_.push_back({this, type_name, property.name});
         property.notify = {call_notify, &notify_points_.back()};
+    }
+}
+
+void RandomTypes::call_hook(void*, void* context) {
+    const auto& point = *static_cast<const HookPoint*>(context);
+    if (point.types->hook_handler_) {
+        point.types->hook_handler_({*point.types->registry_.find(point.type_name), point.hook});
     }
 }
 

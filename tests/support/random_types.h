@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Random classes through the dynamic door: any number of properties of every kind, structs and
-// arrays nested in each other, bases, C arrays, members that are not replicated, notifies. A seed
+// arrays nested in each other, bases, C arrays, members that are not replicated, notifies, keyed
+// and fast arrays, custom deltas, atomic structs. A seed
 // gives the same classes each time, so two ends can each make their own.
 #pragma once
 
@@ -35,6 +36,12 @@ struct RandomTypesSettings {
     bool has_archetype_values = true;
     /// Of the replicated properties of a class, out of 100, how many are push based.
     std::uint32_t push_based_percent = 0;
+    /// Of the properties of a class, out of 100, how many are keyed arrays, fast arrays, structs
+    /// with a NetDeltaSerializer, or structs that have some of these.
+    std::uint32_t keyed_percent = 0;
+    /// Of the properties of a class, out of 100, how many have a condition: InitialOnly, OwnerOnly,
+    /// SkipOwner or Custom.
+    std::uint32_t condition_percent = 0;
 };
 
 /// A RepNotify that ran. `object` and `previous` as NotifyFunction has them.
@@ -43,6 +50,14 @@ struct NotifyEvent {
     const Property& property;
     const void* object;
     const void* previous;
+};
+
+/// A hook that ran.
+struct HookEvent {
+    enum class Hook : std::uint8_t { PreNetReceive, PostNetReceive, PostRepNotifies };
+
+    const Type& declaring_type;
+    Hook hook;
 };
 
 class RandomTypes {
@@ -69,6 +84,10 @@ class RandomTypes {
     void set_notify_handler(std::function<void(const NotifyEvent&)> handler) {
         notify_handler_ = std::move(handler);
     }
+    /// Is told of every hook. May be empty.
+    void set_hook_handler(std::function<void(const HookEvent&)> handler) {
+        hook_handler_ = std::move(handler);
+    }
 
   private:
     /// What stands behind NotifyFunction::context.
@@ -77,11 +96,22 @@ class RandomTypes {
         std::string type_name;
         std::string property_name;
     };
+    /// What stands behind ReceiveHook::context.
+    struct HookPoint {
+        RandomTypes* types = nullptr;
+        std::string type_name;
+        HookEvent::Hook hook = HookEvent::Hook::PreNetReceive;
+    };
 
     [[nodiscard]] const Type* add_class();
     [[nodiscard]] const Type* add_struct(std::uint32_t depth);
+    /// What elements of a keyed array are; `key_offset` becomes where the key is. Items of a fast
+    /// array have theirs in the header.
+    [[nodiscard]] const Type* add_keyed_struct(std::uint32_t key_size, bool is_item,
+                                               std::uint32_t& key_offset);
+    [[nodiscard]] const Type* add_struct_of_keyed();
     [[nodiscard]] const Type* add_type(TypeKind kind, const std::string& name, const Type* base,
-                                       std::vector<Property> properties);
+                                       std::vector<Property> properties, bool is_item = false);
     /// One of `candidates` that does not nest too deep where `depth` is used up already, or null.
     [[nodiscard]] const Type* pick_type(const std::vector<const Type*>& candidates,
                                         std::uint32_t depth);
@@ -93,18 +123,28 @@ class RandomTypes {
     [[nodiscard]] Quantisation make_quantisation(const Property& property);
     [[nodiscard]] Property make_struct_property(std::uint32_t depth);
     [[nodiscard]] Property make_array_property(std::uint32_t depth);
+    /// One of those that keyed_percent counts.
+    [[nodiscard]] Property make_keyed_property(bool may_be_struct);
+    [[nodiscard]] Property make_keyed_array(bool is_fast);
     void add_notify(Property& property, const std::string& type_name);
+    [[nodiscard]] ReceiveHooks make_hooks(const std::string& type_name);
+    /// Draws what a property of a class is beside its value.
+    void set_traits(Property& property);
     void add_layout(const Type& type);
+    static void call_hook(void* object, void* context);
     static void call_notify(void* object, const void* previous, void* context);
 
     SeededRandom random_;
     SeededRandom variation_;
-    SeededRandom push_;
+    SeededRandom traits_;
     RandomTypesSettings settings_;
     std::deque<NotifyPoint> notify_points_;  // referred to by address
+    std::deque<HookPoint> hook_points_;      // likewise
     std::function<void(const NotifyEvent&)> notify_handler_;
+    std::function<void(const HookEvent&)> hook_handler_;
     TypeRegistry registry_;
     std::array<const Type*, 4> net_serializer_structs_{};
+    const Type* net_delta_struct_ = nullptr;
     std::vector<const Type*> classes_;
     std::vector<const Type*> structs_;
     std::vector<std::unique_ptr<RawObject>> archetypes_;

@@ -2,6 +2,7 @@
 #include "support/reference_replicator.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace replayout::test {
 
@@ -32,6 +33,32 @@ namespace {
     return difference + ": ought to be " + to_string(owed) + ", is " + to_string(shown);
 }
 
+/// What `shown` leaves open becomes what is owed, where it names nothing that is in `objects`.
+void fill_unknown(Value& shown, const Value& owed, const std::set<std::uint64_t>& objects) {
+    if (shown.content.index() != owed.content.index()) {
+        return;
+    }
+    if (auto* reference = std::get_if<Reference>(&shown.content)) {
+        const std::uint64_t id = std::get<Reference>(owed.content).id;
+        const bool may_be_null = !objects.contains(id);
+        if (reference->id == Reference::unknown_id) {
+            reference->id = may_be_null ? id : 0;
+        }
+        return;
+    }
+    const auto fill_parts = [&]<typename Parts>(Parts& parts) {
+        const auto& owed_parts = std::get<Parts>(owed.content).parts;
+        for (std::size_t i = 0; i < std::min(parts.parts.size(), owed_parts.size()); ++i) {
+            fill_unknown(parts.parts[i], owed_parts[i], objects);
+        }
+    };
+    if (auto* record = std::get_if<Record>(&shown.content)) {
+        fill_parts(*record);
+    } else if (auto* list = std::get_if<List>(&shown.content)) {
+        fill_parts(*list);
+    }
+}
+
 }  // namespace
 
 void ReferenceReplicator::add_object(ObjectId id, const Type& type, const Value& archetype) {
@@ -60,8 +87,17 @@ void ReferenceReplicator::set_state(ObjectId id, const Value& state) {
 }
 
 void ReferenceReplicator::note_values(ObjectRecord& record, const Value& state) {
+    Paths gone = std::exchange(record.present, {});
     for_each_leaf(*record.type, state, [&](const Leaf& leaf) {
         LeafHistory& history = record.leaves[leaf.path];
+        if (leaf.is_presence) {
+            gone.erase(leaf.path);
+            record.present.insert(leaf.path);
+            record.elements.insert(leaf.path);
+        }
+        if (leaf.is_presence && history.values.empty() && !record.is_new) {
+            history.values.push_back(0);
+        }
         if (history.values.empty()) {
             history.is_in_array = leaf.is_in_array;
             history.new_element_value = leaf.is_in_array ? new_element_value(*leaf.property) : 0;
@@ -70,6 +106,10 @@ void ReferenceReplicator::note_values(ObjectRecord& record, const Value& state) 
             history.values.push_back(leaf.value);
         }
     });
+    for (const std::uint64_t path : gone) {
+        record.leaves[path].values.push_back(0);
+    }
+    record.is_new = false;
 }
 
 void ReferenceReplicator::add_client(ClientId client_id, const std::string& refused_type) {
@@ -119,7 +159,14 @@ std::string ReferenceReplicator::observe_object(Client& client, const ClientView
     shown.round = client.round;
     ObjectRecord& record = found->second;
     std::string problem;
+    std::vector<std::uint64_t> present;
     for_each_leaf(*record.type, object.state, [&](const Leaf& leaf) {
+        if (has_unknown(*leaf.state) && !leaf.is_presence) {
+            return;
+        }
+        if (leaf.is_presence) {
+            present.push_back(leaf.path);
+        }
         const auto history = record.leaves.find(leaf.path);
         const bool is_known = history != record.leaves.end();
         if (is_known && advance(history->second, leaf.value, shown.positions[leaf.path])) {
@@ -135,7 +182,28 @@ std::string ReferenceReplicator::observe_object(Client& client, const ClientView
                       ": " + to_string(object.state);
         }
     });
+    if (problem.empty()) {
+        problem = observe_elements(record, present, shown);
+        problem = problem.empty() ? problem : name + problem + ": " + to_string(object.state);
+    }
     return problem;
+}
+
+std::string ReferenceReplicator::observe_elements(const ObjectRecord& record,
+                                                  const std::vector<std::uint64_t>& present,
+                                                  ShownObject& shown) {
+    const Paths paths(present.begin(), present.end());
+    if (paths.size() != present.size()) {
+        return " has two elements of one key";
+    }
+    for (const std::uint64_t path : record.elements) {
+        const std::uint64_t value = paths.contains(path) ? 1 : 0;
+        if (!advance(record.leaves.at(path), value, shown.positions[path])) {
+            return value == 1 ? " has an element that was removed before"
+                              : " lacks an element that was there before";
+        }
+    }
+    return {};
 }
 
 bool ReferenceReplicator::advance(const LeafHistory& history, std::uint64_t value,
@@ -160,14 +228,20 @@ std::string ReferenceReplicator::compare(ClientId client_id, const ClientView& v
     if (!problems.empty()) {
         return problems.front();
     }
+    std::set<std::uint64_t> ids;
+    for (const ClientView::Object& object : objects) {
+        ids.insert(object.id.value);
+    }
     for (const ClientView::Object& object : objects) {
         const auto owed = client.owed.find(object.id);
         if (owed == client.owed.end()) {
             return name_of(object.id, object.type_name) + " is one too many";
         }
-        if (!(owed->second == object.state)) {
+        Value state = object.state;
+        fill_unknown(state, owed->second, ids);
+        if (!(owed->second == state)) {
             return name_of(object.id, object.type_name) + ", " +
-                   first_difference(*objects_.at(object.id).type, owed->second, object.state);
+                   first_difference(*objects_.at(object.id).type, owed->second, state);
         }
     }
     for (const auto& entry : client.owed) {

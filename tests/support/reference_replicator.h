@@ -11,6 +11,8 @@
 //
 // One value is nobody's: an element of an array may show what a new element holds, because the
 // count can arrive before the element does (a large array goes in parts, and a part can be lost).
+// An element of a keyed array never does, and is there or not as it was at the server. An atomic
+// struct is a value like any other: all of it was the server's at one time.
 #pragma once
 
 #include "support/value_tree.h"
@@ -19,6 +21,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -82,11 +85,15 @@ class ReferenceReplicator {
         std::uint64_t new_element_value = 0;
         bool is_in_array = false;
     };
+    using Paths = std::set<std::uint64_t>;
     struct ObjectRecord {
         const Type* type = nullptr;
         bool is_alive = true;
+        bool is_new = true;  ///< and as the archetype
         Value state;
         std::unordered_map<std::uint64_t, LeafHistory> leaves;  // by path
+        Paths elements;                                         ///< of keyed arrays, ever
+        Paths present;                                          ///< of these, now
     };
     struct ShownObject {
         bool is_gone = false;
@@ -102,6 +109,10 @@ class ReferenceReplicator {
 
     void note_values(ObjectRecord& record, const Value& state);
     [[nodiscard]] std::string observe_object(Client& client, const ClientView::Object& object);
+    /// The elements of keyed arrays that a client shows, and those that it does not.
+    [[nodiscard]] static std::string observe_elements(const ObjectRecord& record,
+                                                      const std::vector<std::uint64_t>& present,
+                                                      ShownObject& shown);
     [[nodiscard]] static bool advance(const LeafHistory& history, std::uint64_t value,
                                       std::uint32_t& position);
 

@@ -41,11 +41,15 @@ namespace {
     return net;
 }
 
+/// What a keyed array may take beside its elements: of each key that was removed.
+constexpr std::uint32_t deletion_bytes_max = 256 * 10;
+
 /// Limits as small as what honest peers send allows.
 void tighten_limits(SessionSettings& settings) {
     settings.net.connections_max = settings.client_count;
     settings.net.channels_max = settings.live_max;
-    settings.net.bunch_bytes_max = std::max(settings.edits.property_bytes_max, 1'200u);
+    settings.net.bunch_bytes_max =
+        std::max(settings.edits.property_bytes_max, 1'200u) + deletion_bytes_max;
     settings.net.reliable_waiting_bytes_max = 256 * 1024;
     settings.types.limits.array_count_max = settings.edits.array_count_max;
     settings.types.limits.string_bytes_max = settings.edits.string_bytes_max;
@@ -69,6 +73,7 @@ void apply_theme(SessionTheme theme, SeededRandom& random, SessionSettings& sett
             settings.types.class_count = random.between(1, 2);
             settings.types.property_count_max = random.between(200, 700);
             settings.types.depth_max = random.below(3);
+            settings.types.keyed_percent = random.below(4);
             settings.edits_max = random.between(5, 60);
             settings.live_max = random.between(2, 4);
             settings.tick_count = random.between(50, 90);
@@ -114,6 +119,8 @@ SessionSettings SessionSettings::draw(SessionTheme theme, std::uint64_t seed) {
     settings.types.property_count_max = random.pick(property_counts);
     constexpr std::uint32_t push_percents[] = {0, 0, 30, 100};
     settings.types.push_based_percent = random.pick(push_percents);
+    constexpr std::uint32_t keyed_percents[] = {0, 10, 40};
+    settings.types.keyed_percent = random.pick(keyed_percents);
     settings.edits.large_percent = random.percent(30) ? random.between(1, 10) : 0;
     settings.edits.array_count_max = random.between(3, 80);
     settings.net = draw_net_config(random);
@@ -136,7 +143,8 @@ std::string to_string(const SessionSettings& settings) {
     text << settings.client_count << " clients, " << settings.tick_count << " ticks, sharing "
          << (settings.is_sharing ? "on" : "off") << ", " << settings.types.class_count
          << " classes of up to " << settings.types.property_count_max << " properties, of which "
-         << settings.types.push_based_percent << " % are push based, " << settings.live_max
+         << settings.types.push_based_percent << " % are push based and "
+         << settings.types.keyed_percent << " % keyed, " << settings.live_max
          << " objects, packets of " << settings.net.packet_bytes_max << " bytes, dormancy "
          << settings.dormant_percent << " %; to clients: " << to_string(settings.to_client)
          << "; to the server: " << to_string(settings.to_server);

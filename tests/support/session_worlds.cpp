@@ -141,6 +141,9 @@ void ClientWorld::check_unreferenced(ObjectHandle object) {
 
 Reference DriverView::name_reference(ObjectHandle owner, ObjectHandle held, const HandlePath& path,
                                      std::vector<std::string>& problems) const {
+    if (is_in_keyed_array(path)) {
+        return name_keyed_reference(held, problems);
+    }
     RepPath rep_path;
     std::copy(path.begin(), path.end(), rep_path.handles.begin());
     const NetGUID guid = client_.find_reference(owner, rep_path);
@@ -153,6 +156,17 @@ Reference DriverView::name_reference(ObjectHandle owner, ObjectHandle held, cons
         problems.push_back("a reference holds a dead object");
     }
     return {server_.guids().find_named(guid).value};
+}
+
+Reference DriverView::name_keyed_reference(ObjectHandle held,
+                                           std::vector<std::string>& problems) const {
+    if (held.is_null()) {
+        return {Reference::unknown_id};
+    }
+    if (!world_.objects().contains(held.value)) {
+        problems.push_back("a reference in a keyed array holds a dead object");
+    }
+    return {server_.guids().find_named(client_.guids().find_guid(held)).value};
 }
 
 std::vector<ClientView::Object> DriverView::objects(std::vector<std::string>& problems) const {

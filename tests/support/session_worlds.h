@@ -84,6 +84,9 @@ class DriverView final : public ClientView {
     [[nodiscard]] Reference name_reference(ObjectHandle owner, ObjectHandle held,
                                            const HandlePath& path,
                                            std::vector<std::string>& problems) const;
+    /// The receiver has handles of its own there, so of a null it is not known what it names.
+    [[nodiscard]] Reference name_keyed_reference(ObjectHandle held,
+                                                 std::vector<std::string>& problems) const;
 
     const NetDriver& server_;
     const NetDriver& client_;

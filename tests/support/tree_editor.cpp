@@ -25,13 +25,11 @@ struct Slot {
     return slots;
 }
 
-[[nodiscard]] std::vector<const Property*> replicated_members(const Type& type) {
+[[nodiscard]] std::vector<const Property*> replicated_members(const Type& type,
+                                                              const ArrayKey* key) {
     std::vector<const Property*> members;
-    for_each_slot(type, 0, [&](const Property& property, std::uint32_t) {
-        if (property.is_replicated) {
-            members.push_back(&property);
-        }
-    });
+    for_each_member(type, key,
+                    [&](const Property& property, std::uint32_t) { members.push_back(&property); });
     return members;
 }
 
@@ -101,6 +99,8 @@ void TreeEditor::change(const Property& property, Value& value, std::uint32_t co
         *reference = pick_reference_();
     } else if (property.kind == PropertyKind::Optional) {
         change_optional(*property.element, std::get<List>(value.content).parts, count_max);
+    } else if (property.array_key) {
+        change_keyed_list(property, std::get<List>(value.content).parts, count_max);
     } else if (auto* list = std::get_if<List>(&value.content)) {
         change_list(*property.element, list->parts, count_max);
     } else if (auto* record = std::get_if<Record>(&value.content)) {
@@ -222,11 +222,111 @@ void TreeEditor::change_quantised(const Property& property, Value& value) {
 }
 
 void TreeEditor::change_members(const Type& type, std::vector<Value>& parts,
-                                std::uint32_t count_max) {
-    const std::vector<const Property*> members = replicated_members(type);
-    for (std::uint32_t i = random_.between(1, 2); i > 0 && !parts.empty(); --i) {
-        const auto index = random_.below(static_cast<std::uint32_t>(parts.size()));
-        change(*members.at(index), parts[index], count_max);
+                                std::uint32_t count_max, const ArrayKey* key) {
+    const std::vector<const Property*> members = replicated_members(type, key);
+    const std::uint32_t first = key != nullptr ? 1 : 0;
+    for (std::uint32_t i = random_.between(1, 2); i > 0 && !members.empty(); --i) {
+        const auto index = random_.below(static_cast<std::uint32_t>(members.size()));
+        change(*members[index], parts.at(first + index), count_max);
+    }
+}
+
+std::uint64_t TreeEditor::draw_key(const ArrayKey& key) {
+    if (key.fast.has_marks() && limits_.leaves_items_unmarked && random_.percent(4)) {
+        return ArrayKey::unassigned;
+    }
+    // Few, so that keys come back.
+    constexpr std::uint32_t counts[] = {12, 60, 250};
+    const std::uint64_t bits =
+        random_.percent(90) ? random_.below(random_.pick(counts)) : random_.bits();
+    return key.size == 8 ? bits : bits & ((std::uint64_t{1} << (key.size * 8)) - 1);
+}
+
+void TreeEditor::insert_keyed(const Property& array, std::vector<Value>& parts, std::uint32_t count,
+                              std::uint32_t count_max) {
+    const ArrayKey& key = array.array_key;
+    const std::uint32_t where = random_.below(3);
+    for (std::uint32_t i = 0; i < count && parts.size() < count_max; ++i) {
+        const std::uint64_t drawn = draw_key(key);
+        const bool is_id = !key.fast.has_marks() || drawn != ArrayKey::unassigned;
+        if (is_id && std::any_of(parts.begin(), parts.end(),
+                                 [drawn](const Value& part) { return key_of(part) == drawn; })) {
+            continue;
+        }
+        Value element = new_keyed_element(array, drawn);
+        if (random_.percent(80)) {
+            change_members(*array.element->struct_type, std::get<Record>(element.content).parts,
+                           std::min(count_max, nested_count_max), &key);
+        }
+        const auto part_count = static_cast<std::uint32_t>(parts.size());
+        const std::uint32_t places[] = {0, part_count, random_.below(part_count + 1)};
+        parts.insert(parts.begin() + places[where], std::move(element));
+    }
+}
+
+void TreeEditor::move_keyed(std::vector<Value>& parts) {
+    const auto count = static_cast<std::uint32_t>(parts.size());
+    const auto first = parts.begin() + random_.below(count);
+    const auto second = parts.begin() + random_.below(count);
+    const auto [begin, end] = std::minmax(first, second);
+    switch (random_.below(4)) {
+        case 0:
+            std::swap(*first, *second);
+            break;
+        case 1:  // one of them to the front
+            std::rotate(begin, end, end + 1);
+            break;
+        case 2:
+            std::reverse(begin, end);
+            break;
+        default:
+            std::stable_sort(begin, end, [](const Value& left, const Value& right) {
+                return key_of(left) < key_of(right);
+            });
+            break;
+    }
+}
+
+void TreeEditor::change_keyed_list(const Property& array, std::vector<Value>& parts,
+                                   std::uint32_t count_max) {
+    const auto count = static_cast<std::uint32_t>(parts.size());
+    if (count == 0 || random_.percent(20)) {
+        const bool is_large = random_.percent(limits_.large_percent);
+        insert_keyed(array, parts, is_large ? count_max : random_.between(1, 5), count_max);
+        return;
+    }
+    switch (random_.below(10)) {
+        case 0:
+            parts.clear();
+            break;
+        case 1:
+            parts.erase(parts.begin(), parts.begin() + random_.below(count));
+            break;
+        case 2:  // gone, and some of it there again within a tick
+            parts.clear();
+            insert_keyed(array, parts, random_.between(1, count), count_max);
+            break;
+        case 3:
+            insert_keyed(array, parts, 1, count_max);
+            break;
+        case 4:
+            parts.erase(parts.begin() + random_.below(count));
+            break;
+        case 5:
+        case 6:
+            move_keyed(parts);
+            break;
+        case 7:  // another one in its place
+            parts.erase(parts.begin() + random_.below(count));
+            insert_keyed(array, parts, 1, count_max);
+            break;
+        default:
+            for (std::uint32_t i = random_.between(1, 3); i > 0; --i) {
+                change_members(*array.element->struct_type,
+                               std::get<Record>(parts[random_.below(count)].content).parts,
+                               std::min(count_max, nested_count_max), &array.array_key);
+            }
+            break;
     }
 }
 

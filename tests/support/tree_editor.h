@@ -23,6 +23,8 @@ struct TreeEditLimits {
     std::uint32_t property_bytes_max = 4'000;
     /// Out of 100 edits of texts and arrays, how many go for the limits.
     std::uint32_t large_percent = 0;
+    /// Now and then an item of a fast array is not marked, so that it has no id and is not sent.
+    bool leaves_items_unmarked = true;
 };
 
 /// What a property held before an edit.
@@ -55,8 +57,18 @@ class TreeEditor {
     /// anything.
     void change_quantised(const Property& property, Value& value);
     [[nodiscard]] double draw_number(double previous);
-    void change_members(const Type& type, std::vector<Value>& parts, std::uint32_t count_max);
+    /// `key`: the parts are those of a keyed element.
+    void change_members(const Type& type, std::vector<Value>& parts, std::uint32_t count_max,
+                        const ArrayKey* key = nullptr);
     void change_list(const Property& element, std::vector<Value>& parts, std::uint32_t count_max);
+    void change_keyed_list(const Property& array, std::vector<Value>& parts,
+                           std::uint32_t count_max);
+    /// Inserts elements of keys that are not there, in front, behind or between.
+    void insert_keyed(const Property& array, std::vector<Value>& parts, std::uint32_t count,
+                      std::uint32_t count_max);
+    /// Brings some elements to other places.
+    void move_keyed(std::vector<Value>& parts);
+    [[nodiscard]] std::uint64_t draw_key(const ArrayKey& key);
     void change_optional(const Property& element, std::vector<Value>& parts,
                          std::uint32_t count_max);
     void append(const Property& element, std::vector<Value>& parts, std::uint32_t count,

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "support/value_tree.h"
 
+#include "support/raw_object.h"
+
 #include <replayout/quantise.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <map>
 #include <new>
 #include <string_view>
 
@@ -50,9 +54,16 @@ Overloaded(Functions...) -> Overloaded<Functions...>;
     return bits;
 }
 
-[[nodiscard]] bool is_atomic(const Type& type) noexcept {
-    return type.traits().has_net_serializer;
+[[nodiscard]] bool is_one_value(const Type& type) noexcept {
+    return type.traits().has_net_serializer || type.traits().has_net_delta_serializer;
 }
+
+[[nodiscard]] bool is_keyed(const Property& property) noexcept {
+    return property.kind == PropertyKind::DynamicArray && static_cast<bool>(property.array_key);
+}
+
+/// Where a path is in a keyed array it counts from here.
+constexpr std::uint32_t keyed_path_begin = 0x8000'0000u;
 
 [[nodiscard]] std::uint32_t float_count(PropertyKind kind) noexcept {
     switch (kind) {
@@ -73,18 +84,17 @@ class Reader {
   public:
     Reader(const NameReference& name, Precision precision) : name_(name), precision_(precision) {}
 
-    [[nodiscard]] std::vector<Value> read_members(const Type& type, const std::byte* memory) {
+    [[nodiscard]] std::vector<Value> read_members(const Type& type, const std::byte* memory,
+                                                  const ArrayKey* key = nullptr) {
         std::vector<Value> parts;
-        for_each_slot(type, 0, [&](const Property& property, std::uint32_t offset) {
-            if (property.is_replicated) {
-                parts.push_back(read(property, memory + offset));
-            }
+        for_each_member(type, key, [&](const Property& property, std::uint32_t offset) {
+            parts.push_back(read(property, memory + offset));
         });
         return parts;
     }
 
     [[nodiscard]] Value read(const Property& property, const std::byte* memory) {
-        if (property.kind == PropertyKind::Struct && !is_atomic(*property.struct_type)) {
+        if (property.kind == PropertyKind::Struct && !is_one_value(*property.struct_type)) {
             return Record{read_members(*property.struct_type, memory)};
         }
         ++path_.back();
@@ -133,7 +143,37 @@ class Reader {
         return atom;
     }
 
+    [[nodiscard]] Value read_keyed_array(const Property& property, const std::byte* memory) {
+        List list;
+        const ArrayKey& key = property.array_key;
+        const std::size_t count = property.array.count(memory);
+        const auto* elements = static_cast<const std::byte*>(property.array.data(memory));
+        path_.push_back(keyed_path_begin);
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::byte* element = elements + i * property.element->size;
+            Record record;
+            record.parts.emplace_back(Bits{load_bits(element + key.offset, key.size)});
+            for (Value& member : read_members(*property.element->struct_type, element, &key)) {
+                record.parts.push_back(std::move(member));
+            }
+            const bool is_sent = !key.fast.has_marks() || key_of(record) != ArrayKey::unassigned;
+            if (is_sent || precision_ == Precision::Memory) {
+                list.parts.emplace_back(std::move(record));
+            }
+        }
+        path_.pop_back();
+        if (key.order == ArrayOrder::Free && precision_ == Precision::Integers) {
+            std::stable_sort(
+                list.parts.begin(), list.parts.end(),
+                [](const Value& left, const Value& right) { return key_of(left) < key_of(right); });
+        }
+        return list;
+    }
+
     [[nodiscard]] Value read_array(const Property& property, const std::byte* memory) {
+        if (is_keyed(property)) {
+            return read_keyed_array(property, memory);
+        }
         List list;
         const std::size_t count = property.array.count(memory);
         const auto* elements = static_cast<const std::byte*>(property.array.data(memory));
@@ -155,13 +195,12 @@ class LeafVisitor {
     explicit LeafVisitor(const VisitLeaf& visit) : visit_(visit) {}
 
     void visit_members(const Type& type, const std::vector<Value>& parts, std::uint64_t path,
-                       bool is_in_array) {
+                       bool is_in_array, const ArrayKey* key = nullptr) {
         std::uint32_t index = 0;
-        for_each_slot(type, 0, [&](const Property& property, std::uint32_t) {
-            if (property.is_replicated) {
-                visit(property, parts.at(index), index, path, is_in_array);
-                ++index;
-            }
+        const std::uint32_t first = key != nullptr ? 1 : 0;
+        for_each_member(type, key, [&](const Property& property, std::uint32_t) {
+            visit(property, parts.at(first + index), index, path, is_in_array);
+            ++index;
         });
     }
 
@@ -171,29 +210,58 @@ class LeafVisitor {
         const std::uint64_t path = mix(parent, index);
         trail_.emplace_back(&property, index);
         if (const auto* record = std::get_if<Record>(&value.content)) {
+            visit_group(property, value, path, is_in_array);
             visit_members(*property.struct_type, record->parts, path, is_in_array);
+        } else if (is_keyed(property)) {
+            visit_keyed(property, std::get<List>(value.content).parts, path);
         } else if (const auto* list = std::get_if<List>(&value.content)) {
-            visit_({path, list->parts.size(), &property, is_in_array, &trail_});
+            visit_({path, list->parts.size(), &property, &value, is_in_array, false, &trail_});
             for (std::uint32_t i = 0; i < list->parts.size(); ++i) {
-                visit(*property.element, list->parts[i], i, path, true);
+                visit(*property.element, list->parts[i], i, path, !is_in_keyed_);
             }
         } else {
-            visit_({path, hash_of(value), &property, is_in_array, &trail_});
+            visit_({path, hash_of(value), &property, &value, is_in_array, false, &trail_});
         }
         trail_.pop_back();
     }
 
+    void visit_keyed(const Property& property, const std::vector<Value>& elements,
+                     std::uint64_t parent) {
+        const Property& element = *property.element;
+        for (const Value& value : elements) {
+            const std::uint64_t path = mix(parent, key_of(value));
+            trail_.emplace_back(&element, static_cast<std::uint32_t>(key_of(value)));
+            visit_({path, 1, &element, &value, false, true, &trail_});
+            visit_group(element, value, path, false);
+            is_in_keyed_ = true;
+            visit_members(*element.struct_type, std::get<Record>(value.content).parts, path, false,
+                          &property.array_key);
+            is_in_keyed_ = false;
+            trail_.pop_back();
+        }
+    }
+
+    /// Its members are right only together.
+    void visit_group(const Property& property, const Value& value, std::uint64_t path,
+                     bool is_in_array) {
+        if (property.struct_type->traits().is_atomic) {
+            visit_({mix(path, group_salt), hash_of(value), &property, &value, is_in_array, false,
+                    &trail_});
+        }
+    }
+
+    static constexpr std::uint64_t group_salt = 0x67726F7570;
+
     const VisitLeaf& visit_;
     Leaf::Trail trail_;
+    bool is_in_keyed_ = false;
 };
 
 [[nodiscard]] Value default_struct(const Type& type) {
-    if (!is_atomic(type)) {
+    if (!is_one_value(type)) {
         Record record;
-        for_each_slot(type, 0, [&](const Property& property, std::uint32_t) {
-            if (property.is_replicated) {
-                record.parts.push_back(default_value(property));
-            }
+        for_each_member(type, nullptr, [&](const Property& property, std::uint32_t) {
+            record.parts.push_back(default_value(property));
         });
         return record;
     }
@@ -207,16 +275,78 @@ class LeafVisitor {
     return Atom{std::move(std::get<Record>(value.content).parts)};
 }
 
-void write_members(const Type& type, std::byte* memory, const std::vector<Value>& parts) {
+/// `key`: the parts are those of a keyed element, of which the first is the key.
+void write_members(const Type& type, std::byte* memory, const std::vector<Value>& parts,
+                   const ArrayKey* key = nullptr) {
     std::size_t index = 0;
-    for_each_slot(type, 0, [&](const Property& property, std::uint32_t offset) {
-        if (property.is_replicated) {
-            write_value(property, memory + offset, parts.at(index++));
-        }
+    if (key != nullptr) {
+        std::memcpy(memory + key->offset, &std::get<Bits>(parts.at(index++).content).pattern,
+                    key->size);
+    }
+    for_each_member(type, key, [&](const Property& property, std::uint32_t offset) {
+        write_value(property, memory + offset, parts.at(index++));
     });
 }
 
+[[nodiscard]] ItemHeader load_header(const std::byte* item) noexcept {
+    ItemHeader header;
+    std::memcpy(&header, item, sizeof(header));
+    return header;
+}
+
+/// Items of a fast array, as they were, by id: the value and the key.
+using ItemsById = std::map<std::uint64_t, std::pair<Value, std::uint32_t>>;
+
+[[nodiscard]] ItemsById items_of(const Property& property, const void* array) {
+    ItemsById items;
+    const Value held = read_value(property, array);
+    const auto* memory = static_cast<const std::byte*>(property.array.data(array));
+    for (const Value& item : std::get<List>(held.content).parts) {
+        items[key_of(item)] = {item, load_header(memory).replication_key};
+        memory += property.element->size;
+    }
+    return items;
+}
+
+/// As a game does it: what is new or changed is marked, and so is the array. If nothing is, all of
+/// it is marked for nothing.
+void mark_changes(const Property& property, void* array, const List& list, const ItemsById& before,
+                  bool is_changed) {
+    auto& fast_array = *static_cast<RawArray*>(array);
+    auto* memory = static_cast<std::byte*>(property.array.mutable_data(array));
+    for (const Value& item : list.parts) {
+        ItemHeader header = load_header(memory);
+        const auto old = before.find(key_of(item));
+        const bool is_same = old != before.end() && old->second.first == item;
+        header.replication_key =
+            is_same && is_changed ? old->second.second : fast_array.mark_array_dirty();
+        std::memcpy(memory, &header, sizeof(header));
+        memory += property.element->size;
+    }
+    fast_array.mark_array_dirty();
+}
+
+void write_keyed_array(const Property& property, void* array, const List& list) {
+    const bool is_fast = property.array_key.fast.has_marks();
+    const bool is_changed =
+        !(std::get<List>(read_value(property, array).content).parts == list.parts);
+    const ItemsById before = is_fast ? items_of(property, array) : ItemsById();
+    property.array.resize(array, list.parts.size());
+    auto* elements = static_cast<std::byte*>(property.array.mutable_data(array));
+    for (std::size_t i = 0; i < list.parts.size(); ++i) {
+        write_members(*property.element->struct_type, elements + i * property.element->size,
+                      std::get<Record>(list.parts[i].content).parts, &property.array_key);
+    }
+    if (is_fast) {
+        mark_changes(property, array, list, before, is_changed);
+    }
+}
+
 void write_array(const Property& property, void* array, const List& list) {
+    if (is_keyed(property)) {
+        write_keyed_array(property, array, list);
+        return;
+    }
     property.array.resize(array, list.parts.size());
     auto* elements = static_cast<std::byte*>(property.array.mutable_data(array));
     for (std::size_t i = 0; i < list.parts.size(); ++i) {
@@ -249,6 +379,25 @@ std::uint64_t hash_of(const Value& value) {
                                  [](const Reference& reference) { return mix(3, reference.id); },
                                  [](const auto& parts) { return hash_of_parts(4, parts.parts); }},
                       value.content);
+}
+
+bool is_in_keyed_array(const HandlePath& path) noexcept {
+    return std::any_of(path.begin(), path.end(),
+                       [](std::uint32_t handle) { return handle >= keyed_path_begin; });
+}
+
+std::uint64_t key_of(const Value& keyed_element) {
+    return std::get<Bits>(std::get<Record>(keyed_element.content).parts.front().content).pattern;
+}
+
+bool has_unknown(const Value& value) {
+    return std::visit(
+        Overloaded{[](const Bits&) { return false; }, [](const Text&) { return false; },
+                   [](const Reference& reference) { return reference.id == Reference::unknown_id; },
+                   [](const auto& parts) {
+                       return std::any_of(parts.parts.begin(), parts.parts.end(), has_unknown);
+                   }},
+        value.content);
 }
 
 std::size_t encoded_bytes_max(const Value& value) {
@@ -347,7 +496,24 @@ Value default_value(const Property& property) {
     }
 }
 
+Value new_keyed_element(const Property& array, std::uint64_t key) {
+    Record record;
+    record.parts.emplace_back(Bits{key});
+    for_each_member(*array.element->struct_type, &array.array_key,
+                    [&](const Property& property, std::uint32_t) {
+                        record.parts.push_back(default_value(property));
+                    });
+    return record;
+}
+
 Value default_state(const Property& property) {
+    if (property.kind == PropertyKind::Struct && !is_one_value(*property.struct_type)) {
+        Record record;
+        for_each_member(*property.struct_type, nullptr, [&](const Property& member, std::uint32_t) {
+            record.parts.push_back(default_state(member));
+        });
+        return record;
+    }
     const Value value = default_value(property);
     if (!property.quantisation) {
         return value;

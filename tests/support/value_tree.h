@@ -37,17 +37,22 @@ struct Bits {
 };
 using Text = std::string;
 struct Reference {
+    /// It is null, and may name an object that is not there: nobody can tell.
+    static constexpr std::uint64_t unknown_id = ~std::uint64_t{0};
+
     std::uint64_t id = 0;  ///< 0: null
 };
 /// An object, or a struct whose members travel one by one.
 struct Record {
     std::vector<Value> parts;
 };
-/// What travels as a whole: a vector, a quaternion, a struct with a NetSerializer.
+/// What travels as a whole: a vector, a quaternion, a struct with a NetSerializer or a
+/// NetDeltaSerializer.
 struct Atom {
     std::vector<Value> parts;
 };
-/// A dynamic array, or an optional value.
+/// A dynamic array, or an optional value. An element of a keyed array is a Record whose first part
+/// is its key; the state has them by ascending key where their order is free.
 struct List {
     std::vector<Value> parts;
 };
@@ -65,8 +70,10 @@ struct Value {
 /// At most this many bytes does the value take on the wire, sets of handles included.
 [[nodiscard]] std::size_t encoded_bytes_max(const Value& value);
 
-/// The way down to a leaf as the wire counts it: the handle in the object, then in each array.
+/// The way down to a leaf as the wire counts it: the handle in the object, then in each array. In a
+/// keyed array, where a receiver counts as it likes, it is no handle: is_in_keyed_array().
 using HandlePath = std::vector<std::uint32_t>;
+[[nodiscard]] bool is_in_keyed_array(const HandlePath& path) noexcept;
 /// Turns what a reference holds into an id.
 using NameReference = std::function<Reference(ObjectHandle held, const HandlePath& path)>;
 
@@ -77,11 +84,18 @@ using NameReference = std::function<Reference(ObjectHandle held, const HandlePat
 void write_value(const Property& property, void* memory, const Value& value);
 /// What a new element of an array holds.
 [[nodiscard]] Value default_value(const Property& property);
+/// A new element of the keyed array.
+[[nodiscard]] Value new_keyed_element(const Property& array, std::uint64_t key);
+[[nodiscard]] std::uint64_t key_of(const Value& keyed_element);
 
-/// The same as read_object() shows it; of a leaf that is no array.
+/// The same as read_object() shows it; of anything but a keyed array.
 [[nodiscard]] Value default_state(const Property& property);
 
-/// A leaf, or the count of an array, where it stands in a tree.
+/// Whether it holds a reference of which nobody can tell what it names.
+[[nodiscard]] bool has_unknown(const Value& value);
+
+/// A leaf where it stands in a tree. Likewise the count of an array that has no keys, that an
+/// element of a keyed array is there (value 1), and an atomic struct as a whole.
 struct Leaf {
     /// Property and place among its neighbours, from the object down.
     using Trail = std::vector<std::pair<const Property*, std::uint32_t>>;
@@ -89,7 +103,11 @@ struct Leaf {
     std::uint64_t path = 0;   ///< hash of the way down to it; equal in every tree of the type
     std::uint64_t value = 0;  ///< hash
     const Property* property = nullptr;
+    const Value* state = nullptr;
+    /// An element that is new in an array may be shown before its values are. In one of a keyed
+    /// array all values arrive with it.
     bool is_in_array = false;
+    bool is_presence = false;
     const Trail* trail = nullptr;
 };
 
@@ -113,6 +131,17 @@ void for_each_slot(const Type& type, std::uint32_t offset, Visit visit) {
             visit(property, offset + property.offset + i * property.size);
         }
     }
+}
+
+/// The same of what is replicated. In an element of a keyed array (`key`) that is not the key.
+template <typename Visit>
+void for_each_member(const Type& type, const ArrayKey* key, Visit visit) {
+    for_each_slot(type, 0, [&](const Property& property, std::uint32_t offset) {
+        const bool is_key = key != nullptr && property.size == key->size && offset == key->offset;
+        if (property.is_replicated && !is_key) {
+            visit(property, offset);
+        }
+    });
 }
 
 }  // namespace replayout::test
