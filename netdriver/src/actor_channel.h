@@ -25,6 +25,7 @@ class ActorChannel {
     State state = State::Closed;
     NetGUID guid;
     const RepLayout* layout = nullptr;  ///< null while closed
+    const RepLayout* local = nullptr;   ///< ours of its class; null while closed, or unknown here
     ObjectHandle object;                ///< null unless open
     ReliableReceiver receiver;
     ReceivingRepState references;

@@ -28,7 +28,7 @@
 namespace replayout {
 
 /// Grows with every change of the wire.
-inline constexpr std::uint16_t wire_version = 2;
+inline constexpr std::uint16_t wire_version = 3;
 
 enum class ControlMessageKind : std::uint8_t {
     Hello = 1,

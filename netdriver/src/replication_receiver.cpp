@@ -11,7 +11,7 @@ namespace replayout {
 
 ReplicationReceiver::ReplicationReceiver(const NetConfig& config, const SessionLayouts& layouts,
                                          NetWorld& world, NetGUIDCache& guids, NetStats& stats,
-                                         MemoryMeters& memory)
+                                         RemoteFunctionSender& outgoing_calls, MemoryMeters& memory)
     : config_(config),
       layouts_(layouts),
       world_(world),
@@ -23,7 +23,10 @@ ReplicationReceiver::ReplicationReceiver(const NetConfig& config, const SessionL
       mentions_(resource_),
       scratch_(&memory.scratch),
       named_(Allocator<NetGUID>(&memory.scratch)),
-      dropped_(Allocator<NetGUID>(&memory.scratch)) {}
+      dropped_(Allocator<NetGUID>(&memory.scratch)),
+      outgoing_calls_(outgoing_calls),
+      calls_(config, config.channels_max, resource_),
+      call_runner_(config, guids, stats, memory) {}
 
 ReplicationReceiver::~ReplicationReceiver() {
     for (ActorChannel* channel : channels_) {
@@ -40,6 +43,9 @@ CloseReason ReplicationReceiver::receive_bunch(const BunchHeader& header,
     const std::uint32_t index = header.channel.value;
     if (index > config_.channels_max) {
         return CloseReason::TooManyChannels;
+    }
+    if (header.is_call) {
+        return receive_call(header, payload);
     }
     if (index >= channels_.size()) {
         channels_.resize(index + 1, nullptr);
@@ -69,8 +75,10 @@ CloseReason ReplicationReceiver::handle_message(const BunchHeader& header,
         if (!payload.empty()) {
             return CloseReason::MalformedBunch;
         }
-        close_channel(current_channel_);
-        return CloseReason::None;
+        const std::uint32_t index = current_channel_;
+        const CloseReason reason = run_calls_of(ChannelIndex{index});
+        close_channel(index);
+        return reason;
     }
     // Many messages may have waited for this packet. Each adds to the packet's budget in proportion
     // to its bytes, so that what they all ask for is bounded by what was sent for it.
@@ -93,6 +101,7 @@ CloseReason ReplicationReceiver::receive_open(std::span<const std::byte> payload
     }
     channel.guid = guid;
     channel.layout = layouts.reading;
+    channel.local = layouts.local;
     channels_by_guid_.emplace(guid.value, current_channel_);
     ++stats_.channels_opened;
     if (layouts.local != nullptr) {
@@ -127,7 +136,10 @@ void ReplicationReceiver::close_channel(std::uint32_t index) {
     channel.state = ActorChannel::State::Closed;
     channel.guid = NetGUID{};
     channel.layout = nullptr;
+    channel.local = nullptr;
     channel.object = ObjectHandle{};
+    calls_.channel_closed(ChannelIndex{index});
+    stats_.calls_dropped += outgoing_calls_.drop_channel(ChannelIndex{index});
     channel.references.clear();
     channel.receiver.reset();
     ++stats_.channels_closed;
@@ -141,6 +153,7 @@ void ReplicationReceiver::close_all() {
             channels_[index]->receiver.reset();
         }
     }
+    calls_.clear();
 }
 
 CloseReason ReplicationReceiver::receive_blocks(BitReader& reader) {
@@ -151,10 +164,11 @@ CloseReason ReplicationReceiver::receive_blocks(BitReader& reader) {
     while (reader.bits_left() > 0) {
         const CloseReason reason = receive_block(reader, last_channel);
         if (reason != CloseReason::None) {
+            calls_.drop_due();
             return reason;
         }
     }
-    return CloseReason::None;
+    return run_calls();
 }
 
 CloseReason ReplicationReceiver::receive_block(BitReader& reader, ChannelIndex& last_channel) {

@@ -27,6 +27,7 @@ void ReplicationSender::object_removed(std::uint32_t index) {
     forget_unmapped(index);
     SendingRepState& pair = pairs_[index];
     const ChannelState state = channel_state(pair);
+    stats_.calls_dropped += calls_.drop_channel(ObjectStore::channel_of(index));
     if (state != ChannelState::OpenSent && state != ChannelState::Open) {
         return;  // never opened, or its predecessor in this slot is still closing
     }
@@ -100,6 +101,7 @@ void ReplicationSender::bunch_delivered(const BunchTag& tag) {
 
 void ReplicationSender::finish_close(std::uint32_t index) {
     pairs_[index] = SendingRepState();
+    incoming_calls_.channel_closed(ObjectStore::channel_of(index));
     --closing_count_;
     ++stats_.channels_closed;
     if (objects_.at(index) != nullptr) {
@@ -121,6 +123,7 @@ void ReplicationSender::bunch_lost(const BunchTag& tag) {
     const auto extra = extras_.find(tag.object_index);
     if (extra != extras_.end()) {
         extra->second.lost_range = RepRange();
+        extra->second.complete.restart();
     }
     if (const auto deltas = deltas_.find(tag.object_index); deltas != deltas_.end()) {
         deltas->second.restart();
