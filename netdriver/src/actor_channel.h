@@ -33,6 +33,7 @@ class ActorChannel {
     State state = State::Closed;
     NetGUID guid;
     const RepLayout* layout = nullptr;  ///< null while closed
+    const RepLayout* local = nullptr;   ///< ours of its class; null while closed, or unknown here
     ObjectHandle object;                ///< null while closed, and when refused
     ReliableReceiver receiver;
     ReceivingRepState references;

@@ -15,7 +15,9 @@ namespace {
 }  // namespace
 
 std::size_t bunch_header_bytes(const BunchHeader& header) noexcept {
-    return packed_bytes(header.channel.value) + 1 + 2 + packed_bytes(header.payload_bytes);
+    const std::size_t sequence_bytes = header.is_unreliable ? 0 : 2;
+    return packed_bytes(header.channel.value) + 1 + sequence_bytes +
+           packed_bytes(header.payload_bytes);
 }
 
 void write_bunch_header(BitWriter& writer, const BunchHeader& header) noexcept {
@@ -25,8 +27,12 @@ void write_bunch_header(BitWriter& writer, const BunchHeader& header) noexcept {
     writer.write_bool(header.is_partial);
     writer.write_bool(header.is_partial_initial);
     writer.write_bool(header.is_partial_final);
-    writer.write_bits(0, 3);
-    writer.write_bits(header.sequence, 16);
+    writer.write_bool(header.is_call);
+    writer.write_bool(header.is_unreliable);
+    writer.write_bits(0, 1);
+    if (!header.is_unreliable) {
+        writer.write_bits(header.sequence, 16);
+    }
     writer.write_packed_uint(header.payload_bytes);
 }
 
@@ -38,14 +44,21 @@ BunchHeader read_bunch_header(BitReader& reader) noexcept {
     header.is_partial = reader.read_bool();
     header.is_partial_initial = reader.read_bool();
     header.is_partial_final = reader.read_bool();
-    const bool has_reserved = reader.read_bits(3) != 0;
-    header.sequence = static_cast<std::uint16_t>(reader.read_bits(16));
+    header.is_call = reader.read_bool();
+    header.is_unreliable = reader.read_bool();
+    const bool has_reserved = reader.read_bits(1) != 0;
+    header.sequence =
+        header.is_unreliable ? std::uint16_t{0} : static_cast<std::uint16_t>(reader.read_bits(16));
     header.payload_bytes = reader.read_packed_uint32();
     const bool has_lone_part_flag =
         !header.is_partial && (header.is_partial_initial || header.is_partial_final);
     const bool is_whole_as_part = header.is_partial_initial && header.is_partial_final;
-    if (has_reserved || has_lone_part_flag || is_whole_as_part ||
-        (header.is_open && header.is_close) || header.payload_bytes > reader.bits_left() / 8) {
+    const bool is_odd_call =
+        header.is_call && (header.is_open || header.is_close || header.is_partial);
+    const bool is_lone_unreliable = header.is_unreliable && !header.is_call;
+    if (has_reserved || is_odd_call || is_lone_unreliable || has_lone_part_flag ||
+        is_whole_as_part || (header.is_open && header.is_close) ||
+        header.payload_bytes > reader.bits_left() / 8) {
         reader.fail();
     }
     return header;

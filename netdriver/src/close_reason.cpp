@@ -39,6 +39,12 @@ std::string_view to_string(CloseReason reason) noexcept {
             return "too many references";
         case CloseReason::TooManyLayouts:
             return "too many layouts";
+        case CloseReason::UnknownFunction:
+            return "unknown function";
+        case CloseReason::CallRefused:
+            return "call refused";
+        case CloseReason::TooManyCalls:
+            return "too many calls";
     }
     return "unknown";
 }

@@ -93,7 +93,9 @@ CloseReason NetConnection::read_bunches(BitReader& reader, DecodeBudget& budget,
         }
         const std::span<const std::byte> payload = reader.take_bytes(header.payload_bytes);
         CloseReason reason = CloseReason::None;
-        if (header.channel.is_control()) {
+        if (header.channel.is_control() && header.is_call) {
+            reason = CloseReason::MalformedBunch;
+        } else if (header.channel.is_control()) {
             control_handler_ = &handler;
             reason = control_receiver_.receive(header, payload, *this);
             control_handler_ = nullptr;

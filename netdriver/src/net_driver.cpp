@@ -200,6 +200,27 @@ const ObjectFacts& NetDriver::facts_of(NetObjectId id) const {
     return server_->objects().at(id.index)->facts();
 }
 
+CallResult NetDriver::call_function(NetObjectId id, std::string_view function, const void* params,
+                                    RemoteFunctionSendPolicy policy) {
+    REPLAYOUT_ASSERT(server_ != nullptr && server_->objects().contains(id));
+    const std::optional<FunctionIndex> found =
+        server_->objects().at(id.index)->changelist_state().layout().find_function(function);
+    REPLAYOUT_ASSERT(found.has_value());
+    return server_->call_function(id, *found, params, policy);
+}
+
+CallResult NetDriver::call_function(NetObjectId id, FunctionIndex function, const void* params,
+                                    RemoteFunctionSendPolicy policy) {
+    REPLAYOUT_ASSERT(server_ != nullptr && server_->objects().contains(id));
+    return server_->call_function(id, function, params, policy);
+}
+
+CallResult NetDriver::call_function(ObjectHandle object, std::string_view function,
+                                    const void* params) {
+    REPLAYOUT_ASSERT(client_ != nullptr);
+    return client_->call_function(object, function, params);
+}
+
 NetGUID NetDriver::guid_of(NetObjectId id) const {
     REPLAYOUT_ASSERT(server_ != nullptr && server_->objects().contains(id));
     return server_->objects().at(id.index)->guid();

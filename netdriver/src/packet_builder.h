@@ -40,6 +40,9 @@ class PacketBuilder {
         return room_bytes_ - bunch_bytes_ - block_bytes_;
     }
 
+    /// That of a packet in which there is nothing yet.
+    [[nodiscard]] std::size_t room_bytes() const noexcept { return room_bytes_; }
+
     /// False, and nothing written, when it does not fit.
     [[nodiscard]] bool add_bunch(const BunchHeader& header, std::span<const std::byte> payload);
 

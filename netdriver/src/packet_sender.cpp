@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "packet_sender.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace replayout {
@@ -14,7 +15,9 @@ PacketSender::PacketSender(const Settings& settings, Transport& transport, NetSt
       builder_(settings.packet_bytes_max),
       reliable_(fragment_bytes(settings.packet_bytes_max), settings.reliable_window, resource),
       sent_bunches_(resource),
-      sent_records_(resource) {}
+      sent_records_(resource),
+      sent_calls_(resource),
+      carried_opens_(Allocator<std::uint32_t>(resource)) {}
 
 SentRecord& PacketSender::add_record() {
     REPLAYOUT_ASSERT(!builder_.is_empty());
@@ -57,6 +60,9 @@ void PacketSender::write_bunch(Share share) {
     const bool is_added = builder_.add_bunch(bunch.header, payload);
     REPLAYOUT_ASSERT(is_added);
     (void)is_added;
+    if (bunch.tag.kind == BunchTag::Kind::Open) {
+        carried_opens_.push_back(bunch.tag.object_index);
+    }
     ++stats_.bunches_sent;
     ++open_packet_.bunch_count;
     sent_bunches_.push_back() = reliable_.sent(share);
@@ -71,6 +77,39 @@ bool PacketSender::write_bunches(Share share) {
         write_bunch(share);
     }
     return true;
+}
+
+bool PacketSender::write_call(const OutgoingCall& call) {
+    BunchHeader header;
+    header.channel = call.channel;
+    header.is_call = true;
+    header.is_unreliable = !call.is_reliable;
+    header.sequence = call.sequence;
+    header.payload_bytes = static_cast<std::uint32_t>(call.payload.size());
+    if (!builder_.add_bunch(header, {call.payload.data(), call.payload.size()})) {
+        return false;
+    }
+    ++stats_.calls_sent;
+    stats_.calls_resent += call.was_sent ? 1 : 0;
+    if (call.is_reliable) {
+        sent_calls_.push_back() = call.order;
+        ++open_packet_.call_count;
+    }
+    return true;
+}
+
+bool PacketSender::carries_open(std::uint32_t object_index) const noexcept {
+    return std::find(carried_opens_.begin(), carried_opens_.end(), object_index) !=
+           carried_opens_.end();
+}
+
+bool PacketSender::has_initial_under_way(std::uint32_t object_index) const noexcept {
+    for (std::size_t i = 0; i < sent_records_.count(); ++i) {
+        if (sent_records_.at(i).object_index == object_index && sent_records_.at(i).is_initial) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool PacketSender::write_unsent_bunches() {
@@ -106,12 +145,15 @@ void PacketSender::send_packet(bool ack_requested) {
     std::array<std::byte, PacketBuilder::packet_bytes_limit> datagram;
     const std::size_t size = builder_.finish(header, datagram);
     const std::uint64_t sequence = notify_.commit_send(header);
-    in_flight(open_packet_.share) += open_packet_.has_content() ? 1u : 0u;
+    open_packet_.has_content = !builder_.is_empty();
+    in_flight(open_packet_.share) += open_packet_.has_content ? 1u : 0u;
     packet_at(sequence) = std::exchange(open_packet_, SentPacket());
     if (!builder_.is_empty()) {
         highest_with_content_ = sequence;
     }
     builder_.reset();
+    carried_opens_.clear();
+    ++packets_finished_;
     last_send_ = now_;
     has_sent_ = true;
     ++stats_.packets_sent;
@@ -127,7 +169,7 @@ void PacketSender::drop_content() {
 
 void PacketSender::packet_delivered(std::uint64_t sequence) {
     const SentPacket packet = packet_at(sequence);
-    in_flight(packet.share) -= packet.has_content() ? 1u : 0u;
+    in_flight(packet.share) -= packet.has_content ? 1u : 0u;
     ++stats_.packets_delivered;
     for (std::uint32_t i = 0; i < packet.bunch_count; ++i) {
         BunchTag tag;
@@ -142,11 +184,17 @@ void PacketSender::packet_delivered(std::uint64_t sequence) {
         }
         sent_records_.pop_front();
     }
+    for (std::uint32_t i = 0; i < packet.call_count; ++i) {
+        if (handler_ != nullptr) {
+            handler_->call_delivered(sent_calls_.front());
+        }
+        sent_calls_.pop_front();
+    }
 }
 
 void PacketSender::packet_lost(std::uint64_t sequence) {
     const SentPacket packet = packet_at(sequence);
-    in_flight(packet.share) -= packet.has_content() ? 1u : 0u;
+    in_flight(packet.share) -= packet.has_content ? 1u : 0u;
     ++stats_.packets_lost;
     stats_.records_lost += packet.record_count;
     for (std::uint32_t i = 0; i < packet.bunch_count; ++i) {
@@ -161,6 +209,12 @@ void PacketSender::packet_lost(std::uint64_t sequence) {
             handler_->record_lost(sent_records_.front());
         }
         sent_records_.pop_front();
+    }
+    for (std::uint32_t i = 0; i < packet.call_count; ++i) {
+        if (handler_ != nullptr) {
+            handler_->call_lost(sent_calls_.front());
+        }
+        sent_calls_.pop_front();
     }
 }
 

@@ -27,6 +27,7 @@
 
 #include "packet_builder.h"
 #include "reliable_sender.h"
+#include "remote_function_sender.h"
 #include "ring_queue.h"
 
 #include <array>
@@ -52,6 +53,9 @@ class SentContentHandler {
     virtual void bunch_delivered(const BunchTag& tag) = 0;
     /// An open went lost; it will be sent again.
     virtual void bunch_lost(const BunchTag& tag) = 0;
+    /// A reliable call; who sent it keeps it, and sends it again.
+    virtual void call_delivered(CallOrder order) = 0;
+    virtual void call_lost(CallOrder order) = 0;
 
   protected:
     ~SentContentHandler() = default;
@@ -97,6 +101,15 @@ class PacketSender final : public PacketNotifyHandler {
     /// Writes the open that was just queued. Requires room for it.
     void write_open();
 
+    /// Writes a call into the open packet. False, and nothing written, when it does not fit.
+    [[nodiscard]] bool write_call(const OutgoingCall& call);
+    /// The open of this object's channel lies in the open packet.
+    [[nodiscard]] bool carries_open(std::uint32_t object_index) const noexcept;
+    /// A block with what is sent of this object only at first is under way. O(blocks under way).
+    [[nodiscard]] bool has_initial_under_way(std::uint32_t object_index) const noexcept;
+    /// Names the open packet: packets before it have lower numbers.
+    [[nodiscard]] std::uint64_t open_packet_number() const noexcept { return packets_finished_; }
+
     [[nodiscard]] bool reliable_is_idle() const noexcept { return reliable_.is_idle(); }
 
     /// Sends the open packet, if there is anything in it.
@@ -131,9 +144,9 @@ class PacketSender final : public PacketNotifyHandler {
     struct SentPacket {
         std::uint32_t bunch_count = 0;
         std::uint32_t record_count = 0;
+        std::uint32_t call_count = 0;  // reliable ones
         Share share = Share::Objects;
-
-        [[nodiscard]] bool has_content() const noexcept { return bunch_count + record_count > 0; }
+        bool has_content = false;  // set when it is sent
     };
 
     [[nodiscard]] bool may_begin_packet(Share share) const noexcept;
@@ -165,6 +178,9 @@ class PacketSender final : public PacketNotifyHandler {
     std::array<std::uint32_t, share_count> in_flight_{};  // packets with content
     RingQueue<SentBunch> sent_bunches_;
     RingQueue<SentRecord> sent_records_;
+    RingQueue<CallOrder> sent_calls_;
+    Vector<std::uint32_t> carried_opens_;  // objects whose open lies in the open packet
+    std::uint64_t packets_finished_ = 0;
     std::uint64_t highest_with_content_ = 0;
     NetTime last_send_;
     NetTime now_;

@@ -32,7 +32,15 @@ ReplicationClient::ReplicationClient(const NetDriverSettings& settings, const La
                   {server, choose_session(settings.seed, now), settings.config.packet_bytes_max,
                    reliable_window(settings.config)},
                   transport, stats, ConnectionState::Connecting, now, memory),
-      receiver_(settings.config, server_layouts_, world, guids, stats, memory) {
+      calls_(settings.config, &memory.in_flight),
+      call_scratch_(&memory.scratch),
+      call_context_{guids,   stats.replication,     call_scratch_, settings.is_sharing,
+                    nullptr, settings.is_validating},
+      call_encoder_(settings.config.packet_bytes_max, &memory.scratch),
+      receiver_(settings.config, server_layouts_, world, guids, stats, calls_, memory),
+      world_(world),
+      guids_(guids) {
+    connection_.packets().set_content_handler(this);
     send_hello(settings.config);
 }
 
@@ -58,6 +66,11 @@ void ReplicationClient::receive(PeerId peer, std::span<const std::byte> datagram
 }
 
 void ReplicationClient::flush(NetTime now) {
+    connection_.begin_flush(now);
+    if (connection_.state() == ConnectionState::Joined &&
+        connection_.packets().write_unsent_bunches()) {
+        send_calls();
+    }
     connection_.flush(now);
     close_when_ended();
 }

@@ -7,6 +7,8 @@
 
 #include "layout_table.h"
 #include "net_connection.h"
+#include "remote_function_encoder.h"
+#include "remote_function_sender.h"
 #include "replication_receiver.h"
 #include "session_layouts.h"
 
@@ -14,7 +16,7 @@
 
 namespace replayout {
 
-class ReplicationClient final : private PayloadHandler {
+class ReplicationClient final : private PayloadHandler, private SentContentHandler {
   public:
     ReplicationClient(const NetDriverSettings& settings, const LayoutTable& layouts,
                       Transport& transport, NetWorld& world, NetGUIDCache& guids, NetStats& stats,
@@ -23,6 +25,10 @@ class ReplicationClient final : private PayloadHandler {
     void receive(PeerId peer, std::span<const std::byte> datagram, NetTime now);
     void flush(NetTime now);
     void disconnect(NetTime now);
+
+    /// See NetDriver.
+    [[nodiscard]] CallResult call_function(ObjectHandle object, std::string_view function,
+                                           const void* params);
 
     [[nodiscard]] const NetConnection& connection() const noexcept { return connection_; }
     [[nodiscard]] const ReplicationReceiver& receiver() const noexcept { return receiver_; }
@@ -35,6 +41,14 @@ class ReplicationClient final : private PayloadHandler {
                              DecodeBudget& budget) override;
     CloseReason handle_control(std::span<const std::byte> message) override;
     CloseReason handle_blocks(BitReader& reader) override;
+    // SentContentHandler: a client sends control messages and calls.
+    void record_delivered(const SentRecord&) override {}
+    void record_lost(const SentRecord&) override {}
+    void bunch_delivered(const BunchTag&) override {}
+    void bunch_lost(const BunchTag&) override {}
+    void call_delivered(CallOrder order) override { calls_.delivered(order); }
+    void call_lost(CallOrder order) override { calls_.lost(order); }
+    void send_calls();
     [[nodiscard]] CloseReason receive_layout(std::span<const std::byte> message);
     void send_hello(const NetConfig& config);
     void close_when_ended();
@@ -44,7 +58,13 @@ class ReplicationClient final : private PayloadHandler {
     NetStats& stats_;
     SessionLayouts server_layouts_;
     NetConnection connection_;
+    RemoteFunctionSender calls_;
+    SendScratch call_scratch_;
+    SendContext call_context_;
+    RemoteFunctionEncoder call_encoder_;
     ReplicationReceiver receiver_;
+    NetWorld& world_;
+    NetGUIDCache& guids_;
     bool is_open_ = true;
 };
 

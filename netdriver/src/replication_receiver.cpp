@@ -11,7 +11,7 @@ namespace replayout {
 
 ReplicationReceiver::ReplicationReceiver(const NetConfig& config, const SessionLayouts& layouts,
                                          NetWorld& world, NetGUIDCache& guids, NetStats& stats,
-                                         MemoryMeters& memory)
+                                         RemoteFunctionSender& outgoing_calls, MemoryMeters& memory)
     : config_(config),
       layouts_(layouts),
       world_(world),
@@ -23,7 +23,10 @@ ReplicationReceiver::ReplicationReceiver(const NetConfig& config, const SessionL
       mentions_(resource_),
       scratch_(&memory.scratch),
       named_(Allocator<NetGUID>(&memory.scratch)),
-      dropped_(Allocator<NetGUID>(&memory.scratch)) {}
+      dropped_(Allocator<NetGUID>(&memory.scratch)),
+      outgoing_calls_(outgoing_calls),
+      calls_(config, config.channels_max, resource_),
+      call_runner_(config, guids, stats, memory) {}
 
 ReplicationReceiver::~ReplicationReceiver() {
     for (ActorChannel* channel : channels_) {
@@ -40,6 +43,9 @@ CloseReason ReplicationReceiver::receive_bunch(const BunchHeader& header,
     const std::uint32_t index = header.channel.value;
     if (index > config_.channels_max) {
         return CloseReason::TooManyChannels;
+    }
+    if (header.is_call) {
+        return receive_call(header, payload);
     }
     if (index >= channels_.size()) {
         channels_.resize(index + 1, nullptr);
@@ -94,6 +100,7 @@ CloseReason ReplicationReceiver::receive_open(std::span<const std::byte> payload
     }
     channel.guid = guid;
     channel.layout = layouts.reading;
+    channel.local = layouts.local;
     channels_by_guid_.emplace(guid.value, current_channel_);
     ++stats_.channels_opened;
     if (layouts.local != nullptr) {
@@ -131,18 +138,24 @@ CloseReason ReplicationReceiver::receive_close(std::span<const std::byte> payloa
     if (reader.failed() || reader.bits_left() != 0) {
         return CloseReason::MalformedBunch;
     }
-    switch (reason) {
-        case ChannelCloseReason::Destroyed:
-            close_channel(current_channel_);
-            return CloseReason::None;
-        case ChannelCloseReason::Dormancy:
-            channels_[current_channel_]->state = ActorChannel::State::Dormant;
-            channels_[current_channel_]->receiver.reset();
-            ++stats_.channels_closed;
-            ++stats_.channels_dormant;
-            return CloseReason::None;
+    if (reason != ChannelCloseReason::Destroyed && reason != ChannelCloseReason::Dormancy) {
+        return CloseReason::MalformedBunch;
     }
-    return CloseReason::MalformedBunch;
+    const std::uint32_t index = current_channel_;
+    const CloseReason called = run_calls_of(ChannelIndex{index});
+    if (reason == ChannelCloseReason::Destroyed) {
+        close_channel(index);
+        return called;
+    }
+    if (!channels_[index]->is_open()) {
+        return called;  // a call ended the connection
+    }
+    channels_[index]->state = ActorChannel::State::Dormant;
+    channels_[index]->receiver.reset();
+    stats_.calls_dropped += outgoing_calls_.drop_channel(ChannelIndex{index});
+    ++stats_.channels_closed;
+    ++stats_.channels_dormant;
+    return called;
 }
 
 void ReplicationReceiver::close_channel(std::uint32_t index) {
@@ -161,7 +174,10 @@ void ReplicationReceiver::close_channel(std::uint32_t index) {
     channel.state = ActorChannel::State::Closed;
     channel.guid = NetGUID{};
     channel.layout = nullptr;
+    channel.local = nullptr;
     channel.object = ObjectHandle{};
+    calls_.channel_closed(ChannelIndex{index});
+    stats_.calls_dropped += outgoing_calls_.drop_channel(ChannelIndex{index});
     channel.references.clear();
     channel.receiver.reset();
 }
@@ -174,6 +190,7 @@ void ReplicationReceiver::close_all() {
             channels_[index]->receiver.reset();
         }
     }
+    calls_.clear();
 }
 
 CloseReason ReplicationReceiver::receive_blocks(BitReader& reader) {
@@ -184,10 +201,11 @@ CloseReason ReplicationReceiver::receive_blocks(BitReader& reader) {
     while (reader.bits_left() > 0) {
         const CloseReason reason = receive_block(reader, last_channel);
         if (reason != CloseReason::None) {
+            calls_.drop_due();
             return reason;
         }
     }
-    return CloseReason::None;
+    return run_calls();
 }
 
 CloseReason ReplicationReceiver::receive_block(BitReader& reader, ChannelIndex& last_channel) {

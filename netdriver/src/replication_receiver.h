@@ -15,6 +15,9 @@
 #include <replayout/receive_properties.h>
 
 #include "actor_channel.h"
+#include "remote_function_receiver.h"
+#include "remote_function_runner.h"
+#include "remote_function_sender.h"
 #include "session_layouts.h"
 
 #include <unordered_map>
@@ -24,7 +27,8 @@ namespace replayout {
 class ReplicationReceiver final : private ReliableMessageHandler {
   public:
     ReplicationReceiver(const NetConfig& config, const SessionLayouts& layouts, NetWorld& world,
-                        NetGUIDCache& guids, NetStats& stats, MemoryMeters& memory);
+                        NetGUIDCache& guids, NetStats& stats, RemoteFunctionSender& outgoing_calls,
+                        MemoryMeters& memory);
     ~ReplicationReceiver();
     ReplicationReceiver(const ReplicationReceiver&) = delete;
     ReplicationReceiver& operator=(const ReplicationReceiver&) = delete;
@@ -42,6 +46,9 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     void close_all();
 
     [[nodiscard]] NetGUID find_reference(ObjectHandle object, const RepPath& path) const noexcept;
+    /// The channel that shows an object, or null. `index` is its channel's.
+    [[nodiscard]] const ActorChannel* find_channel_of(ObjectHandle object,
+                                                      ChannelIndex& index) const noexcept;
 
   private:
     [[nodiscard]] CloseReason handle_message(const BunchHeader& header,
@@ -62,6 +69,12 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     /// Hooks and notifies of an object of which parts have arrived, and not the last.
     void finish_update();
     void close_channel(std::uint32_t index);
+    [[nodiscard]] CloseReason receive_call(const BunchHeader& header,
+                                           std::span<const std::byte> payload);
+    /// Runs what the packet brought, when its blocks are applied.
+    [[nodiscard]] CloseReason run_calls();
+    [[nodiscard]] CloseReason run_calls_of(ChannelIndex channel);
+    [[nodiscard]] CloseReason run_call(const DueCall& call);
 
     [[nodiscard]] ActorChannel* find_channel(std::uint32_t index) const noexcept {
         return index < channels_.size() ? channels_[index] : nullptr;
@@ -93,6 +106,9 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     // update, so there is one in a connection at most.
     std::uint32_t updating_channel_ = 0;
     DecodeBudget* budget_ = nullptr;  // while a bunch is read
+    RemoteFunctionSender& outgoing_calls_;
+    RemoteFunctionReceiver calls_;
+    RemoteFunctionRunner call_runner_;
 };
 
 }  // namespace replayout

@@ -9,7 +9,8 @@ namespace replayout {
 
 ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& packets,
                                      SendContext& context, NetStats& stats,
-                                     const Settings& settings, MemoryMeters& memory)
+                                     const Settings& settings, const NetConfig& config,
+                                     MemoryMeters& memory)
     : objects_(objects),
       packets_(packets),
       context_(context),
@@ -25,7 +26,12 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       unmapped_(resource_),
       dormancy_(resource_),
       removed_(Allocator<std::pair<std::uint32_t, RemovedObject>>(resource_)),
-      hidden_(validation_resource_) {}
+      hidden_(validation_resource_),
+      calls_(config, &memory.in_flight),
+      incoming_calls_(config, config.called_channels_max, &memory.connections),
+      waiting_channels_(Allocator<ChannelIndex>(&memory.scratch)),
+      call_blocks_(Allocator<CallBlock>(&memory.scratch)),
+      carried_(Allocator<std::uint32_t>(&memory.scratch)) {}
 
 void ReplicationSender::grow() {
     if (pairs_.size() < objects_.slot_count()) {
@@ -43,12 +49,16 @@ void ReplicationSender::mark_pending(const BitRow& changed) {
 }
 
 bool ReplicationSender::is_settled() const noexcept {
-    return pending_.next(0) == BitRow::no_bit && packets_.reliable_is_idle() && closing_count_ == 0;
+    return pending_.next(0) == BitRow::no_bit && packets_.reliable_is_idle() &&
+           closing_count_ == 0 && calls_.is_idle();
 }
 
 void ReplicationSender::process_prioritized_actors() {
     grow();
     context_.receiver = this;
+    if (!send_calls()) {
+        return;
+    }
     // In turn: if each flush began with the same objects, those behind them would never be sent
     // while the window is full.
     const std::uint32_t first = std::exchange(first_index_, 0);
@@ -236,6 +246,7 @@ void ReplicationSender::skip(std::uint32_t index) {
     const auto extra = extras_.find(index);
     if (extra != extras_.end()) {
         extra->second.turned_on = {};
+        extra->second.complete.take();
     }
     pending_.clear(index);
 }
@@ -277,22 +288,34 @@ ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t inde
     return Outcome::Done;
 }
 
-void ReplicationSender::add_record(const SentRecord& record) {
+void ReplicationSender::add_record(const SentRecord& record, bool is_complete) {
     const std::uint32_t index = record.object_index;
     pairs_[index].send_part();
     packets_.add_record() = record;
     if (objects_.at(index)->changelist_state().layout().needs_held_version()) {
         extra_of(index).in_flight.sent(record.versions);
     }
+    if (CompleteVersions* complete = tracked(index)) {
+        complete->sent(record.versions, is_complete);
+    }
     if (DeltaStates* deltas = deltas_of(index)) {
         deltas->block_sent(context_.scratch.deltas);
     }
 }
 
-void ReplicationSender::resolve_record(std::uint32_t index) {
+void ReplicationSender::resolve_record(std::uint32_t index, bool is_delivered) {
     const auto extra = extras_.find(index);
     if (extra != extras_.end() && extra->second.in_flight.count() > 0) {
         extra->second.in_flight.resolved();
+    }
+    CompleteVersions* complete = tracked(index);
+    if (complete == nullptr || !complete->has_records()) {
+        return;
+    }
+    if (is_delivered) {
+        complete->delivered();
+    } else {
+        complete->lost();
     }
 }
 
@@ -307,12 +330,18 @@ SentRecord ReplicationSender::take_owed(std::uint32_t index) {
         record.versions.lost = {0, pair.sent_version};
         extra->second.turned_on = {};
     }
+    if (CompleteVersions* complete = tracked(index)) {
+        complete->take();
+    }
     return record;
 }
 
 void ReplicationSender::return_unsent(std::uint32_t index, const SentRecord& record) {
     SendingRepState& pair = pairs_[index];
     pair.return_unsent(record.versions);
+    if (CompleteVersions* complete = tracked(index)) {
+        complete->give_back();
+    }
     set_initial(pair, is_initial(pair) || record.is_initial);
     pending_.set(index);
 }
@@ -449,7 +478,7 @@ void ReplicationSender::widen_lost_range(std::uint32_t index, const RepRange& ra
 
 void ReplicationSender::record_delivered(const SentRecord& record) {
     pairs_[record.object_index].delivered();
-    resolve_record(record.object_index);
+    resolve_record(record.object_index, true);
     resolve_deltas(record.object_index, true);
     if (validator_) {
         validator_->block_delivered(record.object_index);
@@ -461,7 +490,7 @@ void ReplicationSender::record_lost(const SentRecord& record) {
         validator_->block_lost(record.object_index);
     }
     SendingRepState& pair = pairs_[record.object_index];
-    resolve_record(record.object_index);
+    resolve_record(record.object_index, false);
     if (channel_state(pair) == ChannelState::Closing) {
         pair.delivered();  // resolved; nothing is owed any more
         return;

@@ -25,10 +25,14 @@
 #include <replayout/send_properties.h>
 
 #include "bit_row.h"
+#include "complete_versions.h"
 #include "object_store.h"
 #include "packet_sender.h"
 #include "pair_dormancy.h"
 #include "pair_validator.h"
+#include "remote_function_encoder.h"
+#include "remote_function_receiver.h"
+#include "remote_function_sender.h"
 #include "unmapped_values.h"
 
 #include <array>
@@ -44,10 +48,12 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
         PeerId peer;  ///< whom it sends to
         std::uint32_t bunch_bytes_max = 0;
         std::span<TypeCounters> type_counters;  ///< by layout number; empty: nobody counts
+        std::uint32_t queued_calls_max = 0;     ///< of one function, for one update of an object
     };
 
     ReplicationSender(const ObjectStore& objects, PacketSender& packets, SendContext& context,
-                      NetStats& stats, const Settings& settings, MemoryMeters& memory);
+                      NetStats& stats, const Settings& settings, const NetConfig& config,
+                      MemoryMeters& memory);
 
     /// From now on, before anything is sent, every pair is checked against a copy of what the
     /// client holds; see PairValidator.
@@ -77,8 +83,36 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     void ask_dormant(std::uint32_t index, bool is_dormant);
     [[nodiscard]] const PairDormancy& dormancy() const noexcept { return dormancy_; }
 
-    /// Sends what is pending, as far as the window goes; then closes what goes dormant.
+    /// Sends calls, and what is pending, as far as the window goes; then closes what goes dormant.
     void process_prioritized_actors();
+
+    struct NewCall {
+        std::uint32_t index = 0;  ///< of the object
+        FunctionIndex function;
+        bool is_reliable = false;
+        bool is_queued = false;
+    };
+    /// A call of what `encoder` was set to. Sent, or a refusal.
+    [[nodiscard]] CallResult add_call(const NewCall& call, RemoteFunctionEncoder& encoder,
+                                      SendContext& context);
+    /// These objects are named by it, too.
+    void name_in_last_call(std::span<const std::uint32_t> indices);
+    /// It is not made after all.
+    void take_back_call() { calls_.take_back(); }
+    /// There are not too many of that function queued for the object's next update.
+    [[nodiscard]] bool may_queue_call(std::uint32_t index, FunctionIndex function) const noexcept;
+    [[nodiscard]] bool has_room_for_call(bool is_reliable) const noexcept {
+        return calls_.has_room_for(is_reliable, PacketBuilder::packet_bytes_limit);
+    }
+
+    // Calls of the client.
+    enum class Callable : std::uint8_t {
+        Yes,
+        Closing,  ///< the client may not have heard yet that the object is gone
+        No,       ///< it knows of no such object
+    };
+    [[nodiscard]] Callable callable(ChannelIndex channel) const noexcept;
+    [[nodiscard]] RemoteFunctionReceiver& incoming_calls() noexcept { return incoming_calls_; }
 
     /// After the above: checks the pairs that something happened to, when validating.
     void validate_pairs();
@@ -116,7 +150,7 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// Beside a pair, where needed.
     struct PairExtra {
         explicit PairExtra(MemoryResource* resource)
-            : paused(Allocator<PausedValue>(resource)), in_flight(resource) {}
+            : paused(Allocator<PausedValue>(resource)), in_flight(resource), complete(resource) {}
 
         RepRange lost_range;
         /// Conditions that the connection began to meet since it was sent the object last.
@@ -124,6 +158,13 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
         std::uint16_t next_sequence = 2;  ///< of the channel's bunches; 1 was the open
         Vector<PausedValue> paused;
         InFlightVersions in_flight;  ///< of layouts that need to know
+        CompleteVersions complete;   ///< where a call meant the object
+    };
+    /// A block that is to go with a call, in `body_`.
+    struct CallBlock {
+        std::uint32_t index = 0;
+        std::size_t offset = 0;
+        std::size_t size = 0;
     };
 
     /// One that was removed while the close for its dormancy was under way.
@@ -147,6 +188,8 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     void record_lost(const SentRecord& record) override;
     void bunch_delivered(const BunchTag& tag) override;
     void bunch_lost(const BunchTag& tag) override;
+    void call_delivered(CallOrder order) override;
+    void call_lost(CallOrder order) override;
 
     // ReceiverIds: the client has what it acknowledged the open of.
     [[nodiscard]] bool is_mapped(NetGUID guid) const override;
@@ -186,9 +229,9 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     [[nodiscard]] bool send_large_value(std::uint32_t index, const OwedVersions& position,
                                         const RepRange& handles);
     /// The pair's record goes out with a block.
-    void add_record(const SentRecord& record);
+    void add_record(const SentRecord& record, bool is_complete = false);
     /// The oldest record of the pair is no more under way.
-    void resolve_record(std::uint32_t index);
+    void resolve_record(std::uint32_t index, bool is_delivered);
     /// The values of `handles` were sent: notes which of them are not fully mapped or left out.
     void note_sent_values(std::uint32_t index, const RepRange& handles);
     /// The object is about to be removed: nothing of it waits, and nothing waits for it.
@@ -217,6 +260,26 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     void resolve_deltas(std::uint32_t index, bool is_delivered);
     /// What the client lacks of its deltas is owed again.
     void owe_missed_deltas(std::uint32_t index);
+
+    /// False: the window of packets is full.
+    [[nodiscard]] bool send_calls();
+    [[nodiscard]] bool send_calls_of(bool are_queued);
+    [[nodiscard]] Outcome send_call(OutgoingCall& call);
+    /// Collects the blocks that must go with a call, and adds their size. False: the call waits.
+    [[nodiscard]] bool collect_call_blocks(const OutgoingCall& call, std::size_t& bytes);
+    /// Nothing of its state can travel with a call: it has to be delivered first.
+    [[nodiscard]] bool must_be_delivered(std::uint32_t index, Version complete) const;
+    /// What changed since `complete`. False: it does not fit.
+    [[nodiscard]] bool encode_since(std::uint32_t index, Version complete,
+                                    std::span<std::byte> room, std::size_t& size);
+    void write_call_blocks();
+    /// It must be there, and be what it was, before the call may run.
+    [[nodiscard]] bool is_meant(const OutgoingCall& call, const NamedObject& named) const noexcept;
+    [[nodiscard]] bool is_named_alive(const NamedObject& named) const noexcept;
+    /// The client's copy is complete as of this version. Keeps account from now on.
+    [[nodiscard]] Version complete_version(std::uint32_t index);
+    /// Of a pair of which account is kept; null of any other.
+    [[nodiscard]] CompleteVersions* tracked(std::uint32_t index);
 
     [[nodiscard]] static ChannelState channel_state(const SendingRepState& pair) noexcept;
     static void set_channel_state(SendingRepState& pair, ChannelState state) noexcept;
@@ -270,6 +333,13 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     std::uint32_t closing_count_ = 0;
     std::uint32_t first_index_ = 0;  // where the next flush begins
     std::array<std::byte, PacketBuilder::packet_bytes_limit> body_;
+    RemoteFunctionSender calls_;
+    RemoteFunctionReceiver incoming_calls_;
+    Vector<ChannelIndex> waiting_channels_;  // scratch: with a call that waits
+    Vector<CallBlock> call_blocks_;          // scratch
+    // Objects of which the open packet carries all that changed since what was delivered.
+    Vector<std::uint32_t> carried_;
+    std::uint64_t carried_packet_ = 0;
 };
 
 inline ReplicationSender::ChannelState ReplicationSender::channel_state(

@@ -69,6 +69,7 @@ void ReplicationSender::object_removed(std::uint32_t index) {
     const ChannelState state = channel_state(pairs_[index]);
     const bool is_kept = dormancy_.kept.test(index);
     dormancy_.forget(index);
+    stats_.calls_dropped += calls_.drop_channel(ObjectStore::channel_of(index));
     if (state != ChannelState::OpenSent && state != ChannelState::Open) {
         if (is_kept) {
             remove_dormant(index);
@@ -140,6 +141,7 @@ void ReplicationSender::bunch_delivered(const BunchTag& tag) {
 }
 
 void ReplicationSender::finish_close(std::uint32_t index) {
+    incoming_calls_.channel_closed(ObjectStore::channel_of(index));
     --closing_count_;
     ++stats_.channels_closed;
     if (finish_dormant_close(index)) {
@@ -165,6 +167,7 @@ void ReplicationSender::bunch_lost(const BunchTag& tag) {
     const auto extra = extras_.find(tag.object_index);
     if (extra != extras_.end()) {
         extra->second.lost_range = RepRange();
+        extra->second.complete.restart();
     }
     if (const auto deltas = deltas_.find(tag.object_index); deltas != deltas_.end()) {
         deltas->second.restart();

@@ -83,6 +83,7 @@ void ReplicationSender::turn_on(std::uint32_t index, LifetimeConditionSet turned
     if (!turned_on.is_empty()) {
         PairExtra& extra = extra_of(index);
         extra.turned_on = extra.turned_on | turned_on;
+        extra.complete.began_to_see_more();
         if (!dormancy_.dormant.test(index)) {
             pending_.set(index);
         }

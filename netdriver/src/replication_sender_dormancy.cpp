@@ -23,7 +23,8 @@ void ReplicationSender::withhold(std::uint32_t index) {
     grow();
     const bool has_channel = channel_state(pairs_[index]) == ChannelState::OpenSent ||
                              channel_state(pairs_[index]) == ChannelState::Open;
-    if (has_channel || dormancy_.kept.test(index)) {
+    const bool has_calls = calls_.has_calls(ObjectStore::channel_of(index));
+    if (has_channel || has_calls || dormancy_.kept.test(index)) {
         become_dormant(index);
         return;
     }
@@ -76,10 +77,11 @@ void ReplicationSender::enter_dormancy() {
 
 bool ReplicationSender::may_go_dormant(std::uint32_t index) const {
     // Not pending: nothing is owed. Exact: nothing is lost or in flight, no delta and no large
-    // value either; and of an open channel there are no other bunches than those.
+    // value either; and of an open channel there are no other bunches than those, but for calls.
     const SendingRepState& pair = pairs_[index];
     const bool may_go = channel_state(pair) == ChannelState::Open && !pending_.test(index) &&
-                        is_exact(index) && !unmapped_.is_waiting(index);
+                        is_exact(index) && !unmapped_.is_waiting(index) &&
+                        !calls_.has_calls(ObjectStore::channel_of(index));
     REPLAYOUT_ASSERT(!may_go || bunch_count(pair) == 0);
     return may_go;
 }

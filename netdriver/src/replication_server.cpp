@@ -46,8 +46,11 @@ ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender:
       sender(server.objects_, connection.packets(), server.context_, server.stats_,
              {settings.peer,
               server.settings_.config.bunch_bytes_max,
-              {server.type_counters_.data(), server.type_counters_.size()}},
-             server.memory_) {
+              {server.type_counters_.data(), server.type_counters_.size()},
+              server.settings_.config.queued_calls_per_function_max},
+             server.settings_.config, server.memory_),
+      call_limiter(server.settings_.config, now, &server.memory_.connections),
+      server_(server) {
     connection.packets().set_content_handler(&sender);
     if (server.settings_.is_validating) {
         sender.start_validating(server.guids_);
@@ -84,7 +87,13 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       clients_(Allocator<Client*>(&memory.connections)),
       clients_by_peer_(&memory.connections),
       ended_sessions_(settings.config.connections_max + refused_max, &memory.connections),
-      descriptions_(Allocator<Vector<std::byte>>(&memory.layout_table)) {
+      descriptions_(Allocator<Vector<std::byte>>(&memory.layout_table)),
+      call_ids_(objects_, guids, &memory.scratch),
+      call_scratch_(&memory.scratch),
+      call_context_{call_ids_,           stats.replication, call_scratch_,
+                    settings.is_sharing, nullptr,           settings.is_validating},
+      call_encoder_(settings.config.packet_bytes_max, &memory.scratch),
+      call_runner_(settings.config, guids, stats, memory) {
     if (settings.is_counting_types) {
         type_counters_.reserve(layouts.count());
         for (std::uint32_t number = 0; number < layouts.count(); ++number) {
@@ -108,6 +117,7 @@ void ReplicationServer::destroy(Client* client) noexcept {
 }
 
 void ReplicationServer::receive(PeerId peer, std::span<const std::byte> datagram, NetTime now) {
+    now_ = now;
     const auto found = clients_by_peer_.find(peer.value);
     if (found == clients_by_peer_.end()) {
         receive_hello(peer, datagram, now);

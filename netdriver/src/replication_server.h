@@ -6,6 +6,7 @@
 #include <replayout/netdriver/net_driver.h>
 
 #include "bit_row.h"
+#include "call_limiter.h"
 #include "control_message.h"
 #include "ended_sessions.h"
 #include "layout_table.h"
@@ -13,6 +14,8 @@
 #include "net_connection.h"
 #include "object_dormancy.h"
 #include "object_store.h"
+#include "remote_function_encoder.h"
+#include "remote_function_runner.h"
 #include "replication_sender.h"
 
 #include <optional>
@@ -51,6 +54,8 @@ class ReplicationServer {
     [[nodiscard]] bool is_dormant_for(PeerId peer, NetObjectId id) const;
     [[nodiscard]] std::optional<ConnectionShadow> connection_shadow(PeerId peer,
                                                                     NetObjectId id) const;
+    [[nodiscard]] CallResult call_function(NetObjectId id, FunctionIndex function,
+                                           const void* params, RemoteFunctionSendPolicy policy);
 
     [[nodiscard]] const ObjectStore& objects() const noexcept { return objects_; }
     [[nodiscard]] std::uint32_t connection_count() const noexcept;
@@ -72,21 +77,56 @@ class ReplicationServer {
         ReplicationSender sender;
         /// It is told our layouts, and cannot read anything of an object before it has them all.
         bool awaits_layouts = false;
+        CallLimiter call_limiter;
+        bool is_call_added = false;  ///< scratch: of the call that is being made
 
       private:
-        CloseReason handle_bunch(const BunchHeader&, std::span<const std::byte>,
-                                 DecodeBudget&) override {
-            return CloseReason::NotAllowed;
-        }
+        CloseReason handle_bunch(const BunchHeader& header, std::span<const std::byte> payload,
+                                 DecodeBudget& budget) override;
         CloseReason handle_control(std::span<const std::byte> message) override;
         CloseReason handle_blocks(BitReader& reader) override {
-            return reader.bits_left() == 0 ? CloseReason::None : CloseReason::NotAllowed;
+            return reader.bits_left() == 0 ? server_.run_calls(*this) : CloseReason::NotAllowed;
         }
+
+        ReplicationServer& server_;
     };
 
     /// Calls `visit(ChangelistState&, ParentIndex)` for the property, each element of a C array.
     template <typename Visitor>
     void for_each_parent(NetObjectId id, std::string_view property, Visitor visit);
+    /// Ids of the objects that a call's parameters name. What is not an object of this driver is
+    /// null to every client, so it is null on the way.
+    class CallIds final : public PackageMap {
+      public:
+        CallIds(const ObjectStore& objects, NetGUIDCache& guids, MemoryResource* resource)
+            : objects_(objects), guids_(guids), named_(Allocator<std::uint32_t>(resource)) {}
+
+        [[nodiscard]] NetGUID guid_of(ObjectHandle object) override;
+        [[nodiscard]] ObjectHandle object_of(NetGUID guid) override {
+            return guids_.object_of(guid);
+        }
+        /// Their slots, since forget().
+        [[nodiscard]] std::span<const std::uint32_t> named() const noexcept {
+            return {named_.data(), named_.size()};
+        }
+        void forget() noexcept { named_.clear(); }
+
+      private:
+        const ObjectStore& objects_;
+        NetGUIDCache& guids_;
+        Vector<std::uint32_t> named_;
+    };
+
+    /// Whether a call is for this client.
+    [[nodiscard]] static bool is_called(const Client& client, const RepFunction& function,
+                                        const ObjectFacts& facts) noexcept;
+    [[nodiscard]] CallResult send_to_clients(NetObjectId id, FunctionIndex function,
+                                             const void* params, bool is_queued);
+    [[nodiscard]] CallResult add_calls(const ReplicationSender::NewCall& call,
+                                       const RepFunction& function, const ObjectFacts& facts);
+    /// Runs what a client's packet brought. Anything but None ends the connection.
+    [[nodiscard]] CloseReason run_calls(Client& client);
+    [[nodiscard]] CloseReason run_call(Client& client, const DueCall& call);
     void server_replicate_actors();
     void compare_due_objects();
     /// It is compared in the next flush; not if it is dormant for everybody.
@@ -153,6 +193,13 @@ class ReplicationServer {
     std::pmr::unordered_map<std::uint64_t, Client*> clients_by_peer_;  // looked up, never walked
     EndedSessions ended_sessions_;
     Vector<Vector<std::byte>> descriptions_;  // by number; none where nobody may be told
+    // Of calls, which are made while the scratch above may be in use by nobody.
+    CallIds call_ids_;
+    SendScratch call_scratch_;
+    SendContext call_context_;
+    RemoteFunctionEncoder call_encoder_;
+    RemoteFunctionRunner call_runner_;
+    NetTime now_;  // of the last datagram
 };
 
 }  // namespace replayout

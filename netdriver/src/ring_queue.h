@@ -34,6 +34,12 @@ class RingQueue {
         return slots_[first_];
     }
 
+    /// The `index`-th from the front.
+    [[nodiscard]] const T& at(std::size_t index) const noexcept {
+        REPLAYOUT_ASSERT(index < count_);
+        return slots_[(first_ + index) & (slots_.size() - 1)];
+    }
+
     void pop_front() noexcept {
         REPLAYOUT_ASSERT(count_ > 0);
         first_ = (first_ + 1) & (slots_.size() - 1);

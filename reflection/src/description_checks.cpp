@@ -208,10 +208,16 @@ Status check_function(const TypeRegistry& registry, const Function& function,
                       const Culprit& culprit) {
     const int directions = int{has_flag(function.flags, FunctionFlags::Server)} +
                            int{has_flag(function.flags, FunctionFlags::Client)} +
-                           int{has_flag(function.flags, FunctionFlags::Multicast)};
+                           int{has_flag(function.flags, FunctionFlags::Multicast)} +
+                           int{has_flag(function.flags, FunctionFlags::Remote)};
     if (directions > 1) {
         return culprit.refuse(ErrorCode::InvalidArgument,
-                              {"is more than one of Server, Client and Multicast"});
+                              {"is more than one of Server, Client, Multicast and Remote"});
+    }
+    const bool is_validated = has_flag(function.flags, FunctionFlags::WithValidation);
+    if (is_validated && function.thunk && function.thunk.validate == nullptr) {
+        return culprit.refuse(ErrorCode::InvalidArgument,
+                              {"promises WithValidation and has no validate"});
     }
     if (function.parameters == nullptr) {
         return {};

@@ -111,8 +111,9 @@ DynamicTypeBuilder& DynamicTypeBuilder::fast_array(const FastArrayOps& fast) {
 }
 
 DynamicTypeBuilder& DynamicTypeBuilder::function(std::string_view name, FunctionFlags flags,
-                                                 const Type* parameters) {
-    description_.functions.push_back({std::string(name), flags, parameters});
+                                                 const Type* parameters,
+                                                 const FunctionThunk& thunk) {
+    description_.functions.push_back({std::string(name), flags, parameters, thunk});
     return *this;
 }
 

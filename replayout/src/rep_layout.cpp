@@ -18,6 +18,7 @@ RepLayout::RepLayout(MemoryResource* resource)
       runs_(resource),
       groups_(resource),
       diagnostics_(resource),
+      functions_(resource),
       skipped_properties_(resource),
       polled_parents_(resource) {}
 
@@ -41,6 +42,10 @@ Result<std::unique_ptr<RepLayout>> RepLayout::create(const TypeRegistry& registr
     Result<std::unique_ptr<RepLayout>> layout = RepLayoutBuilder(type, options, resource).build();
     if (layout) {
         (*layout)->registry_ = &registry;
+        const Status status = (*layout)->add_functions(options, resource);
+        if (!status) {
+            return status.error();
+        }
     }
     return layout;
 }

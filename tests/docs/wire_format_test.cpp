@@ -663,6 +663,87 @@ void add_told_layouts(WrittenExamples& examples) {
     add(examples, "packet: two layouts and a welcome", told.front());
 }
 
+struct Knock {
+    std::uint8_t loudness = 1;
+    ObjectHandle by;
+};
+
+struct Door {
+    std::uint8_t angle = 0;
+
+    void client_knock(const Knock&) {}
+    void server_open() {}
+};
+
+/// One door on each side.
+class DoorWorld final : public NetWorld {
+  public:
+    static constexpr ObjectHandle handle{1};
+    Door door;
+
+    void* object_memory(ObjectHandle) override { return &door; }
+    ObjectHandle spawn(const SpawnInfo&) override { return handle; }
+    void despawn(ObjectHandle) override {}
+};
+
+void add_calls(WrittenExamples& examples) {
+    TypeRegistry registry;
+    REQUIRE(struct_builder<Knock>(registry, "Knock")
+                .property<&Knock::loudness>()
+                .property<&Knock::by>()
+                .build());
+    const auto type =
+        class_builder<Door>(registry, "Door")
+            .property<&Door::angle>()
+            .function<&Door::client_knock>(FunctionFlags::Client | FunctionFlags::Reliable)
+            .function<&Door::server_open>(FunctionFlags::Server)
+            .build();
+    REQUIRE(type);
+    REQUIRE(registry.freeze());
+    const auto layout = RepLayout::create(registry, **type);
+    REQUIRE(layout);
+    add(examples, "fingerprint of Door", [&](BitWriter& writer) {
+        writer.write_bits((*layout)->fingerprint().low, 64);
+        writer.write_bits((*layout)->fingerprint().high, 64);
+    });
+    LoopbackNetwork network({}, std::pmr::get_default_resource());
+    RecordingTransport server_transport(network.endpoint(PeerId{1}));
+    RecordingTransport client_transport(network.endpoint(PeerId{2}));
+    DoorWorld server_world;
+    DoorWorld client_world;
+    NetDriver server({}, server_transport, server_world);
+    NetDriver client({}, client_transport, client_world);
+    REQUIRE(server.add_layout(**layout));
+    REQUIRE(client.add_layout(**layout));
+    REQUIRE(server.listen());
+    REQUIRE(client.connect(PeerId{1}, NetTime()));
+    const NetObjectId id = server.add_object(**layout, DoorWorld::handle);
+    server.set_owner(id, PeerId{2});
+    NetTime now;
+    const auto turn = [&](NetDriver& driver, RecordingTransport& transport) {
+        now = now.plus_milliseconds(10);
+        driver.tick_dispatch(now);
+        driver.tick_flush(now);
+        return transport.take_sent();
+    };
+    (void)turn(client, client_transport);
+    (void)turn(server, server_transport);
+    (void)turn(client, client_transport);
+    server_world.door.angle = 9;
+    const Knock knock{3, DoorWorld::handle};
+    CHECK(server.call_function(id, "client_knock", &knock) == CallResult::Sent);
+    const std::vector<Bytes> called = turn(server, server_transport);
+    REQUIRE(called.size() == 1);
+    add(examples, "packet: a call and a block", called.front());
+    CHECK(client.call_function(DoorWorld::handle, "server_open") == CallResult::Sent);
+    const std::vector<Bytes> answered = turn(client, client_transport);
+    REQUIRE(answered.size() == 1);
+    add(examples, "packet: a call of a client", answered.front());
+    (void)turn(server, server_transport);
+    CHECK(server.stats().calls_run == 1);
+    CHECK(client.stats().calls_run == 1);
+}
+
 }  // namespace
 
 TEST_CASE("Wire format: every example in the document is what is written", "[docs][wire_format]") {
@@ -681,6 +762,7 @@ TEST_CASE("Wire format: every example in the document is what is written", "[doc
     add_dormancy(written);
     add_large_value(written);
     add_told_layouts(written);
+    add_calls(written);
     const DocumentedExamples documented =
         read_documented_examples(REPLAYOUT_TESTS_DIR "/../docs/wire_format.md");
     for (const auto& [name, example] : written) {

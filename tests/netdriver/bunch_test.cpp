@@ -35,6 +35,9 @@ constexpr std::size_t flags_offset = 1;  // behind a channel of one byte
 [[nodiscard]] bool reads_flags(unsigned flags) {
     Bytes bytes = write(make_header(5, 1, 3));
     bytes[flags_offset] = static_cast<std::byte>(flags);
+    if ((flags & 64) != 0) {  // unreliable: without a sequence
+        bytes.erase(bytes.begin() + flags_offset + 1, bytes.begin() + flags_offset + 3);
+    }
     bytes.resize(bytes.size() + 3);
     BitReader reader(bytes);
     (void)read_bunch_header(reader);
@@ -85,6 +88,11 @@ TEST_CASE("Bunch: each field lies where the format says", "[netdriver][bunch]") 
     header.is_partial_initial = false;
     header.is_partial_final = true;
     CHECK(to_hex(write(header)) == "06 14 34 12 04");
+    header = make_header(3, 0x1234, 2);
+    header.is_call = true;
+    CHECK(to_hex(write(header)) == "06 20 34 12 04");
+    header.is_unreliable = true;
+    CHECK(to_hex(write(header)) == "06 60 04");
 }
 
 TEST_CASE("Bunch: flags that exclude each other are refused, and no others", "[netdriver][bunch]") {
@@ -93,14 +101,19 @@ TEST_CASE("Bunch: flags that exclude each other are refused, and no others", "[n
     constexpr unsigned partial = 4;
     constexpr unsigned initial = 8;
     constexpr unsigned final = 16;
+    constexpr unsigned call = 32;
+    constexpr unsigned unreliable = 64;
     for (unsigned flags = 0; flags < 256; ++flags) {
         INFO("flags " << flags);
-        const bool has_reserved = flags >= 32;
+        const bool has_reserved = flags >= 128;
+        const bool is_odd_call = (flags & call) != 0 && (flags & (open | close | partial)) != 0;
+        const bool is_odd = (flags & unreliable) != 0 && (flags & call) == 0;
         const bool is_both = (flags & open) != 0 && (flags & close) != 0;
         const bool has_part = (flags & (initial | final)) != 0;
         const bool is_lone = (flags & partial) == 0 && has_part;
         const bool is_first_and_last = (flags & initial) != 0 && (flags & final) != 0;
-        const bool is_refused = has_reserved || is_both || is_lone || is_first_and_last;
+        const bool is_refused =
+            has_reserved || is_both || is_lone || is_first_and_last || is_odd_call || is_odd;
         CHECK(reads_flags(flags) == !is_refused);
     }
 }

@@ -51,6 +51,9 @@ TEST_CASE("CloseReason: the numbers on the wire do not move", "[netdriver][close
         "too many channels",
         "too many references",
         "too many layouts",
+        "unknown function",
+        "call refused",
+        "too many calls",
     };
     for (std::size_t number = 0; number < std::size(phrases); ++number) {
         CHECK(to_string(reason_of(number)) == phrases[number]);

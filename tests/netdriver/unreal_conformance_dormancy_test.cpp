@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "support/call_game.h"
 #include "support/catch.h"
 #include "support/delta_types.h"
 #include "support/door_game.h"
@@ -44,6 +45,34 @@ struct Scene {
     std::size_t client = 0;
     ObjectHandle door;
 };
+
+/// A turret of the first of two clients, which sleeps at both.
+struct CallScene {
+    explicit CallScene(const CallFixtureOptions& options = {}) : net(options) {
+        net.join();
+        net.join();
+        turret = net.add_owned(0);
+        REQUIRE(net.settle());
+        sleep();
+    }
+    void sleep() {
+        net.server().driver.set_dormancy(net.id_of(turret), NetDormancy::DormantAll);
+        REQUIRE(net.settle());
+        REQUIRE(is_dormant_on(0));
+    }
+    [[nodiscard]] bool is_dormant_on(std::size_t client) {
+        return net.server().driver.is_dormant_for(CallFixture::client_peer(client),
+                                                  net.id_of(turret));
+    }
+    [[nodiscard]] std::vector<std::uint32_t> heard(CallHost& host, const char* function) {
+        return CallFixture::numbers(host.world, function);
+    }
+
+    CallFixture net;
+    ObjectHandle turret;
+};
+
+using Numbers = std::vector<std::uint32_t>;
 
 }  // namespace
 
@@ -333,6 +362,85 @@ TEST_CASE("Unreal conformance 8: who joins is sent a dormant object as all other
     REQUIRE(game.settle());
     CHECK(scene.shown().state == 2);
     CHECK(game.door_on(late, scene.door).state == 2);
+}
+
+TEST_CASE("Unreal conformance 8: a call to a dormant object wakes it, behind its state",
+          "[netdriver][unreal][dormancy][rpc]") {
+    CallScene scene;
+    scene.net.turret(scene.turret).power = 7;
+    scene.net.tick(20);
+    CHECK(scene.net.turret_on(0, scene.turret).power == 0);
+    CHECK(scene.net.call(scene.turret, "client_tell", {1, {}, ""}) == CallResult::Sent);
+    REQUIRE(scene.net.settle());
+    const std::vector<HeardCall>& heard = scene.net.client(0).world.heard;
+    REQUIRE(heard.size() == 1);
+    CHECK(heard[0].function == "tell");
+    CHECK(heard[0].power == 7);
+    // It slept on where nobody called, and sleeps again where it was woken.
+    CHECK(scene.net.turret_on(1, scene.turret).power == 0);
+    CHECK(scene.is_dormant_on(0));
+    CHECK(scene.is_dormant_on(1));
+
+    CHECK(scene.net.call(scene.turret, "multicast_boom", {2, {}, ""}) == CallResult::Sent);
+    REQUIRE(scene.net.settle());
+    CHECK(scene.heard(scene.net.client(0), "boom") == Numbers{2});
+    CHECK(scene.heard(scene.net.client(1), "boom") == Numbers{2});
+    CHECK(scene.net.turret_on(1, scene.turret).power == 7);
+}
+
+TEST_CASE("Unreal conformance 8: a client's call to a dormant object is dropped",
+          "[netdriver][unreal][dormancy][rpc]") {
+    CallFixtureOptions options;
+    options.link.latency_ms = 100;
+    CallScene scene(options);
+    CHECK(scene.net.call_from(0, scene.turret, "server_fire", {1, {}, ""}) ==
+          CallResult::NoChannel);
+    NetDriver& driver = scene.net.server().driver;
+    driver.set_dormancy(scene.net.id_of(scene.turret), NetDormancy::Awake);
+    REQUIRE(scene.net.settle());
+    CHECK(scene.net.call_from(0, scene.turret, "server_fire", {2, {}, ""}) == CallResult::Sent);
+    REQUIRE(scene.net.settle());
+    // These are under way while the server closes the channel, and after it did.
+    driver.set_dormancy(scene.net.id_of(scene.turret), NetDormancy::DormantAll);
+    std::uint32_t number = 10;
+    while (scene.net.call_from(0, scene.turret, "server_fire", {number, {}, ""}) ==
+           CallResult::Sent) {
+        ++number;
+        scene.net.tick();
+    }
+    REQUIRE(number > 12);
+    REQUIRE(scene.net.settle());
+    CHECK(scene.is_dormant_on(0));
+    CHECK(driver.connection_count() == 2);
+    CHECK(driver.stats().calls_dropped > 0);
+    driver.set_dormancy(scene.net.id_of(scene.turret), NetDormancy::Awake);
+    REQUIRE(scene.net.settle());
+    scene.net.server().world.heard.clear();
+    CHECK(scene.net.call_from(0, scene.turret, "server_fire", {99, {}, ""}) == CallResult::Sent);
+    REQUIRE(scene.net.settle());
+    CHECK(scene.heard(scene.net.server(), "fire") == Numbers{99});
+}
+
+TEST_CASE("Unreal conformance 8: of calls to what sleeps again at once none is lost or early",
+          "[netdriver][unreal][dormancy][rpc]") {
+    CallFixtureOptions options;
+    options.link.loss = 0.2;
+    options.link.latency_ms = 30;
+    options.link.jitter_ms = 30;
+    CallScene scene(options);
+    Numbers sent;
+    for (std::uint32_t number = 1; number <= 400; ++number) {
+        scene.net.turret(scene.turret).power = number;
+        REQUIRE(scene.net.call(scene.turret, "client_tell", {number, {}, ""}) == CallResult::Sent);
+        sent.push_back(number);
+        scene.net.tick(static_cast<int>(number % 40));
+    }
+    REQUIRE(scene.net.settle());
+    CHECK(scene.heard(scene.net.client(0), "tell") == sent);
+    for (const HeardCall& call : scene.net.client(0).world.heard) {
+        CHECK(call.power >= call.number);
+    }
+    CHECK(scene.net.server().driver.stats().channels_dormant > 50);
 }
 
 }  // namespace replayout::test

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/byte_dump.h"
+#include "support/call_game.h"
 #include "support/catch.h"
 #include "support/net_fixture.h"
 #include "support/packet_forge.h"
@@ -168,6 +169,51 @@ TEST_CASE("Unreal conformance 6: a reference follows its target through destruct
     const std::vector<std::string> expected = {"target null -> set", "target set -> null",
                                                "target null -> set"};
     CHECK(net.pawn_on(0, hunter).heard == expected);
+}
+
+// 9. Unreliable multicasts are queued for the next update of their object: their repeats are
+// limited (two, as documented), the block goes first, and calls that are not queued stand before
+// those that are.
+TEST_CASE("Unreal conformance 9: queued multicasts are capped, and stand behind block and calls",
+          "[netdriver][unreal]") {
+    CallFixture net;
+    net.join();
+    const ObjectHandle turret = net.add_owned(0);
+    REQUIRE(net.settle());
+    net.turret(turret).power = 5;
+    CHECK(net.call(turret, "multicast_flash", {1, {}, ""}) == CallResult::Queued);
+    CHECK(net.call(turret, "multicast_flash", {2, {}, ""}) == CallResult::Queued);
+    CHECK(net.call(turret, "multicast_flash", {3, {}, ""}) == CallResult::Full);
+    CHECK(net.call(turret, "multicast_shake", {4, {}, ""}) == CallResult::Queued);
+    CHECK(net.call(turret, "client_hint", {5, {}, ""}) == CallResult::Sent);
+    CHECK(net.call(turret, "multicast_flash", {6, {}, ""}, RemoteFunctionSendPolicy::ForceSend) ==
+          CallResult::Sent);
+    CHECK(net.call(turret, "client_hint", {7, {}, ""}, RemoteFunctionSendPolicy::ForceQueue) ==
+          CallResult::Queued);
+    std::size_t packets_with_calls = 0;
+    net.server().transport.set_script([&](Bytes& datagram) {
+        const auto packet = parse_packet(datagram);
+        if (packet && !packet->bunches.empty() && packet->bunches[0].header.is_call) {
+            ++packets_with_calls;
+            CHECK(packet->bunches.size() == 6);
+            CHECK(!packet->blocks.empty());
+        }
+        return true;
+    });
+    REQUIRE(net.settle());
+    CHECK(packets_with_calls == 1);
+    const std::vector<HeardCall> expected{{"hint", 5, 5, {}, 0},  {"flash", 6, 5, {}, 0},
+                                          {"flash", 1, 5, {}, 0}, {"flash", 2, 5, {}, 0},
+                                          {"shake", 4, 5, {}, 0}, {"hint", 7, 5, {}, 0}};
+    CHECK(net.client(0).world.heard == expected);
+    CHECK(net.server().driver.stats().calls_dropped == 1);
+
+    // The next update has room again; and what stops to replicate first takes its queue along.
+    CHECK(net.call(turret, "multicast_flash", {8, {}, ""}) == CallResult::Queued);
+    net.remove(turret);
+    REQUIRE(net.settle());
+    CHECK(net.client(0).world.heard == expected);
+    CHECK(net.server().driver.stats().calls_dropped == 2);
 }
 
 }  // namespace replayout::test

@@ -337,8 +337,14 @@ TEST_CASE("TypeRegistry: refuses a function with two directions or foreign param
     TypeDescription description = make_class("Pawn");
     description.functions = {{"Fire", FunctionFlags::Server | FunctionFlags::Client, nullptr}};
     check_refused(registry.add(description), ErrorCode::InvalidArgument,
-                  "type \"Pawn\": function \"Fire\": is more than one of Server, Client and "
-                  "Multicast");
+                  "type \"Pawn\": function \"Fire\": is more than one of Server, Client, "
+                  "Multicast and Remote");
+    FunctionThunk thunk;
+    thunk.call = [](void*, const void*, void*) {};
+    description.functions = {
+        {"Fire", FunctionFlags::Server | FunctionFlags::WithValidation, nullptr, thunk}};
+    check_refused(registry.add(description), ErrorCode::InvalidArgument,
+                  "type \"Pawn\": function \"Fire\": promises WithValidation and has no validate");
     description.functions = {{"Fire", FunctionFlags::Server, *foreign}};
     check_refused(registry.add(description), ErrorCode::UnknownType,
                   "type \"Pawn\": function \"Fire\": its parameters \"Foreign\" are not of this "

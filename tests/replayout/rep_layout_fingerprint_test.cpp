@@ -126,13 +126,67 @@ TEST_CASE("Fingerprint: members that are not replicated and notifies do not coun
           }));
 }
 
-TEST_CASE("Fingerprint: functions do not count, they have layouts of their own",
+TEST_CASE("Fingerprint: functions that are called remotely count: names, kinds, parameters",
           "[replayout][rep_layout_fingerprint]") {
-    CHECK(fingerprint_of(two_ints) ==
-          fingerprint_of([](TypeRegistry& registry, DynamicTypeBuilder& builder) {
-              two_ints(registry, builder);
-              builder.function("ServerFire", FunctionFlags::Server);
-          }));
+    const auto with_function = [](std::string_view name, FunctionFlags flags,
+                                  bool has_parameters = false) {
+        return fingerprint_of([=](TypeRegistry& registry, DynamicTypeBuilder& builder) {
+            two_ints(registry, builder);
+            const Type* parameters = nullptr;
+            if (has_parameters) {
+                DynamicTypeBuilder made(registry, TypeKind::Struct, "Parameters", 64, 8);
+                made.property("amount", PropertyKind::Int32, 0).ops(class_ops());
+                const Result<const Type*> type = made.build();
+                REQUIRE(type);
+                parameters = *type;
+            }
+            builder.function(name, flags, parameters);
+        });
+    };
+    const std::string fire = with_function("Fire", FunctionFlags::Server);
+    CHECK(fire != fingerprint_of(two_ints));
+    CHECK(fire == with_function("Fire", FunctionFlags::Server));
+    CHECK(fire != with_function("Fired", FunctionFlags::Server));
+    CHECK(fire != with_function("Fire", FunctionFlags::Client));
+    CHECK(fire != with_function("Fire", FunctionFlags::Server | FunctionFlags::Reliable));
+    CHECK(fire != with_function("Fire", FunctionFlags::Server, true));
+    // Who checks, and what is never called remotely, is nobody else's business.
+    CHECK(fire == with_function("Fire", FunctionFlags::Server | FunctionFlags::WithValidation));
+    CHECK(with_function("Fire", FunctionFlags::None) == fingerprint_of(two_ints));
+}
+
+TEST_CASE("RepLayout: functions have indices, those of the base first",
+          "[replayout][rep_layout_fingerprint]") {
+    TypeRegistry registry;
+    DynamicTypeBuilder base(registry, TypeKind::Class, "Base", 64, 8);
+    base.property("a", PropertyKind::Int32, 0)
+        .function("Shake", FunctionFlags::Multicast)
+        .function("Local", FunctionFlags::None)
+        .ops(class_ops());
+    const Result<const Type*> base_type = base.build();
+    REQUIRE(base_type);
+    DynamicTypeBuilder derived(registry, TypeKind::Class, "Derived", 128, 8);
+    TypeOps ops = class_ops();
+    ops.size = 128;
+    ops.construct = [](void* memory) {
+        std::fill_n(static_cast<std::byte*>(memory), 128, std::byte{0});
+    };
+    derived.base(**base_type, 64).function("Fire", FunctionFlags::Remote).ops(ops);
+    const Result<const Type*> type = derived.build();
+    REQUIRE(type);
+    REQUIRE(registry.freeze());
+    const auto layout = RepLayout::create(registry, **type);
+    REQUIRE(layout);
+    REQUIRE((*layout)->functions().size() == 2);
+    CHECK((*layout)->functions()[0].function->name == "Shake");
+    CHECK((*layout)->functions()[0].object_offset == 64);
+    CHECK((*layout)->functions()[0].runs_on_clients());
+    CHECK_FALSE((*layout)->functions()[0].runs_on_server());
+    CHECK((*layout)->functions()[1].object_offset == 0);
+    CHECK((*layout)->functions()[1].runs_on_clients());
+    CHECK((*layout)->functions()[1].runs_on_server());
+    CHECK((*layout)->find_function("Fire") == FunctionIndex{1});
+    CHECK_FALSE((*layout)->find_function("Local").has_value());
 }
 
 TEST_CASE("Fingerprint: the name of a struct that is flattened does not count, its members' do",

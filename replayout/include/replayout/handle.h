@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Three integers that count different things and therefore do not mix.
+// Integers that count different things and therefore do not mix.
 #pragma once
 
 #include <compare>
@@ -21,6 +21,13 @@ struct CmdIndex {
     std::uint16_t value = 0;
 
     friend constexpr auto operator<=>(CmdIndex, CmdIndex) noexcept = default;
+};
+
+/// Position of a function in RepLayout::functions().
+struct FunctionIndex {
+    std::uint16_t value = 0;
+
+    friend constexpr auto operator<=>(FunctionIndex, FunctionIndex) noexcept = default;
 };
 
 /// Position of a top-level property (or one element of a C array) in RepLayout::parents().

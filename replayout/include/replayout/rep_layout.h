@@ -15,6 +15,7 @@
 #include <replayout/reflection/memory.h>
 #include <replayout/reflection/property.h>
 #include <replayout/reflection/type_registry.h>
+#include <replayout/rep_function.h>
 #include <replayout/rep_layout_cmd.h>
 #include <replayout/replication_flags.h>
 
@@ -155,6 +156,11 @@ class RepLayout {
     /// or nothing. For callers that keep the index: O(properties).
     [[nodiscard]] std::optional<ParentIndex> find_parent(std::string_view name) const noexcept;
 
+    /// What can be called remotely; none for a struct, and for a layout that is only received with.
+    [[nodiscard]] std::span<const RepFunction> functions() const noexcept { return functions_; }
+    /// O(functions).
+    [[nodiscard]] std::optional<FunctionIndex> find_function(std::string_view name) const noexcept;
+
     /// Some property is push based.
     [[nodiscard]] bool has_push_based() const noexcept { return has_push_based_; }
     /// Not all properties are push based, so every object is compared in every tick.
@@ -176,7 +182,8 @@ class RepLayout {
     [[nodiscard]] bool is_fully_shared() const noexcept { return is_fully_shared_; }
 
     /// Equal on two machines exactly when their layouts mean the same on the wire. Native offsets,
-    /// sizes in memory and names of C++ types do not count; property names, kinds and limits do.
+    /// sizes in memory and names of C++ types do not count; property names, kinds and limits do,
+    /// and functions with their parameters.
     [[nodiscard]] const Digest128& fingerprint() const noexcept { return fingerprint_; }
 
     /// What is probably not meant, one sentence each: a trait without effect, for example.
@@ -193,6 +200,10 @@ class RepLayout {
     friend class RepLayoutBuilder;
     friend class CompatibleLayoutBuilder;
     explicit RepLayout(MemoryResource* resource);
+    [[nodiscard]] Status add_functions(const RepLayoutOptions& options, MemoryResource* resource);
+    [[nodiscard]] Status add_functions_of(const Type& type, std::uint32_t object_offset,
+                                          const RepLayoutOptions& options,
+                                          MemoryResource* resource);
 
     const TypeRegistry* registry_ = nullptr;
     const Type* type_ = nullptr;
@@ -207,6 +218,7 @@ class RepLayout {
     std::pmr::vector<CompareRun> runs_;
     std::pmr::vector<RepGroup> groups_;  // by scope
     std::pmr::vector<std::string> diagnostics_;
+    std::pmr::vector<RepFunction> functions_;
     std::pmr::deque<Property> skipped_properties_;  // what commands that are skipped refer to
     Digest128 fingerprint_;
     std::unique_ptr<ShadowState> archetype_;

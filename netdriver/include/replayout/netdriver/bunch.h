@@ -45,6 +45,8 @@ struct BunchHeader {
     bool is_partial = false;
     bool is_partial_initial = false;
     bool is_partial_final = false;
+    bool is_call = false;        ///< of a remote function; counted apart from the other bunches
+    bool is_unreliable = false;  ///< of a call: sent once, without a sequence
     std::uint16_t sequence = 0;  ///< low 16 bits
     std::uint32_t payload_bytes = 0;
 };

@@ -28,10 +28,13 @@ enum class CloseReason : std::uint8_t {
     ReliableOverflow,  ///< more reliable data out of order than may wait
     TooManyChannels,
     TooManyReferences,
-    TooManyLayouts,  ///< descriptions of layouts beyond what a client takes
+    TooManyLayouts,   ///< descriptions of layouts beyond what a client takes
+    UnknownFunction,  ///< a client called what is not there, or is not its to call
+    CallRefused,      ///< a function's own validation refused a client's call
+    TooManyCalls,     ///< reliable calls of a client beyond its rate
 };
 
-inline constexpr std::size_t close_reason_count = 17;
+inline constexpr std::size_t close_reason_count = 20;
 
 /// Stable lower-case English phrase ("layout mismatch").
 [[nodiscard]] std::string_view to_string(CloseReason reason) noexcept;

@@ -57,6 +57,24 @@ struct NetConfig {
     /// a client takes up to about fifty times as much memory to read by them.
     std::uint32_t described_bytes_max = 256 * 1024;
 
+    /// Remote calls that may wait to be sent to one connection, or to be delivered there if they
+    /// are reliable; call_function() refuses more (CallResult::Full). 1 to 4,096. 1,024 small ones
+    /// are some 30 KiB; Unreal closes a connection at 256 in a channel.
+    std::uint32_t calls_waiting_max = 1'024;
+    /// How often the same unreliable multicast may be queued for one update of an object. 1 to
+    /// 1,024. Unreal's documented limit is two.
+    std::uint32_t queued_calls_per_function_max = 2;
+    /// Objects whose functions one client may have called and that still are there. 1 to 1,048,576.
+    /// A server keeps some 150 bytes for each, so 4,096 are 600 KiB for a hostile client.
+    std::uint32_t called_channels_max = 4'096;
+    /// Calls that a server takes from one client in a second, over time, and at once. 1 to
+    /// 1,000,000 each. 120 are two in each frame of 60; Unreal's detection is off by default.
+    std::uint32_t calls_per_second_max = 120;
+    std::uint32_t calls_burst_max = 240;
+    /// The same for each function, over all objects. 60 is one in each frame: what moves a pawn.
+    std::uint32_t function_calls_per_second_max = 60;
+    std::uint32_t function_calls_burst_max = 120;
+
     /// Silence after which a side says that it is there. 1 to timeout_ms - 1. Ten fit into the
     /// default timeout, so some may be lost, and an empty packet a second costs next to nothing.
     std::uint32_t keep_alive_ms = 1'000;

@@ -36,6 +36,7 @@
 #include <replayout/netdriver/net_guid_cache.h>
 #include <replayout/netdriver/net_stats.h>
 #include <replayout/netdriver/net_world.h>
+#include <replayout/netdriver/remote_function.h>
 #include <replayout/netdriver/time.h>
 #include <replayout/netdriver/transport.h>
 #include <replayout/receiving_rep_state.h>
@@ -193,6 +194,22 @@ class NetDriver {
     /// The object is dormant for that client, or kept from it (NetDormancy::Initial). O(1).
     [[nodiscard]] bool is_dormant_for(PeerId peer, NetObjectId id) const;
 
+    // Remote functions, those of the object's class (TypeBuilder::function). `params` is of the
+    // function's parameters' type, taken within the call; null where it has none. A call goes out
+    // with the next tick_flush(), and together with what its object, and those that the parameters
+    // name, were when it was made: it never runs before. Not from within a net_serialize. A
+    // function that a call runs may do anything but destroy the driver or begin a tick of it.
+
+    /// One of the clients runs on the owner's, a multicast on all and here, one of the server here
+    /// alone. A multicast is sent to all who have joined, or refused; an unreliable one passes over
+    /// who has too many calls waiting.
+    CallResult call_function(NetObjectId id, std::string_view function,
+                             const void* params = nullptr,
+                             RemoteFunctionSendPolicy policy = RemoteFunctionSendPolicy::Default);
+    /// The same without looking for the name (RepLayout::find_function).
+    CallResult call_function(NetObjectId id, FunctionIndex function, const void* params = nullptr,
+                             RemoteFunctionSendPolicy policy = RemoteFunctionSendPolicy::Default);
+
     [[nodiscard]] NetGUID guid_of(NetObjectId id) const;
     [[nodiscard]] std::uint32_t object_count() const noexcept;
     /// What a client has and lacks of an object; nothing when it is not joined, or the object was
@@ -220,6 +237,11 @@ class NetDriver {
     /// What a reference of an object names, also while it is null because its target is not there.
     /// `path` is in handles of server_layout().
     [[nodiscard]] NetGUID find_reference(ObjectHandle object, const RepPath& path) const noexcept;
+
+    /// One of the server runs there, if this client owns the object: the server drops it otherwise.
+    /// Any other runs here alone.
+    CallResult call_function(ObjectHandle object, std::string_view function,
+                             const void* params = nullptr);
 
     // Both.
 

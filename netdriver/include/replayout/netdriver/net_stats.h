@@ -33,6 +33,16 @@ struct NetStats {
     std::uint64_t values_refused = 0;
     std::uint64_t values_failed = 0;    ///< received; net_serialize said ok = false
     std::uint64_t values_unmapped = 0;  ///< received; net_serialize answered: not fully mapped
+    std::uint64_t calls_sent = 0;       ///< remote calls, by receiver, each time one goes out
+    std::uint64_t calls_resent = 0;     ///< of these, after a loss
+    std::uint64_t calls_run = 0;        ///< that came from the other side
+    /// Never sent, or never run: the object was removed first, there was no room for an unreliable
+    /// one, or one was queued too often.
+    std::uint64_t calls_dropped = 0;
+    std::uint64_t calls_not_owned = 0;  ///< of clients, for an object that is not theirs
+    std::uint64_t calls_over_rate = 0;  ///< of clients, unreliable
+    /// Of a server, for a function that is not ours, or an object that was refused.
+    std::uint64_t calls_unknown = 0;
     std::array<std::uint64_t, close_reason_count> closed{};  ///< connections, by CloseReason
     ReplicationCounters replication;
 };

@@ -67,9 +67,9 @@ class DynamicTypeBuilder {
     /// The array just declared, which is keyed, says itself what changed in it.
     DynamicTypeBuilder& fast_array(const FastArrayOps& fast);
 
-    /// A function; `parameters` is a struct type, or null when it has none.
+    /// A function; `parameters` is a struct type, or null when it has none. `thunk` runs it.
     DynamicTypeBuilder& function(std::string_view name, FunctionFlags flags,
-                                 const Type* parameters = nullptr);
+                                 const Type* parameters = nullptr, const FunctionThunk& thunk = {});
     DynamicTypeBuilder& traits(const StructTraits& traits);
     /// What runs around a block of properties; for a class only.
     DynamicTypeBuilder& hooks(const ReceiveHooks& hooks);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A function that can be called remotely, as far as this floor knows it: a name and its parameters,
-// which form a struct type like any other.
+// A function that can be called remotely: a name, its parameters, which form a struct type like any
+// other, and what runs when a call arrives. It returns nothing.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ enum class FunctionFlags : std::uint8_t {
     Client = 2,     ///< called by the server, runs on the owning client
     Multicast = 4,  ///< called by the server, runs everywhere
     Reliable = 8,
-    WithValidation = 16,
+    WithValidation = 16,  ///< of a call from a client: FunctionThunk::validate is asked first
+    Remote = 32,          ///< called by either side, runs on the other: Server and Client in one
 };
 
 [[nodiscard]] constexpr FunctionFlags operator|(FunctionFlags left, FunctionFlags right) noexcept {
@@ -29,10 +30,24 @@ enum class FunctionFlags : std::uint8_t {
     return (static_cast<std::uint8_t>(set) & static_cast<std::uint8_t>(flag)) != 0;
 }
 
+/// What runs when a call arrives. `object` is the value of the type that declares the function: for
+/// a function of a base that is the base's part of the object. `params` is an object of the
+/// parameters' type, on loan for the call; null where the function has none. May do anything to the
+/// object, also remove it.
+struct FunctionThunk {
+    void (*call)(void* object, const void* params, void* context) = nullptr;
+    /// False: the call does not run, and the connection that it came on is closed.
+    bool (*validate)(void* object, const void* params, void* context) = nullptr;
+    void* context = nullptr;
+
+    explicit operator bool() const noexcept { return call != nullptr; }
+};
+
 struct Function {
     std::string name;
     FunctionFlags flags = FunctionFlags::None;
     const Type* parameters = nullptr;  ///< a struct type; null: no parameters
+    FunctionThunk thunk = {};          ///< empty: it can be called from here, and not run here
 };
 
 }  // namespace replayout

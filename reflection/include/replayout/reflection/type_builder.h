@@ -31,6 +31,7 @@
 // the first. A builder is made, used and thrown away by one thread.
 #pragma once
 
+#include <replayout/reflection/call_function.h>
 #include <replayout/reflection/call_notify.h>
 #include <replayout/reflection/describe_value.h>
 #include <replayout/reflection/dynamic_type_builder.h>
@@ -81,6 +82,14 @@ class TypeBuilder {
     /// A function whose parameters are the struct `Parameters`, registered already.
     template <typename Parameters>
     TypeBuilder& function(std::string_view name, FunctionFlags flags);
+
+    /// `Member` is what a remote call runs: void f() or void f(const Parameters&) of the object, or
+    /// a free function void f(T&) or void f(T&, const Parameters&); `Parameters` is a struct that
+    /// is registered already. `Validate`, a bool of the same form, is asked first when the call
+    /// comes from a client, and adds the flag WithValidation.
+    template <auto Member, auto Validate = nullptr>
+    TypeBuilder& function(FunctionFlags flags,
+                          std::string_view name = detail::name_of_member<Member>());
 
     /// `Function` runs before a block is applied, after that, and after the notifies; see
     /// ReceiveHooks. A member function without parameters, or a free one that takes the object.
@@ -197,6 +206,12 @@ class PropertyBuilder {
         return type_->template function<Parameters>(name, flags);
     }
 
+    template <auto Member, auto Validate = nullptr>
+    TypeBuilder<T>& function(FunctionFlags flags,
+                             std::string_view name = detail::name_of_member<Member>()) {
+        return type_->template function<Member, Validate>(flags, name);
+    }
+
     template <auto Function>
     TypeBuilder<T>& pre_net_receive() {
         return type_->template pre_net_receive<Function>();
@@ -293,6 +308,27 @@ TypeBuilder<T>& TypeBuilder<T>::function(std::string_view name, FunctionFlags fl
         refuse_unknown("function", name, detail::name_of_type<Parameters>());
     }
     return function(name, flags, parameters);
+}
+
+template <typename T>
+template <auto Member, auto Validate>
+TypeBuilder<T>& TypeBuilder<T>::function(FunctionFlags flags, std::string_view name) {
+    using Parameters = typename detail::RemoteParameters<decltype(Member)>::type;
+    FunctionThunk thunk;
+    thunk.call = detail::call_remote<T, Member, Parameters>;
+    if constexpr (!std::is_null_pointer_v<decltype(Validate)>) {
+        thunk.validate = detail::validate_remote<T, Validate, Parameters>;
+        flags = flags | FunctionFlags::WithValidation;
+    }
+    const Type* parameters = nullptr;
+    if constexpr (!std::is_void_v<Parameters>) {
+        parameters = builder_.registry().find(type_key_of<Parameters>());
+        if (parameters == nullptr) {
+            refuse_unknown("function", name, detail::name_of_type<Parameters>());
+        }
+    }
+    builder_.function(name, flags, parameters, thunk);
+    return *this;
 }
 
 template <typename T>

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+//
+// Remote functions as a caller sees them: what became of a call, and when it is sent.
+#pragma once
+
+#include <cstdint>
+
+namespace replayout {
+
+/// What NetDriver::call_function() answers. All but the first three are refusals: nothing ran, and
+/// nothing is sent to anybody.
+enum class CallResult : std::uint8_t {
+    Ran,        ///< here, and nobody else is meant, or is there
+    Sent,       ///< goes out with the next tick_flush(), or as soon after it as it may
+    Queued,     ///< an unreliable multicast: goes with each receiver's next update of the object
+    NotOwned,   ///< a function of the owner's client, and no client that is here owns it
+    NoChannel,  ///< of a client: the server does not show it this object
+    UnknownFunction,  ///< of a client: the server has another version of this class
+    ValueOverLimit,   ///< a text, array, map or set beyond its limit, or text that is not UTF-8
+    SerializeFailed,  ///< a net_serialize said that it failed
+    TooLarge,         ///< the parameters exceed a packet
+    Full,             ///< too many calls wait already (NetConfig::calls_waiting_max); try later
+};
+
+/// Of an unreliable multicast; every other call is sent as by ForceSend. A queued one stands behind
+/// all that are not, its repeats are limited (NetConfig::queued_calls_per_function_max), and the
+/// block of its object goes before it in the same packet.
+enum class RemoteFunctionSendPolicy : std::uint8_t {
+    Default,     ///< queued
+    ForceSend,   ///< not queued
+    ForceQueue,  ///< queued, also an unreliable function of one client
+};
+
+}  // namespace replayout

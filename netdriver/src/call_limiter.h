@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+//
+// How many remote calls a server takes from one client: a bucket of tokens for all of them, and one
+// for each function. Integers over the driver's clock, so equal calls have equal answers.
+#pragma once
+
+#include <replayout/handle.h>
+#include <replayout/netdriver/net_config.h>
+#include <replayout/netdriver/time.h>
+#include <replayout/reflection/memory.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace replayout {
+
+/// Filled by so many tokens a second, holds so many at most, and is full at first.
+class TokenBucket {
+  public:
+    TokenBucket(std::uint32_t per_second, std::uint32_t burst, NetTime now) noexcept
+        : per_second_(per_second),
+          level_max_(std::int64_t{burst} * token),
+          level_(level_max_),
+          last_(now) {}
+
+    /// False: it is empty.
+    [[nodiscard]] bool take(NetTime now) noexcept {
+        // Beyond the time that fills it, time makes no difference.
+        const std::int64_t fill_us = level_max_ / per_second_ + 1;
+        const std::int64_t elapsed_us =
+            std::min(std::max<std::int64_t>(now.microseconds - last_.microseconds, 0), fill_us);
+        level_ = std::min(level_max_, level_ + elapsed_us * per_second_);
+        last_ = now;
+        if (level_ < token) {
+            return false;
+        }
+        level_ -= token;
+        return true;
+    }
+
+  private:
+    static constexpr std::int64_t token = 1'000'000;  // so a token a second is 1 a microsecond
+
+    std::int64_t per_second_;
+    std::int64_t level_max_;
+    std::int64_t level_;
+    NetTime last_;
+};
+
+class CallLimiter {
+  public:
+    CallLimiter(const NetConfig& config, NetTime now, MemoryResource* resource)
+        : config_(config),
+          all_(config.calls_per_second_max, config.calls_burst_max, now),
+          functions_(Allocator<std::pair<std::uint64_t, TokenBucket>>(resource)) {}
+
+    /// Whether a call of this function may run now; counts it if so.
+    [[nodiscard]] bool take(std::uint32_t layout_number, FunctionIndex function, NetTime now) {
+        const std::uint64_t key = std::uint64_t{layout_number} << 16 | function.value;
+        TokenBucket& bucket = functions_
+                                  .try_emplace(key, config_.function_calls_per_second_max,
+                                               config_.function_calls_burst_max, now)
+                                  .first->second;
+        return bucket.take(now) && all_.take(now);
+    }
+
+  private:
+    const NetConfig& config_;
+    TokenBucket all_;
+    FlatMap<std::uint64_t, TokenBucket> functions_;  // as many as the layouts have, at most
+};
+
+}  // namespace replayout

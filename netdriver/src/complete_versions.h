@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+//
+// As of which version a receiver's copy of an object is complete, for certain: of each property it
+// has the value of then, or a newer one. Kept beside a pair from the first call that means it.
+//
+//     versions sent   (3, 5]   (5, 7]   (7, 9]        p changed at 4 and at 8
+//     (3, 5] is lost: p is not owed for it, (7, 9] carries what it became. Yet until that arrives
+//     the copy is complete as of 3 only, and if that is lost as well it still is.
+//
+// So a record knows its floor: the version as of which the copy is complete if it is lost and all
+// others arrive. A loss lowers the floors of all records under way, because what is newer than the
+// lost values lies in one of them, and of the next that takes along what is owed. (Rejected: the
+// held version of InFlightVersions. It tells of what changed last by then has arrived, which is
+// what a sender asks; p above it passes over.)
+#pragma once
+
+#include <replayout/reflection/memory.h>
+#include <replayout/sending_rep_state.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace replayout {
+
+class CompleteVersions {
+  public:
+    explicit CompleteVersions(MemoryResource* resource) : records_(Allocator<Record>(resource)) {}
+
+    [[nodiscard]] bool is_tracking() const noexcept { return is_tracking_; }
+    /// Nobody knows what the records under way carry: as if everything.
+    void begin(std::uint32_t records_in_flight) {
+        is_tracking_ = true;
+        records_.assign(records_in_flight, Record{});
+    }
+
+    /// What is owed is taken, to be sent in the records that follow, or is nothing after all.
+    void take() noexcept {
+        taken_debt_ = debt_;
+        debt_ = no_debt;
+    }
+    /// Some of it was not sent.
+    void give_back() noexcept { debt_ = std::min(debt_, taken_debt_); }
+
+    /// A record goes out. `is_complete`: with everything since version(), in this one packet.
+    void sent(const SentVersions& versions, bool is_complete) {
+        Version floor = std::min(versions.sent.after, taken_debt_);
+        if (!versions.lost.is_empty()) {
+            floor = std::min(floor, versions.lost.after);
+        }
+        records_.push_back({floor, is_complete ? versions.sent.through : 0});
+    }
+    /// The oldest record was delivered.
+    void delivered() noexcept {
+        complete_ = std::max(complete_, records_.front().complete_through);
+        records_.erase(records_.begin());
+    }
+    void lost() noexcept {
+        const Version floor = records_.front().floor;
+        records_.erase(records_.begin());
+        debt_ = std::min(debt_, floor);
+        for (Record& record : records_) {
+            record.floor = std::min(record.floor, floor);
+        }
+    }
+    [[nodiscard]] bool has_records() const noexcept { return !records_.empty(); }
+
+    /// The receiver begins to meet a condition: what it has is not all that it may see.
+    void began_to_see_more() noexcept { complete_ = 0; }
+    /// The open was lost: the receiver threw everything away.
+    void restart() noexcept {
+        complete_ = 0;
+        debt_ = 0;
+        for (Record& record : records_) {
+            record = Record{};
+        }
+    }
+
+    /// The pair's object is complete as of this one. Values that travel reliably are not in it.
+    [[nodiscard]] Version version(const SendingRepState& pair) const noexcept {
+        const VersionInterval lost = pair.lost();
+        Version version = std::min(pair.sent_version, debt_);
+        if (!lost.is_empty()) {
+            version = std::min(version, lost.after);
+        }
+        for (const Record& record : records_) {
+            version = std::min(version, record.floor);
+        }
+        return std::max(version, complete_);
+    }
+
+  private:
+    static constexpr Version no_debt = std::numeric_limits<Version>::max();
+
+    struct Record {
+        Version floor = 0;
+        Version complete_through = 0;  ///< 0: it does not make the copy complete
+    };
+
+    Vector<Record> records_;        // oldest first; as many as blocks in flight, so a few
+    Version complete_ = 0;          // by a delivered record
+    Version debt_ = no_debt;        // of what was lost and not sent again
+    Version taken_debt_ = no_debt;  // of what is being sent
+    bool is_tracking_ = false;
+};
+
+}  // namespace replayout

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "remote_function_receiver.h"
+
+#include <algorithm>
+
+namespace replayout {
+
+RemoteFunctionReceiver::RemoteFunctionReceiver(const NetConfig& config, std::uint32_t channels_max,
+                                               MemoryResource* resource)
+    : config_(config),
+      channels_max_(channels_max),
+      resource_(resource),
+      receivers_(resource),
+      due_(Allocator<Due>(resource)),
+      due_bytes_(Allocator<std::byte>(resource)) {}
+
+CloseReason RemoteFunctionReceiver::receive(const BunchHeader& header,
+                                            std::span<const std::byte> payload) {
+    REPLAYOUT_ASSERT(header.is_call);
+    if (header.is_unreliable) {
+        return handle_message(header, payload);
+    }
+    const auto found = receivers_.find(header.channel.value);
+    if (found != receivers_.end()) {
+        return found->second.receive(header, payload, *this);
+    }
+    if (receivers_.size() >= channels_max_) {
+        return CloseReason::TooManyChannels;
+    }
+    return receivers_.try_emplace(header.channel.value, config_, account_, resource_)
+        .first->second.receive(header, payload, *this);
+}
+
+CloseReason RemoteFunctionReceiver::handle_message(const BunchHeader& header,
+                                                   std::span<const std::byte> payload) {
+    due_.push_back(
+        {header.channel, !header.is_unreliable, false, due_bytes_.size(), payload.size()});
+    due_bytes_.insert(due_bytes_.end(), payload.begin(), payload.end());
+    return CloseReason::None;
+}
+
+DueCall RemoteFunctionReceiver::take(Due& due) noexcept {
+    due.is_taken = true;
+    const std::span<const std::byte> bytes(due_bytes_.data(), due_bytes_.size());
+    return {due.channel, due.is_reliable, bytes.subspan(due.offset, due.size)};
+}
+
+bool RemoteFunctionReceiver::take_due(DueCall& call) noexcept {
+    while (next_due_ < due_.size() && due_[next_due_].is_taken) {
+        ++next_due_;
+    }
+    if (next_due_ == due_.size()) {
+        drop_due();
+        return false;
+    }
+    call = take(due_[next_due_]);
+    return true;
+}
+
+bool RemoteFunctionReceiver::take_due_of(ChannelIndex channel, DueCall& call) noexcept {
+    const auto due = std::find_if(due_.begin(), due_.end(), [&](const Due& entry) {
+        return !entry.is_taken && entry.channel == channel;
+    });
+    if (due == due_.end()) {
+        return false;
+    }
+    call = take(*due);
+    return true;
+}
+
+void RemoteFunctionReceiver::channel_closed(ChannelIndex channel) {
+    receivers_.erase(channel.value);
+    for (Due& due : due_) {
+        due.is_taken = due.is_taken || due.channel == channel;
+    }
+}
+
+void RemoteFunctionReceiver::drop_due() noexcept {
+    due_.clear();
+    due_bytes_.clear();
+    next_due_ = 0;
+}
+
+void RemoteFunctionReceiver::clear() {
+    receivers_.clear();
+    drop_due();
+}
+
+}  // namespace replayout

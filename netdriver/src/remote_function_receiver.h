@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+//
+// Remote calls of one connection on their way in: put back into order within their channel, and
+// held until the packet that brought them was read to its end, because the blocks of a packet are
+// applied before its calls run.
+#pragma once
+
+#include <replayout/netdriver/bunch.h>
+#include <replayout/netdriver/close_reason.h>
+#include <replayout/netdriver/net_config.h>
+#include <replayout/reflection/memory.h>
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+
+#include "reliable_receiver.h"
+
+namespace replayout {
+
+struct DueCall {
+    ChannelIndex channel;
+    bool is_reliable = false;
+    std::span<const std::byte> payload;  ///< on loan until the next bunch
+};
+
+class RemoteFunctionReceiver final : private ReliableMessageHandler {
+  public:
+    /// Calls come on `channels_max` channels at most that are open at a time.
+    RemoteFunctionReceiver(const NetConfig& config, std::uint32_t channels_max,
+                           MemoryResource* resource);
+
+    /// A bunch with a call, on a channel that is open. Anything but None ends the connection.
+    [[nodiscard]] CloseReason receive(const BunchHeader& header,
+                                      std::span<const std::byte> payload);
+
+    /// The next call that may run, in order. False: there is none.
+    [[nodiscard]] bool take_due(DueCall& call) noexcept;
+    /// The next of one channel alone.
+    [[nodiscard]] bool take_due_of(ChannelIndex channel, DueCall& call) noexcept;
+
+    /// Its calls are forgotten, and begin anew with the next life of the channel.
+    void channel_closed(ChannelIndex channel);
+    /// Nothing that is due runs.
+    void drop_due() noexcept;
+    /// All is forgotten.
+    void clear();
+
+  private:
+    struct Due {
+        ChannelIndex channel;
+        bool is_reliable = false;
+        bool is_taken = false;
+        std::size_t offset = 0;
+        std::size_t size = 0;
+    };
+
+    [[nodiscard]] CloseReason handle_message(const BunchHeader& header,
+                                             std::span<const std::byte> payload) override;
+    [[nodiscard]] DueCall take(Due& due) noexcept;
+
+    const NetConfig& config_;
+    std::uint32_t channels_max_;
+    MemoryResource* resource_;
+    ReliableAccount account_;  // of calls alone
+    // By channel, of those on which a reliable call came. Looked up, never walked.
+    std::pmr::unordered_map<std::uint32_t, ReliableReceiver> receivers_;
+    Vector<Due> due_;
+    Vector<std::byte> due_bytes_;
+    std::size_t next_due_ = 0;
+};
+
+}  // namespace replayout

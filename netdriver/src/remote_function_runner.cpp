@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "remote_function_runner.h"
+
+#include <replayout/rpc_parameters.h>
+
+#include <algorithm>
+
+namespace replayout {
+
+namespace {
+
+constexpr std::size_t pooled_bytes_max = 16 * 1024;
+
+// Memory that the values of one call may ask for, beside what its bytes earn; gone when it ran.
+constexpr std::size_t call_allocation_bytes = 64 * 1024;
+constexpr std::size_t call_steps = 4'096;
+
+}  // namespace
+
+RemoteFunctionRunner::RemoteFunctionRunner(const NetConfig& config, NetGUIDCache& guids,
+                                           NetStats& stats, MemoryMeters& memory)
+    : config_(config),
+      guids_(guids),
+      stats_(stats),
+      memory_(std::pmr::pool_options{0, pooled_bytes_max}, &memory.scratch),
+      scratch_(&memory.scratch),
+      unmapped_(Allocator<NetGUID>(&memory.scratch)) {}
+
+DecodeBudget RemoteFunctionRunner::budget_for(std::size_t payload_bytes) const noexcept {
+    DecodeBudget budget;
+    const std::size_t per_byte = config_.decode_allocation_bytes_max / config_.bunch_bytes_max;
+    budget.allocation_bytes = std::min<std::size_t>(
+        config_.decode_allocation_bytes_max, call_allocation_bytes + payload_bytes * per_byte);
+    budget.steps = call_steps + payload_bytes * 8;
+    return budget;
+}
+
+RemoteFunctionRunner::Outcome RemoteFunctionRunner::run(const RepFunction& function, void* object,
+                                                        BitReader& reader, bool is_validated) {
+    std::byte* const self = static_cast<std::byte*>(object) + function.object_offset;
+    if (function.parameters == nullptr) {
+        return decode_and_call(function, self, nullptr, reader, is_validated);
+    }
+    const Type& type = function.parameters->type();
+    void* params = memory_.allocate(type.size(), type.alignment());
+    type.ops().construct(params);
+    const Outcome outcome = decode_and_call(function, self, params, reader, is_validated);
+    type.ops().destroy(params);
+    memory_.deallocate(params, type.size(), type.alignment());
+    return outcome;
+}
+
+RemoteFunctionRunner::Outcome RemoteFunctionRunner::decode_and_call(const RepFunction& function,
+                                                                    std::byte* object, void* params,
+                                                                    BitReader& reader,
+                                                                    bool is_validated) {
+    if (params != nullptr) {
+        ReceivingRepState references(&memory_);
+        ReceiveContext context{guids_, scratch_, config_.references_per_object_max};
+        context.must_fill_reader = true;
+        // An object that is not here is null: whoever called waited for those that are to come.
+        unmapped_.clear();
+        const bool is_read = receive_rpc_parameters(*function.parameters, reader, params,
+                                                    references, unmapped_, context);
+        stats_.values_refused += context.values_refused;
+        stats_.values_failed += context.values_failed;
+        stats_.values_unmapped += context.values_unmapped;
+        if (!is_read || context.has_too_many_references) {
+            return Outcome::Malformed;
+        }
+    } else if (reader.failed() || reader.bits_left() != 0) {
+        return Outcome::Malformed;
+    }
+    const FunctionThunk& thunk = function.function->thunk;
+    if (is_validated && thunk.validate != nullptr &&
+        !thunk.validate(object, params, thunk.context)) {
+        return Outcome::Refused;
+    }
+    ++stats_.calls_run;
+    if (thunk) {
+        thunk.call(object, params, thunk.context);
+    }
+    return Outcome::Ran;
+}
+
+}  // namespace replayout

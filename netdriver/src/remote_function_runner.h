@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+//
+// Runs a call that arrived: its parameters are decoded whole, and then it is called. Nothing of a
+// malformed call runs.
+#pragma once
+
+#include <replayout/netdriver/memory_report.h>
+#include <replayout/netdriver/net_config.h>
+#include <replayout/netdriver/net_guid_cache.h>
+#include <replayout/netdriver/net_stats.h>
+#include <replayout/receive_properties.h>
+#include <replayout/rep_layout.h>
+
+#include <memory_resource>
+
+namespace replayout {
+
+class RemoteFunctionRunner {
+  public:
+    enum class Outcome : std::uint8_t {
+        Ran,
+        Malformed,
+        Refused,  ///< by the function's validation
+    };
+
+    RemoteFunctionRunner(const NetConfig& config, NetGUIDCache& guids, NetStats& stats,
+                         MemoryMeters& memory);
+
+    /// The budget that decoding one call gets, by its size.
+    [[nodiscard]] DecodeBudget budget_for(std::size_t payload_bytes) const noexcept;
+
+    /// `object` is the whole object, and may be gone when this returns; so may anything else that
+    /// the game can remove. `reader` stands behind the function's index, and must end with the
+    /// parameters. One call runs at a time; it may make others.
+    [[nodiscard]] Outcome run(const RepFunction& function, void* object, BitReader& reader,
+                              bool is_validated);
+
+  private:
+    [[nodiscard]] Outcome decode_and_call(const RepFunction& function, std::byte* object,
+                                          void* params, BitReader& reader, bool is_validated);
+
+    const NetConfig& config_;
+    NetGUIDCache& guids_;
+    NetStats& stats_;
+    // One call is much like the one before: its parameters fit where that one's were.
+    std::pmr::unsynchronized_pool_resource memory_;
+    ReceiveScratch scratch_;
+    Vector<NetGUID> unmapped_;
+};
+
+/// Calls a function here, with parameters that never were bytes.
+inline void run_here(const RepFunction& function, void* object, const void* params) {
+    const FunctionThunk& thunk = function.function->thunk;
+    if (thunk) {
+        thunk.call(static_cast<std::byte*>(object) + function.object_offset, params, thunk.context);
+    }
+}
+
+}  // namespace replayout

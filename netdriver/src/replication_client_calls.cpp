@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// Remote calls that a client makes.
+#include "replication_client.h"
+
+namespace replayout {
+
+CallResult ReplicationClient::call_function(ObjectHandle object, std::string_view function,
+                                            const void* params) {
+    ChannelIndex index;
+    const ActorChannel* channel = receiver_.find_channel_of(object, index);
+    if (channel == nullptr || connection_.state() != ConnectionState::Joined) {
+        return CallResult::NoChannel;
+    }
+    const RepLayout& layout = *channel->local;
+    const std::optional<FunctionIndex> found = layout.find_function(function);
+    REPLAYOUT_ASSERT(found.has_value());
+    const RepFunction& called = layout.functions()[found->value];
+    if (!called.runs_on_server()) {
+        run_here(called, world_.object_memory(object), params);
+        return CallResult::Ran;
+    }
+    if (channel->layout != channel->local) {
+        return CallResult::UnknownFunction;
+    }
+    const bool is_reliable = called.has(FunctionFlags::Reliable);
+    CallResult result = call_encoder_.set(layout, *found, params, guids_, call_context_.counters);
+    if (result == CallResult::Sent) {
+        result = call_encoder_.write(call_context_);
+    }
+    if (result != CallResult::Sent) {
+        return result;
+    }
+    if (!calls_.has_room_for(is_reliable, call_encoder_.bytes().size())) {
+        return CallResult::Full;
+    }
+    (void)calls_.add(index, *found, is_reliable, call_encoder_.bytes());
+    return CallResult::Sent;
+}
+
+void ReplicationClient::send_calls() {
+    PacketSender& packets = connection_.packets();
+    for (auto call = calls_.calls().begin(); call != calls_.calls().end();) {
+        if (call->is_in_flight) {
+            ++call;
+            continue;
+        }
+        if (!packets.can_write()) {
+            return;
+        }
+        if (packets.write_call(*call)) {
+            call = calls_.sent(call);
+        } else {
+            packets.flush_full();  // and again, into an empty one
+        }
+    }
+}
+
+}  // namespace replayout

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Remote calls that a server makes on this client.
+#include "replication_receiver.h"
+
+namespace replayout {
+
+CloseReason ReplicationReceiver::receive_call(const BunchHeader& header,
+                                              std::span<const std::byte> payload) {
+    const ActorChannel* channel = find_channel(header.channel.value);
+    if (channel == nullptr || channel->state == ActorChannel::State::Closed) {
+        return CloseReason::UnknownChannel;  // a call never comes before the open
+    }
+    return calls_.receive(header, payload);
+}
+
+CloseReason ReplicationReceiver::run_calls() {
+    DueCall call;
+    while (calls_.take_due(call)) {
+        const CloseReason reason = run_call(call);
+        if (reason != CloseReason::None) {
+            calls_.drop_due();
+            return reason;
+        }
+    }
+    return CloseReason::None;
+}
+
+CloseReason ReplicationReceiver::run_calls_of(ChannelIndex channel) {
+    DueCall call;
+    while (calls_.take_due_of(channel, call)) {
+        const CloseReason reason = run_call(call);
+        if (reason != CloseReason::None) {
+            return reason;
+        }
+    }
+    return CloseReason::None;
+}
+
+CloseReason ReplicationReceiver::run_call(const DueCall& call) {
+    finish_update();
+    const ActorChannel* channel = find_channel(call.channel.value);
+    if (channel->state == ActorChannel::State::Closed) {
+        ++stats_.calls_dropped;
+        return CloseReason::None;
+    }
+    DecodeBudget budget = call_runner_.budget_for(call.payload.size());
+    BitReader reader(call.payload, &budget);
+    const std::uint64_t number = reader.read_packed_uint();
+    if (reader.failed()) {
+        return CloseReason::MalformedBunch;
+    }
+    const std::span<const RepFunction> functions = channel->layout->functions();
+    const bool is_known = number < functions.size() && functions[number].runs_on_clients();
+    if (!is_known || channel->state == ActorChannel::State::Refused) {
+        ++stats_.calls_unknown;
+        return CloseReason::None;
+    }
+    const auto outcome =
+        call_runner_.run(functions[number], world_.object_memory(channel->object), reader, false);
+    return outcome == RemoteFunctionRunner::Outcome::Malformed ? CloseReason::MalformedBunch
+                                                               : CloseReason::None;
+}
+
+const ActorChannel* ReplicationReceiver::find_channel_of(ObjectHandle object,
+                                                         ChannelIndex& index) const noexcept {
+    const auto found = channels_by_guid_.find(guids_.find_guid(object).value);
+    if (found == channels_by_guid_.end()) {
+        return nullptr;
+    }
+    index = ChannelIndex{found->second};
+    const ActorChannel* channel = channels_[found->second];
+    return channel->state == ActorChannel::State::Open ? channel : nullptr;
+}
+
+}  // namespace replayout

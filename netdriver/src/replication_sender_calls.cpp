@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+// Remote calls to one client, each with the state that it means.
+//
+// A call means its target and the objects that its parameters name, as they were when it was made.
+// So of each of them either the client's copy is complete as of then, or the call goes in one
+// packet with everything that changed since the version as of which it is (CompleteVersions):
+//
+//     complete as of 7     in flight (7, 9] (9, 12]     version at the call 14
+//     packet   [ call ][ block of all that changed since 7 ]
+//
+// Whatever becomes of the packets before it, a packet that arrives brings the state with the call.
+// One that is lost makes both owed again. A call whose state does not fit beside it waits until
+// that was delivered.
+#include "replication_sender.h"
+
+#include <algorithm>
+#include <array>
+
+namespace replayout {
+
+namespace {
+
+// Of the header of a bunch: a packed channel, flags, a sequence, a packed length.
+constexpr std::size_t call_header_bytes_max = 5 + 1 + 2 + 2;
+
+// Of a block in a packet: two packed numbers, and a length.
+constexpr std::size_t block_head_bytes_max = 5 + 5 + PacketBuilder::block_length_bytes_max;
+
+}  // namespace
+
+CallResult ReplicationSender::add_call(const NewCall& call, RemoteFunctionEncoder& encoder,
+                                       SendContext& context) {
+    grow();
+    const ChannelIndex channel = ObjectStore::channel_of(call.index);
+    context.receiver = this;
+    const CallResult result = encoder.write(context);
+    context.receiver = nullptr;
+    if (result != CallResult::Sent) {
+        return result;
+    }
+    if (!calls_.has_room_for(call.is_reliable, encoder.bytes().size())) {
+        return CallResult::Full;
+    }
+    OutgoingCall& added = calls_.add(channel, call.function, call.is_reliable, encoder.bytes());
+    added.is_queued = call.is_queued;
+    added.named.push_back({call.index, objects_.at(call.index)->guid(), 0, false});
+    return CallResult::Sent;
+}
+
+void ReplicationSender::name_in_last_call(std::span<const std::uint32_t> indices) {
+    auto& named = calls_.calls().back().named;
+    for (const std::uint32_t index : indices) {
+        const auto is_it = [&](const NamedObject& object) { return object.index == index; };
+        if (std::none_of(named.begin(), named.end(), is_it)) {
+            named.push_back({index, objects_.at(index)->guid(), 0, false});
+        }
+    }
+}
+
+bool ReplicationSender::may_queue_call(std::uint32_t index, FunctionIndex function) const noexcept {
+    return calls_.queued_count(ObjectStore::channel_of(index), function) <
+           settings_.queued_calls_max;
+}
+
+bool ReplicationSender::send_calls() {
+    if (calls_.is_idle()) {
+        return true;
+    }
+    // What is queued stands behind what is not.
+    return send_calls_of(false) && send_calls_of(true);
+}
+
+bool ReplicationSender::send_calls_of(bool are_queued) {
+    waiting_channels_.clear();
+    for (auto call = calls_.calls().begin(); call != calls_.calls().end();) {
+        const bool is_behind = std::find(waiting_channels_.begin(), waiting_channels_.end(),
+                                         call->channel) != waiting_channels_.end();
+        if (call->is_in_flight || call->is_queued != are_queued || is_behind) {
+            ++call;
+            continue;
+        }
+        switch (send_call(*call)) {
+            case Outcome::WindowFull:
+                return false;
+            case Outcome::HeldBack:
+                waiting_channels_.push_back(call->channel);
+                ++call;
+                break;
+            case Outcome::Done:
+                call = calls_.sent(call);
+                break;
+        }
+    }
+    return true;
+}
+
+bool ReplicationSender::is_named_alive(const NamedObject& named) const noexcept {
+    const ObjectReplicator* replicator = objects_.at(named.index);
+    return replicator != nullptr && replicator->guid() == named.guid;
+}
+
+bool ReplicationSender::is_meant(const OutgoingCall& call,
+                                 const NamedObject& named) const noexcept {
+    if (!is_named_alive(named)) {
+        return false;  // the receiver has no such object, or will not have it: null, as it should
+    }
+    // One that is dormant here the receiver has as it is to stay, or is not to have. Only the
+    // target wakes.
+    return &named == &call.named.front() || !dormancy_.dormant.test(named.index);
+}
+
+ReplicationSender::Outcome ReplicationSender::send_call(OutgoingCall& call) {
+    if (!packets_.can_write()) {
+        return Outcome::WindowFull;
+    }
+    for (NamedObject& named : call.named) {
+        if (!is_meant(call, named)) {
+            continue;
+        }
+        if (!named.has_version) {
+            // The first compare after the call: what the caller had set is in this version.
+            named.version = objects_.at(named.index)->changelist_state().version();
+            named.has_version = true;
+        }
+        if (channel_state(pairs_[named.index]) == ChannelState::Closed) {
+            if (const Outcome outcome = open_channel(named.index); outcome != Outcome::Done) {
+                return outcome;
+            }
+        }
+    }
+    const std::size_t room_bytes = packets_.builder().room_bytes();
+    for (const bool is_fresh_packet : {false, true}) {
+        if (is_fresh_packet) {
+            packets_.flush_full();
+        }
+        if (!packets_.can_write()) {
+            return Outcome::WindowFull;
+        }
+        std::size_t bytes = call.payload.size() + call_header_bytes_max;
+        if (!collect_call_blocks(call, bytes) || bytes > room_bytes) {
+            return Outcome::HeldBack;
+        }
+        if (bytes <= packets_.builder().bytes_left()) {
+            write_call_blocks();
+            const bool is_written = packets_.write_call(call);
+            REPLAYOUT_ASSERT(is_written);
+            (void)is_written;
+            return Outcome::Done;
+        }
+    }
+    return Outcome::HeldBack;
+}
+
+CompleteVersions* ReplicationSender::tracked(std::uint32_t index) {
+    const auto extra = extras_.find(index);
+    return extra != extras_.end() && extra->second.complete.is_tracking() ? &extra->second.complete
+                                                                          : nullptr;
+}
+
+Version ReplicationSender::complete_version(std::uint32_t index) {
+    CompleteVersions& complete = extra_of(index).complete;
+    if (!complete.is_tracking()) {
+        complete.begin(pairs_[index].in_flight);
+    }
+    return complete.version(pairs_[index]);
+}
+
+bool ReplicationSender::collect_call_blocks(const OutgoingCall& call, std::size_t& bytes) {
+    call_blocks_.clear();
+    if (carried_packet_ != packets_.open_packet_number()) {
+        carried_packet_ = packets_.open_packet_number();
+        carried_.clear();
+    }
+    std::size_t offset = 0;
+    for (const NamedObject& named : call.named) {
+        const bool is_carried =
+            std::find(carried_.begin(), carried_.end(), named.index) != carried_.end();
+        if (!is_meant(call, named) || is_carried) {
+            continue;
+        }
+        const ChannelState channel = channel_state(pairs_[named.index]);
+        const bool is_open = channel == ChannelState::Open;
+        const bool is_opening =
+            channel == ChannelState::OpenSent && packets_.carries_open(named.index);
+        if (!is_open && !is_opening) {
+            return false;  // its open is under way, or another object still closes in its place
+        }
+        const auto extra = extras_.find(named.index);
+        if (extra != extras_.end() && !extra->second.paused.empty()) {
+            return false;  // a value too large for a packet is on its way
+        }
+        const Version complete = complete_version(named.index);
+        const bool is_behind = !extra_of(named.index).turned_on.is_empty();
+        if (is_open && complete >= named.version && !is_behind) {
+            continue;
+        }
+        if (must_be_delivered(named.index, complete)) {
+            return false;
+        }
+        std::size_t size = 0;
+        if (!encode_since(named.index, complete, std::span(body_).subspan(offset), size)) {
+            return false;
+        }
+        if (size > 0) {
+            call_blocks_.push_back({named.index, offset, size});
+            offset += size;
+            bytes += size + block_head_bytes_max;
+        }
+    }
+    return true;
+}
+
+bool ReplicationSender::must_be_delivered(std::uint32_t index, Version complete) const {
+    const RepLayout& layout = objects_.at(index)->changelist_state().layout();
+    if (layout.has_delta_structs()) {
+        return true;  // a delta that is under way cannot be said again
+    }
+    // What is sent only at first lies in a block that may be under way, and is not repeated.
+    const LifetimeConditionSet conditions = layout.conditions();
+    return conditions.contains(LifetimeCondition::InitialOnly) && complete == 0 &&
+           packets_.has_initial_under_way(index);
+}
+
+bool ReplicationSender::encode_since(std::uint32_t index, Version complete,
+                                     std::span<std::byte> room, std::size_t& size) {
+    ChangelistState& state = objects_.at(index)->changelist_state();
+    OwedVersions position;
+    position.sent_version = complete;
+    position.held_version = state.layout().needs_held_version() ? complete : 0;
+    collect_owed(index, position);
+    if (!context_.scratch.owed.any()) {
+        return true;  // nothing that this connection may see
+    }
+    if (!settings_.type_counters.empty()) {
+        context_.type_counters = &settings_.type_counters[objects_.at(index)->layout_number()];
+    }
+    context_.delta_states = nullptr;
+    BitWriter writer(room);
+    const SendResult result = send_properties(state, block_position_of(index, position),
+                                              context_.scratch.owed, writer, context_);
+    if (result == SendResult::DoesNotFit) {
+        return false;
+    }
+    note_sent_values(index, RepRange());
+    size = result == SendResult::Whole ? writer.byte_count() : 0;
+    return true;
+}
+
+void ReplicationSender::write_call_blocks() {
+    for (const CallBlock& block : call_blocks_) {
+        const auto bytes = std::span<const std::byte>(body_).subspan(block.offset, block.size);
+        const bool is_added = packets_.builder().add_block(
+            ObjectStore::channel_of(block.index), block_has_length(pairs_[block.index]), bytes);
+        REPLAYOUT_ASSERT(is_added);
+        (void)is_added;
+        if (validator_) {
+            validator_->block_sent(block.index, bytes);
+        }
+        count_block(bytes.size());
+        add_record(take_owed(block.index), true);
+        pending_.clear(block.index);
+        carried_.push_back(block.index);
+    }
+}
+
+ReplicationSender::Callable ReplicationSender::callable(ChannelIndex channel) const noexcept {
+    const std::uint32_t index = ObjectStore::index_of(channel);
+    if (channel.is_control() || index >= pairs_.size()) {
+        return Callable::No;
+    }
+    switch (channel_state(pairs_[index])) {
+        case ChannelState::Open:
+            return Callable::Yes;
+        case ChannelState::Closing:
+            return Callable::Closing;
+        default:
+            // Dormant: the client may have called before it heard of that.
+            return dormancy_.kept.test(index) ? Callable::Closing : Callable::No;
+    }
+}
+
+void ReplicationSender::call_delivered(CallOrder order) {
+    calls_.delivered(order);
+}
+
+void ReplicationSender::call_lost(CallOrder order) {
+    calls_.lost(order);
+}
+
+}  // namespace replayout

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// Remote calls of a server: those that it makes, and those of its clients.
+#include "replication_server.h"
+
+#include <utility>
+
+namespace replayout {
+
+NetGUID ReplicationServer::CallIds::guid_of(ObjectHandle object) {
+    const NetGUID guid = guids_.find_guid(object);
+    const std::uint32_t index = objects_.find_index(guid);
+    if (guid.is_null() || index == ObjectStore::no_index) {
+        return {};
+    }
+    named_.push_back(index);
+    return guid;
+}
+
+bool ReplicationServer::is_called(const Client& client, const RepFunction& function,
+                                  const ObjectFacts& facts) noexcept {
+    const bool is_everybodys = function.has(FunctionFlags::Multicast);
+    const bool is_owner = facts.has_owner && facts.owner == client.connection.peer();
+    return client.connection.state() == ConnectionState::Joined && (is_everybodys || is_owner);
+}
+
+CallResult ReplicationServer::call_function(NetObjectId id, FunctionIndex function,
+                                            const void* params, RemoteFunctionSendPolicy policy) {
+    REPLAYOUT_ASSERT(objects_.contains(id));
+    const ObjectReplicator& replicator = *objects_.at(id.index);
+    const RepFunction& called = replicator.changelist_state().layout().functions()[function.value];
+    const ObjectHandle object = replicator.object();
+    const bool is_multicast = called.has(FunctionFlags::Multicast);
+    CallResult result = CallResult::Ran;
+    if (called.runs_on_clients()) {
+        const bool may_queue =
+            !called.has(FunctionFlags::Reliable) && policy != RemoteFunctionSendPolicy::ForceSend;
+        const bool is_queued =
+            may_queue && (is_multicast || policy == RemoteFunctionSendPolicy::ForceQueue);
+        result = send_to_clients(id, function, params, is_queued);
+        const bool is_accepted = result == CallResult::Sent || result == CallResult::Queued ||
+                                 (is_multicast && result == CallResult::Ran);
+        if (!is_accepted || !is_multicast) {
+            return result;
+        }
+    }
+    run_here(called, world_.object_memory(object), params);
+    return result;
+}
+
+CallResult ReplicationServer::send_to_clients(NetObjectId id, FunctionIndex function,
+                                              const void* params, bool is_queued) {
+    const ObjectReplicator& replicator = *objects_.at(id.index);
+    const RepLayout& layout = replicator.changelist_state().layout();
+    const RepFunction& called = layout.functions()[function.value];
+    const ObjectFacts& facts = replicator.facts();
+    const bool is_reliable = called.has(FunctionFlags::Reliable);
+    bool is_anybody = false;
+    for (const Client* client : clients_) {
+        if (is_called(*client, called, facts)) {
+            is_anybody = true;
+            if (is_reliable && !client->sender.has_room_for_call(true)) {
+                return CallResult::Full;  // to all, or to nobody
+            }
+        }
+    }
+    if (!is_anybody) {
+        return called.has(FunctionFlags::Multicast) ? CallResult::Ran : CallResult::NotOwned;
+    }
+    call_ids_.forget();
+    const CallResult result =
+        call_encoder_.set(layout, function, params, call_ids_, stats_.replication);
+    if (result != CallResult::Sent) {
+        return result;
+    }
+    return add_calls({id.index, function, is_reliable, is_queued}, called, facts);
+}
+
+CallResult ReplicationServer::add_calls(const ReplicationSender::NewCall& call,
+                                        const RepFunction& function, const ObjectFacts& facts) {
+    for (Client* client : clients_) {
+        client->is_call_added = false;
+    }
+    CallResult result = CallResult::Full;
+    for (std::size_t i = 0; i < clients_.size(); ++i) {
+        ReplicationSender& sender = clients_[i]->sender;
+        if (!is_called(*clients_[i], function, facts)) {
+            continue;
+        }
+        const bool has_room = sender.has_room_for_call(call.is_reliable) &&
+                              (!call.is_queued || sender.may_queue_call(call.index, call.function));
+        if (!has_room) {
+            ++stats_.calls_dropped;
+            continue;
+        }
+        if (sender.dormancy().dormant.test(call.index)) {
+            wake_for(*clients_[i], call.index);
+        }
+        const CallResult written = sender.add_call(call, call_encoder_, call_context_);
+        if (written != CallResult::Sent) {
+            // Whoever has it already does not get it either: a call is to all, or to nobody.
+            for (std::size_t j = 0; j < i; ++j) {
+                if (std::exchange(clients_[j]->is_call_added, false)) {
+                    clients_[j]->sender.take_back_call();
+                }
+            }
+            return written;
+        }
+        sender.name_in_last_call(call_ids_.named());
+        clients_[i]->is_call_added = true;
+        result = call.is_queued ? CallResult::Queued : CallResult::Sent;
+    }
+    return result;
+}
+
+CloseReason ReplicationServer::Client::handle_bunch(const BunchHeader& header,
+                                                    std::span<const std::byte> payload,
+                                                    DecodeBudget&) {
+    if (!header.is_call) {
+        return CloseReason::NotAllowed;
+    }
+    switch (sender.callable(header.channel)) {
+        case ReplicationSender::Callable::Yes:
+            return sender.incoming_calls().receive(header, payload);
+        case ReplicationSender::Callable::Closing:
+            ++server_.stats_.calls_dropped;
+            return CloseReason::None;
+        case ReplicationSender::Callable::No:
+            break;
+    }
+    return CloseReason::UnknownChannel;
+}
+
+CloseReason ReplicationServer::run_calls(Client& client) {
+    RemoteFunctionReceiver& calls = client.sender.incoming_calls();
+    DueCall call;
+    while (calls.take_due(call)) {
+        // A call may do anything, also end this connection.
+        const CloseReason reason = client.connection.state() == ConnectionState::Joined
+                                       ? run_call(client, call)
+                                       : CloseReason::Requested;
+        if (reason != CloseReason::None) {
+            calls.drop_due();
+            return client.connection.state() == ConnectionState::Joined ? reason
+                                                                        : CloseReason::None;
+        }
+    }
+    return CloseReason::None;
+}
+
+CloseReason ReplicationServer::run_call(Client& client, const DueCall& call) {
+    const std::uint32_t index = ObjectStore::index_of(call.channel);
+    if (client.sender.callable(call.channel) != ReplicationSender::Callable::Yes) {
+        ++stats_.calls_dropped;  // a call before it removed the object
+        return CloseReason::None;
+    }
+    const ObjectReplicator& replicator = *objects_.at(index);
+    DecodeBudget budget = call_runner_.budget_for(call.payload.size());
+    BitReader reader(call.payload, &budget);
+    const std::uint64_t number = reader.read_packed_uint();
+    const std::span<const RepFunction> functions =
+        replicator.changelist_state().layout().functions();
+    if (reader.failed()) {
+        return CloseReason::MalformedBunch;
+    }
+    if (number >= functions.size() || !functions[number].runs_on_server()) {
+        return CloseReason::UnknownFunction;
+    }
+    const FunctionIndex function{static_cast<std::uint16_t>(number)};
+    if (!client.call_limiter.take(replicator.layout_number(), function, now_)) {
+        if (call.is_reliable) {
+            return CloseReason::TooManyCalls;
+        }
+        ++stats_.calls_over_rate;
+        return CloseReason::None;
+    }
+    const ObjectFacts& facts = replicator.facts();
+    if (!facts.has_owner || facts.owner != client.connection.peer()) {
+        ++stats_.calls_not_owned;  // it may have had another owner a moment ago
+        return CloseReason::None;
+    }
+    switch (call_runner_.run(functions[number], world_.object_memory(replicator.object()), reader,
+                             true)) {
+        case RemoteFunctionRunner::Outcome::Malformed:
+            return CloseReason::MalformedBunch;
+        case RemoteFunctionRunner::Outcome::Refused:
+            return CloseReason::CallRefused;
+        case RemoteFunctionRunner::Outcome::Ran:
+            break;
+    }
+    return CloseReason::None;
+}
+
+}  // namespace replayout

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+//
+// From the functions of a C++ class to the pointers that the engine calls when a remote call
+// arrives. Private to the typed builder.
+#pragma once
+
+#include <functional>
+#include <type_traits>
+
+namespace replayout::detail {
+
+/// The parameters of a function of a remote call, by its type; void: none.
+template <typename Function>
+struct RemoteParameters {
+    static_assert(!std::is_same_v<Function, Function>,
+                  "a remote function is void f(), void f(const Parameters&), or a free function "
+                  "void f(T&), void f(T&, const Parameters&)");
+};
+
+template <typename Result, typename T>
+struct RemoteParameters<Result (T::*)()> {
+    using type = void;
+};
+template <typename Result, typename T>
+struct RemoteParameters<Result (T::*)() noexcept> {
+    using type = void;
+};
+template <typename Result, typename T, typename Parameters>
+struct RemoteParameters<Result (T::*)(const Parameters&)> {
+    using type = Parameters;
+};
+template <typename Result, typename T, typename Parameters>
+struct RemoteParameters<Result (T::*)(const Parameters&) noexcept> {
+    using type = Parameters;
+};
+template <typename Result, typename T>
+struct RemoteParameters<Result (*)(T&)> {
+    using type = void;
+};
+template <typename Result, typename T, typename Parameters>
+struct RemoteParameters<Result (*)(T&, const Parameters&)> {
+    using type = Parameters;
+};
+
+template <typename T, auto Function, typename Parameters>
+decltype(auto) invoke_remote(void* object, const void* params) {
+    if constexpr (std::is_void_v<Parameters>) {
+        (void)params;
+        return std::invoke(Function, *static_cast<T*>(object));
+    } else {
+        return std::invoke(Function, *static_cast<T*>(object),
+                           *static_cast<const Parameters*>(params));
+    }
+}
+
+/// FunctionThunk::call.
+template <typename T, auto Function, typename Parameters>
+void call_remote(void* object, const void* params, void* /*context*/) {
+    invoke_remote<T, Function, Parameters>(object, params);
+}
+
+/// FunctionThunk::validate.
+template <typename T, auto Function, typename Parameters>
+bool validate_remote(void* object, const void* params, void* /*context*/) {
+    return invoke_remote<T, Function, Parameters>(object, params);
+}
+
+}  // namespace replayout::detail

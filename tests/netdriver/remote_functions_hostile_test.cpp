@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: MIT
+//
+// Calls from peers that do not keep to the rules: refused with a counted reason, and nothing runs.
+#include <replayout/netdriver/loopback_transport.h>
+#include <replayout/netdriver/net_driver.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "support/byte_dump.h"
+#include "support/call_game.h"
+#include "support/catch.h"
+#include "support/packet_forge.h"
+#include "support/run_seed.h"
+#include "support/seeded_random.h"
+
+namespace replayout::test {
+namespace {
+
+// Places among the functions of a Turret, those of its base first.
+constexpr std::uint64_t fire_index = 1;
+constexpr std::uint64_t reset_index = 3;
+constexpr std::uint64_t tell_index = 4;
+constexpr std::uint64_t function_count = 9;
+
+/// A line between a driver and the test, which is the other end of it.
+class CallForge {
+  public:
+    CallForge(PeerId self, PeerId other, const NetConfig& config)
+        : network_({2'048, 1u << 12}, std::pmr::get_default_resource()),
+          world(500),
+          driver(settings(config), network_.endpoint(self), world),
+          line_(network_.endpoint(other)),
+          self_(self) {
+        REQUIRE(driver.add_layout(turret_layout()));
+    }
+
+    void tick() {
+        now_ = now_.plus_milliseconds(1);
+        driver.tick_dispatch(now_);
+        driver.tick_flush(now_);
+    }
+    void deliver(const std::vector<Bunch>& bunches, const Bytes& blocks = {}) {
+        line_.send(self_, forge.make(bunches, blocks));
+        tick();
+    }
+    [[nodiscard]] std::vector<Bytes> take_sent() {
+        std::vector<Bytes> datagrams;
+        std::array<std::byte, 2'048> buffer;
+        PeerId peer;
+        for (std::size_t size = line_.receive(peer, buffer); size != Transport::nothing_received;
+             size = line_.receive(peer, buffer)) {
+            datagrams.push_back(to_bytes(std::span(buffer).first(size)));
+        }
+        return datagrams;
+    }
+    /// All that the driver sent so far has arrived.
+    void acknowledge() {
+        for (const Bytes& datagram : take_sent()) {
+            const auto packet = parse_packet(datagram);
+            REQUIRE(packet);
+            std::uint32_t& word = forge.header().ack_words[0];
+            if (forge.header().ack != 0) {  // bit 0 is of the packet before
+                REQUIRE(packet->header.sequence == forge.header().ack + 1);
+                word = word << 1 | 1;
+            }
+            forge.header().ack = packet->header.sequence;
+        }
+    }
+    [[nodiscard]] std::uint64_t closed_count(CloseReason reason) const {
+        return driver.stats().closed[static_cast<std::size_t>(reason)];
+    }
+
+  private:
+    [[nodiscard]] static NetDriverSettings settings(const NetConfig& config) {
+        NetDriverSettings settings;
+        settings.config = config;
+        return settings;
+    }
+
+    LoopbackNetwork network_;
+
+  public:
+    CallWorld world;
+    NetDriver driver;
+    PacketForge forge{0};
+
+  private:
+    Transport& line_;
+    PeerId self_;
+    NetTime now_ = NetTime::from_milliseconds(1'000);
+};
+
+constexpr PeerId server_peer{1};
+constexpr PeerId client_peer{2};
+
+/// A server of ours with one object, before a client of the test's making that owns it.
+class ForgedCaller : public CallForge {
+  public:
+    explicit ForgedCaller(const NetConfig& config = {})
+        : CallForge(server_peer, client_peer, config) {
+        REQUIRE(driver.listen());
+        turret = world.add();
+        id = driver.add_object(turret_layout(), turret);
+        driver.set_owner(id, client_peer);
+        forge = PacketForge(9);
+        deliver({control_bunch(1, hello())});
+        acknowledge();
+        deliver({});
+        REQUIRE(driver.connection_count() == 1);
+    }
+
+    [[nodiscard]] bool is_joined() const { return driver.connection_count() == 1; }
+
+    ObjectHandle turret;
+    NetObjectId id;
+
+  private:
+    [[nodiscard]] static Bytes hello() {
+        CallForge model(client_peer, server_peer, {});
+        REQUIRE(model.driver.connect(server_peer, NetTime()));
+        model.tick();
+        const auto packet = parse_packet(model.take_sent().at(0));
+        REQUIRE((packet && packet->bunches.size() == 1));
+        return packet->bunches[0].payload;
+    }
+};
+
+/// A client of ours that was shown one object, before a server of the test's making.
+class ForgedCalled : public CallForge {
+  public:
+    ForgedCalled() : CallForge(client_peer, server_peer, {}) {
+        REQUIRE(driver.connect(server_peer, NetTime()));
+        tick();
+        const auto packet = parse_packet(take_sent().at(0));
+        REQUIRE(packet);
+        forge = PacketForge(packet->header.session);
+        forge.header().ack = 1;
+        deliver({control_bunch(1, welcome_bytes()), open_bunch(1, NetGUID{1}, 0)});
+        REQUIRE(world.object_count() == 1);
+    }
+    [[nodiscard]] bool is_joined() const { return driver.state() == ConnectionState::Joined; }
+};
+
+[[nodiscard]] Bytes call_bytes(std::uint64_t function,
+                               const std::function<void(BitWriter&)>& write = {}) {
+    std::array<std::byte, 256> bytes{};
+    BitWriter writer(bytes);
+    writer.write_packed_uint(function);
+    if (write) {
+        write(writer);
+    }
+    writer.finish_byte();
+    return to_bytes(writer.bytes());
+}
+
+/// The parameters {number}, and nothing else.
+[[nodiscard]] Bytes order_bytes(std::uint64_t function, std::uint32_t number) {
+    return call_bytes(function, [&](BitWriter& writer) {
+        writer.write_bool(true);
+        ChangeMask mask;
+        mask.reset(3);
+        mask.set(0);
+        write_change_mask(writer, mask, EmptySet::Impossible);
+        writer.write_bits(number, 32);
+    });
+}
+
+[[nodiscard]] Bunch call_bunch(std::uint32_t channel, std::optional<std::uint16_t> sequence,
+                               Bytes payload) {
+    BunchHeader header;
+    header.channel = ChannelIndex{channel};
+    header.is_call = true;
+    header.is_unreliable = !sequence.has_value();
+    header.sequence = sequence.value_or(0);
+    return make_bunch(header, std::move(payload));
+}
+
+}  // namespace
+
+TEST_CASE("Hostile calls: a server runs what is right", "[netdriver][hostile][rpc]") {
+    ForgedCaller caller;
+    caller.deliver({call_bunch(1, 1, order_bytes(fire_index, 7)),
+                    call_bunch(1, std::nullopt, call_bytes(reset_index))});
+    CHECK(caller.is_joined());
+    REQUIRE(caller.world.heard.size() == 2);
+    CHECK(caller.world.heard[0].number == 7);
+    CHECK(caller.world.heard[1].function == "reset");
+}
+
+TEST_CASE("Hostile calls: a server closes on what a client may not send",
+          "[netdriver][hostile][rpc]") {
+    const auto with_flags = [](const std::function<void(BunchHeader&)>& change) {
+        Bunch bunch = call_bunch(1, 1, order_bytes(fire_index, 1));
+        change(bunch.header);
+        return bunch;
+    };
+    const auto with_tail = [](Bytes bytes) {
+        bytes.push_back(std::byte{0});
+        return bytes;
+    };
+    const struct {
+        const char* name;
+        Bunch bunch;
+        CloseReason reason;
+    } cases[] = {
+        {"an unknown function", call_bunch(1, 1, call_bytes(function_count)),
+         CloseReason::UnknownFunction},
+        {"a function beyond all", call_bunch(1, 1, call_bytes(~std::uint64_t{0})),
+         CloseReason::UnknownFunction},
+        {"a function for clients", call_bunch(1, 1, order_bytes(tell_index, 1)),
+         CloseReason::UnknownFunction},
+        {"no function", call_bunch(1, 1, {}), CloseReason::MalformedBunch},
+        {"no parameters", call_bunch(1, 1, call_bytes(fire_index)), CloseReason::MalformedBunch},
+        {"too many parameters", call_bunch(1, 1, with_tail(order_bytes(fire_index, 1))),
+         CloseReason::MalformedBunch},
+        {"parameters of none", call_bunch(1, 1, with_tail(call_bytes(reset_index))),
+         CloseReason::MalformedBunch},
+        {"what the validation refuses",
+         call_bunch(1, 1, order_bytes(fire_index, Turret::refused_number)),
+         CloseReason::CallRefused},
+        {"an object that is not there", call_bunch(2, 1, order_bytes(fire_index, 1)),
+         CloseReason::UnknownChannel},
+        {"a channel far beyond", call_bunch(0xFFFF'FFFF, 1, order_bytes(fire_index, 1)),
+         CloseReason::UnknownChannel},
+        {"the control channel", call_bunch(0, 2, order_bytes(fire_index, 1)),
+         CloseReason::MalformedBunch},
+        {"a call that opens", with_flags([](BunchHeader& header) { header.is_open = true; }),
+         CloseReason::MalformedBunch},
+        {"a call that closes", with_flags([](BunchHeader& header) { header.is_close = true; }),
+         CloseReason::MalformedBunch},
+        {"a call in parts", with_flags([](BunchHeader& header) {
+             header.is_partial = true;
+             header.is_partial_initial = true;
+         }),
+         CloseReason::MalformedBunch},
+        {"an unreliable open", with_flags([](BunchHeader& header) {
+             header.is_call = false;
+             header.is_unreliable = true;
+             header.sequence = 0;
+         }),
+         CloseReason::MalformedBunch},
+    };
+    for (const auto& test : cases) {
+        INFO(test.name);
+        ForgedCaller caller;
+        caller.deliver({test.bunch});
+        CHECK(!caller.is_joined());
+        CHECK(caller.closed_count(test.reason) == 1);
+        CHECK(caller.world.heard.empty());
+    }
+}
+
+TEST_CASE("Hostile calls: those before a refused one have run, it and those behind it not",
+          "[netdriver][hostile][rpc]") {
+    ForgedCaller caller;
+    caller.deliver({call_bunch(1, 1, order_bytes(fire_index, 1)),
+                    call_bunch(1, 2, call_bytes(function_count)),
+                    call_bunch(1, 3, order_bytes(fire_index, 3))});
+    CHECK(caller.world.heard.size() == 1);
+    CHECK(caller.closed_count(CloseReason::UnknownFunction) == 1);
+}
+
+TEST_CASE("Hostile calls: a repeated call runs once, one from the future waits, within bounds",
+          "[netdriver][hostile][rpc]") {
+    NetConfig config;
+    config.reliable_waiting_max = 4;
+    ForgedCaller caller(config);
+    const Bunch second = call_bunch(1, 2, order_bytes(fire_index, 2));
+    caller.deliver({second, second});
+    CHECK(caller.world.heard.empty());
+    caller.deliver({call_bunch(1, 1, order_bytes(fire_index, 1))});
+    caller.deliver({call_bunch(1, 1, order_bytes(fire_index, 1)), second});
+    CHECK(CallFixture::numbers(caller.world, "fire") == std::vector<std::uint32_t>{1, 2});
+    for (std::uint16_t i = 0; i < 4; ++i) {
+        caller.deliver(
+            {call_bunch(1, static_cast<std::uint16_t>(4 + i), order_bytes(fire_index, 4))});
+        CHECK(caller.is_joined());
+    }
+    caller.deliver({call_bunch(1, 8, order_bytes(fire_index, 4))});
+    CHECK(caller.closed_count(CloseReason::ReliableOverflow) == 1);
+}
+
+TEST_CASE("Hostile calls: objects that are called on are counted", "[netdriver][hostile][rpc]") {
+    NetConfig config;
+    config.called_channels_max = 2;
+    ForgedCaller caller(config);
+    for (int i = 0; i < 2; ++i) {
+        (void)caller.driver.add_object(turret_layout(), caller.world.add());
+    }
+    caller.tick();
+    caller.acknowledge();
+    caller.deliver({});
+    caller.deliver({call_bunch(1, 1, order_bytes(fire_index, 1)),
+                    call_bunch(2, 1, order_bytes(fire_index, 1))});
+    CHECK(caller.is_joined());
+    CHECK(caller.driver.stats().calls_not_owned == 1);
+    caller.deliver({call_bunch(3, std::nullopt, order_bytes(fire_index, 1))});
+    CHECK(caller.is_joined());
+    caller.deliver({call_bunch(3, 1, order_bytes(fire_index, 1))});
+    CHECK(caller.closed_count(CloseReason::TooManyChannels) == 1);
+}
+
+TEST_CASE("Hostile calls: a client ignores what it does not know, and closes on nonsense",
+          "[netdriver][hostile][rpc]") {
+    ForgedCalled called;
+    called.deliver({call_bunch(1, 1, order_bytes(tell_index, 1)),
+                    call_bunch(1, 2, call_bytes(function_count)),
+                    call_bunch(1, std::nullopt, order_bytes(fire_index, 1))});
+    CHECK(called.is_joined());
+    CHECK(called.world.heard.size() == 1);
+    CHECK(called.driver.stats().calls_unknown == 2);
+    SECTION("parameters that are none") {
+        called.deliver({call_bunch(1, 3, call_bytes(tell_index))});
+        CHECK(called.closed_count(CloseReason::MalformedBunch) == 1);
+    }
+    SECTION("an object that was never opened") {
+        called.deliver({call_bunch(2, 1, order_bytes(tell_index, 1))});
+        CHECK(called.closed_count(CloseReason::UnknownChannel) == 1);
+    }
+    SECTION("an object that was closed") {
+        called.deliver({close_bunch(1, 2)});
+        called.deliver({call_bunch(1, 3, order_bytes(tell_index, 1))});
+        CHECK(called.closed_count(CloseReason::UnknownChannel) == 1);
+    }
+    SECTION("blocks behind it that are malformed") {
+        called.deliver({call_bunch(1, 3, order_bytes(tell_index, 2))}, make_bytes(0xFF, 0xFF));
+        CHECK(!called.is_joined());
+    }
+    CHECK(called.world.heard.size() == 1);
+}
+
+TEST_CASE("Hostile calls: bytes by chance do no harm", "[netdriver][hostile][rpc]") {
+    const std::uint64_t seed = run_seed();
+    CAPTURE(seed);
+    SeededRandom random(seed);
+    for (int round = 0; round < 300; ++round) {
+        ForgedCaller caller;
+        std::uint16_t sequence = 1;
+        while (caller.is_joined() && sequence < 50) {
+            Bytes payload = order_bytes(fire_index, random.below(100));
+            for (std::uint32_t i = random.below(3); i > 0; --i) {
+                payload[random.below(static_cast<std::uint32_t>(payload.size()))] =
+                    static_cast<std::byte>(random.below(256));
+            }
+            if (random.percent(10)) {
+                payload.resize(random.below(20));
+            }
+            const bool is_reliable = random.percent(50);
+            caller.deliver({call_bunch(
+                1, is_reliable ? std::optional<std::uint16_t>(sequence++) : std::nullopt,
+                std::move(payload))});
+        }
+        CHECK(caller.world.object_count() == 1);
+    }
+}
+
+}  // namespace replayout::test

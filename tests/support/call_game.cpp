@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+#include "support/call_game.h"
+
+#include <algorithm>
+
+#include "support/catch.h"
+
+namespace replayout::test {
+
+namespace {
+
+[[nodiscard]] NetDriverSettings driver_settings(const CallFixtureOptions& options,
+                                                const NetConfig& config, std::uint64_t seed) {
+    NetDriverSettings settings;
+    settings.config = config;
+    settings.seed = seed;
+    settings.is_sharing = options.is_sharing;
+    settings.is_validating = options.is_validating;
+    return settings;
+}
+
+[[nodiscard]] SimulatedNetworkSettings network_settings(const CallFixtureOptions& options) {
+    SimulatedNetworkSettings settings;
+    settings.link = options.link;
+    settings.datagram_bytes_max = 1'400;
+    settings.receive_queue_datagrams_max = 1u << 16;
+    return settings;
+}
+
+[[nodiscard]] NetDriverSettings with_resource(NetDriverSettings settings, MemoryResource* memory) {
+    settings.resource = memory;
+    return settings;
+}
+
+struct TurretSchema {
+    TurretSchema() {
+        using F = FunctionFlags;
+        REQUIRE(struct_builder<Order>(registry, "Order")
+                    .property<&Order::number>()
+                    .property<&Order::target>()
+                    .property<&Order::text>()
+                    .build());
+        REQUIRE(class_builder<Machine>(registry, "Machine")
+                    .property<&Machine::power>()
+                    .function<&Machine::multicast_shake>(F::Multicast)
+                    .build());
+        const auto turret = class_builder<Turret>(registry, "Turret")
+                                .base<Machine>()
+                                .property<&Turret::label>()
+                                .property<&Turret::aim>()
+                                .property<&Turret::pages>()
+                                .property<&Turret::secret>()
+                                .condition(LifetimeCondition::OwnerOnly)
+                                .property<&Turret::born>()
+                                .condition(LifetimeCondition::InitialOnly)
+                                .function<&Turret::server_fire, &Turret::server_fire_validate>(
+                                    F::Server | F::Reliable)
+                                .function<&Turret::server_aim>(F::Server)
+                                .function<&Turret::server_reset>(F::Server | F::Reliable)
+                                .function<&Turret::client_tell>(F::Client | F::Reliable)
+                                .function<&Turret::client_hint>(F::Client)
+                                .function<&Turret::multicast_boom>(F::Multicast | F::Reliable)
+                                .function<&Turret::multicast_flash>(F::Multicast)
+                                .function<&Turret::remote_ping>(F::Remote | F::Reliable)
+                                .build();
+        INFO((turret ? "" : turret.error().message));
+        REQUIRE(turret);
+        REQUIRE(registry.freeze());
+        auto made = RepLayout::create(registry, **turret);
+        INFO((made ? "" : made.error().message));
+        REQUIRE(made);
+        layout = std::move(*made);
+    }
+
+    TypeRegistry registry;
+    std::unique_ptr<RepLayout> layout;
+};
+
+}  // namespace
+
+const RepLayout& turret_layout() {
+    static const TurretSchema schema;
+    return *schema.layout;
+}
+
+void Machine::hear(const char* function, const Order& order) {
+    HeardCall call{function, order.number, power, order.target, 0};
+    if (!order.target.is_null()) {
+        call.target_power = world->turret(order.target).power;
+    }
+    if (world->is_listening) {
+        heard.push_back(call);
+        world->heard.push_back(call);
+    }
+    if (world->on_callee) {
+        world->on_callee(*this, order);
+    }
+    if (world->on_call) {
+        world->on_call(function, order);  // may remove this object
+    }
+}
+
+ObjectHandle CallWorld::add() {
+    const ObjectHandle handle{next_handle_++};
+    objects_[handle] = std::make_unique<Turret>();
+    objects_[handle]->world = this;
+    return handle;
+}
+
+CallHost::CallHost(const NetDriverSettings& settings, Transport& endpoint,
+                   std::uint64_t first_handle)
+    : world(first_handle),
+      transport(endpoint),
+      driver(with_resource(settings, &memory), transport, world) {
+    REQUIRE(driver.add_layout(turret_layout()));
+}
+
+CallFixture::CallFixture(const CallFixtureOptions& options)
+    : options_(options),
+      network_(network_settings(options), options.seed, std::pmr::get_default_resource()),
+      now_(NetTime::from_milliseconds(1'000)),
+      server_(std::make_unique<CallHost>(driver_settings(options, options.server, options.seed),
+                                         network_.endpoint(server_peer), 1'000)),
+      next_seed_(options.seed + 1) {
+    REQUIRE(server_->driver.listen());
+}
+
+std::size_t CallFixture::join() {
+    const std::size_t index = clients_.size();
+    clients_.push_back(
+        std::make_unique<CallHost>(driver_settings(options_, options_.client, next_seed_++),
+                                   network_.endpoint(client_peer(index)), 1'000'000));
+    REQUIRE(clients_.back()->driver.connect(server_peer, now_));
+    return index;
+}
+
+void CallFixture::tick() {
+    now_ = now_.plus_milliseconds(options_.tick_ms);
+    network_.advance(now_);
+    server_->driver.tick_dispatch(now_);
+    server_->driver.tick_flush(now_);
+    for (const auto& client : clients_) {
+        client->driver.tick_dispatch(now_);
+        client->driver.tick_flush(now_);
+    }
+}
+
+void CallFixture::tick(int count) {
+    for (int i = 0; i < count; ++i) {
+        tick();
+    }
+}
+
+bool CallFixture::settle(int ticks_max) {
+    const auto is_done = [this] {
+        return server_->driver.connection_count() == clients_.size() &&
+               server_->driver.is_settled() &&
+               std::all_of(clients_.begin(), clients_.end(), [](const auto& client) {
+                   return client->driver.state() == ConnectionState::Joined;
+               });
+    };
+    tick();
+    for (int i = 0; i < ticks_max && !is_done(); ++i) {
+        tick();
+    }
+    return is_done();
+}
+
+ObjectHandle CallFixture::add() {
+    const ObjectHandle object = server_->world.add();
+    ids_[object] = server_->driver.add_object(turret_layout(), object);
+    return object;
+}
+
+ObjectHandle CallFixture::add_owned(std::size_t client) {
+    const ObjectHandle object = add();
+    server_->driver.set_owner(id_of(object), client_peer(client));
+    return object;
+}
+
+void CallFixture::remove(ObjectHandle object) {
+    server_->driver.remove_object(ids_.at(object));
+    ids_.erase(object);
+    server_->world.remove(object);
+}
+
+ObjectHandle CallFixture::find_on(std::size_t client, ObjectHandle object) {
+    const NetGUID guid = server_->driver.guids().find_guid(object);
+    return clients_[client]->driver.guids().find_object(guid);
+}
+
+std::vector<std::uint32_t> CallFixture::numbers(const CallWorld& world, const char* function) {
+    std::vector<std::uint32_t> numbers;
+    for (const HeardCall& call : world.heard) {
+        if (call.function == function) {
+            numbers.push_back(call.number);
+        }
+    }
+    return numbers;
+}
+
+}  // namespace replayout::test

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+//
+// A class with remote functions of every kind, and a server with any number of clients over a
+// simulated network that call them. Every call that runs is written down with what the callee saw.
+#pragma once
+
+#include <replayout/netdriver/net_driver.h>
+#include <replayout/netdriver/simulated_network.h>
+#include <replayout/reflection/reflection.h>
+#include <replayout/rep_layout.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/counting_resource.h"
+#include "support/scripted_transport.h"
+
+namespace replayout::test {
+
+class CallWorld;
+
+/// The parameters of most functions.
+struct Order {
+    std::uint32_t number = 0;
+    ObjectHandle target;
+    std::string text;
+};
+
+/// What a callee saw when a call ran.
+struct HeardCall {
+    std::string function;
+    std::uint32_t number = 0;
+    std::uint32_t power = 0;         ///< of the callee
+    ObjectHandle target;             ///< as it arrived
+    std::uint32_t target_power = 0;  ///< 0 without a target
+
+    friend bool operator==(const HeardCall&, const HeardCall&) = default;
+};
+
+/// Takes up room before the base that has functions.
+struct Plate {
+    std::uint64_t serial = 0;
+};
+
+struct Machine {
+    std::uint32_t power = 0;  // handle 1
+    CallWorld* world = nullptr;
+    std::vector<HeardCall> heard;
+
+    void multicast_shake(const Order& order) { hear("shake", order); }
+    void hear(const char* function, const Order& order);
+};
+
+struct Turret : Plate, Machine {
+    std::string label;                 // handle 2
+    ObjectHandle aim;                  // handle 3
+    std::array<std::string, 4> pages;  // handles 4 to 7
+    std::uint32_t secret = 0;          // handle 8, of the owner
+    std::uint32_t born = 0;            // handle 9, at first only
+
+    void server_fire(const Order& order) { hear("fire", order); }
+    static constexpr std::uint32_t refused_number = 0xBAD0'0000;
+    bool server_fire_validate(const Order& order) { return order.number != refused_number; }
+    void server_aim(const Order& order) { hear("aim", order); }
+    void server_reset() { hear("reset", {}); }
+    void client_tell(const Order& order) { hear("tell", order); }
+    void client_hint(const Order& order) { hear("hint", order); }
+    void multicast_boom(const Order& order) { hear("boom", order); }
+    void multicast_flash(const Order& order) { hear("flash", order); }
+    void remote_ping(const Order& order) { hear("ping", order); }
+};
+
+/// The layout of a Turret. Immutable; both ends use the same one.
+[[nodiscard]] const RepLayout& turret_layout();
+
+class CallWorld final : public NetWorld {
+  public:
+    explicit CallWorld(std::uint64_t first_handle) : next_handle_(first_handle) {}
+
+    [[nodiscard]] ObjectHandle add();
+    void remove(ObjectHandle handle) { objects_.erase(handle); }
+    [[nodiscard]] Turret& turret(ObjectHandle handle) { return *objects_.at(handle); }
+    [[nodiscard]] bool has(ObjectHandle handle) const { return objects_.contains(handle); }
+    [[nodiscard]] std::size_t object_count() const noexcept { return objects_.size(); }
+
+    void* object_memory(ObjectHandle handle) override { return objects_.at(handle).get(); }
+    ObjectHandle spawn(const SpawnInfo&) override { return is_refusing ? ObjectHandle{} : add(); }
+    void despawn(ObjectHandle handle) override { remove(handle); }
+
+    bool is_refusing = false;
+    bool is_listening = true;  ///< calls are written down
+    /// Called within each call, after it was written down.
+    std::function<void(const char* function, const Order&)> on_call;
+    std::function<void(const Machine& callee, const Order&)> on_callee;  ///< likewise
+    /// Of all objects, the dead ones too, in order.
+    std::vector<HeardCall> heard;
+
+  private:
+    std::map<ObjectHandle, std::unique_ptr<Turret>> objects_;
+    std::uint64_t next_handle_;
+};
+
+struct CallHost {
+    CallHost(const NetDriverSettings& settings, Transport& endpoint, std::uint64_t first_handle);
+
+    CountingResource memory;
+    CallWorld world;
+    ScriptedTransport transport;
+    NetDriver driver;
+};
+
+struct CallFixtureOptions {
+    NetConfig server;
+    NetConfig client;
+    LinkSettings link;
+    std::uint64_t seed = 1;
+    bool is_sharing = true;
+    bool is_validating = NetDriverSettings().is_validating;
+    std::int64_t tick_ms = 20;
+};
+
+class CallFixture {
+  public:
+    static constexpr PeerId server_peer{1};
+    [[nodiscard]] static constexpr PeerId client_peer(std::size_t client) noexcept {
+        return {client + 2};
+    }
+
+    explicit CallFixture(const CallFixtureOptions& options = {});
+
+    [[nodiscard]] CallHost& server() noexcept { return *server_; }
+    [[nodiscard]] CallHost& client(std::size_t index) noexcept { return *clients_[index]; }
+    [[nodiscard]] SimulatedNetwork& network() noexcept { return network_; }
+    [[nodiscard]] NetTime now() const noexcept { return now_; }
+
+    std::size_t join();
+    void tick();
+    void tick(int count);
+    [[nodiscard]] bool settle(int ticks_max = 2'000);
+
+    [[nodiscard]] ObjectHandle add();
+    /// One of that client's.
+    [[nodiscard]] ObjectHandle add_owned(std::size_t client);
+    void remove(ObjectHandle object);
+    [[nodiscard]] NetObjectId id_of(ObjectHandle object) const { return ids_.at(object); }
+    [[nodiscard]] Turret& turret(ObjectHandle object) { return server_->world.turret(object); }
+    [[nodiscard]] ObjectHandle find_on(std::size_t client, ObjectHandle object);
+    [[nodiscard]] Turret& turret_on(std::size_t client, ObjectHandle object) {
+        return clients_[client]->world.turret(find_on(client, object));
+    }
+
+    // Calls with an Order.
+    CallResult call(ObjectHandle object, const char* function, const Order& order,
+                    RemoteFunctionSendPolicy policy = RemoteFunctionSendPolicy::Default) {
+        return server_->driver.call_function(id_of(object), function, &order, policy);
+    }
+    /// A client calls; `object` is the server's.
+    CallResult call_from(std::size_t client, ObjectHandle object, const char* function,
+                         const Order& order) {
+        return clients_[client]->driver.call_function(find_on(client, object), function, &order);
+    }
+
+    /// The numbers of the calls of one function that ran in a world, in order.
+    [[nodiscard]] static std::vector<std::uint32_t> numbers(const CallWorld& world,
+                                                            const char* function);
+
+  private:
+    CallFixtureOptions options_;
+    SimulatedNetwork network_;
+    NetTime now_;
+    std::unique_ptr<CallHost> server_;
+    std::vector<std::unique_ptr<CallHost>> clients_;
+    std::map<ObjectHandle, NetObjectId> ids_;
+    std::uint64_t next_seed_;
+};
+
+}  // namespace replayout::test
