@@ -190,6 +190,8 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// Of what is paused within `range`, these versions were lost.
     void note_lost_while_paused(std::uint32_t index, const RepRange& range, VersionInterval lost);
     void value_delivered(const BunchTag& tag);
+    /// Values that the client has by now; see resume_value().
+    void resume_values(std::uint32_t index);
     /// The client has the value; changes of it may go out again.
     void resume_value(std::uint32_t index, const PausedValue& value);
     void collect_owed(std::uint32_t index, const OwedVersions& position);

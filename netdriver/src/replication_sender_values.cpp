@@ -124,15 +124,24 @@ void ReplicationSender::value_delivered(const BunchTag& tag) {
     const auto value = std::find_if(paused.begin(), paused.end(), [&](const PausedValue& entry) {
         return entry.handles.handle_begin == tag.handle;
     });
-    if (value == paused.end() || --value->bunches_left > 0) {
+    if (value != paused.end()) {
+        --value->bunches_left;
+        resume_values(tag.object_index);
+    }
+}
+
+void ReplicationSender::resume_values(std::uint32_t index) {
+    const auto extra = extras_.find(index);
+    if (extra == extras_.end() || channel_state(pairs_[index]) != ChannelState::Open) {
         return;
     }
-    // The client takes the values of a channel in order, so one that is complete stays paused until
-    // those before it are: what it was must not overwrite what it became.
+    // The client takes the bunches of a channel in order, so a value that is complete stays paused
+    // until the open and the values before it are: what it was must not overwrite what it became.
+    auto& paused = extra->second.paused;
     while (!paused.empty() && paused.front().bunches_left == 0) {
         const PausedValue first = paused.front();
         paused.erase(paused.begin());
-        resume_value(tag.object_index, first);
+        resume_value(index, first);
     }
 }
 
