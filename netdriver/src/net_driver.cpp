@@ -10,6 +10,24 @@
 
 namespace replayout {
 
+namespace {
+
+/// While it lives, nobody may call in again: what is being worked on could go away beneath it.
+class CallingOut {
+  public:
+    explicit CallingOut(bool& is_calling_out) noexcept : is_calling_out_(is_calling_out) {
+        is_calling_out_ = true;
+    }
+    ~CallingOut() { is_calling_out_ = false; }
+    CallingOut(const CallingOut&) = delete;
+    CallingOut& operator=(const CallingOut&) = delete;
+
+  private:
+    bool& is_calling_out_;
+};
+
+}  // namespace
+
 NetDriver::NetDriver(const NetDriverSettings& settings, Transport& transport, NetWorld& world)
     : settings_(settings),
       transport_(transport),
@@ -23,6 +41,7 @@ NetDriver::NetDriver(const NetDriverSettings& settings, Transport& transport, Ne
 NetDriver::~NetDriver() = default;
 
 Status NetDriver::add_layout(const RepLayout& layout) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     if (server_ != nullptr || client_ != nullptr) {
         return Error{ErrorCode::InvalidArgument,
                      "net driver: a layout was added after listen() or connect()"};
@@ -48,6 +67,7 @@ Status NetDriver::check_start() const {
 }
 
 Status NetDriver::listen() {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     Status status = check_start();
     if (!status) {
         return status;
@@ -63,6 +83,7 @@ Status NetDriver::listen() {
 }
 
 Status NetDriver::connect(PeerId server, NetTime now) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     Status status = check_start();
     if (!status) {
         return status;
@@ -75,7 +96,9 @@ Status NetDriver::connect(PeerId server, NetTime now) {
 }
 
 void NetDriver::tick_dispatch(NetTime now) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr || client_ != nullptr);
+    const CallingOut calling_out(is_calling_out_);
     now_ = now;
     std::array<std::byte, 2'048> buffer;
     for (std::uint32_t i = 0; i < settings_.config.datagrams_per_dispatch_max; ++i) {
@@ -94,7 +117,9 @@ void NetDriver::tick_dispatch(NetTime now) {
 }
 
 void NetDriver::tick_flush(NetTime now) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr || client_ != nullptr);
+    const CallingOut calling_out(is_calling_out_);
     now_ = now;
     if (server_ != nullptr) {
         server_->flush(now);
@@ -104,31 +129,37 @@ void NetDriver::tick_flush(NetTime now) {
 }
 
 NetObjectId NetDriver::add_object(const RepLayout& layout, ObjectHandle object) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr);
     return server_->add_object(layout, object);
 }
 
 void NetDriver::remove_object(NetObjectId id) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr);
     server_->remove_object(id);
 }
 
 void NetDriver::mark_property_dirty(NetObjectId id, std::string_view property) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr);
     server_->mark_property_dirty(id, property);
 }
 
 void NetDriver::mark_property_dirty(NetObjectId id, ParentIndex property) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr);
     server_->mark_property_dirty(id, property);
 }
 
 void NetDriver::mark_object_dirty(NetObjectId id) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr);
     server_->mark_object_dirty(id);
 }
 
 void NetDriver::set_owner(NetObjectId id, PeerId owner) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     ObjectFacts facts = facts_of(id);
     facts.owner = owner;
     facts.has_owner = true;
@@ -136,6 +167,7 @@ void NetDriver::set_owner(NetObjectId id, PeerId owner) {
 }
 
 void NetDriver::clear_owner(NetObjectId id) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     ObjectFacts facts = facts_of(id);
     facts.owner = PeerId{};
     facts.has_owner = false;
@@ -143,29 +175,34 @@ void NetDriver::clear_owner(NetObjectId id) {
 }
 
 void NetDriver::set_autonomous(NetObjectId id, bool is_autonomous) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     ObjectFacts facts = facts_of(id);
     facts.is_autonomous = is_autonomous;
     server_->set_facts(id, facts);
 }
 
 void NetDriver::set_replicates_physics(NetObjectId id, bool has_physics) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     ObjectFacts facts = facts_of(id);
     facts.has_physics = has_physics;
     server_->set_facts(id, facts);
 }
 
 void NetDriver::set_property_active(NetObjectId id, std::string_view property, bool is_active) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr);
     server_->set_property_active(id, property, is_active);
 }
 
 void NetDriver::set_dynamic_condition(NetObjectId id, std::string_view property,
                                       LifetimeCondition condition) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr);
     server_->set_dynamic_condition(id, property, condition);
 }
 
 void NetDriver::set_is_replay(PeerId peer, bool is_replay) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr);
     server_->set_is_replay(peer, is_replay);
 }
@@ -202,6 +239,8 @@ ConnectionState NetDriver::connection_state(PeerId peer) const noexcept {
 }
 
 void NetDriver::disconnect(PeerId peer) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
+    const CallingOut calling_out(is_calling_out_);
     if (server_ != nullptr) {
         server_->disconnect(peer, now_);
     } else if (client_ != nullptr) {
