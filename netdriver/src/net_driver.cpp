@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/netdriver/net_driver.h>
 
+#include "flag_scope.h"
 #include "layout_table.h"
 #include "replication_client.h"
 #include "replication_server.h"
@@ -23,6 +24,7 @@ NetDriver::NetDriver(const NetDriverSettings& settings, Transport& transport, Ne
 NetDriver::~NetDriver() = default;
 
 Status NetDriver::add_layout(const RepLayout& layout) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     if (server_ != nullptr || client_ != nullptr) {
         return Error{ErrorCode::InvalidArgument,
                      "net driver: a layout was added after listen() or connect()"};
@@ -48,6 +50,7 @@ Status NetDriver::check_start() const {
 }
 
 Status NetDriver::listen() {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     Status status = check_start();
     if (!status) {
         return status;
@@ -58,11 +61,12 @@ Status NetDriver::listen() {
         }
     }
     server_ = std::make_unique<ReplicationServer>(settings_, *layouts_, transport_, world_, guids_,
-                                                  stats_, memory_);
+                                                  stats_, memory_, is_calling_out_);
     return {};
 }
 
 Status NetDriver::connect(PeerId server, NetTime now) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     Status status = check_start();
     if (!status) {
         return status;
@@ -70,12 +74,16 @@ Status NetDriver::connect(PeerId server, NetTime now) {
     now_ = now;
     guids_.set_authority(NetGUIDCache::Authority::Learns);
     client_ = std::make_unique<ReplicationClient>(settings_, *layouts_, transport_, world_, guids_,
-                                                  stats_, server, now, memory_);
+                                                  stats_, server, now, memory_, is_calling_out_);
     return {};
 }
 
 void NetDriver::tick_dispatch(NetTime now) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
+    REPLAYOUT_ASSERT(!is_ticking_);
     REPLAYOUT_ASSERT(server_ != nullptr || client_ != nullptr);
+    const FlagScope calling_out(is_calling_out_, true);
+    const FlagScope ticking(is_ticking_, true);
     now_ = now;
     std::array<std::byte, 2'048> buffer;
     for (std::uint32_t i = 0; i < settings_.config.datagrams_per_dispatch_max; ++i) {
@@ -94,7 +102,11 @@ void NetDriver::tick_dispatch(NetTime now) {
 }
 
 void NetDriver::tick_flush(NetTime now) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
+    REPLAYOUT_ASSERT(!is_ticking_);
     REPLAYOUT_ASSERT(server_ != nullptr || client_ != nullptr);
+    const FlagScope calling_out(is_calling_out_, true);
+    const FlagScope ticking(is_ticking_, true);
     now_ = now;
     if (server_ != nullptr) {
         server_->flush(now);
@@ -104,31 +116,37 @@ void NetDriver::tick_flush(NetTime now) {
 }
 
 NetObjectId NetDriver::add_object(const RepLayout& layout, ObjectHandle object) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr);
     return server_->add_object(layout, object);
 }
 
 void NetDriver::remove_object(NetObjectId id) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr);
     server_->remove_object(id);
 }
 
 void NetDriver::mark_property_dirty(NetObjectId id, std::string_view property) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr);
     server_->mark_property_dirty(id, property);
 }
 
 void NetDriver::mark_property_dirty(NetObjectId id, ParentIndex property) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr);
     server_->mark_property_dirty(id, property);
 }
 
 void NetDriver::mark_object_dirty(NetObjectId id) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr);
     server_->mark_object_dirty(id);
 }
 
 void NetDriver::set_owner(NetObjectId id, PeerId owner) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     ObjectFacts facts = facts_of(id);
     facts.owner = owner;
     facts.has_owner = true;
@@ -136,6 +154,7 @@ void NetDriver::set_owner(NetObjectId id, PeerId owner) {
 }
 
 void NetDriver::clear_owner(NetObjectId id) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     ObjectFacts facts = facts_of(id);
     facts.owner = PeerId{};
     facts.has_owner = false;
@@ -143,34 +162,40 @@ void NetDriver::clear_owner(NetObjectId id) {
 }
 
 void NetDriver::set_autonomous(NetObjectId id, bool is_autonomous) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     ObjectFacts facts = facts_of(id);
     facts.is_autonomous = is_autonomous;
     server_->set_facts(id, facts);
 }
 
 void NetDriver::set_replicates_physics(NetObjectId id, bool has_physics) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     ObjectFacts facts = facts_of(id);
     facts.has_physics = has_physics;
     server_->set_facts(id, facts);
 }
 
 void NetDriver::set_property_active(NetObjectId id, std::string_view property, bool is_active) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr);
     server_->set_property_active(id, property, is_active);
 }
 
 void NetDriver::set_dynamic_condition(NetObjectId id, std::string_view property,
                                       LifetimeCondition condition) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr);
     server_->set_dynamic_condition(id, property, condition);
 }
 
 void NetDriver::set_is_replay(PeerId peer, bool is_replay) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr);
     server_->set_is_replay(peer, is_replay);
 }
 
 void NetDriver::set_dormancy(NetObjectId id, NetDormancy dormancy) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr);
     server_->set_dormancy(id, dormancy);
 }
@@ -181,11 +206,13 @@ NetDormancy NetDriver::dormancy_of(NetObjectId id) const {
 }
 
 void NetDriver::set_dormant_for(PeerId peer, NetObjectId id, bool is_dormant) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr);
     server_->set_dormant_for(peer, id, is_dormant);
 }
 
 void NetDriver::flush_dormancy(NetObjectId id) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr);
     server_->flush_dormancy(id);
 }
@@ -202,6 +229,7 @@ const ObjectFacts& NetDriver::facts_of(NetObjectId id) const {
 
 CallResult NetDriver::call_function(NetObjectId id, std::string_view function, const void* params,
                                     RemoteFunctionSendPolicy policy) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr && server_->objects().contains(id));
     const std::optional<FunctionIndex> found =
         server_->objects().at(id.index)->changelist_state().layout().find_function(function);
@@ -211,12 +239,14 @@ CallResult NetDriver::call_function(NetObjectId id, std::string_view function, c
 
 CallResult NetDriver::call_function(NetObjectId id, FunctionIndex function, const void* params,
                                     RemoteFunctionSendPolicy policy) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr && server_->objects().contains(id));
     return server_->call_function(id, function, params, policy);
 }
 
 CallResult NetDriver::call_function(ObjectHandle object, std::string_view function,
                                     const void* params) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(client_ != nullptr);
     return client_->call_function(object, function, params);
 }
@@ -248,6 +278,8 @@ ConnectionState NetDriver::connection_state(PeerId peer) const noexcept {
 }
 
 void NetDriver::disconnect(PeerId peer) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
+    const FlagScope calling_out(is_calling_out_, true);
     if (server_ != nullptr) {
         server_->disconnect(peer, now_);
     } else if (client_ != nullptr) {

@@ -29,8 +29,10 @@ PairValidator::Pair::Pair(const RepLayout& object_layout, PackageMap& package_ma
       life(channel_life),
       carried(object_layout.handle_count(), 0, Allocator<std::uint32_t>(resource)),
       left_out(resource),
+      unknown(resource),
       values(resource) {
     left_out.reset(layout.handle_count());
+    unknown.reset(layout.handle_count());
 }
 
 PairValidator::PairValidator(const ObjectStore& objects, const NetGUIDCache& guids,
@@ -74,6 +76,7 @@ void PairValidator::block_sent(std::uint32_t index, std::span<const std::byte> b
     expect(pair != nullptr, index, "a block was sent on a channel that is not open");
     ++pair->in_flight;
     count_carried(index, *pair, block, 1);
+    end_left_out(index, *pair, block);
     sent_.push_back({index, pair->life, copy_bytes(block, resource_)});
     touched_.set(index);
 }
@@ -83,6 +86,7 @@ void PairValidator::value_queued(std::uint32_t index, const RepRange& handles,
     Pair* pair = find(index);
     expect(pair != nullptr, index, "a value was queued on a channel that is not open");
     expect(bunch_count > 0, index, "a value was queued and is not sent");
+    end_left_out(index, *pair, block);
     pair->values.push_back({handles, bunch_count, copy_bytes(block, resource_)});
     touched_.set(index);
 }
@@ -91,6 +95,12 @@ void PairValidator::value_left_out(std::uint32_t index, RepHandle handle) {
     Pair* pair = find(index);
     expect(pair != nullptr, index, "a value was left out on a channel that is not open");
     pair->left_out.set(handle.value - 1);
+}
+
+void PairValidator::value_unknown(std::uint32_t index, RepHandle handle) {
+    Pair* pair = find(index);
+    expect(pair != nullptr, index, "a value was forgotten on a channel that is not open");
+    pair->unknown.set(handle.value - 1);
 }
 
 PairValidator::Pair* PairValidator::resolve(std::uint32_t index) {
@@ -153,12 +163,30 @@ void PairValidator::apply(std::uint32_t index, Pair& pair, std::span<const std::
     expect(pair.copy.apply(block), index, "a block that was delivered cannot be read");
 }
 
-void PairValidator::count_carried(std::uint32_t index, Pair& pair, std::span<const std::byte> block,
-                                  int step) {
+ChangeMask PairValidator::handles_of(std::uint32_t index, const Pair& pair,
+                                     std::span<const std::byte> block) {
     BitReader reader(block);
     ChangeMask handles(resource_);
     read_change_mask(reader, handles, pair.layout.handle_count(), EmptySet::Impossible);
     expect(!reader.failed(), index, "a block was sent that cannot be read");
+    return handles;
+}
+
+void PairValidator::end_left_out(std::uint32_t index, Pair& pair,
+                                 std::span<const std::byte> block) {
+    if (!pair.left_out.any()) {
+        return;
+    }
+    const ChangeMask handles = handles_of(index, pair, block);
+    for (std::uint32_t bit = handles.next(0); bit < handles.bit_count();
+         bit = handles.next(bit + 1)) {
+        pair.left_out.clear(bit);
+    }
+}
+
+void PairValidator::count_carried(std::uint32_t index, Pair& pair, std::span<const std::byte> block,
+                                  int step) {
+    const ChangeMask handles = handles_of(index, pair, block);
     for (std::uint32_t bit = handles.next(0); bit < handles.bit_count();
          bit = handles.next(bit + 1)) {
         pair.carried[bit] += static_cast<std::uint32_t>(step);
@@ -200,7 +228,8 @@ void PairValidator::check(std::uint32_t index, const Claim& claim, ChangeMask& e
     }
     for (std::uint32_t bit = 0; bit < excused.bit_count(); ++bit) {
         const bool is_carried = pair.carried[bit] > 0 && !must_be_equal;
-        if (is_carried || pair.left_out.test(bit) || hidden.test(bit)) {
+        const bool is_left_out = pair.left_out.test(bit) || pair.unknown.test(bit);
+        if (is_carried || is_left_out || hidden.test(bit)) {
             excused.set(bit);
         }
     }

@@ -61,8 +61,12 @@ class PairValidator {
     /// `bunch_count` parts.
     void value_queued(std::uint32_t index, const RepRange& handles, std::uint32_t bunch_count,
                       std::span<const std::byte> block);
-    /// The value at `handle` is larger than anything that can be sent, and was left out.
+    /// The value at `handle` cannot be sent, and was left out of the last block. It is excused
+    /// until a block has it again.
     void value_left_out(std::uint32_t index, RepHandle handle);
+    /// What the client has of the value at `handle` is equal and not so to the bit: it is excused
+    /// for good.
+    void value_unknown(std::uint32_t index, RepHandle handle);
 
     // What became of it.
 
@@ -126,7 +130,8 @@ class PairValidator {
         bool is_open = false;
         std::uint32_t in_flight = 0;
         Vector<std::uint32_t> carried;          // by handle: blocks in flight that mention it
-        ChangeMask left_out;                    // once left out, unknown for good
+        ChangeMask left_out;                    // of the last block that should have had them
+        ChangeMask unknown;                     // for good
         std::pmr::deque<ReliableValue> values;  // in order of queueing
     };
 
@@ -135,6 +140,10 @@ class PairValidator {
     [[nodiscard]] Pair* resolve(std::uint32_t index);
     /// Counts the handles that a block mentions as carried once more, or once less.
     void count_carried(std::uint32_t index, Pair& pair, std::span<const std::byte> block, int step);
+    [[nodiscard]] ChangeMask handles_of(std::uint32_t index, const Pair& pair,
+                                        std::span<const std::byte> block);
+    /// What that block has is no more left out.
+    void end_left_out(std::uint32_t index, Pair& pair, std::span<const std::byte> block);
     void apply(std::uint32_t index, Pair& pair, std::span<const std::byte> block);
     void apply_values(std::uint32_t index, Pair& pair);
     void expect(bool condition, std::uint32_t index, std::string_view what);

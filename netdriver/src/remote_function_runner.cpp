@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "flag_scope.h"
+
 namespace replayout {
 
 namespace {
@@ -18,10 +20,12 @@ constexpr std::size_t call_steps = 4'096;
 }  // namespace
 
 RemoteFunctionRunner::RemoteFunctionRunner(const NetConfig& config, NetGUIDCache& guids,
-                                           NetStats& stats, MemoryMeters& memory)
+                                           NetStats& stats, MemoryMeters& memory,
+                                           bool& is_calling_out)
     : config_(config),
       guids_(guids),
       stats_(stats),
+      is_calling_out_(is_calling_out),
       memory_(std::pmr::pool_options{0, pooled_bytes_max}, &memory.scratch),
       scratch_(&memory.scratch),
       unmapped_(Allocator<NetGUID>(&memory.scratch)) {}
@@ -71,6 +75,7 @@ RemoteFunctionRunner::Outcome RemoteFunctionRunner::decode_and_call(const RepFun
     } else if (reader.failed() || reader.bits_left() != 0) {
         return Outcome::Malformed;
     }
+    const FlagScope calls_allowed(is_calling_out_, false);
     const FunctionThunk& thunk = function.function->thunk;
     if (is_validated && thunk.validate != nullptr &&
         !thunk.validate(object, params, thunk.context)) {

@@ -24,7 +24,7 @@ class RemoteFunctionRunner {
     };
 
     RemoteFunctionRunner(const NetConfig& config, NetGUIDCache& guids, NetStats& stats,
-                         MemoryMeters& memory);
+                         MemoryMeters& memory, bool& is_calling_out);
 
     /// The budget that decoding one call gets, by its size.
     [[nodiscard]] DecodeBudget budget_for(std::size_t payload_bytes) const noexcept;
@@ -42,6 +42,7 @@ class RemoteFunctionRunner {
     const NetConfig& config_;
     NetGUIDCache& guids_;
     NetStats& stats_;
+    bool& is_calling_out_;  // the driver's: off while a function runs, which may call it
     // One call is much like the one before: its parameters fit where that one's were.
     std::pmr::unsynchronized_pool_resource memory_;
     ReceiveScratch scratch_;

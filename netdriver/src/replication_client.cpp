@@ -23,7 +23,7 @@ namespace {
 ReplicationClient::ReplicationClient(const NetDriverSettings& settings, const LayoutTable& layouts,
                                      Transport& transport, NetWorld& world, NetGUIDCache& guids,
                                      NetStats& stats, PeerId server, NetTime now,
-                                     MemoryMeters& memory)
+                                     MemoryMeters& memory, bool& is_calling_out)
     : layouts_(layouts),
       policy_(settings.layout_policy),
       stats_(stats),
@@ -37,7 +37,8 @@ ReplicationClient::ReplicationClient(const NetDriverSettings& settings, const La
       call_context_{guids,   stats.replication,     call_scratch_, settings.is_sharing,
                     nullptr, settings.is_validating},
       call_encoder_(settings.config.packet_bytes_max, &memory.scratch),
-      receiver_(settings.config, server_layouts_, world, guids, stats, calls_, memory),
+      receiver_(settings.config, server_layouts_, world, guids, stats, calls_, memory,
+                is_calling_out),
       world_(world),
       guids_(guids) {
     connection_.packets().set_content_handler(this);

@@ -20,7 +20,7 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
   public:
     ReplicationClient(const NetDriverSettings& settings, const LayoutTable& layouts,
                       Transport& transport, NetWorld& world, NetGUIDCache& guids, NetStats& stats,
-                      PeerId server, NetTime now, MemoryMeters& memory);
+                      PeerId server, NetTime now, MemoryMeters& memory, bool& is_calling_out);
 
     void receive(PeerId peer, std::span<const std::byte> datagram, NetTime now);
     void flush(NetTime now);

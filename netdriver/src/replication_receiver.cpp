@@ -11,7 +11,8 @@ namespace replayout {
 
 ReplicationReceiver::ReplicationReceiver(const NetConfig& config, const SessionLayouts& layouts,
                                          NetWorld& world, NetGUIDCache& guids, NetStats& stats,
-                                         RemoteFunctionSender& outgoing_calls, MemoryMeters& memory)
+                                         RemoteFunctionSender& outgoing_calls, MemoryMeters& memory,
+                                         bool& is_calling_out)
     : config_(config),
       layouts_(layouts),
       world_(world),
@@ -26,7 +27,7 @@ ReplicationReceiver::ReplicationReceiver(const NetConfig& config, const SessionL
       dropped_(Allocator<NetGUID>(&memory.scratch)),
       outgoing_calls_(outgoing_calls),
       calls_(config, config.channels_max, resource_),
-      call_runner_(config, guids, stats, memory) {}
+      call_runner_(config, guids, stats, memory, is_calling_out) {}
 
 ReplicationReceiver::~ReplicationReceiver() {
     for (ActorChannel* channel : channels_) {

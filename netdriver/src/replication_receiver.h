@@ -28,7 +28,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
   public:
     ReplicationReceiver(const NetConfig& config, const SessionLayouts& layouts, NetWorld& world,
                         NetGUIDCache& guids, NetStats& stats, RemoteFunctionSender& outgoing_calls,
-                        MemoryMeters& memory);
+                        MemoryMeters& memory, bool& is_calling_out);
     ~ReplicationReceiver();
     ReplicationReceiver(const ReplicationReceiver&) = delete;
     ReplicationReceiver& operator=(const ReplicationReceiver&) = delete;

@@ -151,7 +151,8 @@ bool ReplicationSender::is_exact(std::uint32_t index) const {
         return false;
     }
     const auto extra = extras_.find(index);
-    return extra == extras_.end() || extra->second.turned_on.is_empty();
+    return extra == extras_.end() ||
+           (extra->second.turned_on.is_empty() && extra->second.left_out.is_empty());
 }
 
 std::optional<ConnectionShadow> ReplicationSender::connection_shadow(std::uint32_t index) const {
@@ -201,6 +202,9 @@ ReplicationSender::Outcome ReplicationSender::replicate_properties(std::uint32_t
         set_initial(pair, false);
         pending_.clear(index);
         return Outcome::Done;
+    }
+    if (extra != extras_.end() && !extra->second.left_out.is_empty()) {
+        owe_left_out(index, extra->second);
     }
     const OwedVersions position = position_of(index);
     const SharedPayload* payload = find_payload(index, position);
@@ -432,10 +436,10 @@ SendResult ReplicationSender::write_whole_block(std::uint32_t index, const OwedV
     if (frame.packet.overflowed()) {
         return SendResult::DoesNotFit;
     }
-    const SendResult result =
-        send_properties(state, block_position_of(index, position), owed, frame.body, context_);
+    const OwedVersions block_position = block_position_of(index, position);
+    const SendResult result = send_properties(state, block_position, owed, frame.body, context_);
     if (result != SendResult::DoesNotFit) {
-        note_sent_values(index, RepRange());
+        note_sent_values(index, RepRange(), block_position);
     }
     if (result != SendResult::Whole) {
         return result;
@@ -462,7 +466,7 @@ SendResult ReplicationSender::write_part(std::uint32_t index, const OwedVersions
     if (result == SendResult::Whole || result == SendResult::Part) {
         end_block(frame, result == SendResult::Part);
     }
-    note_sent_values(index, range);
+    note_sent_values(index, range, position);
     return result;
 }
 

@@ -21,6 +21,7 @@
 
 #include <replayout/connection_shadow.h>
 #include <replayout/in_flight_versions.h>
+#include <replayout/left_out_values.h>
 #include <replayout/netdriver/net_world.h>
 #include <replayout/send_properties.h>
 
@@ -150,13 +151,17 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// Beside a pair, where needed.
     struct PairExtra {
         explicit PairExtra(MemoryResource* resource)
-            : paused(Allocator<PausedValue>(resource)), in_flight(resource), complete(resource) {}
+            : paused(Allocator<PausedValue>(resource)),
+              left_out(resource),
+              in_flight(resource),
+              complete(resource) {}
 
         RepRange lost_range;
         /// Conditions that the connection began to meet since it was sent the object last.
         LifetimeConditionSet turned_on;
         std::uint16_t next_sequence = 2;  ///< of the channel's bunches; 1 was the open
         Vector<PausedValue> paused;
+        LeftOutValues left_out;
         InFlightVersions in_flight;  ///< of layouts that need to know
         CompleteVersions complete;   ///< where a call meant the object
     };
@@ -232,8 +237,14 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     void add_record(const SentRecord& record, bool is_complete = false);
     /// The oldest record of the pair is no more under way.
     void resolve_record(std::uint32_t index, bool is_delivered);
-    /// The values of `handles` were sent: notes which of them are not fully mapped or left out.
-    void note_sent_values(std::uint32_t index, const RepRange& handles);
+    /// The values of `handles` were sent to a receiver at `position`: notes which of them are not
+    /// fully mapped or left out.
+    void note_sent_values(std::uint32_t index, const RepRange& handles,
+                          const OwedVersions& position);
+    void note_left_out(std::uint32_t index, std::span<const RepHandle> handles,
+                       const OwedVersions& position);
+    /// What was left out goes with what is owed of the same values.
+    void owe_left_out(std::uint32_t index, PairExtra& extra);
     /// The object is about to be removed: nothing of it waits, and nothing waits for it.
     void forget_unmapped(std::uint32_t index);
     /// The client has the object now: what waited for it is owed again.
@@ -242,6 +253,8 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// Of what is paused within `range`, these versions were lost.
     void note_lost_while_paused(std::uint32_t index, const RepRange& range, VersionInterval lost);
     void value_delivered(const BunchTag& tag);
+    /// Values that the client has by now; see resume_value().
+    void resume_values(std::uint32_t index);
     /// The client has the value; changes of it may go out again.
     void resume_value(std::uint32_t index, const PausedValue& value);
     void collect_owed(std::uint32_t index, const OwedVersions& position);

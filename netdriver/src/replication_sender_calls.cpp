@@ -158,7 +158,11 @@ CompleteVersions* ReplicationSender::tracked(std::uint32_t index) {
 }
 
 Version ReplicationSender::complete_version(std::uint32_t index) {
-    CompleteVersions& complete = extra_of(index).complete;
+    PairExtra& extra = extra_of(index);
+    if (!extra.left_out.is_empty()) {
+        owe_left_out(index, extra);
+    }
+    CompleteVersions& complete = extra.complete;
     if (!complete.is_tracking()) {
         complete.begin(pairs_[index].in_flight);
     }
@@ -236,12 +240,13 @@ bool ReplicationSender::encode_since(std::uint32_t index, Version complete,
     }
     context_.delta_states = nullptr;
     BitWriter writer(room);
-    const SendResult result = send_properties(state, block_position_of(index, position),
-                                              context_.scratch.owed, writer, context_);
+    const OwedVersions block_position = block_position_of(index, position);
+    const SendResult result =
+        send_properties(state, block_position, context_.scratch.owed, writer, context_);
     if (result == SendResult::DoesNotFit) {
         return false;
     }
-    note_sent_values(index, RepRange());
+    note_sent_values(index, RepRange(), block_position);
     size = result == SendResult::Whole ? writer.byte_count() : 0;
     return true;
 }
@@ -257,7 +262,7 @@ void ReplicationSender::write_call_blocks() {
             validator_->block_sent(block.index, bytes);
         }
         count_block(bytes.size());
-        add_record(take_owed(block.index), true);
+        add_record(take_owed(block.index), extra_of(block.index).left_out.is_empty());
         pending_.clear(block.index);
         carried_.push_back(block.index);
     }

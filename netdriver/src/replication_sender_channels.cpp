@@ -135,6 +135,7 @@ void ReplicationSender::bunch_delivered(const BunchTag& tag) {
     } else if (tag.kind == BunchTag::Kind::Open) {
         set_channel_state(pair, ChannelState::Open);
         object_mapped(tag.object_index);
+        resume_values(tag.object_index);  // those that arrived before it
     } else if (tag.kind == BunchTag::Kind::Value) {
         value_delivered(tag);
     }

@@ -15,6 +15,11 @@ namespace {
     return replayout::is_array(layout.cmd(layout.cmd_of(layout.root(), handle)).type);
 }
 
+[[nodiscard]] bool is_delta(const RepLayout& layout, RepHandle handle) noexcept {
+    return layout.cmd(layout.cmd_of(layout.root(), handle)).type ==
+           RepLayoutCmdType::NetDeltaStruct;
+}
+
 }  // namespace
 
 bool ReplicationSender::send_large_value(std::uint32_t index, const OwedVersions& position,
@@ -35,11 +40,9 @@ bool ReplicationSender::send_large_value(std::uint32_t index, const OwedVersions
         ++context_.counters.values_over_limit;
         log(LogLevel::Error, "a value of \"" + std::string(state.layout().type().name()) +
                                  "\" exceeds bunch_bytes_max and is not sent");
-        if (validator_) {
-            for (std::uint32_t bit = only.next(0); bit < only.bit_count();
-                 bit = only.next(bit + 1)) {
-                validator_->value_left_out(index, RepHandle{bit + 1});
-            }
+        for (std::uint32_t bit = only.next(0); bit < only.bit_count(); bit = only.next(bit + 1)) {
+            const RepHandle left_out{bit + 1};
+            note_left_out(index, {&left_out, 1}, position);
         }
         return true;
     }
@@ -52,7 +55,7 @@ bool ReplicationSender::send_large_value(std::uint32_t index, const OwedVersions
     const SendResult result = send_properties(state, position, only, writer, context_);
     REPLAYOUT_ASSERT(result == SendResult::Whole);
     (void)result;
-    note_sent_values(index, handles);
+    note_sent_values(index, handles, position);
     if (DeltaStates* deltas = deltas_of(index)) {
         deltas->value_sent(context_.scratch.deltas);
     }
@@ -121,15 +124,24 @@ void ReplicationSender::value_delivered(const BunchTag& tag) {
     const auto value = std::find_if(paused.begin(), paused.end(), [&](const PausedValue& entry) {
         return entry.handles.handle_begin == tag.handle;
     });
-    if (value == paused.end() || --value->bunches_left > 0) {
+    if (value != paused.end()) {
+        --value->bunches_left;
+        resume_values(tag.object_index);
+    }
+}
+
+void ReplicationSender::resume_values(std::uint32_t index) {
+    const auto extra = extras_.find(index);
+    if (extra == extras_.end() || channel_state(pairs_[index]) != ChannelState::Open) {
         return;
     }
-    // The client takes the values of a channel in order, so one that is complete stays paused until
-    // those before it are: what it was must not overwrite what it became.
+    // The client takes the bunches of a channel in order, so a value that is complete stays paused
+    // until the open and the values before it are: what it was must not overwrite what it became.
+    auto& paused = extra->second.paused;
     while (!paused.empty() && paused.front().bunches_left == 0) {
         const PausedValue first = paused.front();
         paused.erase(paused.begin());
-        resume_value(tag.object_index, first);
+        resume_value(index, first);
     }
 }
 
@@ -170,7 +182,8 @@ bool ReplicationSender::is_paused(std::uint32_t index, RepHandle handle) const {
                        [&](const PausedValue& paused) { return paused.handles.contains(handle); });
 }
 
-void ReplicationSender::note_sent_values(std::uint32_t index, const RepRange& handles) {
+void ReplicationSender::note_sent_values(std::uint32_t index, const RepRange& handles,
+                                         const OwedVersions& position) {
     const SendScratch& scratch = context_.scratch;
     const RepLayout& layout = objects_.at(index)->changelist_state().layout();
     // What a value waits for is said anew each time it is sent; of an array, only what is sent of
@@ -187,9 +200,36 @@ void ReplicationSender::note_sent_values(std::uint32_t index, const RepRange& ha
     for (const UnmappedValue& value : scratch.unmapped) {
         unmapped_.add({value.guid, index, value.handle});
     }
-    for (const RepHandle handle : scratch.left_out) {
+    note_left_out(index, scratch.left_out, position);
+}
+
+void ReplicationSender::note_left_out(std::uint32_t index, std::span<const RepHandle> handles,
+                                      const OwedVersions& position) {
+    const ChangelistState& state = objects_.at(index)->changelist_state();
+    for (const RepHandle handle : handles) {
+        if (is_delta(state.layout(), handle)) {
+            // It may have nothing to say for good, where values differ that it never sends.
+            if (validator_) {
+                validator_->value_unknown(index, handle);
+            }
+            continue;
+        }
+        extra_of(index).left_out.note(state.layout(), {&handle, 1}, position, state.version());
         if (validator_) {
             validator_->value_left_out(index, handle);
+        }
+    }
+}
+
+void ReplicationSender::owe_left_out(std::uint32_t index, PairExtra& extra) {
+    bool is_any = true;
+    while (is_any) {
+        is_any = false;
+        collect_owed(index, position_of(index));
+        while (const auto value = extra.left_out.take(context_.scratch.owed)) {
+            widen_lost_range(index, value->handles);
+            pairs_[index].return_unsent({value->versions, {}});
+            is_any = true;  // what is lost is a hull, so more may be owed by now
         }
     }
 }
@@ -227,7 +267,7 @@ void ReplicationSender::forget_unmapped(std::uint32_t index) {
     while (const auto entry = unmapped_.take(is_concerned)) {
         if (validator_ && entry->index != index) {
             // The client has null, and the value names what is no more: equal, and not to the bit.
-            validator_->value_left_out(entry->index, entry->handle);
+            validator_->value_unknown(entry->index, entry->handle);
         }
     }
 }

@@ -64,7 +64,7 @@ CloseReason ReplicationServer::Client::handle_control(std::span<const std::byte>
 
 ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const LayoutTable& layouts,
                                      Transport& transport, NetWorld& world, NetGUIDCache& guids,
-                                     NetStats& stats, MemoryMeters& memory)
+                                     NetStats& stats, MemoryMeters& memory, bool& is_calling_out)
     : settings_(settings),
       layouts_(layouts),
       transport_(transport),
@@ -93,7 +93,7 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       call_context_{call_ids_,           stats.replication, call_scratch_,
                     settings.is_sharing, nullptr,           settings.is_validating},
       call_encoder_(settings.config.packet_bytes_max, &memory.scratch),
-      call_runner_(settings.config, guids, stats, memory) {
+      call_runner_(settings.config, guids, stats, memory, is_calling_out) {
     if (settings.is_counting_types) {
         type_counters_.reserve(layouts.count());
         for (std::uint32_t number = 0; number < layouts.count(); ++number) {

@@ -28,7 +28,7 @@ class ReplicationServer {
   public:
     ReplicationServer(const NetDriverSettings& settings, const LayoutTable& layouts,
                       Transport& transport, NetWorld& world, NetGUIDCache& guids, NetStats& stats,
-                      MemoryMeters& memory);
+                      MemoryMeters& memory, bool& is_calling_out);
     ~ReplicationServer();
     ReplicationServer(const ReplicationServer&) = delete;
     ReplicationServer& operator=(const ReplicationServer&) = delete;

@@ -95,8 +95,7 @@ CloseReason SessionLayouts::add_described(std::span<const std::byte> description
     const auto diagnostics = (*layout)->diagnostics();
     if (!diagnostics.empty()) {
         log(LogLevel::Warning, "the server's layout of \"" + std::string((*layout)->name()) +
-                                   "\" is not ours, in " + std::to_string(diagnostics.size()) +
-                                   " places; the first: " + diagnostics.front());
+                                   "\" is not ours; the first difference: " + diagnostics.front());
     }
     entries_.push_back({layout->get(), local});
     layouts_.push_back(*std::move(layout));

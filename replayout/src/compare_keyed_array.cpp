@@ -35,6 +35,12 @@ class KeyedArrayComparer {
           array_(object.data()),
           objects_(static_cast<const std::byte*>(cmd_.property->array.data(array_))) {}
 
+    [[nodiscard]] bool has_unique_keys() {
+        object_count_ = static_cast<std::uint32_t>(cmd_.property->array.count(array_));
+        return (key_.fast.has_marks() && key_.fast.array_key(array_) == kept_.mark) ||
+               has_same_keys() || collect_steps();
+    }
+
     [[nodiscard]] bool update() {
         const std::size_t count = cmd_.property->array.count(array_);
         if (count > context_.layout.limits().array_count_max) {
@@ -295,6 +301,11 @@ class KeyedArrayComparer {
 bool update_keyed_array(CompareContext& context, CmdIndex index, ConstObjectBuffer object,
                         ShadowBuffer shadow) {
     return KeyedArrayComparer(context, index, object, shadow).update();
+}
+
+bool has_unique_keys(CompareContext& context, CmdIndex index, ConstObjectBuffer object,
+                     ShadowBuffer shadow) {
+    return KeyedArrayComparer(context, index, object, shadow).has_unique_keys();
 }
 
 }  // namespace replayout

@@ -6,6 +6,7 @@
 #include <replayout/utf8.h>
 
 #include "equal_bytes.h"
+#include "group_limits.h"
 #include "struct_value.h"
 
 #include <algorithm>
@@ -194,15 +195,44 @@ void update_run(const CompareContext& context, const CompareRun& run, ConstObjec
     }
 }
 
+/// Whether the group can be taken as the object holds it.
+[[nodiscard]] bool can_take_group(CompareContext& context, const RepScope& scope,
+                                  const RepGroup& group, ConstObjectBuffer object,
+                                  ShadowBuffer shadow) {
+    if (!is_within_limits(context.layout, scope, group, object, shadow)) {
+        return false;
+    }
+    for (std::uint32_t handle = group.handle_begin; handle < group.handle_end; ++handle) {
+        const CmdIndex index = context.layout.cmd_of(scope, RepHandle{handle});
+        const RepLayoutCmd& cmd = context.layout.cmd(index);
+        if (cmd.type == RepLayoutCmdType::KeyedArray &&
+            !has_unique_keys(context, index, object + cmd.object_offset,
+                             shadow + cmd.shadow_offset)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /// Calls `on_change(handle index)` for each leaf of these runs that differs, and updates the
 /// shadow.
 template <typename OnChange>
-void update_differing(CompareContext& context, std::uint32_t run_start, std::uint32_t run_end,
-                      ConstObjectBuffer object, ShadowBuffer shadow, OnChange on_change) {
+void update_differing(CompareContext& context, const RepScope& scope, std::uint32_t run_start,
+                      std::uint32_t run_end, ConstObjectBuffer object, ShadowBuffer shadow,
+                      OnChange on_change) {
+    CmdIndex kept_end{0};  // of a group that stays as it was
     for (const CompareRun& run : context.layout.runs().subspan(run_start, run_end - run_start)) {
+        if (run.cmd_start < kept_end) {
+            continue;
+        }
         if (run.size != 0) {
             update_run(context, run, object, shadow, on_change);
             continue;
+        }
+        const RepGroup* group = guarded_group(context.layout, scope, run);
+        if (group != nullptr && !can_take_group(context, scope, *group, object, shadow)) {
+            ++context.over_limit_count;
+            kept_end = group_cmd_end(context.layout, scope, *group);
         }
         CmdIndex index = run.cmd_start;
         while (index < run.cmd_end) {
@@ -219,7 +249,7 @@ void update_differing(CompareContext& context, std::uint32_t run_start, std::uin
 bool update_element(CompareContext& context, const RepScope& element, ConstObjectBuffer object,
                     ShadowBuffer shadow, Version* leaf_versions, ElementAge age) {
     bool is_changed = age == ElementAge::New;
-    update_differing(context, element.run_start, element.run_end, object, shadow,
+    update_differing(context, element, element.run_start, element.run_end, object, shadow,
                      [&](std::uint32_t leaf) {
                          leaf_versions[leaf] = context.version;
                          is_changed = true;
@@ -241,8 +271,8 @@ bool compare_properties(CompareContext& context, ConstObjectBuffer object, Shado
     };
     const RepLayout& layout = context.layout;
     if (context.due == nullptr) {
-        update_differing(context, context.run_start, layout.root().run_end, object, shadow,
-                         on_change);
+        update_differing(context, layout.root(), context.run_start, layout.root().run_end, object,
+                         shadow, on_change);
         return is_changed;
     }
     for (std::uint32_t i = context.due->next(0); i < context.due->bit_count();
@@ -251,7 +281,8 @@ bool compare_properties(CompareContext& context, ConstObjectBuffer object, Shado
         const bool is_inactive = context.inactive != nullptr && parent.handle_count > 0 &&
                                  context.inactive->test(parent.first_handle - 1);
         if (!is_inactive) {
-            update_differing(context, parent.run_start, parent.run_end, object, shadow, on_change);
+            update_differing(context, layout.root(), parent.run_start, parent.run_end, object,
+                             shadow, on_change);
         }
     }
     return is_changed;

@@ -46,6 +46,11 @@ enum class ElementAge : std::uint8_t { Known, New };
 [[nodiscard]] bool update_keyed_array(CompareContext& context, CmdIndex index,
                                       ConstObjectBuffer object, ShadowBuffer shadow);
 
+/// Whether no key comes twice in the keyed array at `object`, as far as update_keyed_array() would
+/// look at it. What the shadow holds stays as it is.
+[[nodiscard]] bool has_unique_keys(CompareContext& context, CmdIndex index,
+                                   ConstObjectBuffer object, ShadowBuffer shadow);
+
 /// One pass over the object. `changed` has a bit per handle and is empty on entry.
 /// Returns whether anything changed.
 [[nodiscard]] bool compare_properties(CompareContext& context, ConstObjectBuffer object,

@@ -13,6 +13,10 @@ namespace {
 
 constexpr std::uint32_t no_parent = std::numeric_limits<std::uint32_t>::max();
 
+// A peer decides how many differences there are and how long its names are.
+constexpr std::size_t difference_count_max = 64;
+constexpr std::size_t name_bytes_max = 256;
+
 /// What a skipped leaf is read as, and its bytes in memory, from which its bits follow.
 struct SkippedForm {
     RepLayoutCmdType type;
@@ -69,11 +73,16 @@ struct SkippedForm {
            form == LeafForm::KeyedArray;
 }
 
-[[nodiscard]] std::string path_of(const std::string& path, std::string_view name) {
-    if (path.empty() || name.empty()) {
-        return path + std::string(name);
+/// As much of a peer's text as goes into a sentence, in whole characters.
+[[nodiscard]] std::string shortened(std::string_view text) {
+    if (text.size() <= name_bytes_max) {
+        return std::string(text);
     }
-    return path + "." + std::string(name);
+    std::size_t size = name_bytes_max;
+    while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0u) == 0x80u) {
+        --size;
+    }
+    return std::string(text.substr(0, size)) + "...";
 }
 
 }  // namespace
@@ -109,19 +118,43 @@ CompatibleLayoutBuilder::CompatibleLayoutBuilder(const TypeRegistry& registry,
 }
 
 Result<std::unique_ptr<RepLayout>> CompatibleLayoutBuilder::build() {
-    (void)add_list(0, local_ == nullptr ? nullptr : &local_->root(), "");
+    (void)add_list(0, local_ == nullptr ? nullptr : &local_->root());
     if (error_.code != ErrorCode::Ok) {
         return error_;
     }
     if (local_ != nullptr) {
-        name_unsent(local_->root(), "");
+        name_unsent(local_->root());
+    }
+    if (unsaid_count_ > 0) {
+        layout_->diagnostics_.push_back("layout of \"" + layout_->name_ + "\": and " +
+                                        std::to_string(unsaid_count_) + " more differences");
     }
     finish_scopes();
     return std::move(layout_);
 }
 
-std::uint32_t CompatibleLayoutBuilder::add_list(std::uint32_t begin, const RepScope* local,
-                                                const std::string& path) {
+std::size_t CompatibleLayoutBuilder::enter(std::string_view name) {
+    const std::size_t size = path_.size();
+    if (size > 0 && !name.empty() && name != "[]") {
+        path_ += '.';
+    }
+    path_ += name;
+    return size;
+}
+
+std::string CompatibleLayoutBuilder::begin_sentence() const {
+    return "layout of \"" + layout_->name_ + "\": \"" + shortened(path_) + "\"";
+}
+
+void CompatibleLayoutBuilder::say(std::string_view difference) {
+    if (layout_->diagnostics_.size() >= difference_count_max) {
+        ++unsaid_count_;
+        return;
+    }
+    layout_->diagnostics_.push_back(begin_sentence() + std::string(difference));
+}
+
+std::uint32_t CompatibleLayoutBuilder::add_list(std::uint32_t begin, const RepScope* local) {
     const auto scope = static_cast<std::uint16_t>(layout_->scopes_.size());
     RepScope fresh;
     fresh.cmd_start = CmdIndex{static_cast<std::uint16_t>(layout_->cmds_.size())};
@@ -135,7 +168,9 @@ std::uint32_t CompatibleLayoutBuilder::add_list(std::uint32_t begin, const RepSc
         const bool is_ambiguous =
             std::binary_search(ambiguous.begin(), ambiguous.end(), described.checksum);
         const RepLayoutCmd* candidate = is_ambiguous ? nullptr : find(described, leaves);
-        applied_count += add_leaf(index, scope, candidate, path_of(path, described.name)) ? 1u : 0u;
+        const std::size_t path_size = enter(described.name);
+        applied_count += add_leaf(index, scope, candidate, local != nullptr) ? 1u : 0u;
+        path_.resize(path_size);
         index = described.end;
     }
     RepLayoutCmd end;
@@ -147,10 +182,11 @@ std::uint32_t CompatibleLayoutBuilder::add_list(std::uint32_t begin, const RepSc
 }
 
 bool CompatibleLayoutBuilder::add_leaf(std::uint32_t index, std::uint16_t scope,
-                                       const RepLayoutCmd* local, const std::string& path) {
+                                       const RepLayoutCmd* local, bool is_list_known) {
     const DescribedCmd& described = description_.cmds[index];
     const std::size_t place = layout_->cmds_.size();
     const std::size_t diagnostic_count = layout_->diagnostics_.size();
+    const std::size_t unsaid_count = unsaid_count_;
     RepLayoutCmd cmd;
     cmd.checksum = described.checksum;
     cmd.end_cmd = CmdIndex{static_cast<std::uint16_t>(place + 1)};
@@ -160,7 +196,7 @@ bool CompatibleLayoutBuilder::add_leaf(std::uint32_t index, std::uint16_t scope,
     // An array of nothing that is known here would be a row of default values: none is better.
     bool is_applied = local != nullptr && (scope != 0 || is_in_row(*local));
     if (is_array(described.form)) {
-        is_applied = add_element(index, is_applied ? local : nullptr, path);
+        is_applied = add_element(index, is_applied ? local : nullptr);
     }
     RepLayoutCmd& added = layout_->cmds_[place];
     if (is_applied) {
@@ -168,17 +204,17 @@ bool CompatibleLayoutBuilder::add_leaf(std::uint32_t index, std::uint16_t scope,
         is_applied_[static_cast<std::size_t>(local - local_->cmds().data())] = true;
         return true;
     }
-    fill_skipped(described, added, path);
-    if (local_ != nullptr) {
+    fill_skipped(described, added);
+    if (is_list_known) {
+        // Where nothing of an array is taken, what differs in its elements is of no interest.
         layout_->diagnostics_.resize(diagnostic_count);
-        layout_->diagnostics_.push_back("layout of \"" + layout_->name_ + "\": \"" + path +
-                                        "\" of the sender is not the same here, and is skipped");
+        unsaid_count_ = unsaid_count;
+        say(" of the sender is not the same here, and is skipped");
     }
     return false;
 }
 
-bool CompatibleLayoutBuilder::add_element(std::uint32_t index, const RepLayoutCmd* local,
-                                          const std::string& path) {
+bool CompatibleLayoutBuilder::add_element(std::uint32_t index, const RepLayoutCmd* local) {
     const std::size_t place = layout_->cmds_.size() - 1;
     layout_->element_scopes_[place] = static_cast<std::uint16_t>(layout_->scopes_.size());
     const RepScope* element = nullptr;
@@ -186,7 +222,9 @@ bool CompatibleLayoutBuilder::add_element(std::uint32_t index, const RepLayoutCm
         element = &local_->element_scope(
             CmdIndex{static_cast<std::uint16_t>(local - local_->cmds().data())});
     }
-    const std::uint32_t applied_count = add_list(index + 1, element, path + "[]");
+    const std::size_t path_size = enter("[]");
+    const std::uint32_t applied_count = add_list(index + 1, element);
+    path_.resize(path_size);
     layout_->cmds_[place].end_cmd = CmdIndex{static_cast<std::uint16_t>(layout_->cmds_.size())};
     return applied_count > 0;
 }
@@ -201,17 +239,15 @@ void CompatibleLayoutBuilder::fill_applied(const RepLayoutCmd& local, RepLayoutC
     cmd.flags = local.flags;
 }
 
-void CompatibleLayoutBuilder::fill_skipped(const DescribedCmd& described, RepLayoutCmd& cmd,
-                                           const std::string& path) {
+void CompatibleLayoutBuilder::fill_skipped(const DescribedCmd& described, RepLayoutCmd& cmd) {
     const SkippedForm form = skipped_form(described.form);
     cmd.type = form.type;
     cmd.element_size = form.size;
     cmd.flags = RepLayoutCmdFlags::IsSkipped;
-    cmd.property = skipped_property(described, path);
+    cmd.property = skipped_property(described);
 }
 
-const Property* CompatibleLayoutBuilder::skipped_property(const DescribedCmd& described,
-                                                          const std::string& path) {
+const Property* CompatibleLayoutBuilder::skipped_property(const DescribedCmd& described) {
     auto& properties = layout_->skipped_properties_;
     if (properties.empty()) {
         properties.emplace_back();  // of all that need nothing to be read
@@ -236,8 +272,8 @@ const Property* CompatibleLayoutBuilder::skipped_property(const DescribedCmd& de
                                  property.struct_type->ops().destroy != nullptr;
         if (!is_readable && error_.code == ErrorCode::Ok) {
             error_ = {ErrorCode::IncompatibleLayout,
-                      "layout of \"" + layout_->name_ + "\": \"" + path +
-                          "\" of the sender is a \"" + std::string(described.struct_name) +
+                      begin_sentence() + " of the sender is a \"" +
+                          shortened(described.struct_name) +
                           "\", a NetSerializer that is not known here, so nothing behind it can "
                           "be read"};
         }
@@ -329,16 +365,17 @@ bool CompatibleLayoutBuilder::is_in_row(const RepLayoutCmd& local) {
     return true;
 }
 
-void CompatibleLayoutBuilder::name_unsent(const RepScope& scope, const std::string& path) {
+void CompatibleLayoutBuilder::name_unsent(const RepScope& scope) {
     for (std::uint32_t handle = 1; handle <= scope.handle_count; ++handle) {
         const CmdIndex index = local_->cmd_of(scope, RepHandle{handle});
-        const std::string name = path_of(path, local_names_[index.value]);
+        const std::size_t path_size = enter(local_names_[index.value]);
         if (!is_applied_[index.value]) {
-            layout_->diagnostics_.push_back("layout of \"" + layout_->name_ + "\": \"" + name +
-                                            "\" is not sent like this, and keeps its default");
+            say(" is not sent like this, and keeps its default");
         } else if (is_array(local_->cmd(index).type)) {
-            name_unsent(local_->element_scope(index), name + "[]");
+            (void)enter("[]");
+            name_unsent(local_->element_scope(index));
         }
+        path_.resize(path_size);
     }
 }
 
@@ -364,7 +401,7 @@ Result<std::unique_ptr<RepLayout>> RepLayout::create_compatible(
     if (local != nullptr && local->name() != read->name) {
         return Error{ErrorCode::IncompatibleLayout, "layout of \"" + local->name_ +
                                                         "\": the sender describes a \"" +
-                                                        std::string(read->name) + "\""};
+                                                        shortened(read->name) + "\""};
     }
     auto layout = CompatibleLayoutBuilder(registry, local, *read, resource).build();
     if (!layout || policy == LayoutPolicy::SkipUnknown) {

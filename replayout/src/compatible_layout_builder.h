@@ -29,16 +29,22 @@ class CompatibleLayoutBuilder {
     };
     using LocalLeaves = std::vector<LocalLeaf>;
 
-    /// Lays down the list that begins at `begin`. `local` null: nothing of it is known here. `path`
-    /// is for messages. Returns how many of its leaves, at any depth, are applied.
-    std::uint32_t add_list(std::uint32_t begin, const RepScope* local, const std::string& path);
+    /// Lays down the list that begins at `begin`. `local` null: nothing of it is known here, and
+    /// nothing is said about its leaves. Returns how many of them, at any depth, are applied.
+    std::uint32_t add_list(std::uint32_t begin, const RepScope* local);
+    /// The leaf that path_ names.
     bool add_leaf(std::uint32_t index, std::uint16_t scope, const RepLayoutCmd* local,
-                  const std::string& path);
-    bool add_element(std::uint32_t index, const RepLayoutCmd* local, const std::string& path);
+                  bool is_list_known);
+    bool add_element(std::uint32_t index, const RepLayoutCmd* local);
     void fill_applied(const RepLayoutCmd& local, RepLayoutCmd& cmd) const;
-    void fill_skipped(const DescribedCmd& described, RepLayoutCmd& cmd, const std::string& path);
-    [[nodiscard]] const Property* skipped_property(const DescribedCmd& described,
-                                                   const std::string& path);
+    void fill_skipped(const DescribedCmd& described, RepLayoutCmd& cmd);
+    [[nodiscard]] const Property* skipped_property(const DescribedCmd& described);
+    /// Appends a name to path_. Returns the size to which it is cut again.
+    std::size_t enter(std::string_view name);
+    /// The start of a sentence about what path_ names.
+    [[nodiscard]] std::string begin_sentence() const;
+    /// Says so of what path_ names, or counts it where enough was said.
+    void say(std::string_view difference);
 
     [[nodiscard]] LocalLeaves local_leaves(const RepScope* scope) const;
     /// Leaves of a list that share a checksum with another one of it.
@@ -49,7 +55,7 @@ class CompatibleLayoutBuilder {
     [[nodiscard]] bool is_same(const DescribedCmd& described, CmdIndex local) const;
     /// Leaves of one property lie in one row, or the later ones are not taken: notifies rely on it.
     [[nodiscard]] bool is_in_row(const RepLayoutCmd& local);
-    void name_unsent(const RepScope& scope, const std::string& path);
+    void name_unsent(const RepScope& scope);
     void finish_scopes();
 
     const TypeRegistry& registry_;
@@ -60,6 +66,8 @@ class CompatibleLayoutBuilder {
     std::vector<bool> is_applied_;          // likewise
     std::vector<bool> has_begun_;           // by local parent
     std::uint32_t last_parent_;
+    std::string path_;              // of the leaf that is looked at
+    std::size_t unsaid_count_ = 0;  // differences beyond those in diagnostics
     Error error_;
 };
 

@@ -7,6 +7,7 @@
 #include <replayout/shadow_state.h>
 #include <replayout/utf8.h>
 
+#include "group_limits.h"
 #include "struct_value.h"
 
 #include <cstring>
@@ -16,8 +17,8 @@ namespace replayout {
 
 namespace {
 
-[[nodiscard]] bool leaves_differ(const RepLayout& layout, CmdIndex from, CmdIndex to,
-                                 ConstObjectBuffer object, ConstShadowBuffer shadow);
+[[nodiscard]] bool leaves_differ(const RepLayout& layout, const RepScope& scope, CmdIndex from,
+                                 CmdIndex to, ConstObjectBuffer object, ConstShadowBuffer shadow);
 
 [[nodiscard]] bool string_differs(const RepLayout& layout, const RepLayoutCmd& cmd,
                                   ConstObjectBuffer object, ConstShadowBuffer shadow) {
@@ -54,7 +55,7 @@ namespace {
     for (std::size_t i = 0; i < count; ++i) {
         const ConstObjectBuffer from(elements + i * cmd.element_size);
         const ConstShadowBuffer to(kept.elements + i * element.shadow_size);
-        if (leaves_differ(layout, element.cmd_start, element.cmd_end, from, to)) {
+        if (leaves_differ(layout, element, element.cmd_start, element.cmd_end, from, to)) {
             return true;
         }
     }
@@ -86,8 +87,8 @@ namespace {
         }
         const ConstShadowBuffer to(kept.elements.elements +
                                    std::size_t{known} * element.shadow_size);
-        if (leaves_differ(layout, element.cmd_start, element.cmd_end, ConstObjectBuffer(from),
-                          to)) {
+        if (leaves_differ(layout, element, element.cmd_start, element.cmd_end,
+                          ConstObjectBuffer(from), to)) {
             return true;
         }
         ++place;
@@ -125,10 +126,20 @@ namespace {
     }
 }
 
-[[nodiscard]] bool leaves_differ(const RepLayout& layout, CmdIndex from, CmdIndex to,
-                                 ConstObjectBuffer object, ConstShadowBuffer shadow) {
+/// A group of which a value cannot be sent stays as it was, and so does not differ.
+[[nodiscard]] bool is_kept(const RepLayout& layout, const RepScope& scope, CmdIndex index,
+                           ConstObjectBuffer object, ConstShadowBuffer shadow) {
+    const RepHandle handle{layout.cmd(index).relative_handle};
+    const RepGroup* group = handle.value == 0 ? nullptr : layout.find_group(scope, handle);
+    return group != nullptr && group->may_exceed_limits &&
+           !is_within_limits(layout, scope, *group, object, shadow);
+}
+
+[[nodiscard]] bool leaves_differ(const RepLayout& layout, const RepScope& scope, CmdIndex from,
+                                 CmdIndex to, ConstObjectBuffer object, ConstShadowBuffer shadow) {
     for (CmdIndex index = from; index < to; index = layout.cmd(index).end_cmd) {
-        if (leaf_differs(layout, index, object, shadow)) {
+        if (leaf_differs(layout, index, object, shadow) &&
+            !is_kept(layout, scope, index, object, shadow)) {
             return true;
         }
     }
@@ -139,7 +150,7 @@ namespace {
 
 bool differs_from_shadow(const RepLayout& layout, const RepParentCmd& parent,
                          ConstObjectBuffer object, ConstShadowBuffer shadow) {
-    return leaves_differ(layout, parent.cmd_start, parent.cmd_end, object, shadow);
+    return leaves_differ(layout, layout.root(), parent.cmd_start, parent.cmd_end, object, shadow);
 }
 
 }  // namespace replayout

@@ -3,6 +3,8 @@
 
 #include <replayout/shadow_state.h>
 
+#include "group_limits.h"
+
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -262,12 +264,13 @@ void RepLayoutBuilder::add_struct(const Property& property, const Cursor& cursor
             "promise has no effect");
     }
     const std::uint32_t handle_count = layout_->scopes_[cursor.scope].handle_count;
+    const std::size_t cmd_start = layout_->cmds_.size();
     const bool is_group = traits.is_atomic && !cursor.is_in_group;
     Cursor members = cursor;
     members.is_in_group = cursor.is_in_group || is_group;
     add_members(type, members);
     if (is_group) {
-        add_group(cursor.scope, handle_count);
+        add_group(cursor.scope, handle_count, cmd_start);
     }
     if (layout_->scopes_[cursor.scope].handle_count == handle_count) {
         diagnose("struct \"" + std::string(type.name()) +
@@ -300,12 +303,16 @@ void RepLayoutBuilder::add_delta_struct(const Property& property, const Cursor& 
     layout_->is_fully_shared_ = false;  // a block of it does not follow from versions alone
 }
 
-void RepLayoutBuilder::add_group(std::uint16_t scope, std::uint32_t handles_before) {
+void RepLayoutBuilder::add_group(std::uint16_t scope, std::uint32_t handles_before,
+                                 std::size_t cmd_start) {
     const std::uint32_t handle_count = layout_->scopes_[scope].handle_count;
+    const auto& cmds = layout_->cmds_;
+    const bool may_exceed_limits =
+        std::any_of(cmds.begin() + static_cast<std::ptrdiff_t>(cmd_start), cmds.end(), has_limit);
     if (error_.code == ErrorCode::Ok && handle_count > handles_before) {
         groups_.push_back({scope,
                            {static_cast<std::uint16_t>(handles_before + 1),
-                            static_cast<std::uint16_t>(handle_count + 1)}});
+                            static_cast<std::uint16_t>(handle_count + 1), may_exceed_limits}});
     }
 }
 
@@ -487,7 +494,8 @@ void RepLayoutBuilder::finish_scope(RepScope& scope) {
     while (layout_->cmds_[index.value].type != RepLayoutCmdType::Return) {
         const RepLayoutCmd& cmd = layout_->cmds_[index.value];
         layout_->handle_cmds_.push_back(index);
-        add_run(scope, cmd, index);
+        const bool may_join = add_guard(scope, cmd, index);
+        add_run(scope, cmd, index, may_join);
         index = cmd.end_cmd;
     }
     scope.run_end = static_cast<std::uint32_t>(layout_->runs_.size());
@@ -545,16 +553,32 @@ void RepLayoutBuilder::place_quantised(RepScope& scope) {
     }
 }
 
-void RepLayoutBuilder::add_run(RepScope& scope, const RepLayoutCmd& cmd, CmdIndex index) {
+bool RepLayoutBuilder::add_guard(const RepScope& scope, const RepLayoutCmd& cmd, CmdIndex index) {
+    const auto number = static_cast<std::uint16_t>(&scope - layout_->scopes_.data());
+    bool may_join = true;
+    for (const auto& [owner, group] : groups_) {
+        if (owner != number || !group.may_exceed_limits) {
+            continue;
+        }
+        may_join = may_join && group.handle_end != cmd.relative_handle;
+        if (group.handle_begin == cmd.relative_handle) {
+            layout_->runs_.push_back({cmd.object_offset, cmd.shadow_offset, 0, index, index});
+        }
+    }
+    return may_join;
+}
+
+void RepLayoutBuilder::add_run(RepScope& scope, const RepLayoutCmd& cmd, CmdIndex index,
+                               bool may_join) {
     auto& runs = layout_->runs_;
     const bool is_bytes = is_compared_as_bytes(cmd.type);
-    if (is_bytes && runs.size() > scope.run_start && runs.back().size != 0) {
+    if (may_join && is_bytes && runs.size() > scope.run_start && runs.back().size != 0) {
         CompareRun& run = runs.back();
         const ParentIndex parent = layout_->cmd(run.cmd_start).parent_index;
-        const bool may_join = parent == cmd.parent_index ||
-                              (!may_be_left_out(layout_->parents_[parent.value]) &&
-                               !may_be_left_out(layout_->parents_[cmd.parent_index.value]));
-        if (may_join && run.object_offset.value + run.size == cmd.object_offset.value &&
+        const bool is_one_part = parent == cmd.parent_index ||
+                                 (!may_be_left_out(layout_->parents_[parent.value]) &&
+                                  !may_be_left_out(layout_->parents_[cmd.parent_index.value]));
+        if (is_one_part && run.object_offset.value + run.size == cmd.object_offset.value &&
             run.shadow_offset.value + run.size == cmd.shadow_offset.value) {
             run.size += cmd.element_size;
             run.cmd_end = cmd.end_cmd;

@@ -66,7 +66,8 @@ class RepLayoutBuilder {
     void add_property(const Property& property, const Cursor& cursor);
     void add_struct(const Property& property, const Cursor& cursor);
     void add_delta_struct(const Property& property, const Cursor& cursor);
-    void add_group(std::uint16_t scope, std::uint32_t handles_before);
+    /// The commands from `cmd_start` on are an atomic group, if there are any.
+    void add_group(std::uint16_t scope, std::uint32_t handles_before, std::size_t cmd_start);
     void add_members(const Type& type, const Cursor& cursor);
     void add_leaf(const Property& property, RepLayoutCmdType type, RepLayoutCmdFlags flags,
                   const Cursor& cursor);
@@ -82,7 +83,10 @@ class RepLayoutBuilder {
     void lay_down_groups(RepScope& scope);
     void find_parent_runs();
     void place_quantised(RepScope& scope);
-    void add_run(RepScope& scope, const RepLayoutCmd& cmd, CmdIndex index);
+    void add_run(RepScope& scope, const RepLayoutCmd& cmd, CmdIndex index, bool may_join);
+    /// Where a group that may exceed limits begins, a run stands before its own. Returns whether
+    /// the leaf may be compared with those before it.
+    [[nodiscard]] bool add_guard(const RepScope& scope, const RepLayoutCmd& cmd, CmdIndex index);
     void diagnose(std::string message);
     void fail(ErrorCode code, const std::string& path, const char* reason);
 

@@ -19,6 +19,7 @@
 #include "support/block_receiver.h"
 #include "support/block_sender.h"
 #include "support/catch.h"
+#include "support/heap_count.h"
 #include "support/random_editor.h"
 #include "support/run_seed.h"
 #include "support/seeded_random.h"
@@ -424,6 +425,78 @@ TEST_CASE("Compatible layouts: descriptions that no layout has are malformed",
     other_version[0] = std::byte{2};
     CHECK(code_of(other_version) == ErrorCode::MalformedDescription);
     CHECK(described_name(other_version).empty());
+}
+
+struct Lamp {
+    std::int32_t power = 0;
+};
+[[nodiscard]] Result<const Type*> build_lamp(TypeRegistry& registry) {
+    return class_builder<Lamp>(registry, "Lamp").property<&Lamp::power>().build();
+}
+
+/// Of a "Lamp": an array with a long name that is not known here, of as many leaves as fit; or the
+/// same leaves on their own.
+[[nodiscard]] Bytes describe_many_leaves(bool is_array) {
+    Bytes bytes(65'536);
+    BitWriter writer(bytes);
+    const std::string name(32'000, 'x');
+    writer.write_bits(1, 8);
+    writer.write_packed_uint(4);
+    writer.write_bytes(std::as_bytes(std::span("Lamp", 4)));
+    writer.write_packed_uint(16);
+    writer.write_packed_uint(1);
+    if (is_array) {
+        writer.write_bits(11, 8);
+        writer.write_bits(7, 32);
+        writer.write_packed_uint(name.size());
+        writer.write_bytes(std::as_bytes(std::span(name.data(), name.size())));
+    }
+    while (writer.bits_left() > 12 * 8) {
+        writer.write_bits(2, 8);
+        writer.write_bits(9, 32);
+        writer.write_packed_uint(0);
+    }
+    writer.write_bits(0, 8);
+    if (is_array) {
+        writer.write_bits(0, 8);
+    }
+    REQUIRE(!writer.overflowed());
+    return to_bytes(writer.bytes());
+}
+
+TEST_CASE("Compatible layouts: a description takes memory in proportion to its bytes",
+          "[replayout][compatible_layout]") {
+    const TestLayout local(build_lamp);
+    for (const bool is_array : {true, false}) {
+        INFO("an array: " << is_array);
+        const Bytes description = describe_many_leaves(is_array);
+        const std::uint64_t before = heap_bytes_taken();
+        const auto layout = RepLayout::create_compatible(local->registry(), &*local, description,
+                                                         LayoutPolicy::SkipUnknown);
+        const std::uint64_t taken = heap_bytes_taken() - before;
+        REQUIRE(layout);
+        CAPTURE(taken, description.size());
+        CHECK(taken < 256 * description.size());
+        std::size_t told_bytes = 0;
+        for (const std::string& sentence : (*layout)->diagnostics()) {
+            told_bytes += sentence.size();
+        }
+        CHECK(told_bytes < 16'384);
+        CHECK((*layout)->diagnostics().size() == (is_array ? 2u : 65u));
+    }
+}
+
+TEST_CASE("Compatible layouts: of many differences the first are told, and how many more there are",
+          "[replayout][compatible_layout]") {
+    const TestLayout local(build_lamp);
+    const Bytes description = describe_many_leaves(false);
+    const auto layout = RepLayout::create_compatible(local->registry(), &*local, description,
+                                                     LayoutPolicy::SkipUnknown);
+    REQUIRE(layout);
+    // One for each leaf of the sender, and one for "power", which it does not send.
+    const std::size_t count = (*layout)->root().handle_count + 1;
+    CHECK((*layout)->diagnostics().back() ==
+          "layout of \"Lamp\": and " + std::to_string(count - 64) + " more differences");
 }
 
 }  // namespace

@@ -9,9 +9,11 @@
 namespace {
 
 std::atomic<std::uint64_t> allocation_count{0};
+std::atomic<std::uint64_t> bytes_taken{0};
 
 void* try_take(std::size_t size, std::size_t alignment) noexcept {
     allocation_count.fetch_add(1, std::memory_order_relaxed);
+    bytes_taken.fetch_add(size, std::memory_order_relaxed);
     const std::size_t bytes = size == 0 ? 1 : size;
     return alignment <= alignof(std::max_align_t)
                ? std::malloc(bytes)
@@ -32,6 +34,10 @@ namespace replayout {
 
 std::uint64_t heap_allocation_count() noexcept {
     return allocation_count.load(std::memory_order_relaxed);
+}
+
+std::uint64_t heap_bytes_taken() noexcept {
+    return bytes_taken.load(std::memory_order_relaxed);
 }
 
 }  // namespace replayout

@@ -10,5 +10,7 @@ namespace replayout {
 
 /// Calls of operator new so far, in all its forms.
 [[nodiscard]] std::uint64_t heap_allocation_count() noexcept;
+/// Bytes that these asked for, given back or not.
+[[nodiscard]] std::uint64_t heap_bytes_taken() noexcept;
 
 }  // namespace replayout

@@ -68,7 +68,8 @@ class DeltaStates {
     void block_resolved(bool is_delivered, Vector<RepHandle>& missed);
 
     /// The same for a value that travels reliably. Until it has arrived, no other delta of the
-    /// property may be sent.
+    /// property may be sent. It has arrived when all that the receiver takes before it has, the
+    /// beginning of its channel included: a restart() forgets what is no more under way.
     void value_sent(std::span<const SentDelta> deltas);
     void value_delivered(RepHandle handle, Vector<RepHandle>& missed);
 

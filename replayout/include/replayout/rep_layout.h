@@ -186,7 +186,8 @@ class RepLayout {
     /// and functions with their parameters.
     [[nodiscard]] const Digest128& fingerprint() const noexcept { return fingerprint_; }
 
-    /// What is probably not meant, one sentence each: a trait without effect, for example.
+    /// What is probably not meant, one sentence each: a trait without effect, for example. Of
+    /// create_compatible() at most 64, and then one that says how many more there are.
     [[nodiscard]] std::span<const std::string> diagnostics() const noexcept { return diagnostics_; }
 
     /// The archetype's values in shadow form.

@@ -146,7 +146,8 @@ struct RepParentCmd {
 };
 
 /// Adjacent plain and quantised members, compared as one run of bytes; or a single command of
-/// another kind. No run reaches into or out of a parent that may be left out of a compare.
+/// another kind. No run reaches into or out of a parent that may be left out of a compare, nor of
+/// an atomic group that may exceed limits: before its runs stands one without commands.
 struct CompareRun {
     ObjectOffset object_offset;
     ShadowOffset shadow_offset;
@@ -159,6 +160,9 @@ struct CompareRun {
 struct RepGroup {
     std::uint16_t handle_begin = 0;  ///< in the scope
     std::uint16_t handle_end = 0;    ///< one past the last
+    /// Some value of it may be one that cannot be sent (RepLimits). While one is, the shadow keeps
+    /// all of the group as it was.
+    bool may_exceed_limits = false;
 };
 
 /// What lies in one block of memory: the object itself (scope 0) or an element of a dynamic array.

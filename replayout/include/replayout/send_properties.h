@@ -56,7 +56,8 @@ class SendScratch {
     /// Not before, and not periodically: an idle world sends nothing.
     Vector<UnmappedValue> unmapped;
     /// Not written though owed: a net_serialize failed, or a delta had nothing to say. They count
-    /// as sent; the receiver keeps what it has until they change again.
+    /// as sent; the receiver keeps what it has until they change again. What else was owed of the
+    /// same array or atomic group is then owed besides: to be given to LeftOutValues.
     Vector<RepHandle> left_out;
     /// Deltas that were written; to be given to DeltaStates with the block.
     Vector<SentDelta> deltas;

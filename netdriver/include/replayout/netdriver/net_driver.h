@@ -106,6 +106,8 @@ class LayoutTable;
 class ReplicationClient;
 class ReplicationServer;
 
+/// While it calls the world, or a notify or hook of an object, these may call only functions that
+/// are const; that is asserted. A remote function that runs may call all but the ticks.
 class NetDriver {
   public:
     /// Nothing happens before listen() or connect().
@@ -265,6 +267,8 @@ class NetDriver {
     NetStats stats_;
     NetGUIDCache guids_;
     NetTime now_;
+    bool is_ticking_ = false;
+    bool is_calling_out_ = false;  // within the calls that may reach the world, notifies and hooks
     std::unique_ptr<LayoutTable> layouts_;
     std::unique_ptr<ReplicationServer> server_;
     std::unique_ptr<ReplicationClient> client_;

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+//
+// Who is called by the driver must not call back in (docs/integration.md).
+#include <replayout/net_archive.h>
+#include <replayout/netdriver/net_driver.h>
+
+#include <csetjmp>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/catch.h"
+#include "support/class_game.h"
+
+namespace replayout::test {
+namespace {
+
+/// What a test does from within calls of the driver.
+std::function<void()> from_within;
+
+void call_from_within() {
+    if (from_within) {
+        const std::function<void()> call = std::exchange(from_within, nullptr);
+        call();
+    }
+}
+
+struct Clapper {
+    std::uint8_t weight = 0;
+
+    bool net_serialize(NetArchive& archive, PackageMap*, bool& ok) {
+        archive.serialize(weight);
+        ok = true;
+        if (archive.is_saving()) {
+            call_from_within();
+        }
+        return true;
+    }
+    friend bool operator==(const Clapper&, const Clapper&) = default;
+};
+struct Bell {
+    std::int32_t rings = 0;
+    Clapper clapper;
+
+    void on_rep_rings(const std::int32_t&) { call_from_within(); }
+};
+
+}  // namespace
+}  // namespace replayout::test
+
+template <>
+struct replayout::StructTraitsOf<replayout::test::Clapper> : replayout::DefaultStructTraits {
+    static constexpr bool with_net_serializer = true;
+    static constexpr bool with_identical_via_equality = true;
+};
+
+namespace replayout::test {
+namespace {
+
+[[nodiscard]] Result<const Type*> build_bell(TypeRegistry& registry) {
+    REQUIRE(struct_builder<Clapper>(registry, "Clapper").build());
+    return class_builder<Bell>(registry, "Bell")
+        .property<&Bell::rings>()
+        .on_rep<&Bell::on_rep_rings>()
+        .property<&Bell::clapper>()
+        .build();
+}
+
+std::jmp_buf after_failure;
+std::string seen_failure;
+
+void jump_out(const AssertionFailure& failure) {
+    seen_failure = failure.expression;
+    std::longjmp(after_failure, 1);
+}
+
+using Calls = std::vector<std::function<void()>>;
+
+/// How many of these calls are refused because the driver is calling.
+[[nodiscard]] std::size_t refused_count(const Calls& calls) {
+    static std::size_t count = 0;  // what setjmp leaves alone
+    static std::size_t i = 0;
+    count = 0;
+    const AssertHandler previous = set_assert_handler(jump_out);
+    for (i = 0; i < calls.size(); ++i) {
+        seen_failure.clear();
+        if (setjmp(after_failure) == 0) {
+            calls[i]();
+        }
+        count += seen_failure == "!is_calling_out_" ? 1u : 0u;
+    }
+    (void)set_assert_handler(previous);
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("NetDriver: a notify that calls back into it is refused", "[netdriver][net_driver]") {
+    ClassGame<Bell> game(build_bell);
+    const std::size_t client = game.join();
+    const ObjectHandle bell = game.add();
+    REQUIRE(game.settle());
+    NetDriver& driver = game.client_driver(client);
+    const NetTime now = NetTime::from_milliseconds(0);
+    const Calls calls = {
+        [&] { driver.disconnect(PeerId{1}); }, [&] { driver.tick_dispatch(now); },
+        [&] { driver.tick_flush(now); },       [&] { (void)driver.add_layout(game.layout()); },
+        [&] { (void)driver.listen(); },        [&] { (void)driver.connect(PeerId{1}, now); },
+    };
+    std::size_t refused = 0;
+    bool is_joined = false;
+    from_within = [&] {
+        refused = refused_count(calls);
+        is_joined = driver.state() == ConnectionState::Joined;  // to ask is no harm
+    };
+    game.object(bell).rings = 1;
+    REQUIRE(game.settle());
+    CHECK(refused == calls.size());
+    CHECK(is_joined);
+    CHECK(game.object_on(client, bell).rings == 1);
+    driver.disconnect(PeerId{1});
+    CHECK(driver.state() != ConnectionState::Joined);
+}
+
+TEST_CASE("NetDriver: a serializer that calls back into it is refused", "[netdriver][net_driver]") {
+    ClassGame<Bell> game(build_bell);
+    game.join();
+    const ObjectHandle bell = game.add();
+    const NetObjectId id = game.id_of(bell);
+    REQUIRE(game.settle());
+    NetDriver& driver = game.driver();
+    const Calls calls = {
+        [&] { (void)driver.add_object(game.layout(), ObjectHandle{99}); },
+        [&] { driver.remove_object(id); },
+        [&] { driver.mark_object_dirty(id); },
+        [&] { driver.mark_property_dirty(id, "rings"); },
+        [&] { driver.mark_property_dirty(id, ParentIndex{0}); },
+        [&] { driver.set_owner(id, PeerId{2}); },
+        [&] { driver.clear_owner(id); },
+        [&] { driver.set_autonomous(id, true); },
+        [&] { driver.set_replicates_physics(id, true); },
+        [&] { driver.set_property_active(id, "rings", false); },
+        [&] { driver.set_dynamic_condition(id, "rings", LifetimeCondition::None); },
+        [&] { driver.set_is_replay(PeerId{2}, true); },
+        [&] { driver.set_dormancy(id, NetDormancy::DormantAll); },
+        [&] { driver.set_dormant_for(PeerId{2}, id, true); },
+        [&] { driver.flush_dormancy(id); },
+        [&] { (void)driver.call_function(id, "ring"); },
+        [&] { (void)driver.call_function(id, FunctionIndex{0}); },
+        [&] { driver.disconnect(PeerId{2}); },
+    };
+    std::size_t refused = 0;
+    from_within = [&] { refused = refused_count(calls); };
+    game.object(bell).clapper.weight = 3;
+    REQUIRE(game.settle());
+    CHECK(refused == calls.size());
+    CHECK(game.object_on(0, bell).clapper.weight == 3);
+}
+
+}  // namespace replayout::test
