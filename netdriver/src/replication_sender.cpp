@@ -130,6 +130,8 @@ OwedVersions ReplicationSender::position_of(std::uint32_t index) const {
     position.is_exact = state.is_any_back(pair.sent_version) && is_exact(index);
     if (state.layout().needs_held_version() && extra != extras_.end()) {
         position.held_version = extra->second.in_flight.held_version(pair);
+        const Version joined = extra->second.joined_version;
+        position.joined_version = joined > position.held_version ? joined : 0;
     }
     return position;
 }

@@ -114,6 +114,7 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
         std::uint16_t next_sequence = 2;  ///< of the channel's bunches; 1 was the open
         Vector<PausedValue> paused;
         InFlightVersions in_flight;  ///< of layouts that need to know
+        Version joined_version = 0;  ///< likewise: the object's when its channel was opened
     };
 
     /// A block between its header and its end.

@@ -67,6 +67,10 @@ ReplicationSender::Outcome ReplicationSender::open_channel(std::uint32_t index) 
     pairs_[index] = SendingRepState();
     set_channel_state(pairs_[index], ChannelState::OpenSent);
     set_initial(pairs_[index], true);
+    const ChangelistState& state = replicator.changelist_state();
+    if (state.layout().needs_held_version()) {
+        extra_of(index).joined_version = state.version();
+    }
     queue_bunch(header, 1, writer.bytes(), {BunchTag::Kind::Open, index, 0});
     ++stats_.channels_opened;
     if (validator_) {

@@ -45,6 +45,21 @@ class KeyDecoder {
     bool is_first_ = true;
 };
 
+/// The keys that a full set speaks of: behind `begin`, up to and with `end`; none: without bound.
+struct KeyRange {
+    std::optional<std::uint64_t> begin;
+    std::optional<std::uint64_t> end;
+
+    [[nodiscard]] bool contains(std::uint64_t key) const noexcept {
+        return (!begin || key > *begin) && (!end || key <= *end);
+    }
+    [[nodiscard]] bool is_whole() const noexcept { return !begin && !end; }
+};
+
+/// Of a full set in parts any may have been lost, and the elements that it would have taken away
+/// are still there. So a receiver of one may have more than the array's limit, but not without one.
+constexpr std::size_t full_set_parts_factor = 4;
+
 [[nodiscard]] std::int32_t from_zigzag(std::uint32_t value) noexcept {
     return static_cast<std::int32_t>((value >> 1) ^ ((value & 1) != 0 ? 0xFFFF'FFFFu : 0u));
 }
@@ -82,6 +97,9 @@ class KeyedArrayReader {
             return false;
         }
         is_full_set_ = reader_.read_bool();
+        if (is_full_set_) {
+            read_key_range();
+        }
         read_removed_keys();
         const std::uint64_t count = reader_.read_packed_uint();
         if (count > count_max()) {
@@ -90,6 +108,9 @@ class KeyedArrayReader {
         KeyDecoder keys(reader_, key());
         for (std::uint64_t i = 0; i < count && !reader_.failed(); ++i) {
             const std::uint64_t element_key = keys.read();
+            if (is_full_set_ && !full_range_.contains(element_key)) {
+                reader_.fail();
+            }
             if (!reader_.failed() && take_removed_before(element_key)) {
                 read_element(element_key);
             }
@@ -98,8 +119,8 @@ class KeyedArrayReader {
             (void)take_removed_before(std::nullopt);
         }
         // Only then: what is applied was checked, though a hook may have changed the array since.
-        if (properties_.is_checking() &&
-            present_count() + added_ - removed_ - going_count() > count_max()) {
+        if (properties_.is_checking() && added_ > 0 &&
+            present_count() + added_ - removed_ - going_count() > count_max_after()) {
             reader_.fail();
         }
         return is_changed_;
@@ -114,6 +135,11 @@ class KeyedArrayReader {
         return properties_.layout_.limits().array_count_max;
     }
     [[nodiscard]] std::size_t present_count() const noexcept { return scratch_.places_.size(); }
+    /// Elements that there may be when the block is applied.
+    [[nodiscard]] std::size_t count_max_after() const noexcept {
+        const bool is_part = is_full_set_ && !full_range_.is_whole();
+        return is_part ? count_max() * full_set_parts_factor : count_max();
+    }
 
     /// An earlier part of the update took it away; it goes when the update ends.
     [[nodiscard]] bool is_going(std::uint64_t element_key) const noexcept {
@@ -157,6 +183,16 @@ class KeyedArrayReader {
         return true;
     }
 
+    void read_key_range() {
+        KeyDecoder keys(reader_, key());
+        if (reader_.read_bool()) {
+            full_range_.begin = keys.read();
+        }
+        if (reader_.read_bool()) {
+            full_range_.end = keys.read();
+        }
+    }
+
     void read_removed_keys() {
         scratch_.removed_keys_.clear();
         const std::uint64_t count = is_full_set_ ? 0 : reader_.read_packed_uint();
@@ -177,9 +213,9 @@ class KeyedArrayReader {
                    scratch_.removed_keys_[next_removed_] < present) {
                 ++next_removed_;
             }
-            const bool is_removed =
-                is_full_set_ || (next_removed_ < scratch_.removed_keys_.size() &&
-                                 scratch_.removed_keys_[next_removed_] == present);
+            const bool is_removed = (is_full_set_ && full_range_.contains(present)) ||
+                                    (next_removed_ < scratch_.removed_keys_.size() &&
+                                     scratch_.removed_keys_[next_removed_] == present);
             if (is_removed && !is_going(present)) {
                 ++removed_;
                 note(ElementChange::Removed, present);
@@ -302,6 +338,7 @@ class KeyedArrayReader {
     std::size_t added_ = 0;
     std::size_t removed_ = 0;
     bool is_full_set_ = false;
+    KeyRange full_range_;  ///< of a full set
     bool is_changed_ = false;
 };
 
