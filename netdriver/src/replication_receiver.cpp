@@ -69,6 +69,9 @@ CloseReason ReplicationReceiver::handle_message(const BunchHeader& header,
         if (!payload.empty()) {
             return CloseReason::MalformedBunch;
         }
+        if (!spend_rebind(channel.guid)) {
+            return CloseReason::MalformedBunch;
+        }
         close_channel(current_channel_);
         return CloseReason::None;
     }
@@ -88,7 +91,7 @@ CloseReason ReplicationReceiver::receive_open(std::span<const std::byte> payload
     const SessionLayouts::Entry layouts = layouts_.find(reader.read_packed_uint());
     if (reader.failed() || reader.bits_left() != 0 || guid.is_null() ||
         layouts.reading == nullptr || channel.state != ActorChannel::State::Closed ||
-        channels_by_guid_.contains(guid.value)) {
+        channels_by_guid_.contains(guid.value) || !spend_rebind(guid)) {
         return CloseReason::MalformedBunch;
     }
     channel.guid = guid;
@@ -294,6 +297,23 @@ void ReplicationReceiver::rebind(NetGUID guid, ObjectHandle target) {
             count_values(context);
         }
     }
+}
+
+bool ReplicationReceiver::spend_rebind(NetGUID guid) {
+    const auto found = mentions_.find(guid.value);
+    if (found == mentions_.end()) {
+        return true;
+    }
+    // Before it begins: half of it would leave references to an object that is gone.
+    std::size_t steps = 0;
+    for (const std::uint32_t index : found->second) {
+        steps += channels_[index]->references.rebind_steps(guid);
+    }
+    if (steps > budget_->steps) {
+        return false;
+    }
+    budget_->steps -= steps;
+    return true;
 }
 
 NetGUID ReplicationReceiver::find_reference(ObjectHandle object,

@@ -46,6 +46,7 @@ class ReceiveScratch {
 
   private:
     friend class PropertyReader;
+    friend class Rebinder;
     friend class KeyedArrayFinisher;
     friend class KeyedArrayReader;
     friend class NotifyQueue;
@@ -75,6 +76,8 @@ class ReceiveScratch {
     /// What earlier parts of the update did to an element of a keyed array; null: nothing.
     [[nodiscard]] const KeyedChange* find_earlier_change(CmdIndex array,
                                                          std::uint64_t key) const noexcept;
+    /// Fills places_ with the elements of the keyed array at `array`, by key.
+    void collect_places(const RepLayoutCmd& cmd, const std::byte* array);
     /// Whether they did anything to the array.
     [[nodiscard]] bool has_earlier_change(CmdIndex array) const noexcept;
     /// One change for each element: gone, or else new, or else changed. By array and key.
@@ -95,10 +98,10 @@ class ReceiveScratch {
     Vector<KeyedChange> keyed_changes_;
     std::size_t earlier_value_count_ = 0;
     std::size_t earlier_change_count_ = 0;
-    const RepLayout* updated_layout_ = nullptr;             // null: no update is under way
-    Vector<KeyPlace> places_;                               // of one keyed array, by ascending key
-    Vector<std::uint64_t> removed_keys_;                    // of one keyed array
-    Vector<std::uint32_t> element_indices_;                 // likewise
+    const RepLayout* updated_layout_ = nullptr;  // null: no update is under way
+    Vector<KeyPlace> places_;                    // of one keyed array, by ascending key
+    Vector<std::uint64_t> removed_keys_;         // of one keyed array
+    Vector<std::uint32_t> element_indices_;      // likewise
     Vector<std::pair<std::int64_t, std::uint32_t>> ranks_;  // likewise, with the index
 };
 
