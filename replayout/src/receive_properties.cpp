@@ -23,7 +23,7 @@ ReceiveScratch::ReceiveScratch(MemoryResource* resource)
       previous_values_(Allocator<PreviousValue>(resource)),
       keyed_changes_(Allocator<KeyedChange>(resource)),
       places_(Allocator<KeyPlace>(resource)),
-      removed_keys_(Allocator<std::uint64_t>(resource)),
+      named_keys_(Allocator<std::uint64_t>(resource)),
       element_indices_(Allocator<std::uint32_t>(resource)),
       ranks_(Allocator<std::pair<std::int64_t, std::uint32_t>>(resource)) {
     elements_.reserve(nesting_depth_max + 1);

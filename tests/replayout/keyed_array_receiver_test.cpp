@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Keyed arrays at a receiver: full sets in parts.
+// Keyed arrays at a receiver: full sets in parts, games that change an array themselves, and what a
+// block costs.
 #include <replayout/keyed_array.h>
 
 #include <algorithm>
@@ -252,6 +253,84 @@ TEST_CASE("Keyed arrays: a full set with an element outside of its range is refu
         Feed remote;
         CHECK(receiver.receive(&remote, to_bytes(writer.bytes())) == (key > 4 && key <= 8));
     }
+}
+
+TEST_CASE("Keyed arrays: a client that takes elements away itself keeps nothing of what they were",
+          "[replayout][keyed_array]") {
+    const TestLayout layout(build_free);
+    BlockSender sender(*layout);
+    BlockReceiver receiver(*layout);
+    Feed feed;
+    Feed remote;
+    for (const bool is_forgotten : {false, true}) {
+        for (std::uint32_t i = 1; i <= 20; ++i) {
+            const Version version = sender.state.version();
+            feed.events = {{i, 1, ObjectHandle{7}}};  // one event, and the one before is gone
+            sender.update(&feed);
+            REQUIRE(receiver.receive(&remote, sender.block(exact_at(version))));
+            remote.events.clear();  // the game has dealt with it, in a notify for example
+            CHECK(receiver.state.references().size() == 1);
+            if (is_forgotten) {
+                churn(sender, feed);
+            }
+        }
+    }
+}
+
+TEST_CASE("Keyed arrays: of an element that a client's game doubled a full set leaves the first",
+          "[replayout][keyed_array]") {
+    const TestLayout layout(build_free);
+    BlockSender sender(*layout);
+    BlockReceiver receiver(*layout);
+    Feed feed;
+    Feed remote;
+    feed.events = {{1, 1, {}}, {2, 2, {}}};
+    sender.update(&feed);
+    REQUIRE(receiver.receive(&remote, sender.block(exact_at(0))));
+    remote.events.push_back(remote.events.front());
+    remote.events.push_back(remote.events.front());
+    churn(sender, feed);
+    feed.events[0].what = 9;
+    sender.update(&feed);
+    REQUIRE(receiver.receive(&remote, sender.block(exact_at(1))));
+    CHECK(remote.events == feed.events);
+}
+
+TEST_CASE("Keyed arrays: what a block makes a receiver do is taken from the packet's budget",
+          "[replayout][keyed_array]") {
+    constexpr std::uint32_t count = 2'048;
+    const TestLayout layout(build_ordered);
+    BlockSender sender(*layout);
+    BlockReceiver receiver(*layout);
+    Feed feed;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        feed.events.push_back({(i * 37) % count, 1, {}});
+    }
+    sender.update(&feed);
+    Feed remote;
+    REQUIRE(receiver.receive(&remote, sender.block(exact_at(0))));
+    const auto steps_of_next = [&] {
+        const Version version = sender.state.version();
+        sender.update(&feed);
+        const Bytes block = sender.block(exact_at(version));
+        CHECK(block.size() < 20);
+        DecodeBudget budget;
+        const std::size_t steps = budget.steps;
+        BitReader reader(block, &budget);
+        ReceiveContext context = receiver.context();
+        REQUIRE(receive_properties(*layout, reader, &remote, receiver.state, context));
+        CHECK(remote.events == feed.events);
+        return steps - budget.steps;
+    };
+    const std::size_t sorting_steps = count * 6;  // n log n, and a step is several comparisons
+    feed.events[5].what = 2;
+    CHECK(steps_of_next() < sorting_steps / 4);  // it is looked for, and nothing is sorted
+    std::swap(feed.events[5], feed.events[6]);
+    CHECK(steps_of_next() > sorting_steps);
+    feed.events.erase(feed.events.begin());
+    CHECK(steps_of_next() > sorting_steps);
+    feed.events.push_back({count, 3, {}});
+    CHECK(steps_of_next() > sorting_steps);
 }
 
 }  // namespace replayout::test

@@ -52,7 +52,8 @@ class ReceiveScratch {
     friend class NotifyQueue;
     friend class StructReader;
     /// What became of an element of a keyed array in this block.
-    enum class ElementChange : std::uint8_t { Removed, Added, Changed };
+    /// Moved: its rank, whatever else.
+    enum class ElementChange : std::uint8_t { Removed, Added, Moved, Changed };
     struct KeyedChange {
         CmdIndex array;
         ElementChange change;
@@ -100,7 +101,7 @@ class ReceiveScratch {
     std::size_t earlier_change_count_ = 0;
     const RepLayout* updated_layout_ = nullptr;  // null: no update is under way
     Vector<KeyPlace> places_;                    // of one keyed array, by ascending key
-    Vector<std::uint64_t> removed_keys_;         // of one keyed array
+    Vector<std::uint64_t> named_keys_;           // of one: those removed, or those of a full set
     Vector<std::uint32_t> element_indices_;      // likewise
     Vector<std::pair<std::int64_t, std::uint32_t>> ranks_;  // likewise, with the index
 };
