@@ -102,7 +102,11 @@ struct ShadowKeyedArray {
     Scratch scratch;
     Version forgotten_through = 0;  ///< deletions up to this version may be missing
     std::uint32_t mark = 0;         ///< of a fast array: what its key was
-    bool begins_empty = true;       ///< there are no elements in the archetype
+    /// Of a fast array: nobody has looked at it, so that its marks say nothing yet. Those of the
+    /// archetype are no other object's.
+    bool is_unseen = true;
+    bool is_doubled = false;   ///< two elements have one key; that was logged
+    bool begins_empty = true;  ///< there are no elements in the archetype
 };
 
 /// The key of an element, zero-extended.
