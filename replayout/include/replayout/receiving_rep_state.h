@@ -118,8 +118,6 @@ class ReceivingRepState {
     /// The number of the delta that the struct at a handle of the object took last; 0: none.
     [[nodiscard]] Version delta_version(RepHandle handle) const noexcept;
     void set_delta_version(RepHandle handle, Version version);
-    /// The object holds its archetype's values again.
-    void forget_delta_versions() noexcept { delta_versions_.clear(); }
 
     /// Whether any reference or kept value names `guid`.
     [[nodiscard]] bool names(NetGUID guid) const noexcept {
