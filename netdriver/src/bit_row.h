@@ -31,7 +31,7 @@ class BitRow {
         return (bit >> 6) < words_.size() && ((words_[bit >> 6] >> (bit & 63)) & 1) != 0;
     }
 
-    /// The two for a row that is seldom used, and takes no memory before it is.
+    /// set() and clear() for a row that need not have grown to the bit.
     void insert(std::uint32_t bit) {
         grow(bit + 1);
         set(bit);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // How many remote calls a server takes from one client: a bucket of tokens for all of them, and one
-// for each function. Integers over the driver's clock, so equal calls have equal answers.
+// for each function. Integers over the driver's clock, so the same calls at the same times have the
+// same answers.
 #pragma once
 
 #include <replayout/handle.h>

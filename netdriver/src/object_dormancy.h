@@ -22,7 +22,7 @@ struct ObjectDormancy {
     BitRow candidates;  ///< may be dormant, by what the game said
     BitRow becoming;    ///< of these, awake for anybody; so they are compared
     BitRow dormant;     ///< of these, dormant for everybody: compared no more
-    BitRow scratch;
+    BitRow scratch;     ///< of rest_dormant_objects()
 };
 
 }  // namespace replayout

@@ -52,9 +52,7 @@ bool PacketSender::make_room_for_bunch(Share share, std::size_t bytes) {
 
 void PacketSender::write_bunch(Share share) {
     const OutBunch& bunch = reliable_.next(share);
-    if (builder_.is_empty()) {
-        open_packet_.share = share;
-    }
+    begin_packet(share);
     stats_.bunches_resent += bunch.was_sent ? 1 : 0;
     const std::span<const std::byte> payload(bunch.payload.data(), bunch.payload.size());
     const bool is_added = builder_.add_bunch(bunch.header, payload);

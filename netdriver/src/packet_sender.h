@@ -12,7 +12,7 @@
 //     of 224    for certain        at most, beside the others
 //     objects   56, kept free      168, or all while no value waits
 //     values    56, once one waits 168
-//     messages  -                  112, or 168 while no value waits; they go first
+//     messages  -                  112, or 168 while no value waits; they go before values
 //
 // So under any flood of bunches an object that changes goes out at once, if few do; if many do,
 // they take turns in at least 56 packets a round trip. Values get what is theirs for certain back
@@ -101,6 +101,12 @@ class PacketSender final : public PacketNotifyHandler {
     /// Writes the open that was just queued. Requires room for it.
     void write_open();
 
+    /// A packet that is begun now counts for `share`.
+    void begin_packet(Share share) noexcept {
+        if (builder_.is_empty()) {
+            open_packet_.share = share;
+        }
+    }
     /// Writes a call into the open packet. False, and nothing written, when it does not fit.
     [[nodiscard]] bool write_call(const OutgoingCall& call);
     /// The open of this object's channel lies in the open packet.
@@ -140,7 +146,7 @@ class PacketSender final : public PacketNotifyHandler {
     /// Packets in flight that objects always get, and values when some wait: a quarter of them.
     static constexpr std::uint32_t packets_for_certain = 56;
 
-    /// How much of the two queues below belongs to one packet.
+    /// How much of the three queues below belongs to one packet.
     struct SentPacket {
         std::uint32_t bunch_count = 0;
         std::uint32_t record_count = 0;
@@ -172,7 +178,8 @@ class PacketSender final : public PacketNotifyHandler {
     PacketNotify notify_;
     PacketBuilder builder_;
     ReliableSender reliable_;
-    // Packets are resolved in order of sending, so what they carried needs no more than two queues.
+    // Packets are resolved in order of sending, so what they carried needs no more than three
+    // queues.
     std::array<SentPacket, packets_in_flight_max> sent_packets_;  // by sequence
     SentPacket open_packet_;
     std::array<std::uint32_t, share_count> in_flight_{};  // packets with content

@@ -34,7 +34,7 @@ namespace replayout {
 /// What a packet or a bunch is for. What a connection takes is shared among these.
 enum class Share : std::uint8_t {
     Objects,   ///< opens, and blocks of properties
-    Messages,  ///< all other bunches, small ones
+    Messages,  ///< all other bunches, small ones, and calls with the state that they mean
     Values,    ///< those that are too large for a packet
 };
 inline constexpr std::size_t share_count = 3;

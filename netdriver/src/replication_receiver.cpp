@@ -96,7 +96,7 @@ CloseReason ReplicationReceiver::receive_open(std::span<const std::byte> payload
     if (channel.state == ActorChannel::State::Dormant) {
         return reopen_channel(channel, guid, *layouts.reading);
     }
-    if (channels_by_guid_.contains(guid.value)) {
+    if (channels_by_guid_.contains(guid.value) || !spend_rebind(guid)) {
         return CloseReason::MalformedBunch;
     }
     channel.guid = guid;
@@ -143,6 +143,9 @@ CloseReason ReplicationReceiver::receive_close(std::span<const std::byte> payloa
         return CloseReason::MalformedBunch;
     }
     const std::uint32_t index = current_channel_;
+    if (reason == ChannelCloseReason::Destroyed && !spend_rebind(channels_[index]->guid)) {
+        return CloseReason::MalformedBunch;
+    }
     const CloseReason called = run_calls_of(ChannelIndex{index});
     if (reason == ChannelCloseReason::Destroyed) {
         close_channel(index);
@@ -153,6 +156,7 @@ CloseReason ReplicationReceiver::receive_close(std::span<const std::byte> payloa
     }
     channels_[index]->state = ActorChannel::State::Dormant;
     channels_[index]->receiver.reset();
+    calls_.channel_closed(ChannelIndex{index});
     stats_.calls_dropped += outgoing_calls_.drop_channel(ChannelIndex{index});
     ++stats_.channels_closed;
     ++stats_.channels_dormant;
@@ -347,6 +351,23 @@ void ReplicationReceiver::rebind(NetGUID guid, ObjectHandle target) {
             count_values(context);
         }
     }
+}
+
+bool ReplicationReceiver::spend_rebind(NetGUID guid) {
+    const auto found = mentions_.find(guid.value);
+    if (found == mentions_.end()) {
+        return true;
+    }
+    // Before it begins: half of it would leave references to an object that is gone.
+    std::size_t steps = 0;
+    for (const std::uint32_t index : found->second) {
+        steps += channels_[index]->references.rebind_steps(guid);
+    }
+    if (steps > budget_->steps) {
+        return false;
+    }
+    budget_->steps -= steps;
+    return true;
 }
 
 NetGUID ReplicationReceiver::find_reference(ObjectHandle object,

@@ -85,6 +85,8 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     void forget_mentions(std::uint32_t index);
     void remove_mention(NetGUID guid, std::uint32_t index);
     void rebind(NetGUID guid, ObjectHandle target);
+    /// Takes from the packet's budget what rebind() is going to cost. False: it is spent.
+    [[nodiscard]] bool spend_rebind(NetGUID guid);
 
     using MentionList = SmallVector<std::uint32_t, 4>;
 

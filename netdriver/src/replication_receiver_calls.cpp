@@ -7,7 +7,7 @@ namespace replayout {
 CloseReason ReplicationReceiver::receive_call(const BunchHeader& header,
                                               std::span<const std::byte> payload) {
     const ActorChannel* channel = find_channel(header.channel.value);
-    if (channel == nullptr || channel->state == ActorChannel::State::Closed) {
+    if (channel == nullptr || !channel->is_open()) {
         return CloseReason::UnknownChannel;  // a call never comes before the open
     }
     return calls_.receive(header, payload);
@@ -39,7 +39,7 @@ CloseReason ReplicationReceiver::run_calls_of(ChannelIndex channel) {
 CloseReason ReplicationReceiver::run_call(const DueCall& call) {
     finish_update();
     const ActorChannel* channel = find_channel(call.channel.value);
-    if (channel->state == ActorChannel::State::Closed) {
+    if (!channel->is_open()) {
         ++stats_.calls_dropped;
         return CloseReason::None;
     }

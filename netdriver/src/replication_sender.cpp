@@ -56,9 +56,7 @@ bool ReplicationSender::is_settled() const noexcept {
 void ReplicationSender::process_prioritized_actors() {
     grow();
     context_.receiver = this;
-    if (!send_calls()) {
-        return;
-    }
+    send_calls();
     // In turn: if each flush began with the same objects, those behind them would never be sent
     // while the window is full.
     const std::uint32_t first = std::exchange(first_index_, 0);
@@ -142,6 +140,8 @@ OwedVersions ReplicationSender::position_of(std::uint32_t index) const {
     position.is_exact = state.is_any_back(pair.sent_version) && is_exact(index);
     if (state.layout().needs_held_version() && extra != extras_.end()) {
         position.held_version = extra->second.in_flight.held_version(pair);
+        const Version joined = extra->second.joined_version;
+        position.joined_version = joined > position.held_version ? joined : 0;
     }
     return position;
 }

@@ -109,8 +109,8 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     // Calls of the client.
     enum class Callable : std::uint8_t {
         Yes,
-        Closing,  ///< the client may not have heard yet that the object is gone
-        No,       ///< it knows of no such object
+        Late,  ///< the client may not have heard yet that the object is gone, or dormant
+        No,    ///< it knows of no such object
     };
     [[nodiscard]] Callable callable(ChannelIndex channel) const noexcept;
     [[nodiscard]] RemoteFunctionReceiver& incoming_calls() noexcept { return incoming_calls_; }
@@ -164,6 +164,7 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
         LeftOutValues left_out;
         InFlightVersions in_flight;  ///< of layouts that need to know
         CompleteVersions complete;   ///< where a call meant the object
+        Version joined_version = 0;  ///< likewise: the object's when its channel was opened
     };
     /// A block that is to go with a call, in `body_`.
     struct CallBlock {
@@ -275,7 +276,7 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     void owe_missed_deltas(std::uint32_t index);
 
     /// False: the window of packets is full.
-    [[nodiscard]] bool send_calls();
+    void send_calls();
     [[nodiscard]] bool send_calls_of(bool are_queued);
     [[nodiscard]] Outcome send_call(OutgoingCall& call);
     /// Collects the blocks that must go with a call, and adds their size. False: the call waits.

@@ -62,12 +62,11 @@ bool ReplicationSender::may_queue_call(std::uint32_t index, FunctionIndex functi
            settings_.queued_calls_max;
 }
 
-bool ReplicationSender::send_calls() {
-    if (calls_.is_idle()) {
-        return true;
-    }
+void ReplicationSender::send_calls() {
     // What is queued stands behind what is not.
-    return send_calls_of(false) && send_calls_of(true);
+    if (!calls_.is_idle() && send_calls_of(false)) {
+        (void)send_calls_of(true);
+    }
 }
 
 bool ReplicationSender::send_calls_of(bool are_queued) {
@@ -110,7 +109,7 @@ bool ReplicationSender::is_meant(const OutgoingCall& call,
 }
 
 ReplicationSender::Outcome ReplicationSender::send_call(OutgoingCall& call) {
-    if (!packets_.can_write()) {
+    if (!packets_.can_write(Share::Messages)) {
         return Outcome::WindowFull;
     }
     for (NamedObject& named : call.named) {
@@ -133,7 +132,7 @@ ReplicationSender::Outcome ReplicationSender::send_call(OutgoingCall& call) {
         if (is_fresh_packet) {
             packets_.flush_full();
         }
-        if (!packets_.can_write()) {
+        if (!packets_.can_write(Share::Messages)) {
             return Outcome::WindowFull;
         }
         std::size_t bytes = call.payload.size() + call_header_bytes_max;
@@ -141,6 +140,7 @@ ReplicationSender::Outcome ReplicationSender::send_call(OutgoingCall& call) {
             return Outcome::HeldBack;
         }
         if (bytes <= packets_.builder().bytes_left()) {
+            packets_.begin_packet(Share::Messages);
             write_call_blocks();
             const bool is_written = packets_.write_call(call);
             REPLAYOUT_ASSERT(is_written);
@@ -277,10 +277,10 @@ ReplicationSender::Callable ReplicationSender::callable(ChannelIndex channel) co
         case ChannelState::Open:
             return Callable::Yes;
         case ChannelState::Closing:
-            return Callable::Closing;
+            return Callable::Late;
         default:
             // Dormant: the client may have called before it heard of that.
-            return dormancy_.kept.test(index) ? Callable::Closing : Callable::No;
+            return dormancy_.kept.test(index) ? Callable::Late : Callable::No;
     }
 }
 

@@ -109,6 +109,10 @@ ReplicationSender::Outcome ReplicationSender::open_channel(std::uint32_t index) 
         pairs_[index] = SendingRepState();
         set_channel_state(pairs_[index], ChannelState::OpenSent);
         set_initial(pairs_[index], true);
+        const ChangelistState& state = replicator.changelist_state();
+        if (state.layout().needs_held_version()) {
+            extra_of(index).joined_version = state.version();
+        }
         if (validator_) {
             validator_->channel_opened(index);
         }

@@ -65,6 +65,7 @@ void ReplicationSender::enter_dormancy() {
             extras_.erase(extra);
         }
         queue_close(index, sequence, ChannelCloseReason::Dormancy);
+        (void)calls_.drop_channel(ObjectStore::channel_of(index));  // none wait: its sequences
         dormancy_.becoming.clear(index);
         dormancy_.dormant.insert(index);
         dormancy_.kept.insert(index);

@@ -27,7 +27,9 @@ CallResult ReplicationServer::call_function(NetObjectId id, FunctionIndex functi
                                             const void* params, RemoteFunctionSendPolicy policy) {
     REPLAYOUT_ASSERT(objects_.contains(id));
     const ObjectReplicator& replicator = *objects_.at(id.index);
-    const RepFunction& called = replicator.changelist_state().layout().functions()[function.value];
+    const RepLayout& layout = replicator.changelist_state().layout();
+    REPLAYOUT_ASSERT(function.value < layout.functions().size());
+    const RepFunction& called = layout.functions()[function.value];
     const ObjectHandle object = replicator.object();
     const bool is_multicast = called.has(FunctionFlags::Multicast);
     CallResult result = CallResult::Ran;
@@ -81,6 +83,7 @@ CallResult ReplicationServer::add_calls(const ReplicationSender::NewCall& call,
         client->is_call_added = false;
     }
     CallResult result = CallResult::Full;
+    std::uint64_t dropped_count = 0;
     for (std::size_t i = 0; i < clients_.size(); ++i) {
         ReplicationSender& sender = clients_[i]->sender;
         if (!is_called(*clients_[i], function, facts)) {
@@ -89,7 +92,7 @@ CallResult ReplicationServer::add_calls(const ReplicationSender::NewCall& call,
         const bool has_room = sender.has_room_for_call(call.is_reliable) &&
                               (!call.is_queued || sender.may_queue_call(call.index, call.function));
         if (!has_room) {
-            ++stats_.calls_dropped;
+            ++dropped_count;
             continue;
         }
         if (sender.dormancy().dormant.test(call.index)) {
@@ -109,6 +112,7 @@ CallResult ReplicationServer::add_calls(const ReplicationSender::NewCall& call,
         clients_[i]->is_call_added = true;
         result = call.is_queued ? CallResult::Queued : CallResult::Sent;
     }
+    stats_.calls_dropped += result == CallResult::Full ? 0 : dropped_count;
     return result;
 }
 
@@ -121,7 +125,7 @@ CloseReason ReplicationServer::Client::handle_bunch(const BunchHeader& header,
     switch (sender.callable(header.channel)) {
         case ReplicationSender::Callable::Yes:
             return sender.incoming_calls().receive(header, payload);
-        case ReplicationSender::Callable::Closing:
+        case ReplicationSender::Callable::Late:
             ++server_.stats_.calls_dropped;
             return CloseReason::None;
         case ReplicationSender::Callable::No:

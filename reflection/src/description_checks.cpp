@@ -219,6 +219,10 @@ Status check_function(const TypeRegistry& registry, const Function& function,
         return culprit.refuse(ErrorCode::InvalidArgument,
                               {"promises WithValidation and has no validate"});
     }
+    if (!is_validated && function.thunk.validate != nullptr) {
+        return culprit.refuse(ErrorCode::InvalidArgument,
+                              {"has a validate and does not promise WithValidation"});
+    }
     if (function.parameters == nullptr) {
         return {};
     }

@@ -211,6 +211,28 @@ Status check_elements(const TypeRegistry& registry, const Property& property,
     return {};
 }
 
+/// A receiver writes the key of a new element as an integer, so what is described in that place
+/// must be one, and it alone. `type` lies `type_offset` bytes into the element.
+bool has_room_for_key(const Type& type, std::uint64_t type_offset, const ArrayKey& key) {
+    if (type.base() != nullptr &&
+        !has_room_for_key(*type.base(), type_offset + type.base_offset(), key)) {
+        return false;
+    }
+    const auto properties = type.properties();
+    return std::all_of(properties.begin(), properties.end(), [&](const Property& property) {
+        const std::uint64_t begin = type_offset + property.offset;
+        if (std::uint64_t{key.offset} + key.size <= begin ||
+            key.offset >= type_offset + end_of(property)) {
+            return true;
+        }
+        const bool is_integer =
+            (property.kind >= PropertyKind::Int8 && property.kind <= PropertyKind::UInt64) ||
+            property.kind == PropertyKind::Enum;
+        return is_integer && begin == key.offset && property.size == key.size &&
+               property.array_dim == 1;
+    });
+}
+
 /// A key must lie in the elements, and elements must be able to change places.
 Status check_key(const Property& property, const Culprit& culprit) {
     const ArrayKey& key = property.array_key;
@@ -229,6 +251,12 @@ Status check_key(const Property& property, const Culprit& culprit) {
     if (std::uint64_t{key.offset} + key.size > property.element->size) {
         return culprit.refuse(ErrorCode::OffsetOutsideType,
                               {"has a key that lies outside of its elements (offset ",
+                               number(key.offset), ", ", number(key.size), " bytes)"});
+    }
+    if (!has_room_for_key(*property.element->struct_type, 0, key)) {
+        return culprit.refuse(ErrorCode::InvalidArgument,
+                              {"has a key in a place where its elements have something else than "
+                               "an integer of that size (offset ",
                                number(key.offset), ", ", number(key.size), " bytes)"});
     }
     if (property.array.swap_elements == nullptr) {

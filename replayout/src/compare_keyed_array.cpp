@@ -3,12 +3,15 @@
 // A keyed array against its shadow: which elements are new, gone, moved, and what changed in those
 // that stayed.
 #include <replayout/keyed_array.h>
+#include <replayout/reflection/diagnostics.h>
 #include <replayout/reflection/property.h>
+#include <replayout/reflection/type.h>
 
 #include "compare_properties.h"
 
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <utility>
 
 namespace replayout {
@@ -49,27 +52,43 @@ class KeyedArrayComparer {
         }
         object_count_ = static_cast<std::uint32_t>(count);
         const std::uint32_t mark = key_.fast.has_marks() ? key_.fast.array_key(array_) : 0;
-        if (key_.fast.has_marks() && mark == kept_.mark) {
+        if (key_.fast.has_marks() && mark == kept_.mark && !kept_.is_unseen) {
             return false;
         }
         const bool is_in_place = has_same_keys();
         bool is_changed = false;
         if (!is_in_place) {
             if (!collect_steps()) {
-                ++context_.over_limit_count;  // two elements of one key
+                ++context_.over_limit_count;
+                note_doubled();
                 return false;
             }
             is_changed = rearrange();
         }
         kept_.mark = mark;
+        kept_.is_doubled = false;
         for (std::uint32_t i = 0; i < kept_.count(); ++i) {
             const std::uint32_t from = is_in_place ? i : kept_.scratch.steps[i].object_index;
             is_changed = compare_element(i, from) || is_changed;
         }
+        kept_.is_unseen = false;
         return is_changed;
     }
 
   private:
+    /// Two elements of one key. The array stays what it was until that ends, so it is said once.
+    void note_doubled() {
+        if (!std::exchange(kept_.is_doubled, true)) {
+            log(LogLevel::Error,
+                "two elements of array \"" + cmd_.property->name + "\" of \"" +
+                    std::string(context_.layout.type().name()) +
+                    "\" have one key; nothing of it is sent while they do" +
+                    (key_.fast.has_marks() ? " (an item that is moved keeps the id of the fast "
+                                             "array that it came from)"
+                                           : ""));
+        }
+    }
+
     [[nodiscard]] const std::byte* object_at(std::uint32_t index) const noexcept {
         return objects_ + std::size_t{index} * cmd_.element_size;
     }
@@ -95,7 +114,7 @@ class KeyedArrayComparer {
         const bool is_new = item.created == context_.version;
         if (key_.fast.has_marks()) {
             const std::uint32_t mark = key_.fast.item_key(object);
-            if (!is_new && std::exchange(item.mark, mark) == mark) {
+            if (!is_new && std::exchange(item.mark, mark) == mark && !kept_.is_unseen) {
                 return false;
             }
             item.mark = mark;

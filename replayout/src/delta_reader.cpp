@@ -41,6 +41,11 @@ void DeltaReader::check(const RepLayoutCmd& cmd, BitReader& reader, const std::b
     }
     if (present != nullptr && header.from == held) {
         const Type& type = *cmd.property->struct_type;
+        // It is copied when checked and when applied. What it holds beyond its own bytes only the
+        // struct knows (NetArchive::spend).
+        if (!reader.spend_steps(1 + type.size() / 8)) {
+            return;
+        }
         const ErasedValue copy(type.ops(), context_.scratch.resource());
         copy_struct(type, copy.get(), present);
         if (!read(cmd, reader, header.bit_count, copy.get())) {

@@ -15,6 +15,9 @@ std::uint32_t ShadowKeyedArray::find(std::uint64_t key) const noexcept {
 }
 
 bool ShadowKeyedArray::needs_full_set(const OwedVersions& position) const noexcept {
+    if (joined_version(position) >= forgotten_through) {
+        return false;
+    }
     if (position.sent_version < forgotten_through ||
         (!position.lost.is_empty() && position.lost.after < forgotten_through)) {
         return true;
@@ -27,9 +30,10 @@ bool ShadowKeyedArray::needs_full_set(const OwedVersions& position) const noexce
 
 bool ShadowKeyedArray::may_overflow(const OwedVersions& position,
                                     std::uint32_t count_max) const noexcept {
-    const auto gone_count = std::count_if(
-        deletions.begin(), deletions.end(),
-        [&](const Deletion& deletion) { return deletion.version > position.held_version; });
+    const Version known = std::max(position.held_version, joined_version(position));
+    const auto gone_count =
+        std::count_if(deletions.begin(), deletions.end(),
+                      [&](const Deletion& deletion) { return deletion.version > known; });
     return count() + static_cast<std::size_t>(gone_count) > count_max;
 }
 

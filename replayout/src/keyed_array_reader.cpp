@@ -7,7 +7,8 @@
 #include "property_reader.h"
 
 #include <algorithm>
-#include <limits>
+#include <bit>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -45,17 +46,28 @@ class KeyDecoder {
     bool is_first_ = true;
 };
 
+/// The keys that a full set speaks of: behind `begin`, up to and with `end`; none: without bound.
+struct KeyRange {
+    std::optional<std::uint64_t> begin;
+    std::optional<std::uint64_t> end;
+
+    [[nodiscard]] bool contains(std::uint64_t key) const noexcept {
+        return (!begin || key > *begin) && (!end || key <= *end);
+    }
+    [[nodiscard]] bool is_whole() const noexcept { return !begin && !end; }
+};
+
+/// Of a full set in parts any may have been lost, and the elements that it would have taken away
+/// are still there. So a receiver of one may have more than the array's limit, but not without one.
+constexpr std::size_t full_set_parts_factor = 4;
+
 [[nodiscard]] std::int32_t from_zigzag(std::uint32_t value) noexcept {
     return static_cast<std::int32_t>((value >> 1) ^ ((value & 1) != 0 ? 0xFFFF'FFFFu : 0u));
 }
 
-/// Both ends begin with the archetype, and give its elements the same ranks.
-[[nodiscard]] std::int64_t archetype_rank(const RepLayout& layout, const RepLayoutCmd& cmd,
-                                          std::uint64_t key, std::int64_t otherwise) noexcept {
-    const auto& array = shadow_value<ShadowKeyedArray>(std::as_const(layout.archetype()).buffer() +
-                                                       cmd.shadow_offset);
-    const std::uint32_t found = array.find(key);
-    return found < array.count() ? array.items[found].rank : otherwise;
+/// Putting `count` elements in order, in steps of a DecodeBudget: once to check, once to apply.
+[[nodiscard]] std::size_t sort_steps(std::size_t count) noexcept {
+    return count * static_cast<std::size_t>(std::bit_width(count)) / 2;
 }
 
 }  // namespace
@@ -78,31 +90,35 @@ class KeyedArrayReader {
 
     /// Returns whether anything changed.
     bool read() {
-        if (!find_places()) {
-            return false;
-        }
         is_full_set_ = reader_.read_bool();
+        if (is_full_set_) {
+            read_key_range();
+        }
         read_removed_keys();
-        properties_.span_.may_go_on = !is_full_set_ && scratch_.removed_keys_.empty();
+        properties_.span_.may_go_on =
+            is_full_set_ ? full_range_.begin.has_value() : scratch_.named_keys_.empty();
         const std::uint64_t count = reader_.read_packed_uint();
         if (count > count_max()) {
             reader_.fail();
         }
+        if (reader_.failed() || !find_places(scratch_.named_keys_.size() + count)) {
+            return false;
+        }
+        take_removed();
         KeyDecoder keys(reader_, key());
         for (std::uint64_t i = 0; i < count && !reader_.failed(); ++i) {
             const std::uint64_t element_key = keys.read();
             properties_.span_.add(element_key);
-            if (!reader_.failed() && take_removed_before(element_key)) {
+            if (!reader_.failed() && take_named(element_key)) {
                 read_element(element_key);
             }
         }
-        if (!reader_.failed()) {
-            (void)take_removed_before(std::nullopt);
+        if (!reader_.failed() && is_full_set_) {
+            take_unlisted_before(std::nullopt);
+            forget_unlisted();
         }
-        // Only then: what is applied was checked, though a hook may have changed the array since.
-        if (properties_.is_checking() &&
-            present_count() + added_ - removed_ - going_count() > count_max()) {
-            reader_.fail();
+        if (properties_.is_checking() && !reader_.failed()) {
+            check_end(count);
         }
         return is_changed_;
     }
@@ -115,7 +131,11 @@ class KeyedArrayReader {
     [[nodiscard]] std::uint32_t count_max() const noexcept {
         return properties_.layout_.limits().array_count_max;
     }
-    [[nodiscard]] std::size_t present_count() const noexcept { return scratch_.places_.size(); }
+    /// Elements that there may be when the block is applied.
+    [[nodiscard]] std::size_t count_max_after() const noexcept {
+        const bool is_part = is_full_set_ && !full_range_.is_whole();
+        return is_part ? count_max() * full_set_parts_factor : count_max();
+    }
 
     /// An earlier part of the update took it away; it goes when the update ends.
     [[nodiscard]] bool is_going(std::uint64_t element_key) const noexcept {
@@ -132,91 +152,227 @@ class KeyedArrayReader {
                           [&](const auto& place) { return is_going(place.key); }));
     }
 
-    /// Where the elements are that the object has. False: the budget is spent.
-    [[nodiscard]] bool find_places() {
-        scratch_.places_.clear();
-        const std::byte* present = array_;
-        if (array_ == nullptr && place_.present != nullptr && !PropertyReader::is_skipped(cmd_)) {
-            present = place_.present + cmd_.object_offset.value;
+    /// Makes ready to find `key_count` of the elements that the object has. False: the budget is
+    /// spent.
+    [[nodiscard]] bool find_places(std::uint64_t key_count) {
+        if (array_ != nullptr) {
+            present_ = array_;
+        } else if (place_.present != nullptr && !PropertyReader::is_skipped(cmd_)) {
+            present_ = place_.present + cmd_.object_offset.value;
         }
-        if (present == nullptr) {
+        if (present_ == nullptr) {
+            scratch_.places_.clear();
             return true;
         }
-        const std::size_t count = ops().count(present);
-        if (!reader_.spend_steps(count)) {
+        present_count_ = ops().count(present_);
+        // A few are looked for one by one.
+        is_sorted_ = is_full_set_ || is_going_on_ ||
+                     key_count > static_cast<std::uint64_t>(std::bit_width(present_count_));
+        const std::size_t steps = is_sorted_ ? sort_steps(present_count_ + known_count())
+                                             : present_count_ * key_count / 4;
+        if (!reader_.spend_steps(1 + steps)) {
             return false;
         }
-        elements_ = static_cast<const std::byte*>(ops().data(present));
-        for (std::size_t i = 0; i < count; ++i) {
-            scratch_.places_.push_back({key_of_element(key(), elements_ + i * cmd_.element_size),
-                                        static_cast<std::uint32_t>(i)});
+        if (is_sorted_) {
+            scratch_.collect_places(cmd_, present_);
         }
-        // By index where the game has given two elements one key: the first is it.
-        std::sort(scratch_.places_.begin(), scratch_.places_.end(),
-                  [](const auto& left, const auto& right) {
-                      return std::pair(left.key, left.index) < std::pair(right.key, right.index);
-                  });
+        if (is_full_set_) {
+            drop_doubles();
+        }
         return true;
+    }
+
+    /// That a full set can make forget.
+    [[nodiscard]] std::size_t known_count() const noexcept {
+        const ReceivingRepState* state =
+            array_ != nullptr ? properties_.state_ : properties_.present_state_;
+        const KeyedElements* known =
+            is_full_set_ ? state->find_keyed_elements(RepHandle{cmd_.relative_handle}) : nullptr;
+        return known == nullptr ? 0 : known->elements().size();
+    }
+
+    /// A full set says what there is: where the game has given two elements one key, the first
+    /// stays.
+    void drop_doubles() {
+        auto& places = scratch_.places_;
+        const auto is_double = [](const auto& left, const auto& right) {
+            return left.key == right.key;
+        };
+        if (std::adjacent_find(places.begin(), places.end(), is_double) == places.end()) {
+            return;
+        }
+        if (array_ == nullptr) {
+            places.erase(std::unique(places.begin(), places.end(), is_double), places.end());
+            present_count_ = places.size();
+            return;
+        }
+        auto& doubles = scratch_.element_indices_;
+        doubles.clear();
+        for (std::size_t i = 1; i < places.size(); ++i) {
+            if (is_double(places[i - 1], places[i])) {
+                doubles.push_back(places[i].index);
+                note(ElementChange::Moved, places[i].key);  // what stays may get another place
+            }
+        }
+        // The last element takes the place of one that goes; from behind, none of those is to go.
+        std::sort(doubles.begin(), doubles.end(), std::greater<>());
+        for (const std::uint32_t index : doubles) {
+            --present_count_;
+            if (index != present_count_) {
+                ops().swap_elements(array_, index, present_count_);
+            }
+        }
+        ops().resize(array_, present_count_);
+        scratch_.collect_places(cmd_, array_);
+    }
+
+    static constexpr std::size_t no_place = ~std::size_t{0};
+
+    /// The place of an element that was there before the block; no_place: it was not.
+    [[nodiscard]] std::size_t find_place(std::uint64_t element_key) const noexcept {
+        if (is_sorted_) {
+            const auto& places = scratch_.places_;
+            const auto found = std::lower_bound(
+                places.begin(), places.end(), element_key,
+                [](const auto& place, std::uint64_t wanted) { return place.key < wanted; });
+            return found == places.end() || found->key != element_key ? no_place : found->index;
+        }
+        for (std::size_t i = 0; i < present_count_; ++i) {
+            if (key_of_element(key(), element_at(i)) == element_key) {
+                return i;
+            }
+        }
+        return no_place;
+    }
+    [[nodiscard]] const std::byte* element_at(std::size_t index) const noexcept {
+        return static_cast<const std::byte*>(ops().data(present_)) + index * cmd_.element_size;
+    }
+
+    void read_key_range() {
+        KeyDecoder keys(reader_, key());
+        if (reader_.read_bool()) {
+            full_range_.begin = keys.read();
+        }
+        if (reader_.read_bool()) {
+            full_range_.end = keys.read();
+        }
     }
 
     void read_removed_keys() {
-        scratch_.removed_keys_.clear();
+        scratch_.named_keys_.clear();
         const std::uint64_t count = is_full_set_ ? 0 : reader_.read_packed_uint();
         KeyDecoder keys(reader_, key());
         for (std::uint64_t i = 0; i < count && !reader_.failed(); ++i) {
-            scratch_.removed_keys_.push_back(keys.read());
+            scratch_.named_keys_.push_back(keys.read());
         }
     }
 
-    /// Goes on to the elements of `key`, or to the end, through those that are present and those
-    /// that are to go. False, and failed: an element is both removed and there.
-    [[nodiscard]] bool take_removed_before(std::optional<std::uint64_t> key) {
-        const auto& places = scratch_.places_;
-        for (; next_place_ < places.size() && (!key || places[next_place_].key < *key);
-             ++next_place_) {
-            const std::uint64_t present = places[next_place_].key;
-            while (next_removed_ < scratch_.removed_keys_.size() &&
-                   scratch_.removed_keys_[next_removed_] < present) {
-                ++next_removed_;
-            }
-            const bool is_removed =
-                is_full_set_ || (next_removed_ < scratch_.removed_keys_.size() &&
-                                 scratch_.removed_keys_[next_removed_] == present);
-            if (is_removed && !is_going(present)) {
-                ++removed_;
-                note(ElementChange::Removed, present);
-                // One row of deletions at a time, or a peer could let the array grow without end.
-                properties_.must_end_update_ = properties_.must_end_update_ || is_going_on_;
+    void take_removed() {
+        for (const std::uint64_t gone : scratch_.named_keys_) {
+            if (find_place(gone) == no_place) {
+                forget(gone);
+            } else {
+                take_away(gone);
             }
         }
-        if (key && std::binary_search(scratch_.removed_keys_.begin(), scratch_.removed_keys_.end(),
-                                      *key)) {
+    }
+
+    /// The block goes on to the element of that key. False, and failed: it cannot be here.
+    [[nodiscard]] bool take_named(std::uint64_t element_key) {
+        auto& named = scratch_.named_keys_;
+        if (is_full_set_ ? !full_range_.contains(element_key)
+                         : std::binary_search(named.begin(), named.end(), element_key)) {
             reader_.fail();
             return false;
+        }
+        if (is_full_set_) {
+            take_unlisted_before(element_key);
+            named.push_back(element_key);
         }
         return true;
     }
 
-    void read_element(std::uint64_t element_key) {
+    /// Goes on through what is present to the elements of `element_key`, or to the end.
+    void take_unlisted_before(std::optional<std::uint64_t> element_key) {
         const auto& places = scratch_.places_;
-        const bool is_there = next_place_ < places.size() && places[next_place_].key == element_key;
+        for (; next_place_ < places.size() &&
+               (!element_key || places[next_place_].key < *element_key);
+             ++next_place_) {
+            if (full_range_.contains(places[next_place_].key)) {
+                take_away(places[next_place_].key);
+            }
+        }
+        if (next_place_ < places.size() && element_key && places[next_place_].key == *element_key) {
+            ++next_place_;
+        }
+    }
+
+    /// What the game took away, and a full set does not list.
+    void forget_unlisted() {
+        const KeyedElements* known =
+            array_ == nullptr
+                ? nullptr
+                : properties_.state_->find_keyed_elements(RepHandle{cmd_.relative_handle});
+        const auto& listed = scratch_.named_keys_;
+        for (std::size_t i = known == nullptr ? 0 : known->elements().size(); i-- > 0;) {
+            const std::uint64_t element_key = known->elements()[i].key;
+            if (full_range_.contains(element_key) && find_place(element_key) == no_place &&
+                !std::binary_search(listed.begin(), listed.end(), element_key)) {
+                forget(element_key);
+            }
+        }
+    }
+
+    /// It goes when the update ends.
+    void take_away(std::uint64_t element_key) {
+        if (!is_going(element_key)) {
+            ++removed_;
+            note(ElementChange::Removed, element_key);
+            // One row of deletions at a time, or a peer could let the array grow without end.
+            properties_.must_end_update_ = properties_.must_end_update_ || is_going_on_;
+        }
+    }
+
+    void forget(std::uint64_t element_key) {
+        if (array_ != nullptr) {
+            forget_keyed_element(properties_.layout_, index_, element_key, *properties_.state_,
+                                 properties_.context_.dropped);
+        }
+    }
+
+    /// Only when checking: what is applied was checked, though a hook may have changed the array
+    /// since.
+    void check_end(std::uint64_t listed_count) {
+        const std::size_t count = present_count_ + added_;
+        if (added_ > 0 && count - removed_ - going_count() > count_max_after()) {
+            reader_.fail();
+        }
+        const bool is_rearranged = added_ > 0 || removed_ > 0 || has_ranks_;
+        if (is_rearranged && key().order == ArrayOrder::Kept) {
+            (void)reader_.spend_steps(sort_steps(count));
+        } else if (is_rearranged || listed_count > 0) {
+            (void)reader_.spend_steps(count / 2);
+        }
+    }
+
+    void read_element(std::uint64_t element_key) {
+        const std::size_t place = find_place(element_key);
+        const bool is_there = place != no_place;
         const bool is_present = is_there && !is_going(element_key);
         if (is_there && !is_present) {
             // It is another one with the same key, so the one before must go first.
             properties_.must_end_update_ = true;
         }
-        const std::uint32_t index = is_present
-                                        ? places[next_place_].index
-                                        : static_cast<std::uint32_t>(present_count() + added_);
+        const auto index = static_cast<std::uint32_t>(is_present ? place : present_count_ + added_);
         const bool is_skipping = properties_.is_skipping_;
-        next_place_ += is_there ? 1 : 0;
         if (!is_present) {
             ++added_;
             if (array_ == nullptr && !is_skipping && !reader_.spend_allocation(cmd_.element_size)) {
                 return;
             }
         }
-        bool is_changed = read_rank(element_key);
+        const bool is_moved = read_rank(element_key);
+        bool is_changed = false;
         ChangeMask& leaves = scratch_.elements_[0];
         read_change_mask(reader_, leaves, element_.handle_count, EmptySet::Possible);
         if (reader_.failed()) {
@@ -226,8 +382,7 @@ class KeyedArrayReader {
         inner.depth = 1;
         if (array_ == nullptr) {
             inner.memory = nullptr;
-            inner.present =
-                is_present ? elements_ + std::size_t{index} * cmd_.element_size : nullptr;
+            inner.present = is_present ? element_at(index) : nullptr;
         } else {
             inner.memory = prepare(index, element_key, is_present);
         }
@@ -240,6 +395,8 @@ class KeyedArrayReader {
         }
         if (!is_present) {
             note(ElementChange::Added, element_key);
+        } else if (is_moved) {
+            note(ElementChange::Moved, element_key);
         } else if (is_changed) {
             note(ElementChange::Changed, element_key);
         }
@@ -250,6 +407,7 @@ class KeyedArrayReader {
         if (key().order != ArrayOrder::Kept || !reader_.read_bool()) {
             return false;
         }
+        has_ranks_ = true;
         const std::int32_t rank = from_zigzag(reader_.read_packed_uint32());
         if (array_ == nullptr || reader_.failed()) {
             return false;
@@ -297,194 +455,21 @@ class KeyedArrayReader {
     const RepScope& element_;
     const PropertyReader::Place& place_;
     std::byte* array_;
-    bool is_going_on_;  ///< earlier parts of the update changed this array
-    const std::byte* elements_ = nullptr;
-    std::size_t next_place_ = 0;
-    std::size_t next_removed_ = 0;
+    bool is_going_on_;                    ///< earlier parts of the update changed this array
+    const std::byte* present_ = nullptr;  ///< the array; null: there is none yet
+    std::size_t present_count_ = 0;       ///< its elements before the block
+    bool is_sorted_ = false;              ///< they are in places_
+    std::size_t next_place_ = 0;          ///< of a full set
     std::size_t added_ = 0;
     std::size_t removed_ = 0;
     bool is_full_set_ = false;
+    bool has_ranks_ = false;
+    KeyRange full_range_;  ///< of a full set
     bool is_changed_ = false;
 };
 
 bool PropertyReader::read_keyed_array(CmdIndex index, const Place& place, std::byte* array) {
     return KeyedArrayReader(*this, index, place, array).read();
-}
-
-/// One keyed array, whose values are written.
-class KeyedArrayFinisher {
-  public:
-    KeyedArrayFinisher(const RepLayout& layout, CmdIndex index, std::byte* object,
-                       ReceivingRepState& state, ReceiveContext& context)
-        : layout_(layout),
-          cmd_(layout.cmd(index)),
-          element_(layout.element_scope(index)),
-          array_(object + cmd_.object_offset.value),
-          state_(state),
-          context_(context),
-          scratch_(context.scratch) {}
-
-    enum class Which : std::uint8_t { All, InGroups };
-
-    static void finish_arrays(const RepLayout& layout, std::byte* object, ReceivingRepState& state,
-                              ReceiveContext& context, Which which) {
-        auto& changes = context.scratch.keyed_changes_;
-        context.scratch.sort_keyed_changes();
-        std::size_t begin = 0;
-        std::size_t kept = 0;
-        while (begin < changes.size()) {
-            std::size_t end = begin;
-            while (end < changes.size() && changes[end].array == changes[begin].array) {
-                ++end;
-            }
-            KeyedArrayFinisher array(layout, changes[begin].array, object, state, context);
-            if (which == Which::All || array.is_in_group()) {
-                array.finish(begin, end);
-            } else {
-                std::copy(changes.begin() + static_cast<std::ptrdiff_t>(begin),
-                          changes.begin() + static_cast<std::ptrdiff_t>(end),
-                          changes.begin() + static_cast<std::ptrdiff_t>(kept));
-                kept += end - begin;
-            }
-            begin = end;
-        }
-        changes.resize(kept);
-        context.scratch.earlier_change_count_ = kept;
-    }
-
-  private:
-    using ElementChange = ReceiveScratch::ElementChange;
-
-    [[nodiscard]] bool is_in_group() const noexcept {
-        return layout_.find_group(layout_.root(), RepHandle{cmd_.relative_handle}) != nullptr;
-    }
-
-    /// `begin` to `end` are its changes, of which there is at least one.
-    void finish(std::size_t begin, std::size_t end) {
-        begin_ = begin;
-        end_ = end;
-        const FastArrayOps& fast = cmd_.property->array_key.fast;
-        tell(ElementChange::Removed, fast.pre_replicated_remove);
-        tell(ElementChange::Added, fast.post_replicated_add);
-        tell(ElementChange::Changed, fast.post_replicated_change);
-        remove();
-        if (cmd_.property->array_key.order == ArrayOrder::Kept) {
-            sort();
-        }
-        if (fast.post_replicated_receive != nullptr) {
-            fast.post_replicated_receive(array_);
-        }
-    }
-
-    [[nodiscard]] const ArrayOps& ops() const noexcept { return cmd_.property->array; }
-    [[nodiscard]] std::uint64_t key_at(std::size_t index) const noexcept {
-        const auto* elements = static_cast<const std::byte*>(ops().data(array_));
-        return key_of_element(cmd_.property->array_key, elements + index * cmd_.element_size);
-    }
-
-    /// Fills element_indices_ with where the elements are that the change happened to.
-    void collect(ElementChange change) {
-        scratch_.element_indices_.clear();
-        const std::size_t count = ops().count(array_);
-        for (std::size_t i = 0; i < count; ++i) {
-            const std::uint64_t key = key_at(i);
-            const auto begin = scratch_.keyed_changes_.begin();
-            const auto found = std::lower_bound(
-                begin + static_cast<std::ptrdiff_t>(begin_),
-                begin + static_cast<std::ptrdiff_t>(end_), key,
-                [](const auto& entry, std::uint64_t wanted) { return entry.key < wanted; });
-            if (found != begin + static_cast<std::ptrdiff_t>(end_) && found->key == key &&
-                found->change == change) {
-                scratch_.element_indices_.push_back(static_cast<std::uint32_t>(i));
-            }
-        }
-    }
-
-    void tell(ElementChange change, void (*call)(void*, std::span<const std::uint32_t>)) {
-        if (call == nullptr) {
-            return;
-        }
-        collect(change);
-        const auto& indices = scratch_.element_indices_;
-        if (!indices.empty()) {
-            call(array_, {indices.data(), indices.size()});
-        }
-    }
-
-    /// The last element takes the place of one that goes, as in Unreal.
-    void remove() {
-        collect(ElementChange::Removed);
-        KeyedElements& known = state_.keyed_elements(RepHandle{cmd_.relative_handle});
-        std::size_t count = ops().count(array_);
-        auto& indices = scratch_.element_indices_;
-        for (auto index = indices.rbegin(); index != indices.rend(); ++index) {
-            const std::uint64_t key = key_at(*index);
-            if (const KeyedElements::Element* element = known.find(key)) {
-                const std::uint32_t first = element->slot * element_.handle_count + 1;
-                state_.forget_element(RepHandle{cmd_.relative_handle}, first,
-                                      first + element_.handle_count, context_.dropped);
-                known.erase(key);
-            }
-            --count;
-            if (*index != count) {
-                ops().swap_elements(array_, *index, count);
-            }
-        }
-        if (!indices.empty()) {
-            ops().resize(array_, count);
-        }
-    }
-
-    /// By rank; elements that the sender never named stay behind, in the order they have.
-    void sort() {
-        const KeyedElements& known = state_.keyed_elements(RepHandle{cmd_.relative_handle});
-        auto& ranks = scratch_.ranks_;
-        ranks.clear();
-        const std::size_t count = ops().count(array_);
-        for (std::size_t i = 0; i < count; ++i) {
-            const std::uint64_t key = key_at(i);
-            const KeyedElements::Element* element = known.find(key);
-            const std::int64_t rank =
-                element != nullptr
-                    ? element->rank
-                    : archetype_rank(layout_, cmd_, key, std::numeric_limits<std::int64_t>::max());
-            ranks.emplace_back(rank, static_cast<std::uint32_t>(i));
-        }
-        std::sort(ranks.begin(), ranks.end());
-        // ranks[i].second is where the element of place i lies; each swap brings one to its place.
-        for (std::uint32_t i = 0; i < count; ++i) {
-            std::uint32_t from = ranks[i].second;
-            while (from < i) {
-                from = ranks[from].second;  // it was moved there meanwhile
-            }
-            if (from != i) {
-                ops().swap_elements(array_, i, from);
-                ranks[i].second = from;
-            }
-        }
-    }
-
-    const RepLayout& layout_;
-    const RepLayoutCmd& cmd_;
-    const RepScope& element_;
-    std::byte* array_;
-    ReceivingRepState& state_;
-    ReceiveContext& context_;
-    ReceiveScratch& scratch_;
-    std::size_t begin_ = 0;
-    std::size_t end_ = 0;
-};
-
-void finish_keyed_arrays(const RepLayout& layout, std::byte* object, ReceivingRepState& state,
-                         ReceiveContext& context) {
-    KeyedArrayFinisher::finish_arrays(layout, object, state, context,
-                                      KeyedArrayFinisher::Which::All);
-}
-
-void finish_grouped_arrays(const RepLayout& layout, std::byte* object, ReceivingRepState& state,
-                           ReceiveContext& context) {
-    KeyedArrayFinisher::finish_arrays(layout, object, state, context,
-                                      KeyedArrayFinisher::Which::InGroups);
 }
 
 }  // namespace replayout

@@ -4,6 +4,7 @@
 #include "property_writer.h"
 
 #include <algorithm>
+#include <array>
 
 namespace replayout {
 
@@ -39,9 +40,11 @@ enum class Deletions : std::uint8_t { Owed, NotHeld };
 void write_deletions(const ShadowKeyedArray& array, const OwedVersions& position, Deletions which,
                      Vector<std::uint64_t>& keys, BitWriter& writer) {
     keys.clear();
+    const Version joined = array.joined_version(position);
     for (const ShadowKeyedArray::Deletion& deletion : array.deletions) {
-        if (position.owes(deletion.version) ||
-            (which == Deletions::NotHeld && deletion.version > position.held_version)) {
+        if (deletion.version > joined &&
+            (position.owes(deletion.version) ||
+             (which == Deletions::NotHeld && deletion.version > position.held_version))) {
             keys.push_back(deletion.key);
         }
     }
@@ -53,7 +56,44 @@ void write_deletions(const ShadowKeyedArray& array, const OwedVersions& position
     }
 }
 
+/// A list of deletions cannot be cut. In parts of an array a longer one gives way to the full set,
+/// so that each part has room for elements, however small packets are (NetConfig: 256 bytes).
+constexpr std::size_t deletion_bytes_in_part_max = 96;
+
+/// Which keys a full set speaks of: all, or in a part those behind the part before up to its last.
+void write_key_range(const ShadowKeyedArray& array, ElementSpan span, BitWriter& writer) {
+    KeyWriter keys(writer);
+    const bool has_begin = span.begin > 0;
+    writer.write_bool(has_begin);
+    if (has_begin) {
+        keys.write(array.items[array.by_key[span.begin - 1]].key);
+    }
+    const bool has_end = span.end < array.count();
+    writer.write_bool(has_end);
+    if (has_end) {
+        keys.write(array.items[array.by_key[span.end - 1]].key);
+    }
+}
+
 }  // namespace
+
+PropertyWriter::KeyedSet PropertyWriter::choose_keyed_set(CmdIndex index,
+                                                          const ShadowKeyedArray& array,
+                                                          ElementSpan span,
+                                                          const OwedVersions& position) {
+    KeyedSet set;
+    set.has_order = layout_.cmd(index).property->array_key.order == ArrayOrder::Kept;
+    set.may_overflow = array.may_overflow(position, layout_.limits().array_count_max);
+    set.is_full = array.needs_full_set(position);
+    if (!set.is_full && span.is_cut()) {
+        std::array<std::byte, deletion_bytes_in_part_max> room;
+        BitWriter trial(room);
+        write_deletions(array, position, set.may_overflow ? Deletions::NotHeld : Deletions::Owed,
+                        context_.scratch.keys, trial);
+        set.is_full = trial.overflowed();
+    }
+    return set;
+}
 
 PropertyWriter::KeyedElement PropertyWriter::collect_keyed_element(const ArrayFrame& frame,
                                                                    const ShadowKeyedArray& array,
@@ -84,8 +124,7 @@ PropertyWriter::KeyedElement PropertyWriter::collect_keyed_element(const ArrayFr
 void PropertyWriter::encode_keyed_array(CmdIndex index, const ShadowKeyedArray& array,
                                         ElementSpan span, const OwedVersions& position,
                                         BitWriter& writer) {
-    const KeyedSet set{layout_.cmd(index).property->array_key.order == ArrayOrder::Kept,
-                       array.needs_full_set(position)};
+    const KeyedSet set = choose_keyed_set(index, array, span, position);
     const ArrayFrame frame{array.elements, layout_.element_scope(index), position, 0};
     const OwedVersions since_held = position.since_held();
     const ArrayFrame whole_frame{array.elements, frame.element, since_held, 0};
@@ -98,11 +137,12 @@ void PropertyWriter::encode_keyed_array(CmdIndex index, const ShadowKeyedArray& 
         }
     }
     writer.write_bool(set.is_full);
-    const bool may_overflow = array.may_overflow(position, layout_.limits().array_count_max);
-    if (!set.is_full && (span.begin == 0 || may_overflow)) {
-        write_deletions(array, position, may_overflow ? Deletions::NotHeld : Deletions::Owed,
+    if (set.is_full) {
+        write_key_range(array, span, writer);
+    } else if (span.begin == 0 || set.may_overflow) {
+        write_deletions(array, position, set.may_overflow ? Deletions::NotHeld : Deletions::Owed,
                         context_.scratch.keys, writer);
-    } else if (!set.is_full) {
+    } else {
         writer.write_packed_uint(0);  // they went with the first elements
     }
     writer.write_packed_uint(count);

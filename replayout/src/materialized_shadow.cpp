@@ -223,8 +223,13 @@ class BlockDecoder {
     void decode_keyed_array(CmdIndex index, ShadowKeyedArray& array) {
         const RepScope& element = layout_.element_scope(index);
         const bool is_full_set = reader_.read_bool();
-        const std::uint64_t removed = is_full_set ? 0 : reader_.read_packed_uint();
         std::uint64_t next = 0;
+        const bool has_begin = is_full_set && reader_.read_bool();
+        const std::uint64_t begin = has_begin ? decode_key(next) : 0;
+        const bool has_end = is_full_set && reader_.read_bool();
+        const std::uint64_t end = has_end ? decode_key(next) : 0;
+        const std::uint64_t removed = is_full_set ? 0 : reader_.read_packed_uint();
+        next = 0;
         for (std::uint64_t i = 0; i < removed && !reader_.failed(); ++i) {
             const std::uint32_t gone = find_element(array, decode_key(next));
             if (gone < array.count()) {
@@ -239,7 +244,9 @@ class BlockDecoder {
             decode_keyed_element(index, array, keys.back());
         }
         for (std::uint32_t i = array.count(); is_full_set && i-- > 0;) {
-            if (std::find(keys.begin(), keys.end(), array.items[i].key) == keys.end()) {
+            const std::uint64_t key = array.items[i].key;
+            const bool is_meant = (!has_begin || key > begin) && (!has_end || key <= end);
+            if (is_meant && std::find(keys.begin(), keys.end(), key) == keys.end()) {
                 remove_element(element, array, i);
             }
         }

@@ -94,7 +94,12 @@ OwedVersions ObjectConditions::block_position(const Receiver& receiver,
     const bool has_initial =
         receiver.is_initial && (conditions.contains(LifetimeCondition::InitialOnly) ||
                                 conditions.contains(LifetimeCondition::InitialOrOwner));
-    return has_initial || !receiver.turned_on.is_empty() ? OwedVersions() : position;
+    if (!has_initial && receiver.turned_on.is_empty()) {
+        return position;
+    }
+    OwedVersions from_start;
+    from_start.joined_version = position.joined_version;
+    return from_start;
 }
 
 bool ObjectConditions::is_hidden(ParentIndex parent, LifetimeConditionSet passing) const noexcept {

@@ -23,7 +23,8 @@ class NotifyQueue {
 
     /// Values are about to be written: calls pre_net_receive, the first time in the update.
     void begin();
-    /// More parts follow: keeps what there is for the last one.
+    /// More parts follow: keeps what there is for the last one. `last_span` is where this one
+    /// ended, which the next must go on from.
     void hold(const ReceiveScratch::LeafSpan& last_span);
     /// A leaf of the parent is about to be written.
     void before_write(ParentIndex parent);

@@ -13,6 +13,8 @@ namespace replayout {
 struct ElementSpan {
     std::uint32_t begin = 0;
     std::uint32_t end = RepRange::no_end;
+
+    [[nodiscard]] bool is_cut() const noexcept { return end != RepRange::no_end; }
 };
 
 class PropertyWriter {
@@ -103,9 +105,12 @@ class PropertyWriter {
     void encode_keyed_array(CmdIndex index, const ShadowKeyedArray& array, ElementSpan span,
                             const OwedVersions& position, BitWriter& writer);
     struct KeyedSet {
-        bool has_order;
-        bool is_full;  ///< all its elements are listed: the receiver drops the others
+        bool has_order = false;
+        bool is_full = false;  ///< all elements of `span` are listed: the receiver drops others
+        bool may_overflow = false;  ///< deletions that may not have arrived are named again
     };
+    [[nodiscard]] KeyedSet choose_keyed_set(CmdIndex index, const ShadowKeyedArray& array,
+                                            ElementSpan span, const OwedVersions& position);
     struct KeyedElement {
         bool is_listed = false;
         bool has_rank = false;

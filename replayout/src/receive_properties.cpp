@@ -23,7 +23,7 @@ ReceiveScratch::ReceiveScratch(MemoryResource* resource)
       previous_values_(Allocator<PreviousValue>(resource)),
       keyed_changes_(Allocator<KeyedChange>(resource)),
       places_(Allocator<KeyPlace>(resource)),
-      removed_keys_(Allocator<std::uint64_t>(resource)),
+      named_keys_(Allocator<std::uint64_t>(resource)),
       element_indices_(Allocator<std::uint32_t>(resource)),
       ranks_(Allocator<std::pair<std::int64_t, std::uint32_t>>(resource)) {
     elements_.reserve(nesting_depth_max + 1);
@@ -85,6 +85,20 @@ bool ReceiveScratch::has_earlier_change(CmdIndex array) const noexcept {
     const auto end = keyed_changes_.begin() + static_cast<std::ptrdiff_t>(earlier_change_count_);
     return std::any_of(keyed_changes_.begin(), end,
                        [&](const KeyedChange& entry) { return entry.array == array; });
+}
+
+void ReceiveScratch::collect_places(const RepLayoutCmd& cmd, const std::byte* array) {
+    places_.clear();
+    const std::size_t count = cmd.property->array.count(array);
+    const auto* elements = static_cast<const std::byte*>(cmd.property->array.data(array));
+    for (std::size_t i = 0; i < count; ++i) {
+        places_.push_back({key_of_element(cmd.property->array_key, elements + i * cmd.element_size),
+                           static_cast<std::uint32_t>(i)});
+    }
+    // By index where the game has given two elements one key: the first is it.
+    std::sort(places_.begin(), places_.end(), [](const auto& left, const auto& right) {
+        return std::pair(left.key, left.index) < std::pair(right.key, right.index);
+    });
 }
 
 void ReceiveScratch::sort_keyed_changes() {
@@ -269,48 +283,7 @@ struct Leaf {
     const RepLayoutCmd* cmd;
 };
 
-/// The element of a keyed array that has a slot; the count of elements when it is gone.
-[[nodiscard]] std::size_t find_element(const RepLayoutCmd& cmd, const ReceivingRepState& state,
-                                       const std::byte* array, std::uint32_t slot) {
-    const ArrayOps& ops = cmd.property->array;
-    const std::size_t count = ops.count(array);
-    const KeyedElements* known = state.find_keyed_elements(RepHandle{cmd.relative_handle});
-    const KeyedElements::Element* element = known == nullptr ? nullptr : known->find_slot(slot);
-    const auto* elements = static_cast<const std::byte*>(ops.data(array));
-    for (std::size_t i = 0; element != nullptr && i < count; ++i) {
-        if (key_of_element(cmd.property->array_key, elements + i * cmd.element_size) ==
-            element->key) {
-            return i;
-        }
-    }
-    return count;
-}
-
-[[nodiscard]] Leaf find_leaf(const RepLayout& layout, const ReceivingRepState& state,
-                             std::byte* object, const RepPath& path) {
-    const RepScope* scope = &layout.root();
-    std::byte* memory = object;
-    for (std::uint32_t depth = 0;; ++depth) {
-        const std::uint32_t bit = path.handles[depth] - 1;
-        const RepHandle handle{bit % scope->handle_count + 1};
-        const CmdIndex index = layout.cmd_of(*scope, handle);
-        const RepLayoutCmd& cmd = layout.cmd(index);
-        std::byte* leaf = memory + cmd.object_offset.value;
-        if (!is_array(cmd.type)) {
-            return {leaf, &cmd};
-        }
-        const ArrayOps& ops = cmd.property->array;
-        scope = &layout.element_scope(index);
-        std::size_t element = (path.handles[depth + 1] - 1) / scope->handle_count;
-        if (cmd.type == RepLayoutCmdType::KeyedArray) {
-            element = find_element(cmd, state, leaf, static_cast<std::uint32_t>(element));
-        }
-        if (element >= ops.count(leaf)) {
-            return {nullptr, nullptr};  // the game shortened the array on its own
-        }
-        memory = static_cast<std::byte*>(ops.mutable_data(leaf)) + element * cmd.element_size;
-    }
-}
+}  // namespace
 
 /// Binds what one id concerns in one object, leaf by leaf.
 class Rebinder {
@@ -326,7 +299,7 @@ class Rebinder {
 
     void set(const RepPath& path, ReceivingRepState::Reference& reference) {
         reference.is_mapped = !target_.is_null();
-        const Leaf found = find_leaf(layout_, state_, object_, path);
+        const Leaf found = find_leaf(path);
         if (found.cmd == nullptr || found.cmd->property->reference.get(found.memory) == target_) {
             return;
         }
@@ -352,10 +325,62 @@ class Rebinder {
     }
 
   private:
+    [[nodiscard]] Leaf find_leaf(const RepPath& path) {
+        const RepScope* scope = &layout_.root();
+        std::byte* memory = object_;
+        for (std::uint32_t depth = 0;; ++depth) {
+            const std::uint32_t bit = path.handles[depth] - 1;
+            const RepHandle handle{bit % scope->handle_count + 1};
+            const CmdIndex index = layout_.cmd_of(*scope, handle);
+            const RepLayoutCmd& cmd = layout_.cmd(index);
+            std::byte* leaf = memory + cmd.object_offset.value;
+            if (!is_array(cmd.type)) {
+                return {leaf, &cmd};
+            }
+            const ArrayOps& ops = cmd.property->array;
+            scope = &layout_.element_scope(index);
+            std::size_t element = (path.handles[depth + 1] - 1) / scope->handle_count;
+            if (cmd.type == RepLayoutCmdType::KeyedArray) {
+                element = find_element(cmd, leaf, static_cast<std::uint32_t>(element));
+            }
+            if (element >= ops.count(leaf)) {
+                return {nullptr, nullptr};  // the game shortened the array on its own
+            }
+            memory = static_cast<std::byte*>(ops.mutable_data(leaf)) + element * cmd.element_size;
+        }
+    }
+
+    /// The element of a keyed array that has a slot; the count of elements when it is gone.
+    [[nodiscard]] std::size_t find_element(const RepLayoutCmd& cmd, const std::byte* array,
+                                           std::uint32_t slot) {
+        const KeyedElements* known = state_.find_keyed_elements(RepHandle{cmd.relative_handle});
+        const KeyedElements::Element* element = known == nullptr ? nullptr : known->find_slot(slot);
+        const auto& places = context_.scratch.places_;
+        if (element == nullptr) {
+            return cmd.property->array.count(array);
+        }
+        if (indexed_ != &cmd) {
+            index_elements(cmd, array);
+        }
+        const auto found = std::lower_bound(
+            places.begin(), places.end(), element->key,
+            [](const auto& place, std::uint64_t wanted) { return place.key < wanted; });
+        return found == places.end() || found->key != element->key ? places.size() : found->index;
+    }
+
+    /// Once for all that is bound in the array: many of its elements may name the object.
+    void index_elements(const RepLayoutCmd& cmd, const std::byte* array) {
+        context_.scratch.collect_places(cmd, array);
+        indexed_ = &cmd;
+    }
+
     /// The leaf, found after the hook ran: that may have moved it, or taken it away.
     [[nodiscard]] Leaf begin_write(const RepPath& path) {
+        if (!context_.scratch.is_update_under_way()) {
+            indexed_ = nullptr;
+        }
         notifies_.begin();
-        const Leaf leaf = find_leaf(layout_, state_, object_, path);
+        const Leaf leaf = find_leaf(path);
         if (leaf.cmd != nullptr) {
             notifies_.before_write(leaf.cmd->parent_index);
         }
@@ -391,9 +416,8 @@ class Rebinder {
     ReceiveContext& context_;
     NotifyQueue notifies_;
     std::uint32_t count_ = 0;
+    const RepLayoutCmd* indexed_ = nullptr;  // whose elements the scratch's places are
 };
-
-}  // namespace
 
 std::uint32_t rebind_references(const RepLayout& layout, void* object, ReceivingRepState& state,
                                 NetGUID guid, ObjectHandle target, ReceiveContext& context) {

@@ -9,14 +9,18 @@ bool ReceivingRepState::set_reference(const RepPath& path, Reference reference,
                                       std::uint32_t count_max, Vector<NetGUID>* dropped) {
     const auto found = references_.find(path);
     if (found != references_.end()) {
-        if (dropped != nullptr && found->second.guid != reference.guid) {
-            dropped->push_back(found->second.guid);
+        if (found->second.guid != reference.guid) {
+            remove_naming(found->second.guid, 0);
+            if (dropped != nullptr) {
+                dropped->push_back(found->second.guid);
+            }
+            if (reference.guid.is_null()) {
+                references_.erase(found);
+                return true;
+            }
+            add_naming(reference.guid, 0);
         }
-        if (reference.guid.is_null()) {
-            references_.erase(found);
-        } else {
-            found->second = reference;
-        }
+        found->second = reference;
         return true;
     }
     if (reference.guid.is_null()) {
@@ -26,12 +30,46 @@ bool ReceivingRepState::set_reference(const RepPath& path, Reference reference,
         return false;
     }
     references_.emplace(path, reference);
+    add_naming(reference.guid, 0);
     return true;
+}
+
+void ReceivingRepState::add_naming(NetGUID guid, std::size_t value_bytes) {
+    Naming& naming = namings_[guid.value];
+    ++naming.count;
+    naming.value_bytes += value_bytes;
+}
+
+void ReceivingRepState::remove_naming(NetGUID guid, std::size_t value_bytes) {
+    const auto found = namings_.find(guid.value);
+    REPLAYOUT_ASSERT(found != namings_.end());
+    found->second.value_bytes -= value_bytes;
+    if (--found->second.count == 0) {
+        namings_.erase(found);
+    }
+}
+
+std::size_t ReceivingRepState::rebind_steps(NetGUID guid) const noexcept {
+    const auto found = namings_.find(guid.value);
+    if (found == namings_.end()) {
+        return 0;
+    }
+    // A step is some 10 ns. Looking through both tables takes 1 an entry, one that is found some
+    // 100, bits are read 8 bytes at a time, and the elements of keyed arrays are put in order.
+    std::size_t steps = 1 + (references_.size() + values_.size()) / 8 + found->second.count * 16u +
+                        found->second.value_bytes / 8;
+    for (const auto& [handle, known] : keyed_) {
+        steps += known.elements().size() * 2;
+    }
+    return steps;
 }
 
 void ReceivingRepState::drop_value(const SerializedValue& value, Vector<NetGUID>* dropped) {
     if (dropped != nullptr) {
         dropped->insert(dropped->end(), value.guids.begin(), value.guids.end());
+    }
+    for (const NetGUID guid : value.guids) {
+        remove_naming(guid, value.bytes.size());
     }
     value_guid_count_ -= static_cast<std::uint32_t>(value.guids.size());
     value_bytes_ -= value.bytes.size();
@@ -78,6 +116,9 @@ bool ReceivingRepState::set_value(const RepPath& path, std::span<const NetGUID> 
         left -= step;
     }
     REPLAYOUT_ASSERT(!bits.failed());
+    for (const NetGUID guid : guids) {
+        add_naming(guid, byte_count);
+    }
     value_guid_count_ += static_cast<std::uint32_t>(guids.size());
     value_bytes_ += byte_count;
     return true;
@@ -86,6 +127,7 @@ bool ReceivingRepState::set_value(const RepPath& path, std::span<const NetGUID> 
 void ReceivingRepState::clear() noexcept {
     references_.clear();
     values_.clear();
+    namings_.clear();
     keyed_.clear();
     delta_versions_.clear();
     value_guid_count_ = 0;
@@ -118,10 +160,12 @@ void ReceivingRepState::erase_between(const RepPath& begin, const RepPath& end,
     }
     const auto first = references_.lower_bound(begin);
     const auto last = references_.upper_bound(end);
-    if (dropped != nullptr) {
-        std::for_each(first, last,
-                      [&](const auto& entry) { dropped->push_back(entry.second.guid); });
-    }
+    std::for_each(first, last, [&](const auto& entry) {
+        remove_naming(entry.second.guid, 0);
+        if (dropped != nullptr) {
+            dropped->push_back(entry.second.guid);
+        }
+    });
     references_.erase(first, last);
     const auto first_value = values_.lower_bound(begin);
     const auto last_value = values_.upper_bound(end);
@@ -159,9 +203,8 @@ const KeyedElements::Element* KeyedElements::find(std::uint64_t key) const noexc
 }
 
 const KeyedElements::Element* KeyedElements::find_slot(std::uint32_t slot) const noexcept {
-    const auto found = std::find_if(elements_.begin(), elements_.end(),
-                                    [&](const Element& element) { return element.slot == slot; });
-    return found == elements_.end() ? nullptr : &*found;
+    const Element* element = slot < slot_keys_.size() ? find(slot_keys_[slot]) : nullptr;
+    return element == nullptr || element->slot != slot ? nullptr : element;
 }
 
 KeyedElements::Element& KeyedElements::at(std::uint64_t key, std::int64_t rank) {
@@ -175,6 +218,10 @@ KeyedElements::Element& KeyedElements::at(std::uint64_t key, std::int64_t rank) 
         slot = free_slots_.back();
         free_slots_.pop_back();
     }
+    if (slot == slot_keys_.size()) {
+        slot_keys_.push_back(key);
+    }
+    slot_keys_[slot] = key;
     return *elements_.insert(place, {key, static_cast<std::int32_t>(rank), slot});
 }
 
@@ -184,15 +231,6 @@ void KeyedElements::erase(std::uint64_t key) {
         free_slots_.push_back(found->slot);
         elements_.erase(found);
     }
-}
-
-bool ReceivingRepState::names(NetGUID guid) const noexcept {
-    return std::any_of(references_.begin(), references_.end(),
-                       [&](const auto& entry) { return entry.second.guid == guid; }) ||
-           std::any_of(values_.begin(), values_.end(), [&](const auto& entry) {
-               const Vector<NetGUID>& guids = entry.second.guids;
-               return std::binary_search(guids.begin(), guids.end(), guid);
-           });
 }
 
 Version ReceivingRepState::delta_version(RepHandle handle) const noexcept {

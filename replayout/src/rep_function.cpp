@@ -10,7 +10,7 @@ namespace replayout {
 
 namespace {
 
-// Indices are sixteen bit; one value is kept free.
+// As many as commands, so that an index fits 16 bits.
 constexpr std::size_t function_count_max = 65'534;
 
 constexpr FunctionFlags flags_on_wire = FunctionFlags::Server | FunctionFlags::Client |

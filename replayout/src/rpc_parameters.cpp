@@ -122,7 +122,7 @@ bool receive_rpc_parameters(const RepLayout& layout, BitReader& reader, void* pa
                             ReceiveContext& context) {
     REPLAYOUT_ASSERT(params != nullptr);
     REPLAYOUT_ASSERT(!state.has_references());
-    state.forget_delta_versions();  // parameters begin as their defaults
+    state.clear();  // parameters begin as their defaults, in the order that these have
     const bool has_block = layout.handle_count() > 0 && reader.read_bool();
     if (has_block) {
         if (!receive_properties(layout, reader, params, state, context)) {

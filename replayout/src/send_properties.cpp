@@ -240,28 +240,24 @@ class ArrayCutter {
 };
 
 /// How many elements of the value at `handle` can be told apart; 0 where it cannot be cut.
-[[nodiscard]] std::uint32_t cuttable_count(const ChangelistState& state,
-                                           const OwedVersions& position, const RepLayoutCmd& cmd) {
+[[nodiscard]] std::uint32_t cuttable_count(const ChangelistState& state, const RepLayoutCmd& cmd) {
     const ConstShadowBuffer leaf = state.shadow() + cmd.shadow_offset;
     if (cmd.type == RepLayoutCmdType::DynamicArray) {
         return shadow_value<ShadowArray>(leaf).count;
     }
     if (cmd.type == RepLayoutCmdType::KeyedArray) {
-        const auto& array = shadow_value<ShadowKeyedArray>(leaf);
-        // A full set that lacked elements would remove them.
-        return array.needs_full_set(position) ? 0 : array.count();
+        return shadow_value<ShadowKeyedArray>(leaf).count();
     }
     return 0;
 }
 
-[[nodiscard]] SendResult send_array_part(ChangelistState& state, const OwedVersions& position,
-                                         PropertyWriter& properties, const ChangeMask& owed,
-                                         RepCursor& begin, RepRange& range, BitWriter& writer,
-                                         SendContext& context) {
+[[nodiscard]] SendResult send_array_part(ChangelistState& state, PropertyWriter& properties,
+                                         const ChangeMask& owed, RepCursor& begin, RepRange& range,
+                                         BitWriter& writer, SendContext& context) {
     const RepHandle handle = begin.handle;
     const RepLayout& layout = state.layout();
     const RepLayoutCmd& cmd = layout.cmd(layout.cmd_of(layout.root(), handle));
-    const std::uint32_t count = cuttable_count(state, position, cmd);
+    const std::uint32_t count = cuttable_count(state, cmd);
     range = {handle.value, handle.value + 1, 0, RepRange::no_end};
     std::uint32_t end = begin.element;
     if (count > 0) {
@@ -317,7 +313,7 @@ SendResult send_part(ChangelistState& state, const OwedVersions& position, const
     PropertyWriter properties(state, position, context);
     if (begin.element > 0) {
         context.scratch.part.reset(owed.bit_count());
-        return send_array_part(state, position, properties, owed, begin, range, writer, context);
+        return send_array_part(state, properties, owed, begin, range, writer, context);
     }
     PartCollector part(state, properties, owed, context.scratch);
     const std::uint32_t begin_bit = owed.next(begin.handle.value - 1);
@@ -337,7 +333,7 @@ SendResult send_part(ChangelistState& state, const OwedVersions& position, const
             return SendResult::ValueTooLarge;
         }
         begin = {RepHandle{first + 1}, 0};
-        return send_array_part(state, position, properties, owed, begin, range, writer, context);
+        return send_array_part(state, properties, owed, begin, range, writer, context);
     }
     write_block(properties, context.scratch.part, writer, context);
     REPLAYOUT_ASSERT(!writer.overflowed());

@@ -220,6 +220,19 @@ void add_keyed_arrays(WrittenExamples& examples) {
     // Of one handle the set takes two bits.
     add(examples, "keyed array of u8, order kept: 5 with 7, then 3 with 9",
         [&](BitWriter& writer) { writer.write_bits_from(block, 2, 79); });
+    ranking.entries[1].score = 10;
+    // More removals than a part has room for.
+    for (std::uint8_t id = 100; id < 220; ++id) {
+        ranking.entries.push_back({id, 1});
+    }
+    REQUIRE(sender.update(&ranking));
+    ranking.entries.resize(2);
+    REQUIRE(sender.update(&ranking));
+    OwedVersions position = since(1);
+    position.held_version = 1;
+    const Bytes part = sender.parts(position, 5).at(0).bytes;
+    add(examples, "full set of 3 and 5, its part up to key 3, whose value became 10",
+        [&](BitWriter& writer) { writer.write_bits_from(part, 2, 38); });
 }
 
 /// The class of the document's examples.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "support/call_game.h"
 #include "support/catch.h"
 #include "support/class_game.h"
 #include "support/net_fixture.h"
@@ -342,6 +343,34 @@ TEST_CASE("Unreal conformance 10: whatever the limits and sizes, everything arri
         const std::vector<Bytes> sent = play_random_game(seed, true);
         CHECK(play_random_game(seed, false) == sent);
     }
+}
+
+TEST_CASE("Unreal conformance 10: under a flood of calls a small object goes out each tick",
+          "[netdriver][fairness][rpc]") {
+    CallFixtureOptions options;
+    options.link.latency_ms = 100;
+    CallFixture net(options);
+    net.join();
+    const ObjectHandle called = net.add_owned(0);
+    const ObjectHandle small = net.add();
+    REQUIRE(net.settle());
+    const std::string text(1'000, 'x');
+    std::uint32_t oldest = 0;
+    std::uint32_t number = 0;
+    for (std::uint32_t tick = 1; tick <= 200; ++tick) {
+        while (net.call(called, "client_tell", {number, {}, text}) == CallResult::Sent) {
+            ++number;
+        }
+        net.turret(small).power = tick;
+        net.tick();
+        const std::uint32_t age = tick - net.turret_on(0, small).power;
+        oldest = tick > one_way_ticks ? std::max(oldest, age) : oldest;
+    }
+    CHECK(oldest == one_way_ticks);
+    REQUIRE(net.settle());
+    CHECK(CallFixture::numbers(net.client(0).world, "tell").size() == number);
+    // Three quarters of the window, a call a packet.
+    CHECK(number > 200 * 168 / round_trip_ticks * 9 / 10);
 }
 
 }  // namespace replayout::test

@@ -326,6 +326,12 @@ TEST_CASE("Hostile calls: a client ignores what it does not know, and closes on 
         called.deliver({call_bunch(1, 3, order_bytes(tell_index, 1))});
         CHECK(called.closed_count(CloseReason::UnknownChannel) == 1);
     }
+    SECTION("an object that is dormant") {
+        called.deliver({close_bunch(1, 2, ChannelCloseReason::Dormancy)});
+        REQUIRE(called.is_joined());
+        called.deliver({call_bunch(1, 3, order_bytes(tell_index, 1))});
+        CHECK(called.closed_count(CloseReason::UnknownChannel) == 1);
+    }
     SECTION("blocks behind it that are malformed") {
         called.deliver({call_bunch(1, 3, order_bytes(tell_index, 2))}, make_bytes(0xFF, 0xFF));
         CHECK(!called.is_joined());

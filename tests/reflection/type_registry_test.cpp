@@ -345,6 +345,11 @@ TEST_CASE("TypeRegistry: refuses a function with two directions or foreign param
         {"Fire", FunctionFlags::Server | FunctionFlags::WithValidation, nullptr, thunk}};
     check_refused(registry.add(description), ErrorCode::InvalidArgument,
                   "type \"Pawn\": function \"Fire\": promises WithValidation and has no validate");
+    thunk.validate = [](void*, const void*, void*) { return true; };
+    description.functions = {{"Fire", FunctionFlags::Server, nullptr, thunk}};
+    check_refused(registry.add(description), ErrorCode::InvalidArgument,
+                  "type \"Pawn\": function \"Fire\": has a validate and does not promise "
+                  "WithValidation");
     description.functions = {{"Fire", FunctionFlags::Server, *foreign}};
     check_refused(registry.add(description), ErrorCode::UnknownType,
                   "type \"Pawn\": function \"Fire\": its parameters \"Foreign\" are not of this "

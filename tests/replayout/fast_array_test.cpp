@@ -2,9 +2,11 @@
 //
 // Fast arrays: ids, marks, callbacks and their order.
 #include <replayout/fast_array.h>
+#include <replayout/reflection/diagnostics.h>
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -172,6 +174,88 @@ TEST_CASE("Unreal conformance 7: a copy is another item, so assigning one sends 
     line.trader.stock.mark_item_dirty(line.trader.stock.items[0]);
     line.sync();
     CHECK(line.remote.stock.told == Told{"remove 1", "add 2", "receive"});
+    CHECK(line.remote.stock.content() == line.trader.stock.content());
+}
+
+TEST_CASE("Fast arrays: one that was marked as often as that of the archetype is sent",
+          "[replayout][fast_array]") {
+    Trader prototype;
+    prototype.stock.add(7, 1);
+    RepLayoutOptions options;
+    options.archetype = &prototype;
+    const TestLayout layout(build_trader, options);
+    BlockSender sender(*layout);
+    BlockReceiver receiver(*layout);
+    Trader trader;  // an object of its own, and no copy of the archetype
+    trader.stock.add(8, 2);
+    Trader remote;
+    remote.stock.add(7, 1);
+    sender.update(&trader);
+    REQUIRE(receiver.receive(&remote, sender.block(since(0))));
+    CHECK(remote.stock.content() == trader.stock.content());
+}
+
+TEST_CASE("Fast arrays: one that is replaced by another is sent", "[replayout][fast_array]") {
+    Line line;
+    line.trader.stock.add(1, 1);
+    line.sync();
+    line.trader.stock = Inventory();  // a new round begins
+    line.trader.stock.add(2, 2);
+    line.sync();
+    CHECK(line.remote.stock.content() == line.trader.stock.content());
+    Inventory other;
+    other.add(3, 3);
+    line.trader.stock = other;
+    for (Stack& stack : line.trader.stock.items) {
+        line.trader.stock.mark_item_dirty(stack);  // copies are other items
+    }
+    line.sync();
+    CHECK(line.remote.stock.content() == line.trader.stock.content());
+}
+
+TEST_CASE("Fast arrays: that were moved with their object send nothing",
+          "[replayout][fast_array]") {
+    Line line;
+    line.trader.stock.add(1, 1);
+    line.sync();
+    Trader other;
+    other = std::move(line.trader);
+    line.trader = std::move(other);
+    CHECK(line.sync() == 0);
+}
+
+TEST_CASE("Fast arrays: an item that is moved in under the id of another one is told of, once",
+          "[replayout][fast_array]") {
+    struct LogLines {
+        LogLines() {
+            set_log_handler(
+                [](LogLevel, std::string_view text, void* context) {
+                    static_cast<std::vector<std::string>*>(context)->emplace_back(text);
+                },
+                &lines);
+        }
+        ~LogLines() { set_log_handler(nullptr, nullptr); }
+        std::vector<std::string> lines;
+    };
+    Line line;
+    Inventory seller;
+    seller.add(1, 1);
+    line.trader.stock.add(2, 2);
+    line.sync();
+    line.trader.stock.items.push_back(std::move(seller.items.front()));
+    line.trader.stock.mark_item_dirty(line.trader.stock.items.back());
+    const LogLines told;
+    CHECK(line.sync() == 0);
+    CHECK(line.sync() == 0);
+    CHECK(line.sender.counters.values_over_limit == 2);
+    REQUIRE(told.lines.size() == 1);
+    CHECK(told.lines[0].find("\"Trader\" have one key") != std::string::npos);
+
+    // A copy is an item of this array.
+    const Stack copy = line.trader.stock.items.back();
+    line.trader.stock.items.back() = copy;
+    line.trader.stock.mark_item_dirty(line.trader.stock.items.back());
+    CHECK(line.sync() > 0);
     CHECK(line.remote.stock.content() == line.trader.stock.content());
 }
 

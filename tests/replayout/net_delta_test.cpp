@@ -123,6 +123,35 @@ TEST_CASE("Net delta: a receiver is sent what is new since what it holds",
     CHECK(link.send(sender).empty());
 }
 
+TEST_CASE("Net delta: copies of the value are taken from the packet's budget",
+          "[replayout][net_delta]") {
+    const TestLayout layout(build_table);
+    BlockSender sender(*layout);
+    Link link(*layout);
+    Table server;
+    for (std::uint32_t key = 0; key < 1'000; ++key) {
+        server.scores.values[key] = 1;
+    }
+    REQUIRE(sender.update(&server));
+    (void)link.send(sender);
+    link.resolve(sender, true);
+    server.scores.values[50] = 2;
+    REQUIRE(sender.update(&server));
+    const Bytes block = link.send(sender);
+    CHECK(block.size() < 12);
+    for (const std::size_t steps : {1'000u, 2'000u}) {
+        DecodeBudget budget;
+        budget.steps = steps;
+        BitReader reader(block, &budget);
+        ReceiveContext context = link.receiver().context();
+        Table client = link.client;
+        ReceivingRepState state(std::pmr::get_default_resource());
+        state.set_delta_version(RepHandle{2}, 1);
+        CHECK(receive_properties(*layout, reader, &client, state, context) == (steps == 2'000));
+        CHECK((client.scores == server.scores) == (steps == 2'000));
+    }
+}
+
 TEST_CASE("Net delta: what builds on a lost delta is left alone, and the value is owed anew",
           "[replayout][net_delta]") {
     const TestLayout layout(build_table);

@@ -5,6 +5,7 @@
 #include <replayout/reflection/type_builder.h>
 #include <replayout/rep_layout.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -256,6 +257,49 @@ TEST_CASE("RepLayout: a struct of nothing is remarked upon, and the rest is sent
     REQUIRE(layout->parents().size() == 2);
     CHECK(layout->parents()[0].handle_count == 0);
     CHECK(layout->parents()[1].first_handle == 1);
+}
+
+struct Badge {
+    std::string name;
+    std::uint32_t first = 0;
+    std::uint32_t second = 0;
+    float weight = 0;
+};
+struct Drawer {
+    std::vector<Badge> badges;
+};
+
+TEST_CASE("Keyed arrays: a key that is no integer of their elements is refused",
+          "[replayout][rep_layout]") {
+    TypeRegistry registry;
+    REQUIRE(struct_builder<Badge>(registry, "Badge")
+                .property<&Badge::name>()
+                .property<&Badge::first>()
+                .property<&Badge::weight>()
+                .build());
+    const auto drawer = class_builder<Drawer>(registry, "Drawer")
+                            .property<&Drawer::badges>()
+                            .keyed_by<&Badge::second>()
+                            .build();
+    REQUIRE(drawer);  // nothing is described there
+    const auto build_with_key = [&](const char* name, std::size_t offset, std::uint32_t size) {
+        Property badges = (*drawer)->properties()[0];
+        badges.array_key.offset = static_cast<std::uint32_t>(offset);
+        badges.array_key.size = size;
+        return DynamicTypeBuilder(registry, TypeKind::Class, name, sizeof(Drawer), alignof(Drawer))
+            .property(badges)
+            .ops((*drawer)->ops())
+            .build();
+    };
+    CHECK(build_with_key("Right", offsetof(Badge, first), 4));
+    const auto in_text = build_with_key("Text", 0, 8);
+    REQUIRE_FALSE(in_text);
+    CHECK(in_text.error().message ==
+          "type \"Text\": property \"badges\": has a key in a place where its elements have "
+          "something else than an integer of that size (offset 0, 8 bytes)");
+    CHECK_FALSE(build_with_key("Wide", offsetof(Badge, first), 8));
+    CHECK_FALSE(build_with_key("Narrow", offsetof(Badge, first) + 2, 2));
+    CHECK_FALSE(build_with_key("Float", offsetof(Badge, weight), 4));
 }
 
 TEST_CASE("RepLayout: an archetype with a value that cannot be sent is refused",

@@ -239,6 +239,44 @@ TEST_CASE("RpcParameters: the bytes of a call do not depend on the call before",
     CHECK(caller.call(&second) == second_bytes);
 }
 
+namespace {
+
+struct Tag {
+    std::uint32_t id = 0;
+    std::int32_t value = 0;
+    friend bool operator==(const Tag&, const Tag&) = default;
+};
+struct Label {
+    std::vector<Tag> tags{{1, 10}, {2, 20}, {3, 30}};
+};
+[[nodiscard]] Result<const Type*> build_label(TypeRegistry& registry) {
+    REQUIRE(
+        struct_builder<Tag>(registry, "Tag").property<&Tag::id>().property<&Tag::value>().build());
+    return struct_builder<Label>(registry, "Label")
+        .property<&Label::tags>()
+        .keyed_by<&Tag::id>(ArrayOrder::Kept)
+        .build();
+}
+
+}  // namespace
+
+TEST_CASE("RpcParameters: the order of a keyed array does not depend on the call before",
+          "[replayout][rpc_parameters]") {
+    const TestLayout layout(build_label);
+    Caller caller(*layout);
+    Callee callee(*layout);
+    Label first;
+    std::swap(first.tags[0], first.tags[2]);
+    Label received;
+    REQUIRE(callee.receive(&received, caller.call(&first)));
+    CHECK(received.tags == first.tags);
+    Label second;
+    second.tags[1].value = 21;
+    received = Label();
+    REQUIRE(callee.receive(&received, caller.call(&second)));
+    CHECK(received.tags == second.tags);
+}
+
 TEST_CASE("RpcParameters: a multicast to 64 receivers calls each net_serialize once",
           "[replayout][rpc_parameters]") {
     const TestLayout layout(build_explode);

@@ -3,6 +3,7 @@
 // Property blocks, byte for byte. The files in tests/golden were made from docs/wire_format.md and
 // not by this library, so they hold a reader's understanding of that page against ours. Every block
 // is also read back.
+#include <replayout/keyed_array.h>
 #include <replayout/net_archive.h>
 #include <replayout/receive_properties.h>
 #include <replayout/send_properties.h>
@@ -425,18 +426,20 @@ struct Ranking {
     std::uint8_t round = 0;
 };
 
+[[nodiscard]] Result<const Type*> build_ranking(TypeRegistry& registry) {
+    REQUIRE(struct_builder<Entry>(registry, "Entry")
+                .property<&Entry::id>()
+                .property<&Entry::score>()
+                .build());
+    return class_builder<Ranking>(registry, "Ranking")
+        .property<&Ranking::entries>()
+        .keyed_by<&Entry::id>(ArrayOrder::Kept)
+        .property<&Ranking::round>()
+        .build();
+}
+
 TEST_CASE("Golden vectors: keyed arrays", "[replayout][send_properties_golden]") {
-    GoldenObject<Ranking> object([](TypeRegistry& registry) {
-        REQUIRE(struct_builder<Entry>(registry, "Entry")
-                    .property<&Entry::id>()
-                    .property<&Entry::score>()
-                    .build());
-        return class_builder<Ranking>(registry, "Ranking")
-            .property<&Ranking::entries>()
-            .keyed_by<&Entry::id>(ArrayOrder::Kept)
-            .property<&Ranking::round>()
-            .build();
-    });
+    GoldenObject<Ranking> object(build_ranking);
     object.server.entries = {{5, 7}, {3, 9}};
     object.check("block_keyed_array");
     object.server.entries = {{4, 1}, {5, 8}};
@@ -444,6 +447,32 @@ TEST_CASE("Golden vectors: keyed arrays", "[replayout][send_properties_golden]")
     REQUIRE(object.client.entries.size() == 2);
     CHECK(object.client.entries[0].id == 4);
     CHECK(object.client.entries[1].score == 8);
+}
+
+TEST_CASE("Golden vectors: a full set of keys in parts", "[replayout][send_properties_golden]") {
+    GoldenObject<Ranking> object(build_ranking);
+    object.server.entries = {{5, 7}, {3, 9}};
+    object.check("block_keyed_array");
+    object.server.entries[0].score = 8;
+    object.server.entries[1].score = 10;
+    for (std::uint32_t i = 0; i <= ShadowKeyedArray::deletion_count_max; ++i) {
+        object.server.entries.push_back({100 + i, 1});
+        REQUIRE(object.sender().update(&object.server));
+        object.server.entries.pop_back();
+        REQUIRE(object.sender().update(&object.server));
+    }
+    OwedVersions position = since(1);
+    position.held_version = 1;
+    const std::vector<SentPart> parts = object.sender().parts(position, 6);
+    REQUIRE(parts.size() == 2);
+    for (std::size_t index = 0; index < parts.size(); ++index) {
+        const std::string name = "part_keyed_array_" + std::to_string(index + 1);
+        check_golden(name, parts[index].bytes);
+        REQUIRE(object.receiver().receive(&object.client, read_golden(name)));
+    }
+    REQUIRE(object.client.entries.size() == 2);
+    CHECK(object.client.entries[0].score == 8);
+    CHECK(object.client.entries[1].score == 10);
 }
 
 TEST_CASE("Golden vectors: deltas of a struct, from the archetype and from what is held",

@@ -98,6 +98,9 @@ struct Scores {
 
     bool read(NetDeltaInfo& info) {
         NetArchive& archive = info.archive();
+        if (!archive.spend(values.size(), 0)) {
+            return false;  // the value is copied for this
+        }
         std::uint64_t sum = 0;
         archive.serialize_bits(sum, 16);
         if (sum != sum_of(values)) {

@@ -33,6 +33,7 @@
 
 #include <replayout/reflection/type_builder.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -44,7 +45,9 @@
 namespace replayout {
 
 /// Base of the items of a fast array. A copy is another item: it has no id until it is marked.
-/// Moving keeps the id, so that items may change places.
+/// Moving keeps the id, so that items may change places within one array. To bring one into another
+/// array, copy it: moved, it may meet another item of its id there, and then nothing of that array
+/// is sent until one of them is gone; that is logged, and counted as over a limit.
 struct FastArraySerializerItem {
     /// Tells the item apart, given by the first mark and never again; -1: none yet. At a receiver
     /// that of the sender.
@@ -67,7 +70,9 @@ struct FastArraySerializerItem {
 };
 
 /// Base of a fast array of `ItemType`. The sender changes `items` and marks what it changed; a
-/// receiver may read them.
+/// receiver may read them. Assigning another array marks this one, and ids that it gave before are
+/// not given again: `inventory = Inventory()` begins anew. Of items that were moved in, and have
+/// the id and key of one that was there, nobody can tell that they changed: mark them.
 template <typename ItemType>
 struct FastArraySerializer {
     using Item = ItemType;
@@ -76,6 +81,25 @@ struct FastArraySerializer {
     /// Grows with each mark. The sender's alone, as the next.
     std::uint32_t array_replication_key = 0;
     std::int32_t id_counter = 0;
+
+    FastArraySerializer() = default;
+    ~FastArraySerializer() = default;
+    FastArraySerializer(const FastArraySerializer&) = default;
+    FastArraySerializer(FastArraySerializer&&) noexcept = default;
+    FastArraySerializer& operator=(const FastArraySerializer& other) {
+        if (this != &other) {
+            items = other.items;
+            follow(other);
+        }
+        return *this;
+    }
+    FastArraySerializer& operator=(FastArraySerializer&& other) noexcept {
+        if (this != &other) {
+            items = std::move(other.items);
+            follow(other);
+        }
+        return *this;
+    }
 
     /// To be called after `item`, one of `items`, was added or changed.
     void mark_item_dirty(Item& item) noexcept {
@@ -87,6 +111,13 @@ struct FastArraySerializer {
     }
     /// To be called after items were removed.
     void mark_array_dirty() noexcept { ++array_replication_key; }
+
+  private:
+    /// Its items are here now: no mark of either array looks like an old one.
+    void follow(const FastArraySerializer& other) noexcept {
+        array_replication_key = std::max(array_replication_key, other.array_replication_key) + 1;
+        id_counter = std::max(id_counter, other.id_counter);
+    }
 };
 
 namespace detail {

@@ -11,8 +11,10 @@
 // What a receiver is owed of it follows from its position, like all else: the leaves and ranks that
 // changed at owed versions, and the keys that were removed at owed versions. An element that a
 // receiver may not have yet goes out whole. When the log of deletions no longer reaches back to
-// what is owed, the full set of keys is sent, marked as complete. Where a receiver that misses
-// deletions under way would have more elements than an array may, these are named again.
+// what is owed, the full set of keys is sent, marked as complete. In parts each is the full set of
+// a range of keys, so one that is lost leaves what it left: that range. Who was sent nothing
+// before has nothing of what was gone then, unless the archetype had it. Where a receiver that
+// misses deletions under way would have more elements than an array may, these are named again.
 //
 // Ranks are numbers with room between them, so that an element that is moved or inserted takes a
 // new one and its neighbours keep theirs; and an element with its rank means the same whatever else
@@ -79,6 +81,11 @@ struct ShadowKeyedArray {
     [[nodiscard]] std::uint32_t count() const noexcept { return elements.count; }
     /// The element with that key, or count().
     [[nodiscard]] std::uint32_t find(std::uint64_t key) const noexcept;
+    /// What was removed up to this version is nothing to a receiver at `position`: it was sent
+    /// nothing before.
+    [[nodiscard]] Version joined_version(const OwedVersions& position) const noexcept {
+        return begins_empty ? position.joined_version : 0;
+    }
     /// The log does not reach back to everything that a receiver at `position` is owed, or to what
     /// it may still have besides, while it is sent new elements.
     [[nodiscard]] bool needs_full_set(const OwedVersions& position) const noexcept;
@@ -95,6 +102,11 @@ struct ShadowKeyedArray {
     Scratch scratch;
     Version forgotten_through = 0;  ///< deletions up to this version may be missing
     std::uint32_t mark = 0;         ///< of a fast array: what its key was
+    /// Of a fast array: nobody has looked at it, so that its marks say nothing yet. Those of the
+    /// archetype are no other object's.
+    bool is_unseen = true;
+    bool is_doubled = false;   ///< two elements have one key; that was logged
+    bool begins_empty = true;  ///< there are no elements in the archetype
 };
 
 /// The key of an element, zero-extended.

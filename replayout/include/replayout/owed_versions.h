@@ -61,6 +61,10 @@ struct OwedVersions {
     /// to be left at 0 elsewhere, so that receivers have more in common. 0, nothing is certain, is
     /// always safe. See InFlightVersions.
     Version held_version = 0;
+    /// Nothing of the object was sent before this version: of what was removed up to it the
+    /// receiver has at most what the archetype had. To be left at 0 where held_version is not less,
+    /// and where a layout does not ask for that; 0, nothing is known, is always safe.
+    Version joined_version = 0;
 
     constexpr OwedVersions() noexcept = default;
     constexpr explicit OwedVersions(const SendingRepState& state,
@@ -76,6 +80,7 @@ struct OwedVersions {
         OwedVersions question;
         question.sent_version = held_version;
         question.held_version = held_version;
+        question.joined_version = joined_version;
         return question;
     }
 

@@ -46,12 +46,14 @@ class ReceiveScratch {
 
   private:
     friend class PropertyReader;
+    friend class Rebinder;
     friend class KeyedArrayFinisher;
     friend class KeyedArrayReader;
     friend class NotifyQueue;
     friend class StructReader;
     /// What became of an element of a keyed array in this block.
-    enum class ElementChange : std::uint8_t { Removed, Added, Changed };
+    /// Moved: its rank, whatever else.
+    enum class ElementChange : std::uint8_t { Removed, Added, Moved, Changed };
     struct KeyedChange {
         CmdIndex array;
         ElementChange change;
@@ -94,11 +96,13 @@ class ReceiveScratch {
     /// What earlier parts of the update did to an element of a keyed array; null: nothing.
     [[nodiscard]] const KeyedChange* find_earlier_change(CmdIndex array,
                                                          std::uint64_t key) const noexcept;
+    /// Fills places_ with the elements of the keyed array at `array`, by key.
+    void collect_places(const RepLayoutCmd& cmd, const std::byte* array);
     /// Whether they did anything to the array.
     [[nodiscard]] bool has_earlier_change(CmdIndex array) const noexcept;
     /// One change for each element: gone, or else new, or else changed. By array and key.
     void sort_keyed_changes();
-    /// A part was applied.
+    /// Keeps what a part brought, sorted, for the parts to come.
     void end_part();
 
     // One block is much like the one before: its values fit where that one's were.
@@ -114,11 +118,11 @@ class ReceiveScratch {
     Vector<KeyedChange> keyed_changes_;
     std::size_t earlier_value_count_ = 0;
     std::size_t earlier_change_count_ = 0;
-    const RepLayout* updated_layout_ = nullptr;             // null: no update is under way
-    LeafSpan last_span_;                                    // of the last part
-    Vector<KeyPlace> places_;                               // of one keyed array, by ascending key
-    Vector<std::uint64_t> removed_keys_;                    // of one keyed array
-    Vector<std::uint32_t> element_indices_;                 // likewise
+    const RepLayout* updated_layout_ = nullptr;  // null: no update is under way
+    LeafSpan last_span_;                         // of the last part
+    Vector<KeyPlace> places_;                    // of one keyed array, by ascending key
+    Vector<std::uint64_t> named_keys_;           // of one: those removed, or those of a full set
+    Vector<std::uint32_t> element_indices_;      // likewise
     Vector<std::pair<std::int64_t, std::uint32_t>> ranks_;  // likewise, with the index
 };
 

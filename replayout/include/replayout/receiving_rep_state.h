@@ -43,6 +43,7 @@ class KeyedElements {
 
     explicit KeyedElements(MemoryResource* resource)
         : elements_(Allocator<Element>(resource)),
+          slot_keys_(Allocator<std::uint64_t>(resource)),
           free_slots_(Allocator<std::uint32_t>(resource)) {}
 
     /// Null: not known.
@@ -53,8 +54,14 @@ class KeyedElements {
     [[nodiscard]] Element& at(std::uint64_t key, std::int64_t rank);
     void erase(std::uint64_t key);
 
+    /// By ascending key.
+    [[nodiscard]] std::span<const Element> elements() const noexcept {
+        return {elements_.data(), elements_.size()};
+    }
+
   private:
-    Vector<Element> elements_;  // by ascending key
+    Vector<Element> elements_;         // by ascending key
+    Vector<std::uint64_t> slot_keys_;  // by slot; of a free one the key that it had
     Vector<std::uint32_t> free_slots_;
 };
 
@@ -81,6 +88,7 @@ class ReceivingRepState {
     explicit ReceivingRepState(MemoryResource* resource)
         : references_(make_allocator<Reference>(resource)),
           values_(make_allocator<SerializedValue>(resource)),
+          namings_(Allocator<std::pair<std::uint64_t, Naming>>(resource)),
           keyed_(Allocator<std::pair<std::uint32_t, KeyedElements>>(resource)),
           delta_versions_(Allocator<std::pair<std::uint32_t, Version>>(resource)) {}
 
@@ -110,11 +118,14 @@ class ReceivingRepState {
     /// The number of the delta that the struct at a handle of the object took last; 0: none.
     [[nodiscard]] Version delta_version(RepHandle handle) const noexcept;
     void set_delta_version(RepHandle handle, Version version);
-    /// The object holds its archetype's values again.
-    void forget_delta_versions() noexcept { delta_versions_.clear(); }
 
     /// Whether any reference or kept value names `guid`.
-    [[nodiscard]] bool names(NetGUID guid) const noexcept;
+    [[nodiscard]] bool names(NetGUID guid) const noexcept {
+        return namings_.find(guid.value) != namings_.end();
+    }
+    /// What rebind_references() costs here, in steps of a DecodeBudget; 0 where nothing names
+    /// `guid`.
+    [[nodiscard]] std::size_t rebind_steps(NetGUID guid) const noexcept;
 
     /// What the reference at `path` names, mapped or not. Null when it is null.
     [[nodiscard]] NetGUID find_reference(const RepPath& path) const noexcept;
@@ -138,12 +149,21 @@ class ReceivingRepState {
         MemoryResource* resource) noexcept {
         return Allocator<std::pair<RepPath, Entry>>(resource);
     }
+    /// How many references and kept values name an id, and the bytes of these values.
+    struct Naming {
+        std::uint32_t count = 0;
+        std::size_t value_bytes = 0;
+    };
+
+    void add_naming(NetGUID guid, std::size_t value_bytes);
+    void remove_naming(NetGUID guid, std::size_t value_bytes);
     void drop_value(const SerializedValue& value, Vector<NetGUID>* dropped);
     /// Entries from `begin` to `end`, both included.
     void erase_between(const RepPath& begin, const RepPath& end, Vector<NetGUID>* dropped);
 
     FlatMap<RepPath, Reference> references_;
     FlatMap<RepPath, SerializedValue> values_;
+    FlatMap<std::uint64_t, Naming> namings_;          // by id
     FlatMap<std::uint32_t, KeyedElements> keyed_;     // by handle of the array
     FlatMap<std::uint32_t, Version> delta_versions_;  // by handle
     std::uint32_t value_guid_count_ = 0;              // of all values

@@ -10,7 +10,7 @@ namespace replayout {
 
 struct ReplicationCounters {
     std::uint64_t objects_compared = 0;    ///< by ChangelistState::update
-    std::uint64_t objects_skipped = 0;     ///< not compared: nothing of them was marked, or dormant
+    std::uint64_t objects_skipped = 0;     ///< not compared: nothing was marked, or they sleep
     std::uint64_t objects_changed = 0;     ///< of these, found something changed
     std::uint64_t properties_changed = 0;  ///< handles that differed, an array as one
     std::uint64_t serializer_calls = 0;    ///< property values encoded, an array as one

@@ -65,7 +65,8 @@ class RpcParameters {
 };
 
 /// Reads the parameters of a call up to a byte boundary. `params`, of the layout's type, holds the
-/// defaults (the layout's archetype), and is filled in; `state` is empty. Ids of objects that are
+/// defaults (the layout's archetype), and is filled in; `state` holds no references, and of what it
+/// knows of an earlier call nothing is left. Ids of objects that are
 /// not here are appended to `unmapped`, ascending, each once: a caller that waits for them keeps
 /// `params` and `state`, and calls rebind_references. False: malformed, the reader has failed, and
 /// nothing was touched. Checks and limits are those of receive_properties().

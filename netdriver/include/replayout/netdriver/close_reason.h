@@ -24,7 +24,7 @@ enum class CloseReason : std::uint8_t {
     MalformedBlock,    ///< property data that breaks its layout or a limit
     NotAllowed,        ///< well-formed, but not this side's to send
     InvalidAck,        ///< an ack of a packet that was never sent
-    UnknownChannel,    ///< a block for an object that was never opened
+    UnknownChannel,    ///< a block or a call on a channel that is not open
     ReliableOverflow,  ///< more reliable data out of order than may wait
     TooManyChannels,
     TooManyReferences,

@@ -64,8 +64,9 @@ struct NetConfig {
     /// How often the same unreliable multicast may be queued for one update of an object. 1 to
     /// 1,024. Unreal's documented limit is two.
     std::uint32_t queued_calls_per_function_max = 2;
-    /// Objects whose functions one client may have called and that still are there. 1 to 1,048,576.
-    /// A server keeps some 150 bytes for each, so 4,096 are 600 KiB for a hostile client.
+    /// Objects on which one client may have called reliable functions and that still are there. 1
+    /// to 1,048,576. A server keeps some 150 bytes for each, so 4,096 are 600 KiB for a hostile
+    /// client.
     std::uint32_t called_channels_max = 4'096;
     /// Calls that a server takes from one client in a second, over time, and at once. 1 to
     /// 1,000,000 each. 120 are two in each frame of 60; Unreal's detection is off by default.

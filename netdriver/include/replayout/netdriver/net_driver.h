@@ -10,7 +10,7 @@
 //     }
 //     NetObjectId id = server.add_object(*pawn_layout, pawn_handle);
 //     every tick:
-//         server.tick_dispatch(now);    // datagrams in: acks, joins
+//         server.tick_dispatch(now);    // datagrams in: acks, joins, calls
 //         ... the game changes its objects ...
 //         server.tick_flush(now);       // compare once, send to everyone
 //
@@ -19,7 +19,7 @@
 //
 // One tick, as the calls go (docs/architecture.md tells the story):
 //
-//     tick_dispatch   NetConnection::receive -> PacketNotify -> records, bunches, blocks
+//     tick_dispatch   NetConnection::receive -> PacketNotify -> records, bunches, blocks, calls
 //     tick_flush      server_replicate_actors
 //                       phase A, object by object         ChangelistState::update
 //                       phase B, connection by connection process_prioritized_actors
@@ -182,18 +182,20 @@ class NetDriver {
 
     /// Awake at first. An object becomes dormant for a client once that has all of it, and for
     /// the server, which then neither looks at it nor compares it, once it is so for all who have
-    /// joined. Its memory is not asked for meanwhile, and marks wait. Another state wakes it for
-    /// those for whom it is not dormant by that; so does Awake for all.
+    /// joined. Its memory is not asked for meanwhile, and marks wait. A state by which it is not
+    /// dormant for a connection wakes it there; Awake and Never wake it everywhere.
     void set_dormancy(NetObjectId id, NetDormancy dormancy);
     [[nodiscard]] NetDormancy dormancy_of(NetObjectId id) const;
     /// Whether a DormantPartial object is dormant for that connection; not at first. May be said
-    /// before. Ends with either. Nothing when there is no such connection. O(1).
+    /// before the object is DormantPartial, and holds until the connection or the object ends.
+    /// Nothing when there is no such connection. O(1).
     void set_dormant_for(PeerId peer, NetObjectId id, bool is_dormant);
     /// A dormant object is sent once more: what changed since it became dormant, up to the next
     /// tick_flush(), and what is sent only at first. Then it goes dormant again. So call this with
     /// each change of such an object, before or behind it. What is awake stays so.
     void flush_dormancy(NetObjectId id);
-    /// The object is dormant for that client, or kept from it (NetDormancy::Initial). O(1).
+    /// The object is dormant for that client. True also while it is kept from a client that never
+    /// had it (NetDormancy::Initial). O(1).
     [[nodiscard]] bool is_dormant_for(PeerId peer, NetObjectId id) const;
 
     // Remote functions, those of the object's class (TypeBuilder::function). `params` is of the
@@ -202,15 +204,17 @@ class NetDriver {
     // name, were when it was made: it never runs before. Not from within a net_serialize. A
     // function that a call runs may do anything but destroy the driver or begin a tick of it.
 
+    /// `function` is the name of one of the class's functions, or asserted.
     /// One of the clients runs on the owner's, a multicast on all and here, one of the server here
     /// alone. A multicast is sent to all who have joined, or refused; an unreliable one passes over
     /// who has too many calls waiting.
-    CallResult call_function(NetObjectId id, std::string_view function,
-                             const void* params = nullptr,
-                             RemoteFunctionSendPolicy policy = RemoteFunctionSendPolicy::Default);
+    [[nodiscard]] CallResult call_function(
+        NetObjectId id, std::string_view function, const void* params = nullptr,
+        RemoteFunctionSendPolicy policy = RemoteFunctionSendPolicy::Default);
     /// The same without looking for the name (RepLayout::find_function).
-    CallResult call_function(NetObjectId id, FunctionIndex function, const void* params = nullptr,
-                             RemoteFunctionSendPolicy policy = RemoteFunctionSendPolicy::Default);
+    [[nodiscard]] CallResult call_function(
+        NetObjectId id, FunctionIndex function, const void* params = nullptr,
+        RemoteFunctionSendPolicy policy = RemoteFunctionSendPolicy::Default);
 
     [[nodiscard]] NetGUID guid_of(NetObjectId id) const;
     [[nodiscard]] std::uint32_t object_count() const noexcept;
@@ -241,9 +245,10 @@ class NetDriver {
     [[nodiscard]] NetGUID find_reference(ObjectHandle object, const RepPath& path) const noexcept;
 
     /// One of the server runs there, if this client owns the object: the server drops it otherwise.
-    /// Any other runs here alone.
-    CallResult call_function(ObjectHandle object, std::string_view function,
-                             const void* params = nullptr);
+    /// Any other runs here alone, if the server shows the object. `function` is the name of one of
+    /// the class's functions, or asserted.
+    [[nodiscard]] CallResult call_function(ObjectHandle object, std::string_view function,
+                                           const void* params = nullptr);
 
     // Both.
 

@@ -17,8 +17,9 @@ struct SpawnInfo {
     const RepLayout& layout;  ///< ours, also where the server's is another
 };
 
-/// All calls come from inside tick_dispatch and disconnect (client) or tick_flush (both), on the
-/// driver's thread. They must not call the driver back, except for its const functions.
+/// Calls come from inside tick_dispatch (client; on a server object_memory() for a remote call that
+/// arrived), tick_flush (both), call_function (object_memory(), both) and disconnect (client), on
+/// the driver's thread. They must not call the driver back, except for its const functions.
 class NetWorld {
   public:
     virtual ~NetWorld() = default;

@@ -10,16 +10,18 @@ namespace replayout {
 /// What NetDriver::call_function() answers. All but the first three are refusals: nothing ran, and
 /// nothing is sent to anybody.
 enum class CallResult : std::uint8_t {
-    Ran,        ///< here, and nobody else is meant, or is there
+    Ran,        ///< here, if it has something to run; nobody else is meant, or is there
     Sent,       ///< goes out with the next tick_flush(), or as soon after it as it may
     Queued,     ///< an unreliable multicast: goes with each receiver's next update of the object
     NotOwned,   ///< a function of the owner's client, and no client that is here owns it
-    NoChannel,  ///< of a client: the server does not show it this object
+    NoChannel,  ///< of a client: it is not joined, or was not shown the object, or that is dormant
     UnknownFunction,  ///< of a client: the server has another version of this class
     ValueOverLimit,   ///< a text, array, map or set beyond its limit, or text that is not UTF-8
     SerializeFailed,  ///< a net_serialize said that it failed
     TooLarge,         ///< the parameters exceed a packet
-    Full,             ///< too many calls wait already (NetConfig::calls_waiting_max); try later
+    /// Too many wait: NetConfig::calls_waiting_max, or for one that is queued
+    /// queued_calls_per_function_max at every receiver. Try later.
+    Full,
 };
 
 /// Of an unreliable multicast; every other call is sent as by ForceSend. A queued one stands behind

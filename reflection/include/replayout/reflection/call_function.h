@@ -56,12 +56,17 @@ decltype(auto) invoke_remote(void* object, const void* params) {
 /// FunctionThunk::call.
 template <typename T, auto Function, typename Parameters>
 void call_remote(void* object, const void* params, void* /*context*/) {
+    static_assert(std::is_void_v<decltype(invoke_remote<T, Function, Parameters>(object, params))>,
+                  "a remote function returns nothing");
     invoke_remote<T, Function, Parameters>(object, params);
 }
 
 /// FunctionThunk::validate.
 template <typename T, auto Function, typename Parameters>
 bool validate_remote(void* object, const void* params, void* /*context*/) {
+    static_assert(
+        std::is_same_v<decltype(invoke_remote<T, Function, Parameters>(object, params)), bool>,
+        "a validation answers with a bool");
     return invoke_remote<T, Function, Parameters>(object, params);
 }
 

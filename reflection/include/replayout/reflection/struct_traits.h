@@ -57,8 +57,9 @@ struct StructTraits {
     NetDeltaSerializeFunction net_delta_serialize = nullptr;
     IdenticalFunction identical = nullptr;
     CopyFunction copy = nullptr;
-    /// Of a struct with a NetSerializer or NetDeltaSerializer. Null: every value can be sent. One that cannot is counted
-    /// (ReplicationCounters::values_over_limit), and the value before stays in force.
+    /// Of a struct with a NetSerializer or NetDeltaSerializer. Null: every value can be sent. One
+    /// that cannot is counted (ReplicationCounters::values_over_limit), and the value before stays
+    /// in force.
     CanBeSentFunction can_be_sent = nullptr;
 };
 

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/keyed_array.h>
+#include <replayout/shadow_state.h>
+
+#include "keyed_array_reader.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace replayout {
+
+std::int64_t archetype_rank(const RepLayout& layout, const RepLayoutCmd& cmd, std::uint64_t key,
+                            std::int64_t otherwise) noexcept {
+    const auto& array = shadow_value<ShadowKeyedArray>(std::as_const(layout.archetype()).buffer() +
+                                                       cmd.shadow_offset);
+    const std::uint32_t found = array.find(key);
+    return found < array.count() ? array.items[found].rank : otherwise;
+}
+
+void forget_keyed_element(const RepLayout& layout, CmdIndex index, std::uint64_t key,
+                          ReceivingRepState& state, Vector<NetGUID>* dropped) {
+    const RepHandle array{layout.cmd(index).relative_handle};
+    const std::uint32_t handle_count = layout.element_scope(index).handle_count;
+    KeyedElements& known = state.keyed_elements(array);
+    if (const KeyedElements::Element* element = known.find(key)) {
+        const std::uint32_t first = element->slot * handle_count + 1;
+        state.forget_element(array, first, first + handle_count, dropped);
+        known.erase(key);
+    }
+}
+
+/// One keyed array, whose values are written.
+class KeyedArrayFinisher {
+  public:
+    KeyedArrayFinisher(const RepLayout& layout, CmdIndex index, std::byte* object,
+                       ReceivingRepState& state, ReceiveContext& context)
+        : layout_(layout),
+          index_(index),
+          cmd_(layout.cmd(index)),
+          array_(object + cmd_.object_offset.value),
+          state_(state),
+          context_(context),
+          scratch_(context.scratch) {}
+
+    enum class Which : std::uint8_t { All, InGroups };
+
+    static void finish_arrays(const RepLayout& layout, std::byte* object, ReceivingRepState& state,
+                              ReceiveContext& context, Which which) {
+        auto& changes = context.scratch.keyed_changes_;
+        context.scratch.sort_keyed_changes();
+        std::size_t begin = 0;
+        std::size_t kept = 0;
+        while (begin < changes.size()) {
+            std::size_t end = begin;
+            while (end < changes.size() && changes[end].array == changes[begin].array) {
+                ++end;
+            }
+            KeyedArrayFinisher array(layout, changes[begin].array, object, state, context);
+            if (which == Which::All || array.is_in_group()) {
+                array.finish(begin, end);
+            } else {
+                std::copy(changes.begin() + static_cast<std::ptrdiff_t>(begin),
+                          changes.begin() + static_cast<std::ptrdiff_t>(end),
+                          changes.begin() + static_cast<std::ptrdiff_t>(kept));
+                kept += end - begin;
+            }
+            begin = end;
+        }
+        changes.resize(kept);
+        context.scratch.earlier_change_count_ = kept;
+    }
+
+  private:
+    using ElementChange = ReceiveScratch::ElementChange;
+
+    [[nodiscard]] bool is_in_group() const noexcept {
+        return layout_.find_group(layout_.root(), RepHandle{cmd_.relative_handle}) != nullptr;
+    }
+
+    /// `begin` to `end` are its changes, of which there is at least one.
+    void finish(std::size_t begin, std::size_t end) {
+        begin_ = begin;
+        end_ = end;
+        const FastArrayOps& fast = cmd_.property->array_key.fast;
+        tell(ElementChange::Removed, fast.pre_replicated_remove);
+        tell(ElementChange::Added, fast.post_replicated_add);
+        tell(ElementChange::Changed, fast.post_replicated_change);
+        if (has(ElementChange::Removed)) {
+            remove();
+        }
+        const bool is_rearranged =
+            has(ElementChange::Removed) || has(ElementChange::Added) || has(ElementChange::Moved);
+        if (is_rearranged && cmd_.property->array_key.order == ArrayOrder::Kept) {
+            sort();
+        }
+        if (fast.post_replicated_receive != nullptr) {
+            fast.post_replicated_receive(array_);
+        }
+    }
+
+    [[nodiscard]] const ArrayOps& ops() const noexcept { return cmd_.property->array; }
+    [[nodiscard]] std::uint64_t key_at(std::size_t index) const noexcept {
+        const auto* elements = static_cast<const std::byte*>(ops().data(array_));
+        return key_of_element(cmd_.property->array_key, elements + index * cmd_.element_size);
+    }
+
+    [[nodiscard]] bool has(ElementChange change) const noexcept {
+        const auto begin = scratch_.keyed_changes_.begin();
+        return std::any_of(begin + static_cast<std::ptrdiff_t>(begin_),
+                           begin + static_cast<std::ptrdiff_t>(end_),
+                           [change](const auto& entry) { return entry.change == change; });
+    }
+
+    /// Fills element_indices_ with where the elements are that the change happened to.
+    void collect(ElementChange change) {
+        scratch_.element_indices_.clear();
+        const std::size_t count = ops().count(array_);
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::uint64_t key = key_at(i);
+            const auto begin = scratch_.keyed_changes_.begin();
+            const auto found = std::lower_bound(
+                begin + static_cast<std::ptrdiff_t>(begin_),
+                begin + static_cast<std::ptrdiff_t>(end_), key,
+                [](const auto& entry, std::uint64_t wanted) { return entry.key < wanted; });
+            if (found != begin + static_cast<std::ptrdiff_t>(end_) && found->key == key &&
+                is_told_as(found->change, change)) {
+                scratch_.element_indices_.push_back(static_cast<std::uint32_t>(i));
+            }
+        }
+    }
+
+    /// A move is a change, too.
+    [[nodiscard]] static bool is_told_as(ElementChange change, ElementChange told) noexcept {
+        return change == told || (change == ElementChange::Moved && told == ElementChange::Changed);
+    }
+
+    void tell(ElementChange change, void (*call)(void*, std::span<const std::uint32_t>)) {
+        if (call == nullptr) {
+            return;
+        }
+        collect(change);
+        const auto& indices = scratch_.element_indices_;
+        if (!indices.empty()) {
+            call(array_, {indices.data(), indices.size()});
+        }
+    }
+
+    /// The last element takes the place of one that goes, as in Unreal.
+    void remove() {
+        collect(ElementChange::Removed);
+        for (std::size_t i = begin_; i < end_; ++i) {
+            // Whether it is still there or not: a callback may have taken it away.
+            if (scratch_.keyed_changes_[i].change == ElementChange::Removed) {
+                forget_keyed_element(layout_, index_, scratch_.keyed_changes_[i].key, state_,
+                                     context_.dropped);
+            }
+        }
+        std::size_t count = ops().count(array_);
+        auto& indices = scratch_.element_indices_;
+        for (auto index = indices.rbegin(); index != indices.rend(); ++index) {
+            --count;
+            if (*index != count) {
+                ops().swap_elements(array_, *index, count);
+            }
+        }
+        if (!indices.empty()) {
+            ops().resize(array_, count);
+        }
+    }
+
+    /// By rank; elements that the sender never named stay behind, in the order they have.
+    void sort() {
+        const KeyedElements& known = state_.keyed_elements(RepHandle{cmd_.relative_handle});
+        auto& ranks = scratch_.ranks_;
+        ranks.clear();
+        const std::size_t count = ops().count(array_);
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::uint64_t key = key_at(i);
+            const KeyedElements::Element* element = known.find(key);
+            const std::int64_t rank =
+                element != nullptr
+                    ? element->rank
+                    : archetype_rank(layout_, cmd_, key, std::numeric_limits<std::int64_t>::max());
+            ranks.emplace_back(rank, static_cast<std::uint32_t>(i));
+        }
+        std::sort(ranks.begin(), ranks.end());
+        // ranks[i].second is where the element of place i lies; each swap brings one to its place.
+        for (std::uint32_t i = 0; i < count; ++i) {
+            std::uint32_t from = ranks[i].second;
+            while (from < i) {
+                from = ranks[from].second;  // it was moved there meanwhile
+            }
+            if (from != i) {
+                ops().swap_elements(array_, i, from);
+                ranks[i].second = from;
+            }
+        }
+    }
+
+    const RepLayout& layout_;
+    CmdIndex index_;
+    const RepLayoutCmd& cmd_;
+    std::byte* array_;
+    ReceivingRepState& state_;
+    ReceiveContext& context_;
+    ReceiveScratch& scratch_;
+    std::size_t begin_ = 0;
+    std::size_t end_ = 0;
+};
+
+void finish_keyed_arrays(const RepLayout& layout, std::byte* object, ReceivingRepState& state,
+                         ReceiveContext& context) {
+    KeyedArrayFinisher::finish_arrays(layout, object, state, context,
+                                      KeyedArrayFinisher::Which::All);
+}
+
+void finish_grouped_arrays(const RepLayout& layout, std::byte* object, ReceivingRepState& state,
+                           ReceiveContext& context) {
+    KeyedArrayFinisher::finish_arrays(layout, object, state, context,
+                                      KeyedArrayFinisher::Which::InGroups);
+}
+
+}  // namespace replayout
