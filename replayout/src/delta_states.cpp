@@ -110,4 +110,11 @@ void DeltaStates::restart() noexcept {
     }
 }
 
+void DeltaStates::forget() noexcept {
+    for (auto& [handle, entry] : entries_) {
+        entry = Entry();
+    }
+    restart();
+}
+
 }  // namespace replayout

@@ -91,8 +91,8 @@ class KeyedArrayFinisher {
         }
         const bool is_rearranged =
             has(ElementChange::Removed) || has(ElementChange::Added) || has(ElementChange::Moved);
-        if (is_rearranged && cmd_.property->array_key.order == ArrayOrder::Kept) {
-            sort();
+        if (is_rearranged && cmd_.property->array_key.order == ArrayOrder::Kept && sort()) {
+            scratch_.mark_changed(cmd_.parent_index);
         }
         if (fast.post_replicated_receive != nullptr) {
             fast.post_replicated_receive(array_);
@@ -169,8 +169,9 @@ class KeyedArrayFinisher {
         }
     }
 
-    /// By rank; elements that the sender never named stay behind, in the order they have.
-    void sort() {
+    /// By rank; elements that the sender never named stay behind, in the order they have. Returns
+    /// whether any had to move.
+    [[nodiscard]] bool sort() {
         const KeyedElements& known = state_.keyed_elements(RepHandle{cmd_.relative_handle});
         auto& ranks = scratch_.ranks_;
         ranks.clear();
@@ -185,6 +186,7 @@ class KeyedArrayFinisher {
             ranks.emplace_back(rank, static_cast<std::uint32_t>(i));
         }
         std::sort(ranks.begin(), ranks.end());
+        bool is_moved = false;
         // ranks[i].second is where the element of place i lies; each swap brings one to its place.
         for (std::uint32_t i = 0; i < count; ++i) {
             std::uint32_t from = ranks[i].second;
@@ -194,8 +196,10 @@ class KeyedArrayFinisher {
             if (from != i) {
                 ops().swap_elements(array_, i, from);
                 ranks[i].second = from;
+                is_moved = true;
             }
         }
+        return is_moved;
     }
 
     const RepLayout& layout_;

@@ -393,6 +393,7 @@ class KeyedArrayReader {
             const CmdIndex leaf = properties_.layout_.cmd_of(element_, RepHandle{bit + 1});
             is_changed = properties_.read_value(leaf, inner) || is_changed;
         }
+        is_changed_ = is_changed_ || is_changed;
         if (!is_present) {
             note(ElementChange::Added, element_key);
         } else if (is_moved) {
@@ -441,7 +442,8 @@ class KeyedArrayReader {
     }
 
     void note(ElementChange change, std::uint64_t element_key) {
-        is_changed_ = true;
+        // Another rank need not be another place: whether anything moved, the end tells.
+        is_changed_ = is_changed_ || change != ElementChange::Moved;
         if (array_ != nullptr) {
             scratch_.keyed_changes_.push_back({index_, change, element_key});
         }

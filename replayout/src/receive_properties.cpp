@@ -123,6 +123,12 @@ void ReceiveScratch::end_part() {
     earlier_change_count_ = keyed_changes_.size();
 }
 
+void ReceiveScratch::mark_changed(ParentIndex parent) noexcept {
+    for (PreviousValue& entry : previous_values_) {
+        entry.is_changed = entry.is_changed || entry.parent_index == parent.value;
+    }
+}
+
 NotifyQueue::NotifyQueue(const RepLayout& layout, std::byte* object, ReceiveScratch& scratch)
     : layout_(layout), object_(object), scratch_(scratch) {
     REPLAYOUT_ASSERT(!scratch.is_update_under_way() || scratch.updated_layout_ == &layout);

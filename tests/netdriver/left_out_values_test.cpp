@@ -160,7 +160,7 @@ void mend(std::vector<Letter>& letters) {
             edit(desk.drawer, random, last_id);
         }
         if (random.percent(40)) {
-            const auto year = static_cast<std::int32_t>(random.below(1'000));
+            const auto year = static_cast<std::int32_t>(2 + random.below(1'000));
             const std::uint8_t kind = random.percent(40) ? 13 : static_cast<std::uint8_t>(year % 7);
             desk.almanac = {year, std::to_string(year), {kind}};
         }

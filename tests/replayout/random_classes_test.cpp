@@ -357,7 +357,7 @@ class Game {
         receiver.pair.lose_everything();
         receiver.is_initial = true;
         for (DeltaStates& deltas : receiver.deltas) {
-            deltas.restart();
+            deltas.forget();
         }
         oracle_.remove_client(receiver.client_id);
         receiver.client_id = ClientId{++last_client_id_};

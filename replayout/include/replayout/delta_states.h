@@ -79,6 +79,9 @@ class DeltaStates {
     /// what it held then: the archetype's values, if it did not keep the object from before. What
     /// is in flight will not be taken.
     void restart() noexcept;
+    /// The receiver made the object anew: it holds the archetype's values, whatever it held before.
+    /// What is in flight will not be taken.
+    void forget() noexcept;
 
   private:
     struct Entry {

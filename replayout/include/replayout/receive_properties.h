@@ -93,6 +93,8 @@ class ReceiveScratch {
     };
 
     [[nodiscard]] PreviousValue* find_previous_value(std::uint32_t parent_index) noexcept;
+    /// The notify of that property runs, if it has one.
+    void mark_changed(ParentIndex parent) noexcept;
     /// What earlier parts of the update did to an element of a keyed array; null: nothing.
     [[nodiscard]] const KeyedChange* find_earlier_change(CmdIndex array,
                                                          std::uint64_t key) const noexcept;
