@@ -36,8 +36,8 @@ enum class FunctionFlags : std::uint8_t {
 /// object, also remove it.
 struct FunctionThunk {
     void (*call)(void* object, const void* params, void* context) = nullptr;
-    /// Asked for calls of clients only, where the function says WithValidation. False: the call does
-    /// not run, and the connection that it came on is closed.
+    /// Asked for calls of clients only, where the function says WithValidation. False: the call
+    /// does not run, and the connection that it came on is closed.
     bool (*validate)(void* object, const void* params, void* context) = nullptr;
     void* context = nullptr;
 
