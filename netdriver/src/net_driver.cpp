@@ -233,8 +233,8 @@ CallResult NetDriver::call_function(NetObjectId id, std::string_view function, c
     REPLAYOUT_ASSERT(server_ != nullptr && server_->objects().contains(id));
     const std::optional<FunctionIndex> found =
         server_->objects().at(id.index)->changelist_state().layout().find_function(function);
-    REPLAYOUT_ASSERT(found.has_value());
-    return server_->call_function(id, *found, params, policy);
+    return found.has_value() ? server_->call_function(id, *found, params, policy)
+                             : CallResult::UnknownFunction;
 }
 
 CallResult NetDriver::call_function(NetObjectId id, FunctionIndex function, const void* params,

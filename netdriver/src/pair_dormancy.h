@@ -9,9 +9,17 @@
 //     kept                                   x               x                x                 x
 #pragma once
 
+#include <replayout/net_guid.h>
+
 #include "bit_row.h"
 
 namespace replayout {
+
+/// One that was removed while the close for its dormancy was under way.
+struct RemovedObject {
+    NetGUID guid;
+    std::uint32_t layout_number = 0;
+};
 
 struct PairDormancy {
     explicit PairDormancy(MemoryResource* resource)

@@ -30,6 +30,14 @@ struct CallOrder {
     friend constexpr auto operator<=>(CallOrder, CallOrder) noexcept = default;
 };
 
+/// A call that is to be made of a server's object.
+struct NewCall {
+    std::uint32_t index = 0;  ///< of the object
+    FunctionIndex function;
+    bool is_reliable = false;
+    bool is_queued = false;
+};
+
 /// An object that a call means: its target, or one that its parameters name.
 struct NamedObject {
     std::uint32_t index = 0;

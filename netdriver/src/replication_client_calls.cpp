@@ -13,7 +13,9 @@ CallResult ReplicationClient::call_function(ObjectHandle object, std::string_vie
     }
     const RepLayout& layout = *channel->local;
     const std::optional<FunctionIndex> found = layout.find_function(function);
-    REPLAYOUT_ASSERT(found.has_value());
+    if (!found.has_value()) {
+        return CallResult::UnknownFunction;
+    }
     const RepFunction& called = layout.functions()[found->value];
     if (!called.runs_on_server()) {
         run_here(called, world_.object_memory(object), params);

@@ -164,7 +164,7 @@ std::optional<ConnectionShadow> ReplicationSender::connection_shadow(std::uint32
     return ConnectionShadow(objects_.at(index)->changelist_state(), position, receiver_of(index));
 }
 
-ReplicationSender::PairExtra& ReplicationSender::extra_of(std::uint32_t index) {
+PairExtra& ReplicationSender::extra_of(std::uint32_t index) {
     const auto found = extras_.find(index);
     return found != extras_.end() ? found->second
                                   : extras_.emplace(index, PairExtra(resource_)).first->second;

@@ -4,8 +4,7 @@
 // all objects.
 //
 // A pair is twelve bytes in a row by object index (SendingRepState); what is rare lies beside it:
-// the part of a large object that was lost, and values that travel reliably because no packet holds
-// them.
+// PairExtra.
 //
 //     Closed --open goes out--> OpenSent --open delivered--> Open
 //       ^                          |                           |
@@ -20,16 +19,14 @@
 #pragma once
 
 #include <replayout/connection_shadow.h>
-#include <replayout/in_flight_versions.h>
-#include <replayout/left_out_values.h>
 #include <replayout/netdriver/net_world.h>
 #include <replayout/send_properties.h>
 
 #include "bit_row.h"
-#include "complete_versions.h"
 #include "object_store.h"
 #include "packet_sender.h"
 #include "pair_dormancy.h"
+#include "pair_extra.h"
 #include "pair_validator.h"
 #include "remote_function_encoder.h"
 #include "remote_function_receiver.h"
@@ -87,12 +84,6 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// Sends calls, and what is pending, as far as the window goes; then closes what goes dormant.
     void process_prioritized_actors();
 
-    struct NewCall {
-        std::uint32_t index = 0;  ///< of the object
-        FunctionIndex function;
-        bool is_reliable = false;
-        bool is_queued = false;
-    };
     /// A call of what `encoder` was set to. Sent, or a refusal.
     [[nodiscard]] CallResult add_call(const NewCall& call, RemoteFunctionEncoder& encoder,
                                       SendContext& context);
@@ -124,48 +115,12 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     [[nodiscard]] bool is_settled() const noexcept;
 
   private:
-    enum class ChannelState : std::uint8_t { Closed, OpenSent, Open, Closing };
-    // SendingRepState::holder_bits: the low two bits are the channel's state, the third says that
-    // the object is new to the connection, the others count the channel's bunches that are not
-    // delivered. That is 13 bits, so 8,191 of them (bunch_count_max); a value of the largest size
-    // takes 58.
-    static constexpr std::uint16_t channel_state_mask = 3;
-    static constexpr std::uint16_t initial_bit = 4;
-    static constexpr std::uint16_t one_bunch = 8;
-    static constexpr std::uint32_t bunch_count_max = 0xFFFFu >> 3;  // of one pair, see holder_bits
-
     enum class Outcome : std::uint8_t {
         Done,
         WindowFull,  ///< of packets: nothing more can be sent
         HeldBack,    ///< by the window of bunches: this object must wait
     };
 
-    struct PausedValue {
-        RepRange handles;                ///< one, or those of an atomic group
-        Version version = 0;             ///< of the object when it was sent
-        std::uint32_t bunches_left = 0;  ///< fragments not yet delivered
-        /// An array is sent as far as it is owed, so what was lost of what went before is owed
-        /// besides. The pair forgets it with the next send, which leaves out what is paused.
-        VersionInterval lost;
-    };
-    /// Beside a pair, where needed.
-    struct PairExtra {
-        explicit PairExtra(MemoryResource* resource)
-            : paused(Allocator<PausedValue>(resource)),
-              left_out(resource),
-              in_flight(resource),
-              complete(resource) {}
-
-        RepRange lost_range;
-        /// Conditions that the connection began to meet since it was sent the object last.
-        LifetimeConditionSet turned_on;
-        std::uint16_t next_sequence = 2;  ///< of the channel's bunches; 1 was the open
-        Vector<PausedValue> paused;
-        LeftOutValues left_out;
-        InFlightVersions in_flight;  ///< of layouts that need to know
-        CompleteVersions complete;   ///< where a call meant the object
-        Version joined_version = 0;  ///< likewise: the object's when its channel was opened
-    };
     /// A block that is to go with a call, in `body_`.
     struct CallBlock {
         std::uint32_t index = 0;
@@ -173,11 +128,6 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
         std::size_t size = 0;
     };
 
-    /// One that was removed while the close for its dormancy was under way.
-    struct RemovedObject {
-        NetGUID guid;
-        std::uint32_t layout_number = 0;
-    };
     static constexpr std::size_t close_payload_bytes = 1;
 
     /// A block between its header and its end.
@@ -295,15 +245,6 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// Of a pair of which account is kept; null of any other.
     [[nodiscard]] CompleteVersions* tracked(std::uint32_t index);
 
-    [[nodiscard]] static ChannelState channel_state(const SendingRepState& pair) noexcept;
-    static void set_channel_state(SendingRepState& pair, ChannelState state) noexcept;
-    /// What is sent only at first has not been sent, or was lost.
-    [[nodiscard]] static bool is_initial(const SendingRepState& pair) noexcept;
-    static void set_initial(SendingRepState& pair, bool is_initial) noexcept;
-    /// Until its open is acknowledged, a client may have to skip a block of the channel.
-    [[nodiscard]] static bool block_has_length(const SendingRepState& pair) noexcept;
-    /// Bunches of the channel that are queued or under way.
-    [[nodiscard]] static std::uint32_t bunch_count(const SendingRepState& pair) noexcept;
     void queue_bunch(const BunchHeader& header, std::uint16_t sequence,
                      std::span<const std::byte> payload, const BunchTag& tag);
     void queue_open(std::uint32_t index, NetGUID guid, std::uint32_t layout_number);
@@ -355,33 +296,5 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     Vector<std::uint32_t> carried_;
     std::uint64_t carried_packet_ = 0;
 };
-
-inline ReplicationSender::ChannelState ReplicationSender::channel_state(
-    const SendingRepState& pair) noexcept {
-    return static_cast<ChannelState>(pair.holder_bits & channel_state_mask);
-}
-
-inline void ReplicationSender::set_channel_state(SendingRepState& pair,
-                                                 ChannelState state) noexcept {
-    pair.holder_bits = static_cast<std::uint16_t>((pair.holder_bits & ~channel_state_mask) |
-                                                  static_cast<std::uint16_t>(state));
-}
-
-inline bool ReplicationSender::is_initial(const SendingRepState& pair) noexcept {
-    return (pair.holder_bits & initial_bit) != 0;
-}
-
-inline void ReplicationSender::set_initial(SendingRepState& pair, bool is_initial) noexcept {
-    pair.holder_bits = static_cast<std::uint16_t>((pair.holder_bits & ~initial_bit) |
-                                                  (is_initial ? initial_bit : 0));
-}
-
-inline std::uint32_t ReplicationSender::bunch_count(const SendingRepState& pair) noexcept {
-    return pair.holder_bits / one_bunch;
-}
-
-inline bool ReplicationSender::block_has_length(const SendingRepState& pair) noexcept {
-    return channel_state(pair) == ChannelState::OpenSent;
-}
 
 }  // namespace replayout

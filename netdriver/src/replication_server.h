@@ -122,8 +122,8 @@ class ReplicationServer {
                                         const ObjectFacts& facts) noexcept;
     [[nodiscard]] CallResult send_to_clients(NetObjectId id, FunctionIndex function,
                                              const void* params, bool is_queued);
-    [[nodiscard]] CallResult add_calls(const ReplicationSender::NewCall& call,
-                                       const RepFunction& function, const ObjectFacts& facts);
+    [[nodiscard]] CallResult add_calls(const NewCall& call, const RepFunction& function,
+                                       const ObjectFacts& facts);
     /// Runs what a client's packet brought. Anything but None ends the connection.
     [[nodiscard]] CloseReason run_calls(Client& client);
     [[nodiscard]] CloseReason run_call(Client& client, const DueCall& call);

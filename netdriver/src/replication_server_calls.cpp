@@ -77,8 +77,8 @@ CallResult ReplicationServer::send_to_clients(NetObjectId id, FunctionIndex func
     return add_calls({id.index, function, is_reliable, is_queued}, called, facts);
 }
 
-CallResult ReplicationServer::add_calls(const ReplicationSender::NewCall& call,
-                                        const RepFunction& function, const ObjectFacts& facts) {
+CallResult ReplicationServer::add_calls(const NewCall& call, const RepFunction& function,
+                                        const ObjectFacts& facts) {
     for (Client* client : clients_) {
         client->is_call_added = false;
     }

@@ -426,6 +426,8 @@ TEST_CASE("Remote functions: what cannot be sent is refused, and runs nowhere",
     CHECK(net.call(turret, "client_tell", {1, {}, std::string(1'024, 'x')}) == CallResult::Sent);
     CHECK(net.client(0).driver.call_function(ObjectHandle{5}, "server_reset") ==
           CallResult::NoChannel);
+    CHECK(net.call(turret, "no_such", {1, {}, ""}) == CallResult::UnknownFunction);
+    CHECK(net.call_from(0, turret, "no_such", {1, {}, ""}) == CallResult::UnknownFunction);
     REQUIRE(net.settle());
     CHECK(heard(net.client(0), "tell") == Numbers{1});
     CHECK(net.server().world.heard.empty());

@@ -79,8 +79,10 @@ class ChangelistState {
 
     /// Makes `owed` the set of handles (bit i: handle i + 1) that a receiver at this position must
     /// be sent. Exact: a handle is in it when its last change, or that of an element leaf, is owed.
+    /// Nobody asks for conditions here: a layout that has any (RepLayout::conditions) needs the
+    /// overload below, or what is its owner's goes to all.
     void collect_owed(const OwedVersions& position, ChangeMask& owed) const;
-    /// The same for a receiver that does not meet every condition.
+    /// The same for a receiver that meets the conditions that it meets, and no others.
     void collect_owed(const OwedVersions& position, const ObjectConditions::Receiver& receiver,
                       ChangeMask& owed) const;
 

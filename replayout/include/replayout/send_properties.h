@@ -80,6 +80,7 @@ struct SendContext {
     /// Of the type of what is sent; null: nobody counts.
     TypeCounters* type_counters = nullptr;
     /// What the receiver holds of structs with a NetDeltaSerializer; null: the archetype's values.
+    /// So it must be there for each receiver that was sent one before, or deltas do not fit.
     const DeltaStates* delta_states = nullptr;
 };
 

@@ -96,7 +96,8 @@ class BasicSendingRepState {
         return last_changed > sent_version || lost().contains(last_changed);
     }
 
-    /// Whether anything can be owed of an object at `version`.
+    /// Whether anything can be owed of an object at `version`; but for conditions that the receiver
+    /// begins to meet, of which the pair knows nothing.
     [[nodiscard]] constexpr bool owes_any(Version version) const noexcept {
         return version > sent_version || lost_after_ != 0;
     }

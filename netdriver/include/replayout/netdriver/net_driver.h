@@ -204,7 +204,6 @@ class NetDriver {
     // name, were when it was made: it never runs before. Not from within a net_serialize. A
     // function that a call runs may do anything but destroy the driver or begin a tick of it.
 
-    /// `function` is the name of one of the class's functions, or asserted.
     /// One of the clients runs on the owner's, a multicast on all and here, one of the server here
     /// alone. A multicast is sent to all who have joined, or refused; an unreliable one passes over
     /// who has too many calls waiting.
@@ -245,8 +244,7 @@ class NetDriver {
     [[nodiscard]] NetGUID find_reference(ObjectHandle object, const RepPath& path) const noexcept;
 
     /// One of the server runs there, if this client owns the object: the server drops it otherwise.
-    /// Any other runs here alone, if the server shows the object. `function` is the name of one of
-    /// the class's functions, or asserted.
+    /// Any other runs here alone, if the server shows the object.
     [[nodiscard]] CallResult call_function(ObjectHandle object, std::string_view function,
                                            const void* params = nullptr);
 

@@ -15,7 +15,7 @@ enum class CallResult : std::uint8_t {
     Queued,     ///< an unreliable multicast: goes with each receiver's next update of the object
     NotOwned,   ///< a function of the owner's client, and no client that is here owns it
     NoChannel,  ///< of a client: it is not joined, or was not shown the object, or that is dormant
-    UnknownFunction,  ///< of a client: the server has another version of this class
+    UnknownFunction,  ///< none of this name; or, of a client, the server has another version of it
     ValueOverLimit,   ///< a text, array, map or set beyond its limit, or text that is not UTF-8
     SerializeFailed,  ///< a net_serialize said that it failed
     TooLarge,         ///< the parameters exceed a packet

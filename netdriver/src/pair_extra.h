@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+//
+// What a connection's sender keeps of one object: what it puts into the holder bits of the pair,
+// and what lies beside a pair where it is needed.
+#pragma once
+
+#include <replayout/in_flight_versions.h>
+#include <replayout/left_out_values.h>
+#include <replayout/owed_versions.h>
+#include <replayout/reflection/lifetime_condition.h>
+#include <replayout/reflection/memory.h>
+#include <replayout/sending_rep_state.h>
+
+#include "complete_versions.h"
+
+#include <cstdint>
+
+namespace replayout {
+
+enum class ChannelState : std::uint8_t { Closed, OpenSent, Open, Closing };
+
+// SendingRepState::holder_bits: the low two bits are the channel's state, the third says that the
+// object is new to the connection, the others count the channel's bunches that are not delivered.
+// That is 13 bits, so 8,191 of them (bunch_count_max); a value of the largest size takes 58.
+inline constexpr std::uint16_t channel_state_mask = 3;
+inline constexpr std::uint16_t initial_bit = 4;
+inline constexpr std::uint16_t one_bunch = 8;
+inline constexpr std::uint32_t bunch_count_max = 0xFFFFu >> 3;  // of one pair
+
+[[nodiscard]] inline ChannelState channel_state(const SendingRepState& pair) noexcept {
+    return static_cast<ChannelState>(pair.holder_bits & channel_state_mask);
+}
+
+inline void set_channel_state(SendingRepState& pair, ChannelState state) noexcept {
+    pair.holder_bits = static_cast<std::uint16_t>((pair.holder_bits & ~channel_state_mask) |
+                                                  static_cast<std::uint16_t>(state));
+}
+
+/// What is sent only at first has not been sent, or was lost.
+[[nodiscard]] inline bool is_initial(const SendingRepState& pair) noexcept {
+    return (pair.holder_bits & initial_bit) != 0;
+}
+
+inline void set_initial(SendingRepState& pair, bool is_initial) noexcept {
+    pair.holder_bits = static_cast<std::uint16_t>((pair.holder_bits & ~initial_bit) |
+                                                  (is_initial ? initial_bit : 0));
+}
+
+/// Bunches of the channel that are queued or under way.
+[[nodiscard]] inline std::uint32_t bunch_count(const SendingRepState& pair) noexcept {
+    return pair.holder_bits / one_bunch;
+}
+
+/// Until its open is acknowledged, a client may have to skip a block of the channel.
+[[nodiscard]] inline bool block_has_length(const SendingRepState& pair) noexcept {
+    return channel_state(pair) == ChannelState::OpenSent;
+}
+
+/// A value too large for a packet, while it travels reliably.
+struct PausedValue {
+    RepRange handles;                ///< one, or those of an atomic group
+    Version version = 0;             ///< of the object when it was sent
+    std::uint32_t bunches_left = 0;  ///< fragments not yet delivered
+    /// An array is sent as far as it is owed, so what was lost of what went before is owed besides.
+    /// The pair forgets it with the next send, which leaves out what is paused.
+    VersionInterval lost;
+};
+
+/// Beside a pair, where needed.
+struct PairExtra {
+    explicit PairExtra(MemoryResource* resource)
+        : paused(Allocator<PausedValue>(resource)),
+          left_out(resource),
+          in_flight(resource),
+          complete(resource) {}
+
+    RepRange lost_range;
+    /// Conditions that the connection began to meet since it was sent the object last.
+    LifetimeConditionSet turned_on;
+    std::uint16_t next_sequence = 2;  ///< of the channel's bunches; 1 was the open
+    Vector<PausedValue> paused;
+    LeftOutValues left_out;
+    InFlightVersions in_flight;  ///< of layouts that need to know
+    CompleteVersions complete;   ///< where a call meant the object
+    Version joined_version = 0;  ///< of keyed arrays: the object's when its channel was opened
+};
+
+}  // namespace replayout
