@@ -3,7 +3,6 @@
 
 #include <replayout/quantise.h>
 #include <replayout/reflection/property.h>
-#include <replayout/utf8.h>
 
 #include "equal_bytes.h"
 #include "group_limits.h"
@@ -34,7 +33,7 @@ void before_change(const CompareContext& context, const RepLayoutCmd& cmd, Const
         return false;
     }
     // Checked here, once for all receivers, because each would refuse the whole block.
-    if (text.size() > context.layout.limits().string_bytes_max || !is_valid_utf8(text)) {
+    if (!text_can_be_sent(context.layout, text)) {
         ++context.over_limit_count;
         return false;
     }

@@ -5,7 +5,6 @@
 #include <replayout/quantise.h>
 #include <replayout/reflection/property.h>
 #include <replayout/shadow_state.h>
-#include <replayout/utf8.h>
 
 #include "group_limits.h"
 #include "struct_value.h"
@@ -24,8 +23,7 @@ namespace {
                                   ConstObjectBuffer object, ConstShadowBuffer shadow) {
     const StringOps& ops = cmd.property->string;
     const std::string_view text = ops.view(object.data(), ops.context);
-    return text != shadow_value<PmrString>(shadow) &&
-           text.size() <= layout.limits().string_bytes_max && is_valid_utf8(text);
+    return text != shadow_value<PmrString>(shadow) && text_can_be_sent(layout, text);
 }
 
 [[nodiscard]] bool bit_differs(const RepLayoutCmd& cmd, ConstObjectBuffer object,

@@ -24,7 +24,7 @@ namespace {
     if (shadow != nullptr && text == shadow_value<PmrString>(ConstShadowBuffer(shadow))) {
         return true;
     }
-    return text.size() <= layout.limits().string_bytes_max && is_valid_utf8(text);
+    return text_can_be_sent(layout, text);
 }
 
 [[nodiscard]] bool has_limits(const RepLayout& layout, const RepScope& scope) noexcept {
@@ -93,6 +93,10 @@ bool leaf_is_within_limits(const RepLayout& layout, CmdIndex index, ConstObjectB
 }
 
 }  // namespace
+
+bool text_can_be_sent(const RepLayout& layout, std::string_view text) noexcept {
+    return text.size() <= layout.limits().string_bytes_max && is_valid_utf8(text);
+}
 
 bool has_limit(const RepLayoutCmd& cmd) noexcept {
     switch (cmd.type) {

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// Whether the values of an atomic group can be sent (RepLimits). If one cannot, none of the group
-// is taken into the shadow: the others alone would be a state that the object never had.
+// Whether values can be sent (RepLimits): texts, and the values of atomic groups. If one of a group
+// cannot, none of the group is taken into the shadow: the others alone would be a state that the
+// object never had.
 #pragma once
 
 #include <replayout/rep_layout.h>
 
+#include <string_view>
+
 namespace replayout {
+
+/// Whether a receiver takes the text of a string: by its length, and as UTF-8.
+[[nodiscard]] bool text_can_be_sent(const RepLayout& layout, std::string_view text) noexcept;
 
 /// Not every value of such a leaf can be sent.
 [[nodiscard]] bool has_limit(const RepLayoutCmd& cmd) noexcept;
