@@ -15,6 +15,9 @@
 
 namespace replayout {
 
+/// Payload of a close: its reason.
+inline constexpr std::size_t close_payload_bytes = 1;
+
 /// One that was removed while the close for its dormancy was under way.
 struct RemovedObject {
     NetGUID guid;

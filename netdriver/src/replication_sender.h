@@ -128,8 +128,6 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
         std::size_t size = 0;
     };
 
-    static constexpr std::size_t close_payload_bytes = 1;
-
     /// A block between its header and its end.
     struct BlockFrame {
         ChannelIndex channel;
@@ -248,6 +246,8 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     void queue_bunch(const BunchHeader& header, std::uint16_t sequence,
                      std::span<const std::byte> payload, const BunchTag& tag);
     void queue_open(std::uint32_t index, NetGUID guid, std::uint32_t layout_number);
+    /// Of the channel's last bunch. What lies beside the pair is forgotten.
+    [[nodiscard]] std::uint16_t take_next_sequence(std::uint32_t index);
     /// The channel is closing.
     void queue_close(std::uint32_t index, std::uint16_t sequence, ChannelCloseReason reason);
     void finish_close(std::uint32_t index);

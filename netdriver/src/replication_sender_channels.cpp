@@ -44,6 +44,16 @@ void ReplicationSender::queue_open(std::uint32_t index, NetGUID guid, std::uint3
     ++stats_.channels_opened;
 }
 
+std::uint16_t ReplicationSender::take_next_sequence(std::uint32_t index) {
+    const auto extra = extras_.find(index);
+    if (extra == extras_.end()) {
+        return 2;  // behind the open
+    }
+    const std::uint16_t sequence = extra->second.next_sequence;
+    extras_.erase(extra);
+    return sequence;
+}
+
 void ReplicationSender::queue_close(std::uint32_t index, std::uint16_t sequence,
                                     ChannelCloseReason reason) {
     const std::array<std::byte, close_payload_bytes> payload = {static_cast<std::byte>(reason)};
@@ -77,14 +87,8 @@ void ReplicationSender::object_removed(std::uint32_t index) {
         return;  // never opened, or its predecessor in this slot is still closing
     }
     pending_.clear(index);
-    std::uint16_t sequence = 2;
-    const auto extra = extras_.find(index);
-    if (extra != extras_.end()) {
-        sequence = extra->second.next_sequence;
-        extras_.erase(extra);
-    }
     deltas_.erase(index);
-    queue_close(index, sequence, ChannelCloseReason::Destroyed);
+    queue_close(index, take_next_sequence(index), ChannelCloseReason::Destroyed);
     if (validator_) {
         validator_->channel_closed(index);
     }

@@ -59,12 +59,7 @@ void ReplicationSender::enter_dormancy() {
             !packets_.reliable().has_room_for(Share::Messages, close_payload_bytes)) {
             return;
         }
-        std::uint16_t sequence = 2;
-        if (const auto extra = extras_.find(index); extra != extras_.end()) {
-            sequence = extra->second.next_sequence;
-            extras_.erase(extra);
-        }
-        queue_close(index, sequence, ChannelCloseReason::Dormancy);
+        queue_close(index, take_next_sequence(index), ChannelCloseReason::Dormancy);
         (void)calls_.drop_channel(ObjectStore::channel_of(index));  // none wait: its sequences
         dormancy_.becoming.clear(index);
         dormancy_.dormant.insert(index);
