@@ -81,10 +81,10 @@ class TypeBuilder {
     template <typename Parameters>
     TypeBuilder& function(std::string_view name, FunctionFlags flags);
 
-    /// `Member` is what a remote call runs: void f() or void f(const Parameters&) of the object, or
-    /// a free function void f(T&) or void f(T&, const Parameters&); `Parameters` is a struct that
-    /// is registered already. `Validate`, a bool of the same form, is asked first when the call
-    /// comes from a client, and adds the flag WithValidation.
+    /// `Member` is what a remote call runs: void f() or void f(const Parameters&) of the object,
+    /// const or not, or a free function void f(T&) or void f(T&, const Parameters&); `Parameters`
+    /// is a struct that is registered already. `Validate`, a bool of the same form, is asked first
+    /// when the call comes from a client, and adds the flag WithValidation.
     template <auto Member, auto Validate = nullptr>
     TypeBuilder& function(FunctionFlags flags,
                           std::string_view name = detail::name_of_member<Member>());
