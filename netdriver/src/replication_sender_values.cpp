@@ -16,8 +16,7 @@ namespace {
 }
 
 [[nodiscard]] bool is_delta(const RepLayout& layout, RepHandle handle) noexcept {
-    return layout.cmd(layout.cmd_of(layout.root(), handle)).type ==
-           RepLayoutCmdType::NetDeltaStruct;
+    return replayout::is_delta(layout.cmd(layout.cmd_of(layout.root(), handle)).type);
 }
 
 }  // namespace
