@@ -193,7 +193,7 @@ class ReplicationServer {
     std::pmr::unordered_map<std::uint64_t, Client*> clients_by_peer_;  // looked up, never walked
     EndedSessions ended_sessions_;
     Vector<Vector<std::byte>> descriptions_;  // by number; none where nobody may be told
-    // Of calls, which are made while the scratch above may be in use by nobody.
+    // Calls are made at any time, also while a tick uses the scratch above, so they have their own.
     CallIds call_ids_;
     SendScratch call_scratch_;
     SendContext call_context_;
