@@ -19,7 +19,7 @@ namespace {
     }
 }
 
-void lower(ReliableWindow& place, const ReliableWindow& other) noexcept {
+void lower(ReliableAmount& place, const ReliableAmount& other) noexcept {
     place.bunches = std::min(place.bunches, other.bunches);
     place.bytes = std::min(place.bytes, other.bytes);
 }
@@ -29,8 +29,8 @@ void lower(WindowPlace& place, const WindowPlace& other) noexcept {
     lower(place.others, other.others);
 }
 
-[[nodiscard]] ReliableWindow difference(const ReliableWindow& left,
-                                        const ReliableWindow& right) noexcept {
+[[nodiscard]] ReliableAmount difference(const ReliableAmount& left,
+                                        const ReliableAmount& right) noexcept {
     return {left.bunches - right.bunches, left.bytes - right.bytes};
 }
 
@@ -108,9 +108,9 @@ WindowPlace ReliableSender::window_begin() const noexcept {
 
 bool ReliableSender::has_window_for(Share share, std::uint64_t message_bytes) const noexcept {
     const WindowPlace begin = window_begin();
-    const ReliableWindow values = difference(sent_.values, begin.values);
-    const ReliableWindow others = difference(sent_.others, begin.others);
-    const ReliableWindow& own = share == Share::Values ? values : others;
+    const ReliableAmount values = difference(sent_.values, begin.values);
+    const ReliableAmount others = difference(sent_.others, begin.others);
+    const ReliableAmount& own = share == Share::Values ? values : others;
     // Of the bunches that were sent the first does not wait, it is what the others wait for.
     if (values.bunches + others.bunches > window_.bunches ||
         own.bunches > share_max(window_.bunches)) {

@@ -67,12 +67,18 @@ struct ReliableWindow {
     std::uint64_t bytes = 0;  ///< at least those of the largest message
 };
 
+/// So many bunches, and so many bytes of messages.
+struct ReliableAmount {
+    std::uint64_t bunches = 0;
+    std::uint64_t bytes = 0;
+};
+
 /// How much has been sent: values, and all others.
 struct WindowPlace {
-    ReliableWindow values;
-    ReliableWindow others;
+    ReliableAmount values;
+    ReliableAmount others;
 
-    [[nodiscard]] ReliableWindow& of(Share share) noexcept {
+    [[nodiscard]] ReliableAmount& of(Share share) noexcept {
         return share == Share::Values ? values : others;
     }
 };
