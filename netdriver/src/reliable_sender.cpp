@@ -57,7 +57,7 @@ std::uint32_t ReliableSender::fragment_count(std::size_t payload_bytes) const no
 std::uint32_t ReliableSender::queue(BunchHeader header, std::uint16_t sequence,
                                     std::span<const std::byte> payload, BunchTag tag) {
     const std::uint32_t count = fragment_count(payload.size());
-    BunchMap& unsent = row_for(header.channel, share_of(tag.kind), count).unsent;
+    BunchMap& unsent = count_in(header.channel, share_of(tag.kind), count).unsent;
     header.is_partial = count > 1;
     for (std::size_t i = 0; i < count; ++i) {
         const std::size_t offset = i * fragment_bytes_;
@@ -74,8 +74,8 @@ std::uint32_t ReliableSender::queue(BunchHeader header, std::uint16_t sequence,
     return count;
 }
 
-ReliableSender::Row& ReliableSender::row_for(ChannelIndex channel, Share share,
-                                             std::uint32_t count) {
+ReliableSender::Row& ReliableSender::count_in(ChannelIndex channel, Share share,
+                                              std::uint32_t count) {
     UnsentChannel& unsent =
         unsent_channels_.try_emplace(channel, UnsentChannel{share}).first->second;
     unsent.bunch_count += count;
