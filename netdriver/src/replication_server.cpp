@@ -51,7 +51,6 @@ ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender:
              server.settings_.config, server.memory_),
       call_limiter(server.settings_.config, now, &server.memory_.connections),
       server_(server) {
-    connection.packets().set_content_handler(&sender);
     if (server.settings_.is_validating) {
         sender.start_validating(server.guids_);
     }
@@ -130,7 +129,7 @@ void ReplicationServer::receive(PeerId peer, std::span<const std::byte> datagram
         receive_hello(peer, datagram, now);
         return;
     }
-    client.connection.receive(datagram, now, client);
+    client.connection.receive(datagram, now, client, client.sender);
 }
 
 void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> datagram,
@@ -156,7 +155,7 @@ void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> da
     }
     const CloseReason refusal = judge(hello);
     Client& client = accept(peer, header.session, now);
-    client.connection.receive(datagram, now, client);
+    client.connection.receive(datagram, now, client, client.sender);
     if (refusal != CloseReason::None) {
         const std::uint32_t difference =
             refusal == CloseReason::LayoutMismatch
