@@ -84,7 +84,8 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// Sends calls, and what is pending, as far as the window goes; then closes what goes dormant.
     void process_prioritized_actors();
 
-    /// A call of what `encoder` was set to. Sent, or a refusal.
+    /// A call of what `encoder` was set to. Sent, or a refusal of the encoder. Requires
+    /// has_room_for_call().
     [[nodiscard]] CallResult add_call(const NewCall& call, RemoteFunctionEncoder& encoder,
                                       SendContext& context);
     /// These objects are named by it, too.

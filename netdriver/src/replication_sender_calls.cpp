@@ -30,6 +30,7 @@ constexpr std::size_t block_head_bytes_max = 5 + 5 + PacketBuilder::block_length
 
 CallResult ReplicationSender::add_call(const NewCall& call, RemoteFunctionEncoder& encoder,
                                        SendContext& context) {
+    REPLAYOUT_ASSERT(has_room_for_call(call.is_reliable));
     grow();
     const ChannelIndex channel = ObjectStore::channel_of(call.index);
     context.receiver = this;
@@ -37,9 +38,6 @@ CallResult ReplicationSender::add_call(const NewCall& call, RemoteFunctionEncode
     context.receiver = nullptr;
     if (result != CallResult::Sent) {
         return result;
-    }
-    if (!calls_.has_room_for(call.is_reliable, encoder.bytes().size())) {
-        return CallResult::Full;
     }
     OutgoingCall& added = calls_.add(channel, call.function, call.is_reliable, encoder.bytes());
     added.is_queued = call.is_queued;
