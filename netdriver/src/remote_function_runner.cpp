@@ -39,6 +39,16 @@ DecodeBudget RemoteFunctionRunner::budget_for(std::size_t payload_bytes) const n
     return budget;
 }
 
+bool read_call_head(BitReader& reader, std::span<const RepFunction> functions,
+                    std::optional<FunctionIndex>& function) noexcept {
+    const std::uint64_t number = reader.read_packed_uint();
+    function.reset();
+    if (!reader.failed() && number < functions.size()) {
+        function = FunctionIndex{static_cast<std::uint16_t>(number)};
+    }
+    return !reader.failed();
+}
+
 RemoteFunctionRunner::Outcome RemoteFunctionRunner::run(const RepFunction& function, void* object,
                                                         BitReader& reader, bool is_validated) {
     std::byte* const self = static_cast<std::byte*>(object) + function.object_offset;

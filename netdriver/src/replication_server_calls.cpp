@@ -160,17 +160,16 @@ CloseReason ReplicationServer::run_call(Client& client, const DueCall& call) {
     const ObjectReplicator& replicator = *objects_.at(index);
     DecodeBudget budget = call_runner_.budget_for(call.payload.size());
     BitReader reader(call.payload, &budget);
-    const std::uint64_t number = reader.read_packed_uint();
     const std::span<const RepFunction> functions =
         replicator.changelist_state().layout().functions();
-    if (reader.failed()) {
+    std::optional<FunctionIndex> function;
+    if (!read_call_head(reader, functions, function)) {
         return CloseReason::MalformedBunch;
     }
-    if (number >= functions.size() || !functions[number].runs_on_server()) {
+    if (!function.has_value() || !functions[function->value].runs_on_server()) {
         return CloseReason::UnknownFunction;
     }
-    const FunctionIndex function{static_cast<std::uint16_t>(number)};
-    if (!client.call_limiter.take(replicator.layout_number(), function, now_)) {
+    if (!client.call_limiter.take(replicator.layout_number(), *function, now_)) {
         if (call.is_reliable) {
             return CloseReason::TooManyCalls;
         }
@@ -182,8 +181,8 @@ CloseReason ReplicationServer::run_call(Client& client, const DueCall& call) {
         ++stats_.calls_not_owned;  // it may have had another owner a moment ago
         return CloseReason::None;
     }
-    switch (call_runner_.run(functions[number], world_.object_memory(replicator.object()), reader,
-                             true)) {
+    switch (call_runner_.run(functions[function->value], world_.object_memory(replicator.object()),
+                             reader, true)) {
         case RemoteFunctionRunner::Outcome::Malformed:
             return CloseReason::MalformedBunch;
         case RemoteFunctionRunner::Outcome::Refused:
