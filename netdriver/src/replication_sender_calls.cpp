@@ -18,16 +18,6 @@
 
 namespace replayout {
 
-namespace {
-
-// Of the header of a bunch: a packed channel, flags, a sequence, a packed length.
-constexpr std::size_t call_header_bytes_max = 5 + 1 + 2 + 2;
-
-// Of a block in a packet: two packed numbers, and a length.
-constexpr std::size_t block_head_bytes_max = 5 + 5 + PacketBuilder::block_length_bytes_max;
-
-}  // namespace
-
 CallResult ReplicationSender::add_call(const NewCall& call, RemoteFunctionEncoder& encoder,
                                        SendContext& context) {
     REPLAYOUT_ASSERT(has_room_for_call(call.is_reliable));
@@ -206,7 +196,7 @@ bool ReplicationSender::collect_call_blocks(const OutgoingCall& call, std::size_
         if (size > 0) {
             call_blocks_.push_back({named.index, offset, size});
             offset += size;
-            bytes += size + block_head_bytes_max;
+            bytes += size + PacketBuilder::block_head_bytes_max;
         }
     }
     return true;
