@@ -47,7 +47,7 @@ void ReplicationSender::name_in_last_call(std::span<const std::uint32_t> indices
 
 bool ReplicationSender::may_queue_call(std::uint32_t index, FunctionIndex function) const noexcept {
     return calls_.queued_count(ObjectStore::channel_of(index), function) <
-           settings_.queued_calls_max;
+           settings_.config.queued_calls_per_function_max;
 }
 
 void ReplicationSender::send_calls() {

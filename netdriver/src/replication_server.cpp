@@ -44,11 +44,10 @@ ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender:
     : connection(server.settings_.config, settings, server.transport_, server.stats_,
                  ConnectionState::Joined, now, server.memory_),
       sender(server.objects_, connection.packets(), server.context_, server.stats_,
-             {settings.peer,
-              server.settings_.config.bunch_bytes_max,
-              {server.type_counters_.data(), server.type_counters_.size()},
-              server.settings_.config.queued_calls_per_function_max},
-             server.settings_.config, server.memory_),
+             {server.settings_.config,
+              settings.peer,
+              {server.type_counters_.data(), server.type_counters_.size()}},
+             server.memory_),
       call_limiter(server.settings_.config, now, &server.memory_.connections),
       server_(server) {
     if (server.settings_.is_validating) {
