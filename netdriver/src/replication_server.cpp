@@ -87,6 +87,7 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       ended_sessions_(settings.config.connections_max + refused_max, &memory.connections),
       descriptions_(Allocator<Vector<std::byte>>(&memory.layout_table)),
       call_ids_(objects_, guids, &memory.scratch),
+      called_(Allocator<Client*>(&memory.scratch)),
       call_scratch_(&memory.scratch),
       call_context_{call_ids_,           stats.replication, call_scratch_,
                     settings.is_sharing, nullptr,           settings.is_validating},

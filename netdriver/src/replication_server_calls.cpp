@@ -2,19 +2,7 @@
 // Remote calls of a server: those that it makes, and those of its clients.
 #include "replication_server.h"
 
-#include <utility>
-
 namespace replayout {
-
-NetGUID ReplicationServer::CallIds::guid_of(ObjectHandle object) {
-    const NetGUID guid = guids_.find_guid(object);
-    const std::uint32_t index = objects_.find_index(guid);
-    if (guid.is_null() || index == ObjectStore::no_index) {
-        return {};
-    }
-    named_.push_back(index);
-    return guid;
-}
 
 bool ReplicationServer::is_called(const Client& client, const RepFunction& function,
                                   const ObjectFacts& facts) noexcept {
@@ -79,14 +67,11 @@ CallResult ReplicationServer::send_to_clients(NetObjectId id, FunctionIndex func
 
 CallResult ReplicationServer::add_calls(const NewCall& call, const RepFunction& function,
                                         const ObjectFacts& facts) {
-    for (Client* client : clients_) {
-        client->is_call_added = false;
-    }
-    CallResult result = CallResult::Full;
+    called_.clear();
     std::uint64_t dropped_count = 0;
-    for (std::size_t i = 0; i < clients_.size(); ++i) {
-        ReplicationSender& sender = clients_[i]->sender;
-        if (!is_called(*clients_[i], function, facts)) {
+    for (Client* client : clients_) {
+        ReplicationSender& sender = client->sender;
+        if (!is_called(*client, function, facts)) {
             continue;
         }
         const bool has_room = sender.has_room_for_call(call.is_reliable) &&
@@ -96,24 +81,24 @@ CallResult ReplicationServer::add_calls(const NewCall& call, const RepFunction& 
             continue;
         }
         if (sender.dormancy().dormant.test(call.index)) {
-            wake_for(*clients_[i], call.index);
+            wake_for(*client, call.index);
         }
         const CallResult written = sender.add_call(call, call_encoder_, call_context_);
         if (written != CallResult::Sent) {
             // Whoever has it already does not get it either: a call is to all, or to nobody.
-            for (std::size_t j = 0; j < i; ++j) {
-                if (std::exchange(clients_[j]->is_call_added, false)) {
-                    clients_[j]->sender.take_back_call();
-                }
+            for (Client* called : called_) {
+                called->sender.take_back_call();
             }
             return written;
         }
         sender.name_in_last_call(call_ids_.named());
-        clients_[i]->is_call_added = true;
-        result = call.is_queued ? CallResult::Queued : CallResult::Sent;
+        called_.push_back(client);
     }
-    stats_.calls_dropped += result == CallResult::Full ? 0 : dropped_count;
-    return result;
+    if (called_.empty()) {
+        return CallResult::Full;
+    }
+    stats_.calls_dropped += dropped_count;
+    return call.is_queued ? CallResult::Queued : CallResult::Sent;
 }
 
 CloseReason ReplicationServer::Client::handle_bunch(const BunchHeader& header,
