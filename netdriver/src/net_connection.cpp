@@ -22,7 +22,7 @@ NetConnection::NetConnection(const NetConfig& config, const PacketSender::Settin
       probe_ms_(config.probe_ms) {}
 
 void NetConnection::receive(std::span<const std::byte> datagram, NetTime now,
-                            PayloadHandler& handler) {
+                            PayloadHandler& payload, SentContentHandler& sent) {
     if (state_ == ConnectionState::Closed) {
         return;
     }
@@ -33,7 +33,7 @@ void NetConnection::receive(std::span<const std::byte> datagram, NetTime now,
         ++stats_.packets_dropped;
         return;
     }
-    switch (packets_.notify().receive(header, packets_)) {
+    switch (packets_.receive(header, sent)) {
         case PacketReceipt::Accepted:
             break;
         case PacketReceipt::AckOfUnsentPacket:
@@ -54,7 +54,7 @@ void NetConnection::receive(std::span<const std::byte> datagram, NetTime now,
     ++stats_.packets_received;
     stats_.bytes_received += datagram.size();
     const CloseReason reason =
-        read_payload(datagram.subspan(header_bytes), header.has_bunches, handler);
+        read_payload(datagram.subspan(header_bytes), header.has_bunches, payload);
     if (reason != CloseReason::None) {
         close(reason, now);
     } else if (state_ == ConnectionState::Closed && packets_.notify().can_probe()) {

@@ -47,8 +47,10 @@ class NetConnection final : private ReliableMessageHandler {
 
     void set_joined() noexcept { state_ = ConnectionState::Joined; }
 
-    /// One datagram of this peer.
-    void receive(std::span<const std::byte> datagram, NetTime now, PayloadHandler& handler);
+    /// One datagram of this peer. `sent` learns what became of what was sent, `payload` takes what
+    /// arrived.
+    void receive(std::span<const std::byte> datagram, NetTime now, PayloadHandler& payload,
+                 SentContentHandler& sent);
 
     void send_control(std::span<const std::byte> message);
     /// Says goodbye with `reason` until the other side has heard it or the time to linger is over.

@@ -48,6 +48,8 @@ class PacketBuilder {
 
     /// Bytes set aside for the length of a block that carries one.
     static constexpr std::size_t block_length_bytes_max = 2;
+    /// Bytes of the longest head of a block: two packed numbers, and a length.
+    static constexpr std::size_t block_head_bytes_max = 5 + 5 + block_length_bytes_max;
 
     /// A writer over the room that is left, behind the head of a block; end_block() keeps what it
     /// wrote, in whole bytes. It has overflowed when the head does not fit.
@@ -84,5 +86,10 @@ class PacketBuilder {
     std::array<std::byte, packet_bytes_limit> bunches_;
     std::array<std::byte, packet_bytes_limit> blocks_;
 };
+
+static_assert(PacketBuilder::reserved_bytes + bunch_header_bytes_max +
+                      fragment_bytes(PacketBuilder::packet_bytes_limit) <=
+                  PacketBuilder::packet_bytes_limit,
+              "the largest packet has room for a fragment, and so has any other");
 
 }  // namespace replayout

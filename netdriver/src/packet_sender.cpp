@@ -33,8 +33,7 @@ std::uint32_t PacketSender::packets_kept_for(Share share) const noexcept {
 
 bool PacketSender::may_begin_packet(Share share) const noexcept {
     std::uint32_t kept = 0;
-    // Who nobody listens to has no objects.
-    if (share != Share::Objects && handler_ != nullptr) {
+    if (share != Share::Objects && has_objects_) {
         kept += packets_kept_for(Share::Objects);
     }
     if (share != Share::Values && reliable_.may_send(Share::Values)) {
@@ -160,9 +159,22 @@ void PacketSender::send_packet(bool ack_requested) {
 }
 
 void PacketSender::drop_content() {
-    REPLAYOUT_ASSERT(builder_.is_empty());
-    handler_ = nullptr;
+    REPLAYOUT_ASSERT(builder_.is_empty() && handler_ == nullptr);
+    has_objects_ = false;
+    for (SentPacket& packet : sent_packets_) {
+        packet.record_count = 0;
+        packet.call_count = 0;
+    }
+    sent_records_.clear();
+    sent_calls_.clear();
     reliable_.keep_control_only();
+}
+
+PacketReceipt PacketSender::receive(const PacketHeader& header, SentContentHandler& handler) {
+    handler_ = &handler;
+    const PacketReceipt receipt = notify_.receive(header, *this);
+    handler_ = nullptr;
+    return receipt;
 }
 
 void PacketSender::packet_delivered(std::uint64_t sequence) {
@@ -171,21 +183,17 @@ void PacketSender::packet_delivered(std::uint64_t sequence) {
     ++stats_.packets_delivered;
     for (std::uint32_t i = 0; i < packet.bunch_count; ++i) {
         BunchTag tag;
-        if (reliable_.delivered(sent_bunches_.front(), tag) && handler_ != nullptr) {
+        if (reliable_.delivered(sent_bunches_.front(), tag)) {
             handler_->bunch_delivered(tag);
         }
         sent_bunches_.pop_front();
     }
     for (std::uint32_t i = 0; i < packet.record_count; ++i) {
-        if (handler_ != nullptr) {
-            handler_->record_delivered(sent_records_.front());
-        }
+        handler_->record_delivered(sent_records_.front());
         sent_records_.pop_front();
     }
     for (std::uint32_t i = 0; i < packet.call_count; ++i) {
-        if (handler_ != nullptr) {
-            handler_->call_delivered(sent_calls_.front());
-        }
+        handler_->call_delivered(sent_calls_.front());
         sent_calls_.pop_front();
     }
 }
@@ -197,21 +205,17 @@ void PacketSender::packet_lost(std::uint64_t sequence) {
     stats_.records_lost += packet.record_count;
     for (std::uint32_t i = 0; i < packet.bunch_count; ++i) {
         BunchTag tag;
-        if (reliable_.lost(sent_bunches_.front(), tag) && handler_ != nullptr) {
+        if (reliable_.lost(sent_bunches_.front(), tag)) {
             handler_->bunch_lost(tag);
         }
         sent_bunches_.pop_front();
     }
     for (std::uint32_t i = 0; i < packet.record_count; ++i) {
-        if (handler_ != nullptr) {
-            handler_->record_lost(sent_records_.front());
-        }
+        handler_->record_lost(sent_records_.front());
         sent_records_.pop_front();
     }
     for (std::uint32_t i = 0; i < packet.call_count; ++i) {
-        if (handler_ != nullptr) {
-            handler_->call_lost(sent_calls_.front());
-        }
+        handler_->call_lost(sent_calls_.front());
         sent_calls_.pop_front();
     }
 }

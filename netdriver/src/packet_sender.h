@@ -61,7 +61,7 @@ class SentContentHandler {
     ~SentContentHandler() = default;
 };
 
-class PacketSender final : public PacketNotifyHandler {
+class PacketSender final : private PacketNotifyHandler {
   public:
     struct Settings {
         PeerId peer;
@@ -73,10 +73,11 @@ class PacketSender final : public PacketNotifyHandler {
     PacketSender(const Settings& settings, Transport& transport, NetStats& stats,
                  MemoryResource* resource);
 
-    /// Null: nobody cares.
-    void set_content_handler(SentContentHandler* handler) noexcept { handler_ = handler; }
+    /// Judges a header from the peer; see PacketNotify::receive(). `handler` learns what became of
+    /// what was sent, until drop_content().
+    [[nodiscard]] PacketReceipt receive(const PacketHeader& header, SentContentHandler& handler);
 
-    [[nodiscard]] PacketNotify& notify() noexcept { return notify_; }
+    [[nodiscard]] const PacketNotify& notify() const noexcept { return notify_; }
     [[nodiscard]] ReliableSender& reliable() noexcept { return reliable_; }
 
     /// Whether anything more can be written: a packet is open, or there is room for one of that
@@ -136,7 +137,7 @@ class PacketSender final : public PacketNotifyHandler {
     [[nodiscard]] bool has_sent() const noexcept { return has_sent_; }
 
     /// The connection is closing: objects are nobody's business any more, only the control channel
-    /// is.
+    /// is. What was sent of them is neither delivered nor lost.
     void drop_content();
 
     /// The time of the flush that is going on, for packets that fill up meanwhile.
@@ -174,7 +175,8 @@ class PacketSender final : public PacketNotifyHandler {
     Settings settings_;
     Transport& transport_;
     NetStats& stats_;
-    SentContentHandler* handler_ = nullptr;
+    SentContentHandler* handler_ = nullptr;  // while acks are read
+    bool has_objects_ = true;                // until the connection closes
     PacketNotify notify_;
     PacketBuilder builder_;
     ReliableSender reliable_;

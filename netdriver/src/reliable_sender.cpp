@@ -19,7 +19,7 @@ namespace {
     }
 }
 
-void lower(ReliableWindow& place, const ReliableWindow& other) noexcept {
+void lower(ReliableAmount& place, const ReliableAmount& other) noexcept {
     place.bunches = std::min(place.bunches, other.bunches);
     place.bytes = std::min(place.bytes, other.bytes);
 }
@@ -29,8 +29,8 @@ void lower(WindowPlace& place, const WindowPlace& other) noexcept {
     lower(place.others, other.others);
 }
 
-[[nodiscard]] ReliableWindow difference(const ReliableWindow& left,
-                                        const ReliableWindow& right) noexcept {
+[[nodiscard]] ReliableAmount difference(const ReliableAmount& left,
+                                        const ReliableAmount& right) noexcept {
     return {left.bunches - right.bunches, left.bytes - right.bytes};
 }
 
@@ -57,7 +57,7 @@ std::uint32_t ReliableSender::fragment_count(std::size_t payload_bytes) const no
 std::uint32_t ReliableSender::queue(BunchHeader header, std::uint16_t sequence,
                                     std::span<const std::byte> payload, BunchTag tag) {
     const std::uint32_t count = fragment_count(payload.size());
-    BunchMap& unsent = row_for(header.channel, share_of(tag.kind), count).unsent;
+    BunchMap& unsent = count_in(header.channel, share_of(tag.kind), count).unsent;
     header.is_partial = count > 1;
     for (std::size_t i = 0; i < count; ++i) {
         const std::size_t offset = i * fragment_bytes_;
@@ -74,8 +74,8 @@ std::uint32_t ReliableSender::queue(BunchHeader header, std::uint16_t sequence,
     return count;
 }
 
-ReliableSender::Row& ReliableSender::row_for(ChannelIndex channel, Share share,
-                                             std::uint32_t count) {
+ReliableSender::Row& ReliableSender::count_in(ChannelIndex channel, Share share,
+                                              std::uint32_t count) {
     UnsentChannel& unsent =
         unsent_channels_.try_emplace(channel, UnsentChannel{share}).first->second;
     unsent.bunch_count += count;
@@ -108,9 +108,9 @@ WindowPlace ReliableSender::window_begin() const noexcept {
 
 bool ReliableSender::has_window_for(Share share, std::uint64_t message_bytes) const noexcept {
     const WindowPlace begin = window_begin();
-    const ReliableWindow values = difference(sent_.values, begin.values);
-    const ReliableWindow others = difference(sent_.others, begin.others);
-    const ReliableWindow& own = share == Share::Values ? values : others;
+    const ReliableAmount values = difference(sent_.values, begin.values);
+    const ReliableAmount others = difference(sent_.others, begin.others);
+    const ReliableAmount& own = share == Share::Values ? values : others;
     // Of the bunches that were sent the first does not wait, it is what the others wait for.
     if (values.bunches + others.bunches > window_.bunches ||
         own.bunches > share_max(window_.bunches)) {

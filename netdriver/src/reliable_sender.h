@@ -67,12 +67,18 @@ struct ReliableWindow {
     std::uint64_t bytes = 0;  ///< at least those of the largest message
 };
 
+/// So many bunches, and so many bytes of messages.
+struct ReliableAmount {
+    std::uint64_t bunches = 0;
+    std::uint64_t bytes = 0;
+};
+
 /// How much has been sent: values, and all others.
 struct WindowPlace {
-    ReliableWindow values;
-    ReliableWindow others;
+    ReliableAmount values;
+    ReliableAmount others;
 
-    [[nodiscard]] ReliableWindow& of(Share share) noexcept {
+    [[nodiscard]] ReliableAmount& of(Share share) noexcept {
         return share == Share::Values ? values : others;
     }
 };
@@ -146,8 +152,9 @@ class ReliableSender {
     [[nodiscard]] const Row& row(Share share) const noexcept {
         return rows_[static_cast<std::size_t>(share)];
     }
-    /// The row for bunches of a channel that belong to `share`, which they are counted into.
-    [[nodiscard]] Row& row_for(ChannelIndex channel, Share share, std::uint32_t count);
+    /// Counts `count` unsent bunches of a channel, and says in which row they wait: that of
+    /// `share`, or the one in which others of the channel do.
+    [[nodiscard]] Row& count_in(ChannelIndex channel, Share share, std::uint32_t count);
     void count_out(ChannelIndex channel);
     static void move(BunchMap& from, BunchMap& to, BunchOrder order);
     [[nodiscard]] WindowPlace window_begin() const noexcept;

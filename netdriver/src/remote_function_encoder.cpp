@@ -31,9 +31,9 @@ CallResult RemoteFunctionEncoder::set(const RepLayout& layout, FunctionIndex fun
     if (called.parameters == nullptr) {
         return CallResult::Sent;
     }
-    current_ =
-        &parameters_.try_emplace({called.parameters.get(), function}, *called.parameters, resource_)
-             .first->second;
+    // Each function has parameters of its own, so their layout names it.
+    current_ = &parameters_.try_emplace(called.parameters.get(), *called.parameters, resource_)
+                    .first->second;
     return to_result(current_->set(params, package_map, counters));
 }
 

@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <map>
 #include <span>
-#include <utility>
 
 #include "packet_builder.h"
 
@@ -42,8 +41,8 @@ class RemoteFunctionEncoder {
     std::size_t call_bytes_max_;  // whatever else, a call fits into an empty packet
     MemoryResource* resource_;
     // Looked up, never walked: the order of addresses reaches nobody.
-    std::pmr::map<std::pair<const RepLayout*, FunctionIndex>, RpcParameters> parameters_;
-    RpcParameters* current_ = nullptr;  // null: the function has none
+    std::pmr::map<const RepLayout*, RpcParameters> parameters_;  // by that of the parameters
+    RpcParameters* current_ = nullptr;                           // null: the function has none
     FunctionIndex function_;
     std::array<std::byte, PacketBuilder::packet_bytes_limit> bytes_;
     std::size_t size_ = 0;

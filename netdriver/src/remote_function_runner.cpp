@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "flag_scope.h"
+#include "message_budget.h"
 
 namespace replayout {
 
@@ -31,12 +32,21 @@ RemoteFunctionRunner::RemoteFunctionRunner(const NetConfig& config, NetGUIDCache
       unmapped_(Allocator<NetGUID>(&memory.scratch)) {}
 
 DecodeBudget RemoteFunctionRunner::budget_for(std::size_t payload_bytes) const noexcept {
-    DecodeBudget budget;
-    const std::size_t per_byte = config_.decode_allocation_bytes_max / config_.bunch_bytes_max;
+    DecodeBudget budget = message_budget(config_, payload_bytes);
     budget.allocation_bytes = std::min<std::size_t>(
-        config_.decode_allocation_bytes_max, call_allocation_bytes + payload_bytes * per_byte);
-    budget.steps = call_steps + payload_bytes * 8;
+        config_.decode_allocation_bytes_max, call_allocation_bytes + budget.allocation_bytes);
+    budget.steps += call_steps;
     return budget;
+}
+
+bool read_call_head(BitReader& reader, std::span<const RepFunction> functions,
+                    std::optional<FunctionIndex>& function) noexcept {
+    const std::uint64_t number = reader.read_packed_uint();
+    function.reset();
+    if (!reader.failed() && number < functions.size()) {
+        function = FunctionIndex{static_cast<std::uint16_t>(number)};
+    }
+    return !reader.failed();
 }
 
 RemoteFunctionRunner::Outcome RemoteFunctionRunner::run(const RepFunction& function, void* object,

@@ -12,6 +12,8 @@
 #include <replayout/rep_layout.h>
 
 #include <memory_resource>
+#include <optional>
+#include <span>
 
 namespace replayout {
 
@@ -48,6 +50,11 @@ class RemoteFunctionRunner {
     ReceiveScratch scratch_;
     Vector<NetGUID> unmapped_;
 };
+
+/// The head of a call, in front of its parameters: which function it is of. False: malformed.
+/// `function` is empty where the layout has none of that number.
+[[nodiscard]] bool read_call_head(BitReader& reader, std::span<const RepFunction> functions,
+                                  std::optional<FunctionIndex>& function) noexcept;
 
 /// Calls a function here, with parameters that never were bytes.
 inline void run_here(const RepFunction& function, void* object, const void* params) {

@@ -41,7 +41,6 @@ ReplicationClient::ReplicationClient(const NetDriverSettings& settings, const La
                 is_calling_out),
       world_(world),
       guids_(guids) {
-    connection_.packets().set_content_handler(this);
     send_hello(settings.config);
 }
 
@@ -62,7 +61,7 @@ void ReplicationClient::receive(PeerId peer, std::span<const std::byte> datagram
         ++stats_.packets_dropped;
         return;
     }
-    connection_.receive(datagram, now, *this);
+    connection_.receive(datagram, now, *this, *this);
     close_when_ended();
 }
 

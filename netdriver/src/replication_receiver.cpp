@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "message_budget.h"
+
 namespace replayout {
 
 ReplicationReceiver::ReplicationReceiver(const NetConfig& config, const SessionLayouts& layouts,
@@ -75,11 +77,10 @@ CloseReason ReplicationReceiver::handle_message(const BunchHeader& header,
     if (header.is_close) {
         return receive_close(payload);
     }
-    // Many messages may have waited for this packet. Each adds to the packet's budget in proportion
-    // to its bytes, so that what they all ask for is bounded by what was sent for it.
-    budget_->allocation_bytes +=
-        payload.size() * (config_.decode_allocation_bytes_max / config_.bunch_bytes_max);
-    budget_->steps += payload.size() * 8;
+    // Many messages may have waited for this packet, so each adds to the packet's budget.
+    const DecodeBudget earned = message_budget(config_, payload.size());
+    budget_->allocation_bytes += earned.allocation_bytes;
+    budget_->steps += earned.steps;
     BitReader reader(payload, budget_);
     return receive_properties_of(current_channel_, reader, BlockFrame::Filled);
 }

@@ -45,18 +45,18 @@ CloseReason ReplicationReceiver::run_call(const DueCall& call) {
     }
     DecodeBudget budget = call_runner_.budget_for(call.payload.size());
     BitReader reader(call.payload, &budget);
-    const std::uint64_t number = reader.read_packed_uint();
-    if (reader.failed()) {
+    const std::span<const RepFunction> functions = channel->layout->functions();
+    std::optional<FunctionIndex> function;
+    if (!read_call_head(reader, functions, function)) {
         return CloseReason::MalformedBunch;
     }
-    const std::span<const RepFunction> functions = channel->layout->functions();
-    const bool is_known = number < functions.size() && functions[number].runs_on_clients();
+    const bool is_known = function.has_value() && functions[function->value].runs_on_clients();
     if (!is_known || channel->state == ActorChannel::State::Refused) {
         ++stats_.calls_unknown;
         return CloseReason::None;
     }
-    const auto outcome =
-        call_runner_.run(functions[number], world_.object_memory(channel->object), reader, false);
+    const auto outcome = call_runner_.run(functions[function->value],
+                                          world_.object_memory(channel->object), reader, false);
     return outcome == RemoteFunctionRunner::Outcome::Malformed ? CloseReason::MalformedBunch
                                                                : CloseReason::None;
 }

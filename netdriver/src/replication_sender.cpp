@@ -9,8 +9,7 @@ namespace replayout {
 
 ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& packets,
                                      SendContext& context, NetStats& stats,
-                                     const Settings& settings, const NetConfig& config,
-                                     MemoryMeters& memory)
+                                     const Settings& settings, MemoryMeters& memory)
     : objects_(objects),
       packets_(packets),
       context_(context),
@@ -27,8 +26,8 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       dormancy_(resource_),
       removed_(Allocator<std::pair<std::uint32_t, RemovedObject>>(resource_)),
       hidden_(validation_resource_),
-      calls_(config, &memory.in_flight),
-      incoming_calls_(config, config.called_channels_max, &memory.connections),
+      calls_(settings.config, &memory.in_flight),
+      incoming_calls_(settings.config, settings.config.called_channels_max, &memory.connections),
       waiting_channels_(Allocator<ChannelIndex>(&memory.scratch)),
       call_blocks_(Allocator<CallBlock>(&memory.scratch)),
       carried_(Allocator<std::uint32_t>(&memory.scratch)) {}

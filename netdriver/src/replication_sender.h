@@ -43,15 +43,13 @@ namespace replayout {
 class ReplicationSender final : public SentContentHandler, private ReceiverIds {
   public:
     struct Settings {
-        PeerId peer;  ///< whom it sends to
-        std::uint32_t bunch_bytes_max = 0;
+        const NetConfig& config;                ///< outlives the sender
+        PeerId peer;                            ///< whom it sends to
         std::span<TypeCounters> type_counters;  ///< by layout number; empty: nobody counts
-        std::uint32_t queued_calls_max = 0;     ///< of one function, for one update of an object
     };
 
     ReplicationSender(const ObjectStore& objects, PacketSender& packets, SendContext& context,
-                      NetStats& stats, const Settings& settings, const NetConfig& config,
-                      MemoryMeters& memory);
+                      NetStats& stats, const Settings& settings, MemoryMeters& memory);
 
     /// From now on, before anything is sent, every pair is checked against a copy of what the
     /// client holds; see PairValidator.
@@ -84,7 +82,8 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// Sends calls, and what is pending, as far as the window goes; then closes what goes dormant.
     void process_prioritized_actors();
 
-    /// A call of what `encoder` was set to. Sent, or a refusal.
+    /// A call of what `encoder` was set to. Sent, or a refusal of the encoder. Requires
+    /// has_room_for_call().
     [[nodiscard]] CallResult add_call(const NewCall& call, RemoteFunctionEncoder& encoder,
                                       SendContext& context);
     /// These objects are named by it, too.

@@ -18,18 +18,9 @@
 
 namespace replayout {
 
-namespace {
-
-// Of the header of a bunch: a packed channel, flags, a sequence, a packed length.
-constexpr std::size_t call_header_bytes_max = 5 + 1 + 2 + 2;
-
-// Of a block in a packet: two packed numbers, and a length.
-constexpr std::size_t block_head_bytes_max = 5 + 5 + PacketBuilder::block_length_bytes_max;
-
-}  // namespace
-
 CallResult ReplicationSender::add_call(const NewCall& call, RemoteFunctionEncoder& encoder,
                                        SendContext& context) {
+    REPLAYOUT_ASSERT(has_room_for_call(call.is_reliable));
     grow();
     const ChannelIndex channel = ObjectStore::channel_of(call.index);
     context.receiver = this;
@@ -37,9 +28,6 @@ CallResult ReplicationSender::add_call(const NewCall& call, RemoteFunctionEncode
     context.receiver = nullptr;
     if (result != CallResult::Sent) {
         return result;
-    }
-    if (!calls_.has_room_for(call.is_reliable, encoder.bytes().size())) {
-        return CallResult::Full;
     }
     OutgoingCall& added = calls_.add(channel, call.function, call.is_reliable, encoder.bytes());
     added.is_queued = call.is_queued;
@@ -59,7 +47,7 @@ void ReplicationSender::name_in_last_call(std::span<const std::uint32_t> indices
 
 bool ReplicationSender::may_queue_call(std::uint32_t index, FunctionIndex function) const noexcept {
     return calls_.queued_count(ObjectStore::channel_of(index), function) <
-           settings_.queued_calls_max;
+           settings_.config.queued_calls_per_function_max;
 }
 
 void ReplicationSender::send_calls() {
@@ -208,7 +196,7 @@ bool ReplicationSender::collect_call_blocks(const OutgoingCall& call, std::size_
         if (size > 0) {
             call_blocks_.push_back({named.index, offset, size});
             offset += size;
-            bytes += size + block_head_bytes_max;
+            bytes += size + PacketBuilder::block_head_bytes_max;
         }
     }
     return true;

@@ -16,8 +16,7 @@ namespace {
 }
 
 [[nodiscard]] bool is_delta(const RepLayout& layout, RepHandle handle) noexcept {
-    return layout.cmd(layout.cmd_of(layout.root(), handle)).type ==
-           RepLayoutCmdType::NetDeltaStruct;
+    return replayout::is_delta(layout.cmd(layout.cmd_of(layout.root(), handle)).type);
 }
 
 }  // namespace
@@ -36,7 +35,7 @@ bool ReplicationSender::send_large_value(std::uint32_t index, const OwedVersions
         }
     }
     const std::size_t byte_count = (bits + change_mask_bits(only, EmptySet::Impossible) + 7) / 8;
-    if (byte_count > settings_.bunch_bytes_max) {
+    if (byte_count > settings_.config.bunch_bytes_max) {
         ++context_.counters.values_over_limit;
         log(LogLevel::Error, "a value of \"" + std::string(state.layout().type().name()) +
                                  "\" exceeds bunch_bytes_max and is not sent");

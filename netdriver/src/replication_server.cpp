@@ -44,14 +44,12 @@ ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender:
     : connection(server.settings_.config, settings, server.transport_, server.stats_,
                  ConnectionState::Joined, now, server.memory_),
       sender(server.objects_, connection.packets(), server.context_, server.stats_,
-             {settings.peer,
-              server.settings_.config.bunch_bytes_max,
-              {server.type_counters_.data(), server.type_counters_.size()},
-              server.settings_.config.queued_calls_per_function_max},
-             server.settings_.config, server.memory_),
+             {server.settings_.config,
+              settings.peer,
+              {server.type_counters_.data(), server.type_counters_.size()}},
+             server.memory_),
       call_limiter(server.settings_.config, now, &server.memory_.connections),
       server_(server) {
-    connection.packets().set_content_handler(&sender);
     if (server.settings_.is_validating) {
         sender.start_validating(server.guids_);
     }
@@ -89,6 +87,7 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       ended_sessions_(settings.config.connections_max + refused_max, &memory.connections),
       descriptions_(Allocator<Vector<std::byte>>(&memory.layout_table)),
       call_ids_(objects_, guids, &memory.scratch),
+      called_(Allocator<Client*>(&memory.scratch)),
       call_scratch_(&memory.scratch),
       call_context_{call_ids_,           stats.replication, call_scratch_,
                     settings.is_sharing, nullptr,           settings.is_validating},
@@ -130,7 +129,7 @@ void ReplicationServer::receive(PeerId peer, std::span<const std::byte> datagram
         receive_hello(peer, datagram, now);
         return;
     }
-    client.connection.receive(datagram, now, client);
+    client.connection.receive(datagram, now, client, client.sender);
 }
 
 void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> datagram,
@@ -156,7 +155,7 @@ void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> da
     }
     const CloseReason refusal = judge(hello);
     Client& client = accept(peer, header.session, now);
-    client.connection.receive(datagram, now, client);
+    client.connection.receive(datagram, now, client, client.sender);
     if (refusal != CloseReason::None) {
         const std::uint32_t difference =
             refusal == CloseReason::LayoutMismatch

@@ -6,6 +6,7 @@
 #include <replayout/netdriver/net_driver.h>
 
 #include "bit_row.h"
+#include "call_ids.h"
 #include "call_limiter.h"
 #include "control_message.h"
 #include "ended_sessions.h"
@@ -78,7 +79,6 @@ class ReplicationServer {
         /// It is told our layouts, and cannot read anything of an object before it has them all.
         bool awaits_layouts = false;
         CallLimiter call_limiter;
-        bool is_call_added = false;  ///< scratch: of the call that is being made
 
       private:
         CloseReason handle_bunch(const BunchHeader& header, std::span<const std::byte> payload,
@@ -94,29 +94,6 @@ class ReplicationServer {
     /// Calls `visit(ChangelistState&, ParentIndex)` for the property, each element of a C array.
     template <typename Visitor>
     void for_each_parent(NetObjectId id, std::string_view property, Visitor visit);
-    /// Ids of the objects that a call's parameters name. What is not an object of this driver is
-    /// null to every client, so it is null on the way.
-    class CallIds final : public PackageMap {
-      public:
-        CallIds(const ObjectStore& objects, NetGUIDCache& guids, MemoryResource* resource)
-            : objects_(objects), guids_(guids), named_(Allocator<std::uint32_t>(resource)) {}
-
-        [[nodiscard]] NetGUID guid_of(ObjectHandle object) override;
-        [[nodiscard]] ObjectHandle object_of(NetGUID guid) override {
-            return guids_.object_of(guid);
-        }
-        /// Their slots, since forget().
-        [[nodiscard]] std::span<const std::uint32_t> named() const noexcept {
-            return {named_.data(), named_.size()};
-        }
-        void forget() noexcept { named_.clear(); }
-
-      private:
-        const ObjectStore& objects_;
-        NetGUIDCache& guids_;
-        Vector<std::uint32_t> named_;
-    };
-
     /// Whether a call is for this client.
     [[nodiscard]] static bool is_called(const Client& client, const RepFunction& function,
                                         const ObjectFacts& facts) noexcept;
@@ -193,8 +170,9 @@ class ReplicationServer {
     std::pmr::unordered_map<std::uint64_t, Client*> clients_by_peer_;  // looked up, never walked
     EndedSessions ended_sessions_;
     Vector<Vector<std::byte>> descriptions_;  // by number; none where nobody may be told
-    // Of calls, which are made while the scratch above may be in use by nobody.
+    // Calls are made at any time, also while a tick uses the scratch above, so they have their own.
     CallIds call_ids_;
+    Vector<Client*> called_;  // scratch: they have the call that is being made
     SendScratch call_scratch_;
     SendContext call_context_;
     RemoteFunctionEncoder call_encoder_;

@@ -2,19 +2,7 @@
 // Remote calls of a server: those that it makes, and those of its clients.
 #include "replication_server.h"
 
-#include <utility>
-
 namespace replayout {
-
-NetGUID ReplicationServer::CallIds::guid_of(ObjectHandle object) {
-    const NetGUID guid = guids_.find_guid(object);
-    const std::uint32_t index = objects_.find_index(guid);
-    if (guid.is_null() || index == ObjectStore::no_index) {
-        return {};
-    }
-    named_.push_back(index);
-    return guid;
-}
 
 bool ReplicationServer::is_called(const Client& client, const RepFunction& function,
                                   const ObjectFacts& facts) noexcept {
@@ -79,14 +67,11 @@ CallResult ReplicationServer::send_to_clients(NetObjectId id, FunctionIndex func
 
 CallResult ReplicationServer::add_calls(const NewCall& call, const RepFunction& function,
                                         const ObjectFacts& facts) {
-    for (Client* client : clients_) {
-        client->is_call_added = false;
-    }
-    CallResult result = CallResult::Full;
+    called_.clear();
     std::uint64_t dropped_count = 0;
-    for (std::size_t i = 0; i < clients_.size(); ++i) {
-        ReplicationSender& sender = clients_[i]->sender;
-        if (!is_called(*clients_[i], function, facts)) {
+    for (Client* client : clients_) {
+        ReplicationSender& sender = client->sender;
+        if (!is_called(*client, function, facts)) {
             continue;
         }
         const bool has_room = sender.has_room_for_call(call.is_reliable) &&
@@ -95,25 +80,28 @@ CallResult ReplicationServer::add_calls(const NewCall& call, const RepFunction& 
             ++dropped_count;
             continue;
         }
-        if (sender.dormancy().dormant.test(call.index)) {
-            wake_for(*clients_[i], call.index);
-        }
         const CallResult written = sender.add_call(call, call_encoder_, call_context_);
         if (written != CallResult::Sent) {
             // Whoever has it already does not get it either: a call is to all, or to nobody.
-            for (std::size_t j = 0; j < i; ++j) {
-                if (std::exchange(clients_[j]->is_call_added, false)) {
-                    clients_[j]->sender.take_back_call();
-                }
+            for (Client* called : called_) {
+                called->sender.take_back_call();
             }
             return written;
         }
         sender.name_in_last_call(call_ids_.named());
-        clients_[i]->is_call_added = true;
-        result = call.is_queued ? CallResult::Queued : CallResult::Sent;
+        called_.push_back(client);
     }
-    stats_.calls_dropped += result == CallResult::Full ? 0 : dropped_count;
-    return result;
+    if (called_.empty()) {
+        return CallResult::Full;
+    }
+    stats_.calls_dropped += dropped_count;
+    // Only now: what is refused wakes nothing.
+    for (Client* called : called_) {
+        if (called->sender.dormancy().dormant.test(call.index)) {
+            wake_for(*called, call.index);
+        }
+    }
+    return call.is_queued ? CallResult::Queued : CallResult::Sent;
 }
 
 CloseReason ReplicationServer::Client::handle_bunch(const BunchHeader& header,
@@ -160,17 +148,16 @@ CloseReason ReplicationServer::run_call(Client& client, const DueCall& call) {
     const ObjectReplicator& replicator = *objects_.at(index);
     DecodeBudget budget = call_runner_.budget_for(call.payload.size());
     BitReader reader(call.payload, &budget);
-    const std::uint64_t number = reader.read_packed_uint();
     const std::span<const RepFunction> functions =
         replicator.changelist_state().layout().functions();
-    if (reader.failed()) {
+    std::optional<FunctionIndex> function;
+    if (!read_call_head(reader, functions, function)) {
         return CloseReason::MalformedBunch;
     }
-    if (number >= functions.size() || !functions[number].runs_on_server()) {
+    if (!function.has_value() || !functions[function->value].runs_on_server()) {
         return CloseReason::UnknownFunction;
     }
-    const FunctionIndex function{static_cast<std::uint16_t>(number)};
-    if (!client.call_limiter.take(replicator.layout_number(), function, now_)) {
+    if (!client.call_limiter.take(replicator.layout_number(), *function, now_)) {
         if (call.is_reliable) {
             return CloseReason::TooManyCalls;
         }
@@ -182,8 +169,8 @@ CloseReason ReplicationServer::run_call(Client& client, const DueCall& call) {
         ++stats_.calls_not_owned;  // it may have had another owner a moment ago
         return CloseReason::None;
     }
-    switch (call_runner_.run(functions[number], world_.object_memory(replicator.object()), reader,
-                             true)) {
+    switch (call_runner_.run(functions[function->value], world_.object_memory(replicator.object()),
+                             reader, true)) {
         case RemoteFunctionRunner::Outcome::Malformed:
             return CloseReason::MalformedBunch;
         case RemoteFunctionRunner::Outcome::Refused:

@@ -46,6 +46,11 @@ class RingQueue {
         --count_;
     }
 
+    void clear() noexcept {
+        first_ = 0;
+        count_ = 0;
+    }
+
   private:
     static constexpr std::size_t initial_slots = 16;  // a power of two, as every size after it
 

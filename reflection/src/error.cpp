@@ -39,6 +39,8 @@ std::string_view to_string(ErrorCode code) noexcept {
             return "nesting too deep";
         case ErrorCode::TooManyProperties:
             return "too many properties";
+        case ErrorCode::TooManyFunctions:
+            return "too many functions";
         case ErrorCode::BaseMismatch:
             return "base mismatch";
         case ErrorCode::Unsupported:

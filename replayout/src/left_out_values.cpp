@@ -22,7 +22,7 @@ void LeftOutValues::note(const RepLayout& layout, std::span<const RepHandle> lef
     REPLAYOUT_ASSERT(left_out.empty() || !owed.is_empty());
     for (const RepHandle handle : left_out) {
         const RepLayoutCmd& cmd = layout.cmd(layout.cmd_of(layout.root(), handle));
-        if (cmd.type == RepLayoutCmdType::NetDeltaStruct) {
+        if (is_delta(cmd.type)) {
             continue;
         }
         const RepRange handles = unit_of(layout, handle);

@@ -54,7 +54,7 @@ class PropertyWriter {
         return replayout::is_array(layout_.cmd(index).type);
     }
     [[nodiscard]] bool is_delta(CmdIndex index) const noexcept {
-        return layout_.cmd(index).type == RepLayoutCmdType::NetDeltaStruct;
+        return replayout::is_delta(layout_.cmd(index).type);
     }
     /// Of what is written depends on what the receiver holds: the question that a piece answers.
     [[nodiscard]] OwedVersions question_of(RepHandle handle, CmdIndex index) const noexcept {

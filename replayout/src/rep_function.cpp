@@ -38,8 +38,8 @@ Status RepLayout::add_functions_of(const Type& type, std::uint32_t object_offset
             continue;
         }
         if (functions_.size() >= function_count_max) {
-            return Error{ErrorCode::TooManyProperties, "layout of \"" + name_ + "\": function \"" +
-                                                           function.name + "\" is one too many"};
+            return Error{ErrorCode::TooManyFunctions, "layout of \"" + name_ + "\": function \"" +
+                                                          function.name + "\" is one too many"};
         }
         RepFunction added{&function, object_offset, nullptr};
         if (function.parameters != nullptr) {

@@ -57,8 +57,7 @@ class ErasedValue {
 /// For the log: which function of a struct failed, while doing what.
 [[nodiscard]] inline std::string describe_struct_failure(const RepLayoutCmd& cmd,
                                                          std::string_view doing) {
-    const bool is_delta = cmd.type == RepLayoutCmdType::NetDeltaStruct;
-    return std::string(is_delta ? "net_delta_serialize" : "net_serialize") + " of \"" +
+    return std::string(is_delta(cmd.type) ? "net_delta_serialize" : "net_serialize") + " of \"" +
            std::string(cmd.property->struct_type->name()) + "\" in property \"" +
            cmd.property->name + "\" failed while " + std::string(doing);
 }

@@ -46,6 +46,16 @@ constexpr std::size_t flags_offset = 1;  // behind a channel of one byte
 
 }  // namespace
 
+TEST_CASE("Bunch: the longest headers are as long as packets reckon with", "[netdriver][bunch]") {
+    BunchHeader header = make_header(0xFFFF'FFFF, 0xFFFF, 0xFFFF'FFFF);
+    CHECK(bunch_header_bytes(header) == bunch_header_bytes_max);
+    CHECK(write(header).size() == bunch_header_bytes_max);
+    header.is_call = true;
+    header.payload_bytes = 1'400;  // of the largest packet
+    CHECK(bunch_header_bytes(header) == call_header_bytes_max);
+    CHECK(write(header).size() == call_header_bytes_max);
+}
+
 TEST_CASE("Bunch: a header reads back as it was written", "[netdriver][bunch]") {
     for (const std::uint32_t channel : {0u, 1u, 127u, 128u, 65'536u, 0xFFFF'FFFFu}) {
         for (const std::uint32_t payload_bytes : {0u, 1u, 127u, 128u, 1'136u}) {

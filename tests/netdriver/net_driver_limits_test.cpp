@@ -10,18 +10,14 @@
 #include <vector>
 
 #include "support/catch.h"
+#include "support/forged_pawn.h"
 #include "support/forged_peer.h"
 #include "support/net_fixture.h"
 
 namespace replayout::test {
 namespace {
 
-constexpr std::uint32_t pawn_handles = 6;
 constexpr std::uint32_t archive_handles = 11;
-constexpr std::uint32_t name_handle = 2;
-constexpr std::uint32_t target_handle = 4;
-constexpr std::uint32_t hits_handle = 5;
-constexpr std::uint32_t friends_handle = 6;
 constexpr std::uint32_t first_page_handle = 1;
 constexpr std::uint32_t cells_handle = 9;
 
@@ -516,6 +512,34 @@ TEST_CASE("NetConfig: a side that has nothing to say speaks after keep_alive_ms"
         server.tick(1);
         CHECK(server.take_sent().size() == 1);
     }
+}
+
+TEST_CASE("NetConfig: an answer is asked for after probe_ms, and less often while none comes",
+          "[netdriver][limits]") {
+    NetConfig config;
+    config.probe_ms = 100;
+    config.keep_alive_ms = 700;
+    ForgedClient client(config);
+    client.join(7);  // and acknowledges nothing
+    (void)client.take_sent();
+    const auto check_next_after = [&](std::int64_t milliseconds) {
+        INFO("after " << milliseconds << " ms");
+        client.tick(milliseconds - 1);
+        CHECK(client.take_sent().empty());
+        client.tick(1);
+        CHECK(client.take_sent().size() == 1);
+    };
+    for (const std::int64_t wait_ms : {100, 200, 400, 700, 700}) {
+        check_next_after(wait_ms);
+    }
+    client.deliver(client.forge().make({}));
+    check_next_after(99);  // 100 ms after the last
+    // What is sent goes at once, and asks for an answer; it is no reason to ask sooner.
+    (void)client.driver().add_object(TestSchema::get().pawn(),
+                                     client.world().add(TestSchema::get().pawn()));
+    client.tick(10);
+    CHECK(client.take_sent().size() == 1);
+    check_next_after(200);
 }
 
 TEST_CASE("NetConfig: a goodbye is repeated for linger_ms", "[netdriver][limits]") {

@@ -326,57 +326,6 @@ TEST_CASE("TypeBuilder: functions carry flags and parameters", "[reflection][typ
     CHECK(pawn.find_function("ClientDie")->parameters == nullptr);
 }
 
-struct Lever {
-    float force = 0.0f;
-    int pulls = 0;
-
-    void server_pull(const FireParameters& parameters) { force = parameters.aim.x; }
-    bool server_pull_validate(const FireParameters& parameters) { return parameters.aim.x < 5; }
-    void client_click() { ++pulls; }
-};
-
-void multicast_ring(Lever& lever, const FireParameters& parameters) {
-    lever.force += parameters.aim.x;
-}
-
-TEST_CASE("TypeBuilder: a remote function is a member, with its parameters and its validation",
-          "[reflection][type_builder]") {
-    TypeRegistry registry;
-    REQUIRE(struct_builder<FireParameters>(registry, "FireParameters")
-                .property<&FireParameters::aim>()
-                .build());
-    const auto type =
-        class_builder<Lever>(registry, "Lever")
-            .property<&Lever::force>()
-            .function<&Lever::server_pull, &Lever::server_pull_validate>(FunctionFlags::Server)
-            .function<&Lever::client_click>(FunctionFlags::Client)
-            .function<&multicast_ring>(FunctionFlags::Multicast, "Ring")
-            .build();
-    INFO((type ? "" : type.error().message));
-    REQUIRE(type);
-    const Function& pull = *(*type)->find_function("server_pull");
-    const Function& click = *(*type)->find_function("client_click");
-    const Function& ring = *(*type)->find_function("Ring");
-    CHECK(pull.flags == (FunctionFlags::Server | FunctionFlags::WithValidation));
-    CHECK(pull.parameters == registry.find("FireParameters"));
-    CHECK(click.parameters == nullptr);
-    CHECK(click.thunk.validate == nullptr);
-    Lever lever;
-    FireParameters parameters{{3.0f, 0.0f, 0.0f}};
-    pull.thunk.call(&lever, &parameters, pull.thunk.context);
-    ring.thunk.call(&lever, &parameters, ring.thunk.context);
-    click.thunk.call(&lever, nullptr, click.thunk.context);
-    CHECK(lever.force == 6.0f);
-    CHECK(lever.pulls == 1);
-    CHECK(pull.thunk.validate(&lever, &parameters, nullptr));
-    parameters.aim.x = 7.0f;
-    CHECK_FALSE(pull.thunk.validate(&lever, &parameters, nullptr));
-    TypeRegistry empty;
-    CHECK_FALSE(class_builder<Lever>(empty, "Lever")
-                    .function<&Lever::server_pull>(FunctionFlags::Server)
-                    .build());
-}
-
 TEST_CASE("TypeBuilder: a struct that is not registered is named with its member",
           "[reflection][type_builder]") {
     struct Owner {

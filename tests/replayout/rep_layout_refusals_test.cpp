@@ -68,6 +68,35 @@ TEST_CASE("RepLayout: 65,534 properties are possible and one more is not",
                   "layout of \"Many\": bools is one property too many");
 }
 
+TEST_CASE("RepLayout: 65,534 functions are possible and one more is not",
+          "[replayout][rep_layout]") {
+    const auto layout_of_functions = [](std::uint32_t count) {
+        TypeRegistry registry;
+        DynamicTypeBuilder base(registry, TypeKind::Class, "Base", 1, 1);
+        base.function("LocalCall", FunctionFlags::None);  // not remote, so it does not count
+        base.function("Inherited", FunctionFlags::Server);
+        const Result<const Type*> base_type = base.build();
+        REQUIRE(base_type);
+        DynamicTypeBuilder derived(registry, TypeKind::Class, "Talker", 1, 1);
+        derived.base(**base_type, 0);
+        for (std::uint32_t index = 1; index < count; ++index) {
+            derived.function("Call" + std::to_string(index), FunctionFlags::Client);
+        }
+        const Result<const Type*> type = derived.build();
+        REQUIRE(type);
+        REQUIRE(registry.freeze());
+        const std::byte archetype{};
+        RepLayoutOptions options;
+        options.archetype = &archetype;
+        return RepLayout::create(registry, **type, options);
+    };
+    const LayoutResult full = layout_of_functions(65'534);
+    REQUIRE(full);
+    CHECK((*full)->functions().size() == 65'534);
+    check_refused(layout_of_functions(65'535), ErrorCode::TooManyFunctions,
+                  "layout of \"Talker\": function \"Call65534\" is one too many");
+}
+
 TEST_CASE("RepLayout: where arrays need more commands than handles, the commands are counted",
           "[replayout][rep_layout]") {
     CHECK(layout_of_many(65'531, 1));

@@ -64,9 +64,9 @@ enum class LayoutPolicy : std::uint8_t {
 class RepLayout {
   public:
     /// Flattens `type`; one without replicated properties is fine, it can still be spawned.
-    /// Refused: a registry that is not frozen, more than 65,534 commands, an array of more than
-    /// 1,048,576 leaves (leaves of an element x array_count_max), a NetDeltaSerializer inside
-    /// of an array or an atomic struct, no archetype.
+    /// Refused: a registry that is not frozen, more than 65,534 commands or functions, an array of
+    /// more than 1,048,576 leaves (leaves of an element x array_count_max), a NetDeltaSerializer
+    /// inside of an array or an atomic struct, no archetype.
     [[nodiscard]] static Result<std::unique_ptr<RepLayout>> create(
         const TypeRegistry& registry, const Type& type, const RepLayoutOptions& options = {},
         MemoryResource* resource = std::pmr::get_default_resource());

@@ -50,10 +50,15 @@ enum class RepLayoutCmdType : std::uint8_t {
     return type == RepLayoutCmdType::DynamicArray || type == RepLayoutCmdType::KeyedArray;
 }
 
+/// True where a difference to what the receiver holds is sent.
+[[nodiscard]] constexpr bool is_delta(RepLayoutCmdType type) noexcept {
+    return type == RepLayoutCmdType::NetDeltaStruct;
+}
+
 /// True where what a value was before is kept, to tell what is back at it. Not of arrays, nor of
-/// what is sent as a difference to what the receiver holds.
+/// deltas.
 [[nodiscard]] constexpr bool has_previous_values(RepLayoutCmdType type) noexcept {
-    return !is_array(type) && type != RepLayoutCmdType::NetDeltaStruct;
+    return !is_array(type) && !is_delta(type);
 }
 
 /// True where the shadow holds the bytes of memory, so that equal bytes mean an equal value. Of a

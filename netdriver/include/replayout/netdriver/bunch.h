@@ -51,10 +51,15 @@ struct BunchHeader {
     std::uint32_t payload_bytes = 0;
 };
 
+/// Bytes of the longest header: channel, flags, sequence, byte count.
+inline constexpr std::size_t bunch_header_bytes_max = 5 + 1 + 2 + 5;
+/// Likewise of a call, which is never larger than a packet, so that its byte count takes two.
+inline constexpr std::size_t call_header_bytes_max = 5 + 1 + 2 + 2;
+
 /// Payload of one fragment, such that a packet has room for one: 192 bytes of the smallest packet,
 /// which has 256. Both ends must cut alike, so this is part of the wire format.
 [[nodiscard]] constexpr std::size_t fragment_bytes(std::size_t packet_bytes_max) noexcept {
-    // Packet header 39, bunch count 2, bunch header 13 (5 + 1 + 2 + 5) at most: 54, rounded up.
+    // What PacketBuilder reserves, and a bunch header: 54 at most, rounded up.
     constexpr std::size_t overhead_bytes = 64;
     return packet_bytes_max - overhead_bytes;
 }

@@ -6,40 +6,40 @@
 
 #include <functional>
 #include <type_traits>
+#include <utility>
 
 namespace replayout::detail {
+
+/// What a function of a remote call takes, by the form of a pointer to it; void: nothing. Only
+/// declared. One that is noexcept converts to one that is not.
+template <typename Result, typename T>
+std::type_identity<void> parameters_of(Result (T::*)());
+template <typename Result, typename T>
+std::type_identity<void> parameters_of(Result (T::*)() const);
+template <typename Result, typename T, typename Parameters>
+std::type_identity<Parameters> parameters_of(Result (T::*)(const Parameters&));
+template <typename Result, typename T, typename Parameters>
+std::type_identity<Parameters> parameters_of(Result (T::*)(const Parameters&) const);
+template <typename Result, typename T>
+std::type_identity<void> parameters_of(Result (*)(T&));
+template <typename Result, typename T, typename Parameters>
+std::type_identity<Parameters> parameters_of(Result (*)(T&, const Parameters&));
+
+template <typename Function>
+concept RemoteCallable = requires(Function function) {
+    parameters_of(function);
+};
 
 /// The parameters of a function of a remote call, by its type; void: none.
 template <typename Function>
 struct RemoteParameters {
-    static_assert(!std::is_same_v<Function, Function>,
-                  "a remote function is void f(), void f(const Parameters&), or a free function "
-                  "void f(T&), void f(T&, const Parameters&)");
+    static_assert(RemoteCallable<Function>,
+                  "a remote function is void f(), void f(const Parameters&), either may be const, "
+                  "or a free function void f(T&), void f(T&, const Parameters&)");
 };
-
-template <typename Result, typename T>
-struct RemoteParameters<Result (T::*)()> {
-    using type = void;
-};
-template <typename Result, typename T>
-struct RemoteParameters<Result (T::*)() noexcept> {
-    using type = void;
-};
-template <typename Result, typename T, typename Parameters>
-struct RemoteParameters<Result (T::*)(const Parameters&)> {
-    using type = Parameters;
-};
-template <typename Result, typename T, typename Parameters>
-struct RemoteParameters<Result (T::*)(const Parameters&) noexcept> {
-    using type = Parameters;
-};
-template <typename Result, typename T>
-struct RemoteParameters<Result (*)(T&)> {
-    using type = void;
-};
-template <typename Result, typename T, typename Parameters>
-struct RemoteParameters<Result (*)(T&, const Parameters&)> {
-    using type = Parameters;
+template <RemoteCallable Function>
+struct RemoteParameters<Function> {
+    using type = typename decltype(parameters_of(std::declval<Function>()))::type;
 };
 
 template <typename T, auto Function, typename Parameters>

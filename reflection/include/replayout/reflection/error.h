@@ -36,6 +36,7 @@ enum class ErrorCode : std::uint8_t {
     MissingOperation,
     NestingTooDeep,
     TooManyProperties,
+    TooManyFunctions,
     BaseMismatch,
     Unsupported,
     LimitExceeded,

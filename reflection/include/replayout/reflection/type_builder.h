@@ -36,6 +36,7 @@
 #include <replayout/reflection/describe_value.h>
 #include <replayout/reflection/dynamic_type_builder.h>
 #include <replayout/reflection/member_pointer.h>
+#include <replayout/reflection/property_builder.h>
 #include <replayout/reflection/struct_traits.h>
 
 #include <cstdint>
@@ -46,9 +47,6 @@
 #include <utility>
 
 namespace replayout {
-
-template <typename T, typename Value>
-class PropertyBuilder;
 
 /// Describes the C++ type `T`; made by class_builder and struct_builder. See the head of this file.
 template <typename T>
@@ -83,10 +81,10 @@ class TypeBuilder {
     template <typename Parameters>
     TypeBuilder& function(std::string_view name, FunctionFlags flags);
 
-    /// `Member` is what a remote call runs: void f() or void f(const Parameters&) of the object, or
-    /// a free function void f(T&) or void f(T&, const Parameters&); `Parameters` is a struct that
-    /// is registered already. `Validate`, a bool of the same form, is asked first when the call
-    /// comes from a client, and adds the flag WithValidation.
+    /// `Member` is what a remote call runs: void f() or void f(const Parameters&) of the object,
+    /// const or not, or a free function void f(T&) or void f(T&, const Parameters&); `Parameters`
+    /// is a struct that is registered already. `Validate`, a bool of the same form, is asked first
+    /// when the call comes from a client, and adds the flag WithValidation.
     template <auto Member, auto Validate = nullptr>
     TypeBuilder& function(FunctionFlags flags,
                           std::string_view name = detail::name_of_member<Member>());
@@ -122,113 +120,6 @@ class TypeBuilder {
 
     DynamicTypeBuilder builder_;
     ReceiveHooks hooks_;
-};
-
-/// What can be said of the property just declared, whose element type is `Value`; the rest is
-/// passed on to the type's builder, on which this is a loan.
-template <typename T, typename Value>
-class PropertyBuilder {
-  public:
-    explicit PropertyBuilder(TypeBuilder<T>& type) noexcept : type_(&type) {}
-
-    /// `Function` is called after an update of this property. See call_notify for its forms.
-    template <auto Function>
-    PropertyBuilder& on_rep(RepNotify when = RepNotify::OnChanged) {
-        type_->builder_.on_rep({detail::call_notify<T, Value, Function>, nullptr, when});
-        return *this;
-    }
-
-    /// The member is sent to those that meet `condition`.
-    PropertyBuilder& condition(LifetimeCondition condition) {
-        type_->builder_.condition(condition);
-        return *this;
-    }
-
-    /// The member is compared only where the game has marked it as changed.
-    PropertyBuilder& push_based() {
-        type_->builder_.push_based();
-        return *this;
-    }
-
-    /// The member is known and never sent.
-    PropertyBuilder& not_replicated() {
-        type_->builder_.not_replicated();
-        return *this;
-    }
-
-    /// How the member travels; of an array, how its elements do.
-    PropertyBuilder& quantised(const Quantisation& quantisation) {
-        type_->builder_.quantised(quantisation);
-        return *this;
-    }
-
-    /// Elements are told apart by `Key`, an integer or enum that each has: what is inserted,
-    /// removed or moved is sent, not what stands behind it.
-    template <auto Key>
-    PropertyBuilder& keyed_by(ArrayOrder order = ArrayOrder::Free) {
-        using Element = typename detail::MemberPointer<decltype(Key)>::class_type;
-        using KeyType = typename detail::MemberPointer<decltype(Key)>::value_type;
-        static_assert(std::is_same_v<typename Value::value_type, Element> ||
-                          std::is_base_of_v<Element, typename Value::value_type>,
-                      "keyed_by needs a member of the elements of an array");
-        static_assert((std::is_integral_v<KeyType> && !std::is_same_v<KeyType, bool>) ||
-                          std::is_enum_v<KeyType>,
-                      "a key is an integer or an enum");
-        type_->builder_.keyed_by(
-            static_cast<std::uint32_t>(detail::offset_of_member<typename Value::value_type, Key>()),
-            static_cast<std::uint32_t>(sizeof(KeyType)), order);
-        return *this;
-    }
-
-    /// The array, which is keyed, says itself what changed; see <replayout/fast_array.h>.
-    PropertyBuilder& fast_array(const FastArrayOps& fast) {
-        type_->builder_.fast_array(fast);
-        return *this;
-    }
-
-    template <auto Member>
-    auto property(std::string_view name = detail::name_of_member<Member>()) {
-        return type_->template property<Member>(name);
-    }
-
-    template <auto Set>
-    auto bit(std::string_view name) {
-        return type_->template bit<Set>(name);
-    }
-
-    TypeBuilder<T>& function(std::string_view name, FunctionFlags flags,
-                             const Type* parameters = nullptr) {
-        return type_->function(name, flags, parameters);
-    }
-
-    template <typename Parameters>
-    TypeBuilder<T>& function(std::string_view name, FunctionFlags flags) {
-        return type_->template function<Parameters>(name, flags);
-    }
-
-    template <auto Member, auto Validate = nullptr>
-    TypeBuilder<T>& function(FunctionFlags flags,
-                             std::string_view name = detail::name_of_member<Member>()) {
-        return type_->template function<Member, Validate>(flags, name);
-    }
-
-    template <auto Function>
-    TypeBuilder<T>& pre_net_receive() {
-        return type_->template pre_net_receive<Function>();
-    }
-    template <auto Function>
-    TypeBuilder<T>& post_net_receive() {
-        return type_->template post_net_receive<Function>();
-    }
-    template <auto Function>
-    TypeBuilder<T>& post_rep_notifies() {
-        return type_->template post_rep_notifies<Function>();
-    }
-
-    [[nodiscard]] Result<const Type*> build() { return type_->build(); }
-
-  private:
-    TypeBuilder<T>* type_;
 };
 
 /// Describes a class: its objects are replicated by themselves.

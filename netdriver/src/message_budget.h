@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+//
+// What reading one message may cost: in proportion to its bytes, so that what all messages ask for
+// is bounded by what was sent for them.
+#pragma once
+
+#include <replayout/bit_reader.h>
+#include <replayout/netdriver/net_config.h>
+
+#include <cstddef>
+
+namespace replayout {
+
+/// The largest message earns as much memory as a packet may ask for, and each byte a turn of a loop
+/// for each of its bits, which is the least that a value takes.
+[[nodiscard]] inline DecodeBudget message_budget(const NetConfig& config,
+                                                 std::size_t payload_bytes) noexcept {
+    constexpr std::size_t steps_per_byte = 8;
+    const std::size_t allocation_per_byte =
+        config.decode_allocation_bytes_max / config.bunch_bytes_max;
+    DecodeBudget earned;
+    earned.allocation_bytes = payload_bytes * allocation_per_byte;
+    earned.steps = payload_bytes * steps_per_byte;
+    return earned;
+}
+
+}  // namespace replayout
