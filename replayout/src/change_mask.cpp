@@ -2,6 +2,7 @@
 #include <replayout/change_mask.h>
 
 #include <algorithm>
+#include <array>
 
 namespace replayout {
 
@@ -18,26 +19,8 @@ namespace {
     return empty == EmptySet::Impossible ? 1 : 0;
 }
 
-/// A set that fits into a register.
-template <typename Visitor>
-void for_each_run_of(std::uint64_t word, Visitor visit) {
-    bool is_first = true;
-    while (word != 0) {
-        const auto gap = static_cast<std::uint32_t>(std::countr_zero(word));
-        word >>= gap;
-        const auto length = static_cast<std::uint32_t>(std::countr_one(word));
-        visit(is_first ? gap : gap - 1, length);
-        word = length == 64 ? 0 : word >> length;
-        is_first = false;
-    }
-}
-
 template <typename Visitor>
 void for_each_run(const ChangeMask& mask, Visitor visit) {
-    if (mask.bit_count() <= 64) {
-        for_each_run_of(mask.words().empty() ? 0 : mask.words().front(), visit);
-        return;
-    }
     std::uint32_t end = 0;
     bool is_first = true;
     for (std::uint32_t begin = mask.next(0); begin < mask.bit_count(); begin = mask.next(end)) {
@@ -142,10 +125,61 @@ struct BitRegister {
         bits |= value << count;
         count += bit_count;
     }
-    void add_exp_golomb(std::uint32_t value, std::uint32_t order) noexcept {
-        add(exp_golomb_code(value, order), exp_golomb_bits(value, order));
-    }
 };
+
+/// Sets over so many handles are written in a register, as most are.
+constexpr std::uint32_t small_set_bits_max = 64;
+
+struct ExpGolombCode {
+    std::uint16_t bits = 0;
+    std::uint16_t count = 0;
+};
+using SmallCodes = std::array<ExpGolombCode, small_set_bits_max>;
+
+[[nodiscard]] constexpr SmallCodes make_small_codes(std::uint32_t order) noexcept {
+    SmallCodes codes;
+    for (std::uint32_t value = 0; value < codes.size(); ++value) {
+        codes[value] = {static_cast<std::uint16_t>(exp_golomb_code(value, order)),
+                        static_cast<std::uint16_t>(exp_golomb_bits(value, order))};
+    }
+    return codes;
+}
+
+/// By order: every code that a small set can ask for.
+constexpr std::array<SmallCodes, 3> small_codes{make_small_codes(0), make_small_codes(1),
+                                                make_small_codes(2)};
+
+void write_small_set(BitWriter& writer, std::uint64_t set, std::uint32_t bit_count,
+                     EmptySet empty) noexcept {
+    const SmallCodes& gaps = small_codes[gap_order(bit_count)];
+    const SmallCodes& counts = small_codes[0];
+    BitRegister runs;
+    std::uint32_t run_count = 0;
+    std::uint32_t joint = 0;  // the clear handle between two runs, which no gap counts
+    // Where it gets as long as the dense form, nobody needs the rest.
+    for (std::uint64_t rest = set; rest != 0 && runs.count < bit_count; ++run_count) {
+        const auto gap = static_cast<std::uint32_t>(std::countr_zero(rest));
+        rest >>= gap;
+        const auto length = static_cast<std::uint32_t>(std::countr_one(rest));
+        rest = (rest >> (length - 1)) >> 1;
+        // Both at once, as only the first place can be said to lie within the register.
+        const ExpGolombCode before = gaps[gap - joint];
+        const ExpGolombCode within = counts[length - 1];
+        runs.add(before.bits | (std::uint64_t{within.bits} << before.count),
+                 std::uint32_t{before.count} + within.count);
+        joint = 1;
+    }
+    const ExpGolombCode count = counts[run_count - run_count_offset(empty)];
+    if (count.count + runs.count >= bit_count) {
+        writer.write_bool(false);
+        writer.write_bits(set, bit_count);
+        return;
+    }
+    BitRegister code{1, 1};
+    code.add(count.bits, count.count);
+    code.add(runs.bits, runs.count);
+    writer.write_bits(code.bits, code.count);
+}
 
 /// The form in runs, as far as its length goes.
 struct RunsForm {
@@ -171,8 +205,11 @@ std::uint32_t change_mask_bits(const ChangeMask& mask, EmptySet empty) noexcept 
     return static_cast<std::uint32_t>(1 + std::min<std::uint64_t>(runs.bits, mask.bit_count()));
 }
 
-void write_change_mask(BitWriter& writer, const ChangeMask& mask, EmptySet empty) noexcept {
-    REPLAYOUT_ASSERT(empty == EmptySet::Possible || mask.any());
+namespace {
+
+// Apart, and not inline, as it takes more registers than the small sets, which are many more.
+[[gnu::noinline]] void write_large_set(BitWriter& writer, const ChangeMask& mask,
+                                       EmptySet empty) noexcept {
     const RunsForm runs = measure_runs(mask, empty);
     if (runs.bits >= mask.bit_count()) {
         writer.write_bool(false);
@@ -185,24 +222,23 @@ void write_change_mask(BitWriter& writer, const ChangeMask& mask, EmptySet empty
         return;
     }
     const std::uint32_t order = gap_order(mask.bit_count());
-    const std::uint32_t count_code = runs.run_count - run_count_offset(empty);
-    if (runs.bits < 64) {
-        BitRegister code;
-        code.add(1, 1);
-        code.add_exp_golomb(count_code, 0);
-        for_each_run(mask, [&](std::uint32_t gap, std::uint32_t length) {
-            code.add_exp_golomb(gap, order);
-            code.add_exp_golomb(length - 1, 0);
-        });
-        writer.write_bits(code.bits, code.count);
-        return;
-    }
     writer.write_bool(true);
-    writer.write_exp_golomb(count_code, 0);
+    writer.write_exp_golomb(runs.run_count - run_count_offset(empty), 0);
     for_each_run(mask, [&](std::uint32_t gap, std::uint32_t length) {
         writer.write_exp_golomb(gap, order);
         writer.write_exp_golomb(length - 1, 0);
     });
+}
+
+}  // namespace
+
+void write_change_mask(BitWriter& writer, const ChangeMask& mask, EmptySet empty) noexcept {
+    REPLAYOUT_ASSERT(empty == EmptySet::Possible || mask.any());
+    if (mask.bit_count() > 0 && mask.bit_count() <= small_set_bits_max) {
+        write_small_set(writer, mask.words().front(), mask.bit_count(), empty);
+    } else {
+        write_large_set(writer, mask, empty);
+    }
 }
 
 namespace {

@@ -9,25 +9,6 @@
 
 namespace replayout {
 
-namespace {
-
-/// The first of the object's runs that differs from the shadow or is not of bytes; root().run_end
-/// if there is none, and so no change. Has one caller, into which the compiler therefore puts it.
-[[nodiscard]] std::uint32_t skip_equal_runs(const RepLayout& layout, ConstObjectBuffer object,
-                                            ConstShadowBuffer shadow) noexcept {
-    const CompareRun* const runs = layout.runs().data();
-    const std::uint32_t run_end = layout.root().run_end;
-    std::uint32_t i = 0;
-    while (i < run_end && runs[i].size != 0 &&
-           equal_bytes((object + runs[i].object_offset).data(),
-                       (shadow + runs[i].shadow_offset).data(), runs[i].size)) {
-        ++i;
-    }
-    return i;
-}
-
-}  // namespace
-
 ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resource)
     : layout_(&layout),
       shadow_(layout, resource),
@@ -47,16 +28,18 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
 }
 
 // Most objects did not change since the last tick, so that is found out with as little as possible:
-// the bytes, without a context, without the other members.
+// the bytes, without a context, without the other members. And without a frame, as what follows is
+// the last that is done.
 bool ChangelistState::update(const void* object, PackageMap& package_map,
                              ReplicationCounters& counters) {
     REPLAYOUT_ASSERT(object != nullptr);
     if (is_compared_whole_) {
         ++counters.objects_compared;
-        const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
-        const std::uint32_t run_start = skip_equal_runs(*layout_, buffer, shadow_.buffer());
-        return run_start != layout_->root().run_end &&
-               update_from(run_start, object, package_map, counters);
+        const CompareRun* const runs = layout_->runs().data();
+        const CompareRun* const end = runs + layout_->root().run_end;
+        return runs == end || is_short_run(runs->size)
+                   ? update_short_runs(runs, end, object, package_map, counters)
+                   : update_runs(runs, end, object, package_map, counters);
     }
     if (!is_due()) {
         ++counters.objects_skipped;
@@ -66,8 +49,43 @@ bool ChangelistState::update(const void* object, PackageMap& package_map,
     return update_from(0, object, package_map, counters);
 }
 
-bool ChangelistState::update_from(std::uint32_t run_start, const void* object,
-                                  PackageMap& package_map, ReplicationCounters& counters) {
+// Apart from update_runs(), where memcmp is called for what is long: to keep what outlives the call
+// costs as much as a short comparison. Flattened for the same reason.
+[[gnu::noinline, gnu::flatten]] bool ChangelistState::update_short_runs(
+    const CompareRun* run, const CompareRun* end, const void* object, PackageMap& package_map,
+    ReplicationCounters& counters) {
+    const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
+    while (run != end && run->size != 0 && is_short_run(run->size) &&
+           equal_short_run((buffer + run->object_offset).data(),
+                           (shadow_.buffer() + run->shadow_offset).data(), run->size)) {
+        ++run;
+    }
+    if (run == end) {
+        return false;
+    }
+    if (!is_short_run(run->size)) {
+        return update_runs(run, end, object, package_map, counters);
+    }
+    const auto run_start = static_cast<std::uint32_t>(run - layout_->runs().data());
+    return update_from(run_start, object, package_map, counters);
+}
+
+[[gnu::noinline]] bool ChangelistState::update_runs(const CompareRun* run, const CompareRun* end,
+                                                    const void* object, PackageMap& package_map,
+                                                    ReplicationCounters& counters) {
+    const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
+    while (run != end && run->size != 0 &&
+           equal_bytes((buffer + run->object_offset).data(),
+                       (shadow_.buffer() + run->shadow_offset).data(), run->size)) {
+        ++run;
+    }
+    const auto run_start = static_cast<std::uint32_t>(run - layout_->runs().data());
+    return run != end && update_from(run_start, object, package_map, counters);
+}
+
+[[gnu::noinline]] bool ChangelistState::update_from(std::uint32_t run_start, const void* object,
+                                                    PackageMap& package_map,
+                                                    ReplicationCounters& counters) {
     CompareContext context{*layout_, shadow_.memory(), &package_map, version_ + 1};
     context.due = is_compared_whole_ ? nullptr : &due_;
     context.inactive = conditions_.inactive();

@@ -124,8 +124,9 @@ template <typename Chunk, std::size_t Count>
     return difference.is_zero();
 }
 
+/// For at most in_place_bytes_max.
 template <typename Chunk>
-[[nodiscard]] bool equal_bytes_by(const std::byte* left, const std::byte* right,
+[[nodiscard]] bool equal_in_place(const std::byte* left, const std::byte* right,
                                   std::size_t size) noexcept {
     if (size < 16) {
         return equal_short_bytes(left, right, size);
@@ -136,13 +137,28 @@ template <typename Chunk>
     if (size <= 64) {
         return equal_chunks<Chunk, 2>(left, right, size);
     }
-    if (size <= in_place_bytes_max) {
-        return equal_chunks<Chunk, 4>(left, right, size);
-    }
-    return std::memcmp(left, right, size) == 0;
+    return equal_chunks<Chunk, 4>(left, right, size);
+}
+
+template <typename Chunk>
+[[nodiscard]] bool equal_bytes_by(const std::byte* left, const std::byte* right,
+                                  std::size_t size) noexcept {
+    return size <= in_place_bytes_max ? equal_in_place<Chunk>(left, right, size)
+                                      : std::memcmp(left, right, size) == 0;
 }
 
 }  // namespace detail
+
+/// Whether a run is so short that equal_bytes() calls nobody.
+[[nodiscard]] constexpr bool is_short_run(std::size_t size) noexcept {
+    return size <= detail::in_place_bytes_max;
+}
+
+/// equal_bytes() of a short run.
+[[nodiscard]] inline bool equal_short_run(const std::byte* left, const std::byte* right,
+                                          std::size_t size) noexcept {
+    return detail::equal_in_place<detail::VectorChunk>(left, right, size);
+}
 
 /// Short runs in place, because the call of memcmp would cost more than the comparison.
 [[nodiscard]] inline bool equal_bytes(const std::byte* left, const std::byte* right,

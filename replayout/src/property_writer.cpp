@@ -92,7 +92,34 @@ void write_floats(const std::byte* bytes, std::uint32_t count, BitWriter& writer
 
 }  // namespace
 
-void PropertyWriter::write_values(std::uint32_t begin, std::uint32_t end, BitWriter& writer) {
+inline void PropertyWriter::write_row(const RepScope& scope, ConstShadowBuffer memory,
+                                      RepHandle begin, RepHandle end,
+                                      BitWriter& writer) const noexcept {
+    const RepLayoutCmd& first = layout_.cmd(layout_.cmd_of(scope, begin));
+    const RepLayoutCmd& last = layout_.cmd(layout_.cmd_of(scope, RepHandle{end.value - 1}));
+    const std::size_t byte_count =
+        last.shadow_offset.value + last.element_size - first.shadow_offset.value;
+    writer.write_bytes({(memory + first.shadow_offset).data(), byte_count});
+}
+
+inline void PropertyWriter::count_plain(std::uint32_t begin, std::uint32_t end) {
+    if (context_.type_counters != nullptr) {
+        count_plain_by_handle(begin, end);
+    }
+    ReplicationCounters& counters = context_.counters;
+    const std::uint32_t count = end - begin;
+    if (!context_.is_sharing) {
+        counters.serializer_calls += count;
+        return;
+    }
+    const std::uint32_t built =
+        state_.shared().use_in_place(begin, state_.last_changed().subspan(begin, count));
+    counters.serializer_calls += built;
+    counters.pieces_built += built;
+    counters.pieces_reused += count - built;
+}
+
+inline void PropertyWriter::write_run(std::uint32_t begin, std::uint32_t end, BitWriter& writer) {
     const RepScope& root = layout_.root();
     while (begin < end) {
         const RepHandle handle{begin + 1};
@@ -108,28 +135,26 @@ void PropertyWriter::write_values(std::uint32_t begin, std::uint32_t end, BitWri
     }
 }
 
-void PropertyWriter::write_row(const RepScope& scope, ConstShadowBuffer memory, RepHandle begin,
-                               RepHandle end, BitWriter& writer) const noexcept {
-    const RepLayoutCmd& first = layout_.cmd(layout_.cmd_of(scope, begin));
-    const RepLayoutCmd& last = layout_.cmd(layout_.cmd_of(scope, RepHandle{end.value - 1}));
-    const std::size_t byte_count =
-        last.shadow_offset.value + last.element_size - first.shadow_offset.value;
-    writer.write_bytes({(memory + first.shadow_offset).data(), byte_count});
-}
-
-void PropertyWriter::count_plain(std::uint32_t begin, std::uint32_t end) {
-    if (context_.type_counters != nullptr) {
-        count_plain_by_handle(begin, end);
+// A row ends with its word of the set, too, which shows in nothing that is written or counted.
+std::uint32_t PropertyWriter::write_block(const ChangeMask& handles, BitWriter& writer) {
+    write_change_mask(writer, handles, EmptySet::Impossible);
+    std::uint32_t count = 0;
+    std::uint32_t word_begin = 0;
+    for (std::uint64_t rest : handles.words()) {
+        std::uint32_t bit = word_begin;
+        while (rest != 0 && !writer.overflowed()) {
+            const auto gap = static_cast<std::uint32_t>(std::countr_zero(rest));
+            rest >>= gap;
+            const auto length = static_cast<std::uint32_t>(std::countr_one(rest));
+            rest = (rest >> (length - 1)) >> 1;
+            bit += gap + length;
+            write_run(bit - length, bit, writer);
+            count += length;
+        }
+        word_begin += 64;
     }
-    ReplicationCounters& counters = context_.counters;
-    const std::uint32_t count = end - begin;
-    const std::uint32_t built =
-        context_.is_sharing
-            ? state_.shared().use_in_place(begin, state_.last_changed().subspan(begin, count))
-            : 0;
-    counters.serializer_calls += context_.is_sharing ? built : count;
-    counters.pieces_built += built;
-    counters.pieces_reused += context_.is_sharing ? count - built : 0;
+    writer.finish_byte();
+    return count;
 }
 
 void PropertyWriter::count_plain_by_handle(std::uint32_t begin, std::uint32_t end) {

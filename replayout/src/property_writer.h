@@ -26,8 +26,9 @@ class PropertyWriter {
           group_position_(position.since_held()),
           context_(context) {}
 
-    /// The values of the handles of bits `begin` to `end`: from the shared buffer, or encoded.
-    void write_values(std::uint32_t begin, std::uint32_t end, BitWriter& writer);
+    /// A block: the set of handles, then their values, from the shared buffer or encoded. Returns
+    /// how many.
+    std::uint32_t write_block(const ChangeMask& handles, BitWriter& writer);
 
     /// Its length in bits, as write() would write it.
     [[nodiscard]] std::size_t measure(RepHandle handle);
@@ -37,6 +38,8 @@ class PropertyWriter {
     void write_elements(RepHandle handle, ElementSpan span, BitWriter& writer);
 
   private:
+    /// The values of the handles of bits `begin` to `end`.
+    void write_run(std::uint32_t begin, std::uint32_t end, BitWriter& writer);
     void write_value(RepHandle handle, BitWriter& writer);
     /// Leaves of the scope at `memory` from `begin` to `end`, which lie in one plain row.
     void write_row(const RepScope& scope, ConstShadowBuffer memory, RepHandle begin, RepHandle end,

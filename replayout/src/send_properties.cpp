@@ -39,19 +39,10 @@ void count_sent(const ChangeMask& handles, SendContext& context) {
     }
 }
 
-void write_block(PropertyWriter& properties, const ChangeMask& handles, BitWriter& writer,
-                 SendContext& context) {
+inline void write_block(PropertyWriter& properties, const ChangeMask& handles, BitWriter& writer,
+                        SendContext& context) {
     const std::size_t failures = context.scratch.left_out.size();
-    write_change_mask(writer, handles, EmptySet::Impossible);
-    std::uint32_t count = 0;
-    std::uint32_t end = 0;
-    for (std::uint32_t begin = handles.next(0); begin < handles.bit_count() && !writer.overflowed();
-         begin = handles.next(end)) {
-        end = handles.next_clear(begin);
-        properties.write_values(begin, end, writer);
-        count += end - begin;
-    }
-    writer.finish_byte();
+    const std::uint32_t count = properties.write_block(handles, writer);
     if (!writer.overflowed() && context.scratch.left_out.size() == failures) {
         context.counters.properties_sent += count;
         if (context.type_counters != nullptr) {
@@ -60,11 +51,19 @@ void write_block(PropertyWriter& properties, const ChangeMask& handles, BitWrite
     }
 }
 
+// Apart, and not inline, as releasing states takes more registers than all else in a send.
+[[gnu::noinline]] void forget_deltas(SendScratch& scratch) noexcept {
+    scratch.deltas.clear();
+    scratch.unchanged.clear();
+}
+
+/// Forgets what the last send found out, which was nothing mostly.
 void begin_send(SendScratch& scratch) noexcept {
     scratch.unmapped.clear();
     scratch.left_out.clear();
-    scratch.deltas.clear();
-    scratch.unchanged.clear();
+    if (!scratch.deltas.empty() || !scratch.unchanged.empty()) {
+        forget_deltas(scratch);
+    }
 }
 
 /// What cannot be told apart, from the handle of `bit` on: one value, or an atomic group.

@@ -108,6 +108,11 @@ class ChangelistState {
     /// Adds to each atomic group of which something is owed what the receiver may not hold of it.
     void complete_groups(const OwedVersions& position, ChangeMask& owed) const noexcept;
 
+    // update() of everything, from `run` on. The first as long as runs are short.
+    bool update_short_runs(const CompareRun* run, const CompareRun* end, const void* object,
+                           PackageMap& package_map, ReplicationCounters& counters);
+    bool update_runs(const CompareRun* run, const CompareRun* end, const void* object,
+                     PackageMap& package_map, ReplicationCounters& counters);
     bool update_from(std::uint32_t run_start, const void* object, PackageMap& package_map,
                      ReplicationCounters& counters);
     void note_changes(ReplicationCounters& counters);
