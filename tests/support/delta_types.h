@@ -64,7 +64,9 @@ struct Scores {
         for (const auto& [key, value] : values) {
             const auto before = old.find(key);
             if (before == old.end() || before->second != value) {
-                changes[key] = value - (before == old.end() ? 0 : before->second);
+                const std::int32_t from = before == old.end() ? 0 : before->second;
+                changes[key] = static_cast<std::int32_t>(static_cast<std::uint32_t>(value) -
+                                                         static_cast<std::uint32_t>(from));
             }
         }
         if (is_broken) {
