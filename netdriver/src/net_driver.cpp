@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/netdriver/net_driver.h>
 
-#include "flag_scope.h"
 #include "layout_table.h"
 #include "replication_client.h"
 #include "replication_server.h"
+#include "value_scope.h"
 
 #include <array>
 #include <string>
@@ -82,9 +82,14 @@ void NetDriver::tick_dispatch(NetTime now) {
     REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(!is_ticking_);
     REPLAYOUT_ASSERT(server_ != nullptr || client_ != nullptr);
-    const FlagScope calling_out(is_calling_out_, true);
-    const FlagScope ticking(is_ticking_, true);
+    const ValueScope calling_out(is_calling_out_, true);
+    const ValueScope ticking(is_ticking_, true);
     now_ = now;
+    receive_datagrams();
+    tell_of_peers();
+}
+
+void NetDriver::receive_datagrams() {
     std::array<std::byte, 2'048> buffer;
     for (std::uint32_t i = 0; i < settings_.config.datagrams_per_dispatch_max; ++i) {
         PeerId peer;
@@ -94,10 +99,19 @@ void NetDriver::tick_dispatch(NetTime now) {
         }
         const auto datagram = std::span<const std::byte>(buffer).first(size);
         if (server_ != nullptr) {
-            server_->receive(peer, datagram, now);
+            server_->receive(peer, datagram, now_);
         } else {
-            client_->receive(peer, datagram, now);
+            client_->receive(peer, datagram, now_);
         }
+    }
+}
+
+void NetDriver::tell_of_peers() {
+    const ValueScope calls_allowed(is_calling_out_, false);
+    if (server_ != nullptr) {
+        server_->tell_of_peers();
+    } else {
+        client_->tell_of_peers();
     }
 }
 
@@ -105,13 +119,17 @@ void NetDriver::tick_flush(NetTime now) {
     REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(!is_ticking_);
     REPLAYOUT_ASSERT(server_ != nullptr || client_ != nullptr);
-    const FlagScope calling_out(is_calling_out_, true);
-    const FlagScope ticking(is_ticking_, true);
+    const ValueScope calling_out(is_calling_out_, true);
+    const ValueScope ticking(is_ticking_, true);
     now_ = now;
     if (server_ != nullptr) {
         server_->flush(now);
     } else {
         client_->flush(now);
+    }
+    tell_of_peers();
+    if (server_ != nullptr) {
+        server_->remove_closed(now);
     }
 }
 
@@ -251,6 +269,13 @@ CallResult NetDriver::call_function(ObjectHandle object, std::string_view functi
     return client_->call_function(object, function, params);
 }
 
+NetObjectId NetDriver::find_object(ObjectHandle object) const noexcept {
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    const ObjectStore& objects = server_->objects();
+    const std::uint32_t index = objects.find_index(guids_.find_guid(object));
+    return index == ObjectStore::no_index ? NetObjectId{} : objects.id_at(index);
+}
+
 NetGUID NetDriver::guid_of(NetObjectId id) const {
     REPLAYOUT_ASSERT(server_ != nullptr && server_->objects().contains(id));
     return server_->objects().at(id.index)->guid();
@@ -279,7 +304,7 @@ ConnectionState NetDriver::connection_state(PeerId peer) const noexcept {
 
 void NetDriver::disconnect(PeerId peer) {
     REPLAYOUT_ASSERT(!is_calling_out_);
-    const FlagScope calling_out(is_calling_out_, true);
+    const ValueScope calling_out(is_calling_out_, true);
     if (server_ != nullptr) {
         server_->disconnect(peer, now_);
     } else if (client_ != nullptr) {
@@ -314,6 +339,13 @@ MemoryReport NetDriver::memory_report() const noexcept {
         report.connection_count = 1;
     }
     return report;
+}
+
+const RemoteFunctionCall* NetDriver::current_call() const noexcept {
+    if (server_ != nullptr) {
+        return server_->current_call();
+    }
+    return client_ != nullptr ? client_->receiver().current_call() : nullptr;
 }
 
 ConnectionState NetDriver::state() const noexcept {

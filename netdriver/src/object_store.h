@@ -80,6 +80,11 @@ class ObjectStore {
         return slots_[index].replicator;
     }
 
+    /// Of the object in a slot that is not empty.
+    [[nodiscard]] NetObjectId id_at(std::uint32_t index) const noexcept {
+        return {index, slots_[index].generation};
+    }
+
     /// The slot of the object with this id, or no_index.
     [[nodiscard]] std::uint32_t find_index(NetGUID guid) const noexcept;
     static constexpr std::uint32_t no_index = 0xFFFF'FFFF;

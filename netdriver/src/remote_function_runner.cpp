@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "flag_scope.h"
 #include "message_budget.h"
+#include "value_scope.h"
 
 namespace replayout {
 
@@ -50,7 +50,9 @@ bool read_call_head(BitReader& reader, std::span<const RepFunction> functions,
 }
 
 RemoteFunctionRunner::Outcome RemoteFunctionRunner::run(const RepFunction& function, void* object,
-                                                        BitReader& reader, bool is_validated) {
+                                                        BitReader& reader, bool is_validated,
+                                                        const RemoteFunctionCall& call) {
+    const ValueScope running(current_call_, &call);
     std::byte* const self = static_cast<std::byte*>(object) + function.object_offset;
     if (function.parameters == nullptr) {
         return decode_and_call(function, self, nullptr, reader, is_validated);
@@ -62,6 +64,15 @@ RemoteFunctionRunner::Outcome RemoteFunctionRunner::run(const RepFunction& funct
     type.ops().destroy(params);
     memory_.deallocate(params, type.size(), type.alignment());
     return outcome;
+}
+
+void RemoteFunctionRunner::run_here(const RepFunction& function, void* object, const void* params,
+                                    const RemoteFunctionCall& call) {
+    const FunctionThunk& thunk = function.function->thunk;
+    if (thunk) {
+        const ValueScope running(current_call_, &call);
+        thunk.call(static_cast<std::byte*>(object) + function.object_offset, params, thunk.context);
+    }
 }
 
 RemoteFunctionRunner::Outcome RemoteFunctionRunner::decode_and_call(const RepFunction& function,
@@ -85,7 +96,7 @@ RemoteFunctionRunner::Outcome RemoteFunctionRunner::decode_and_call(const RepFun
     } else if (reader.failed() || reader.bits_left() != 0) {
         return Outcome::Malformed;
     }
-    const FlagScope calls_allowed(is_calling_out_, false);
+    const ValueScope calls_allowed(is_calling_out_, false);
     const FunctionThunk& thunk = function.function->thunk;
     if (is_validated && thunk.validate != nullptr &&
         !thunk.validate(object, params, thunk.context)) {

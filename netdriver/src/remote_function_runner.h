@@ -8,6 +8,7 @@
 #include <replayout/netdriver/net_config.h>
 #include <replayout/netdriver/net_guid_cache.h>
 #include <replayout/netdriver/net_stats.h>
+#include <replayout/netdriver/remote_function.h>
 #include <replayout/receive_properties.h>
 #include <replayout/rep_layout.h>
 
@@ -35,7 +36,14 @@ class RemoteFunctionRunner {
     /// the game can remove. `reader` stands behind the function's index, and must end with the
     /// parameters. One call runs at a time; it may make others.
     [[nodiscard]] Outcome run(const RepFunction& function, void* object, BitReader& reader,
-                              bool is_validated);
+                              bool is_validated, const RemoteFunctionCall& call);
+
+    /// Calls a function here, with parameters that never were bytes. From within a call, too.
+    void run_here(const RepFunction& function, void* object, const void* params,
+                  const RemoteFunctionCall& call);
+
+    /// The innermost call that runs; null where none does.
+    [[nodiscard]] const RemoteFunctionCall* current_call() const noexcept { return current_call_; }
 
   private:
     [[nodiscard]] Outcome decode_and_call(const RepFunction& function, std::byte* object,
@@ -49,19 +57,11 @@ class RemoteFunctionRunner {
     std::pmr::unsynchronized_pool_resource memory_;
     ReceiveScratch scratch_;
     Vector<NetGUID> unmapped_;
+    const RemoteFunctionCall* current_call_ = nullptr;
 };
 
 /// The head of a call, in front of its parameters: which function it is of. False: malformed.
 /// `function` is empty where the layout has none of that number.
 [[nodiscard]] bool read_call_head(BitReader& reader, std::span<const RepFunction> functions,
                                   std::optional<FunctionIndex>& function) noexcept;
-
-/// Calls a function here, with parameters that never were bytes.
-inline void run_here(const RepFunction& function, void* object, const void* params) {
-    const FunctionThunk& thunk = function.function->thunk;
-    if (thunk) {
-        thunk.call(static_cast<std::byte*>(object) + function.object_offset, params, thunk.context);
-    }
-}
-
 }  // namespace replayout

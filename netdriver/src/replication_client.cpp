@@ -38,7 +38,7 @@ ReplicationClient::ReplicationClient(const NetDriverSettings& settings, const La
                     nullptr, settings.is_validating},
       call_encoder_(settings.config.packet_bytes_max, &memory.scratch),
       receiver_(settings.config, server_layouts_, world, guids, stats, calls_, memory,
-                is_calling_out),
+                is_calling_out, server),
       world_(world),
       guids_(guids) {
     send_hello(settings.config);
@@ -73,6 +73,17 @@ void ReplicationClient::flush(NetTime now) {
     }
     connection_.flush(now);
     close_when_ended();
+}
+
+void ReplicationClient::tell_of_peers() {
+    if (!is_join_told_ && connection_.state() == ConnectionState::Joined) {
+        is_join_told_ = true;
+        world_.peer_joined(connection_.peer());
+    }
+    if (!is_end_told_ && !is_open_) {
+        is_end_told_ = true;
+        world_.peer_left(connection_.peer(), connection_.close_reason());
+    }
 }
 
 void ReplicationClient::disconnect(NetTime now) {

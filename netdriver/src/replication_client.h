@@ -24,6 +24,8 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
 
     void receive(PeerId peer, std::span<const std::byte> datagram, NetTime now);
     void flush(NetTime now);
+    /// Of the server, when it let us in, and when that ended.
+    void tell_of_peers();
     void disconnect(NetTime now);
 
     /// See NetDriver.
@@ -66,6 +68,8 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     NetWorld& world_;
     NetGUIDCache& guids_;
     bool is_open_ = true;
+    bool is_join_told_ = false;
+    bool is_end_told_ = false;
 };
 
 }  // namespace replayout

@@ -18,7 +18,7 @@ CallResult ReplicationClient::call_function(ObjectHandle object, std::string_vie
     }
     const RepFunction& called = layout.functions()[found->value];
     if (!called.runs_on_server()) {
-        run_here(called, world_.object_memory(object), params);
+        receiver_.run_here(called, object, params);
         return CallResult::Ran;
     }
     if (channel->layout != channel->local) {

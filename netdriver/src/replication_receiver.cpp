@@ -14,7 +14,7 @@ namespace replayout {
 ReplicationReceiver::ReplicationReceiver(const NetConfig& config, const SessionLayouts& layouts,
                                          NetWorld& world, NetGUIDCache& guids, NetStats& stats,
                                          RemoteFunctionSender& outgoing_calls, MemoryMeters& memory,
-                                         bool& is_calling_out)
+                                         bool& is_calling_out, PeerId server)
     : config_(config),
       layouts_(layouts),
       world_(world),
@@ -29,7 +29,8 @@ ReplicationReceiver::ReplicationReceiver(const NetConfig& config, const SessionL
       dropped_(Allocator<NetGUID>(&memory.scratch)),
       outgoing_calls_(outgoing_calls),
       calls_(config, config.channels_max, resource_),
-      call_runner_(config, guids, stats, memory, is_calling_out) {}
+      call_runner_(config, guids, stats, memory, is_calling_out),
+      server_(server) {}
 
 ReplicationReceiver::~ReplicationReceiver() {
     for (ActorChannel* channel : channels_) {

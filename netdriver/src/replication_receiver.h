@@ -28,7 +28,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
   public:
     ReplicationReceiver(const NetConfig& config, const SessionLayouts& layouts, NetWorld& world,
                         NetGUIDCache& guids, NetStats& stats, RemoteFunctionSender& outgoing_calls,
-                        MemoryMeters& memory, bool& is_calling_out);
+                        MemoryMeters& memory, bool& is_calling_out, PeerId server);
     ~ReplicationReceiver();
     ReplicationReceiver(const ReplicationReceiver&) = delete;
     ReplicationReceiver& operator=(const ReplicationReceiver&) = delete;
@@ -49,6 +49,14 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     /// The channel that shows an object, or null. `index` is its channel's.
     [[nodiscard]] const ActorChannel* find_channel_of(ObjectHandle object,
                                                       ChannelIndex& index) const noexcept;
+
+    /// A function that this client calls, of an object that it shows, and that runs here alone.
+    void run_here(const RepFunction& function, ObjectHandle object, const void* params) {
+        call_runner_.run_here(function, world_.object_memory(object), params, {object, {}, {}});
+    }
+    [[nodiscard]] const RemoteFunctionCall* current_call() const noexcept {
+        return call_runner_.current_call();
+    }
 
   private:
     [[nodiscard]] CloseReason handle_message(const BunchHeader& header,
@@ -111,6 +119,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     RemoteFunctionSender& outgoing_calls_;
     RemoteFunctionReceiver calls_;
     RemoteFunctionRunner call_runner_;
+    PeerId server_;
 };
 
 }  // namespace replayout

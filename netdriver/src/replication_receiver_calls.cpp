@@ -55,8 +55,9 @@ CloseReason ReplicationReceiver::run_call(const DueCall& call) {
         ++stats_.calls_unknown;
         return CloseReason::None;
     }
-    const auto outcome = call_runner_.run(functions[function->value],
-                                          world_.object_memory(channel->object), reader, false);
+    const RemoteFunctionCall running{channel->object, NetObjectId{}, server_};
+    const auto outcome = call_runner_.run(
+        functions[function->value], world_.object_memory(running.object), reader, false, running);
     return outcome == RemoteFunctionRunner::Outcome::Malformed ? CloseReason::MalformedBunch
                                                                : CloseReason::None;
 }

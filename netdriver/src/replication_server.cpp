@@ -246,7 +246,22 @@ void ReplicationServer::flush(NetTime now) {
     for (Client* client : clients_) {
         client->connection.flush(now);
     }
-    remove_closed(now);
+}
+
+void ReplicationServer::tell_of_peers() {
+    for (Client* client : clients_) {
+        const NetConnection& connection = client->connection;
+        const bool is_joined = connection.state() == ConnectionState::Joined;
+        if (is_joined == client->is_told_of) {
+            continue;
+        }
+        client->is_told_of = is_joined;
+        if (is_joined) {
+            world_.peer_joined(connection.peer());
+        } else {
+            world_.peer_left(connection.peer(), connection.close_reason());
+        }
+    }
 }
 
 void ReplicationServer::compare_due_objects() {

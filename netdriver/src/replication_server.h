@@ -36,6 +36,10 @@ class ReplicationServer {
 
     void receive(PeerId peer, std::span<const std::byte> datagram, NetTime now);
     void flush(NetTime now);
+    /// Of those who joined or left since the last time.
+    void tell_of_peers();
+    /// Behind tell_of_peers(), once a flush.
+    void remove_closed(NetTime now);
 
     [[nodiscard]] NetObjectId add_object(const RepLayout& layout, ObjectHandle object);
     void remove_object(NetObjectId id);
@@ -58,6 +62,10 @@ class ReplicationServer {
     [[nodiscard]] CallResult call_function(NetObjectId id, FunctionIndex function,
                                            const void* params, RemoteFunctionSendPolicy policy);
 
+    [[nodiscard]] const RemoteFunctionCall* current_call() const noexcept {
+        return call_runner_.current_call();
+    }
+
     [[nodiscard]] const ObjectStore& objects() const noexcept { return objects_; }
     [[nodiscard]] std::uint32_t connection_count() const noexcept;
     /// Null when nobody counts.
@@ -78,6 +86,7 @@ class ReplicationServer {
         ReplicationSender sender;
         /// It is told our layouts, and cannot read anything of an object before it has them all.
         bool awaits_layouts = false;
+        bool is_told_of = false;  ///< the world knows that it joined
         CallLimiter call_limiter;
 
       private:
@@ -129,7 +138,6 @@ class ReplicationServer {
     void describe_layouts();
     void send_layouts(NetConnection& connection, const Hello& hello);
     Client& accept(PeerId peer, std::uint16_t session, NetTime now);
-    void remove_closed(NetTime now);
     void destroy(Client* client) noexcept;
 
     const NetDriverSettings& settings_;

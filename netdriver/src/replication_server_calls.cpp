@@ -33,7 +33,7 @@ CallResult ReplicationServer::call_function(NetObjectId id, FunctionIndex functi
             return result;
         }
     }
-    run_here(called, world_.object_memory(object), params);
+    call_runner_.run_here(called, world_.object_memory(object), params, {object, id, PeerId{}});
     return result;
 }
 
@@ -169,8 +169,10 @@ CloseReason ReplicationServer::run_call(Client& client, const DueCall& call) {
         ++stats_.calls_not_owned;  // it may have had another owner a moment ago
         return CloseReason::None;
     }
-    switch (call_runner_.run(functions[function->value], world_.object_memory(replicator.object()),
-                             reader, true)) {
+    const RemoteFunctionCall running{replicator.object(), objects_.id_at(index),
+                                     client.connection.peer()};
+    switch (call_runner_.run(functions[function->value], world_.object_memory(running.object),
+                             reader, true, running)) {
         case RemoteFunctionRunner::Outcome::Malformed:
             return CloseReason::MalformedBunch;
         case RemoteFunctionRunner::Outcome::Refused:

@@ -17,6 +17,7 @@
 #include <replayout/send_properties.h>
 
 #include <cstdio>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>

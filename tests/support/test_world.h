@@ -126,11 +126,23 @@ class TestWorld final : public NetWorld {
     [[nodiscard]] void* object_memory(ObjectHandle handle) override;
     [[nodiscard]] ObjectHandle spawn(const SpawnInfo& info) override;
     void despawn(ObjectHandle handle) override;
+    void peer_joined(PeerId peer) override {
+        if (on_joined) {
+            on_joined(peer);
+        }
+    }
+    void peer_left(PeerId peer, CloseReason reason) override {
+        if (on_left) {
+            on_left(peer, reason);
+        }
+    }
 
     /// Class that spawn() refuses to make; null: none.
     const RepLayout* refused_layout = nullptr;
     /// Called before a despawn takes place.
     std::function<void(ObjectHandle)> on_despawn;
+    std::function<void(PeerId)> on_joined;
+    std::function<void(PeerId, CloseReason)> on_left;
     std::uint32_t spawn_count = 0;
     std::uint32_t despawn_count = 0;
 

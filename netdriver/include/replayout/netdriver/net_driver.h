@@ -34,6 +34,7 @@
 #include <replayout/netdriver/net_config.h>
 #include <replayout/netdriver/net_dormancy.h>
 #include <replayout/netdriver/net_guid_cache.h>
+#include <replayout/netdriver/net_object_id.h>
 #include <replayout/netdriver/net_stats.h>
 #include <replayout/netdriver/net_world.h>
 #include <replayout/netdriver/remote_function.h>
@@ -44,21 +45,12 @@
 #include <replayout/reflection/memory.h>
 #include <replayout/type_counters.h>
 
-#include <compare>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string_view>
 
 namespace replayout {
-
-/// An object of a server's driver. Stays invalid once the object was removed.
-struct NetObjectId {
-    std::uint32_t index = 0;
-    std::uint32_t generation = 0;  ///< 0: no object
-
-    friend constexpr auto operator<=>(NetObjectId, NetObjectId) noexcept = default;
-};
 
 struct NetDriverSettings {
     NetConfig config;
@@ -106,8 +98,9 @@ class LayoutTable;
 class ReplicationClient;
 class ReplicationServer;
 
-/// While it calls the world, or a notify or hook of an object, these may call only functions that
-/// are const; that is asserted. A remote function that runs may call all but the ticks.
+/// While it calls the world for an object, or a notify or hook of one, these may call only
+/// functions that are const; that is asserted. A remote function that runs, and the world while it
+/// is told of peers, may call all but the ticks.
 class NetDriver {
   public:
     /// Nothing happens before listen() or connect().
@@ -215,6 +208,9 @@ class NetDriver {
         NetObjectId id, FunctionIndex function, const void* params = nullptr,
         RemoteFunctionSendPolicy policy = RemoteFunctionSendPolicy::Default);
 
+    /// The object that was added under this handle; no object, generation 0, where there is none. A
+    /// look-up; in a remote function current_call() has the id.
+    [[nodiscard]] NetObjectId find_object(ObjectHandle object) const noexcept;
     [[nodiscard]] NetGUID guid_of(NetObjectId id) const;
     [[nodiscard]] std::uint32_t object_count() const noexcept;
     /// What a client has and lacks of an object; nothing when it is not joined, or the object was
@@ -250,6 +246,10 @@ class NetDriver {
 
     // Both.
 
+    /// The call that runs, for its body and its validation; null where none does. With calls inside
+    /// of calls the innermost. Valid until that returns.
+    [[nodiscard]] const RemoteFunctionCall* current_call() const noexcept;
+
     /// Says goodbye. A server: to `peer`; nothing when there is no such connection. A client: to
     /// its server, whatever `peer` is, and despawns its objects within the call. Nothing before
     /// listen() or connect().
@@ -262,6 +262,8 @@ class NetDriver {
   private:
     [[nodiscard]] Status check_start() const;
     [[nodiscard]] const ObjectFacts& facts_of(NetObjectId id) const;
+    void receive_datagrams();
+    void tell_of_peers();
 
     NetDriverSettings settings_;
     Transport& transport_;

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <replayout/net_guid.h>
+#include <replayout/netdriver/close_reason.h>
+#include <replayout/netdriver/transport.h>
 #include <replayout/reflection/value_ops.h>
 #include <replayout/rep_layout.h>
 
@@ -19,7 +21,8 @@ struct SpawnInfo {
 
 /// Calls come from inside tick_dispatch (client; on a server object_memory() for a remote call that
 /// arrived), tick_flush (both), call_function (object_memory(), both) and disconnect (client), on
-/// the driver's thread. They must not call the driver back, except for its const functions.
+/// the driver's thread. Those that tell of objects must not call the driver back, except for its
+/// const functions; those that tell of peers may call all but the ticks.
 class NetWorld {
   public:
     virtual ~NetWorld() = default;
@@ -36,6 +39,20 @@ class NetWorld {
     /// again, and every reference to it is null already. Not called when a NetDriver is destroyed
     /// that is still connected: its objects stay. To have them despawned, call disconnect() first.
     virtual void despawn(ObjectHandle object) = 0;
+
+    /// On a server: a client joined; it has no object yet, and is sent those there are from the
+    /// next tick_flush() on. On a client: the server let it in, and has shown nothing so far. Comes
+    /// at the end of the tick_dispatch() in which it happened.
+    virtual void peer_joined(PeerId peer) { (void)peer; }
+    /// The connection ended, whoever ended it; of a server, the peer may have begun another one
+    /// already. Comes once for each peer_joined(), at the end of the tick in which it happened or
+    /// became known, or of the next tick_dispatch() after a disconnect(). On a client also where
+    /// the server did not let it in, or never answered; all objects are despawned by then. Not
+    /// called when a NetDriver is destroyed that is still connected.
+    virtual void peer_left(PeerId peer, CloseReason reason) {
+        (void)peer;
+        (void)reason;
+    }
 };
 
 }  // namespace replayout

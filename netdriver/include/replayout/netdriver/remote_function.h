@@ -3,9 +3,20 @@
 // Remote functions as a caller sees them: what became of a call, and when it is sent.
 #pragma once
 
+#include <replayout/netdriver/net_object_id.h>
+#include <replayout/netdriver/transport.h>
+#include <replayout/reflection/value_ops.h>
+
 #include <cstdint>
 
 namespace replayout {
+
+/// A call that runs, see NetDriver::current_call().
+struct RemoteFunctionCall {
+    ObjectHandle object;
+    NetObjectId id;  ///< on a server; the object's
+    PeerId caller;   ///< who called; 0: this side itself
+};
 
 /// What NetDriver::call_function() answers. All but the first three are refusals: nothing ran, and
 /// nothing is sent to anybody.

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+namespace replayout {
+
+/// While it lives a variable has another value.
+template <typename T>
+class ValueScope {
+  public:
+    ValueScope(T& variable, std::type_identity_t<T> value)
+        : variable_(variable), before_(std::exchange(variable, std::move(value))) {}
+    ~ValueScope() { variable_ = std::move(before_); }
+    ValueScope(const ValueScope&) = delete;
+    ValueScope& operator=(const ValueScope&) = delete;
+
+  private:
+    T& variable_;
+    T before_;
+};
+
+}  // namespace replayout
