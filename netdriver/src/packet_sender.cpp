@@ -19,11 +19,11 @@ PacketSender::PacketSender(const Settings& settings, Transport& transport, NetSt
       sent_calls_(resource),
       carried_opens_(Allocator<std::uint32_t>(resource)) {}
 
-SentRecord& PacketSender::add_record() {
+void PacketSender::add_record(const SentRecord& record) {
     REPLAYOUT_ASSERT(!builder_.is_empty());
     ++open_packet_.record_count;
-    ++stats_.records_sent;
-    return sent_records_.push_back();
+    stats_.records_sent += record.is_more ? 0u : 1u;
+    sent_records_.push_back() = record;
 }
 
 std::uint32_t PacketSender::packets_kept_for(Share share) const noexcept {
@@ -202,7 +202,6 @@ void PacketSender::packet_lost(std::uint64_t sequence) {
     const SentPacket packet = packet_at(sequence);
     in_flight(packet.share) -= packet.has_content ? 1u : 0u;
     ++stats_.packets_lost;
-    stats_.records_lost += packet.record_count;
     for (std::uint32_t i = 0; i < packet.bunch_count; ++i) {
         BunchTag tag;
         if (reliable_.lost(sent_bunches_.front(), tag)) {
@@ -211,6 +210,7 @@ void PacketSender::packet_lost(std::uint64_t sequence) {
         sent_bunches_.pop_front();
     }
     for (std::uint32_t i = 0; i < packet.record_count; ++i) {
+        stats_.records_lost += sent_records_.front().is_more ? 0u : 1u;
         handler_->record_lost(sent_records_.front());
         sent_records_.pop_front();
     }

@@ -35,15 +35,18 @@
 
 namespace replayout {
 
-/// One block in a packet, as its sender must remember it. The state of the pair it belongs to
-/// cannot have moved to another object meanwhile: a channel is used again only when its close was
-/// delivered, and by then everything sent before is resolved.
+/// One block in a packet, as its sender must remember it; of one that was owed several parts of an
+/// object, what it carried of one, and a record for each other behind it. The state of the pair it
+/// belongs to cannot have moved to another object meanwhile: a channel is used again only when its
+/// close was delivered, and by then everything sent before is resolved.
 struct SentRecord {
     std::uint32_t object_index = 0;
-    SentVersions versions;
-    RepRange range;
     bool is_initial = false;  ///< with what is sent only at first
+    bool is_more = false;     ///< of the block of the record before
+    LostPart carried;
 };
+
+static_assert(sizeof(SentRecord) == 40, "docs/performance.md says so");
 
 /// Learns what became of what was sent.
 class SentContentHandler {
@@ -89,8 +92,8 @@ class PacketSender final : private PacketNotifyHandler {
     /// The packet that blocks are written to. Requires can_write().
     [[nodiscard]] PacketBuilder& builder() noexcept { return builder_; }
 
-    /// To be filled with what the block just written to the builder carried.
-    [[nodiscard]] SentRecord& add_record();
+    /// What the block just written to the builder carried.
+    void add_record(const SentRecord& record);
 
     /// Writes what waits: opens that were lost, messages, values, each as far as its share and the
     /// window of bunches go. False: an open still waits, so no block may go out.

@@ -6,6 +6,7 @@
 
 #include <replayout/in_flight_versions.h>
 #include <replayout/left_out_values.h>
+#include <replayout/lost_parts.h>
 #include <replayout/owed_versions.h>
 #include <replayout/reflection/lifetime_condition.h>
 #include <replayout/reflection/memory.h>
@@ -69,12 +70,13 @@ struct PausedValue {
 /// Beside a pair, where needed.
 struct PairExtra {
     explicit PairExtra(MemoryResource* resource)
-        : paused(Allocator<PausedValue>(resource)),
+        : lost_parts(resource),
+          paused(Allocator<PausedValue>(resource)),
           left_out(resource),
           in_flight(resource),
           complete(resource) {}
 
-    RepRange lost_range;
+    LostParts lost_parts;
     /// Conditions that the connection began to meet since it was sent the object last.
     LifetimeConditionSet turned_on;
     std::uint16_t next_sequence = 2;  ///< of the channel's bunches; 1 was the open

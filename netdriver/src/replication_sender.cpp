@@ -26,6 +26,8 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       dormancy_(resource_),
       removed_(Allocator<std::pair<std::uint32_t, RemovedObject>>(resource_)),
       hidden_(validation_resource_),
+      sending_parts_(Allocator<LostPart>(&memory.scratch)),
+      carried_parts_(Allocator<LostPart>(&memory.scratch)),
       calls_(settings.config, &memory.in_flight),
       incoming_calls_(settings.config, settings.config.called_channels_max, &memory.connections),
       waiting_channels_(Allocator<ChannelIndex>(&memory.scratch)),
@@ -132,8 +134,10 @@ ReplicationSender::Outcome ReplicationSender::replicate_actor(std::uint32_t inde
 OwedVersions ReplicationSender::position_of(std::uint32_t index) const {
     const SendingRepState& pair = pairs_[index];
     const auto extra = extras_.find(index);
-    const bool has_range = extra != extras_.end() && !pair.lost().is_empty();
-    OwedVersions position(pair, has_range ? extra->second.lost_range : RepRange());
+    OwedVersions position(pair);
+    if (extra != extras_.end()) {
+        extra->second.lost_parts.describe(position);
+    }
     const ChangelistState& state = objects_.at(index)->changelist_state();
     // Told apart only where it makes a difference, so that receivers have more in common.
     position.is_exact = state.is_any_back(pair.sent_version) && is_exact(index);
@@ -142,6 +146,13 @@ OwedVersions ReplicationSender::position_of(std::uint32_t index) const {
         const Version joined = extra->second.joined_version;
         position.joined_version = joined > position.held_version ? joined : 0;
     }
+    return position;
+}
+
+OwedVersions ReplicationSender::sending_position_of(std::uint32_t index) {
+    OwedVersions position = position_of(index);
+    sending_parts_.assign(position.lost_parts.begin(), position.lost_parts.end());
+    position.lost_parts = {sending_parts_.data(), sending_parts_.size()};
     return position;
 }
 
@@ -205,7 +216,7 @@ ReplicationSender::Outcome ReplicationSender::replicate_properties(std::uint32_t
     if (extra != extras_.end() && !extra->second.left_out.is_empty()) {
         owe_left_out(index, extra->second);
     }
-    const OwedVersions position = position_of(index);
+    const OwedVersions position = sending_position_of(index);
     const SharedPayload* payload = find_payload(index, position);
     if (payload == nullptr) {
         collect_owed(index, position);
@@ -230,7 +241,7 @@ ReplicationSender::Outcome ReplicationSender::replicate_properties(std::uint32_t
             return Outcome::Done;
         }
         if (result == SendResult::Whole) {
-            add_record(take_owed(index));
+            add_records_of_all(take_owed(index, position));
             pending_.clear(index);
             return Outcome::Done;
         }
@@ -239,7 +250,7 @@ ReplicationSender::Outcome ReplicationSender::replicate_properties(std::uint32_t
         // It fits for others, whose open is acknowledged: their blocks carry no length.
         collect_owed(index, position);
     }
-    return replicate_parts(index, block_position_of(index, position));
+    return replicate_parts(index, position);
 }
 
 void ReplicationSender::skip(std::uint32_t index) {
@@ -255,8 +266,9 @@ void ReplicationSender::skip(std::uint32_t index) {
 }
 
 ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t index,
-                                                              const OwedVersions& position) {
-    SentRecord record = take_owed(index);
+                                                              const OwedVersions& pair_position) {
+    const OwedVersions position = block_position_of(index, pair_position);
+    const TakenOwed taken = take_owed(index, pair_position);
     pending_.clear(index);
     RepCursor cursor;
     SendResult result = SendResult::Part;
@@ -266,8 +278,7 @@ ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t inde
             break;  // the last value was too large and went its own way
         }
         if (!packets_.can_write()) {
-            widen_lost_range(index, {cursor.handle.value, RepRange::no_end, 0, RepRange::no_end});
-            return_unsent(index, record);
+            return_unsent_from(taken, cursor);
             return Outcome::WindowFull;
         }
         RepRange range;
@@ -277,13 +288,11 @@ ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t inde
         }
         if (result == SendResult::ValueTooLarge) {
             if (!send_large_value(index, position, range)) {
-                widen_lost_range(index, range);
-                return_unsent(index, record);
+                return_unsent(taken, range);
             }
             continue;
         }
-        record.range = range;
-        add_record(record);
+        add_records_of_part(taken, position, range);
         if (result == SendResult::Part) {
             packets_.flush_full();
         }
@@ -291,15 +300,39 @@ ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t inde
     return Outcome::Done;
 }
 
-void ReplicationSender::add_record(const SentRecord& record, bool is_complete) {
-    const std::uint32_t index = record.object_index;
+void ReplicationSender::add_records_of_all(const TakenOwed& taken, bool is_complete) {
+    carried_parts_.clear();
+    collect_carried(taken.position, pairs_[taken.index].sent_version, RepRange(), carried_parts_);
+    add_records(taken, {carried_parts_.data(), carried_parts_.size()}, is_complete);
+}
+
+void ReplicationSender::add_records_of_part(const TakenOwed& taken, const OwedVersions& position,
+                                            const RepRange& range) {
+    const bool is_from_start = position != taken.position;
+    carried_parts_.clear();
+    if (is_from_start) {
+        // Not written from where the pair stands: of what is in range all of it counts.
+        carried_parts_.push_back({hull(taken.versions.sent, taken.versions.lost), range});
+    } else {
+        carried_parts_ = context_.scratch.carried;
+    }
+    add_records(taken, {carried_parts_.data(), carried_parts_.size()});
+}
+
+void ReplicationSender::add_records(const TakenOwed& taken, std::span<const LostPart> carried,
+                                    bool is_complete) {
+    const std::uint32_t index = taken.index;
     pairs_[index].send_part();
-    packets_.add_record() = record;
+    bool is_more = false;
+    for (const LostPart& part : carried) {
+        packets_.add_record({index, taken.is_initial, is_more, part});
+        is_more = true;
+    }
     if (objects_.at(index)->changelist_state().layout().needs_held_version()) {
-        extra_of(index).in_flight.sent(record.versions);
+        extra_of(index).in_flight.sent(taken.versions);
     }
     if (CompleteVersions* complete = tracked(index)) {
-        complete->sent(record.versions, is_complete);
+        complete->sent(taken.versions, is_complete);
     }
     if (DeltaStates* deltas = deltas_of(index)) {
         deltas->block_sent(context_.scratch.deltas);
@@ -322,35 +355,51 @@ void ReplicationSender::resolve_record(std::uint32_t index, bool is_delivered) {
     }
 }
 
-SentRecord ReplicationSender::take_owed(std::uint32_t index) {
+TakenOwed ReplicationSender::take_owed(std::uint32_t index, const OwedVersions& position) {
     SendingRepState& pair = pairs_[index];
-    SentRecord record{index, pair.take_owed(objects_.at(index)->changelist_state().version()),
-                      RepRange(), is_initial(pair)};
+    TakenOwed taken{index, pair.take_owed(objects_.at(index)->changelist_state().version()),
+                    position, is_initial(pair)};
     set_initial(pair, false);
     const auto extra = extras_.find(index);
     if (extra != extras_.end() && !extra->second.turned_on.is_empty()) {
         // Should it be lost, which conditions these were is not known any more: all is owed then.
-        record.versions.lost = {0, pair.sent_version};
+        taken.versions.lost = {0, pair.sent_version};
+        taken.position = position.with_lost(taken.versions.lost);
         extra->second.turned_on = {};
     }
     if (CompleteVersions* complete = tracked(index)) {
         complete->take();
     }
-    return record;
+    return taken;
 }
 
-void ReplicationSender::return_unsent(std::uint32_t index, const SentRecord& record) {
-    SendingRepState& pair = pairs_[index];
-    pair.return_unsent(record.versions);
-    if (CompleteVersions* complete = tracked(index)) {
+void ReplicationSender::return_unsent_from(const TakenOwed& taken, const RepCursor& cursor) {
+    if (cursor.element == 0) {
+        return_unsent(taken, RepRange::from(cursor.handle));
+        return;
+    }
+    RepRange rest = RepRange::of(cursor.handle);
+    rest.element_begin = cursor.element;
+    return_unsent(taken, rest);
+    return_unsent(taken, RepRange::from(RepHandle{cursor.handle.value + 1}));
+}
+
+void ReplicationSender::return_unsent(const TakenOwed& taken, const RepRange& range) {
+    SendingRepState& pair = pairs_[taken.index];
+    carried_parts_.clear();
+    collect_carried(taken.position, pair.sent_version, range, carried_parts_);
+    for (const LostPart& part : carried_parts_) {
+        owe_part(taken.index, part);
+    }
+    if (CompleteVersions* complete = tracked(taken.index)) {
         complete->give_back();
     }
-    set_initial(pair, is_initial(pair) || record.is_initial);
-    pending_.set(index);
+    set_initial(pair, is_initial(pair) || taken.is_initial);
+    pending_.set(taken.index);
 }
 
-bool ReplicationSender::may_share_payload(std::uint32_t index) const {
-    if (!context_.is_sharing ||
+bool ReplicationSender::may_share_payload(std::uint32_t index, const OwedVersions& position) const {
+    if (!context_.is_sharing || !position.lost_parts.empty() ||
         !objects_.at(index)->changelist_state().layout().is_fully_shared()) {
         return false;
     }
@@ -372,14 +421,14 @@ SharedSerialization::PayloadKey ReplicationSender::payload_key(std::uint32_t ind
 
 const SharedPayload* ReplicationSender::find_payload(std::uint32_t index,
                                                      const OwedVersions& position) const {
-    if (!may_share_payload(index)) {
+    if (!may_share_payload(index, position)) {
         return nullptr;
     }
     const ChangelistState& state = objects_.at(index)->changelist_state();
     return state.shared().find_payload(payload_key(index, position));
 }
 
-ReplicationSender::BlockFrame ReplicationSender::begin_block(std::uint32_t index, bool is_part) {
+BlockFrame ReplicationSender::begin_block(std::uint32_t index, bool is_part) {
     const ChannelIndex channel = ObjectStore::channel_of(index);
     const bool has_length = is_part || block_has_length(pairs_[index]);
     const BitWriter packet = packets_.builder().begin_block(channel, has_length);
@@ -443,7 +492,7 @@ SendResult ReplicationSender::write_whole_block(std::uint32_t index, const OwedV
     if (result != SendResult::Whole) {
         return result;
     }
-    if (context_.scratch.left_out.empty() && may_share_payload(index)) {
+    if (context_.scratch.left_out.empty() && may_share_payload(index, position)) {
         state.shared().keep_payload(payload_key(index, position), owed.count(),
                                     frame.body.bytes().subspan(frame.body_offset_bytes));
         ++context_.counters.payloads_built;
@@ -469,17 +518,22 @@ SendResult ReplicationSender::write_part(std::uint32_t index, const OwedVersions
     return result;
 }
 
-void ReplicationSender::widen_lost_range(std::uint32_t index, const RepRange& range) {
+void ReplicationSender::add_lost_part(std::uint32_t index, const LostPart& part) {
     const auto extra = extras_.find(index);
-    if (range.is_whole() && extra == extras_.end()) {
-        return;  // whole is what it is without an entry
+    if (!part.range.is_whole() || extra != extras_.end()) {
+        extra_of(index).lost_parts.add(pairs_[index], part.versions, part.range);
     }
-    const bool had_loss = !pairs_[index].lost().is_empty();
-    RepRange& lost_range = extra_of(index).lost_range;
-    lost_range = had_loss ? hull(lost_range, range) : range;
+}
+
+void ReplicationSender::owe_part(std::uint32_t index, const LostPart& part) {
+    add_lost_part(index, part);
+    pairs_[index].return_unsent({part.versions, {}});
 }
 
 void ReplicationSender::record_delivered(const SentRecord& record) {
+    if (record.is_more) {
+        return;
+    }
     pairs_[record.object_index].delivered();
     resolve_record(record.object_index, true);
     resolve_deltas(record.object_index, true);
@@ -489,22 +543,25 @@ void ReplicationSender::record_delivered(const SentRecord& record) {
 }
 
 void ReplicationSender::record_lost(const SentRecord& record) {
-    if (validator_) {
-        validator_->block_lost(record.object_index);
+    const std::uint32_t index = record.object_index;
+    SendingRepState& pair = pairs_[index];
+    if (!record.is_more) {
+        if (validator_) {
+            validator_->block_lost(index);
+        }
+        resolve_record(index, false);
+        pair.delivered();  // resolved; what is owed for it follows
     }
-    SendingRepState& pair = pairs_[record.object_index];
-    resolve_record(record.object_index, false);
     if (channel_state(pair) == ChannelState::Closing) {
-        pair.delivered();  // resolved; nothing is owed any more
-        return;
+        return;  // nothing is owed any more
     }
-    widen_lost_range(record.object_index, record.range);
-    note_lost_while_paused(record.object_index, record.range,
-                           hull(record.versions.sent, record.versions.lost));
-    pair.lose(record.versions);
+    note_lost_while_paused(index, record.carried.range, record.carried.versions);
+    owe_part(index, record.carried);
     set_initial(pair, is_initial(pair) || record.is_initial);
-    pending_.set(record.object_index);
-    resolve_deltas(record.object_index, false);
+    pending_.set(index);
+    if (!record.is_more) {
+        resolve_deltas(index, false);
+    }
 }
 
 }  // namespace replayout

@@ -31,6 +31,7 @@
 #include "remote_function_encoder.h"
 #include "remote_function_receiver.h"
 #include "remote_function_sender.h"
+#include "sender_blocks.h"
 #include "unmapped_values.h"
 
 #include <array>
@@ -120,22 +121,6 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
         HeldBack,    ///< by the window of bunches: this object must wait
     };
 
-    /// A block that is to go with a call, in `body_`.
-    struct CallBlock {
-        std::uint32_t index = 0;
-        std::size_t offset = 0;
-        std::size_t size = 0;
-    };
-
-    /// A block between its header and its end.
-    struct BlockFrame {
-        ChannelIndex channel;
-        BitWriter packet;
-        BitWriter body;                 ///< where the properties go
-        std::size_t body_offset_bytes;  ///< in `body`, of the first of them
-        bool has_length;
-    };
-
     // SentContentHandler
     void record_delivered(const SentRecord& record) override;
     void record_lost(const SentRecord& record) override;
@@ -156,8 +141,9 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// Nothing is sent of what the pair owes.
     void skip(std::uint32_t index);
     [[nodiscard]] Outcome replicate_parts(std::uint32_t index, const OwedVersions& position);
-    /// No block of this pair is another than its position and its conditions say.
-    [[nodiscard]] bool may_share_payload(std::uint32_t index) const;
+    /// No block of this pair is another than its position and its conditions say, and others may be
+    /// in the same.
+    [[nodiscard]] bool may_share_payload(std::uint32_t index, const OwedVersions& position) const;
     [[nodiscard]] SharedSerialization::PayloadKey payload_key(std::uint32_t index,
                                                               const OwedVersions& position) const;
     [[nodiscard]] bool is_paused(std::uint32_t index, RepHandle handle) const;
@@ -165,9 +151,10 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     [[nodiscard]] const SharedPayload* find_payload(std::uint32_t index,
                                                     const OwedVersions& position) const;
     /// What is to be remembered of a block in which everything owed was sent, or its first part.
-    [[nodiscard]] SentRecord take_owed(std::uint32_t index);
-    /// What is left of what was taken is not sent after all.
-    void return_unsent(std::uint32_t index, const SentRecord& record);
+    [[nodiscard]] TakenOwed take_owed(std::uint32_t index, const OwedVersions& position);
+    /// What is left of what was taken, from `cursor` on or all of `range`, is not sent after all.
+    void return_unsent_from(const TakenOwed& taken, const RepCursor& cursor);
+    void return_unsent(const TakenOwed& taken, const RepRange& range);
     [[nodiscard]] BlockFrame begin_block(std::uint32_t index, bool is_part);
     void end_block(BlockFrame& frame, bool more_parts_follow);
     /// A block went into a packet or on its reliable way.
@@ -181,8 +168,14 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// False: too many of the object's bunches are under way; the value stays owed.
     [[nodiscard]] bool send_large_value(std::uint32_t index, const OwedVersions& position,
                                         const RepRange& handles);
-    /// The pair's record goes out with a block.
-    void add_record(const SentRecord& record, bool is_complete = false);
+    /// What `carried` says of what was taken goes out with a block.
+    void add_records(const TakenOwed& taken, std::span<const LostPart> carried,
+                     bool is_complete = false);
+    /// The same of the last part, written for a receiver at `position`.
+    void add_records_of_part(const TakenOwed& taken, const OwedVersions& position,
+                             const RepRange& range);
+    /// The same of a block with all that was taken.
+    void add_records_of_all(const TakenOwed& taken, bool is_complete = false);
     /// The oldest record of the pair is no more under way.
     void resolve_record(std::uint32_t index, bool is_delivered);
     /// The values of `handles` were sent to a receiver at `position`: notes which of them are not
@@ -262,8 +255,12 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     [[nodiscard]] OwedVersions position_of(std::uint32_t index) const;
     /// What the client holds is known.
     [[nodiscard]] bool is_exact(std::uint32_t index) const;
-    /// A loss within `range` is about to be noted in the pair.
-    void widen_lost_range(std::uint32_t index, const RepRange& range);
+    /// The same for one that is about to be sent: what it lends stays while it is.
+    [[nodiscard]] OwedVersions sending_position_of(std::uint32_t index);
+    /// A loss is about to be noted in the pair.
+    void add_lost_part(std::uint32_t index, const LostPart& part);
+    /// These versions are owed again, in that range.
+    void owe_part(std::uint32_t index, const LostPart& part);
     void grow();
 
     const ObjectStore& objects_;
@@ -283,7 +280,9 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     PairDormancy dormancy_;
     FlatMap<std::uint32_t, RemovedObject> removed_;  // by object index
     std::optional<PairValidator> validator_;
-    ChangeMask hidden_;  // scratch of the validation
+    ChangeMask hidden_;               // scratch of the validation
+    Vector<LostPart> sending_parts_;  // scratch: where the pair at hand had lost something
+    Vector<LostPart> carried_parts_;  // scratch
     std::uint32_t closing_count_ = 0;
     std::uint32_t first_index_ = 0;  // where the next flush begins
     std::array<std::byte, PacketBuilder::packet_bytes_limit> body_;

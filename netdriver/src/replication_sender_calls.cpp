@@ -250,7 +250,8 @@ void ReplicationSender::write_call_blocks() {
             validator_->block_sent(block.index, bytes);
         }
         count_block(bytes.size());
-        add_record(take_owed(block.index), extra_of(block.index).left_out.is_empty());
+        add_records_of_all(take_owed(block.index, sending_position_of(block.index)),
+                           extra_of(block.index).left_out.is_empty());
         pending_.clear(block.index);
         carried_.push_back(block.index);
     }

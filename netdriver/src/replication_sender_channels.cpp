@@ -175,7 +175,7 @@ void ReplicationSender::bunch_lost(const BunchTag& tag) {
     set_initial(pair, true);
     const auto extra = extras_.find(tag.object_index);
     if (extra != extras_.end()) {
-        extra->second.lost_range = RepRange();
+        extra->second.lost_parts.clear();
         extra->second.complete.restart();
     }
     if (const auto deltas = deltas_.find(tag.object_index); deltas != deltas_.end()) {

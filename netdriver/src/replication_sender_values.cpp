@@ -150,8 +150,7 @@ void ReplicationSender::resume_value(std::uint32_t index, const PausedValue& val
     // Whatever it became while it was paused is owed now, and what was lost of it, and only that.
     const VersionInterval missed = hull(value.lost, {value.version, pair.sent_version});
     if (!missed.is_empty()) {
-        widen_lost_range(index, value.handles);
-        pair.return_unsent({missed, {}});
+        owe_part(index, {missed, value.handles});
     }
     if (const auto deltas = deltas_.find(index); deltas != deltas_.end()) {
         deltas->second.value_delivered(RepHandle{value.handles.handle_begin}, missed_);
@@ -226,8 +225,7 @@ void ReplicationSender::owe_left_out(std::uint32_t index, PairExtra& extra) {
         is_any = false;
         collect_owed(index, position_of(index));
         while (const auto value = extra.left_out.take(context_.scratch.owed)) {
-            widen_lost_range(index, value->handles);
-            pairs_[index].return_unsent({value->versions, {}});
+            owe_part(index, {value->versions, value->handles});
             is_any = true;  // what is lost is a hull, so more may be owed by now
         }
     }
@@ -291,10 +289,9 @@ void ReplicationSender::owe_again(std::uint32_t index, RepHandle handle) {
         return;  // it is owed as it is
     }
     // Of an array it may be any element, so all that was sent of it.
-    widen_lost_range(index, {handle.value, handle.value + 1, 0, RepRange::no_end});
-    pair.return_unsent({is_element ? VersionInterval{0, pair.sent_version}
-                                   : VersionInterval{last_changed - 1, last_changed},
-                        {}});
+    owe_part(index, {is_element ? VersionInterval{0, pair.sent_version}
+                                : VersionInterval{last_changed - 1, last_changed},
+                     RepRange::of(handle)});
 }
 
 }  // namespace replayout

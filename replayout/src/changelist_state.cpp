@@ -162,29 +162,35 @@ void ChangelistState::set_active(ParentIndex parent, bool is_active) {
     }
 }
 
+bool owes_element(const RepLayout& layout, CmdIndex array_cmd, const ShadowArray& array,
+                  std::uint32_t index, const OwedAt& position) noexcept {
+    const RepScope& element = layout.element_scope(array_cmd);
+    const Version* versions = array.versions + std::size_t{index} * element.handle_count;
+    const ConstShadowBuffer memory(array.elements + std::size_t{index} * element.shadow_size);
+    for (std::uint32_t leaf = 0; leaf < element.handle_count; ++leaf) {
+        if (position.owes(versions[leaf])) {
+            return true;
+        }
+        // What is new below shows in the version of this leaf; what was lost below need not.
+        const CmdIndex cmd_index = layout.cmd_of(element, RepHandle{leaf + 1});
+        const RepLayoutCmd& cmd = layout.cmd(cmd_index);
+        if (!position.lost.is_empty() && cmd.type == RepLayoutCmdType::DynamicArray &&
+            owes_array(layout, cmd_index, shadow_value<ShadowArray>(memory + cmd.shadow_offset),
+                       position)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool owes_array(const RepLayout& layout, CmdIndex array_cmd, const ShadowArray& array,
-                const OwedVersions& position, const RepRange& lost_range) noexcept {
+                const OwedAt& position) noexcept {
     if (position.owes(array.count_version)) {
         return true;
     }
-    const RepScope& element = layout.element_scope(array_cmd);
     for (std::uint32_t i = 0; i < array.count; ++i) {
-        const Version* versions = array.versions + std::size_t{i} * element.handle_count;
-        const ConstShadowBuffer memory(array.elements + std::size_t{i} * element.shadow_size);
-        const bool may_be_lost = lost_range.contains_element(i);
-        for (std::uint32_t leaf = 0; leaf < element.handle_count; ++leaf) {
-            if (versions[leaf] > position.sent_version ||
-                (may_be_lost && position.owes(versions[leaf]))) {
-                return true;
-            }
-            // What is new below shows in the version of this leaf; what was lost below need not.
-            const CmdIndex index = layout.cmd_of(element, RepHandle{leaf + 1});
-            const RepLayoutCmd& cmd = layout.cmd(index);
-            if (may_be_lost && cmd.type == RepLayoutCmdType::DynamicArray &&
-                owes_array(layout, index, shadow_value<ShadowArray>(memory + cmd.shadow_offset),
-                           position)) {
-                return true;
-            }
+        if (owes_element(layout, array_cmd, array, i, position)) {
+            return true;
         }
     }
     return false;
@@ -242,22 +248,30 @@ bool ChangelistState::owes_alone(const OwedVersions& position, RepHandle handle)
     if (last_changed > position.sent_version) {
         return !position.is_exact || !previous_.is_back(handle, position.sent_version);
     }
-    if (!position.lost_range.contains(handle)) {
+    const OwedAt anywhere = position.at(handle);
+    if (anywhere.lost.is_empty()) {
         return false;
     }
     const CmdIndex index = layout_->cmd_of(layout_->root(), handle);
     const RepLayoutCmd& cmd = layout_->cmd(index);
     if (!is_array(cmd.type)) {
-        return position.owes(last_changed);
+        return anywhere.owes(last_changed);
     }
+    const ConstShadowBuffer leaf = shadow() + cmd.shadow_offset;
     if (cmd.type == RepLayoutCmdType::KeyedArray) {
-        return owes_keyed_array(*layout_, index,
-                                shadow_value<ShadowKeyedArray>(shadow() + cmd.shadow_offset),
-                                position);
+        return owes_keyed_array(*layout_, index, shadow_value<ShadowKeyedArray>(leaf), position);
     }
     // An array's last change may lie elsewhere than the change that was lost.
-    return owes_array(*layout_, index, shadow_value<ShadowArray>(shadow() + cmd.shadow_offset),
-                      position, position.lost_range);
+    const auto& array = shadow_value<ShadowArray>(leaf);
+    if (anywhere.owes(array.count_version)) {
+        return true;
+    }
+    for (std::uint32_t i = 0; i < array.count; ++i) {
+        if (owes_element(*layout_, index, array, i, position.at(handle, i))) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void ChangelistState::collect_owed(const OwedVersions& position,

@@ -14,18 +14,19 @@ std::uint32_t ShadowKeyedArray::find(std::uint64_t key) const noexcept {
     return found == by_key.end() || items[*found].key != key ? count() : *found;
 }
 
-bool ShadowKeyedArray::needs_full_set(const OwedVersions& position) const noexcept {
-    if (joined_version(position) >= forgotten_through) {
-        return false;
-    }
-    if (position.sent_version < forgotten_through ||
-        (!position.lost.is_empty() && position.lost.after < forgotten_through)) {
-        return true;
-    }
-    // What is forgotten was sent, and may not have arrived; what is new could then be too much.
-    return position.held_version < forgotten_through &&
-           std::any_of(items.begin(), items.end(),
-                       [&](const Item& item) { return item.created > position.held_version; });
+std::uint32_t ShadowKeyedArray::first_from(std::uint64_t place) const noexcept {
+    const auto found = std::lower_bound(by_key.begin(), by_key.end(), place,
+                                        [&](std::uint32_t index, std::uint64_t wanted) {
+                                            return place_of_key(items[index].key) < wanted;
+                                        });
+    return static_cast<std::uint32_t>(found - by_key.begin());
+}
+
+bool ShadowKeyedArray::owes_deletion(const OwedVersions& position, RepHandle handle,
+                                     const Deletion& deletion) const noexcept {
+    return deletion.version > joined_version(position) &&
+           (position.at(handle, 0).owes(deletion.version) ||
+            position.at(handle, place_of_key(deletion.key)).owes(deletion.version));
 }
 
 bool ShadowKeyedArray::may_overflow(const OwedVersions& position,
@@ -88,13 +89,25 @@ void set_key_of_element(const ArrayKey& key, std::byte* element, std::uint64_t v
 
 bool owes_keyed_array(const RepLayout& layout, CmdIndex array_cmd, const ShadowKeyedArray& array,
                       const OwedVersions& position) noexcept {
-    const auto is_owed = [&](Version version) { return position.owes(version); };
-    return array.needs_full_set(position) ||
-           std::any_of(array.deletions.begin(), array.deletions.end(),
-                       [&](const auto& entry) { return is_owed(entry.version); }) ||
-           std::any_of(array.items.begin(), array.items.end(),
-                       [&](const auto& item) { return is_owed(item.rank_version); }) ||
-           owes_array(layout, array_cmd, array.elements, position);
+    const RepHandle handle{layout.cmd(array_cmd).relative_handle};
+    bool is_owed = array.is_forgotten(position, position.sent_version);
+    position.for_each_lost(handle, [&](const LostPart& part) {
+        is_owed = is_owed || array.is_forgotten(position, part.versions.after);
+    });
+    if (is_owed || std::any_of(array.deletions.begin(), array.deletions.end(),
+                               [&](const ShadowKeyedArray::Deletion& deletion) {
+                                   return array.owes_deletion(position, handle, deletion);
+                               })) {
+        return true;
+    }
+    for (std::uint32_t i = 0; i < array.count(); ++i) {
+        const OwedAt owed = position.at(handle, place_of_key(array.items[i].key));
+        if (owed.owes(array.items[i].rank_version) ||
+            owes_element(layout, array_cmd, array.elements, i, owed)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 }  // namespace replayout

@@ -10,8 +10,8 @@ namespace {
 /// What cannot be told apart from that handle: itself, or its atomic group.
 [[nodiscard]] RepRange unit_of(const RepLayout& layout, RepHandle handle) noexcept {
     const RepGroup* group = layout.find_group(layout.root(), handle);
-    return group == nullptr ? RepRange{handle.value, handle.value + 1, 0, RepRange::no_end}
-                            : RepRange{group->handle_begin, group->handle_end, 0, RepRange::no_end};
+    return group == nullptr ? RepRange::of(handle)
+                            : RepRange{group->handle_begin, group->handle_end};
 }
 
 }  // namespace

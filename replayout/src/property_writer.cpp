@@ -220,7 +220,8 @@ void PropertyWriter::write_value(RepHandle handle, BitWriter& writer) {
         return;
     }
     const bool is_shared =
-        has_flag(layout_.cmd(index).flags, RepLayoutCmdFlags::IsSharedSerialization);
+        has_flag(layout_.cmd(index).flags, RepLayoutCmdFlags::IsSharedSerialization) &&
+        is_shared_question(handle, index);
     if (context_.is_sharing && is_shared) {
         if (const SharedPiece* piece = build_shared_serialization(handle, index)) {
             state_.shared().write(*piece, writer);
@@ -265,11 +266,7 @@ void PropertyWriter::write_elements(RepHandle handle, ElementSpan span, BitWrite
     handle_ = handle;
     count_call(handle, EncodeReason::Cut);
     const std::size_t begin = writer.bit_count();
-    if (layout_.cmd(index).type == RepLayoutCmdType::KeyedArray) {
-        encode_keyed_array(index, shadow_value<ShadowKeyedArray>(leaf), span, position_, writer);
-    } else {
-        encode_array(index, shadow_value<ShadowArray>(leaf), span, position_, 0, writer);
-    }
+    encode_array(index, shadow_value<ShadowArray>(leaf), span, position_, 0, writer);
     note_bits(handle, writer.bit_count() - begin);
 }
 
@@ -299,7 +296,7 @@ const SharedPiece* PropertyWriter::build_shared_serialization(RepHandle handle, 
 }
 
 const SharedPiece* PropertyWriter::find_piece(RepHandle handle, CmdIndex index) const noexcept {
-    if (!context_.is_sharing) {
+    if (!context_.is_sharing || !is_shared_question(handle, index)) {
         return nullptr;
     }
     const Version version = state_.last_changed(handle);
@@ -332,8 +329,7 @@ void PropertyWriter::encode(CmdIndex index, ConstShadowBuffer scope_memory, BitW
     if (cmd.type == RepLayoutCmdType::DynamicArray) {
         encode_array(index, shadow_value<ShadowArray>(leaf), ElementSpan(), position(), 0, writer);
     } else if (cmd.type == RepLayoutCmdType::KeyedArray) {
-        encode_keyed_array(index, shadow_value<ShadowKeyedArray>(leaf), ElementSpan(), position(),
-                           writer);
+        encode_whole_keyed_array(index, shadow_value<ShadowKeyedArray>(leaf), position(), writer);
     } else {
         encode_leaf(cmd, leaf, writer);
     }
@@ -459,26 +455,30 @@ void PropertyWriter::check_purity(const RepLayoutCmd& cmd, ConstShadowBuffer lea
     }
 }
 
-bool PropertyWriter::owes_leaf(const ArrayFrame& frame, RepHandle leaf, std::uint32_t index) const {
+OwedAt PropertyWriter::owed_at(const ArrayFrame& frame, std::uint32_t index) noexcept {
+    if (frame.depth > 0) {
+        return {frame.position.sent_version, frame.position.lost};
+    }
+    return frame.position.at(
+        frame.handle, frame.keyed == nullptr ? index : place_of_key(frame.keyed->items[index].key));
+}
+
+bool PropertyWriter::owes_leaf(const ArrayFrame& frame, RepHandle leaf, std::uint32_t index,
+                               const OwedAt& owed) const {
     const RepScope& element = frame.element;
-    const OwedVersions& position = frame.position;
     const Version last_changed =
         frame.array.versions[std::size_t{index} * element.handle_count + leaf.value - 1];
-    if (last_changed > position.sent_version) {
-        return true;
-    }
-    if (frame.depth == 0 && !position.lost_range.contains_element(index)) {
-        return false;
+    if (owed.owes(last_changed) || owed.lost.is_empty()) {
+        return owed.owes(last_changed);
     }
     const CmdIndex cmd_index = layout_.cmd_of(element, leaf);
     const RepLayoutCmd& cmd = layout_.cmd(cmd_index);
-    if (cmd.type == RepLayoutCmdType::DynamicArray && !position.lost.is_empty()) {
-        const ConstShadowBuffer memory(frame.array.elements +
-                                       std::size_t{index} * element.shadow_size);
-        const auto& nested = shadow_value<ShadowArray>(memory + cmd.shadow_offset);
-        return position.owes(last_changed) || owes_array(layout_, cmd_index, nested, position);
+    if (cmd.type != RepLayoutCmdType::DynamicArray) {
+        return false;
     }
-    return position.owes(last_changed);
+    const ConstShadowBuffer memory(frame.array.elements + std::size_t{index} * element.shadow_size);
+    return owes_array(layout_, cmd_index, shadow_value<ShadowArray>(memory + cmd.shadow_offset),
+                      owed);
 }
 
 void PropertyWriter::collect_elements(const ArrayFrame& frame, ElementSpan span,
@@ -487,8 +487,9 @@ void PropertyWriter::collect_elements(const ArrayFrame& frame, ElementSpan span,
     changed.reset(frame.array.count * handle_count);
     const std::uint32_t end = std::min(span.end, frame.array.count);
     for (std::uint32_t i = span.begin; i < end; ++i) {
+        const OwedAt owed = owed_at(frame, i);
         for (RepHandle leaf{1}; leaf.value <= handle_count; ++leaf.value) {
-            if (owes_leaf(frame, leaf, i)) {
+            if (owes_leaf(frame, leaf, i, owed)) {
                 changed.set(i * handle_count + leaf.value - 1);
             }
         }
@@ -530,7 +531,7 @@ void PropertyWriter::encode_elements(const ArrayFrame& frame, std::uint32_t begi
             bit += row_end.value - handle.value;
             leaf = row_end.value - 1;
         } else {
-            encode_element_leaf(frame, handle, memory, writer);
+            encode_element_leaf(frame, i, handle, writer);
             ++bit;
             ++leaf;
         }
@@ -541,17 +542,20 @@ void PropertyWriter::encode_elements(const ArrayFrame& frame, std::uint32_t begi
     }
 }
 
-void PropertyWriter::encode_element_leaf(const ArrayFrame& frame, RepHandle handle,
-                                         ConstShadowBuffer element, BitWriter& writer) {
-    const CmdIndex index = layout_.cmd_of(frame.element, handle);
-    const RepLayoutCmd& cmd = layout_.cmd(index);
-    const ConstShadowBuffer memory = element + cmd.shadow_offset;
+void PropertyWriter::encode_element_leaf(const ArrayFrame& frame, std::uint32_t index,
+                                         RepHandle handle, BitWriter& writer) {
+    const CmdIndex cmd_index = layout_.cmd_of(frame.element, handle);
+    const RepLayoutCmd& cmd = layout_.cmd(cmd_index);
+    const ConstShadowBuffer memory(frame.array.elements +
+                                   std::size_t{index} * frame.element.shadow_size);
+    const ConstShadowBuffer leaf = memory + cmd.shadow_offset;
     if (cmd.type == RepLayoutCmdType::DynamicArray) {
         const bool is_in_group = layout_.find_group(frame.element, handle) != nullptr;
-        encode_array(index, shadow_value<ShadowArray>(memory), ElementSpan(),
-                     is_in_group ? group_position_ : frame.position, frame.depth + 1, writer);
+        const OwedVersions position = frame.position.with_lost(owed_at(frame, index).lost);
+        encode_array(cmd_index, shadow_value<ShadowArray>(leaf), ElementSpan(),
+                     is_in_group ? group_position_ : position, frame.depth + 1, writer);
     } else {
-        encode_leaf(cmd, memory, writer);
+        encode_leaf(cmd, leaf, writer);
     }
 }
 
@@ -567,7 +571,8 @@ void PropertyWriter::encode_array(CmdIndex index, const ShadowArray& array, Elem
     if (array.count == 0) {
         return;
     }
-    const ArrayFrame frame{array, layout_.element_scope(index), position, depth};
+    const ArrayFrame frame{array, layout_.element_scope(index), position, depth,
+                           RepHandle{layout_.cmd(index).relative_handle}};
     ChangeMask& changed = context_.scratch.elements[depth];
     collect_elements(frame, span, changed);
     if (is_optional && frame.element.handle_count == 1) {

@@ -7,14 +7,29 @@
 #include <replayout/keyed_array.h>
 #include <replayout/send_properties.h>
 
+#include <limits>
+
 namespace replayout {
 
 /// Elements of a top-level array that may be written; the others are left for another part.
 struct ElementSpan {
     std::uint32_t begin = 0;
-    std::uint32_t end = RepRange::no_end;
+    std::uint32_t end = std::numeric_limits<std::uint32_t>::max();
+};
 
-    [[nodiscard]] bool is_cut() const noexcept { return end != RepRange::no_end; }
+/// What is written of a keyed array, in one part of it or at once.
+struct KeyedPart {
+    PlaceSpan places;      ///< a full set speaks of these
+    ElementSpan span;      ///< the elements there, by ascending key
+    bool is_full = false;  ///< all of them are listed: the receiver drops others
+    bool has_deletions = false;
+};
+
+/// What does not depend on where a keyed array is cut. Its lists lie in the scratch: `keys`, the
+/// deletions to be named, and `full_spans`, where only a full set will do.
+struct KeyedPlan {
+    bool has_order = false;
+    bool may_overflow = false;  ///< deletions that may not have arrived are named again
 };
 
 class PropertyWriter {
@@ -33,9 +48,16 @@ class PropertyWriter {
     /// Its length in bits, as write() would write it.
     [[nodiscard]] std::size_t measure(RepHandle handle);
 
-    /// The elements of an array that lie in `span`, encoded; those of a keyed array are counted by
-    /// ascending key.
+    /// The elements of a dynamic array that lie in `span`, encoded.
     void write_elements(RepHandle handle, ElementSpan span, BitWriter& writer);
+
+    // A keyed array in parts; see KeyedArrayCutter.
+    [[nodiscard]] KeyedPlan plan_keyed_parts(RepHandle handle);
+    /// The first element from `span.begin` on of which anything is owed, or `span.end`.
+    [[nodiscard]] std::uint32_t find_owed_element(RepHandle handle, const KeyedPlan& plan,
+                                                  ElementSpan span);
+    void write_keyed_part(RepHandle handle, const KeyedPlan& plan, const KeyedPart& part,
+                          BitWriter& writer);
 
   private:
     /// The values of the handles of bits `begin` to `end`.
@@ -62,6 +84,10 @@ class PropertyWriter {
     /// Of what is written depends on what the receiver holds: the question that a piece answers.
     [[nodiscard]] OwedVersions question_of(RepHandle handle, CmdIndex index) const noexcept {
         return is_delta(index) ? delta_question(handle) : array_position(layout_.root(), handle);
+    }
+    /// Nobody else lost the same in several places, and what says where is only lent.
+    [[nodiscard]] bool is_shared_question(RepHandle handle, CmdIndex index) const noexcept {
+        return !is_array(index) || array_position(layout_.root(), handle).lost_parts.empty();
     }
     /// What decides which elements of the array at `handle` are written: in an atomic group all
     /// that the receiver may not hold.
@@ -102,18 +128,27 @@ class PropertyWriter {
         const RepScope& element;
         const OwedVersions& position;
         std::uint32_t depth;
+        RepHandle handle;                         ///< at the top
+        const ShadowKeyedArray* keyed = nullptr;  ///< null: it has no keys
     };
+    [[nodiscard]] static OwedAt owed_at(const ArrayFrame& frame, std::uint32_t index) noexcept;
 
-    /// A keyed array, see docs/wire_format.md, "Keyed arrays".
-    void encode_keyed_array(CmdIndex index, const ShadowKeyedArray& array, ElementSpan span,
-                            const OwedVersions& position, BitWriter& writer);
-    struct KeyedSet {
-        bool has_order = false;
-        bool is_full = false;  ///< all elements of `span` are listed: the receiver drops others
-        bool may_overflow = false;  ///< deletions that may not have arrived are named again
-    };
-    [[nodiscard]] KeyedSet choose_keyed_set(CmdIndex index, const ShadowKeyedArray& array,
-                                            ElementSpan span, const OwedVersions& position);
+    // A keyed array, see docs/wire_format.md, "Keyed arrays".
+    void encode_whole_keyed_array(CmdIndex index, const ShadowKeyedArray& array,
+                                  const OwedVersions& position, BitWriter& writer);
+    void encode_keyed_part(const ArrayFrame& frame, const KeyedPlan& plan, const KeyedPart& part,
+                           BitWriter& writer);
+    /// How much of an array goes as full sets: what the log says nothing of; all that was lost;
+    /// all.
+    enum class FullSets : std::uint8_t { Forgotten, Lost, All };
+    void collect_full_spans(const ArrayFrame& frame, const KeyedPlan& plan, FullSets full_sets);
+    void add_new_elements(const ArrayFrame& frame, const KeyedPlan& plan);
+    [[nodiscard]] bool needs_whole_set(const ArrayFrame& frame, const KeyedPlan& plan);
+    void collect_deletions(const ArrayFrame& frame, const KeyedPlan& plan);
+    [[nodiscard]] KeyedPlan begin_keyed_plan(const ArrayFrame& frame) const noexcept;
+    [[nodiscard]] ArrayFrame keyed_frame(CmdIndex index, const ShadowKeyedArray& array,
+                                         const OwedVersions& position) const noexcept;
+    [[nodiscard]] ArrayFrame keyed_frame(RepHandle handle) const noexcept;
     struct KeyedElement {
         bool is_listed = false;
         bool has_rank = false;
@@ -121,9 +156,8 @@ class PropertyWriter {
         bool is_whole = false;
     };
     /// What is written of the element `index`, the leaves of it in `leaves`.
-    [[nodiscard]] KeyedElement collect_keyed_element(const ArrayFrame& frame,
-                                                     const ShadowKeyedArray& array,
-                                                     std::uint32_t index, KeyedSet set,
+    [[nodiscard]] KeyedElement collect_keyed_element(const ArrayFrame& frame, std::uint32_t index,
+                                                     const KeyedPlan& plan, bool is_full,
                                                      ChangeMask& leaves) const;
     /// The set of its leaves, and these.
     void encode_keyed_element(const ArrayFrame& frame, std::uint32_t index,
@@ -133,15 +167,15 @@ class PropertyWriter {
     /// The leaves of bits `begin` to `end` of the set of changed leaves.
     void encode_elements(const ArrayFrame& frame, std::uint32_t begin, std::uint32_t end,
                          BitWriter& writer);
-    void encode_element_leaf(const ArrayFrame& frame, RepHandle handle, ConstShadowBuffer element,
+    void encode_element_leaf(const ArrayFrame& frame, std::uint32_t index, RepHandle handle,
                              BitWriter& writer);
     void collect_elements(const ArrayFrame& frame, ElementSpan span, ChangeMask& changed) const;
     /// Adds to the groups of element `index` what the receiver may not hold of them. `changed`
     /// begins with the leaves of element `first`.
     void complete_groups(const ArrayFrame& frame, std::uint32_t index, std::uint32_t first,
                          ChangeMask& changed) const;
-    [[nodiscard]] bool owes_leaf(const ArrayFrame& frame, RepHandle leaf,
-                                 std::uint32_t index) const;
+    [[nodiscard]] bool owes_leaf(const ArrayFrame& frame, RepHandle leaf, std::uint32_t index,
+                                 const OwedAt& owed) const;
 
     ChangelistState& state_;
     const RepLayout& layout_;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/send_properties.h>
 
+#include <replayout/lost_parts.h>
+
+#include "keyed_array_cutter.h"
 #include "property_writer.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace replayout {
 
@@ -17,6 +21,8 @@ SendScratch::SendScratch(MemoryResource* resource)
       delta(Allocator<std::byte>(resource)),
       guids(Allocator<NetGUID>(resource)),
       keys(Allocator<std::uint64_t>(resource)),
+      full_spans(Allocator<PlaceSpan>(resource)),
+      carried(Allocator<LostPart>(resource)),
       unmapped(Allocator<UnmappedValue>(resource)),
       left_out(Allocator<RepHandle>(resource)),
       deltas(Allocator<SentDelta>(resource)),
@@ -64,6 +70,7 @@ void begin_send(SendScratch& scratch) noexcept {
     if (!scratch.deltas.empty() || !scratch.unchanged.empty()) {
         forget_deltas(scratch);
     }
+    scratch.carried.clear();
 }
 
 /// What cannot be told apart, from the handle of `bit` on: one value, or an atomic group.
@@ -193,7 +200,6 @@ class ArrayCutter {
   public:
     ArrayCutter(PropertyWriter& properties, ChangeMask& part, RepHandle handle, BitWriter& writer)
         : properties_(properties), part_(part), handle_(handle), writer_(writer) {
-        part_.reset(part_.bit_count());
         part_.set(handle.value - 1);
     }
 
@@ -238,44 +244,81 @@ class ArrayCutter {
     BitWriter::Mark start_ = writer_.mark();
 };
 
-/// How many elements of the value at `handle` can be told apart; 0 where it cannot be cut.
-[[nodiscard]] std::uint32_t cuttable_count(const ChangelistState& state, const RepLayoutCmd& cmd) {
+/// One part of an array.
+struct ArrayPart {
+    bool is_any = false;  ///< else not one element fits
+    PlaceSpan places;
+    std::optional<std::uint64_t> next;  ///< where it goes on; nothing: it was the last part
+};
+
+[[nodiscard]] ArrayPart cut_dynamic_array(const ShadowArray& array, PropertyWriter& properties,
+                                          const RepCursor& begin, BitWriter& writer,
+                                          SendContext& context) {
+    ArrayPart part;
+    if (array.count == 0) {
+        return part;
+    }
+    ArrayCutter cutter(properties, context.scratch.part, begin.handle, writer);
+    const std::uint32_t end = cutter.write(static_cast<std::uint32_t>(begin.element), array.count);
+    part.is_any = end > begin.element;
+    part.places.begin = begin.element;
+    if (end < array.count) {
+        part.places.end = end;
+        part.next = end;
+    }
+    return part;
+}
+
+[[nodiscard]] ArrayPart cut_keyed_array(const ShadowKeyedArray& array, PropertyWriter& properties,
+                                        const OwedVersions& position, const RepCursor& begin,
+                                        BitWriter& writer, SendContext& context) {
+    context.scratch.part.set(begin.handle.value - 1);
+    KeyedArrayCutter cutter(array, properties, begin.handle, writer, context.scratch);
+    const std::optional<KeyedPart> written = cutter.write(begin.element);
+    if (!written) {
+        return {};
+    }
+    cutter.collect_carried_deletions(*written, position, context.scratch.carried);
+    return {true, written->places, cutter.next(*written)};
+}
+
+/// Of a value that cannot be cut there is no part.
+[[nodiscard]] ArrayPart cut_value(const ChangelistState& state, PropertyWriter& properties,
+                                  const OwedVersions& position, const RepCursor& begin,
+                                  BitWriter& writer, SendContext& context) {
+    const RepLayout& layout = state.layout();
+    const RepLayoutCmd& cmd = layout.cmd(layout.cmd_of(layout.root(), begin.handle));
     const ConstShadowBuffer leaf = state.shadow() + cmd.shadow_offset;
-    if (cmd.type == RepLayoutCmdType::DynamicArray) {
-        return shadow_value<ShadowArray>(leaf).count;
+    context.scratch.part.reset(layout.handle_count());
+    switch (cmd.type) {
+        case RepLayoutCmdType::DynamicArray:
+            return cut_dynamic_array(shadow_value<ShadowArray>(leaf), properties, begin, writer,
+                                     context);
+        case RepLayoutCmdType::KeyedArray:
+            return cut_keyed_array(shadow_value<ShadowKeyedArray>(leaf), properties, position,
+                                   begin, writer, context);
+        default:
+            return {};
     }
-    if (cmd.type == RepLayoutCmdType::KeyedArray) {
-        return shadow_value<ShadowKeyedArray>(leaf).count();
-    }
-    return 0;
 }
 
 [[nodiscard]] SendResult send_array_part(ChangelistState& state, PropertyWriter& properties,
-                                         const ChangeMask& owed, RepCursor& begin, RepRange& range,
-                                         BitWriter& writer, SendContext& context) {
+                                         const OwedVersions& position, const ChangeMask& owed,
+                                         RepCursor& begin, RepRange& range, BitWriter& writer,
+                                         SendContext& context) {
     const RepHandle handle = begin.handle;
-    const RepLayout& layout = state.layout();
-    const RepLayoutCmd& cmd = layout.cmd(layout.cmd_of(layout.root(), handle));
-    const std::uint32_t count = cuttable_count(state, cmd);
-    range = {handle.value, handle.value + 1, 0, RepRange::no_end};
-    std::uint32_t end = begin.element;
-    if (count > 0) {
-        ArrayCutter cutter(properties, context.scratch.part, handle, writer);
-        end = cutter.write(begin.element, count);
-    }
-    if (end == begin.element) {
-        begin = {RepHandle{handle.value + 1}, 0};
+    const ArrayPart part = cut_value(state, properties, position, begin, writer, context);
+    begin = {RepHandle{handle.value + 1}, 0};
+    range = RepRange::of(handle);
+    if (!part.is_any) {
         return SendResult::ValueTooLarge;
     }
-    // Elements of a keyed array change their places, so a range of them means nothing later.
-    const bool has_places = cmd.type == RepLayoutCmdType::DynamicArray;
-    range.element_begin = has_places ? begin.element : 0;
-    if (end == count) {
-        begin = {RepHandle{handle.value + 1}, 0};
-    } else {
-        range.element_end = has_places ? end : RepRange::no_end;
-        begin.element = end;
+    range.element_begin = part.places.begin;
+    range.element_end = part.places.end;
+    if (part.next) {
+        begin = {handle, *part.next};
     }
+    collect_carried(position, state.version(), range, context.scratch.carried);
     ++context.counters.properties_sent;
     if (context.type_counters != nullptr) {
         count_sent(context.scratch.part, context);
@@ -311,8 +354,7 @@ SendResult send_part(ChangelistState& state, const OwedVersions& position, const
     begin_send(context.scratch);
     PropertyWriter properties(state, position, context);
     if (begin.element > 0) {
-        context.scratch.part.reset(owed.bit_count());
-        return send_array_part(state, properties, owed, begin, range, writer, context);
+        return send_array_part(state, properties, position, owed, begin, range, writer, context);
     }
     PartCollector part(state, properties, owed, context.scratch);
     const std::uint32_t begin_bit = owed.next(begin.handle.value - 1);
@@ -327,17 +369,18 @@ SendResult send_part(ChangelistState& state, const OwedVersions& position, const
         const RepGroup* group =
             state.layout().find_group(state.layout().root(), RepHandle{first + 1});
         if (group != nullptr) {
-            range = {group->handle_begin, group->handle_end, 0, RepRange::no_end};
+            range = {group->handle_begin, group->handle_end};
             begin = {RepHandle{group->handle_end}, 0};
             return SendResult::ValueTooLarge;
         }
         begin = {RepHandle{first + 1}, 0};
-        return send_array_part(state, properties, owed, begin, range, writer, context);
+        return send_array_part(state, properties, position, owed, begin, range, writer, context);
     }
     write_block(properties, context.scratch.part, writer, context);
     REPLAYOUT_ASSERT(!writer.overflowed());
     const bool is_last = bit == owed.bit_count();
-    range = {first + 1, is_last ? RepRange::no_end : bit + 1, 0, RepRange::no_end};
+    range = {first + 1, is_last ? RepRange::no_handle_end : bit + 1};
+    collect_carried(position, state.version(), range, context.scratch.carried);
     begin = {RepHandle{bit + 1}, 0};
     return is_last ? SendResult::Whole : SendResult::Part;
 }

@@ -189,7 +189,7 @@ TEST_CASE("ChangelistState: of a lost part only its handles are owed, and what i
     sender.ledger.lines = {"a"};
     sender.update();  // 1
     OwedVersions position = since(1, 0, 1);
-    position.lost_range = {2, 3, 0, RepRange::no_end};
+    position.lost_range = RepRange::of(RepHandle{2});
     CHECK(sender.owed(position) == Handles{lines_handle});
     sender.ledger.page = 2;
     sender.update();  // 2
@@ -401,7 +401,8 @@ TEST_CASE("owes_array: asks the count, every leaf, and arrays below",
     sender.update();  // 2
     const CmdIndex cubes = sender.layout->cmd_of(sender.layout->root(), RepHandle{cubes_handle});
     const auto owes = [&](const OwedVersions& position) {
-        return owes_array(*sender.layout, cubes, sender.array(cubes_handle), position);
+        return owes_array(*sender.layout, cubes, sender.array(cubes_handle),
+                          position.at(RepHandle{cubes_handle}));
     };
     CHECK(owes(since(0)));
     CHECK(owes(since(1)));

@@ -8,13 +8,14 @@
 namespace replayout {
 namespace {
 
-constexpr std::uint32_t no_end = RepRange::no_end;
+constexpr std::uint32_t no_end = RepRange::no_handle_end;
+constexpr std::uint64_t no_element_end = RepRange::no_element_end;
 
 constexpr RepRange handles(std::uint32_t begin, std::uint32_t end) {
-    return {begin, end, 0, no_end};
+    return {begin, end};
 }
 
-constexpr RepRange elements(std::uint32_t handle, std::uint32_t begin, std::uint32_t end) {
+constexpr RepRange elements(std::uint32_t handle, std::uint64_t begin, std::uint64_t end) {
     return {handle, handle + 1, begin, end};
 }
 
@@ -52,7 +53,8 @@ TEST_CASE("RepRange: elements count only where it is a single handle",
 TEST_CASE("RepRange: the hull of two spans of one array is a span of that array",
           "[replayout][owed_versions]") {
     CHECK(hull(elements(4, 10, 20), elements(4, 15, 30)) == elements(4, 10, 30));
-    CHECK(hull(elements(4, 10, 20), elements(4, 40, no_end)) == elements(4, 10, no_end));
+    CHECK(hull(elements(4, 10, 20), elements(4, 40, no_element_end)) ==
+          elements(4, 10, no_element_end));
 }
 
 TEST_CASE("RepRange: the hull over different handles holds all elements of each",
@@ -66,9 +68,13 @@ TEST_CASE("RepRange: the hull over different handles holds all elements of each"
 }
 
 TEST_CASE("RepRange: a hull holds whatever either holds", "[replayout][owed_versions]") {
-    const RepRange ranges[] = {
-        RepRange(),        handles(2, 5),          handles(5, no_end),    elements(3, 0, 4),
-        elements(3, 4, 9), elements(4, 2, no_end), elements(1, 0, no_end)};
+    const RepRange ranges[] = {RepRange(),
+                               handles(2, 5),
+                               handles(5, no_end),
+                               elements(3, 0, 4),
+                               elements(3, 4, 9),
+                               elements(4, 2, no_element_end),
+                               elements(1, 0, no_element_end)};
     for (const RepRange& left : ranges) {
         for (const RepRange& right : ranges) {
             const RepRange both = hull(left, right);
@@ -88,9 +94,13 @@ TEST_CASE("RepRange: a hull holds whatever either holds", "[replayout][owed_vers
 }
 
 TEST_CASE("RepRange: hulls keep the laws of a union", "[replayout][owed_versions]") {
-    const RepRange ranges[] = {
-        RepRange(),        handles(2, 5),          handles(5, no_end),    elements(3, 0, 4),
-        elements(3, 4, 9), elements(4, 2, no_end), elements(1, 0, no_end)};
+    const RepRange ranges[] = {RepRange(),
+                               handles(2, 5),
+                               handles(5, no_end),
+                               elements(3, 0, 4),
+                               elements(3, 4, 9),
+                               elements(4, 2, no_element_end),
+                               elements(1, 0, no_element_end)};
     for (const RepRange& left : ranges) {
         CHECK(hull(left, left) == left);
         for (const RepRange& right : ranges) {

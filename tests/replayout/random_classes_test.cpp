@@ -12,6 +12,7 @@
 //     a pair at rest     holds what the server holds, as far as it may see it; at the end all do
 //
 // A failure names its seed; see support/run_seed.h for how to run it alone.
+#include <replayout/lost_parts.h>
 #include <replayout/receive_properties.h>
 #include <replayout/send_properties.h>
 
@@ -41,6 +42,7 @@ struct Events {
     std::uint64_t blocks = 0;
     std::uint64_t losses = 0;
     std::uint64_t parts = 0;
+    std::uint64_t array_parts = 0;
     std::uint64_t stops = 0;
     std::uint64_t reopens = 0;
     std::uint64_t rests = 0;
@@ -353,7 +355,7 @@ class Game {
         receiver.object = client_types_.make_object(class_index_);
         receiver.end = std::make_unique<BlockReceiver>(layout_of_clients());
         std::fill(std::begin(receiver.is_present), std::end(receiver.is_present), false);
-        receiver.lost_range = RepRange();
+        receiver.lost.clear();
         receiver.pair.lose_everything();
         receiver.is_initial = true;
         for (DeltaStates& deltas : receiver.deltas) {
@@ -371,8 +373,10 @@ class Game {
             receiver.flights.pop_front();
             receiver.in_flight.resolved();
             if (flight.is_lost) {
-                receiver.widen_lost_range(flight.range);
-                receiver.pair.lose(flight.versions);
+                receiver.pair.delivered();
+                for (const LostPart& part : flight.carried) {
+                    receiver.owe(part);
+                }
                 receiver.is_initial = receiver.is_initial || flight.is_initial;
             } else {
                 receiver.pair.delivered();
@@ -390,8 +394,7 @@ class Game {
         for (const RepHandle handle : missed) {
             const Version version = on_.sender.state.last_changed(handle);
             if (version <= receiver.pair.sent_version) {
-                receiver.widen_lost_range({handle.value, handle.value + 1, 0, RepRange::no_end});
-                receiver.pair.return_unsent({{version - 1, version}, {}});
+                receiver.owe({{version - 1, version}, RepRange::of(handle)});
             }
         }
     }
@@ -447,6 +450,8 @@ class Game {
         REQUIRE(written[0].result == written[1].result);
         REQUIRE(written[0].bytes == written[1].bytes);
         REQUIRE(written[0].range == written[1].range);
+        REQUIRE(std::equal(on_.sender.scratch.carried.begin(), on_.sender.scratch.carried.end(),
+                           off_.sender.scratch.carried.begin(), off_.sender.scratch.carried.end()));
         return written[0];
     }
 
@@ -456,7 +461,7 @@ class Game {
             receiver.is_initial = false;
             return;
         }
-        const OwedVersions position = receiver.position(on_.sender.state);
+        OwedVersions position = receiver.position(on_.sender.state);
         if (!collect(receiver, position)) {
             receiver.skip(version);
             return;
@@ -470,15 +475,20 @@ class Game {
         if (whole.result == SendResult::Nothing) {
             receiver.skip(version);
         } else if (whole.result == SendResult::Whole) {
-            send(receiver, receiver.take_owed(version), whole.bytes, false);
+            SentBlock flight = receiver.take_owed(version, position);
+            flight.carried = carried_in(position, version, RepRange());
+            send(receiver, flight, whole.bytes, false);
         } else {
-            replicate_parts(receiver, from, capacity_bytes);
+            replicate_parts(receiver, from, position, capacity_bytes);
         }
     }
 
-    void replicate_parts(RandomClassReceiver& receiver, const OwedVersions& position,
-                         std::size_t capacity_bytes) {
-        SentBlock flight = receiver.take_owed(on_.sender.state.version());
+    /// `from` is what is written from, where `position` is what is owed by.
+    void replicate_parts(RandomClassReceiver& receiver, const OwedVersions& from,
+                         OwedVersions position, std::size_t capacity_bytes) {
+        const bool is_from_start = from != position;
+        const Version version = on_.sender.state.version();
+        SentBlock flight = receiver.take_owed(version, position);
         const ChangeMask& owed = on_.sender.scratch.owed;
         RepCursor cursor;
         while (cursor.element > 0 || owed.next(cursor.handle.value - 1) < owed.bit_count()) {
@@ -486,7 +496,7 @@ class Game {
             const bool is_stopped = may_stop_early_ && random_.percent(10);
             Written part;
             if (!is_stopped) {
-                part = write(receiver, position, &cursor, capacity_bytes);
+                part = write(receiver, from, &cursor, capacity_bytes);
                 cursor = part.cursor;
             }
             if (part.result == SendResult::Nothing && !is_stopped) {
@@ -496,14 +506,20 @@ class Game {
                 // The window is full, or the value would travel on its own: the rest is owed again.
                 receiver.capacity_min = is_stopped ? 0 : 64 * 1024;
                 events_.stops += is_stopped ? 1u : 0u;
-                receiver.widen_lost_range(
-                    {before.handle.value, RepRange::no_end, 0, RepRange::no_end});
-                receiver.pair.return_unsent(flight.versions);
+                for (const LostPart& rest :
+                     carried_in(position, version, RepRange::from(before.handle))) {
+                    receiver.owe(rest);
+                }
                 receiver.is_initial = receiver.is_initial || flight.is_initial;
                 return;
             }
             ++events_.parts;
-            flight.range = part.range;
+            events_.array_parts += cursor.element > 0 ? 1u : 0u;
+            const auto& carried = on_.sender.scratch.carried;
+            flight.carried.assign(carried.begin(), carried.end());
+            if (is_from_start) {
+                flight.carried = {{hull(flight.versions.sent, flight.versions.lost), part.range}};
+            }
             send(receiver, flight, part.bytes, part.result == SendResult::Part);
         }
     }
@@ -569,6 +585,7 @@ TEST_CASE("Random game: objects of random classes arrive at all receivers, share
     CHECK(events.blocks > 10 * seed_count);
     CHECK(events.losses > 2 * seed_count);
     CHECK(events.parts > seed_count);
+    CHECK(events.array_parts > seed_count);
     CHECK(events.stops > seed_count / 10);
     CHECK(events.reopens > seed_count / 2);
     CHECK(events.rests > 3 * seed_count);

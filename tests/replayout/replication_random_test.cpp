@@ -329,8 +329,7 @@ class Game {
         while (cursor.element > 0 || owed.next(cursor.handle.value - 1) < owed.bit_count()) {
             if (may_stop_early_ && below(10) == 0) {
                 // The window is full: the rest is owed again.
-                receiver.widen_lost_range(
-                    {cursor.handle.value, RepRange::no_end, 0, RepRange::no_end});
+                receiver.widen_lost_range(RepRange::from(cursor.handle));
                 receiver.pair.return_unsent(versions);
                 ++events_.stops;
                 return;

@@ -101,7 +101,7 @@ TEST_CASE("send_part: one that holds everything is the block itself", "[replayou
     REQUIRE(parts.size() == 1);
     CHECK(parts[0].result == SendResult::Whole);
     CHECK(parts[0].bytes == block);
-    CHECK(parts[0].range.handle_end == RepRange::no_end);
+    CHECK(parts[0].range.handle_end == RepRange::no_handle_end);
     CHECK(sender.parts(since(0), block.size() - 1).size() == 2);
 }
 
@@ -116,15 +116,15 @@ TEST_CASE("send_part: an object is cut between handles, and ranges follow one an
     sender.update(&depot);
     const std::vector<SentPart> parts = sender.parts(since(0), 100);
     REQUIRE(parts.size() > 4);
-    std::uint32_t next = 1;
+    std::uint64_t next = 1;
     for (const SentPart& part : parts) {
         CHECK(part.range.handle_begin == next);
         CHECK(part.range.element_begin == 0);
-        CHECK(part.range.element_end == RepRange::no_end);
+        CHECK(part.range.element_end == RepRange::no_element_end);
         CHECK((part.result == SendResult::Whole) == (&part == &parts.back()));
         next = part.range.handle_end;
     }
-    CHECK(next == RepRange::no_end);
+    CHECK(next == RepRange::no_handle_end);
     CHECK(receive_all(layout, depot, parts, true).empty());
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("send_part: a long array is cut between elements, and spans follow one
     sender.update(&ledger);
     const std::vector<SentPart> parts = sender.parts(since(0), 200);
     REQUIRE(parts.size() > 6);
-    std::uint32_t next = 0;
+    std::uint64_t next = 0;
     for (std::size_t index = 0; index + 1 < parts.size(); ++index) {
         CHECK(parts[index].result == SendResult::Part);
         CHECK(parts[index].range.handle_begin == lines_handle);
@@ -146,7 +146,7 @@ TEST_CASE("send_part: a long array is cut between elements, and spans follow one
         CHECK(parts[index].range.element_begin == next);
         next = parts[index].range.element_end;
     }
-    CHECK(next == RepRange::no_end);
+    CHECK(next == RepRange::no_element_end);
     CHECK(parts.back().range.handle_begin == page_handle);
     CHECK(parts.back().result == SendResult::Whole);
     CHECK(receive_all(layout, ledger, parts, true).empty());
@@ -204,7 +204,7 @@ TEST_CASE("send_part: a value larger than a packet is named and stepped over",
     REQUIRE(parts.size() == 3);
     CHECK(parts[0].result == SendResult::Part);
     CHECK(parts[1].result == SendResult::ValueTooLarge);
-    CHECK(parts[1].range == RepRange{label, label + 1, 0, RepRange::no_end});
+    CHECK(parts[1].range == RepRange::of(RepHandle{label}));
     CHECK(parts[2].result == SendResult::Whole);
     CHECK(parts[2].range.handle_begin == label + 1);
     CHECK(receive_all(layout, depot, parts, false).empty());
@@ -246,7 +246,7 @@ TEST_CASE("send_part: an element larger than a packet makes its array too large"
         return part.result == SendResult::ValueTooLarge;
     });
     REQUIRE(too_large != parts.end());
-    CHECK(too_large->range == RepRange{lines_handle, lines_handle + 1, 0, RepRange::no_end});
+    CHECK(too_large->range == RepRange::of(RepHandle{lines_handle}));
     CHECK(parts.back().result == SendResult::Whole);
     CHECK(receive_all(layout, ledger, parts, false).empty());
 }

@@ -12,11 +12,13 @@
 #include <replayout/changelist_state.h>
 #include <replayout/delta_states.h>
 #include <replayout/in_flight_versions.h>
+#include <replayout/lost_parts.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <vector>
 
 namespace replayout::test {
 
@@ -26,10 +28,18 @@ inline constexpr std::uint32_t target_count = 6;
 /// A block in flight, as its sender knows it; the test knows its fate.
 struct SentBlock {
     SentVersions versions;
-    RepRange range;
+    std::vector<LostPart> carried;
     bool is_initial = false;
     bool is_lost = false;
 };
+
+/// What a pair at `position` is sent with all that it is owed within `range`.
+[[nodiscard]] inline std::vector<LostPart> carried_in(const OwedVersions& position, Version version,
+                                                      const RepRange& range) {
+    Vector<LostPart> carried;
+    collect_carried(position, version, range, carried);
+    return {carried.begin(), carried.end()};
+}
 
 class RandomClassReceiver {
   public:
@@ -42,8 +52,9 @@ class RandomClassReceiver {
           deltas{DeltaStates(std::pmr::get_default_resource()),
                  DeltaStates(std::pmr::get_default_resource())} {}
 
-    void widen_lost_range(const RepRange& range) {
-        lost_range = pair.lost().is_empty() ? range : hull(lost_range, range);
+    void owe(const LostPart& part) {
+        lost.add(pair, part.versions, part.range);
+        pair.return_unsent({part.versions, {}});
     }
     [[nodiscard]] ObjectConditions::Receiver conditions() const {
         ReplicationFlags flags;
@@ -54,20 +65,23 @@ class RandomClassReceiver {
         return receiver;
     }
     [[nodiscard]] bool is_exact() const { return pair.is_exact() && turned_on.is_empty(); }
+    /// Lends what was lost, until the next loss.
     [[nodiscard]] OwedVersions position(const ChangelistState& state) const {
-        OwedVersions position(pair, pair.lost().is_empty() ? RepRange() : lost_range);
+        OwedVersions position(pair);
+        lost.describe(position);
         position.is_exact = state.is_any_back(pair.sent_version) && is_exact();
         if (state.layout().needs_held_version()) {
             position.held_version = in_flight.held_version(pair);
         }
         return position;
     }
-    /// What goes out now is everything that is owed.
-    [[nodiscard]] SentBlock take_owed(Version version) {
-        SentBlock flight{pair.take_owed(version), RepRange(), is_initial, false};
+    /// What goes out now is everything that is owed at `position`.
+    [[nodiscard]] SentBlock take_owed(Version version, OwedVersions& position) {
+        SentBlock flight{pair.take_owed(version), {}, is_initial, false};
         is_initial = false;
         if (!turned_on.is_empty()) {
             flight.versions.lost = {0, pair.sent_version};
+            position = position.with_lost(flight.versions.lost);
             turned_on = {};
         }
         return flight;
@@ -85,7 +99,7 @@ class RandomClassReceiver {
     SendingRepState pair;
     InFlightVersions in_flight;
     DeltaStates deltas[2];  // by side
-    RepRange lost_range;
+    LostParts lost{std::pmr::get_default_resource()};
     std::deque<SentBlock> flights;
     bool is_initial = true;
     bool is_owner = false;

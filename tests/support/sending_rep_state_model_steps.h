@@ -138,7 +138,7 @@ template <class Rules, std::size_t PropertyCount, std::size_t InFlightMax>
 bool Model<Rules, PropertyCount, InFlightMax>::send_parts(bool both) {
     constexpr std::uint32_t second_begin = PropertyCount / 2 + 1;
     const RepRange first{1, second_begin};
-    const RepRange second{second_begin, RepRange::no_end};
+    const RepRange second{second_begin, RepRange::no_handle_end};
     if ((owed() & properties_in(first)) == 0 || (owed() & properties_in(second)) == 0) {
         return false;
     }

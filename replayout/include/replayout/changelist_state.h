@@ -133,9 +133,11 @@ class ChangelistState {
 };
 
 /// Whether anything in an array, its count or a leaf at any depth, last changed at an owed version.
-/// Of what was lost, only elements of `lost_range` count.
 [[nodiscard]] bool owes_array(const RepLayout& layout, CmdIndex array_cmd, const ShadowArray& array,
-                              const OwedVersions& position,
-                              const RepRange& lost_range = RepRange()) noexcept;
+                              const OwedAt& position) noexcept;
+/// Likewise of one of its elements.
+[[nodiscard]] bool owes_element(const RepLayout& layout, CmdIndex array_cmd,
+                                const ShadowArray& array, std::uint32_t index,
+                                const OwedAt& position) noexcept;
 
 }  // namespace replayout

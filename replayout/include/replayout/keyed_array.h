@@ -12,9 +12,13 @@
 // changed at owed versions, and the keys that were removed at owed versions. An element that a
 // receiver may not have yet goes out whole. When the log of deletions no longer reaches back to
 // what is owed, the full set of keys is sent, marked as complete. In parts each is the full set of
-// a range of keys, so one that is lost leaves what it left: that range. Who was sent nothing
-// before has nothing of what was gone then, unless the archetype had it. Where a receiver that
-// misses deletions under way would have more elements than an array may, these are named again.
+// a range of keys, so one that is lost is owed of that range. Who was sent nothing before has
+// nothing of what was gone then, unless the archetype had it. Where a receiver that misses
+// deletions under way would have more elements than an array may, these are named again.
+//
+// What a lost part owes is a range of places (RepRange): those of the keys that it spoke of, and
+// where it named deletions place 0, which stands for all that were removed in these versions.
+// A deletion that a full set went without is owed by the place of its key.
 //
 // Ranks are numbers with room between them, so that an element that is moved or inserted takes a
 // new one and its neighbours keep theirs; and an element with its rank means the same whatever else
@@ -86,9 +90,16 @@ struct ShadowKeyedArray {
     [[nodiscard]] Version joined_version(const OwedVersions& position) const noexcept {
         return begins_empty ? position.joined_version : 0;
     }
-    /// The log does not reach back to everything that a receiver at `position` is owed, or to what
-    /// it may still have besides, while it is sent new elements.
-    [[nodiscard]] bool needs_full_set(const OwedVersions& position) const noexcept;
+    /// The index in by_key of the first element from that place on.
+    [[nodiscard]] std::uint32_t first_from(std::uint64_t place) const noexcept;
+    /// The log does not reach back to everything that was removed after `version`, and that a
+    /// receiver at `position` may have.
+    [[nodiscard]] bool is_forgotten(const OwedVersions& position, Version version) const noexcept {
+        return version < forgotten_through && joined_version(position) < forgotten_through;
+    }
+    /// `handle` is that of the array.
+    [[nodiscard]] bool owes_deletion(const OwedVersions& position, RepHandle handle,
+                                     const Deletion& deletion) const noexcept;
     /// A receiver at `position` may have so much that is gone here that it would end with more than
     /// `count_max` elements, if it did not hear of deletions that are under way. Nothing is
     /// forgotten of these, or the full set is needed.
@@ -113,7 +124,7 @@ struct ShadowKeyedArray {
 [[nodiscard]] std::uint64_t key_of_element(const ArrayKey& key, const std::byte* element) noexcept;
 void set_key_of_element(const ArrayKey& key, std::byte* element, std::uint64_t value) noexcept;
 
-/// Whether any of what `position` asks for is in the array.
+/// Whether any of what `position` asks for is in the array, which is one of the object's own.
 [[nodiscard]] bool owes_keyed_array(const RepLayout& layout, CmdIndex array_cmd,
                                     const ShadowKeyedArray& array,
                                     const OwedVersions& position) noexcept;

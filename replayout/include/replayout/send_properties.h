@@ -49,9 +49,14 @@ class SendScratch {
     Vector<NetGUID> guids;
     /// Keys of elements that one array lost.
     Vector<std::uint64_t> keys;
+    /// Of one keyed array, by ascending place: where the full set is sent.
+    Vector<PlaceSpan> full_spans;
 
     // What the last send_properties or send_part found out.
 
+    /// Of send_part: what is lost if the part is. With the object's version, for SendingRepState
+    /// and LostParts.
+    Vector<LostPart> carried;
     /// Written, and to be owed again (OwedVersions) once ReceiverIds::is_mapped(guid) turns true.
     /// Not before, and not periodically: an idle world sends nothing.
     Vector<UnmappedValue> unmapped;
@@ -97,7 +102,7 @@ enum class SendResult : std::uint8_t {
 /// Where a large object goes on after a part.
 struct RepCursor {
     RepHandle handle{1};
-    std::uint32_t element = 0;  ///< of the array at `handle`
+    std::uint64_t element = 0;  ///< its place in the array at `handle`, see RepRange
 };
 
 /// Writes all of `owed` (over the object's handles, not empty) for a receiver at `position`.

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// Which parts of a large object were lost for one receiver, beside the SendingRepState: that knows
+// only the versions, as one interval.
+//
+//     elements       1 ... 40   41 ... 80   81 ... 120   121 ... 160
+//     update (0, 7]  arrived    lost        arrived      lost           {(0, 7], 41 ... 80}
+//     update (7, 8]  lost                                               {(7, 8],  1 ... 40}
+//                                                                       {(0, 7], 121 ... }
+//
+// So what is owed again is what was lost. (Rejected: the hull of all of it. Of an array of many
+// packets some at either end are lost each time, so nothing in between is ever settled.)
+//
+//     lost_parts.add(pair, versions, range);          // then pair.lose() or return_unsent()
+//     OwedVersions position(pair);
+//     lost_parts.describe(position);                  // what is owed
+//     collect_carried(position, version, range, carried);  // of a block that goes out now
+//
+// Nothing is kept for an object of which no part alone was ever lost.
+#pragma once
+
+#include <replayout/owed_versions.h>
+#include <replayout/reflection/memory.h>
+
+#include <cstdint>
+
+namespace replayout {
+
+class LostParts {
+  public:
+    /// Where there would be more, the newest two become their hull: more is owed then than was
+    /// lost. A loss that goes on where another ended is none of its own.
+    static constexpr std::uint32_t count_max = 64;
+
+    explicit LostParts(MemoryResource* resource) : parts_(Allocator<LostPart>(resource)) {}
+
+    /// Versions of `range` are lost, or were not sent after all. To be called before the same is
+    /// noted in `pair`.
+    void add(const SendingRepState& pair, VersionInterval versions, const RepRange& range);
+
+    /// Everything is lost.
+    void clear() noexcept { parts_.clear(); }
+
+    /// Says in the position of that pair where it lost what it lost. A loan, until the next call.
+    void describe(OwedVersions& position) const noexcept;
+
+  private:
+    Vector<LostPart> parts_;  // of what the pair lost; none: of all the object
+};
+
+/// What is lost with a block that was written for `position`, of an object at `version`, and holds
+/// what is owed within `range`. Appended to `carried`.
+void collect_carried(const OwedVersions& position, Version version, const RepRange& range,
+                     Vector<LostPart>& carried);
+
+}  // namespace replayout

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include "keyed_array_cutter.h"
+
+#include <algorithm>
+
+namespace replayout {
+
+namespace {
+
+[[nodiscard]] bool names_deletions(const RepRange& range) noexcept {
+    return !range.is_single() || range.element_begin == 0;
+}
+
+}  // namespace
+
+std::optional<KeyedPart> KeyedArrayCutter::find_stretch(std::uint64_t place) {
+    for (;;) {
+        const auto full = std::find_if(
+            scratch_.full_spans.begin(), scratch_.full_spans.end(), [&](const PlaceSpan& span) {
+                return span.end > place || span.end == RepRange::no_element_end;
+            });
+        const bool is_any_full = full != scratch_.full_spans.end();
+        if (is_any_full && full->begin <= place) {
+            // Deletions go by the places of their keys.
+            const PlaceSpan places{std::max<std::uint64_t>(place, 1), full->end};
+            return KeyedPart{
+                places, {array_.first_from(places.begin), index_of(places.end)}, true, false};
+        }
+        KeyedPart part;
+        part.places = {place, is_any_full ? full->begin : RepRange::no_element_end};
+        part.span = {array_.first_from(place), index_of(part.places.end)};
+        part.has_deletions = place == 0 || plan_.may_overflow;
+        if (place == 0 && !scratch_.keys.empty()) {
+            return part;
+        }
+        const std::uint32_t first = properties_.find_owed_element(handle_, plan_, part.span);
+        if (first < part.span.end) {
+            part.span.begin = first;
+            part.places.begin = place_of_key(array_.items[array_.by_key[first]].key);
+            return part;
+        }
+        if (!is_any_full) {
+            return std::nullopt;
+        }
+        place = full->begin;
+    }
+}
+
+std::optional<KeyedPart> KeyedArrayCutter::write(std::uint64_t place) {
+    std::optional<KeyedPart> stretch = find_stretch(place);
+    if (!stretch) {
+        stretch = KeyedPart{{place, RepRange::no_element_end}, {0, 0}, false, false};
+    }
+    if (try_write(*stretch)) {
+        write_once(*stretch);
+        return stretch;
+    }
+    std::uint32_t fitting = stretch->span.begin;
+    std::uint32_t too_many = std::max(stretch->span.end, fitting + 1);
+    while (fitting + 1 < too_many) {
+        const std::uint32_t end = fitting + (too_many - fitting) / 2;
+        if (try_write(cut(*stretch, end))) {
+            fitting = end;
+        } else {
+            too_many = end;
+        }
+    }
+    while (fitting > stretch->span.begin && !may_cut(fitting)) {
+        --fitting;
+    }
+    if (fitting == stretch->span.begin) {
+        return std::nullopt;
+    }
+    const KeyedPart part = cut(*stretch, fitting);
+    write_once(part);
+    return part;
+}
+
+std::optional<std::uint64_t> KeyedArrayCutter::next(const KeyedPart& part) {
+    if (part.places.end == RepRange::no_element_end) {
+        return std::nullopt;
+    }
+    const std::optional<KeyedPart> stretch = find_stretch(part.places.end);
+    return stretch ? std::optional(stretch->places.begin) : std::nullopt;
+}
+
+void KeyedArrayCutter::collect_carried_deletions(const KeyedPart& part,
+                                                 const OwedVersions& position,
+                                                 Vector<LostPart>& carried) const {
+    const RepRange range{handle_.value, handle_.value + 1, part.places.begin, part.places.end};
+    position.for_each_lost(handle_, [&](const LostPart& lost) {
+        if (part.is_full && names_deletions(lost.range) && overlap(lost.range, range) != range) {
+            carried.push_back({lost.versions, range});
+            return;
+        }
+        const bool is_named_elsewhere =
+            !part.is_full && part.places.begin == 0 && !names_deletions(lost.range) &&
+            std::any_of(array_.deletions.begin(), array_.deletions.end(), [&](const auto& entry) {
+                const std::uint64_t place = place_of_key(entry.key);
+                return lost.versions.contains(entry.version) &&
+                       lost.range.contains_element(place) && !part.places.contains(place);
+            });
+        if (is_named_elsewhere) {
+            carried.push_back({lost.versions, {handle_.value, handle_.value + 1, 0, 1}});
+        }
+    });
+}
+
+KeyedPart KeyedArrayCutter::cut(const KeyedPart& stretch, std::uint32_t end) const noexcept {
+    KeyedPart part = stretch;
+    part.span.end = end;
+    part.places.end = place_after(place_of_key(array_.items[array_.by_key[end - 1]].key));
+    return part;
+}
+
+/// Not among the greatest keys, whose places say too little.
+bool KeyedArrayCutter::may_cut(std::uint32_t end) const noexcept {
+    const std::uint64_t key = array_.items[array_.by_key[end - 1]].key;
+    return place_after(place_of_key(key)) != RepRange::no_element_end;
+}
+
+bool KeyedArrayCutter::try_write(const KeyedPart& part) {
+    write_once(part);
+    const bool fits = !writer_.overflowed();
+    writer_.rewind(start_);
+    return fits;
+}
+
+void KeyedArrayCutter::write_once(const KeyedPart& part) {
+    write_change_mask(writer_, scratch_.part, EmptySet::Impossible);
+    properties_.write_keyed_part(handle_, plan_, part, writer_);
+    writer_.finish_byte();
+}
+
+}  // namespace replayout
