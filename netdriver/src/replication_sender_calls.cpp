@@ -94,8 +94,8 @@ bool ReplicationSender::send_calls_of(bool are_queued) {
 }
 
 bool ReplicationSender::is_named_alive(const NamedObject& named) const noexcept {
-    const ObjectReplicator* replicator = objects_.at(named.index);
-    return replicator != nullptr && replicator->guid() == named.guid;
+    const NetworkObjectInfo* info = objects_.at(named.index);
+    return info != nullptr && info->guid() == named.guid;
 }
 
 bool ReplicationSender::is_meant(const OutgoingCall& call,

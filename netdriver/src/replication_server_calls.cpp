@@ -26,11 +26,11 @@ bool ReplicationServer::is_called(const Client& client, const RepFunction& funct
 CallResult ReplicationServer::call_function(NetObjectId id, FunctionIndex function,
                                             const void* params, RemoteFunctionSendPolicy policy) {
     REPLAYOUT_ASSERT(objects_.contains(id));
-    const ObjectReplicator& replicator = *objects_.at(id.index);
-    const RepLayout& layout = replicator.changelist_state().layout();
+    const NetworkObjectInfo& info = *objects_.at(id.index);
+    const RepLayout& layout = info.changelist_state().layout();
     REPLAYOUT_ASSERT(function.value < layout.functions().size());
     const RepFunction& called = layout.functions()[function.value];
-    const ObjectHandle object = replicator.object();
+    const ObjectHandle object = info.object();
     const bool is_multicast = called.has(FunctionFlags::Multicast);
     CallResult result = CallResult::Ran;
     if (called.runs_on_clients()) {
@@ -51,10 +51,10 @@ CallResult ReplicationServer::call_function(NetObjectId id, FunctionIndex functi
 
 CallResult ReplicationServer::send_to_clients(NetObjectId id, FunctionIndex function,
                                               const void* params, bool is_queued) {
-    const ObjectReplicator& replicator = *objects_.at(id.index);
-    const RepLayout& layout = replicator.changelist_state().layout();
+    const NetworkObjectInfo& info = *objects_.at(id.index);
+    const RepLayout& layout = info.changelist_state().layout();
     const RepFunction& called = layout.functions()[function.value];
-    const ObjectFacts& facts = replicator.facts();
+    const ObjectFacts& facts = info.facts();
     const bool is_reliable = called.has(FunctionFlags::Reliable);
     bool is_anybody = false;
     for (const Client* client : clients_) {
@@ -157,12 +157,11 @@ CloseReason ReplicationServer::run_call(Client& client, const DueCall& call) {
         ++stats_.calls_dropped;  // a call before it removed the object
         return CloseReason::None;
     }
-    const ObjectReplicator& replicator = *objects_.at(index);
+    const NetworkObjectInfo& info = *objects_.at(index);
     DecodeBudget budget = call_runner_.budget_for(call.payload.size());
     BitReader reader(call.payload, &budget);
     const std::uint64_t number = reader.read_packed_uint();
-    const std::span<const RepFunction> functions =
-        replicator.changelist_state().layout().functions();
+    const std::span<const RepFunction> functions = info.changelist_state().layout().functions();
     if (reader.failed()) {
         return CloseReason::MalformedBunch;
     }
@@ -170,20 +169,20 @@ CloseReason ReplicationServer::run_call(Client& client, const DueCall& call) {
         return CloseReason::UnknownFunction;
     }
     const FunctionIndex function{static_cast<std::uint16_t>(number)};
-    if (!client.call_limiter.take(replicator.layout_number(), function, now_)) {
+    if (!client.call_limiter.take(info.layout_number(), function, now_)) {
         if (call.is_reliable) {
             return CloseReason::TooManyCalls;
         }
         ++stats_.calls_over_rate;
         return CloseReason::None;
     }
-    const ObjectFacts& facts = replicator.facts();
+    const ObjectFacts& facts = info.facts();
     if (!facts.has_owner || facts.owner != client.connection.peer()) {
         ++stats_.calls_not_owned;  // it may have had another owner a moment ago
         return CloseReason::None;
     }
-    switch (call_runner_.run(functions[number], world_.object_memory(replicator.object()), reader,
-                             true)) {
+    switch (
+        call_runner_.run(functions[number], world_.object_memory(info.object()), reader, true)) {
         case RemoteFunctionRunner::Outcome::Malformed:
             return CloseReason::MalformedBunch;
         case RemoteFunctionRunner::Outcome::Refused:
