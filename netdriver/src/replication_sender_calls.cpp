@@ -190,7 +190,7 @@ bool ReplicationSender::collect_call_blocks(const OutgoingCall& call, std::size_
             return false;  // its open is under way, or another object still closes in its place
         }
         const auto extra = extras_.find(named.index);
-        if (extra != extras_.end() && !extra->second.paused.empty()) {
+        if (extra != extras_.end() && !extra->second.paused.is_empty()) {
             return false;  // a value too large for a packet is on its way
         }
         const Version complete = complete_version(named.index);

@@ -86,6 +86,18 @@ class ChangelistState {
     void collect_owed(const OwedVersions& position, const ObjectConditions::Receiver& receiver,
                       ChangeMask& owed) const;
 
+    /// The value goes once more to a receiver that was sent everything up to `sent_version`: what
+    /// counts as lost for that (SendingRepState::return_unsent). Of an array it may be any element,
+    /// so all that was sent of it. Empty: the value is owed as it is.
+    [[nodiscard]] VersionInterval versions_to_repeat(RepHandle handle,
+                                                     Version sent_version) const noexcept;
+
+    /// Receivers with the same key are sent the same block.
+    [[nodiscard]] SharedSerialization::PayloadKey payload_key(
+        const OwedVersions& position, LifetimeConditionSet passing) const noexcept {
+        return {version_, position, passing & layout_->conditions()};
+    }
+
     /// Conditions of this object's properties.
     [[nodiscard]] const ObjectConditions& conditions() const noexcept { return conditions_; }
     /// See ObjectConditions::set_active. A push based property that is switched on is marked, so a
