@@ -6,14 +6,14 @@
 //
 //     ChangelistState pawn_state(*layout, resource);
 //     pawn_state.update(&pawn, package_map, counters);    // tick: compare once
-//     for each connection:                                // and then per receiver
-//         const OwedVersions position(connection.state);
+//     for each receiver:                                  // and then per receiver
 //         pawn_state.collect_owed(position, owed);
 //         if (owed.any()) {
 //             result = send_properties(pawn_state, position, owed, writer, context);
 //         }
 //
-// One thread at a time may call a function that is not const.
+// What a receiver's position is, and what has to be remembered of each block until its fate is
+// known, is ready to use in object_replicator.h. One thread at a time may call what is not const.
 #pragma once
 
 #include <replayout/changelist_history.h>
