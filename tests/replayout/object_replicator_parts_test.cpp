@@ -8,6 +8,7 @@
 
 #include "support/catch.h"
 #include "support/guard_post.h"
+#include "support/test_types.h"
 
 namespace replayout::test {
 namespace {
@@ -117,6 +118,37 @@ TEST_CASE("ObjectReplicator: a value larger than a packet travels reliably, and 
     post.bob.deliver_all();
     CHECK(post.bob.object.name == "short");
     CHECK(post.bob.replicator.is_settled());
+}
+
+TEST_CASE("ObjectReplicator: an element that is lost while its array is paused is sent afterwards",
+          "[replayout][object_replicator]") {
+    const TestLayout layout(build_ledger);
+    BlockSender sender(*layout);
+    Ledger ledger;
+    ledger.lines = {"one", "two"};
+    sender.update(&ledger);
+    ObjectPeer<Ledger> bob(sender);
+    bob.send_all();
+    bob.deliver_all();
+
+    ledger.lines[0] = "another";
+    sender.update(&ledger);
+    bob.send_all(100);
+    ledger.lines[1] = std::string(400, 'x');
+    sender.update(&ledger);
+    REQUIRE(bob.send(100) == SendResult::Part);  // up to the element that is too large
+    REQUIRE(bob.send(100) == SendResult::ValueTooLarge);
+    REQUIRE(bob.send_large_value() == SendResult::Whole);
+    bob.lose();
+    ledger.page = 3;
+    sender.update(&ledger);
+    bob.send_all(100);
+    bob.deliver_all();
+    CHECK(bob.object.lines[0] == "one");
+    bob.send_all(100);
+    bob.deliver_all();
+    CHECK(bob.object.lines == ledger.lines);
+    CHECK(bob.replicator.is_settled());
 }
 
 TEST_CASE("ObjectReplicator: a large value that nobody takes is left out until it changes",

@@ -114,6 +114,7 @@ TEST_CASE("ObjectReplicator: a new owner is sent what owners see, and nothing el
     flags.is_owner = true;
     post.bob.replicator.set_flags(flags);
     CHECK(post.bob.replicator.owes_any());
+    CHECK_FALSE(post.bob.replicator.shadow().is_exact());
     post.bob.send_all();
     CHECK(post.bob.handles() == Handles{13, 14});
     post.bob.lose();
