@@ -353,6 +353,26 @@ TEST_CASE("ObjectReplicator: receivers in the same position are sent a copy of o
     CHECK(second.object.power == 4);
 }
 
+TEST_CASE("ObjectReplicator: a block of others is no copy for who waits for a large value",
+          "[replayout][object_replicator]") {
+    const TestLayout layout(build_lamp);
+    BlockSender sender(*layout);
+    Lamp lamp;
+    ObjectPeer<Lamp> first(sender);
+    ObjectPeer<Lamp> second(sender);
+    lamp.label = std::string(300, 'x');
+    sender.update(&lamp);
+    first.send_all();
+    second.send_all(50);
+    lamp.label = "short";
+    lamp.power = 4;
+    sender.update(&lamp);
+    first.send_all();
+    second.send_all(50);
+    CHECK(first.handles() == Handles{1, 2});
+    CHECK(second.handles() == Handles{1});
+}
+
 TEST_CASE("ObjectReplicator: a steady tick takes no memory, lost packets and parts included",
           "[replayout][object_replicator]") {
     const TestLayout layout(build_lamp);
