@@ -20,18 +20,18 @@ void MarkValidator::validate(const ObjectStore& objects, const BitRow& live, con
         if (!live.test(index) || dormant.test(index)) {
             continue;
         }
-        const ObjectReplicator& replicator = *objects.at(index);
-        const ChangelistState& state = replicator.changelist_state();
+        const NetworkObjectInfo& info = *objects.at(index);
+        const ChangelistState& state = info.changelist_state();
         if (state.layout().has_push_based()) {
-            state.find_missed_marks(world.object_memory(replicator.object()), missed_);
-            report(replicator, counters);
+            state.find_missed_marks(world.object_memory(info.object()), missed_);
+            report(info, counters);
         }
     }
     first_ = (first_ + 1) % ticks_;
 }
 
-void MarkValidator::report(const ObjectReplicator& replicator, ReplicationCounters& counters) {
-    const RepLayout& layout = replicator.changelist_state().layout();
+void MarkValidator::report(const NetworkObjectInfo& info, ReplicationCounters& counters) {
+    const RepLayout& layout = info.changelist_state().layout();
     for (std::uint32_t i = missed_.next(0); i < missed_.bit_count(); i = missed_.next(i + 1)) {
         ++counters.marks_missed;
         const Property* property = layout.parents()[i].property;

@@ -33,7 +33,7 @@ class MarkValidator {
         friend constexpr bool operator==(const Reported&, const Reported&) noexcept = default;
     };
 
-    void report(const ObjectReplicator& replicator, ReplicationCounters& counters);
+    void report(const NetworkObjectInfo& info, ReplicationCounters& counters);
 
     std::uint32_t ticks_;
     std::uint32_t first_ = 0;  // slot whose turn it is

@@ -14,7 +14,7 @@ ObjectStore::ObjectStore(MemoryResource* resource)
 
 ObjectStore::~ObjectStore() {
     for (std::uint32_t index = 0; index < slot_count(); ++index) {
-        if (slots_[index].replicator != nullptr) {
+        if (slots_[index].info != nullptr) {
             remove({index, slots_[index].generation});
         }
     }
@@ -31,9 +31,8 @@ NetObjectId ObjectStore::add(const RepLayout& layout, std::uint32_t layout_numbe
         free_indices_.pop_back();
     }
     Slot& slot = slots_[index];
-    void* memory = resource_->allocate(sizeof(ObjectReplicator), alignof(ObjectReplicator));
-    slot.replicator =
-        ::new (memory) ObjectReplicator(layout, layout_number, object, guid, resource_);
+    void* memory = resource_->allocate(sizeof(NetworkObjectInfo), alignof(NetworkObjectInfo));
+    slot.info = ::new (memory) NetworkObjectInfo(layout, layout_number, object, guid, resource_);
     indices_.emplace(guid.value, index);
     ++slot.generation;
     ++object_count_;
@@ -43,10 +42,10 @@ NetObjectId ObjectStore::add(const RepLayout& layout, std::uint32_t layout_numbe
 void ObjectStore::remove(NetObjectId id) {
     REPLAYOUT_ASSERT(contains(id));
     Slot& slot = slots_[id.index];
-    indices_.erase(slot.replicator->guid().value);
-    std::destroy_at(slot.replicator);
-    resource_->deallocate(slot.replicator, sizeof(ObjectReplicator), alignof(ObjectReplicator));
-    slot.replicator = nullptr;
+    indices_.erase(slot.info->guid().value);
+    std::destroy_at(slot.info);
+    resource_->deallocate(slot.info, sizeof(NetworkObjectInfo), alignof(NetworkObjectInfo));
+    slot.info = nullptr;
     free_indices_.push_back(id.index);
     --object_count_;
 }
@@ -57,7 +56,7 @@ std::uint32_t ObjectStore::find_index(NetGUID guid) const noexcept {
 }
 
 bool ObjectStore::contains(NetObjectId id) const noexcept {
-    return id.index < slot_count() && slots_[id.index].replicator != nullptr &&
+    return id.index < slot_count() && slots_[id.index].info != nullptr &&
            slots_[id.index].generation == id.generation;
 }
 

@@ -27,10 +27,10 @@ struct ObjectFacts {
 };
 
 /// One replicated object: identity, and what is kept of it once for all connections.
-class ObjectReplicator {
+class NetworkObjectInfo {
   public:
-    ObjectReplicator(const RepLayout& layout, std::uint32_t layout_number, ObjectHandle object,
-                     NetGUID guid, MemoryResource* resource)
+    NetworkObjectInfo(const RepLayout& layout, std::uint32_t layout_number, ObjectHandle object,
+                      NetGUID guid, MemoryResource* resource)
         : changelist_state_(layout, resource),
           object_(object),
           guid_(guid),
@@ -76,8 +76,8 @@ class ObjectStore {
 
     [[nodiscard]] bool contains(NetObjectId id) const noexcept;
     /// Null when the slot is empty.
-    [[nodiscard]] ObjectReplicator* at(std::uint32_t index) const noexcept {
-        return slots_[index].replicator;
+    [[nodiscard]] NetworkObjectInfo* at(std::uint32_t index) const noexcept {
+        return slots_[index].info;
     }
 
     /// Of the object in a slot that is not empty.
@@ -98,7 +98,7 @@ class ObjectStore {
 
   private:
     struct Slot {
-        ObjectReplicator* replicator = nullptr;
+        NetworkObjectInfo* info = nullptr;
         std::uint32_t generation = 0;
     };
 

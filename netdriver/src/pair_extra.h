@@ -8,8 +8,8 @@
 #include <replayout/left_out_values.h>
 #include <replayout/lost_parts.h>
 #include <replayout/owed_versions.h>
+#include <replayout/paused_values.h>
 #include <replayout/reflection/lifetime_condition.h>
-#include <replayout/reflection/memory.h>
 #include <replayout/sending_rep_state.h>
 
 #include "complete_versions.h"
@@ -57,21 +57,11 @@ inline void set_initial(SendingRepState& pair, bool is_initial) noexcept {
     return channel_state(pair) == ChannelState::OpenSent;
 }
 
-/// A value too large for a packet, while it travels reliably.
-struct PausedValue {
-    RepRange handles;                ///< one, or those of an atomic group
-    Version version = 0;             ///< of the object when it was sent
-    std::uint32_t bunches_left = 0;  ///< fragments not yet delivered
-    /// An array is sent as far as it is owed, so what was lost of what went before is owed besides.
-    /// The pair forgets it with the next send, which leaves out what is paused.
-    VersionInterval lost;
-};
-
 /// Beside a pair, where needed.
 struct PairExtra {
     explicit PairExtra(MemoryResource* resource)
         : lost_parts(resource),
-          paused(Allocator<PausedValue>(resource)),
+          paused(resource),
           left_out(resource),
           in_flight(resource),
           complete(resource) {}
@@ -80,7 +70,7 @@ struct PairExtra {
     /// Conditions that the connection began to meet since it was sent the object last.
     LifetimeConditionSet turned_on;
     std::uint16_t next_sequence = 2;  ///< of the channel's bunches; 1 was the open
-    Vector<PausedValue> paused;
+    PausedValues paused;
     LeftOutValues left_out;
     InFlightVersions in_flight;  ///< of layouts that need to know
     CompleteVersions complete;   ///< where a call meant the object

@@ -249,10 +249,10 @@ void PairValidator::check(std::uint32_t index, const Claim& claim, ChangeMask& e
 
 void PairValidator::describe(std::uint32_t index, const Claim& claim, RepHandle handle) {
     const Pair& pair = *find(index);
-    const ObjectReplicator& replicator = *objects_.at(index);
-    const ChangelistState& object = replicator.changelist_state();
+    const NetworkObjectInfo& info = *objects_.at(index);
+    const ChangelistState& object = info.changelist_state();
     message_ = "pair validation: object " + std::to_string(index) + " (id " +
-               std::to_string(replicator.guid().value) + ") of class \"" +
+               std::to_string(info.guid().value) + ") of class \"" +
                std::string(object.layout().type().name()) + "\", " +
                pair.copy.describe(handle, object) + ", and that is not owed; object at version " +
                std::to_string(object.version()) + ", property changed at " +

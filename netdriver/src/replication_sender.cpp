@@ -104,11 +104,8 @@ void ReplicationSender::validate_pairs() {
         claim.state = pairs_[index];
         claim.is_open = channel_state(claim.state) == ChannelState::Open;
         if (extra != extras_.end()) {
-            for (const PausedValue& paused : extra->second.paused) {
-                excused.set_range(paused.handles.handle_begin - 1,
-                                  paused.handles.handle_end - paused.handles.handle_begin);
-                ++claim.paused_count;
-            }
+            extra->second.paused.add_to(excused);
+            claim.paused_count = extra->second.paused.count();
         }
         claim.has_unmapped_values = unmapped_.mark(index, excused);
         claim.is_behind = !receiver.turned_on.is_empty();
@@ -193,12 +190,7 @@ void ReplicationSender::collect_owed(std::uint32_t index, const OwedVersions& po
     }
     const auto extra = extras_.find(index);
     if (extra != extras_.end()) {
-        for (const PausedValue& paused : extra->second.paused) {
-            for (std::uint32_t handle = paused.handles.handle_begin;
-                 handle < paused.handles.handle_end; ++handle) {
-                owed.clear(handle - 1);
-            }
-        }
+        extra->second.paused.remove_paused(owed);
     }
 }
 
@@ -281,7 +273,7 @@ ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t inde
             return_unsent_from(taken, cursor);
             return Outcome::WindowFull;
         }
-        RepRange range;
+        RepRange range{1, 1};  // of Nothing
         result = write_part(index, position, cursor, range);
         if (result == SendResult::Nothing) {
             break;
@@ -405,18 +397,15 @@ bool ReplicationSender::may_share_payload(std::uint32_t index, const OwedVersion
     }
     const auto extra = extras_.find(index);
     return extra == extras_.end() ||
-           (extra->second.paused.empty() && extra->second.turned_on.is_empty());
+           (extra->second.paused.is_empty() && extra->second.turned_on.is_empty());
 }
 
 SharedSerialization::PayloadKey ReplicationSender::payload_key(std::uint32_t index,
                                                                const OwedVersions& position) const {
     const ChangelistState& state = objects_.at(index)->changelist_state();
-    const LifetimeConditionSet conditions = state.layout().conditions();
-    SharedSerialization::PayloadKey key{state.version(), position, {}};
-    if (!conditions.is_trivial()) {
-        key.passing = receiver_of(index).passing & conditions;
-    }
-    return key;
+    return state.payload_key(position, state.layout().conditions().is_trivial()
+                                           ? LifetimeConditionSet()
+                                           : receiver_of(index).passing);
 }
 
 const SharedPayload* ReplicationSender::find_payload(std::uint32_t index,
@@ -472,7 +461,7 @@ SendResult ReplicationSender::write_payload(std::uint32_t index, const SharedPay
     ++counters.payloads_reused;
     count_block(block.size());
     if (context_.type_counters != nullptr) {
-        count_payload_reuse(objects_.at(index)->changelist_state().layout(), block);
+        context_.type_counters->count_payload_reuse(block, context_.scratch.part);
     }
     return SendResult::Whole;
 }

@@ -159,7 +159,6 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     void end_block(BlockFrame& frame, bool more_parts_follow);
     /// A block went into a packet or on its reliable way.
     void count_block(std::size_t bytes) noexcept;
-    void count_payload_reuse(const RepLayout& layout, std::span<const std::byte> block);
     /// Whole, or DoesNotFit into what is left of the packet.
     [[nodiscard]] SendResult write_payload(std::uint32_t index, const SharedPayload& payload);
     [[nodiscard]] SendResult write_whole_block(std::uint32_t index, const OwedVersions& position);
@@ -197,7 +196,7 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// Values that the client has by now; see resume_value().
     void resume_values(std::uint32_t index);
     /// The client has the value; changes of it may go out again.
-    void resume_value(std::uint32_t index, const PausedValue& value);
+    void resume_value(std::uint32_t index, const PausedValues::Entry& value);
     void collect_owed(std::uint32_t index, const OwedVersions& position);
     [[nodiscard]] ReplicationFlags flags_of(std::uint32_t index,
                                             const ObjectFacts& facts) const noexcept;

@@ -82,8 +82,8 @@ bool ReplicationSender::send_calls_of(bool are_queued) {
 }
 
 bool ReplicationSender::is_named_alive(const NamedObject& named) const noexcept {
-    const ObjectReplicator* replicator = objects_.at(named.index);
-    return replicator != nullptr && replicator->guid() == named.guid;
+    const NetworkObjectInfo* info = objects_.at(named.index);
+    return info != nullptr && info->guid() == named.guid;
 }
 
 bool ReplicationSender::is_meant(const OutgoingCall& call,
@@ -178,7 +178,7 @@ bool ReplicationSender::collect_call_blocks(const OutgoingCall& call, std::size_
             return false;  // its open is under way, or another object still closes in its place
         }
         const auto extra = extras_.find(named.index);
-        if (extra != extras_.end() && !extra->second.paused.empty()) {
+        if (extra != extras_.end() && !extra->second.paused.is_empty()) {
             return false;  // a value too large for a packet is on its way
         }
         const Version complete = complete_version(named.index);

@@ -95,10 +95,10 @@ void ReplicationSender::object_removed(std::uint32_t index) {
 }
 
 ReplicationSender::Outcome ReplicationSender::open_channel(std::uint32_t index) {
-    const ObjectReplicator& replicator = *objects_.at(index);
+    const NetworkObjectInfo& info = *objects_.at(index);
     BunchHeader header = open_header(index);
-    header.payload_bytes = static_cast<std::uint32_t>(
-        OpenPayload(replicator.guid(), replicator.layout_number()).bytes().size());
+    header.payload_bytes =
+        static_cast<std::uint32_t>(OpenPayload(info.guid(), info.layout_number()).bytes().size());
     if (!packets_.reliable().has_room_for(Share::Objects, header.payload_bytes)) {
         return Outcome::HeldBack;
     }
@@ -113,7 +113,7 @@ ReplicationSender::Outcome ReplicationSender::open_channel(std::uint32_t index) 
         pairs_[index] = SendingRepState();
         set_channel_state(pairs_[index], ChannelState::OpenSent);
         set_initial(pairs_[index], true);
-        const ChangelistState& state = replicator.changelist_state();
+        const ChangelistState& state = info.changelist_state();
         if (state.layout().needs_held_version()) {
             extra_of(index).joined_version = state.version();
         }
@@ -121,7 +121,7 @@ ReplicationSender::Outcome ReplicationSender::open_channel(std::uint32_t index) 
             validator_->channel_opened(index);
         }
     }
-    queue_open(index, replicator.guid(), replicator.layout_number());
+    queue_open(index, info.guid(), info.layout_number());
     packets_.write_open();
     return Outcome::Done;
 }

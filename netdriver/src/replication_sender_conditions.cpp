@@ -73,13 +73,7 @@ void ReplicationSender::turn_on(std::uint32_t index, LifetimeConditionSet turned
         !dormancy_.kept.test(index)) {
         return;  // it will be sent everything that it may see
     }
-    const LifetimeConditionSet conditions =
-        objects_.at(index)->changelist_state().layout().conditions();
-    // A property whose condition is chosen may have any; which of them began to pass is not kept.
-    if (conditions.contains(LifetimeCondition::Dynamic) && !turned_on.is_empty()) {
-        turned_on.insert(LifetimeCondition::Dynamic);
-    }
-    turned_on = turned_on & conditions;
+    turned_on = objects_.at(index)->changelist_state().conditions().turned_on(turned_on);
     if (!turned_on.is_empty()) {
         PairExtra& extra = extra_of(index);
         extra.turned_on = extra.turned_on | turned_on;

@@ -99,8 +99,8 @@ void ReplicationSender::remove_dormant(std::uint32_t index) {
     if (validator_) {
         validator_->channel_closed(index);
     }
-    const ObjectReplicator& replicator = *objects_.at(index);
-    const RemovedObject removed{replicator.guid(), replicator.layout_number()};
+    const NetworkObjectInfo& info = *objects_.at(index);
+    const RemovedObject removed{info.guid(), info.layout_number()};
     if (channel_state(pairs_[index]) == ChannelState::Closing) {
         removed_.emplace(index, removed);  // the channel is not free yet
     } else {

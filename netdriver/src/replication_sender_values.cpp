@@ -4,7 +4,6 @@
 // wait for an object, and deltas.
 #include "replication_sender.h"
 
-#include <algorithm>
 #include <string>
 
 namespace replayout {
@@ -27,14 +26,12 @@ bool ReplicationSender::send_large_value(std::uint32_t index, const OwedVersions
     const ChangeMask& owed = context_.scratch.owed;
     ChangeMask only(resource_);
     only.reset(state.layout().handle_count());
-    std::size_t bits = 0;
     for (std::uint32_t handle = handles.handle_begin; handle < handles.handle_end; ++handle) {
         if (owed.test(handle - 1)) {
             only.set(handle - 1);
-            bits += measure_property(state, position, RepHandle{handle}, context_);
         }
     }
-    const std::size_t byte_count = (bits + change_mask_bits(only, EmptySet::Impossible) + 7) / 8;
+    const std::size_t byte_count = measure_block(state, position, only, context_);
     if (byte_count > settings_.config.bunch_bytes_max) {
         ++context_.counters.values_over_limit;
         log(LogLevel::Error, "a value of \"" + std::string(state.layout().type().name()) +
@@ -66,7 +63,7 @@ bool ReplicationSender::send_large_value(std::uint32_t index, const OwedVersions
                 {BunchTag::Kind::Value, index, handles.handle_begin});
     const std::uint32_t count = bunch_count(pairs_[index]) - queued;
     extra.next_sequence = static_cast<std::uint16_t>(extra.next_sequence + count);
-    extra.paused.push_back({handles, state.version(), count, {}});
+    extra.paused.add(handles, state.version(), count);
     if (validator_) {
         validator_->value_queued(index, handles, count, writer.bytes());
     }
@@ -84,71 +81,36 @@ void ReplicationSender::count_block(std::size_t bytes) noexcept {
     }
 }
 
-void ReplicationSender::count_payload_reuse(const RepLayout& layout,
-                                            std::span<const std::byte> block) {
-    TypeCounters& counters = *context_.type_counters;
-    ++counters.payloads_reused;
-    counters.payload_bytes_reused += block.size();
-    ChangeMask& handles = context_.scratch.part;
-    BitReader reader(block);
-    read_change_mask(reader, handles, layout.handle_count(), EmptySet::Impossible);
-    for (std::uint32_t bit = handles.next(0); bit < handles.bit_count();
-         bit = handles.next(bit + 1)) {
-        PropertyCounters& property = counters.of(RepHandle{bit + 1});
-        ++property.payload_reuses;
-        ++property.values_sent;
-    }
-}
-
 void ReplicationSender::note_lost_while_paused(std::uint32_t index, const RepRange& range,
                                                VersionInterval lost) {
     const auto extra = extras_.find(index);
-    if (extra == extras_.end()) {
-        return;
-    }
-    const RepLayout& layout = objects_.at(index)->changelist_state().layout();
-    for (PausedValue& paused : extra->second.paused) {
-        const RepHandle handle{paused.handles.handle_begin};
-        // An atomic group went out with all that was not certain to have arrived.
-        const bool is_array_alone =
-            is_array(layout, handle) && layout.find_group(layout.root(), handle) == nullptr;
-        if (is_array_alone && range.contains(handle)) {
-            paused.lost = hull(paused.lost, lost);
-        }
+    if (extra != extras_.end()) {
+        const RepLayout& layout = objects_.at(index)->changelist_state().layout();
+        extra->second.paused.note_lost(layout, range, lost);
     }
 }
 
 void ReplicationSender::value_delivered(const BunchTag& tag) {
-    auto& paused = extras_.at(tag.object_index).paused;
-    const auto value = std::find_if(paused.begin(), paused.end(), [&](const PausedValue& entry) {
-        return entry.handles.handle_begin == tag.handle;
-    });
-    if (value != paused.end()) {
-        --value->bunches_left;
-        resume_values(tag.object_index);
-    }
+    extras_.at(tag.object_index).paused.fragment_delivered(RepHandle{tag.handle});
+    resume_values(tag.object_index);
 }
 
 void ReplicationSender::resume_values(std::uint32_t index) {
     const auto extra = extras_.find(index);
+    // The client takes the bunches of a channel in order, the open first.
     if (extra == extras_.end() || channel_state(pairs_[index]) != ChannelState::Open) {
         return;
     }
-    // The client takes the bunches of a channel in order, so a value that is complete stays paused
-    // until the open and the values before it are: what it was must not overwrite what it became.
-    auto& paused = extra->second.paused;
-    while (!paused.empty() && paused.front().bunches_left == 0) {
-        const PausedValue first = paused.front();
-        paused.erase(paused.begin());
-        resume_value(index, first);
+    while (const auto value = extra->second.paused.take_delivered()) {
+        resume_value(index, *value);
     }
 }
 
-void ReplicationSender::resume_value(std::uint32_t index, const PausedValue& value) {
+void ReplicationSender::resume_value(std::uint32_t index, const PausedValues::Entry& value) {
     SendingRepState& pair = pairs_[index];
     pair.delivered();
     // Whatever it became while it was paused is owed now, and what was lost of it, and only that.
-    const VersionInterval missed = hull(value.lost, {value.version, pair.sent_version});
+    const VersionInterval missed = value.missed(pair.sent_version);
     if (!missed.is_empty()) {
         owe_part(index, {missed, value.handles});
     }
@@ -175,9 +137,7 @@ bool ReplicationSender::is_mapped(NetGUID guid) const {
 
 bool ReplicationSender::is_paused(std::uint32_t index, RepHandle handle) const {
     const auto extra = extras_.find(index);
-    return extra != extras_.end() &&
-           std::any_of(extra->second.paused.begin(), extra->second.paused.end(),
-                       [&](const PausedValue& paused) { return paused.handles.contains(handle); });
+    return extra != extras_.end() && extra->second.paused.contains(handle);
 }
 
 void ReplicationSender::note_sent_values(std::uint32_t index, const RepRange& handles,
@@ -280,18 +240,12 @@ void ReplicationSender::object_mapped(std::uint32_t index) {
 }
 
 void ReplicationSender::owe_again(std::uint32_t index, RepHandle handle) {
-    SendingRepState& pair = pairs_[index];
-    const ChangelistState& state = objects_.at(index)->changelist_state();
-    const Version last_changed = state.last_changed(handle);
-    const bool is_element = is_array(state.layout(), handle);
+    const VersionInterval versions = objects_.at(index)->changelist_state().versions_to_repeat(
+        handle, pairs_[index].sent_version);
     pending_.set(index);
-    if (!is_element && last_changed > pair.sent_version) {
-        return;  // it is owed as it is
+    if (!versions.is_empty()) {
+        owe_part(index, {versions, RepRange::of(handle)});
     }
-    // Of an array it may be any element, so all that was sent of it.
-    owe_part(index, {is_element ? VersionInterval{0, pair.sent_version}
-                                : VersionInterval{last_changed - 1, last_changed},
-                     RepRange::of(handle)});
 }
 
 }  // namespace replayout

@@ -268,9 +268,9 @@ void ReplicationServer::compare_due_objects() {
     std::uint32_t count = 0;
     for (std::uint32_t index = due_.next(0); index != BitRow::no_bit;
          index = due_.next(index + 1)) {
-        ObjectReplicator& replicator = *objects_.at(index);
-        ChangelistState& state = replicator.changelist_state();
-        const void* memory = world_.object_memory(replicator.object());
+        NetworkObjectInfo& info = *objects_.at(index);
+        ChangelistState& state = info.changelist_state();
+        const void* memory = world_.object_memory(info.object());
         if (state.update(memory, shadow_ids_, stats_.replication)) {
             changed_.set(index);
         }
@@ -366,15 +366,15 @@ void ReplicationServer::remove_object(NetObjectId id) {
 
 void ReplicationServer::set_facts(NetObjectId id, const ObjectFacts& facts) {
     REPLAYOUT_ASSERT(objects_.contains(id));
-    ObjectReplicator& replicator = *objects_.at(id.index);
-    const ObjectFacts before = replicator.facts();
+    NetworkObjectInfo& info = *objects_.at(id.index);
+    const ObjectFacts before = info.facts();
     if (facts == before) {
         return;
     }
     for (Client* client : clients_) {
         client->sender.facts_changed(id.index, before, facts);
     }
-    replicator.set_facts(facts);
+    info.set_facts(facts);
 }
 
 void ReplicationServer::mark_property_dirty(NetObjectId id, std::string_view property) {

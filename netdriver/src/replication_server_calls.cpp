@@ -14,11 +14,11 @@ bool ReplicationServer::is_called(const Client& client, const RepFunction& funct
 CallResult ReplicationServer::call_function(NetObjectId id, FunctionIndex function,
                                             const void* params, RemoteFunctionSendPolicy policy) {
     REPLAYOUT_ASSERT(objects_.contains(id));
-    const ObjectReplicator& replicator = *objects_.at(id.index);
-    const RepLayout& layout = replicator.changelist_state().layout();
+    const NetworkObjectInfo& info = *objects_.at(id.index);
+    const RepLayout& layout = info.changelist_state().layout();
     REPLAYOUT_ASSERT(function.value < layout.functions().size());
     const RepFunction& called = layout.functions()[function.value];
-    const ObjectHandle object = replicator.object();
+    const ObjectHandle object = info.object();
     const bool is_multicast = called.has(FunctionFlags::Multicast);
     CallResult result = CallResult::Ran;
     if (called.runs_on_clients()) {
@@ -39,10 +39,10 @@ CallResult ReplicationServer::call_function(NetObjectId id, FunctionIndex functi
 
 CallResult ReplicationServer::send_to_clients(NetObjectId id, FunctionIndex function,
                                               const void* params, bool is_queued) {
-    const ObjectReplicator& replicator = *objects_.at(id.index);
-    const RepLayout& layout = replicator.changelist_state().layout();
+    const NetworkObjectInfo& info = *objects_.at(id.index);
+    const RepLayout& layout = info.changelist_state().layout();
     const RepFunction& called = layout.functions()[function.value];
-    const ObjectFacts& facts = replicator.facts();
+    const ObjectFacts& facts = info.facts();
     const bool is_reliable = called.has(FunctionFlags::Reliable);
     bool is_anybody = false;
     for (const Client* client : clients_) {
@@ -145,11 +145,10 @@ CloseReason ReplicationServer::run_call(Client& client, const DueCall& call) {
         ++stats_.calls_dropped;  // a call before it removed the object
         return CloseReason::None;
     }
-    const ObjectReplicator& replicator = *objects_.at(index);
+    const NetworkObjectInfo& info = *objects_.at(index);
     DecodeBudget budget = call_runner_.budget_for(call.payload.size());
     BitReader reader(call.payload, &budget);
-    const std::span<const RepFunction> functions =
-        replicator.changelist_state().layout().functions();
+    const std::span<const RepFunction> functions = info.changelist_state().layout().functions();
     std::optional<FunctionIndex> function;
     if (!read_call_head(reader, functions, function)) {
         return CloseReason::MalformedBunch;
@@ -157,19 +156,19 @@ CloseReason ReplicationServer::run_call(Client& client, const DueCall& call) {
     if (!function.has_value() || !functions[function->value].runs_on_server()) {
         return CloseReason::UnknownFunction;
     }
-    if (!client.call_limiter.take(replicator.layout_number(), *function, now_)) {
+    if (!client.call_limiter.take(info.layout_number(), *function, now_)) {
         if (call.is_reliable) {
             return CloseReason::TooManyCalls;
         }
         ++stats_.calls_over_rate;
         return CloseReason::None;
     }
-    const ObjectFacts& facts = replicator.facts();
+    const ObjectFacts& facts = info.facts();
     if (!facts.has_owner || facts.owner != client.connection.peer()) {
         ++stats_.calls_not_owned;  // it may have had another owner a moment ago
         return CloseReason::None;
     }
-    const RemoteFunctionCall running{replicator.object(), objects_.id_at(index),
+    const RemoteFunctionCall running{info.object(), objects_.id_at(index),
                                      client.connection.peer()};
     switch (call_runner_.run(functions[function->value], world_.object_memory(running.object),
                              reader, true, running)) {

@@ -19,13 +19,13 @@ void ReplicationServer::set_due(std::uint32_t index) {
 
 void ReplicationServer::set_dormancy(NetObjectId id, NetDormancy dormancy) {
     REPLAYOUT_ASSERT(objects_.contains(id));
-    ObjectReplicator& replicator = *objects_.at(id.index);
-    const NetDormancy before = replicator.dormancy();
+    NetworkObjectInfo& info = *objects_.at(id.index);
+    const NetDormancy before = info.dormancy();
     const bool is_refused = before == NetDormancy::Never && may_be_dormant(dormancy);
     if (dormancy == before || is_refused) {
         return;
     }
-    replicator.set_dormancy(dormancy);
+    info.set_dormancy(dormancy);
     if (may_be_dormant(dormancy)) {
         dormancy_.candidates.insert(id.index);
     } else {
@@ -37,12 +37,12 @@ void ReplicationServer::set_dormancy(NetObjectId id, NetDormancy dormancy) {
 
 void ReplicationServer::flush_dormancy(NetObjectId id) {
     REPLAYOUT_ASSERT(objects_.contains(id));
-    ObjectReplicator& replicator = *objects_.at(id.index);
-    if (!may_be_dormant(replicator.dormancy())) {
+    NetworkObjectInfo& info = *objects_.at(id.index);
+    if (!may_be_dormant(info.dormancy())) {
         return;
     }
-    if (replicator.dormancy() == NetDormancy::Initial) {
-        replicator.set_dormancy(NetDormancy::DormantAll);
+    if (info.dormancy() == NetDormancy::Initial) {
+        info.set_dormancy(NetDormancy::DormantAll);
     }
     apply_dormancy_to_all(id.index, true);
 }

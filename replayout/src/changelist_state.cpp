@@ -274,6 +274,16 @@ bool ChangelistState::owes_alone(const OwedVersions& position, RepHandle handle)
     return false;
 }
 
+VersionInterval ChangelistState::versions_to_repeat(RepHandle handle,
+                                                    Version sent_version) const noexcept {
+    const Version last_changed = this->last_changed(handle);
+    if (is_array(layout_->cmd(layout_->cmd_of(layout_->root(), handle)).type)) {
+        return {0, sent_version};
+    }
+    return last_changed > sent_version ? VersionInterval()
+                                       : VersionInterval{last_changed - 1, last_changed};
+}
+
 void ChangelistState::collect_owed(const OwedVersions& position,
                                    const ObjectConditions::Receiver& receiver,
                                    ChangeMask& owed) const {

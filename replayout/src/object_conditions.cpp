@@ -66,6 +66,7 @@ void ObjectConditions::set_dynamic(ParentIndex parent, LifetimeCondition conditi
     if (dynamic_.empty()) {
         dynamic_.resize(layout_->parents().size(), LifetimeCondition::None);
     }
+    dynamic_change_count_ += dynamic_[parent.value] != condition ? 1u : 0u;
     dynamic_[parent.value] = condition;
 }
 
@@ -75,6 +76,14 @@ LifetimeCondition ObjectConditions::condition_of(ParentIndex parent) const noexc
         return condition;
     }
     return dynamic_.empty() ? LifetimeCondition::None : dynamic_[parent.value];
+}
+
+LifetimeConditionSet ObjectConditions::turned_on(LifetimeConditionSet begun) const noexcept {
+    // A property whose condition is chosen may have any; which of them began to pass is not kept.
+    if (!begun.is_empty()) {
+        begun.insert(LifetimeCondition::Dynamic);
+    }
+    return begun & layout_->conditions();
 }
 
 ObjectConditions::Answer ObjectConditions::answer(ParentIndex parent,

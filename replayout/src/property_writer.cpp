@@ -234,10 +234,18 @@ void PropertyWriter::write_value(RepHandle handle, BitWriter& writer) {
     }
     context_.counters.values_unshared += context_.is_sharing ? 1 : 0;
     count_call(handle, context_.is_sharing ? EncodeReason::NotShared : EncodeReason::SharingOff);
-    const std::size_t begin = writer.bit_count();
+    const BitWriter::Mark begin = writer.mark();
+    const bool had_room = !writer.overflowed();
     has_failed_ = false;
     encode(index, state_.shadow(), writer);
-    note_bits(handle, writer.bit_count() - begin);
+    if (is_shared && !is_delta(index) && had_room && writer.overflowed()) {
+        // A value that fails takes no room, as where it is kept to be shared.
+        (void)encode_to_scratch(index);
+    }
+    if (has_failed_ && had_room) {
+        writer.rewind(begin);
+    }
+    note_bits(handle, writer.bit_count() - begin.position_bits);
     if (is_delta(index) && !has_failed_) {
         note_delta(handle);
     }

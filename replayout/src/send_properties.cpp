@@ -390,4 +390,14 @@ std::size_t measure_property(ChangelistState& state, const OwedVersions& positio
     return PropertyWriter(state, position, context).measure(handle);
 }
 
+std::size_t measure_block(ChangelistState& state, const OwedVersions& position,
+                          const ChangeMask& owed, SendContext& context) {
+    PropertyWriter properties(state, position, context);
+    std::size_t bits = change_mask_bits(owed, EmptySet::Impossible);
+    for (std::uint32_t bit = owed.next(0); bit < owed.bit_count(); bit = owed.next(bit + 1)) {
+        bits += properties.measure(RepHandle{bit + 1});
+    }
+    return (bits + 7) / 8;
+}
+
 }  // namespace replayout

@@ -23,4 +23,17 @@ std::string_view to_string(EncodeReason reason) noexcept {
     return "?";
 }
 
+void TypeCounters::count_payload_reuse(std::span<const std::byte> block, ChangeMask& handles) {
+    ++payloads_reused;
+    payload_bytes_reused += block.size();
+    BitReader reader(block);
+    read_change_mask(reader, handles, layout->handle_count(), EmptySet::Impossible);
+    for (std::uint32_t bit = handles.next(0); bit < handles.bit_count();
+         bit = handles.next(bit + 1)) {
+        PropertyCounters& property = of(RepHandle{bit + 1});
+        ++property.payload_reuses;
+        ++property.values_sent;
+    }
+}
+
 }  // namespace replayout

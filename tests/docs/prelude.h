@@ -11,6 +11,7 @@
 #include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/netdriver/simulated_network.h>
+#include <replayout/object_replicator.h>
 #include <replayout/receive_properties.h>
 #include <replayout/reflection/reflection.h>
 #include <replayout/rep_layout.h>

@@ -3,8 +3,9 @@
 // A random game of one object of a random class (support/random_types.h), with everything that a
 // layout may hold: keyed and fast arrays, custom deltas, atomic structs, conditions, push based
 // properties that are marked where they were edited, and now and then for nothing. Receivers lose
-// blocks and opens, get the object in parts, become owners and cease to be. Two senders run in lock
-// step: one shares and compares what is marked, the other does not share and compares everything.
+// blocks and opens, get the object in parts and large values reliably, become owners and cease to
+// be. Two senders run in lock step, each with an ObjectReplicator for each receiver: one shares and
+// compares what is marked, the other does not share and compares everything.
 //
 //     always             both owe the same and write the same bytes; what a receiver shows was the
 //                        server's (support/reference_replicator.h); hooks and notifies run once an
@@ -12,9 +13,8 @@
 //     a pair at rest     holds what the server holds, as far as it may see it; at the end all do
 //
 // A failure names its seed; see support/run_seed.h for how to run it alone.
-#include <replayout/lost_parts.h>
+#include <replayout/object_replicator.h>
 #include <replayout/receive_properties.h>
-#include <replayout/send_properties.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -44,6 +44,7 @@ struct Events {
     std::uint64_t parts = 0;
     std::uint64_t array_parts = 0;
     std::uint64_t stops = 0;
+    std::uint64_t large_values = 0;
     std::uint64_t reopens = 0;
     std::uint64_t rests = 0;
     std::uint64_t owner_changes = 0;
@@ -83,7 +84,7 @@ struct Events {
                        [](ObjectHandle held, const HandlePath&) { return Reference{held.value}; });
 }
 
-/// One of the two senders. Its view of a receiver: DeltaStates hold what a sender made.
+/// One of the two senders.
 struct Side {
     explicit Side(const RepLayout& layout, bool is_sharing) : sender(layout) {
         sender.is_sharing = is_sharing;
@@ -153,7 +154,7 @@ class Game {
             }
             resolve(*receiver, 1'000);
             end_update(*receiver);
-            REQUIRE(is_at_rest(*receiver));
+            REQUIRE(receiver->is_at_rest());
             check_at_rest(*receiver);
             events_.notifies += receiver->judge.notify_count();
         }
@@ -162,8 +163,8 @@ class Game {
   private:
     void join() {
         const ClientId id{++last_client_id_};
-        receivers_.push_back(
-            std::make_unique<RandomClassReceiver>(client_types_, class_index_, id));
+        receivers_.push_back(std::make_unique<RandomClassReceiver>(
+            client_types_, class_index_, id, on_.sender.state, off_.sender.state));
         oracle_.add_client(id, "");
     }
 
@@ -274,16 +275,12 @@ class Game {
         }
     }
 
-    [[nodiscard]] bool is_at_rest(const RandomClassReceiver& receiver) const {
-        return receiver.is_exact() && receiver.flights.empty() &&
-               receiver.pair.sent_version == on_.sender.state.version();
-    }
-
     void check_at_rest(RandomClassReceiver& receiver) {
-        if (!is_at_rest(receiver)) {
+        if (!receiver.is_at_rest()) {
             return;
         }
         ++events_.rests;
+        REQUIRE(receiver.replicators[0].shadow().is_exact());
         end_update(receiver);
         for (std::uint64_t target = 1; target <= target_count; ++target) {
             set_present(receiver, target, true);
@@ -341,26 +338,30 @@ class Game {
     }
 
     void change_owner(RandomClassReceiver& receiver) {
-        const LifetimeConditionSet was = receiver.conditions().passing;
         receiver.is_owner = !receiver.is_owner;
         ++events_.owner_changes;
-        const LifetimeConditionSet turned_on =
-            receiver.conditions().passing.without(was) & layout_.conditions();
-        receiver.turned_on = receiver.turned_on | turned_on;
+        set_flags(receiver);
     }
 
-    /// The open was lost: what came after it was dropped, and is owed anew.
+    static void set_flags(RandomClassReceiver& receiver) {
+        ReplicationFlags flags;
+        flags.is_owner = receiver.is_owner;
+        for (ObjectReplicator& replicator : receiver.replicators) {
+            replicator.set_flags(flags);
+        }
+    }
+
+    /// It makes the object anew, and what is in flight is not taken.
     void reopen(RandomClassReceiver& receiver) {
         ++events_.reopens;
         receiver.object = client_types_.make_object(class_index_);
         receiver.end = std::make_unique<BlockReceiver>(layout_of_clients());
         std::fill(std::begin(receiver.is_present), std::end(receiver.is_present), false);
-        receiver.lost.clear();
-        receiver.pair.lose_everything();
-        receiver.is_initial = true;
-        for (DeltaStates& deltas : receiver.deltas) {
-            deltas.forget();
+        for (ObjectReplicator& replicator : receiver.replicators) {
+            replicator.restart();
         }
+        std::erase_if(receiver.flights,
+                      [](const Flight& flight) { return flight.large_value.value != 0; });
         oracle_.remove_client(receiver.client_id);
         receiver.client_id = ClientId{++last_client_id_};
         oracle_.add_client(receiver.client_id, "");
@@ -369,32 +370,19 @@ class Game {
     /// The fate of the oldest packets becomes known.
     void resolve(RandomClassReceiver& receiver, std::uint64_t count) {
         for (; count > 0 && !receiver.flights.empty(); --count) {
-            const SentBlock flight = receiver.flights.front();
+            const Flight flight = receiver.flights.front();
             receiver.flights.pop_front();
-            receiver.in_flight.resolved();
-            if (flight.is_lost) {
-                receiver.pair.delivered();
-                for (const LostPart& part : flight.carried) {
-                    receiver.owe(part);
-                }
-                receiver.is_initial = receiver.is_initial || flight.is_initial;
-            } else {
-                receiver.pair.delivered();
+            if (flight.large_value.value != 0) {
+                receive(receiver, flight.block, false);
             }
-            resolve_deltas(receiver, !flight.is_lost);
-        }
-    }
-
-    void resolve_deltas(RandomClassReceiver& receiver, bool is_delivered) {
-        Vector<RepHandle> missed{Allocator<RepHandle>(std::pmr::get_default_resource())};
-        Vector<RepHandle> missed_by_twin{missed.get_allocator()};
-        receiver.deltas[0].block_resolved(is_delivered, missed);
-        receiver.deltas[1].block_resolved(is_delivered, missed_by_twin);
-        REQUIRE(missed == missed_by_twin);
-        for (const RepHandle handle : missed) {
-            const Version version = on_.sender.state.last_changed(handle);
-            if (version <= receiver.pair.sent_version) {
-                receiver.owe({{version - 1, version}, RepRange::of(handle)});
+            for (ObjectReplicator& replicator : receiver.replicators) {
+                if (flight.large_value.value != 0) {
+                    replicator.large_value_delivered(flight.large_value);
+                } else if (flight.is_lost) {
+                    replicator.packet_lost(flight.packet);
+                } else {
+                    replicator.packet_delivered(flight.packet);
+                }
             }
         }
     }
@@ -405,143 +393,105 @@ class Game {
         return client_types_.layout(class_index_);
     }
 
-    /// Makes both senders' sets of what is owed, which are equal. Returns whether there is
-    /// anything.
-    [[nodiscard]] bool collect(const RandomClassReceiver& receiver, const OwedVersions& position) {
-        int side = 0;
-        for (BlockSender* sender : {&on_.sender, &off_.sender}) {
-            sender->state.collect_owed(position, receiver.conditions(), sender->scratch.owed);
-            receiver.deltas[side++].remove_held(sender->state, sender->scratch.owed);
-        }
-        REQUIRE(on_.sender.scratch.owed == off_.sender.scratch.owed);
-        return on_.sender.scratch.owed.any();
-    }
-
     struct Written {
         SendResult result = SendResult::Nothing;
-        RepRange range;
-        RepCursor cursor;
         Bytes bytes;
     };
 
-    /// By both, with the same outcome. `cursor` null: all in one block.
-    [[nodiscard]] Written write(RandomClassReceiver& receiver, const OwedVersions& position,
-                                const RepCursor* cursor, std::size_t capacity_bytes) {
+    /// Calls `write(replicator, sender, writer)` for both, with the same outcome.
+    template <typename Write>
+    [[nodiscard]] Written write_by_both(RandomClassReceiver& receiver, std::size_t capacity_bytes,
+                                        Write write) {
         Written written[2];
-        int side = 0;
-        for (BlockSender* sender : {&on_.sender, &off_.sender}) {
+        BlockSender* const senders[] = {&on_.sender, &off_.sender};
+        for (std::size_t side = 0; side < 2; ++side) {
             Bytes memory(capacity_bytes);
             BitWriter writer(memory);
-            SendContext context = sender->context();
-            context.delta_states = &receiver.deltas[side];
-            Written& entry = written[side];
-            entry.cursor = cursor != nullptr ? *cursor : RepCursor();
-            const ChangeMask& owed = sender->scratch.owed;
-            entry.result = cursor == nullptr
-                               ? send_properties(sender->state, position, owed, writer, context)
-                               : send_part(sender->state, position, owed, entry.cursor, entry.range,
-                                           writer, context);
-            entry.bytes = to_bytes(writer.bytes());
-            if (entry.result != SendResult::DoesNotFit) {
-                receiver.deltas[side].note_unchanged(sender->scratch.unchanged);
-            }
-            ++side;
+            SendContext context = senders[side]->context();
+            written[side].result = write(receiver.replicators[side], writer, context);
+            written[side].bytes = to_bytes(writer.bytes());
         }
         REQUIRE(written[0].result == written[1].result);
         REQUIRE(written[0].bytes == written[1].bytes);
-        REQUIRE(written[0].range == written[1].range);
-        REQUIRE(std::equal(on_.sender.scratch.carried.begin(), on_.sender.scratch.carried.end(),
-                           off_.sender.scratch.carried.begin(), off_.sender.scratch.carried.end()));
         return written[0];
     }
 
     void replicate(RandomClassReceiver& receiver) {
-        const Version version = on_.sender.state.version();
-        if (!receiver.pair.owes_any(version) && receiver.turned_on.is_empty()) {
-            receiver.is_initial = false;
-            return;
-        }
-        OwedVersions position = receiver.position(on_.sender.state);
-        if (!collect(receiver, position)) {
-            receiver.skip(version);
-            return;
-        }
-        const OwedVersions from =
-            on_.sender.state.conditions().block_position(receiver.conditions(), position);
-        const std::size_t capacity_bytes =
-            std::max<std::size_t>(24 + random_.below(random_.percent(25) ? 60 : 1'500),
-                                  std::exchange(receiver.capacity_min, 0));
-        const Written whole = write(receiver, from, nullptr, capacity_bytes);
-        if (whole.result == SendResult::Nothing) {
-            receiver.skip(version);
-        } else if (whole.result == SendResult::Whole) {
-            SentBlock flight = receiver.take_owed(version, position);
-            flight.carried = carried_in(position, version, RepRange());
-            send(receiver, flight, whole.bytes, false);
-        } else {
-            replicate_parts(receiver, from, position, capacity_bytes);
+        PacketRoom room = random_.percent(50) ? PacketRoom::Rest : PacketRoom::Whole;
+        bool is_in_parts = false;
+        while (receiver.owes_any()) {
+            if (is_in_parts && may_stop_early_ && random_.percent(10)) {
+                ++events_.stops;  // the rest is for the next tick, or is owed anew
+                return;
+            }
+            const std::uint64_t packet = ++receiver.last_packet;
+            const std::size_t capacity_bytes = 24 + random_.below(random_.percent(25) ? 60 : 1'500);
+            const Written block = write_by_both(
+                receiver, capacity_bytes,
+                [&](ObjectReplicator& replicator, BitWriter& writer, SendContext& context) {
+                    return replicator.replicate_properties(writer, packet, context, room);
+                });
+            is_in_parts = block.result == SendResult::Part;
+            if (is_in_parts) {
+                const auto& carried = on_.sender.scratch.carried;
+                events_.array_parts +=
+                    std::any_of(carried.begin(), carried.end(),
+                                [](const LostPart& part) {
+                                    return part.range.is_single() &&
+                                           part.range !=
+                                               RepRange::of(RepHandle{part.range.handle_begin});
+                                })
+                        ? 1u
+                        : 0u;
+            }
+            if (block.result == SendResult::DoesNotFit) {
+                REQUIRE(room == PacketRoom::Rest);
+                room = PacketRoom::Whole;
+            } else if (block.result == SendResult::ValueTooLarge) {
+                send_large_value(receiver);
+            } else if (block.result != SendResult::Nothing) {
+                send(receiver, packet, block.bytes, is_in_parts);
+            }
         }
     }
 
-    /// `from` is what is written from, where `position` is what is owed by.
-    void replicate_parts(RandomClassReceiver& receiver, const OwedVersions& from,
-                         OwedVersions position, std::size_t capacity_bytes) {
-        const bool is_from_start = from != position;
-        const Version version = on_.sender.state.version();
-        SentBlock flight = receiver.take_owed(version, position);
-        const ChangeMask& owed = on_.sender.scratch.owed;
-        RepCursor cursor;
-        while (cursor.element > 0 || owed.next(cursor.handle.value - 1) < owed.bit_count()) {
-            const RepCursor before = cursor;
-            const bool is_stopped = may_stop_early_ && random_.percent(10);
-            Written part;
-            if (!is_stopped) {
-                part = write(receiver, from, &cursor, capacity_bytes);
-                cursor = part.cursor;
-            }
-            if (part.result == SendResult::Nothing && !is_stopped) {
-                return;
-            }
-            if (is_stopped || part.result == SendResult::ValueTooLarge) {
-                // The window is full, or the value would travel on its own: the rest is owed again.
-                receiver.capacity_min = is_stopped ? 0 : 64 * 1024;
-                events_.stops += is_stopped ? 1u : 0u;
-                for (const LostPart& rest :
-                     carried_in(position, version, RepRange::from(before.handle))) {
-                    receiver.owe(rest);
-                }
-                receiver.is_initial = receiver.is_initial || flight.is_initial;
-                return;
-            }
-            ++events_.parts;
-            events_.array_parts += cursor.element > 0 ? 1u : 0u;
-            const auto& carried = on_.sender.scratch.carried;
-            flight.carried.assign(carried.begin(), carried.end());
-            if (is_from_start) {
-                flight.carried = {{hull(flight.versions.sent, flight.versions.lost), part.range}};
-            }
-            send(receiver, flight, part.bytes, part.result == SendResult::Part);
-        }
-    }
-
-    void send(RandomClassReceiver& receiver, SentBlock flight, const Bytes& block,
-              bool more_parts_follow) {
-        flight.is_lost = random_.below(100) < loss_percent_;
-        receiver.pair.send_part();
-        receiver.in_flight.sent(flight.versions);
-        receiver.deltas[0].block_sent(on_.sender.scratch.deltas);
-        receiver.deltas[1].block_sent(off_.sender.scratch.deltas);
+    void send_large_value(RandomClassReceiver& receiver) {
+        ++events_.large_values;
+        Flight flight;
+        flight.large_value = receiver.replicators[0].large_value();
+        const Written value = write_by_both(
+            receiver, 64 * 1024,
+            [&](ObjectReplicator& replicator, BitWriter& writer, SendContext& context) {
+                REQUIRE(replicator.large_value() == flight.large_value);
+                const std::size_t size = replicator.measure_large_value(context);
+                const SendResult result = replicator.replicate_large_value(writer, context);
+                REQUIRE(writer.byte_count() == size);
+                return result;
+            });
+        REQUIRE(value.result == SendResult::Whole);
+        flight.block = value.bytes;
         receiver.flights.push_back(flight);
+    }
+
+    void send(RandomClassReceiver& receiver, std::uint64_t packet, const Bytes& block,
+              bool more_parts_follow) {
+        const bool is_lost = random_.below(100) < loss_percent_;
+        receiver.flights.push_back({packet, is_lost, RepHandle{0}, {}});
         ++events_.blocks;
-        events_.losses += flight.is_lost ? 1u : 0u;
+        events_.parts += more_parts_follow ? 1u : 0u;
+        events_.losses += is_lost ? 1u : 0u;
         events_.keyed += layout_.needs_held_version() || layout_.has_delta_structs() ? 1u : 0u;
-        if (!flight.is_lost) {
-            receiver.judge.begin(*receiver.object, *receiver.end);
-            REQUIRE(receiver.end->receive(receiver.object->memory(), block, more_parts_follow));
-            REQUIRE(receiver.end->bits_left == 0);
-            receiver.judge.check(*receiver.object, *receiver.end);
-            observe(receiver);
+        if (!is_lost) {
+            receive(receiver, block, more_parts_follow);
         }
+    }
+
+    void receive(RandomClassReceiver& receiver, const Bytes& block, bool more_parts_follow) {
+        receiver.judge.begin(*receiver.object, *receiver.end);
+        REQUIRE(receiver.end->receive(receiver.object->memory(), block, more_parts_follow));
+        REQUIRE(receiver.end->bits_left == 0);
+        receiver.judge.check(*receiver.object, *receiver.end);
+        observe(receiver);
     }
 
     Events& events_;
@@ -587,6 +537,7 @@ TEST_CASE("Random game: objects of random classes arrive at all receivers, share
     CHECK(events.parts > seed_count);
     CHECK(events.array_parts > seed_count);
     CHECK(events.stops > seed_count / 10);
+    CHECK(events.large_values > seed_count / 10);
     CHECK(events.reopens > seed_count / 2);
     CHECK(events.rests > 3 * seed_count);
     CHECK(events.owner_changes > seed_count);

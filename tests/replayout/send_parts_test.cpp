@@ -10,6 +10,7 @@
 #include "support/block_receiver.h"
 #include "support/block_sender.h"
 #include "support/catch.h"
+#include "support/guard_types.h"
 #include "support/test_layout.h"
 #include "support/test_types.h"
 #include "support/value_difference.h"
@@ -266,6 +267,42 @@ TEST_CASE("send_part: values that were measured are encoded once, shared or not 
     CHECK(again.size() > 2);
     CHECK(sender.counters.serializer_calls == first);
     CHECK(sender.counters.properties_sent == 60);
+}
+
+TEST_CASE("send_properties: a value that fails takes no room, shared or not",
+          "[replayout][send_parts]") {
+    const TestLayout layout(test::build_guard);
+    test::Guard guard;
+    guard.name = "name";
+    guard.seals.resize(30);
+    guard.seals[20].is_broken = true;
+    guard.last = {5, true};
+    BlockSender on(*layout);
+    BlockSender off(*layout);
+    off.is_sharing = false;
+    on.update(&guard);
+    off.update(&guard);
+    std::size_t whole_count = 0;
+    for (std::size_t capacity = 1; capacity < 60; ++capacity) {
+        CAPTURE(capacity);
+        SendResult results[2];
+        Bytes bytes[2];
+        for (BlockSender* sender : {&on, &off}) {
+            const std::size_t side = sender == &on ? 0 : 1;
+            (void)sender->collect(since(0));
+            Bytes memory(capacity);
+            BitWriter writer(memory);
+            SendContext context = sender->context();
+            results[side] =
+                send_properties(sender->state, since(0), sender->scratch.owed, writer, context);
+            bytes[side] = to_bytes(writer.bytes());
+        }
+        REQUIRE(results[0] == results[1]);
+        REQUIRE(bytes[0] == bytes[1]);
+        whole_count += results[0] == SendResult::Whole ? 1 : 0;
+    }
+    // The array alone would take more than that.
+    CHECK(whole_count > 40);
 }
 
 }  // namespace

@@ -6,14 +6,14 @@
 //
 //     ChangelistState pawn_state(*layout, resource);
 //     pawn_state.update(&pawn, package_map, counters);    // tick: compare once
-//     for each connection:                                // and then per receiver
-//         const OwedVersions position(connection.state);
+//     for each receiver:                                  // and then per receiver
 //         pawn_state.collect_owed(position, owed);
 //         if (owed.any()) {
 //             result = send_properties(pawn_state, position, owed, writer, context);
 //         }
 //
-// One thread at a time may call a function that is not const.
+// What a receiver's position is, and what has to be remembered of each block until its fate is
+// known, is ready to use in object_replicator.h. One thread at a time may call what is not const.
 #pragma once
 
 #include <replayout/changelist_history.h>
@@ -85,6 +85,18 @@ class ChangelistState {
     /// The same for a receiver that meets the conditions that it meets, and no others.
     void collect_owed(const OwedVersions& position, const ObjectConditions::Receiver& receiver,
                       ChangeMask& owed) const;
+
+    /// The value goes once more to a receiver that was sent everything up to `sent_version`: what
+    /// counts as lost for that (SendingRepState::return_unsent). Of an array it may be any element,
+    /// so all that was sent of it. Empty: the value is owed as it is.
+    [[nodiscard]] VersionInterval versions_to_repeat(RepHandle handle,
+                                                     Version sent_version) const noexcept;
+
+    /// Receivers with the same key are sent the same block.
+    [[nodiscard]] SharedSerialization::PayloadKey payload_key(
+        const OwedVersions& position, LifetimeConditionSet passing) const noexcept {
+        return {version_, position, passing & layout_->conditions()};
+    }
 
     /// Conditions of this object's properties.
     [[nodiscard]] const ObjectConditions& conditions() const noexcept { return conditions_; }

@@ -65,8 +65,8 @@ class DeltaStates {
     void block_sent(std::span<const SentDelta> deltas);
     /// The oldest block in flight arrived or did not. Properties of which the receiver now lacks
     /// what that block was to bring are appended to `missed`: the caller makes them owed again.
-    /// With v their last change, a pair that was sent v already is told
-    /// SendingRepState::return_unsent({{v - 1, v}, {}}), and its lost range widened by the handle.
+    /// SendingRepState::return_unsent with ChangelistState::versions_to_repeat, and the lost range
+    /// of the pair widened by the handle.
     void block_resolved(bool is_delivered, Vector<RepHandle>& missed);
 
     /// The same for a value that travels reliably. Until it has arrived, no other delta of the

@@ -12,17 +12,17 @@
 // It is never tried again by itself, so an idle world stays idle: the next attempt is made when
 // something of the same value is owed anyway.
 //
-//     result = send_properties(state, position, owed, writer, context);
+//     result = send_properties(state, position, owed, writer, context);    // not DoesNotFit:
 //     left_out.note(state.layout(), context.scratch.left_out, position, state.version());
 //     ...
-//     pawn_state.collect_owed(position, owed);                     // before the next send
+//     state.collect_owed(position, owed);                          // before the next send
 //     while (const auto value = left_out.take(owed)) {
 //         widen(lost_range, value->handles);                       // where objects go in parts
 //         pair.return_unsent({value->versions, {}});               // and collect once more
 //     }
 //
 // widen() is the hull with the range that lies beside the pair, or the range itself while the pair
-// has lost nothing (SendingRepState::lost).
+// has lost nothing (SendingRepState::lost). ObjectReplicator does all of this.
 #pragma once
 
 #include <replayout/change_mask.h>

@@ -17,6 +17,7 @@
 #include <replayout/replication_flags.h>
 #include <replayout/sending_rep_state.h>
 
+#include <cstdint>
 #include <span>
 
 namespace replayout {
@@ -34,6 +35,10 @@ class ObjectConditions {
     void set_dynamic(ParentIndex parent, LifetimeCondition condition);
     /// What the property's condition is now, never Dynamic.
     [[nodiscard]] LifetimeCondition condition_of(ParentIndex parent) const noexcept;
+    /// Grows with each set_dynamic() that chose another condition.
+    [[nodiscard]] std::uint32_t dynamic_change_count() const noexcept {
+        return dynamic_change_count_;
+    }
 
     /// Handles that are not compared. Null: all are.
     [[nodiscard]] const ChangeMask* inactive() const noexcept {
@@ -55,6 +60,10 @@ class ObjectConditions {
     [[nodiscard]] static Receiver make_receiver(const ReplicationFlags& flags) noexcept {
         return {passing_conditions(flags), {}, flags.is_initial};
     }
+
+    /// Of conditions that a receiver begins to meet, those that it is sent more of the object for:
+    /// to be added to Receiver::turned_on.
+    [[nodiscard]] LifetimeConditionSet turned_on(LifetimeConditionSet begun) const noexcept;
 
     /// What a receiver is to be sent of a property.
     enum class Answer : std::uint8_t {
@@ -92,6 +101,7 @@ class ObjectConditions {
     ChangeMask inactive_;                // both masks are empty until the first switch
     ChangeMask turning_off_;
     bool has_inactive_ = false;
+    std::uint32_t dynamic_change_count_ = 0;
 };
 
 }  // namespace replayout

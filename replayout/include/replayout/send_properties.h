@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // From what a receiver is owed to the bits of a block: the set of handles, then their values in
-// ascending order (docs/wire_format.md, "Property block").
-//
+// ascending order (docs/wire_format.md, "Property block"). Nothing here remembers what was sent;
+// ObjectReplicator does, with all that has to be done around these functions.
 // A block is whole: everything owed goes into it, or, if that does not fit into a packet of its
 // own, the object is cut into parts, each a block that can be read alone. The cuts depend on the
 // values and on the capacity only, never on whether values come from the shared buffer.
@@ -121,5 +121,10 @@ struct RepCursor {
 /// Bits that one value takes, the set of handles not counted. For a value too large for a packet.
 [[nodiscard]] std::size_t measure_property(ChangelistState& state, const OwedVersions& position,
                                            RepHandle handle, SendContext& context);
+
+/// Bytes of a block with all of `owed`, which must not be empty. For what is too large for a
+/// packet.
+[[nodiscard]] std::size_t measure_block(ChangelistState& state, const OwedVersions& position,
+                                        const ChangeMask& owed, SendContext& context);
 
 }  // namespace replayout

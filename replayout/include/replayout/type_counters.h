@@ -15,12 +15,14 @@
 // and so are, over all types, payloads, blocks and block_bytes.
 #pragma once
 
+#include <replayout/change_mask.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/rep_layout.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace replayout {
@@ -68,6 +70,9 @@ struct TypeCounters {
     [[nodiscard]] PropertyCounters& of(RepHandle handle) noexcept {
         return properties[handle.value - 1];
     }
+
+    /// `block`, as it stands on the wire, was copied whole. `handles` becomes what is in it.
+    void count_payload_reuse(std::span<const std::byte> block, ChangeMask& handles);
 
     const RepLayout* layout;
     Vector<PropertyCounters> properties;  ///< by handle

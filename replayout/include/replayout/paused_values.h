@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+//
+// Values of one object that are too large for a packet and travel to one receiver reliably, beside
+// the SendingRepState. While one is under way nothing newer of it is sent: it could arrive first,
+// and be overwritten. What became of it meanwhile is owed once it has arrived.
+//
+//     versions       4       5       6
+//     sent reliably  ^
+//     changes                ^       ^     paused
+//     delivered                         ^  (4, 6] is owed of it
+#pragma once
+
+#include <replayout/change_mask.h>
+#include <replayout/owed_versions.h>
+#include <replayout/reflection/memory.h>
+#include <replayout/rep_layout.h>
+#include <replayout/sending_rep_state.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace replayout {
+
+/// One entry for each value under way, in order of sending. Takes memory when the first one is.
+class PausedValues {
+  public:
+    struct Entry {
+        RepRange handles;                  ///< one, or those of an atomic group
+        Version version = 0;               ///< of the object when it was sent
+        std::uint32_t fragments_left = 0;  ///< not yet delivered
+        /// An array is sent as far as it is owed, so what was lost of what went before is owed
+        /// besides. The pair forgets it with the next send, which leaves out what is paused.
+        VersionInterval lost;
+
+        /// What is owed of it once it has arrived, by a pair that was sent `sent_version` by now.
+        [[nodiscard]] VersionInterval missed(Version sent_version) const noexcept {
+            return hull(lost, {version, sent_version});
+        }
+    };
+
+    explicit PausedValues(MemoryResource* resource) : entries_(Allocator<Entry>(resource)) {}
+
+    [[nodiscard]] bool is_empty() const noexcept { return entries_.empty(); }
+    [[nodiscard]] std::uint32_t count() const noexcept {
+        return static_cast<std::uint32_t>(entries_.size());
+    }
+    [[nodiscard]] bool contains(RepHandle handle) const noexcept;
+    /// Sets the handles that are paused.
+    void add_to(ChangeMask& handles) const noexcept;
+    /// Takes away from `owed` what is paused. To be called after ChangelistState::collect_owed.
+    void remove_paused(ChangeMask& owed) const noexcept;
+
+    /// A value of the object at `version` goes out, in so many fragments.
+    void add(const RepRange& handles, Version version, std::uint32_t fragment_count) {
+        entries_.push_back({handles, version, fragment_count, {}});
+    }
+    /// A block with these versions of the handles in `range` was lost.
+    void note_lost(const RepLayout& layout, const RepRange& range, VersionInterval lost) noexcept;
+
+    /// A fragment of the value that begins at `handle` was delivered.
+    void fragment_delivered(RepHandle handle) noexcept;
+    /// Takes out the oldest value if it has arrived. Values arrive in order of sending, so one that
+    /// is complete stays paused until those before it are: what it was must not overwrite what it
+    /// became.
+    [[nodiscard]] std::optional<Entry> take_delivered();
+
+  private:
+    Vector<Entry> entries_;  // few, and mostly none
+};
+
+}  // namespace replayout

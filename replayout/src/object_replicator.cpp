@@ -1,0 +1,562 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/object_replicator.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace replayout {
+
+namespace {
+
+[[nodiscard]] bool is_array_at(const RepLayout& layout, RepHandle handle) noexcept {
+    return is_array(layout.cmd(layout.cmd_of(layout.root(), handle)).type);
+}
+
+void count_block(std::size_t bytes, SendContext& context) noexcept {
+    ++context.counters.blocks_sent;
+    context.counters.block_bytes_sent += bytes;
+    if (context.type_counters != nullptr) {
+        ++context.type_counters->blocks_sent;
+        context.type_counters->block_bytes_sent += bytes;
+    }
+}
+
+}  // namespace
+
+ObjectReplicator::ObjectReplicator(ChangelistState& object, MemoryResource* resource)
+    : object_(&object),
+      resource_(resource),
+      lost_parts_(resource),
+      dynamic_change_count_(object.conditions().dynamic_change_count()),
+      records_(Allocator<Record>(resource)),
+      in_flight_(resource),
+      left_out_(resource),
+      paused_(resource),
+      deltas_(resource),
+      missed_(Allocator<RepHandle>(resource)),
+      carried_(Allocator<LostPart>(resource)),
+      waiting_(Allocator<WaitingValue>(resource)),
+      parts_(resource) {}
+
+void ObjectReplicator::restart() {
+    const ReplicationFlags flags = flags_;
+    *this = ObjectReplicator(*object_, resource_);
+    flags_ = flags;
+}
+
+// Who is asking ---------------------------------------------------------------------------------
+
+ObjectConditions::Receiver ObjectReplicator::receiver() const noexcept {
+    ReplicationFlags flags = flags_;
+    flags.is_initial = is_initial_;
+    ObjectConditions::Receiver receiver = ObjectConditions::make_receiver(flags);
+    receiver.turned_on = turned_on_;
+    return receiver;
+}
+
+void ObjectReplicator::set_flags(const ReplicationFlags& flags) noexcept {
+    const LifetimeConditionSet was = receiver().passing;
+    flags_ = flags;
+    flags_.is_initial = false;
+    if (pair_.sent_version != 0) {  // else it is sent everything that it may see
+        turned_on_ = turned_on_ | object_->conditions().turned_on(receiver().passing.without(was));
+    }
+}
+
+bool ObjectReplicator::has_dynamic_changes() const noexcept {
+    return dynamic_change_count_ != object_->conditions().dynamic_change_count();
+}
+
+SendContext ObjectReplicator::own_context(const SendContext& context) const noexcept {
+    SendContext own = context;
+    own.delta_states = layout().has_delta_structs() ? &deltas_ : nullptr;
+    return own;
+}
+
+// What is owed ----------------------------------------------------------------------------------
+
+bool ObjectReplicator::owes_any() const noexcept {
+    return is_initial_ || parts_.is_under_way || !turned_on_.is_empty() || has_dynamic_changes() ||
+           pair_.owes_any(object_->version());
+}
+
+bool ObjectReplicator::is_exact() const noexcept {
+    return pair_.is_exact() && turned_on_.is_empty() && left_out_.is_empty() &&
+           !parts_.is_under_way;
+}
+
+bool ObjectReplicator::is_settled() const noexcept {
+    return !owes_any() && is_exact();
+}
+
+OwedVersions ObjectReplicator::position() const noexcept {
+    OwedVersions position(pair_);
+    lost_parts_.describe(position);
+    // Told apart only where it makes a difference, so that receivers have more in common.
+    position.is_exact = object_->is_any_back(pair_.sent_version) && is_exact();
+    if (layout().needs_held_version()) {
+        position.held_version = in_flight_.held_version(pair_);
+        position.joined_version = joined_version_ > position.held_version ? joined_version_ : 0;
+    }
+    return position;
+}
+
+ConnectionShadow ObjectReplicator::shadow() const noexcept {
+    OwedVersions position = this->position();
+    position.is_exact = is_exact();
+    return ConnectionShadow(*object_, position, receiver());
+}
+
+void ObjectReplicator::collect_owed(const OwedVersions& position, ChangeMask& owed) const {
+    if (layout().conditions().is_trivial()) {
+        object_->collect_owed(position, owed);
+    } else {
+        object_->collect_owed(position, receiver(), owed);
+    }
+    deltas_.remove_held(*object_, owed);
+    paused_.remove_paused(owed);
+}
+
+void ObjectReplicator::owe_left_out(ChangeMask& owed) {
+    bool is_any = !left_out_.is_empty();
+    while (is_any) {
+        is_any = false;
+        collect_owed(position(), owed);
+        while (const auto value = left_out_.take(owed)) {
+            owe(value->handles, value->versions);
+            is_any = true;  // what is lost is a hull, so more may be owed by now
+        }
+    }
+}
+
+ObjectReplicator::Taken ObjectReplicator::take_owed(const OwedVersions& position) noexcept {
+    Taken taken{pair_.take_owed(object_->version()), position, is_initial_};
+    is_initial_ = false;
+    if (!turned_on_.is_empty()) {
+        // Should it be lost, which conditions these were is not known any more: all is owed then.
+        taken.versions.lost = {0, pair_.sent_version};
+        taken.position = position.with_lost(taken.versions.lost);
+        turned_on_ = {};
+    }
+    return taken;
+}
+
+void ObjectReplicator::skip() noexcept {
+    pair_.skip(object_->version());
+    is_initial_ = false;
+    turned_on_ = {};
+}
+
+void ObjectReplicator::owe(const RepRange& handles, VersionInterval versions) {
+    if (!versions.is_empty()) {
+        lost_parts_.add(pair_, versions, handles);
+        pair_.return_unsent({versions, {}});
+    }
+}
+
+void ObjectReplicator::owe_again(RepHandle handle) {
+    owe(RepRange::of(handle), object_->versions_to_repeat(handle, pair_.sent_version));
+}
+
+// Blocks ----------------------------------------------------------------------------------------
+
+SendResult ObjectReplicator::replicate_properties(BitWriter& writer, std::uint64_t packet,
+                                                  const SendContext& context, PacketRoom room) {
+    REPLAYOUT_ASSERT(writer.bit_count() % 8 == 0 && !writer.overflowed());
+    SendContext own = own_context(context);
+    settle_parts(own);
+    if (has_dynamic_changes()) {
+        dynamic_change_count_ = object_->conditions().dynamic_change_count();
+        LifetimeConditionSet begun;
+        begun.insert(LifetimeCondition::Dynamic);
+        if (pair_.sent_version != 0) {
+            turned_on_ = turned_on_ | object_->conditions().turned_on(begun);
+        }
+    }
+    if (!parts_.is_under_way) {
+        if (!pair_.owes_any(object_->version()) && turned_on_.is_empty()) {
+            is_initial_ = false;
+            return SendResult::Nothing;
+        }
+        if (!has_sent_) {
+            joined_version_ = object_->version();
+        }
+        owe_left_out(own.scratch.owed);
+        const OwedVersions position = this->position();
+        const SendResult result = write_whole(position, writer, packet, own);
+        if (result != SendResult::DoesNotFit || room == PacketRoom::Rest) {
+            return result;
+        }
+        begin_parts(position, own.scratch.owed);
+    }
+    return room == PacketRoom::Rest ? SendResult::DoesNotFit : write_part(writer, packet, own);
+}
+
+bool ObjectReplicator::may_share_payload(const SendContext& context) const noexcept {
+    return context.is_sharing && layout().is_fully_shared() && paused_.is_empty() &&
+           turned_on_.is_empty();
+}
+
+SharedSerialization::PayloadKey ObjectReplicator::payload_key(const OwedVersions& position) const {
+    return object_->payload_key(
+        position, layout().conditions().is_trivial() ? LifetimeConditionSet() : receiver().passing);
+}
+
+SendResult ObjectReplicator::write_payload(const OwedVersions& position, BitWriter& writer,
+                                           SendContext& context) {
+    const SharedPayload* payload = object_->shared().find_payload(payload_key(position));
+    if (payload == nullptr || payload->bytes.size() > writer.bits_left() / 8) {
+        return SendResult::DoesNotFit;
+    }
+    const std::span<const std::byte> block(payload->bytes.data(), payload->bytes.size());
+    writer.write_bytes(block);
+    context.counters.pieces_reused += payload->property_count;
+    context.counters.properties_sent += payload->property_count;
+    ++context.counters.payloads_reused;
+    count_block(block.size(), context);
+    if (context.type_counters != nullptr) {
+        context.type_counters->count_payload_reuse(block, context.scratch.part);
+    }
+    return SendResult::Whole;
+}
+
+SendResult ObjectReplicator::write_whole(const OwedVersions& position, BitWriter& writer,
+                                         std::uint64_t packet, SendContext& context) {
+    SendScratch& scratch = context.scratch;
+    const bool may_share = position.lost_parts.empty() && may_share_payload(context);
+    if (may_share && write_payload(position, writer, context) == SendResult::Whole) {
+        carried_.clear();
+        const Taken taken = take_owed(position);
+        collect_carried(taken.position, pair_.sent_version, RepRange(), carried_);
+        add_records(taken, packet, scratch);
+        return SendResult::Whole;
+    }
+    collect_owed(position, scratch.owed);
+    if (!scratch.owed.any()) {
+        // What was lost has been sent again since, or is paused and will be owed anew, or is
+        // nothing that this receiver may see.
+        skip();
+        return SendResult::Nothing;
+    }
+    const OwedVersions from = object_->conditions().block_position(receiver(), position);
+    const std::size_t begin_bytes = writer.byte_count();
+    const SendResult result = send_properties(*object_, from, scratch.owed, writer, context);
+    if (result == SendResult::DoesNotFit) {
+        return result;
+    }
+    note_sent_values(scratch, scratch.owed, RepRange(), from);
+    if (result == SendResult::Nothing) {
+        skip();
+        return result;
+    }
+    const auto block = writer.bytes().subspan(begin_bytes);
+    if (may_share && scratch.left_out.empty()) {
+        object_->shared().keep_payload(payload_key(position), scratch.owed.count(), block);
+        ++context.counters.payloads_built;
+        if (context.type_counters != nullptr) {
+            ++context.type_counters->payloads_built;
+        }
+    }
+    count_block(block.size(), context);
+    carried_.clear();
+    const Taken taken = take_owed(position);
+    collect_carried(taken.position, pair_.sent_version, RepRange(), carried_);
+    add_records(taken, packet, scratch);
+    return SendResult::Whole;
+}
+
+void ObjectReplicator::add_records(const Taken& taken, std::uint64_t packet,
+                                   const SendScratch& scratch) {
+    REPLAYOUT_ASSERT(std::none_of(records_.begin(), records_.end(), [&](const Record& other) {
+        return other.packet == packet && records_.back().packet != packet;
+    }));
+    has_sent_ = true;
+    pair_.send_part();
+    bool is_more = false;
+    for (const LostPart& part : carried_) {
+        records_.push_back({packet, part, is_more, taken.is_initial});
+        is_more = true;
+    }
+    if (layout().needs_held_version()) {
+        in_flight_.sent(taken.versions);
+    }
+    if (layout().has_delta_structs()) {
+        deltas_.block_sent(scratch.deltas);
+    }
+}
+
+void ObjectReplicator::note_sent_values(const SendScratch& scratch, const ChangeMask& owed,
+                                        const RepRange& handles, const OwedVersions& position) {
+    // What a value waits for is said anew each time it is sent; of an array, only what is sent of
+    // it.
+    const auto is_outdated = [&](const WaitingValue& waiting) {
+        const RepHandle handle = waiting.value.handle;
+        return handles.contains(handle) && owed.test(handle.value - 1) &&
+               !is_array_at(layout(), handle);
+    };
+    waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(), is_outdated), waiting_.end());
+    for (const UnmappedValue& value : scratch.unmapped) {
+        const bool is_known =
+            std::any_of(waiting_.begin(), waiting_.end(), [&](const WaitingValue& waiting) {
+                return waiting.value.handle == value.handle && waiting.value.guid == value.guid;
+            });
+        if (!is_known) {
+            waiting_.push_back({value, false});
+        }
+    }
+    deltas_.note_unchanged(scratch.unchanged);
+    left_out_.note(layout(), scratch.left_out, position, object_->version());
+}
+
+// Parts -----------------------------------------------------------------------------------------
+
+void ObjectReplicator::begin_parts(const OwedVersions& position, const ChangeMask& owed) {
+    parts_.owed = owed;
+    parts_.lost.assign(position.lost_parts.begin(), position.lost_parts.end());
+    parts_.position = object_->conditions().block_position(receiver(), position);
+    parts_.taken = take_owed(position);
+    parts_.is_from_start = parts_.position != parts_.taken.position;
+    parts_.flags = flags_;
+    parts_.cursor = {};
+    parts_.is_under_way = true;
+}
+
+OwedVersions ObjectReplicator::parts_position() const noexcept {
+    OwedVersions position = parts_.position;
+    if (!position.lost_parts.empty()) {
+        position.lost_parts = {parts_.lost.data(), parts_.lost.size()};
+    }
+    return position;
+}
+
+void ObjectReplicator::return_unsent(const Taken& taken, const RepRange& handles) {
+    carried_.clear();
+    collect_carried(taken.position, pair_.sent_version, handles, carried_);
+    for (const LostPart& part : carried_) {
+        owe(part.range, part.versions);
+    }
+    is_initial_ = is_initial_ || taken.is_initial;
+}
+
+void ObjectReplicator::return_unsent_from(const RepCursor& cursor) {
+    Taken taken = parts_.taken;
+    if (!taken.position.lost_parts.empty()) {
+        taken.position.lost_parts = {parts_.lost.data(), parts_.lost.size()};
+    }
+    RepHandle handle = cursor.handle;
+    if (cursor.element > 0) {
+        RepRange rest = RepRange::of(handle);
+        rest.element_begin = cursor.element;
+        return_unsent(taken, rest);
+        ++handle.value;
+    }
+    return_unsent(taken, RepRange::from(handle));
+}
+
+bool ObjectReplicator::has_parts_left() const noexcept {
+    const RepCursor& cursor = parts_.cursor;
+    return cursor.element > 0 ||
+           parts_.owed.next(cursor.handle.value - 1) < parts_.owed.bit_count();
+}
+
+void ObjectReplicator::settle_parts(SendContext& context) {
+    if (!parts_.is_under_way) {
+        return;
+    }
+    leave_out_large_value(context);
+    const bool is_same = object_->version() == pair_.sent_version && parts_.flags == flags_ &&
+                         !has_dynamic_changes();
+    if (has_parts_left() && is_same) {
+        return;
+    }
+    parts_.is_under_way = false;
+    if (has_parts_left()) {
+        return_unsent_from(parts_.cursor);
+    }
+}
+
+SendResult ObjectReplicator::write_part(BitWriter& writer, std::uint64_t packet,
+                                        SendContext& context) {
+    const std::size_t begin_bytes = writer.byte_count();
+    const OwedVersions position = parts_position();
+    RepRange range;
+    const SendResult result =
+        send_part(*object_, position, parts_.owed, parts_.cursor, range, writer, context);
+    note_sent_values(context.scratch, parts_.owed, range, position);
+    if (result == SendResult::ValueTooLarge) {
+        parts_.large_value = range;
+        parts_.has_large_value = true;
+        return result;
+    }
+    parts_.is_under_way = result == SendResult::Part;
+    if (result != SendResult::Nothing) {
+        if (parts_.is_from_start) {
+            // So of what is in range all of it counts.
+            const SentVersions& versions = parts_.taken.versions;
+            carried_.assign(1, {hull(versions.sent, versions.lost), range});
+        } else {
+            carried_ = context.scratch.carried;
+        }
+        add_records(parts_.taken, packet, context.scratch);
+        count_block(writer.byte_count() - begin_bytes, context);
+    }
+    return result;
+}
+
+// Values that are too large for a packet --------------------------------------------------------
+
+RepHandle ObjectReplicator::large_value() const noexcept {
+    REPLAYOUT_ASSERT(parts_.has_large_value);
+    return RepHandle{parts_.large_value.handle_begin};
+}
+
+void ObjectReplicator::collect_large_value(ChangeMask& only) const {
+    REPLAYOUT_ASSERT(parts_.has_large_value && object_->version() == pair_.sent_version);
+    only.reset(layout().handle_count());
+    for (std::uint32_t bit = parts_.owed.next(parts_.large_value.handle_begin - 1);
+         bit + 1 < parts_.large_value.handle_end; bit = parts_.owed.next(bit + 1)) {
+        only.set(bit);
+    }
+}
+
+std::size_t ObjectReplicator::measure_large_value(const SendContext& context) {
+    SendContext own = own_context(context);
+    collect_large_value(own.scratch.owed);
+    return measure_block(*object_, parts_position(), own.scratch.owed, own);
+}
+
+SendResult ObjectReplicator::replicate_large_value(BitWriter& writer, const SendContext& context) {
+    REPLAYOUT_ASSERT(writer.bit_count() % 8 == 0 && !writer.overflowed());
+    SendContext own = own_context(context);
+    const std::size_t begin_bytes = writer.byte_count();
+    collect_large_value(own.scratch.owed);
+    const OwedVersions position = parts_position();
+    const SendResult result = send_properties(*object_, position, own.scratch.owed, writer, own);
+    if (result == SendResult::DoesNotFit) {
+        return result;
+    }
+    parts_.has_large_value = false;
+    note_sent_values(own.scratch, own.scratch.owed, parts_.large_value, position);
+    if (result == SendResult::Whole) {
+        has_sent_ = true;
+        deltas_.value_sent(own.scratch.deltas);
+        paused_.add(parts_.large_value, object_->version(), 1);
+        pair_.send_part();  // until it is delivered, the pair is not exact
+        count_block(writer.byte_count() - begin_bytes, own);
+    }
+    return result;
+}
+
+void ObjectReplicator::leave_out_large_value(SendContext& context) {
+    if (!std::exchange(parts_.has_large_value, false)) {
+        return;
+    }
+    ++context.counters.values_over_limit;
+    log(LogLevel::Error, "a value of \"" + std::string(layout().type().name()) +
+                             "\" is larger than a packet and is not sent");
+    for (std::uint32_t bit = parts_.owed.next(parts_.large_value.handle_begin - 1);
+         bit + 1 < parts_.large_value.handle_end; bit = parts_.owed.next(bit + 1)) {
+        const RepHandle handle{bit + 1};
+        left_out_.note(layout(), {&handle, 1}, parts_position(), pair_.sent_version);
+    }
+}
+
+void ObjectReplicator::large_value_delivered(RepHandle value) {
+    paused_.fragment_delivered(value);
+    while (const auto delivered = paused_.take_delivered()) {
+        resume(*delivered);
+    }
+}
+
+void ObjectReplicator::resume(const PausedValues::Entry& value) {
+    pair_.delivered();
+    // Whatever it became while it was paused is owed now, and what was lost of it, and only that.
+    owe(value.handles, value.missed(pair_.sent_version));
+    deltas_.value_delivered(RepHandle{value.handles.handle_begin}, missed_);
+    owe_missed_deltas();
+    // What it named may have come while it was paused.
+    const auto is_ready = [&](const WaitingValue& waiting) {
+        return waiting.is_mapped && value.handles.contains(waiting.value.handle);
+    };
+    for (const WaitingValue& waiting : waiting_) {
+        if (is_ready(waiting)) {
+            owe_again(waiting.value.handle);
+        }
+    }
+    waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(), is_ready), waiting_.end());
+}
+
+// What becomes of packets -----------------------------------------------------------------------
+
+void ObjectReplicator::packet_delivered(std::uint64_t packet) {
+    while (!records_.empty() && records_.front().packet == packet) {
+        const bool is_more = records_.front().is_more;
+        records_.erase(records_.begin());
+        if (!is_more) {
+            pair_.delivered();
+            resolve(true);
+        }
+    }
+    REPLAYOUT_ASSERT(std::none_of(records_.begin(), records_.end(),
+                                  [&](const Record& record) { return record.packet == packet; }));
+}
+
+void ObjectReplicator::packet_lost(std::uint64_t packet) {
+    while (!records_.empty() && records_.front().packet == packet) {
+        const Record record = records_.front();
+        records_.erase(records_.begin());
+        paused_.note_lost(layout(), record.carried.range, record.carried.versions);
+        if (!record.is_more) {
+            pair_.delivered();  // resolved; what is owed for it follows
+        }
+        owe(record.carried.range, record.carried.versions);
+        is_initial_ = is_initial_ || record.is_initial;
+        if (!record.is_more) {
+            resolve(false);
+        }
+    }
+    REPLAYOUT_ASSERT(std::none_of(records_.begin(), records_.end(),
+                                  [&](const Record& record) { return record.packet == packet; }));
+}
+
+void ObjectReplicator::resolve(bool is_delivered) {
+    if (layout().needs_held_version()) {
+        in_flight_.resolved();
+    }
+    if (layout().has_delta_structs()) {
+        deltas_.block_resolved(is_delivered, missed_);
+        owe_missed_deltas();
+    }
+}
+
+void ObjectReplicator::owe_missed_deltas() {
+    while (!missed_.empty()) {
+        const RepHandle handle = missed_.back();
+        missed_.pop_back();
+        owe_again(handle);
+    }
+}
+
+void ObjectReplicator::object_mapped(NetGUID guid) {
+    const auto is_ready = [&](const WaitingValue& waiting) {
+        return waiting.value.guid == guid && !paused_.contains(waiting.value.handle);
+    };
+    for (WaitingValue& waiting : waiting_) {
+        if (is_ready(waiting)) {
+            owe_again(waiting.value.handle);
+        } else if (waiting.value.guid == guid) {
+            waiting.is_mapped = true;
+        }
+    }
+    waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(), is_ready), waiting_.end());
+}
+
+void ObjectReplicator::object_removed(NetGUID guid) {
+    waiting_.erase(
+        std::remove_if(waiting_.begin(), waiting_.end(),
+                       [&](const WaitingValue& waiting) { return waiting.value.guid == guid; }),
+        waiting_.end());
+}
+
+}  // namespace replayout

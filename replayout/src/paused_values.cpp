@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/paused_values.h>
+
+#include <algorithm>
+
+namespace replayout {
+
+bool PausedValues::contains(RepHandle handle) const noexcept {
+    return std::any_of(entries_.begin(), entries_.end(),
+                       [&](const Entry& entry) { return entry.handles.contains(handle); });
+}
+
+void PausedValues::add_to(ChangeMask& handles) const noexcept {
+    for (const Entry& entry : entries_) {
+        handles.set_range(entry.handles.handle_begin - 1,
+                          entry.handles.handle_end - entry.handles.handle_begin);
+    }
+}
+
+void PausedValues::remove_paused(ChangeMask& owed) const noexcept {
+    for (const Entry& entry : entries_) {
+        for (std::uint32_t handle = entry.handles.handle_begin; handle < entry.handles.handle_end;
+             ++handle) {
+            owed.clear(handle - 1);
+        }
+    }
+}
+
+void PausedValues::note_lost(const RepLayout& layout, const RepRange& range,
+                             VersionInterval lost) noexcept {
+    for (Entry& entry : entries_) {
+        const RepHandle handle{entry.handles.handle_begin};
+        // An atomic group went out with all that was not certain to have arrived.
+        const bool is_array_alone =
+            is_array(layout.cmd(layout.cmd_of(layout.root(), handle)).type) &&
+            layout.find_group(layout.root(), handle) == nullptr;
+        if (is_array_alone && range.contains(handle)) {
+            entry.lost = hull(entry.lost, lost);
+        }
+    }
+}
+
+void PausedValues::fragment_delivered(RepHandle handle) noexcept {
+    const auto entry = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& paused) {
+        return paused.handles.handle_begin == handle.value;
+    });
+    if (entry != entries_.end()) {
+        REPLAYOUT_ASSERT(entry->fragments_left > 0);
+        --entry->fragments_left;
+    }
+}
+
+std::optional<PausedValues::Entry> PausedValues::take_delivered() {
+    if (entries_.empty() || entries_.front().fragments_left > 0) {
+        return std::nullopt;
+    }
+    const Entry first = entries_.front();
+    entries_.erase(entries_.begin());
+    return first;
+}
+
+}  // namespace replayout
