@@ -57,6 +57,8 @@ class GoldenSession {
     [[nodiscard]] Pawn& pawn() { return server_world_.pawn(pawn_); }
     [[nodiscard]] NetDriver& server() noexcept { return server_; }
     void remove_pawn() { server_.remove_object(pawn_id_); }
+    void put_pawn_to_sleep() { server_.set_dormancy(pawn_id_, NetDormancy::DormantAll); }
+    void wake_pawn() { server_.flush_dormancy(pawn_id_); }
 
   private:
     [[nodiscard]] ObjectHandle add(const RepLayout& layout) {
@@ -155,6 +157,35 @@ TEST_CASE("Packet: an object in parts is written as it is pinned", "[netdriver][
     session.pawn().name.assign(120, 'x');
     session.pawn().friends.assign(120, ObjectHandle{1});
     check_packets(session.server_step(), {"packet_part_first", "packet_part_last"});
+}
+
+TEST_CASE("Packet: an object that sleeps and wakes is written as it is pinned",
+          "[netdriver][packet][dormancy]") {
+    GoldenSession session;
+    (void)session.client_step();
+    (void)session.server_step();
+    (void)session.client_step();
+    session.put_pawn_to_sleep();
+    check_packets(session.server_step(), {"packet_dormancy"});
+    (void)session.client_step();
+    session.pawn().health = 70;
+    session.wake_pawn();
+    check_packets(session.server_step(), {"packet_reopen"});
+}
+
+TEST_CASE("Packet: sleep and waking that are pinned are read as they are meant",
+          "[netdriver][packet][dormancy]") {
+    GoldenClient client;
+    client.take("packet_welcome_open_block");
+    client.take("packet_dormancy");
+    REQUIRE(client.world().object_count() == 1);
+    CHECK(client.driver().stats().channels_dormant == 1);
+    CHECK(client.pawn().health == 75);
+    client.take("packet_reopen");
+    REQUIRE(client.world().object_count() == 1);
+    CHECK(client.pawn().health == 70);
+    CHECK(client.pawn().name == "Ann");
+    CHECK(client.driver().stats().packets_dropped == 0);
 }
 
 TEST_CASE("Packet: parts that are pinned are read as they are meant", "[netdriver][packet]") {
