@@ -86,6 +86,21 @@ struct Flood {
     }
 };
 
+/// Both change for so many ticks. How old the oldest of `watched` was, later than `settled_tick`.
+[[nodiscard]] std::uint32_t play(ClassGame<Crate>& game, Flood& values, Flood& watched,
+                                 std::uint32_t ticks, std::uint32_t settled_tick) {
+    std::uint32_t oldest = 0;
+    for (std::uint32_t tick = 1; tick <= ticks; ++tick) {
+        values.change(tick);
+        watched.change(tick);
+        game.tick();
+        (void)values.look(tick);
+        const std::uint32_t age = watched.look(tick);
+        oldest = tick > settled_tick ? std::max(oldest, age) : oldest;
+    }
+    return oldest;
+}
+
 /// Everything that the client shows in the end.
 void check_ends_equal(ClassGame<Crate>& game, const Flood& flood) {
     game.network().heal();
@@ -138,16 +153,8 @@ TEST_CASE("Unreal conformance 10: under a flood of large values a small object g
         Flood values(game, 40, 50'000);
         Flood small(game, 1, 3);
         REQUIRE(game.settle());
-        std::uint32_t oldest = 0;
         const std::uint64_t bunches_before = game.driver().stats().bunches_sent;
-        for (std::uint32_t tick = 1; tick <= 300; ++tick) {
-            values.change(tick);
-            small.change(tick);
-            game.tick();
-            (void)values.look(tick);
-            const std::uint32_t age = small.look(tick);
-            oldest = tick > one_way_ticks ? std::max(oldest, age) : oldest;
-        }
+        const std::uint32_t oldest = play(game, values, small, 300, one_way_ticks);
         // It takes one packet a tick, so eleven are under way, and 56 are for certain.
         CHECK(oldest == one_way_ticks);
         // Values have three quarters of the window to themselves, a fragment a packet.
@@ -173,15 +180,7 @@ TEST_CASE("Unreal conformance 10: a flood of large values that get lost holds no
         REQUIRE(game.settle());
         options.link.loss = 0.1;
         game.network().set_settings(options.link);
-        std::uint32_t oldest = 0;
-        for (std::uint32_t tick = 1; tick <= 150; ++tick) {
-            values.change(tick);
-            small.change(tick);
-            game.tick();
-            (void)values.look(tick);
-            const std::uint32_t age = small.look(tick);
-            oldest = tick > one_way_ticks ? std::max(oldest, age) : oldest;
-        }
+        const std::uint32_t oldest = play(game, values, small, 150, one_way_ticks);
         // It goes out each tick, and that twelve are lost in a row is one in 10^12.
         CHECK(oldest < one_way_ticks + 12);
         constexpr std::uint32_t fragments_max = 150 * packets_of_values / round_trip_ticks;
@@ -259,15 +258,7 @@ TEST_CASE("Unreal conformance 10: of a flood of both neither starves", "[netdriv
         game.join();
         Flood objects(game, 300, 500);
         Flood values(game, 40, 50'000);
-        std::uint32_t oldest = 0;
-        for (std::uint32_t tick = 1; tick <= 300; ++tick) {
-            objects.change(tick);
-            values.change(tick);
-            game.tick();
-            (void)values.look(tick);
-            const std::uint32_t age = objects.look(tick);
-            oldest = tick > 150 ? std::max(oldest, age) : oldest;
-        }
+        const std::uint32_t oldest = play(game, values, objects, 300, 150);
         // In turn: so many round trips until all had theirs, one more until it begins, one way; and
         // what was lost waits for a turn more.
         constexpr std::uint32_t turn_ticks =
@@ -368,7 +359,7 @@ TEST_CASE("Unreal conformance 10: under a flood of calls a small object goes out
     }
     CHECK(oldest == one_way_ticks);
     REQUIRE(net.settle());
-    CHECK(CallFixture::numbers(net.client(0).world, "tell").size() == number);
+    CHECK(heard(net.client(0), "tell").size() == number);
     // Three quarters of the window, a call a packet.
     CHECK(number > 200 * 168 / round_trip_ticks * 9 / 10);
 }

@@ -10,18 +10,14 @@
 #include <vector>
 
 #include "support/catch.h"
+#include "support/forged_pawn.h"
 #include "support/forged_peer.h"
 #include "support/net_fixture.h"
 
 namespace replayout::test {
 namespace {
 
-constexpr std::uint32_t pawn_handles = 6;
 constexpr std::uint32_t archive_handles = 11;
-constexpr std::uint32_t name_handle = 2;
-constexpr std::uint32_t target_handle = 4;
-constexpr std::uint32_t hits_handle = 5;
-constexpr std::uint32_t friends_handle = 6;
 constexpr std::uint32_t first_page_handle = 1;
 constexpr std::uint32_t cells_handle = 9;
 

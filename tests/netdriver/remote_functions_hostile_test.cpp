@@ -274,7 +274,7 @@ TEST_CASE("Hostile calls: a repeated call runs once, one from the future waits, 
     CHECK(caller.world.heard.empty());
     caller.deliver({call_bunch(1, 1, order_bytes(fire_index, 1))});
     caller.deliver({call_bunch(1, 1, order_bytes(fire_index, 1)), second});
-    CHECK(CallFixture::numbers(caller.world, "fire") == std::vector<std::uint32_t>{1, 2});
+    CHECK(heard(caller.world, "fire") == Numbers{1, 2});
     for (std::uint16_t i = 0; i < 4; ++i) {
         caller.deliver(
             {call_bunch(1, static_cast<std::uint16_t>(4 + i), order_bytes(fire_index, 4))});

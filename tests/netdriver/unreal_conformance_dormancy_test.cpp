@@ -64,15 +64,10 @@ struct CallScene {
         return net.server().driver.is_dormant_for(CallFixture::client_peer(client),
                                                   net.id_of(turret));
     }
-    [[nodiscard]] std::vector<std::uint32_t> heard(CallHost& host, const char* function) {
-        return CallFixture::numbers(host.world, function);
-    }
 
     CallFixture net;
     ObjectHandle turret;
 };
-
-using Numbers = std::vector<std::uint32_t>;
 
 }  // namespace
 
@@ -372,10 +367,10 @@ TEST_CASE("Unreal conformance 8: a call to a dormant object wakes it, behind its
     CHECK(scene.net.turret_on(0, scene.turret).power == 0);
     CHECK(scene.net.call(scene.turret, "client_tell", {1, {}, ""}) == CallResult::Sent);
     REQUIRE(scene.net.settle());
-    const std::vector<HeardCall>& heard = scene.net.client(0).world.heard;
-    REQUIRE(heard.size() == 1);
-    CHECK(heard[0].function == "tell");
-    CHECK(heard[0].power == 7);
+    const std::vector<HeardCall>& told = scene.net.client(0).world.heard;
+    REQUIRE(told.size() == 1);
+    CHECK(told[0].function == "tell");
+    CHECK(told[0].power == 7);
     // It slept on where nobody called, and sleeps again where it was woken.
     CHECK(scene.net.turret_on(1, scene.turret).power == 0);
     CHECK(scene.is_dormant_on(0));
@@ -383,8 +378,8 @@ TEST_CASE("Unreal conformance 8: a call to a dormant object wakes it, behind its
 
     CHECK(scene.net.call(scene.turret, "multicast_boom", {2, {}, ""}) == CallResult::Sent);
     REQUIRE(scene.net.settle());
-    CHECK(scene.heard(scene.net.client(0), "boom") == Numbers{2});
-    CHECK(scene.heard(scene.net.client(1), "boom") == Numbers{2});
+    CHECK(heard(scene.net.client(0), "boom") == Numbers{2});
+    CHECK(heard(scene.net.client(1), "boom") == Numbers{2});
     CHECK(scene.net.turret_on(1, scene.turret).power == 7);
 }
 
@@ -400,7 +395,7 @@ TEST_CASE("Unreal conformance 8: a client's call to a dormant object is dropped"
     REQUIRE(scene.net.settle());
     CHECK(scene.net.call_from(0, scene.turret, "server_fire", {2, {}, ""}) == CallResult::Sent);
     scene.net.tick(20);
-    CHECK(scene.heard(scene.net.server(), "fire") == Numbers{2});
+    CHECK(heard(scene.net.server(), "fire") == Numbers{2});
     // These are under way while the server closes the channel, and after it did.
     driver.set_dormancy(scene.net.id_of(scene.turret), NetDormancy::DormantAll);
     std::uint32_t number = 10;
@@ -419,7 +414,7 @@ TEST_CASE("Unreal conformance 8: a client's call to a dormant object is dropped"
     scene.net.server().world.heard.clear();
     CHECK(scene.net.call_from(0, scene.turret, "server_fire", {99, {}, ""}) == CallResult::Sent);
     scene.net.tick(20);
-    CHECK(scene.heard(scene.net.server(), "fire") == Numbers{99});
+    CHECK(heard(scene.net.server(), "fire") == Numbers{99});
 }
 
 TEST_CASE("Unreal conformance 8: of calls to what sleeps again at once none is lost or early",
@@ -437,7 +432,7 @@ TEST_CASE("Unreal conformance 8: of calls to what sleeps again at once none is l
         scene.net.tick(static_cast<int>(number % 40));
     }
     REQUIRE(scene.net.settle());
-    CHECK(scene.heard(scene.net.client(0), "tell") == sent);
+    CHECK(heard(scene.net.client(0), "tell") == sent);
     for (const HeardCall& call : scene.net.client(0).world.heard) {
         CHECK(call.power >= call.number);
     }

@@ -4,33 +4,11 @@
 #include <algorithm>
 
 #include "support/catch.h"
+#include "support/host_settings.h"
 
 namespace replayout::test {
 
 namespace {
-
-[[nodiscard]] NetDriverSettings driver_settings(const CallFixtureOptions& options,
-                                                const NetConfig& config, std::uint64_t seed) {
-    NetDriverSettings settings;
-    settings.config = config;
-    settings.seed = seed;
-    settings.is_sharing = options.is_sharing;
-    settings.is_validating = options.is_validating;
-    return settings;
-}
-
-[[nodiscard]] SimulatedNetworkSettings network_settings(const CallFixtureOptions& options) {
-    SimulatedNetworkSettings settings;
-    settings.link = options.link;
-    settings.datagram_bytes_max = 1'400;
-    settings.receive_queue_datagrams_max = 1u << 16;
-    return settings;
-}
-
-[[nodiscard]] NetDriverSettings with_resource(NetDriverSettings settings, MemoryResource* memory) {
-    settings.resource = memory;
-    return settings;
-}
 
 struct TurretSchema {
     TurretSchema() {
@@ -117,19 +95,20 @@ CallHost::CallHost(const NetDriverSettings& settings, Transport& endpoint,
 
 CallFixture::CallFixture(const CallFixtureOptions& options)
     : options_(options),
-      network_(network_settings(options), options.seed, std::pmr::get_default_resource()),
+      network_(wide_network(options.link), options.seed, std::pmr::get_default_resource()),
       now_(NetTime::from_milliseconds(1'000)),
-      server_(std::make_unique<CallHost>(driver_settings(options, options.server, options.seed),
-                                         network_.endpoint(server_peer), 1'000)),
+      server_(std::make_unique<CallHost>(
+          host_settings(options.server, options.seed, options.is_sharing, options.is_validating),
+          network_.endpoint(server_peer), 1'000)),
       next_seed_(options.seed + 1) {
     REQUIRE(server_->driver.listen());
 }
 
 std::size_t CallFixture::join() {
     const std::size_t index = clients_.size();
-    clients_.push_back(
-        std::make_unique<CallHost>(driver_settings(options_, options_.client, next_seed_++),
-                                   network_.endpoint(client_peer(index)), 1'000'000));
+    clients_.push_back(std::make_unique<CallHost>(
+        host_settings(options_.client, next_seed_++, options_.is_sharing, options_.is_validating),
+        network_.endpoint(client_peer(index)), 1'000'000));
     REQUIRE(clients_.back()->driver.connect(server_peer, now_));
     return index;
 }
@@ -178,6 +157,12 @@ ObjectHandle CallFixture::add_owned(std::size_t client) {
     return object;
 }
 
+ObjectHandle CallFixture::join_with_turret() {
+    const ObjectHandle turret = add_owned(join());
+    REQUIRE(settle());
+    return turret;
+}
+
 void CallFixture::remove(ObjectHandle object) {
     server_->driver.remove_object(ids_.at(object));
     ids_.erase(object);
@@ -189,8 +174,8 @@ ObjectHandle CallFixture::find_on(std::size_t client, ObjectHandle object) {
     return clients_[client]->driver.guids().find_object(guid);
 }
 
-std::vector<std::uint32_t> CallFixture::numbers(const CallWorld& world, const char* function) {
-    std::vector<std::uint32_t> numbers;
+Numbers heard(const CallWorld& world, const char* function) {
+    Numbers numbers;
     for (const HeardCall& call : world.heard) {
         if (call.function == function) {
             numbers.push_back(call.number);

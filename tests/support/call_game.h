@@ -124,6 +124,14 @@ struct CallFixtureOptions {
     std::int64_t tick_ms = 20;
 };
 
+using Numbers = std::vector<std::uint32_t>;
+
+/// The numbers of the calls of one function that ran in a world, in order.
+[[nodiscard]] Numbers heard(const CallWorld& world, const char* function);
+[[nodiscard]] inline Numbers heard(const CallHost& host, const char* function) {
+    return heard(host.world, function);
+}
+
 class CallFixture {
   public:
     static constexpr PeerId server_peer{1};
@@ -146,6 +154,8 @@ class CallFixture {
     [[nodiscard]] ObjectHandle add();
     /// One of that client's.
     [[nodiscard]] ObjectHandle add_owned(std::size_t client);
+    /// A client joins, is given a turret, and has it.
+    [[nodiscard]] ObjectHandle join_with_turret();
     void remove(ObjectHandle object);
     [[nodiscard]] NetObjectId id_of(ObjectHandle object) const { return ids_.at(object); }
     [[nodiscard]] Turret& turret(ObjectHandle object) { return server_->world.turret(object); }
@@ -164,10 +174,6 @@ class CallFixture {
                          const Order& order) {
         return clients_[client]->driver.call_function(find_on(client, object), function, &order);
     }
-
-    /// The numbers of the calls of one function that ran in a world, in order.
-    [[nodiscard]] static std::vector<std::uint32_t> numbers(const CallWorld& world,
-                                                            const char* function);
 
   private:
     CallFixtureOptions options_;

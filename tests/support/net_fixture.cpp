@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "support/catch.h"
+#include "support/host_settings.h"
 
 namespace replayout::test {
 
@@ -13,35 +14,12 @@ namespace {
 constexpr std::uint64_t server_first_handle = 1'000;
 constexpr std::uint64_t client_first_handle = 1'000'000;
 
-[[nodiscard]] SimulatedNetworkSettings network_settings(const NetFixtureOptions& options) {
-    SimulatedNetworkSettings settings;
-    settings.link = options.link;
-    settings.datagram_bytes_max = 1'400;
-    settings.receive_queue_datagrams_max = 1u << 16;
-    return settings;
-}
-
-[[nodiscard]] NetDriverSettings driver_settings(const NetConfig& config, std::uint64_t seed,
-                                                bool is_sharing, bool is_validating) {
-    NetDriverSettings settings;
-    settings.config = config;
-    settings.seed = seed;
-    settings.is_sharing = is_sharing;
-    settings.is_validating = is_validating;
-    return settings;
-}
-
 [[nodiscard]] std::string join_lines(const std::map<NetGUID, std::string>& lines) {
     std::string text;
     for (const auto& [guid, line] : lines) {
         text += std::to_string(guid.value) + ": " + line + "\n";
     }
     return text;
-}
-
-[[nodiscard]] NetDriverSettings with_resource(NetDriverSettings settings, MemoryResource* memory) {
-    settings.resource = memory;
-    return settings;
 }
 
 }  // namespace
@@ -56,11 +34,11 @@ NetHost::NetHost(const NetDriverSettings& settings, Transport& endpoint, std::ui
 
 NetFixture::NetFixture(const NetFixtureOptions& options)
     : options_(options),
-      network_(network_settings(options), options.seed, std::pmr::get_default_resource()),
+      network_(wide_network(options.link), options.seed, std::pmr::get_default_resource()),
       now_(NetTime::from_milliseconds(1'000)),
       next_seed_(options.seed) {
     server_ = std::make_unique<NetHost>(
-        driver_settings(options.server, next_seed_++, options.is_sharing, options.is_validating),
+        host_settings(options.server, next_seed_++, options.is_sharing, options.is_validating),
         network_.endpoint(server_peer), server_first_handle, options.is_pooled);
     TestSchema::get().add_to(*server_->driver);
     REQUIRE(server_->driver->listen());
@@ -68,7 +46,7 @@ NetFixture::NetFixture(const NetFixtureOptions& options)
 
 std::unique_ptr<NetHost> NetFixture::make_client(std::size_t index, const NetConfig& config) {
     auto client = std::make_unique<NetHost>(
-        driver_settings(config, next_seed_++, true, options_.is_validating),
+        host_settings(config, next_seed_++, true, options_.is_validating),
         network_.endpoint(client_peer(index)), client_first_handle, options_.is_pooled);
     TestSchema::get().add_to(*client->driver);
     REQUIRE(client->driver->connect(server_peer, now_));

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+//
+// Writes the packets of docs/wire_format.md: what our two ends send each other in short sessions.
+#include <replayout/netdriver/loopback_transport.h>
+#include <replayout/netdriver/net_driver.h>
+#include <replayout/reflection/reflection.h>
+#include <replayout/rep_layout.h>
+
+#include <cstdint>
+#include <map>
+#include <memory_resource>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "docs/written_examples.h"
+#include "support/catch.h"
+
+namespace replayout::written {
+namespace {
+
+/// Passes datagrams on and remembers them.
+class RecordingTransport final : public Transport {
+  public:
+    explicit RecordingTransport(Transport& transport) : transport_(transport) {}
+
+    [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override {
+        return transport_.datagram_bytes_max();
+    }
+    void send(PeerId peer, std::span<const std::byte> datagram) override {
+        sent_.push_back(to_bytes(datagram));
+        transport_.send(peer, datagram);
+    }
+    [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) override {
+        return transport_.receive(peer, buffer);
+    }
+
+    /// What was sent since the last call.
+    [[nodiscard]] std::vector<Bytes> take_sent() { return std::exchange(sent_, {}); }
+
+  private:
+    Transport& transport_;
+    std::vector<Bytes> sent_;
+};
+
+class PawnWorld final : public NetWorld {
+  public:
+    [[nodiscard]] ObjectHandle make() {
+        pawns_[++last_handle_] = Pawn();
+        return {last_handle_};
+    }
+    [[nodiscard]] Pawn& pawn(ObjectHandle object) { return pawns_.at(object.value); }
+
+    void* object_memory(ObjectHandle object) override { return &pawn(object); }
+    ObjectHandle spawn(const SpawnInfo&) override { return make(); }
+    void despawn(ObjectHandle object) override { pawns_.erase(object.value); }
+
+  private:
+    std::map<std::uint64_t, Pawn> pawns_;
+    std::uint64_t last_handle_ = 0;
+};
+
+/// A server and one client over a network that loses nothing.
+class Session {
+  public:
+    explicit Session(std::uint32_t packet_bytes_max)
+        : network_({}, std::pmr::get_default_resource()),
+          server_transport(network_.endpoint(PeerId{1})),
+          client_transport(network_.endpoint(PeerId{2})),
+          server(settings(packet_bytes_max), server_transport, server_world),
+          client(settings(packet_bytes_max), client_transport, client_world) {
+        REQUIRE(server.add_layout(*layout));
+        REQUIRE(client.add_layout(*layout));
+        REQUIRE(server.listen());
+        REQUIRE(client.connect(PeerId{1}, now_));
+    }
+
+    /// One turn of one side; what it sent is added as `name`, or as `name` 1, 2 ... if it is more.
+    void turn(NetDriver& driver, WrittenExamples& examples, const std::string& name,
+              std::int64_t milliseconds = 10) {
+        now_ = now_.plus_milliseconds(milliseconds);
+        driver.tick_dispatch(now_);
+        driver.tick_flush(now_);
+        const std::vector<Bytes> sent =
+            (&driver == &server ? server_transport : client_transport).take_sent();
+        INFO("packets of " << name);
+        REQUIRE(!sent.empty());
+        for (std::size_t index = 0; index < sent.size(); ++index) {
+            add(examples, sent.size() == 1 ? name : name + " " + std::to_string(index + 1),
+                sent[index]);
+        }
+    }
+
+  private:
+    [[nodiscard]] static NetDriverSettings settings(std::uint32_t packet_bytes_max) {
+        NetDriverSettings settings;
+        settings.config.packet_bytes_max = packet_bytes_max;
+        return settings;
+    }
+
+    LoopbackNetwork network_;
+    NetTime now_;
+
+  public:
+    const PawnLayout layout;
+    PawnWorld server_world;
+    PawnWorld client_world;
+    RecordingTransport server_transport;
+    RecordingTransport client_transport;
+    NetDriver server;
+    NetDriver client;
+};
+
+void add_session(WrittenExamples& examples) {
+    Session session(1'200);
+    const ObjectHandle first = session.server_world.make();
+    const NetObjectId first_id = session.server.add_object(*session.layout, first);
+    const ObjectHandle second = session.server_world.make();
+    (void)session.server.add_object(*session.layout, second);
+    session.server_world.pawn(first).health = 75;
+
+    session.turn(session.client, examples, "packet: hello");
+    session.turn(session.server, examples, "packet: welcome, two opens, a block");
+    session.turn(session.client, examples, "packet: acknowledgement");
+
+    session.server_world.pawn(first).health = 70;
+    session.server_world.pawn(second).health = 60;
+    session.turn(session.server, examples, "packet: two blocks");
+    session.turn(session.client, examples, "packet: acknowledgement of two blocks");
+
+    session.server.remove_object(first_id);
+    session.turn(session.server, examples, "packet: close");
+    session.turn(session.server, examples, "packet: probe", 100);
+    session.turn(session.client, examples, "packet: acknowledgement of a probe");
+
+    session.client.disconnect(PeerId{1});
+    session.turn(session.client, examples, "packet: goodbye");
+}
+
+/// An object that sleeps, wakes, sleeps again and goes.
+void add_dormancy(WrittenExamples& examples) {
+    Session session(1'200);
+    WrittenExamples ignored;
+    const ObjectHandle pawn = session.server_world.make();
+    const NetObjectId id = session.server.add_object(*session.layout, pawn);
+    session.server_world.pawn(pawn).health = 75;
+    session.turn(session.client, ignored, "hello");
+    session.turn(session.server, ignored, "welcome");
+    session.turn(session.client, ignored, "acknowledgement");
+    session.server.set_dormancy(id, NetDormancy::DormantAll);
+    session.turn(session.server, examples, "packet: close for dormancy");
+    session.turn(session.client, ignored, "acknowledgement 2");
+    session.server_world.pawn(pawn).health = 70;
+    session.server.flush_dormancy(id);
+    session.turn(session.server, examples, "packet: open of a dormant object, a block");
+    session.turn(session.client, ignored, "acknowledgement 3");
+    session.turn(session.server, ignored, "close");
+    session.turn(session.client, ignored, "acknowledgement 4");
+    session.server.remove_object(id);
+    session.turn(session.server, examples, "packet: end of a dormant object");
+}
+
+void add_large_value(WrittenExamples& examples) {
+    Session session(256);
+    WrittenExamples ignored;
+    const ObjectHandle pawn = session.server_world.make();
+    (void)session.server.add_object(*session.layout, pawn);
+    session.turn(session.client, ignored, "hello");
+    session.turn(session.server, ignored, "welcome");
+    session.turn(session.client, ignored, "acknowledgement");
+    session.server_world.pawn(pawn).name = std::string(300, 'x');
+    // The value is found too large in one flush, and its bunches go out in the same.
+    session.turn(session.server, examples, "packet: large value");
+}
+
+struct Signal {
+    std::uint8_t colour = 0;
+};
+
+/// A server that has one class more than its client.
+void add_told_layouts(WrittenExamples& examples) {
+    const PawnLayout pawn;
+    TypeRegistry registry;
+    const auto type = class_builder<Signal>(registry, "Signal").property<&Signal::colour>().build();
+    REQUIRE(type);
+    REQUIRE(registry.freeze());
+    const auto signal = RepLayout::create(registry, **type);
+    REQUIRE(signal);
+    LoopbackNetwork network({}, std::pmr::get_default_resource());
+    RecordingTransport server_transport(network.endpoint(PeerId{1}));
+    RecordingTransport client_transport(network.endpoint(PeerId{2}));
+    PawnWorld world;
+    NetDriverSettings settings;
+    settings.layout_policy = LayoutPolicy::SkipUnknown;
+    NetDriver server(settings, server_transport, world);
+    NetDriver client(settings, client_transport, world);
+    REQUIRE(server.add_layout(*pawn));
+    REQUIRE(server.add_layout(**signal));
+    REQUIRE(client.add_layout(*pawn));
+    REQUIRE(server.listen());
+    const NetTime now = NetTime::from_milliseconds(10);
+    REQUIRE(client.connect(PeerId{1}, NetTime()));
+    client.tick_flush(now);
+    const std::vector<Bytes> hello = client_transport.take_sent();
+    REQUIRE(hello.size() == 1);
+    add(examples, "packet: hello that takes layouts", hello.front());
+    server.tick_dispatch(now);
+    server.tick_flush(now);
+    const std::vector<Bytes> told = server_transport.take_sent();
+    REQUIRE(told.size() == 1);
+    add(examples, "packet: two layouts and a welcome", told.front());
+}
+
+struct Knock {
+    std::uint8_t loudness = 1;
+    ObjectHandle by;
+};
+
+struct Door {
+    std::uint8_t angle = 0;
+
+    void client_knock(const Knock&) {}
+    void server_open() {}
+};
+
+/// One door on each side.
+class DoorWorld final : public NetWorld {
+  public:
+    static constexpr ObjectHandle handle{1};
+    Door door;
+
+    void* object_memory(ObjectHandle) override { return &door; }
+    ObjectHandle spawn(const SpawnInfo&) override { return handle; }
+    void despawn(ObjectHandle) override {}
+};
+
+void add_calls(WrittenExamples& examples) {
+    TypeRegistry registry;
+    REQUIRE(struct_builder<Knock>(registry, "Knock")
+                .property<&Knock::loudness>()
+                .property<&Knock::by>()
+                .build());
+    const auto type =
+        class_builder<Door>(registry, "Door")
+            .property<&Door::angle>()
+            .function<&Door::client_knock>(FunctionFlags::Client | FunctionFlags::Reliable)
+            .function<&Door::server_open>(FunctionFlags::Server)
+            .build();
+    REQUIRE(type);
+    REQUIRE(registry.freeze());
+    const auto layout = RepLayout::create(registry, **type);
+    REQUIRE(layout);
+    add(examples, "fingerprint of Door", [&](BitWriter& writer) {
+        writer.write_bits((*layout)->fingerprint().low, 64);
+        writer.write_bits((*layout)->fingerprint().high, 64);
+    });
+    LoopbackNetwork network({}, std::pmr::get_default_resource());
+    RecordingTransport server_transport(network.endpoint(PeerId{1}));
+    RecordingTransport client_transport(network.endpoint(PeerId{2}));
+    DoorWorld server_world;
+    DoorWorld client_world;
+    NetDriver server({}, server_transport, server_world);
+    NetDriver client({}, client_transport, client_world);
+    REQUIRE(server.add_layout(**layout));
+    REQUIRE(client.add_layout(**layout));
+    REQUIRE(server.listen());
+    REQUIRE(client.connect(PeerId{1}, NetTime()));
+    const NetObjectId id = server.add_object(**layout, DoorWorld::handle);
+    server.set_owner(id, PeerId{2});
+    NetTime now;
+    const auto turn = [&](NetDriver& driver, RecordingTransport& transport) {
+        now = now.plus_milliseconds(10);
+        driver.tick_dispatch(now);
+        driver.tick_flush(now);
+        return transport.take_sent();
+    };
+    (void)turn(client, client_transport);
+    (void)turn(server, server_transport);
+    (void)turn(client, client_transport);
+    server_world.door.angle = 9;
+    const Knock knock{3, DoorWorld::handle};
+    CHECK(server.call_function(id, "client_knock", &knock) == CallResult::Sent);
+    const std::vector<Bytes> called = turn(server, server_transport);
+    REQUIRE(called.size() == 1);
+    add(examples, "packet: a call and a block", called.front());
+    CHECK(client.call_function(DoorWorld::handle, "server_open") == CallResult::Sent);
+    const std::vector<Bytes> answered = turn(client, client_transport);
+    REQUIRE(answered.size() == 1);
+    add(examples, "packet: a call of a client", answered.front());
+    (void)turn(server, server_transport);
+    CHECK(server.stats().calls_run == 1);
+    CHECK(client.stats().calls_run == 1);
+}
+
+}  // namespace
+
+void add_packets(WrittenExamples& examples) {
+    add_session(examples);
+    add_dormancy(examples);
+    add_large_value(examples);
+    add_told_layouts(examples);
+    add_calls(examples);
+}
+
+}  // namespace replayout::written

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <replayout/package_map.h>
+
+#include <set>
+
+namespace replayout {
+
+/// A receiver that has some objects.
+class FewIds final : public ReceiverIds {
+  public:
+    [[nodiscard]] bool is_mapped(NetGUID guid) const override { return guids.contains(guid); }
+
+    std::set<NetGUID> guids;
+};
+
+}  // namespace replayout
