@@ -232,6 +232,32 @@ TEST_CASE("NetDriver: silence ends a connection after the time for it", "[netdri
     }
 }
 
+TEST_CASE(
+    "NetDriver: who is sent something all the time answers, and is neither asked nor given up",
+    "[netdriver][net_driver]") {
+    NetFixture net;
+    const ObjectHandle pawn = net.add_pawn();
+    net.join();
+    REQUIRE(net.settle());
+    std::uint32_t probe_count = 0;
+    const auto count_probes = [&](Bytes& datagram) {
+        const auto packet = parse_packet(datagram);
+        const bool is_probe = packet && !packet->has_content() && packet->header.ack_requested;
+        probe_count += is_probe ? 1 : 0;
+        return true;
+    };
+    net.server().transport.set_script(count_probes);
+    net.client(0).transport.set_script(count_probes);
+    const NetTime end = net.now().plus_milliseconds(3 * NetConfig().timeout_ms);
+    while (net.now() < end) {
+        ++net.pawn(pawn).health;
+        net.tick();
+    }
+    CHECK(probe_count == 0);
+    CHECK(net.client_driver(0).state() == ConnectionState::Joined);
+    CHECK(net.server_driver().connection_count() == 1);
+}
+
 TEST_CASE("NetDriver: an outage shorter than the timeout is survived, with the window full",
           "[netdriver][net_driver]") {
     NetFixtureOptions options;

@@ -514,6 +514,34 @@ TEST_CASE("NetConfig: a side that has nothing to say speaks after keep_alive_ms"
     }
 }
 
+TEST_CASE("NetConfig: an answer is asked for after probe_ms, and less often while none comes",
+          "[netdriver][limits]") {
+    NetConfig config;
+    config.probe_ms = 100;
+    config.keep_alive_ms = 700;
+    ForgedClient client(config);
+    client.join(7);  // and acknowledges nothing
+    (void)client.take_sent();
+    const auto check_next_after = [&](std::int64_t milliseconds) {
+        INFO("after " << milliseconds << " ms");
+        client.tick(milliseconds - 1);
+        CHECK(client.take_sent().empty());
+        client.tick(1);
+        CHECK(client.take_sent().size() == 1);
+    };
+    for (const std::int64_t wait_ms : {100, 200, 400, 700, 700}) {
+        check_next_after(wait_ms);
+    }
+    client.deliver(client.forge().make({}));
+    check_next_after(99);  // 100 ms after the last
+    // What is sent goes at once, and asks for an answer; it is no reason to ask sooner.
+    (void)client.driver().add_object(TestSchema::get().pawn(),
+                                     client.world().add(TestSchema::get().pawn()));
+    client.tick(10);
+    CHECK(client.take_sent().size() == 1);
+    check_next_after(200);
+}
+
 TEST_CASE("NetConfig: a goodbye is repeated for linger_ms", "[netdriver][limits]") {
     NetConfig config;
     config.linger_ms = 500;

@@ -79,8 +79,10 @@ struct NetConfig {
     /// Silence after which a side says that it is there. 1 to timeout_ms - 1. Ten fit into the
     /// default timeout, so some may be lost, and an empty packet a second costs next to nothing.
     std::uint32_t keep_alive_ms = 1'000;
-    /// Wait for an answer to the last packet before asking again; doubles up to keep_alive_ms. 1 to
-    /// keep_alive_ms. 100 is more than a common round trip; sooner, most answers are on their way.
+    /// Wait for an answer to the last packet before asking again; doubles up to keep_alive_ms, and
+    /// begins anew with whatever arrives. Not with what is sent: that asks for an answer itself. 1
+    /// to keep_alive_ms. 100 is more than a common round trip; sooner, most answers are on their
+    /// way.
     std::uint32_t probe_ms = 100;
     /// Silence after which the other side is given up. 2 to 3,600,000, and more than keep_alive_ms.
     /// 10 s outlast a gap of a mobile network, or a client that stops to load.
