@@ -80,9 +80,6 @@ CallResult ReplicationServer::add_calls(const NewCall& call, const RepFunction& 
             ++dropped_count;
             continue;
         }
-        if (sender.dormancy().dormant.test(call.index)) {
-            wake_for(*client, call.index);
-        }
         const CallResult written = sender.add_call(call, call_encoder_, call_context_);
         if (written != CallResult::Sent) {
             // Whoever has it already does not get it either: a call is to all, or to nobody.
@@ -98,6 +95,12 @@ CallResult ReplicationServer::add_calls(const NewCall& call, const RepFunction& 
         return CallResult::Full;
     }
     stats_.calls_dropped += dropped_count;
+    // Only now: what is refused wakes nothing.
+    for (Client* called : called_) {
+        if (called->sender.dormancy().dormant.test(call.index)) {
+            wake_for(*called, call.index);
+        }
+    }
     return call.is_queued ? CallResult::Queued : CallResult::Sent;
 }
 

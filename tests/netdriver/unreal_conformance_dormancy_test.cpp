@@ -383,6 +383,28 @@ TEST_CASE("Unreal conformance 8: a call to a dormant object wakes it, behind its
     CHECK(scene.net.turret_on(1, scene.turret).power == 7);
 }
 
+TEST_CASE("Unreal conformance 8: a multicast that is refused wakes nothing",
+          "[netdriver][unreal][dormancy][rpc]") {
+    CallFixtureOptions options;
+    options.server.packet_bytes_max = 512;
+    options.client.packet_bytes_max = 512;
+    CallScene scene(options);
+    const std::string too_long(600, 'x');
+    CHECK(scene.net.call(scene.turret, "multicast_boom", {1, {}, too_long}) ==
+          CallResult::TooLarge);
+    CHECK(scene.is_dormant_on(0));
+    CHECK(scene.is_dormant_on(1));
+
+    const ObjectHandle hidden = scene.net.add();
+    NetDriver& driver = scene.net.server().driver;
+    driver.set_dormancy(scene.net.id_of(hidden), NetDormancy::Initial);
+    CHECK(scene.net.call(hidden, "multicast_boom", {2, {}, too_long}) == CallResult::TooLarge);
+    CHECK(driver.dormancy_of(scene.net.id_of(hidden)) == NetDormancy::Initial);
+    REQUIRE(scene.net.settle());
+    CHECK(scene.net.find_on(0, hidden).is_null());
+    CHECK(heard(scene.net.server(), "boom").empty());
+}
+
 TEST_CASE("Unreal conformance 8: a client's call to a dormant object is dropped",
           "[netdriver][unreal][dormancy][rpc]") {
     CallFixtureOptions options;
