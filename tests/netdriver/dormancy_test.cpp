@@ -50,6 +50,18 @@ class DropOnce {
     return packet.has_open();
 }
 
+/// A client joins and is sent a pawn, which goes dormant; the close is lost, and its channel is
+/// still closing.
+[[nodiscard]] ObjectHandle lose_close(NetFixture& net) {
+    net.join();
+    const ObjectHandle pawn = net.add_pawn();
+    REQUIRE(net.settle());
+    net.server_driver().set_dormancy(net.id_of(pawn), NetDormancy::DormantAll);
+    DropOnce drop(net, has_close);
+    REQUIRE(net.tick_until([&] { return drop.has_dropped; }));
+    return pawn;
+}
+
 }  // namespace
 
 TEST_CASE("Dormancy: 50,000 dormant objects are not looked at, not compared and not sent",
@@ -231,12 +243,7 @@ TEST_CASE("Dormancy: who disconnects despawns what is dormant too", "[netdriver]
 TEST_CASE("Dormancy: an object that is woken while its channel closes is sent",
           "[netdriver][dormancy]") {
     NetFixture net;
-    net.join();
-    const ObjectHandle pawn = net.add_pawn();
-    REQUIRE(net.settle());
-    net.server_driver().set_dormancy(net.id_of(pawn), NetDormancy::DormantAll);
-    DropOnce drop(net, has_close);
-    REQUIRE(net.tick_until([&] { return drop.has_dropped; }));
+    const ObjectHandle pawn = lose_close(net);
     CHECK(net.server_driver().is_dormant_for(NetFixture::client_peer(0), net.id_of(pawn)));
     net.server_driver().flush_dormancy(net.id_of(pawn));
     net.pawn(pawn).health = 3;
@@ -249,12 +256,7 @@ TEST_CASE("Dormancy: an object that is woken while its channel closes is sent",
 TEST_CASE("Dormancy: an object that is removed while its channel closes goes at the client",
           "[netdriver][dormancy]") {
     NetFixture net;
-    net.join();
-    const ObjectHandle pawn = net.add_pawn();
-    REQUIRE(net.settle());
-    net.server_driver().set_dormancy(net.id_of(pawn), NetDormancy::DormantAll);
-    DropOnce drop(net, has_close);
-    REQUIRE(net.tick_until([&] { return drop.has_dropped; }));
+    const ObjectHandle pawn = lose_close(net);
     const std::uint32_t index = net.id_of(pawn).index;
     net.remove(pawn);
     const ObjectHandle next = net.add_pawn();
