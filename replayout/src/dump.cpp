@@ -92,6 +92,35 @@ void append_column(std::string& line, std::uint64_t number, std::size_t width) {
     return text.empty() ? text : "  handle  version   bits  piece\n" + text;
 }
 
+/// The way from a struct to `leaf`, which lies `offset` bytes behind its beginning: ".pose.yaw".
+/// False, and nothing appended: it does not lie there.
+[[nodiscard]] bool append_member(std::string& path, const Type& type, const Property& leaf,
+                                 std::uint32_t offset) {
+    if (type.base() != nullptr && offset >= type.base_offset() &&
+        append_member(path, *type.base(), leaf, offset - type.base_offset())) {
+        return true;
+    }
+    const std::size_t length = path.size();
+    for (const Property& property : type.properties()) {
+        if (offset < property.offset ||
+            offset >= property.offset + property.size * property.array_dim) {
+            continue;
+        }
+        const std::uint32_t inner = offset - property.offset;
+        path += '.' + property.name;
+        if (property.array_dim > 1) {
+            path += '[' + std::to_string(inner / property.size) + ']';
+        }
+        if (&property == &leaf ||
+            (property.kind == PropertyKind::Struct &&
+             append_member(path, *property.struct_type, leaf, inner % property.size))) {
+            return true;
+        }
+        path.resize(length);
+    }
+    return false;
+}
+
 }  // namespace
 
 std::string property_path(const RepLayout& layout, RepHandle handle) {
@@ -102,7 +131,9 @@ std::string property_path(const RepLayout& layout, RepHandle handle) {
         path += '[' + std::to_string(parent.array_index) + ']';
     }
     if (cmd.property != parent.property) {
-        path += '.' + cmd.property->name;
+        const bool is_found = append_member(path, *parent.property->struct_type, *cmd.property,
+                                            cmd.object_offset.value - parent.object_offset.value);
+        REPLAYOUT_ASSERT(is_found);
     }
     return path;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <replayout/dump.h>
 #include <replayout/reflection/property.h>
 #include <replayout/rep_layout.h>
 
@@ -105,7 +106,9 @@ void append_number(std::string& line, std::uint32_t number, std::size_t width) {
     append_number(line, cmd.end_cmd.value, 4);
     if (cmd.property != nullptr) {
         line += "   ";
-        line += cmd.property->name.empty() ? "(element)" : cmd.property->name;
+        line += depth == 0                   ? property_path(layout, RepHandle{cmd.relative_handle})
+                : cmd.property->name.empty() ? "(element)"
+                                             : cmd.property->name;
         line += flag_names(cmd.flags);
         if (depth == 0 &&
             layout.parents()[cmd.parent_index.value].condition != LifetimeCondition::None) {

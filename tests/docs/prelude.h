@@ -6,6 +6,7 @@
 #pragma once
 
 #include <replayout/changelist_state.h>
+#include <replayout/fast_array.h>
 #include <replayout/net_archive.h>
 #include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/net_driver.h>

@@ -2,6 +2,7 @@
 //
 // The listing is for people, and pinned so that people can rely on it. Offsets in it are those of a
 // 64-bit machine.
+#include <replayout/dump.h>
 #include <replayout/net_archive.h>
 #include <replayout/rep_layout.h>
 
@@ -88,8 +89,8 @@ constexpr std::string_view expected =
   cmd  type                    handle   object  shadow   end   property
     0  Bits32                       1        0       0      1   health shared
     1  Bool                         2        4       4      2   is_armed shared
-    2  Bits8                        3        5       5      3   kept shared
-    3  Bits8                        4        6       6      4   broken shared
+    2  Bits8                        3        5       5      3   promise.kept shared
+    3  Bits8                        4        6       6      4   promise.broken shared
     4  NetSerializeStruct           5        8       8      5   facing
     5  DynamicArray                 6       16      16      9   shots shared references
     6    Vector                     1        0       0      7   point shared
@@ -100,8 +101,8 @@ constexpr std::string_view expected =
    11      Bits8                    1        0       0     12   (element) shared
    12      Return                   -        -       -     13
    13    Return                     -        -       -     14
-   14  Bits16                       8       64      80     15   ammo shared
-   15  Bits16                       9       66      82     16   ammo shared
+   14  Bits16                       8       64      80     15   ammo[0] shared
+   15  Bits16                       9       66      82     16   ammo[1] shared
    16  Return                       -        -       -     17
 note: struct "Promise" promises NetSharedSerialization without NetSerializer: it is flattened, so the promise has no effect
 )";
@@ -179,6 +180,49 @@ TEST_CASE("dump: tells keys of arrays, and which leaves are one atomic group",
     CHECK(count_of(text, "pitch shared atomic 2 to 3\n") == 2);
     CHECK(count_of(text, " atomic ") == 6);
     CHECK(count_of(text, "is_lit shared\n") == 1);
+}
+
+TEST_CASE("dump: a property is named by its whole path", "[replayout][rep_layout_dump]") {
+    struct Barrel {
+        std::uint8_t heat = 0;
+        std::uint8_t wear[2] = {};
+    };
+    struct Gun {
+        std::uint16_t ammo = 0;
+        Barrel barrels[2];
+    };
+    struct Hull {
+        std::uint32_t plates = 0;
+        Gun bow;
+    };
+    struct Tank : Hull {
+        Gun turret;
+    };
+    const TestLayout layout([](TypeRegistry& registry) {
+        (void)struct_builder<Barrel>(registry, "Barrel")
+            .property<&Barrel::heat>()
+            .property<&Barrel::wear>()
+            .build();
+        (void)struct_builder<Gun>(registry, "Gun")
+            .property<&Gun::ammo>()
+            .property<&Gun::barrels>()
+            .build();
+        (void)class_builder<Hull>(registry, "Hull")
+            .property<&Hull::plates>()
+            .property<&Hull::bow>()
+            .build();
+        return class_builder<Tank>(registry, "Tank").base<Hull>().property<&Tank::turret>().build();
+    });
+    const auto path = [&](std::uint32_t handle) {
+        return property_path(*layout, RepHandle{handle});
+    };
+    CHECK(path(1) == "plates");
+    CHECK(path(2) == "bow.ammo");
+    CHECK(path(3) == "bow.barrels[0].heat");
+    CHECK(path(8) == "bow.barrels[1].wear[1]");
+    CHECK(path(9) == "turret.ammo");
+    CHECK(path(15) == "turret.barrels[1].wear[1]");
+    CHECK(dump(*layout).find(" turret.barrels[1].wear[1] shared\n") != std::string::npos);
 }
 
 TEST_CASE("dump: a type without properties has a listing too", "[replayout][rep_layout_dump]") {

@@ -14,7 +14,7 @@
 
 namespace replayout {
 
-/// A property's path for people: its name, with the place in a C array and the member of a struct.
+/// A property's path for people: "ammo[1]", "loadout.weapon.name".
 [[nodiscard]] std::string property_path(const RepLayout& layout, RepHandle handle);
 
 /// The value at `handle` of a shadow for people: numbers as numbers, text in quotes. Of a struct
