@@ -402,6 +402,17 @@ void ReplicationServer::set_dynamic_condition(NetObjectId id, std::string_view p
     });
 }
 
+LifetimeCondition ReplicationServer::dynamic_condition_of(NetObjectId id,
+                                                          std::string_view property) const {
+    REPLAYOUT_ASSERT(objects_.contains(id));
+    const ChangelistState& state = objects_.at(id.index)->changelist_state();
+    const std::optional<ParentIndex> parent = state.layout().find_parent(property);
+    REPLAYOUT_ASSERT(parent.has_value());
+    REPLAYOUT_ASSERT(state.layout().parents()[parent->value].condition ==
+                     LifetimeCondition::Dynamic);
+    return state.conditions().condition_of(*parent);
+}
+
 template <typename Visitor>
 void ReplicationServer::for_each_parent(NetObjectId id, std::string_view property, Visitor visit) {
     REPLAYOUT_ASSERT(objects_.contains(id));

@@ -48,6 +48,8 @@ class ReplicationServer {
     void set_property_active(NetObjectId id, std::string_view property, bool is_active);
     void set_dynamic_condition(NetObjectId id, std::string_view property,
                                LifetimeCondition condition);
+    [[nodiscard]] LifetimeCondition dynamic_condition_of(NetObjectId id,
+                                                         std::string_view property) const;
     void set_is_replay(PeerId peer, bool is_replay);
     void set_dormancy(NetObjectId id, NetDormancy dormancy);
     void set_dormant_for(PeerId peer, NetObjectId id, bool is_dormant);
