@@ -142,6 +142,7 @@ class ReplicationServer {
     NetStats& stats_;
     MemoryMeters& memory_;
     Digest128 schema_;
+    SendScratch scratch_;  // outlives the objects, whose deltas have states in it
     ObjectStore objects_;
     /// References as the compare asks for them: a shadow keeps the id with the handle.
     class ShadowIds final : public PackageMap {
@@ -165,7 +166,6 @@ class ReplicationServer {
     BitRow changed_;
     ObjectDormancy dormancy_;
     MarkValidator mark_validator_;
-    SendScratch scratch_;
     SendContext context_;
     Vector<TypeCounters> type_counters_;  // by layout number; empty unless asked for
     Vector<Client*> clients_;             // in the order in which they joined
