@@ -206,6 +206,11 @@ void NetDriver::set_dynamic_condition(NetObjectId id, std::string_view property,
     server_->set_dynamic_condition(id, property, condition);
 }
 
+LifetimeCondition NetDriver::dynamic_condition_of(NetObjectId id, std::string_view property) const {
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    return server_->dynamic_condition_of(id, property);
+}
+
 void NetDriver::set_is_replay(PeerId peer, bool is_replay) {
     REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr);

@@ -71,6 +71,7 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       stats_(stats),
       memory_(memory),
       schema_(layouts.digest()),
+      scratch_(&memory.scratch),
       objects_(&memory.objects),
       shadow_ids_(guids),
       live_(&memory.objects),
@@ -78,7 +79,6 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       changed_(&memory.objects),
       dormancy_(&memory.objects),
       mark_validator_(settings.mark_validation_ticks, &memory.objects),
-      scratch_(&memory.scratch),
       context_{guids,   stats.replication,     scratch_, settings.is_sharing,
                nullptr, settings.is_validating},
       type_counters_(Allocator<TypeCounters>(&memory.layout_table)),
@@ -415,6 +415,17 @@ void ReplicationServer::set_dynamic_condition(NetObjectId id, std::string_view p
         }
         state.set_dynamic_condition(parent, condition);
     });
+}
+
+LifetimeCondition ReplicationServer::dynamic_condition_of(NetObjectId id,
+                                                          std::string_view property) const {
+    REPLAYOUT_ASSERT(objects_.contains(id));
+    const ChangelistState& state = objects_.at(id.index)->changelist_state();
+    const std::optional<ParentIndex> parent = state.layout().find_parent(property);
+    REPLAYOUT_ASSERT(parent.has_value());
+    REPLAYOUT_ASSERT(state.layout().parents()[parent->value].condition ==
+                     LifetimeCondition::Dynamic);
+    return state.conditions().condition_of(*parent);
 }
 
 template <typename Visitor>

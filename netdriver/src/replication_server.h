@@ -52,6 +52,8 @@ class ReplicationServer {
     void set_property_active(NetObjectId id, std::string_view property, bool is_active);
     void set_dynamic_condition(NetObjectId id, std::string_view property,
                                LifetimeCondition condition);
+    [[nodiscard]] LifetimeCondition dynamic_condition_of(NetObjectId id,
+                                                         std::string_view property) const;
     void set_is_replay(PeerId peer, bool is_replay);
     void set_dormancy(NetObjectId id, NetDormancy dormancy);
     void set_dormant_for(PeerId peer, NetObjectId id, bool is_dormant);
@@ -148,6 +150,7 @@ class ReplicationServer {
     NetStats& stats_;
     MemoryMeters& memory_;
     Digest128 schema_;
+    SendScratch scratch_;  // outlives the objects, whose deltas have states in it
     ObjectStore objects_;
     /// References as the compare asks for them: a shadow keeps the id with the handle.
     class ShadowIds final : public PackageMap {
@@ -171,7 +174,6 @@ class ReplicationServer {
     BitRow changed_;
     ObjectDormancy dormancy_;
     MarkValidator mark_validator_;
-    SendScratch scratch_;
     SendContext context_;
     Vector<TypeCounters> type_counters_;  // by layout number; empty unless asked for
     Vector<Client*> clients_;             // in the order in which they joined

@@ -353,7 +353,9 @@ bool CompatibleLayoutBuilder::is_same(const DescribedCmd& described, CmdIndex lo
 }
 
 bool CompatibleLayoutBuilder::is_in_row(const RepLayoutCmd& local) {
-    const std::uint32_t parent = local.parent_index.value;
+    // A C array is one value to its notify, so its elements stand in one row.
+    const std::uint32_t parent =
+        local.parent_index.value - local_->parents()[local.parent_index.value].array_index;
     if (parent == last_parent_) {
         return true;
     }

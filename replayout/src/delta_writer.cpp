@@ -51,7 +51,7 @@ void PropertyWriter::encode_delta(const RepLayoutCmd& cmd, ConstShadowBuffer lea
         BitWriter body({bytes.data(), bytes.size()});
         NetArchive archive(body);
         NetDeltaInfo info(archive, context_.package_map, base.state.get(),
-                          bytes.get_stored_allocator().resource());
+                          &context_.scratch.delta_states);
         const bool is_written =
             cmd.property->struct_type->traits().net_delta_serialize(value, info);
         if (body.overflowed()) {

@@ -125,6 +125,9 @@ void append_column(std::string& line, std::uint64_t number, std::size_t width) {
 
 std::string property_path(const RepLayout& layout, RepHandle handle) {
     const RepLayoutCmd& cmd = layout.cmd(layout.cmd_of(layout.root(), handle));
+    if (has_flag(cmd.flags, RepLayoutCmdFlags::IsSkipped)) {
+        return "(unknown here)";
+    }
     const RepParentCmd& parent = layout.parents()[cmd.parent_index.value];
     std::string path = parent.property->name;
     if (parent.property->array_dim > 1) {

@@ -92,7 +92,7 @@ class KeyedArrayFinisher {
         const bool is_rearranged =
             has(ElementChange::Removed) || has(ElementChange::Added) || has(ElementChange::Moved);
         if (is_rearranged && cmd_.property->array_key.order == ArrayOrder::Kept && sort()) {
-            scratch_.mark_changed(cmd_.parent_index);
+            scratch_.mark_changed(layout_, cmd_.parent_index);
         }
         if (fast.post_replicated_receive != nullptr) {
             fast.post_replicated_receive(array_);

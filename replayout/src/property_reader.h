@@ -40,7 +40,7 @@ class NotifyQueue {
     /// The part of the object whose type declares the property: itself, or a base within it.
     [[nodiscard]] std::byte* declaring_object(const RepParentCmd& parent) const noexcept;
     /// One part changed it, and another changed it back, as far as that can be told.
-    [[nodiscard]] bool is_back(const RepParentCmd& parent, const void* previous) const;
+    [[nodiscard]] bool is_back(const RepParentCmd& parent, const std::byte* previous) const;
 
     const RepLayout& layout_;
     std::byte* object_;

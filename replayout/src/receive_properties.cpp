@@ -38,8 +38,10 @@ ReceiveScratch::~ReceiveScratch() {
 
 void ReceiveScratch::drop_update() noexcept {
     for (const PreviousValue& entry : previous_values_) {
-        entry.destroy(entry.value);
-        values_.deallocate(entry.value, entry.size, entry.alignment);
+        for (std::uint32_t i = 0; i < entry.count; ++i) {
+            entry.destroy(entry.value + std::size_t{i} * entry.size);
+        }
+        values_.deallocate(entry.value, std::size_t{entry.count} * entry.size, entry.alignment);
     }
     previous_values_.clear();
     keyed_changes_.clear();
@@ -55,6 +57,15 @@ bool ReceiveScratch::LeafSpan::follows(const LeafSpan& before) const noexcept {
     return may_go_on && has_elements && array_count == before.array_count &&
            (!before.has_elements || first > before.last);
 }
+
+namespace {
+
+/// A C array is one value to its notify: that of its first element's parent.
+[[nodiscard]] std::uint32_t first_parent(const RepLayout& layout, ParentIndex parent) noexcept {
+    return parent.value - layout.parents()[parent.value].array_index;
+}
+
+}  // namespace
 
 ReceiveScratch::PreviousValue* ReceiveScratch::find_previous_value(
     std::uint32_t parent_index) noexcept {
@@ -123,9 +134,10 @@ void ReceiveScratch::end_part() {
     earlier_change_count_ = keyed_changes_.size();
 }
 
-void ReceiveScratch::mark_changed(ParentIndex parent) noexcept {
+void ReceiveScratch::mark_changed(const RepLayout& layout, ParentIndex parent) noexcept {
+    const std::uint32_t first = first_parent(layout, parent);
     for (PreviousValue& entry : previous_values_) {
-        entry.is_changed = entry.is_changed || entry.parent_index == parent.value;
+        entry.is_changed = entry.is_changed || entry.parent_index == first;
     }
 }
 
@@ -170,23 +182,29 @@ void NotifyQueue::hold(const ReceiveScratch::LeafSpan& last_span) {
 
 void NotifyQueue::before_write(ParentIndex parent) {
     const RepParentCmd& cmd = layout_.parents()[parent.value];
-    if (!cmd.property->notify || scratch_.find_previous_value(parent.value) != nullptr) {
+    const Property& property = *cmd.property;
+    const std::uint32_t first = first_parent(layout_, parent);
+    if (!property.notify || scratch_.find_previous_value(first) != nullptr) {
         return;
     }
-    const TypeOps& ops = cmd.property->ops;
-    void* copy = scratch_.values_.allocate(ops.size, ops.alignment);
-    ops.copy_construct(copy, object_ + cmd.object_offset.value);
-    if (cmd.property->kind == PropertyKind::BitBool) {
+    const TypeOps& ops = property.ops;
+    const std::byte* value = declaring_object(cmd) + property.offset;
+    auto* copy = static_cast<std::byte*>(
+        scratch_.values_.allocate(std::size_t{property.array_dim} * property.size, ops.alignment));
+    for (std::uint32_t i = 0; i < property.array_dim; ++i) {
+        const std::size_t offset = std::size_t{i} * property.size;
+        ops.copy_construct(copy + offset, value + offset);
+    }
+    if (property.kind == PropertyKind::BitBool) {
         // Of the byte only one bit is the property.
-        const auto byte = std::to_integer<std::uint8_t>(object_[cmd.object_offset.value]);
-        ::new (copy) bool((byte & cmd.property->bit_mask) != 0);
+        ::new (copy) bool((std::to_integer<std::uint8_t>(*value) & property.bit_mask) != 0);
     }
     scratch_.previous_values_.push_back(
-        {parent.value, false, copy, ops.destroy, ops.size, ops.alignment});
+        {first, false, copy, ops.destroy, property.size, property.array_dim, ops.alignment});
 }
 
 void NotifyQueue::mark_changed(ParentIndex parent) noexcept {
-    if (auto* entry = scratch_.find_previous_value(parent.value)) {
+    if (auto* entry = scratch_.find_previous_value(first_parent(layout_, parent))) {
         entry->is_changed = true;
     }
 }
@@ -201,17 +219,27 @@ std::byte* NotifyQueue::declaring_object(const RepParentCmd& parent) const noexc
            std::size_t{parent.array_index} * property.size;
 }
 
-bool NotifyQueue::is_back(const RepParentCmd& parent, const void* previous) const {
-    const TypeOps& ops = parent.property->ops;
-    const std::byte* present = object_ + parent.object_offset.value;
-    if (parent.property->kind == PropertyKind::BitBool) {
-        const bool bit = (std::to_integer<std::uint8_t>(*present) & parent.property->bit_mask) != 0;
-        return bit == *static_cast<const bool*>(previous);
+bool NotifyQueue::is_back(const RepParentCmd& parent, const std::byte* previous) const {
+    const Property& property = *parent.property;
+    const TypeOps& ops = property.ops;
+    const std::byte* present = declaring_object(parent) + property.offset;
+    if (property.kind == PropertyKind::BitBool) {
+        const bool bit = (std::to_integer<std::uint8_t>(*present) & property.bit_mask) != 0;
+        return bit == *reinterpret_cast<const bool*>(previous);
     }
+    const std::size_t bytes = std::size_t{property.array_dim} * property.size;
     if (ops.is_trivial) {
-        return std::memcmp(present, previous, ops.size) == 0;
+        return std::memcmp(present, previous, bytes) == 0;
     }
-    return ops.equal != nullptr && ops.equal(present, previous);
+    if (ops.equal == nullptr) {
+        return false;
+    }
+    for (std::size_t offset = 0; offset < bytes; offset += property.size) {
+        if (!ops.equal(present + offset, previous + offset)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 void NotifyQueue::run() {

@@ -110,7 +110,7 @@ void append_number(std::string& line, std::uint32_t number, std::size_t width) {
                 : cmd.property->name.empty() ? "(element)"
                                              : cmd.property->name;
         line += flag_names(cmd.flags);
-        if (depth == 0 &&
+        if (depth == 0 && !has_flag(cmd.flags, RepLayoutCmdFlags::IsSkipped) &&
             layout.parents()[cmd.parent_index.value].condition != LifetimeCondition::None) {
             line += " condition ";
             line += to_string(layout.parents()[cmd.parent_index.value].condition);

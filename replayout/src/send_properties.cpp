@@ -11,6 +11,12 @@
 
 namespace replayout {
 
+namespace {
+
+constexpr std::pmr::pool_options delta_state_pool{.largest_required_pool_block = 64 * 1024};
+
+}  // namespace
+
 SendScratch::SendScratch(MemoryResource* resource)
     : owed(resource),
       part(resource),
@@ -19,6 +25,7 @@ SendScratch::SendScratch(MemoryResource* resource)
       value(Allocator<std::byte>(resource)),
       check(Allocator<std::byte>(resource)),
       delta(Allocator<std::byte>(resource)),
+      delta_states(delta_state_pool, resource),
       guids(Allocator<NetGUID>(resource)),
       keys(Allocator<std::uint64_t>(resource)),
       full_spans(Allocator<PlaceSpan>(resource)),

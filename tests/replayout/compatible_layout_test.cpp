@@ -160,6 +160,7 @@ TEST_CASE("Compatible layouts: each difference is told in a sentence",
     CHECK(told("\"place\" is not sent like this, and keeps its default"));
     CHECK_FALSE(told("\"health\" is not sent like this, and keeps its default"));
     CHECK(dump(*layout).find("added_wounds") != std::string::npos);
+    CHECK(dump(*layout).find("(unknown here)") != std::string::npos);
 }
 
 TEST_CASE("Compatible layouts: under Refuse any difference is an error that names it",

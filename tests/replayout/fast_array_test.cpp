@@ -5,6 +5,7 @@
 #include <replayout/reflection/diagnostics.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,6 +48,43 @@ struct Line {
 
 using Told = std::vector<std::string>;
 
+struct Passenger : FastArraySerializerItem {
+    std::uint32_t seat = 0;
+};
+
+/// Is told as a whole, by index, and not item by item.
+struct Cabin : FastArraySerializer<Passenger> {
+    Told told;
+
+    void pre_replicated_remove(std::span<const std::uint32_t> indices) { note("remove", indices); }
+    void post_replicated_add(std::span<const std::uint32_t> indices) { note("add", indices); }
+    void post_replicated_change(std::span<const std::uint32_t> indices) { note("change", indices); }
+    void post_replicated_receive() { told.push_back("of " + std::to_string(items.size())); }
+
+    void add(std::uint32_t seat) {
+        items.emplace_back().seat = seat;
+        mark_item_dirty(items.back());
+    }
+
+  private:
+    void note(std::string call, std::span<const std::uint32_t> indices) {
+        for (const std::uint32_t index : indices) {
+            call += ' ' + std::to_string(items.at(index).seat);  // there is an item at each
+        }
+        told.push_back(call + " of " + std::to_string(items.size()));
+    }
+};
+
+struct Plane {
+    Cabin cabin;
+};
+
+[[nodiscard]] Result<const Type*> build_plane(TypeRegistry& registry) {
+    REQUIRE(struct_builder<Passenger>(registry, "Passenger").property<&Passenger::seat>().build());
+    REQUIRE(register_fast_array<Cabin>(registry, "Cabin"));
+    return class_builder<Plane>(registry, "Plane").property<&Plane::cabin>().build();
+}
+
 }  // namespace
 
 TEST_CASE("Fast arrays: items have ids that stay, given by the first mark",
@@ -82,6 +120,46 @@ TEST_CASE("Fast arrays: a receiver is told item by item, and of the whole at las
     line.trader.gold = 1;
     line.sync();
     CHECK(line.remote.stock.told.empty());
+}
+
+TEST_CASE("Fast arrays: the array is told of indices, of items that all are there until the end",
+          "[replayout][fast_array]") {
+    const TestLayout layout(build_plane);
+    BlockSender sender(*layout);
+    BlockReceiver receiver(*layout);
+    Plane plane;
+    Plane remote;
+    for (std::uint32_t seat = 10; seat < 14; ++seat) {
+        plane.cabin.add(seat);
+    }
+    REQUIRE(sender.update(&plane));
+    REQUIRE(receiver.receive(&remote, sender.block(since(0))));
+    CHECK(remote.cabin.told == Told{"add 10 11 12 13 of 4", "of 4"});
+
+    remote.cabin.told.clear();
+    plane.cabin.items.erase(plane.cabin.items.begin(), plane.cabin.items.begin() + 2);
+    plane.cabin.items[1].seat = 23;
+    plane.cabin.mark_item_dirty(plane.cabin.items[1]);
+    plane.cabin.add(14);
+    REQUIRE(sender.update(&plane));
+    REQUIRE(receiver.receive(&remote, sender.block(since(1))));
+    // What is removed counts until the receive.
+    CHECK(remote.cabin.told == Told{"remove 10 11 of 5", "add 14 of 5", "change 23 of 5", "of 3"});
+}
+
+TEST_CASE("Fast arrays: a receiver has the ids of items; keys are the sender's alone",
+          "[replayout][fast_array]") {
+    Line line;
+    line.trader.stock.add(1, 10);
+    line.trader.stock.add(2, 20);
+    line.trader.stock.change(1, 21);
+    line.sync();
+    REQUIRE(line.remote.stock.items.size() == 2);
+    CHECK(line.trader.stock.items[1].replication_key == 1);
+    CHECK(line.remote.stock.items[1].replication_id == 1);
+    CHECK(line.remote.stock.items[1].replication_key == -1);
+    CHECK(line.remote.stock.array_replication_key == 0);
+    CHECK(line.remote.stock.id_counter == 0);
 }
 
 TEST_CASE("Fast arrays: a reference of an item that is bound, or goes, is told as a change of it",

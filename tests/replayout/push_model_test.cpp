@@ -14,6 +14,8 @@
 
 #include "support/block_sender.h"
 #include "support/catch.h"
+#include "support/delta_types.h"
+#include "support/fast_array_types.h"
 #include "support/run_seed.h"
 #include "support/seeded_random.h"
 #include "support/test_layout.h"
@@ -89,6 +91,23 @@ enum class Marking : std::uint8_t { Pushed, Polled };
     add(*soldier.base(), soldier.base_offset());
     add(soldier, 0);
     return builder.build();
+}
+
+/// What marks itself, and what compares itself, as push based properties.
+struct Stall {
+    test::Inventory stock;  // handle 1
+    test::Scores scores;    // handle 2
+};
+
+[[nodiscard]] Result<const Type*> build_stall(TypeRegistry& registry) {
+    REQUIRE(test::build_trader(registry));
+    REQUIRE(struct_builder<test::Scores>(registry, "Scores").build());
+    return class_builder<Stall>(registry, "Stall")
+        .property<&Stall::stock>()
+        .push_based()
+        .property<&Stall::scores>()
+        .push_based()
+        .build();
 }
 
 struct TurretSender {
@@ -186,6 +205,23 @@ TEST_CASE("Push model: what is marked is compared, and what is not push based al
     sender.sender.state.mark_all_dirty();
     CHECK(sender.update() == Handles{2, 5, 7, 10});
     CHECK(sender.update().empty());
+}
+
+TEST_CASE("Push model: fast arrays and deltas are compared where their property is marked",
+          "[replayout][push_model]") {
+    const TestLayout layout(build_stall);
+    BlockSender sender(*layout);
+    Stall stall;
+    CHECK_FALSE(sender.update(&stall));
+    stall.stock.add(7, 1);  // marks the item and the array
+    stall.scores.values = {{1, 10}};
+    CHECK_FALSE(sender.update(&stall));
+    sender.state.mark_dirty(*layout->find_parent("stock"));
+    REQUIRE(sender.update(&stall));
+    CHECK(handles_of(sender.collect(since(0))) == Handles{1});
+    sender.state.mark_dirty(*layout->find_parent("scores"));
+    REQUIRE(sender.update(&stall));
+    CHECK(handles_of(sender.collect(since(1))) == Handles{2});
 }
 
 TEST_CASE("Push model: a new object is dirty", "[replayout][push_model]") {

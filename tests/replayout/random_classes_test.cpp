@@ -267,7 +267,13 @@ class Game {
             case LifetimeCondition::InitialOnly:
                 return true;  // what it was when the receiver was opened
             case LifetimeCondition::OwnerOnly:
+            case LifetimeCondition::InitialOrOwner:
+            case LifetimeCondition::ReplayOrOwner:
                 return !receiver.is_owner;
+            case LifetimeCondition::AutonomousOnly:
+            case LifetimeCondition::ReplayOnly:
+            case LifetimeCondition::Never:
+                return true;  // all receivers simulate, and none is a replay
             case LifetimeCondition::SkipOwner:
                 return receiver.is_owner;
             default:

@@ -3,7 +3,10 @@
 // Notifies: which run, in which order, with which previous value, and on which object.
 #include <replayout/receive_properties.h>
 
+#include <array>
 #include <cstdint>
+#include <iterator>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,6 +45,8 @@ struct Tank : Bookkeeping, Entity {
     Point place;
     std::string title;
     std::int32_t slots[3] = {};
+    std::array<std::string, 2> crew;
+    bool hatches[2] = {};
     std::vector<std::int32_t> shells;
     std::int32_t quiet = 0;
 
@@ -59,7 +64,17 @@ struct Tank : Bookkeeping, Entity {
         note("place " + std::to_string(previous.x) + "," + std::to_string(previous.y));
     }
     void on_rep_title(const std::string& previous) { note("title \"" + previous + '"'); }
-    void on_rep_slots(const std::int32_t& previous) { note("slot " + std::to_string(previous)); }
+    void on_rep_slots(const std::int32_t (&previous)[3]) {
+        std::string call = "slots";
+        for (std::size_t i = 0; i < std::size(previous); ++i) {
+            call += ' ' + std::to_string(previous[i]) + "->" + std::to_string(slots[i]);
+        }
+        note(call);
+    }
+    void on_rep_crew(std::span<const std::string> previous) {
+        note("crew \"" + previous[0] + "\" \"" + previous[1] + '"');
+    }
+    void on_rep_hatches() { note("hatches"); }
     void on_rep_shells(const std::vector<std::int32_t>& previous) {
         note("shells " + std::to_string(previous.size()));
     }
@@ -86,6 +101,10 @@ Result<const Type*> build_tank(TypeRegistry& registry) {
         .on_rep<&Tank::on_rep_title>()
         .property<&Tank::slots>()
         .on_rep<&Tank::on_rep_slots>()
+        .property<&Tank::crew>()
+        .on_rep<&Tank::on_rep_crew>()
+        .property<&Tank::hatches>()
+        .on_rep<&Tank::on_rep_hatches>(RepNotify::Always)
         .property<&Tank::shells>()
         .on_rep<&Tank::on_rep_shells>()
         .property<&Tank::quiet>()
@@ -105,6 +124,20 @@ struct Pair {
         return client.Bookkeeping::calls;
     }
 
+    /// The same in blocks of so many bytes, of which the client is told at the last.
+    Calls replicate_in_parts(std::size_t capacity_bytes) {
+        client.Bookkeeping::calls.clear();
+        REQUIRE(sender.update(&server));
+        const auto parts = sender.parts(since(sender.state.version() - 1), capacity_bytes);
+        part_count = parts.size();
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            CHECK(client.Bookkeeping::calls.empty());
+            REQUIRE(receiver.receive(&client, parts[i].bytes, i + 1 < parts.size()));
+        }
+        return client.Bookkeeping::calls;
+    }
+
+    std::size_t part_count = 0;
     TestLayout layout{build_tank};
     Tank server;
     Tank client;
@@ -148,13 +181,43 @@ TEST_CASE("Notifies: run once for a property, with its value before the block",
     CHECK(pair.replicate() == Calls{"shells 4"});
 }
 
-TEST_CASE("Notifies: each element of a C array has its own", "[replayout][receive_notifies]") {
+TEST_CASE("Notifies: a C array is told of once, with all of it before the block",
+          "[replayout][receive_notifies]") {
     Pair pair;
     pair.server.slots[0] = 10;
     pair.server.slots[2] = 30;
-    CHECK(pair.replicate() == Calls{"slot 0", "slot 0"});
+    pair.server.hatches[1] = true;
+    CHECK(pair.replicate() == Calls{"slots 0->10 0->0 0->30", "hatches"});
+    pair.server.slots[1] = 21;
     pair.server.slots[2] = 31;
-    CHECK(pair.replicate() == Calls{"slot 30"});
+    CHECK(pair.replicate() == Calls{"slots 10->10 0->21 30->31"});
+    pair.server.crew[1] = "a loader whose name no string holds in itself";
+    CHECK(pair.replicate() == Calls{"crew \"\" \"\""});
+    pair.server.crew = {"gunner", "driver"};
+    CHECK(pair.replicate() == Calls{"crew \"\" \"a loader whose name no string holds in itself\""});
+}
+
+TEST_CASE("Notifies: a C array of which no element differs is told of only by Always",
+          "[replayout][receive_notifies]") {
+    Pair pair;
+    pair.server.slots[0] = pair.client.slots[0] = 10;
+    pair.server.slots[2] = pair.client.slots[2] = 30;
+    pair.server.hatches[0] = pair.client.hatches[0] = true;
+    pair.server.hatches[1] = pair.client.hatches[1] = true;
+    CHECK(pair.replicate() == Calls{"hatches"});
+}
+
+TEST_CASE("Notifies: a C array in parts is told of once, with all of it before the first",
+          "[replayout][receive_notifies]") {
+    Pair pair;
+    pair.server.slots[0] = 10;
+    pair.server.slots[1] = 20;
+    pair.server.slots[2] = 30;
+    pair.server.crew[0] = "gunner";
+    const Calls calls = pair.replicate_in_parts(5);
+    CHECK(pair.part_count > 3);
+    CHECK(calls == Calls{"slots 0->10 0->20 0->30", "crew \"\" \"\""});
+    CHECK(pair.client.slots[1] == 20);
 }
 
 TEST_CASE("Notifies: do not run for a value that was there already",

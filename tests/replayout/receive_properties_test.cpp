@@ -53,6 +53,30 @@ TEST_CASE("receive_properties: every kind of value arrives", "[replayout][receiv
     CHECK(find_difference(layout->type(), &server, &client).empty());
 }
 
+TEST_CASE("receive_properties: ends whose archetypes differ agree, and stay different unnoticed",
+          "[replayout][receive_properties]") {
+    Soldier weak;
+    weak.health = 50;
+    RepLayoutOptions options;
+    options.archetype = &weak;
+    const TestLayout ours(build_soldier);
+    const TestLayout theirs(build_soldier, options);
+    CHECK(ours->fingerprint() == theirs->fingerprint());
+    Soldier server;
+    server.stamina = 0.5f;
+    BlockSender sender(*ours);
+    REQUIRE(sender.update(&server));
+    Soldier client = weak;
+    BlockReceiver receiver(*theirs);
+    REQUIRE(receiver.receive(&client, sender.block(since(0))));
+    CHECK(client.stamina == 0.5f);
+    CHECK(client.health == 50);  // the server's is what it always was, so it is not sent
+    server.health = 51;
+    REQUIRE(sender.update(&server));
+    REQUIRE(receiver.receive(&client, sender.block(since(1))));
+    CHECK(client.health == 51);
+}
+
 TEST_CASE("receive_properties: only what was sent is touched", "[replayout][receive_properties]") {
     const TestLayout layout(build_soldier);
     Soldier server = make_soldier();

@@ -110,6 +110,33 @@ TEST_CASE("RepLayout: where arrays need more commands than handles, the commands
     CHECK_FALSE(layout_of_many(1, 21'845));
 }
 
+struct Dot {
+    std::uint8_t x = 0;
+    std::uint8_t y = 0;
+};
+
+struct Drawing {
+    std::vector<Dot> dots;
+};
+
+Result<const Type*> build_drawing(TypeRegistry& registry) {
+    (void)struct_builder<Dot>(registry, "Dot").property<&Dot::x>().property<&Dot::y>().build();
+    return class_builder<Drawing>(registry, "Drawing").property<&Drawing::dots>().build();
+}
+
+TEST_CASE("RepLayout: 1,048,576 leaves in an array are possible and one element more is not",
+          "[replayout][rep_layout]") {
+    RepLayoutOptions options;
+    options.limits.array_count_max = 524'288;
+    TypeRegistry fitting;
+    CHECK(try_layout(fitting, build_drawing, options));
+    options.limits.array_count_max = 524'289;
+    TypeRegistry registry;
+    check_refused(try_layout(registry, build_drawing, options), ErrorCode::TooManyProperties,
+                  "layout of \"Drawing\": dots is an array whose elements have too many leaves for "
+                  "array_count_max");
+}
+
 struct Ring {
     std::uint32_t count = 0;
 

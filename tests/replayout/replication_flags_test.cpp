@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
+#include <replayout/object_conditions.h>
+#include <replayout/reflection/diagnostics.h>
 #include <replayout/replication_flags.h>
 
+#include <csetjmp>
+
 #include "support/catch.h"
+#include "support/test_layout.h"
 
 namespace replayout {
 namespace {
@@ -66,6 +71,45 @@ TEST_CASE("LifetimeCondition: has Unreal's numbers and names", "[replayout][repl
     CHECK(static_cast<int>(Condition::NetGroup) == 16);
     CHECK(to_string(Condition::SimulatedOrPhysicsNoReplay) == "SimulatedOrPhysicsNoReplay");
     CHECK(to_string(static_cast<Condition>(99)) == "?");
+}
+
+struct Guard {
+    std::int32_t hint = 0;
+};
+
+[[nodiscard]] Result<const Type*> build_guard(TypeRegistry& registry) {
+    return class_builder<Guard>(registry, "Guard")
+        .property<&Guard::hint>()
+        .condition(Condition::Dynamic)
+        .build();
+}
+
+std::jmp_buf after_failure;
+
+void jump_out(const AssertionFailure&) {
+    std::longjmp(after_failure, 1);
+}
+
+TEST_CASE("Conditions: what no property can be is no choice", "[replayout][replication_flags]") {
+    const TestLayout layout(build_guard);
+    ObjectConditions conditions(*layout, std::pmr::get_default_resource());
+    static unsigned refused_count = 0;  // what setjmp leaves alone
+    static std::size_t i = 0;
+    refused_count = 0;
+    const AssertHandler previous = set_assert_handler(jump_out);
+    for (i = 0; i < lifetime_condition_count; ++i) {
+        if (setjmp(after_failure) == 0) {
+            conditions.set_dynamic(ParentIndex{0}, static_cast<Condition>(i));
+        } else {
+            ++refused_count;
+            const auto refused = static_cast<Condition>(i);
+            CHECK((refused == Condition::Custom || refused == Condition::Dynamic ||
+                   refused == Condition::NetGroup));
+        }
+    }
+    (void)set_assert_handler(previous);
+    CHECK(refused_count == 3);
+    CHECK(conditions.condition_of(ParentIndex{0}) == Condition::Never);  // the last that was taken
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "support/block_receiver.h"
@@ -14,6 +15,7 @@
 #include "support/catch.h"
 #include "support/counting_resource.h"
 #include "support/heap_count.h"
+#include "support/mixed_types.h"
 #include "support/test_layout.h"
 #include "support/test_types.h"
 
@@ -167,6 +169,104 @@ TEST_CASE("Steady state: compare, send and receive take no memory, notifies and 
     CHECK(watch.taken() == 0);
     CHECK(match.is_good);
     CHECK(match.clients[0].calls > 100);
+}
+
+/// A bazaar, sent to receivers of whom one is its owner.
+struct Fair {
+    static constexpr std::uint32_t receiver_count = 3;
+
+    Fair() {
+        for (Visit& visit : visits) {
+            visit.receiver = std::make_unique<BlockReceiver>(*layout, &resource);
+        }
+        sender.state.set_dynamic_condition(*layout->find_parent("hint"),
+                                           LifetimeCondition::SkipOwner);
+    }
+
+    void tick() {
+        bazaar.change();
+        // On for a while, off for a while.
+        sender.state.set_active(*layout->find_parent("rumour"), bazaar.turn % 64 < 32);
+        (void)sender.update(&bazaar);
+        for (std::uint32_t index = 0; index < receiver_count; ++index) {
+            send(visits[index], index == 0, (bazaar.turn + index) % 5 != 0);
+        }
+    }
+
+    struct Visit {
+        explicit Visit(MemoryResource* resource) : deltas(resource) {}
+
+        test::Bazaar client;
+        SendingRepState pair;
+        DeltaStates deltas;
+        std::unique_ptr<BlockReceiver> receiver;
+    };
+
+    void send(Visit& visit, bool is_owner, bool is_delivered) {
+        ReplicationFlags flags;
+        flags.is_owner = is_owner;
+        const OwedVersions position(visit.pair);
+        ChangeMask& owed = sender.scratch.owed;
+        sender.state.collect_owed(position, ObjectConditions::make_receiver(flags), owed);
+        visit.deltas.remove_held(sender.state, owed);
+        if (!owed.any()) {
+            return;
+        }
+        BitWriter writer(memory);
+        SendContext context = sender.context();
+        context.delta_states = &visit.deltas;
+        is_good = is_good && send_properties(sender.state, position, owed, writer, context) ==
+                                 SendResult::Whole;
+        visit.deltas.block_sent(sender.scratch.deltas);
+        const SentVersions record = visit.pair.send(sender.state.version());
+        if (is_delivered) {
+            visit.pair.delivered();
+            is_good = visit.receiver->receive(&visit.client, writer.bytes()) && is_good;
+        } else {
+            visit.pair.lose(record);
+        }
+        missed.clear();
+        visit.deltas.block_resolved(is_delivered, missed);
+        for (const RepHandle handle : missed) {
+            const Version version = sender.state.last_changed(handle);
+            visit.pair.return_unsent({{version - 1, version}, {}});
+        }
+    }
+
+    CountingResource resource;
+    TestLayout layout{test::build_bazaar, {}, &resource};
+    test::Bazaar bazaar;
+    BlockSender sender{*layout, &resource};
+    std::array<Visit, receiver_count> visits{Visit(&resource), Visit(&resource), Visit(&resource)};
+    Vector<RepHandle> missed{Allocator<RepHandle>(&resource)};
+    std::array<std::byte, 4096> memory;
+    bool is_good = true;
+};
+
+TEST_CASE("Steady state: keyed and fast arrays, deltas, collections and conditions take no memory",
+          "[replayout][steady_state]") {
+    for (const bool is_sharing : {true, false}) {
+        INFO("sharing " << is_sharing);
+        Fair fair;
+        fair.sender.is_sharing = is_sharing;
+        // Warm: as many elements were removed as are remembered.
+        for (std::uint32_t tick = 0; tick < 1'500; ++tick) {
+            fair.tick();
+        }
+        const DefaultResourceScope scope(fair.resource);
+        MemoryWatch watch(fair.resource);
+        (void)watch.taken();
+        for (std::uint32_t tick = 0; tick < 1'000; ++tick) {
+            fair.tick();
+        }
+        CHECK(watch.taken() == 0);
+        CHECK(fair.is_good);
+        for (Fair::Visit& visit : fair.visits) {
+            fair.send(visit, &visit == &fair.visits[0], true);
+            CHECK(shows_the_same(visit.client, fair.bazaar));
+            CHECK(visit.client.call_count > 100);
+        }
+    }
 }
 
 TEST_CASE("Steady state: an idle object takes no memory", "[replayout][steady_state]") {

@@ -111,6 +111,31 @@ Result<const Type*> build_patient(TypeRegistry& registry) {
         .build();
 }
 
+// 1. What is sent is what was compared: the bits come from the shadow.
+TEST_CASE("Unreal conformance 1: what an object becomes after the compare changes no byte",
+          "[replayout][unreal]") {
+    const TestLayout layout(build_soldier);
+    for (const bool is_sharing : {true, false}) {
+        INFO("sharing " << is_sharing);
+        BlockSender still(*layout);
+        BlockSender moving(*layout);
+        moving.is_sharing = is_sharing;
+        Soldier soldier;
+        for (std::uint32_t step = 1; step <= 30; ++step) {
+            edit(soldier, step);
+            REQUIRE(still.update(&soldier));
+            REQUIRE(moving.update(&soldier));
+            const Version version = still.state.version();
+            Soldier later = soldier;
+            edit(later, step + 7);
+            std::swap(soldier, later);  // in the memory that was compared
+            CHECK(moving.block(since(version - 1)) == still.block(since(version - 1)));
+            CHECK(moving.block(since(0)) == still.block(since(0)));
+            std::swap(soldier, later);
+        }
+    }
+}
+
 // 2. A struct that is flattened leaves no command that could carry the sharing flag; so the trait
 //    alone changes nothing, and somebody should say so.
 TEST_CASE("Unreal conformance 2: the sharing trait alone leaves the commands, and is reported",

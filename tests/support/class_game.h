@@ -30,6 +30,8 @@ struct ClassGameOptions {
     bool is_sharing = true;
     bool is_validating = NetDriverSettings().is_validating;
     RepLayoutOptions layout;
+    /// Of all drivers, and of the network.
+    MemoryResource* resource = std::pmr::get_default_resource();
 };
 
 template <typename T>
@@ -38,7 +40,7 @@ class ClassGame {
     explicit ClassGame(BuildType build, const ClassGameOptions& options = {})
         : options_(options),
           layout_(build, options.layout),
-          network_(network_settings(options.link), options.seed, std::pmr::get_default_resource()),
+          network_(network_settings(options.link), options.seed, options.resource),
           now_(NetTime::from_milliseconds(1'000)) {
         server_ = make_host(0, server_peer);
         REQUIRE(server_->driver.listen());
@@ -176,6 +178,7 @@ class ClassGame {
         settings.seed = options_.seed + number;
         settings.is_sharing = options_.is_sharing;
         settings.is_validating = options_.is_validating;
+        settings.resource = options_.resource;
         return std::make_unique<Host>(settings, network_.endpoint(peer), *layout_,
                                       1'000 + number * handles_per_host);
     }

@@ -165,15 +165,27 @@ const Type* RandomTypes::add_class() {
 }
 
 void RandomTypes::set_traits(Property& property) {
-    constexpr LifetimeCondition conditions[] = {
-        LifetimeCondition::InitialOnly, LifetimeCondition::OwnerOnly, LifetimeCondition::SkipOwner,
-        LifetimeCondition::Custom};
+    using Condition = LifetimeCondition;
+    constexpr Condition moving[] = {Condition::InitialOnly, Condition::OwnerOnly,
+                                    Condition::SkipOwner, Condition::Custom, Condition::Custom};
+    // To these a receiver is what it was at first, but for its being the owner.
+    constexpr Condition others[] = {Condition::InitialOrOwner,
+                                    Condition::ReplayOrOwner,
+                                    Condition::SimulatedOnly,
+                                    Condition::AutonomousOnly,
+                                    Condition::SimulatedOnlyNoReplay,
+                                    Condition::ReplayOnly,
+                                    Condition::SimulatedOrPhysics,
+                                    Condition::SkipReplay,
+                                    Condition::Dynamic,
+                                    Condition::Never,
+                                    Condition::SimulatedOrPhysicsNoReplay};
     if (!property.is_replicated) {
         return;
     }
     property.is_push_based = traits_.percent(settings_.push_based_percent);
     if (settings_.condition_percent > 0 && traits_.percent(settings_.condition_percent)) {
-        property.condition = traits_.pick(conditions);
+        property.condition = traits_.percent(65) ? traits_.pick(moving) : traits_.pick(others);
     }
 }
 

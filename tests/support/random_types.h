@@ -39,8 +39,8 @@ struct RandomTypesSettings {
     /// Of the properties of a class, out of 100, how many are keyed arrays, fast arrays, structs
     /// with a NetDeltaSerializer, or structs that have some of these.
     std::uint32_t keyed_percent = 0;
-    /// Of the properties of a class, out of 100, how many have a condition: InitialOnly, OwnerOnly,
-    /// SkipOwner or Custom.
+    /// Of the properties of a class, out of 100, how many have a condition: any that a property can
+    /// have.
     std::uint32_t condition_percent = 0;
 };
 

@@ -30,7 +30,7 @@ namespace {
     if (event.property.kind == PropertyKind::BitBool) {
         return Bits{*static_cast<const bool*>(event.previous) ? 1u : 0u};
     }
-    return read_value(event.property, event.previous);
+    return read_member(event.property, event.previous);
 }
 
 [[nodiscard]] bool mentions(const Value& value, std::uint64_t id) {
@@ -93,10 +93,8 @@ void ClientWorld::note_notify(const NotifyEvent& event) {
         if (part != event.object) {
             continue;
         }
-        // Of a C array only one element changed, and which is not told.
         const bool is_changed =
-            event.property.array_dim > 1 ||
-            !(read_value(event.property, part + event.property.offset) == read_previous(event));
+            !(read_member(event.property, part + event.property.offset) == read_previous(event));
         if (!is_changed) {
             fail("a notify of \"" + event.property.name + "\" without a change");
         }

@@ -89,7 +89,7 @@ class UpdateJudge {
     [[nodiscard]] Values read(const RawObject& object) const {
         Values values;
         for (const Member& member : members_) {
-            values.push_back(read_value(*member.property, object.memory() + member.offset));
+            values.push_back(read_member(*member.property, object.memory() + member.offset));
         }
         return values;
     }
@@ -113,22 +113,18 @@ class UpdateJudge {
         const auto* part = static_cast<const std::byte*>(event.object);
         Value previous = property.kind == PropertyKind::BitBool
                              ? Bits{*static_cast<const bool*>(event.previous) ? 1u : 0u}
-                             : read_value(property, event.previous);
+                             : read_member(property, event.previous);
         events_.push_back({Phase::Notify, static_cast<std::size_t>(member - members_.begin()),
-                           std::move(previous), read_value(property, part + property.offset)});
+                           std::move(previous), read_member(property, part + property.offset)});
     }
 
-    /// What ran, update by update: within one, phases and orders ascend, but for the elements of a
-    /// C array.
+    /// What ran, update by update: within one, phases and orders ascend.
     [[nodiscard]] std::vector<std::vector<Event>> split() const {
         std::vector<std::vector<Event>> updates;
         for (const Event& event : events_) {
             const Event* last = updates.empty() ? nullptr : &updates.back().back();
-            const bool is_next =
-                last != nullptr &&
-                (std::pair(last->phase, last->order) < std::pair(event.phase, event.order) ||
-                 (last->phase == Phase::Notify && event.phase == Phase::Notify &&
-                  last->order == event.order && members_[event.order].property->array_dim > 1));
+            const bool is_next = last != nullptr && std::pair(last->phase, last->order) <
+                                                        std::pair(event.phase, event.order);
             if (!is_next) {
                 updates.emplace_back();
             }
@@ -162,7 +158,7 @@ class UpdateJudge {
         std::vector<bool> is_told(members_.size());
         for (const Event& event : update) {
             const Property& property = *members_[event.order].property;
-            if (event.phase != Phase::Notify || property.array_dim > 1) {
+            if (event.phase != Phase::Notify) {
                 continue;
             }
             is_told[event.order] = true;
@@ -178,8 +174,7 @@ class UpdateJudge {
         for (std::size_t i = 0; i < members_.size() && before_; ++i) {
             const Property& property = *members_[i].property;
             INFO(property.name);
-            REQUIRE((!property.notify || property.array_dim > 1 || is_told[i] ||
-                     (*before_)[i] == now[i]));
+            REQUIRE((!property.notify || is_told[i] || (*before_)[i] == now[i]));
         }
     }
 

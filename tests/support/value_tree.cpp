@@ -426,6 +426,18 @@ Value read_value(const Property& property, const void* memory) {
     return Reader(name, Precision::Memory).read(property, static_cast<const std::byte*>(memory));
 }
 
+Value read_member(const Property& property, const void* memory) {
+    if (property.array_dim == 1) {
+        return read_value(property, memory);
+    }
+    Record elements;
+    for (std::uint32_t i = 0; i < property.array_dim; ++i) {
+        const auto* element = static_cast<const std::byte*>(memory) + i * property.size;
+        elements.parts.push_back(read_value(property, element));
+    }
+    return elements;
+}
+
 void write_value(const Property& property, void* memory, const Value& value) {
     auto* bytes = static_cast<std::byte*>(memory);
     switch (property.kind) {

@@ -81,6 +81,8 @@ using NameReference = std::function<Reference(ObjectHandle held, const HandlePat
 
 /// One property as it is in memory, or one element of its C array; ids are the handles themselves.
 [[nodiscard]] Value read_value(const Property& property, const void* memory);
+/// The same of a whole property: a C array is a Record of its elements.
+[[nodiscard]] Value read_member(const Property& property, const void* memory);
 void write_value(const Property& property, void* memory, const Value& value);
 /// What a new element of an array holds.
 [[nodiscard]] Value default_value(const Property& property);

@@ -14,7 +14,8 @@
 
 namespace replayout {
 
-/// A property's path for people: "ammo[1]", "loadout.weapon.name".
+/// A property's path for people: "ammo[1]", "loadout.weapon.name"; of one that a receive-only
+/// layout skips, whose name was not kept, "(unknown here)".
 [[nodiscard]] std::string property_path(const RepLayout& layout, RepHandle handle);
 
 /// The value at `handle` of a shadow for people: numbers as numbers, text in quotes. Of a struct

@@ -154,7 +154,8 @@ class NetDeltaInfo {
         return *state;
     }
 
-    /// Writing: for what a state holds; that of the SendScratch. Lives as long as every state.
+    /// Writing: for what a state holds; a pool of the SendScratch, so what is made anew with each
+    /// change takes no memory once it is warm. Lives as long as every state.
     [[nodiscard]] MemoryResource* resource() const noexcept { return resource_; }
 
     /// What was made, for the engine.

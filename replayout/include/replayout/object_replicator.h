@@ -59,7 +59,7 @@ enum class PacketRoom : std::uint8_t {
 class ObjectReplicator {
   public:
     /// The receiver holds what the layout's archetype holds. `object` and the resource must outlive
-    /// the replicator.
+    /// the replicator; so must, of layouts with custom deltas, the scratch memory it writes with.
     ObjectReplicator(ChangelistState& object, MemoryResource* resource);
     ObjectReplicator(const ObjectReplicator&) = delete;
     ObjectReplicator& operator=(const ObjectReplicator&) = delete;

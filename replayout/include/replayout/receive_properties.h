@@ -64,12 +64,13 @@ class ReceiveScratch {
         std::uint32_t index;
     };
     struct PreviousValue {
-        std::uint32_t parent_index;
+        std::uint32_t parent_index;  // of a C array its first
         bool is_changed;
-        void* value;
+        std::byte* value;
         // The layout may be gone before an update that nobody ended.
         void (*destroy)(void* value);
-        std::uint32_t size;
+        std::uint32_t size;   // of one
+        std::uint32_t count;  // more than one: of a C array
         std::uint32_t alignment;
     };
 
@@ -94,7 +95,7 @@ class ReceiveScratch {
 
     [[nodiscard]] PreviousValue* find_previous_value(std::uint32_t parent_index) noexcept;
     /// The notify of that property runs, if it has one.
-    void mark_changed(ParentIndex parent) noexcept;
+    void mark_changed(const RepLayout& layout, ParentIndex parent) noexcept;
     /// What earlier parts of the update did to an element of a keyed array; null: nothing.
     [[nodiscard]] const KeyedChange* find_earlier_change(CmdIndex array,
                                                          std::uint64_t key) const noexcept;

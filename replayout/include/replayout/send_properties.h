@@ -27,8 +27,8 @@ struct UnmappedValue {
 };
 
 /// Memory that writing needs and that one writer after another may use. Grows to what it needs and
-/// stays there. States of receivers (NetDeltaBaseState) come from its resource, too, which must
-/// outlive all that holds them.
+/// stays there. States of receivers (NetDeltaBaseState) come out of it, so it must outlive all that
+/// holds them: each ChangelistState, DeltaStates and RpcParameters.
 class SendScratch {
   public:
     explicit SendScratch(MemoryResource* resource);
@@ -45,6 +45,9 @@ class SendScratch {
     Vector<std::byte> check;
     /// Bits of one delta.
     Vector<std::byte> delta;
+    /// For states of receivers: a change makes a new one, which fits where an old one was. What is
+    /// larger than 64 KiB goes to the resource behind it, each time.
+    std::pmr::unsynchronized_pool_resource delta_states;
     /// Ids that one value found missing at the receiver.
     Vector<NetGUID> guids;
     /// Keys of elements that one array lost.

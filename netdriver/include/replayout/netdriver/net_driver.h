@@ -167,6 +167,9 @@ class NetDriver {
     /// A property of condition Dynamic, which is None at first. Not Dynamic, Custom or NetGroup.
     void set_dynamic_condition(NetObjectId id, std::string_view property,
                                LifetimeCondition condition);
+    /// What was set last. O(properties).
+    [[nodiscard]] LifetimeCondition dynamic_condition_of(NetObjectId id,
+                                                         std::string_view property) const;
     /// The connection records instead of playing. Ends with it. Nothing when there is none.
     void set_is_replay(PeerId peer, bool is_replay);
 

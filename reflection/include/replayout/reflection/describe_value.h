@@ -4,40 +4,18 @@
 // typed builder.
 #pragma once
 
+#include <replayout/reflection/elements.h>
 #include <replayout/reflection/kind_of.h>
 #include <replayout/reflection/member_pointer.h>
 #include <replayout/reflection/property.h>
 #include <replayout/reflection/type_registry.h>
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>
 #include <type_traits>
 
 namespace replayout::detail {
-
-/// The element type of a C array or std::array and how many there are; else the type itself, once.
-template <typename T>
-struct Elements {
-    using element_type = T;
-    static constexpr std::size_t count = 1;
-};
-
-template <typename T, std::size_t Count>
-struct Elements<T[Count]> {
-    static_assert(!std::is_array_v<T>, "an array of arrays cannot be a property: use a struct");
-    using element_type = std::remove_all_extents_t<T>;
-    static constexpr std::size_t count = Count;
-};
-
-template <typename T, std::size_t Count>
-struct Elements<std::array<T, Count>> {
-    static_assert(sizeof(std::array<T, Count>) == Count * sizeof(T));
-    using element_type = T;
-    static constexpr std::size_t count = Count;
-};
 
 /// Fills what the C++ type of one value says. Answer: the name of a C++ struct that had to be
 /// registered before and is not, or nothing.

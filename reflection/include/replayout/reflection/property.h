@@ -79,8 +79,9 @@ enum class RepNotify : std::uint8_t {
 
 /// A function to be notified. `object` is the value of the type that declares the property: for a
 /// property of a base that is the base's part of the object. `previous` points to the value before
-/// the update, in the property's own type, and lives until the call returns; for an element of a C
-/// array it is that element. Kind BitBool: to a bool.
+/// the update, in the property's own type, and lives until the call returns; for a C array, which
+/// is told of once, to the first of array_dim elements, as all of them were. Kind BitBool: to a
+/// bool.
 struct NotifyFunction {
     void (*call)(void* object, const void* previous, void* context) = nullptr;
     void* context = nullptr;

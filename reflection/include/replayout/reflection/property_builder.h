@@ -6,6 +6,7 @@
 
 #include <replayout/reflection/array_key.h>
 #include <replayout/reflection/call_notify.h>
+#include <replayout/reflection/elements.h>
 #include <replayout/reflection/error.h>
 #include <replayout/reflection/function.h>
 #include <replayout/reflection/fwd.h>
@@ -23,17 +24,23 @@ namespace replayout {
 template <typename T>
 class TypeBuilder;
 
-/// What can be said of the property just declared, whose element type is `Value`; the rest is
+/// What can be said of the property just declared, a member of the type `Declared`; the rest is
 /// passed on to the type's builder, on which this is a loan.
-template <typename T, typename Value>
+template <typename T, typename Declared>
 class PropertyBuilder {
+    using Value = typename detail::Elements<Declared>::element_type;
+
   public:
     explicit PropertyBuilder(TypeBuilder<T>& type) noexcept : type_(&type) {}
 
-    /// `Function` is called after an update of this property. See call_notify for its forms.
+    /// `Function` is called after an update of this property: `void f()` or `void f(const
+    /// Declared& previous)` of the object, or a free function that takes the object besides. Of an
+    /// array it runs once, whatever changed in it: `void f(const Slot (&previous)[4])`, `void
+    /// f(const std::array<Slot, 4>& previous)`, or of both kinds `void f(std::span<const Slot>
+    /// previous)`.
     template <auto Function>
     PropertyBuilder& on_rep(RepNotify when = RepNotify::OnChanged) {
-        type_->builder_.on_rep({detail::call_notify<T, Value, Function>, nullptr, when});
+        type_->builder_.on_rep({detail::call_notify<T, Declared, Function>, nullptr, when});
         return *this;
     }
 

@@ -170,7 +170,7 @@ auto TypeBuilder<T>::property(std::string_view name) {
         refuse_unknown("property", name, unknown);
     }
     builder_.property(std::move(property));
-    return PropertyBuilder<T, Value>(*this);
+    return PropertyBuilder<T, Declared>(*this);
 }
 
 template <typename T>
