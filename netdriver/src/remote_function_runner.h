@@ -64,4 +64,5 @@ class RemoteFunctionRunner {
 /// `function` is empty where the layout has none of that number.
 [[nodiscard]] bool read_call_head(BitReader& reader, std::span<const RepFunction> functions,
                                   std::optional<FunctionIndex>& function) noexcept;
+
 }  // namespace replayout

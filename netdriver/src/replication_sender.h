@@ -142,7 +142,7 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     void skip(std::uint32_t index);
     [[nodiscard]] Outcome replicate_parts(std::uint32_t index, const OwedVersions& position);
     /// No block of this pair is another than its position and its conditions say, and others may be
-    /// in the same.
+    /// in the same position.
     [[nodiscard]] bool may_share_payload(std::uint32_t index, const OwedVersions& position) const;
     [[nodiscard]] SharedSerialization::PayloadKey payload_key(std::uint32_t index,
                                                               const OwedVersions& position) const;
@@ -150,7 +150,7 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// Null: nobody was sent the same yet.
     [[nodiscard]] const SharedPayload* find_payload(std::uint32_t index,
                                                     const OwedVersions& position) const;
-    /// What is to be remembered of a block in which everything owed was sent, or its first part.
+    /// Everything that is owed goes out now, in one block or in parts.
     [[nodiscard]] TakenOwed take_owed(std::uint32_t index, const OwedVersions& position);
     /// What is left of what was taken, from `cursor` on or all of `range`, is not sent after all.
     void return_unsent_from(const TakenOwed& taken, const RepCursor& cursor);
@@ -252,10 +252,10 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// False: the channel is free.
     [[nodiscard]] bool finish_dormant_close(std::uint32_t index);
     [[nodiscard]] OwedVersions position_of(std::uint32_t index) const;
+    /// The same, of a pair that is about to be sent: what it lends stays until the next one.
+    [[nodiscard]] OwedVersions sending_position_of(std::uint32_t index);
     /// What the client holds is known.
     [[nodiscard]] bool is_exact(std::uint32_t index) const;
-    /// The same for one that is about to be sent: what it lends stays while it is.
-    [[nodiscard]] OwedVersions sending_position_of(std::uint32_t index);
     /// A loss is about to be noted in the pair.
     void add_lost_part(std::uint32_t index, const LostPart& part);
     /// These versions are owed again, in that range.

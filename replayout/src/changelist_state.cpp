@@ -163,20 +163,20 @@ void ChangelistState::set_active(ParentIndex parent, bool is_active) {
 }
 
 bool owes_element(const RepLayout& layout, CmdIndex array_cmd, const ShadowArray& array,
-                  std::uint32_t index, const OwedAt& position) noexcept {
+                  std::uint32_t index, const OwedAt& owed) noexcept {
     const RepScope& element = layout.element_scope(array_cmd);
     const Version* versions = array.versions + std::size_t{index} * element.handle_count;
     const ConstShadowBuffer memory(array.elements + std::size_t{index} * element.shadow_size);
     for (std::uint32_t leaf = 0; leaf < element.handle_count; ++leaf) {
-        if (position.owes(versions[leaf])) {
+        if (owed.owes(versions[leaf])) {
             return true;
         }
         // What is new below shows in the version of this leaf; what was lost below need not.
         const CmdIndex cmd_index = layout.cmd_of(element, RepHandle{leaf + 1});
         const RepLayoutCmd& cmd = layout.cmd(cmd_index);
-        if (!position.lost.is_empty() && cmd.type == RepLayoutCmdType::DynamicArray &&
+        if (!owed.lost.is_empty() && cmd.type == RepLayoutCmdType::DynamicArray &&
             owes_array(layout, cmd_index, shadow_value<ShadowArray>(memory + cmd.shadow_offset),
-                       position)) {
+                       owed)) {
             return true;
         }
     }
@@ -184,12 +184,12 @@ bool owes_element(const RepLayout& layout, CmdIndex array_cmd, const ShadowArray
 }
 
 bool owes_array(const RepLayout& layout, CmdIndex array_cmd, const ShadowArray& array,
-                const OwedAt& position) noexcept {
-    if (position.owes(array.count_version)) {
+                const OwedAt& owed) noexcept {
+    if (owed.owes(array.count_version)) {
         return true;
     }
     for (std::uint32_t i = 0; i < array.count; ++i) {
-        if (owes_element(layout, array_cmd, array, i, position)) {
+        if (owes_element(layout, array_cmd, array, i, owed)) {
             return true;
         }
     }

@@ -203,11 +203,11 @@ SharedSerialization::PayloadKey ObjectReplicator::payload_key(const OwedVersions
         position, layout().conditions().is_trivial() ? LifetimeConditionSet() : receiver().passing);
 }
 
-SendResult ObjectReplicator::write_payload(const OwedVersions& position, BitWriter& writer,
-                                           SendContext& context) {
+bool ObjectReplicator::write_payload(const OwedVersions& position, BitWriter& writer,
+                                     SendContext& context) {
     const SharedPayload* payload = object_->shared().find_payload(payload_key(position));
     if (payload == nullptr || payload->bytes.size() > writer.bits_left() / 8) {
-        return SendResult::DoesNotFit;
+        return false;
     }
     const std::span<const std::byte> block(payload->bytes.data(), payload->bytes.size());
     writer.write_bytes(block);
@@ -218,14 +218,14 @@ SendResult ObjectReplicator::write_payload(const OwedVersions& position, BitWrit
     if (context.type_counters != nullptr) {
         context.type_counters->count_payload_reuse(block, context.scratch.part);
     }
-    return SendResult::Whole;
+    return true;
 }
 
 SendResult ObjectReplicator::write_whole(const OwedVersions& position, BitWriter& writer,
                                          std::uint64_t packet, SendContext& context) {
     SendScratch& scratch = context.scratch;
     const bool may_share = position.lost_parts.empty() && may_share_payload(context);
-    if (may_share && write_payload(position, writer, context) == SendResult::Whole) {
+    if (may_share && write_payload(position, writer, context)) {
         carried_.clear();
         const Taken taken = take_owed(position);
         collect_carried(taken.position, pair_.sent_version, RepRange(), carried_);
@@ -273,6 +273,7 @@ void ObjectReplicator::add_records(const Taken& taken, std::uint64_t packet,
     }));
     has_sent_ = true;
     pair_.send_part();
+    static_assert(sizeof(Record) == 48, "the head of the class says so");
     bool is_more = false;
     for (const LostPart& part : carried_) {
         records_.push_back({packet, part, is_more, taken.is_initial});

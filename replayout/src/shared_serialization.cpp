@@ -72,6 +72,7 @@ const SharedPiece& SharedSerialization::keep(RepHandle handle, Version version,
 const SharedPiece& SharedSerialization::keep_array(RepHandle handle, Version version,
                                                    const OwedVersions& owed,
                                                    const BitWriter& bits) {
+    REPLAYOUT_ASSERT(owed.lost_parts.empty());  // a loan, which would not outlast this
     if (array_pieces_.size() < array_piece_count_max) {
         next_array_piece_ = static_cast<std::uint32_t>(array_pieces_.size());
         array_pieces_.emplace_back();
@@ -128,6 +129,7 @@ void SharedSerialization::drop_payloads() noexcept {
 void SharedSerialization::keep_payload(const PayloadKey& key, std::uint32_t property_count,
                                        std::span<const std::byte> block) {
     REPLAYOUT_ASSERT(key.version != 0);
+    REPLAYOUT_ASSERT(key.position.lost_parts.empty());  // a loan, which would not outlast this
     if (payloads_.size() < payload_count_max) {
         next_payload_ = static_cast<std::uint32_t>(payloads_.size());
         const Allocator<std::byte> allocator(buffer_.get_stored_allocator().resource());

@@ -541,7 +541,7 @@ TEST_CASE("Random game: objects of random classes arrive at all receivers, share
     CHECK(events.blocks > 10 * seed_count);
     CHECK(events.losses > 2 * seed_count);
     CHECK(events.parts > seed_count);
-    CHECK(events.array_parts > seed_count);
+    CHECK(events.array_parts > seed_count / 2);
     CHECK(events.stops > seed_count / 10);
     CHECK(events.large_values > seed_count / 10);
     CHECK(events.reopens > seed_count / 2);

@@ -92,7 +92,8 @@ class ChangelistState {
     [[nodiscard]] VersionInterval versions_to_repeat(RepHandle handle,
                                                      Version sent_version) const noexcept;
 
-    /// Receivers with the same key are sent the same block.
+    /// Receivers with the same key are sent the same block. Of a position without lost_parts:
+    /// nobody else has the same.
     [[nodiscard]] SharedSerialization::PayloadKey payload_key(
         const OwedVersions& position, LifetimeConditionSet passing) const noexcept {
         return {version_, position, passing & layout_->conditions()};
@@ -146,10 +147,10 @@ class ChangelistState {
 
 /// Whether anything in an array, its count or a leaf at any depth, last changed at an owed version.
 [[nodiscard]] bool owes_array(const RepLayout& layout, CmdIndex array_cmd, const ShadowArray& array,
-                              const OwedAt& position) noexcept;
+                              const OwedAt& owed) noexcept;
 /// Likewise of one of its elements.
 [[nodiscard]] bool owes_element(const RepLayout& layout, CmdIndex array_cmd,
                                 const ShadowArray& array, std::uint32_t index,
-                                const OwedAt& position) noexcept;
+                                const OwedAt& owed) noexcept;
 
 }  // namespace replayout

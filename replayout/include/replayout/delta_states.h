@@ -64,9 +64,8 @@ class DeltaStates {
     /// One block of the pair goes out, with these deltas or with none.
     void block_sent(std::span<const SentDelta> deltas);
     /// The oldest block in flight arrived or did not. Properties of which the receiver now lacks
-    /// what that block was to bring are appended to `missed`: the caller makes them owed again.
-    /// SendingRepState::return_unsent with ChangelistState::versions_to_repeat, and the lost range
-    /// of the pair widened by the handle.
+    /// what that block was to bring are appended to `missed`: the caller makes them owed again:
+    /// LostParts::add and SendingRepState::return_unsent with ChangelistState::versions_to_repeat.
     void block_resolved(bool is_delivered, Vector<RepHandle>& missed);
 
     /// The same for a value that travels reliably. Until it has arrived, no other delta of the

@@ -17,12 +17,11 @@
 //     ...
 //     state.collect_owed(position, owed);                          // before the next send
 //     while (const auto value = left_out.take(owed)) {
-//         widen(lost_range, value->handles);                       // where objects go in parts
+//         lost_parts.add(pair, value->versions, value->handles);   // where objects go in parts
 //         pair.return_unsent({value->versions, {}});               // and collect once more
 //     }
 //
-// widen() is the hull with the range that lies beside the pair, or the range itself while the pair
-// has lost nothing (SendingRepState::lost). ObjectReplicator does all of this.
+// lost_parts is the LostParts beside the pair. ObjectReplicator does all of this.
 #pragma once
 
 #include <replayout/change_mask.h>

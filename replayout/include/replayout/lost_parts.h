@@ -29,7 +29,7 @@ namespace replayout {
 class LostParts {
   public:
     /// Where there would be more, the newest two become their hull: more is owed then than was
-    /// lost. A loss that goes on where another ended is none of its own.
+    /// lost. A loss that continues another, in versions or in elements, is joined with it.
     static constexpr std::uint32_t count_max = 64;
 
     explicit LostParts(MemoryResource* resource) : parts_(Allocator<LostPart>(resource)) {}

@@ -19,14 +19,16 @@
 // * A packet is applied once, and in the order of sending, or not at all: who receives drops what
 //   comes twice or behind a later one. What is dropped counts as lost.
 // * The fate of packets is told in the order of sending.
+// * Nothing of another object goes to that receiver between the parts of one: its update would end
+//   there (ReceiveContext::more_parts_follow).
 // * A block goes with the object that it is of, and with the mark "more parts follow" where
 //   replicate_properties() answered Part (ReceiveContext::more_parts_follow).
 //
 // docs/integration.md, "A transport of your own", has the rest: who joins, who leaves, ids.
 //
-// This is the convenient form: 520 bytes, and 48 for each packet in flight, beside what
+// This is the convenient form: 704 bytes, and 48 for each packet in flight, beside what
 // layouts with custom deltas or atomic groups need. The driver keeps the same by the same rules in
-// 12 bytes a pair, and the rare beside them (netdriver/src/pair_extra.h).
+// 12 bytes a pair, and the rare beside them (docs/architecture.md).
 #pragma once
 
 #include <replayout/bit_writer.h>
@@ -46,16 +48,18 @@
 
 namespace replayout {
 
-/// What a writer is to its packet.
+/// How much of a packet the writer has.
 enum class PacketRoom : std::uint8_t {
-    /// As empty as it gets: what does not fit is cut into parts.
+    /// As empty as your packets get, and as large: what does not fit is cut into parts, and a value
+    /// that fits into none is ValueTooLarge.
     Whole,
     /// The packet holds other things: what does not fit waits for a packet of its own.
     Rest,
 };
 
 /// A class that takes memory from the resource until it has seen the most packets in flight, and
-/// then no more. Moves, and does not copy. One thread at a time for all receivers of an object.
+/// then no more. Moves, and does not copy. One thread at a time for all receivers of an object, and
+/// for all objects that are written with the same SendScratch.
 class ObjectReplicator {
   public:
     /// The receiver holds what the layout's archetype holds. `object` and the resource must outlive
@@ -67,17 +71,20 @@ class ObjectReplicator {
     ObjectReplicator& operator=(ObjectReplicator&&) = default;
 
     /// What the receiver is to the object from now on; at first the defaults of ReplicationFlags.
-    /// What it begins to see by that is owed. `is_initial` is kept here and not looked at.
+    /// What it begins to see by that is owed. Its `is_initial` is ignored: the
+    /// replicator knows it.
     void set_flags(const ReplicationFlags& flags) noexcept;
 
-    /// Whether replicate_properties() has anything to look at. A loop that asks this ends.
+    /// Whether replicate_properties() has anything to look at. A loop that asks this and
+    /// writes with PacketRoom::Whole ends.
     [[nodiscard]] bool owes_any() const noexcept;
 
     /// Writes the next block of what is owed, of the object as it was compared last. `writer` must
     /// stand at a byte boundary, and the block ends at one. `packet` is your number of the packet
-    /// that it goes into, which nothing else in flight may have; it is told to packet_delivered()
-    /// or packet_lost(). The scratch memory of `context` may serve any number of replicators, and
-    /// its `receiver`, if there is one, is this one's; `delta_states` is not looked at.
+    /// that it goes into, which no other packet in flight may have; it is told to
+    /// packet_delivered() or packet_lost(). The scratch memory of `context` may serve any number of
+    /// replicators, and its `receiver`, if there is one, is this one's; `delta_states` is not
+    /// looked at.
     ///
     /// Whole: a block was written, and was the last of its update. Part: a block was written that
     /// more are to follow; what is left waits for the next call, or is owed anew if the object
@@ -85,11 +92,14 @@ class ObjectReplicator {
     /// nothing, so there may be no packet.
     ///
     /// ValueTooLarge: see measure_large_value(). Then go on as after Part.
+    ///
+    /// At most 65,535 blocks may be in flight (asserted).
     [[nodiscard]] SendResult replicate_properties(BitWriter& writer, std::uint64_t packet,
                                                   const SendContext& context,
                                                   PacketRoom room = PacketRoom::Whole);
 
-    /// The packet with that number was applied. Nothing, if it carried nothing of this object.
+    /// The packet with that number was applied. In the order of sending (asserted). Nothing, if it
+    /// carried nothing of this object.
     void packet_delivered(std::uint64_t packet);
     /// It was not, and never will be (Unreal: ReceivedNak).
     void packet_lost(std::uint64_t packet);
@@ -97,10 +107,11 @@ class ObjectReplicator {
     // A value, or an atomic group, that no packet holds may travel on a reliable way of your own,
     // as a block like any other. Values must arrive there in order, and what was sent before one
     // must not be applied after it. One that is not taken by replicate_large_value() before the
-    // next replicate_properties() is left out until it changes, logged and counted
-    // (values_over_limit).
+    // object's next update() and the next replicate_properties() is left out until it changes,
+    // logged and counted (values_over_limit).
 
-    /// After ValueTooLarge: its first handle.
+    /// After ValueTooLarge: its first handle. The two that follow: before the object's next
+    /// update() (asserted).
     [[nodiscard]] RepHandle large_value() const noexcept;
     /// Bytes that replicate_large_value() takes.
     [[nodiscard]] std::size_t measure_large_value(const SendContext& context);
@@ -118,7 +129,8 @@ class ObjectReplicator {
     void object_removed(NetGUID guid);
 
     /// The receiver made the object anew, and takes nothing of what is in flight. The same as a new
-    /// replicator with the same flags.
+    /// replicator with the same flags. Receipts of large values from before must not be told any
+    /// more: they go by their handle, and would be taken for those of a newer one.
     void restart();
 
     /// Nothing is owed, under way or left out: the receiver holds what was compared last, as far as
@@ -184,9 +196,9 @@ class ObjectReplicator {
 
     [[nodiscard]] SendResult write_whole(const OwedVersions& position, BitWriter& writer,
                                          std::uint64_t packet, SendContext& context);
-    /// Whole, if somebody in the same position was sent the same block and there is room for it.
-    [[nodiscard]] SendResult write_payload(const OwedVersions& position, BitWriter& writer,
-                                           SendContext& context);
+    /// True, if somebody in the same position was sent the same block and there is room for it.
+    [[nodiscard]] bool write_payload(const OwedVersions& position, BitWriter& writer,
+                                     SendContext& context);
     [[nodiscard]] bool may_share_payload(const SendContext& context) const noexcept;
     [[nodiscard]] SharedSerialization::PayloadKey payload_key(const OwedVersions& position) const;
 

@@ -117,8 +117,8 @@ struct OwedAt {
     }
 };
 
-/// See SendingRepState for the meaning of the two versions. A value; equal questions have equal
-/// answers, so an answer can be shared.
+/// See SendingRepState for the meaning of the two versions. A value, but for lost_parts, which is
+/// lent; without them equal questions have equal answers, so an answer can be shared.
 struct OwedVersions {
     Version sent_version = 0;
     VersionInterval lost;

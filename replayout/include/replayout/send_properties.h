@@ -3,6 +3,7 @@
 // From what a receiver is owed to the bits of a block: the set of handles, then their values in
 // ascending order (docs/wire_format.md, "Property block"). Nothing here remembers what was sent;
 // ObjectReplicator does, with all that has to be done around these functions.
+//
 // A block is whole: everything owed goes into it, or, if that does not fit into a packet of its
 // own, the object is cut into parts, each a block that can be read alone. The cuts depend on the
 // values and on the capacity only, never on whether values come from the shared buffer.
@@ -29,6 +30,8 @@ struct UnmappedValue {
 /// Memory that writing needs and that one writer after another may use. Grows to what it needs and
 /// stays there. States of receivers (NetDeltaBaseState) come out of it, so it must outlive all that
 /// holds them: each ChangelistState, DeltaStates and RpcParameters.
+/// Neither copies nor moves. One thread at a time for it and for all that holds states of it:
+/// letting go of one gives memory back to its pool.
 class SendScratch {
   public:
     explicit SendScratch(MemoryResource* resource);
@@ -50,7 +53,7 @@ class SendScratch {
     std::pmr::unsynchronized_pool_resource delta_states;
     /// Ids that one value found missing at the receiver.
     Vector<NetGUID> guids;
-    /// Keys of elements that one array lost.
+    /// Keys that one keyed array names as removed, ascending.
     Vector<std::uint64_t> keys;
     /// Of one keyed array, by ascending place: where the full set is sent.
     Vector<PlaceSpan> full_spans;
@@ -96,7 +99,7 @@ enum class SendResult : std::uint8_t {
     Whole,       ///< everything owed was written
     Part,        ///< what fits was written; go on with the rest at `begin`
     DoesNotFit,  ///< nothing was written; the writer holds other things, or its room is too small
-    Nothing,     ///< nothing was written: of all that was owed, net_serialize failed
+    Nothing,     ///< nothing was written: nothing is owed after all, or it cannot be written
     /// Nothing was written; the value at `range`, or the atomic group, alone exceeds an empty
     /// packet.
     ValueTooLarge,

@@ -19,10 +19,11 @@ struct SpawnInfo {
     const RepLayout& layout;  ///< ours, also where the server's is another
 };
 
-/// Calls come from inside tick_dispatch (client; on a server object_memory() for a remote call that
-/// arrived), tick_flush (both), call_function (object_memory(), both) and disconnect (client), on
-/// the driver's thread. Those that tell of objects must not call the driver back, except for its
-/// const functions; those that tell of peers may call all but the ticks.
+/// Calls come from inside tick_dispatch (client; on a server those that tell of peers, and
+/// object_memory() for a remote call that arrived), tick_flush (both), call_function
+/// (object_memory(), both) and disconnect (client), on the driver's thread. Those that tell of
+/// objects must not call the driver back, except for its const functions; those that tell of peers
+/// may call all but the ticks.
 class NetWorld {
   public:
     virtual ~NetWorld() = default;
@@ -46,7 +47,7 @@ class NetWorld {
     virtual void peer_joined(PeerId peer) { (void)peer; }
     /// The connection ended, whoever ended it; of a server, the peer may have begun another one
     /// already. Comes once for each peer_joined(), at the end of the tick in which it happened or
-    /// became known, or of the next tick_dispatch() after a disconnect(). On a client also where
+    /// became known, or of the next tick after a disconnect(). On a client also where
     /// the server did not let it in, or never answered; all objects are despawned by then. Not
     /// called when a NetDriver is destroyed that is still connected.
     virtual void peer_left(PeerId peer, CloseReason reason) {

@@ -14,7 +14,7 @@ namespace replayout {
 /// A call that runs, see NetDriver::current_call().
 struct RemoteFunctionCall {
     ObjectHandle object;
-    NetObjectId id;  ///< on a server; the object's
+    NetObjectId id;  ///< the object's; on a client no object, generation 0
     PeerId caller;   ///< who called; 0: this side itself
 };
 
