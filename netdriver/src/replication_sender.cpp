@@ -366,20 +366,20 @@ TakenOwed ReplicationSender::take_owed(std::uint32_t index, const OwedVersions& 
 }
 
 void ReplicationSender::return_unsent_from(const TakenOwed& taken, const RepCursor& cursor) {
-    if (cursor.element == 0) {
-        return_unsent(taken, RepRange::from(cursor.handle));
-        return;
-    }
-    RepRange rest = RepRange::of(cursor.handle);
-    rest.element_begin = cursor.element;
-    return_unsent(taken, rest);
-    return_unsent(taken, RepRange::from(RepHandle{cursor.handle.value + 1}));
+    carried_parts_.clear();
+    collect_unsent(taken.position, pairs_[taken.index].sent_version, cursor.handle, cursor.element,
+                   carried_parts_);
+    owe_carried(taken);
 }
 
 void ReplicationSender::return_unsent(const TakenOwed& taken, const RepRange& range) {
-    SendingRepState& pair = pairs_[taken.index];
     carried_parts_.clear();
-    collect_carried(taken.position, pair.sent_version, range, carried_parts_);
+    collect_carried(taken.position, pairs_[taken.index].sent_version, range, carried_parts_);
+    owe_carried(taken);
+}
+
+void ReplicationSender::owe_carried(const TakenOwed& taken) {
+    SendingRepState& pair = pairs_[taken.index];
     for (const LostPart& part : carried_parts_) {
         owe_part(taken.index, part);
     }

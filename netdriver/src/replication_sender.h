@@ -155,6 +155,8 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// What is left of what was taken, from `cursor` on or all of `range`, is not sent after all.
     void return_unsent_from(const TakenOwed& taken, const RepCursor& cursor);
     void return_unsent(const TakenOwed& taken, const RepRange& range);
+    /// What is in carried_parts_ is owed again.
+    void owe_carried(const TakenOwed& taken);
     [[nodiscard]] BlockFrame begin_block(std::uint32_t index, bool is_part);
     void end_block(BlockFrame& frame, bool more_parts_follow);
     /// A block went into a packet or on its reliable way.

@@ -280,8 +280,12 @@ VersionInterval ChangelistState::versions_to_repeat(RepHandle handle,
     if (is_array(layout_->cmd(layout_->cmd_of(layout_->root(), handle)).type)) {
         return {0, sent_version};
     }
-    return last_changed > sent_version ? VersionInterval()
-                                       : VersionInterval{last_changed - 1, last_changed};
+    if (last_changed > sent_version) {
+        // It may be back at what was sent, and is to go all the same: with a loss no pair is exact.
+        return sent_version == 0 ? VersionInterval()
+                                 : VersionInterval{sent_version - 1, sent_version};
+    }
+    return {last_changed - 1, last_changed};
 }
 
 void ChangelistState::collect_owed(const OwedVersions& position,

@@ -108,4 +108,22 @@ void collect_carried(const OwedVersions& position, Version version, const RepRan
     }
 }
 
+void collect_unsent(const OwedVersions& position, Version version, RepHandle handle,
+                    std::uint64_t element, Vector<LostPart>& unsent) {
+    if (element > 0) {
+        RepRange rest = RepRange::of(handle);
+        rest.element_begin = element;
+        collect_carried(position, version, rest, unsent);
+        // Removals that were lost under place 0 would have been told by the full set of what is
+        // left, which names none. They are named next time.
+        position.for_each_lost(handle, [&](const LostPart& part) {
+            if (part.range.contains_element(0)) {
+                unsent.push_back({part.versions, {handle.value, handle.value + 1, 0, 1}});
+            }
+        });
+        ++handle.value;
+    }
+    collect_carried(position, version, RepRange::from(handle), unsent);
+}
+
 }  // namespace replayout

@@ -2,6 +2,7 @@
 #include <replayout/object_replicator.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -38,6 +39,15 @@ ObjectReplicator::ObjectReplicator(ChangelistState& object, MemoryResource* reso
       carried_(Allocator<LostPart>(resource)),
       waiting_(Allocator<WaitingValue>(resource)),
       parts_(resource) {}
+
+ObjectReplicator& ObjectReplicator::operator=(ObjectReplicator&& other) noexcept {
+    if (this != &other) {
+        // Assigned one by one, the members would stay with this one's resource.
+        std::destroy_at(this);
+        std::construct_at(this, std::move(other));
+    }
+    return *this;
+}
 
 void ObjectReplicator::restart() {
     const ReplicationFlags flags = flags_;
@@ -331,28 +341,17 @@ OwedVersions ObjectReplicator::parts_position() const noexcept {
     return position;
 }
 
-void ObjectReplicator::return_unsent(const Taken& taken, const RepRange& handles) {
-    carried_.clear();
-    collect_carried(taken.position, pair_.sent_version, handles, carried_);
-    for (const LostPart& part : carried_) {
-        owe(part.range, part.versions);
-    }
-    is_initial_ = is_initial_ || taken.is_initial;
-}
-
 void ObjectReplicator::return_unsent_from(const RepCursor& cursor) {
     Taken taken = parts_.taken;
     if (!taken.position.lost_parts.empty()) {
         taken.position.lost_parts = {parts_.lost.data(), parts_.lost.size()};
     }
-    RepHandle handle = cursor.handle;
-    if (cursor.element > 0) {
-        RepRange rest = RepRange::of(handle);
-        rest.element_begin = cursor.element;
-        return_unsent(taken, rest);
-        ++handle.value;
+    carried_.clear();
+    collect_unsent(taken.position, pair_.sent_version, cursor.handle, cursor.element, carried_);
+    for (const LostPart& part : carried_) {
+        owe(part.range, part.versions);
     }
-    return_unsent(taken, RepRange::from(handle));
+    is_initial_ = is_initial_ || taken.is_initial;
 }
 
 bool ObjectReplicator::has_parts_left() const noexcept {
@@ -361,14 +360,17 @@ bool ObjectReplicator::has_parts_left() const noexcept {
            parts_.owed.next(cursor.handle.value - 1) < parts_.owed.bit_count();
 }
 
+bool ObjectReplicator::is_as_taken() const noexcept {
+    return object_->version() == pair_.sent_version && parts_.flags == flags_ &&
+           !has_dynamic_changes();
+}
+
 void ObjectReplicator::settle_parts(SendContext& context) {
     if (!parts_.is_under_way) {
         return;
     }
     leave_out_large_value(context);
-    const bool is_same = object_->version() == pair_.sent_version && parts_.flags == flags_ &&
-                         !has_dynamic_changes();
-    if (has_parts_left() && is_same) {
+    if (has_parts_left() && is_as_taken()) {
         return;
     }
     parts_.is_under_way = false;
@@ -381,7 +383,7 @@ SendResult ObjectReplicator::write_part(BitWriter& writer, std::uint64_t packet,
                                         SendContext& context) {
     const std::size_t begin_bytes = writer.byte_count();
     const OwedVersions position = parts_position();
-    RepRange range;
+    RepRange range{1, 1};  // of Nothing
     const SendResult result =
         send_part(*object_, position, parts_.owed, parts_.cursor, range, writer, context);
     note_sent_values(context.scratch, parts_.owed, range, position);
@@ -431,6 +433,14 @@ SendResult ObjectReplicator::replicate_large_value(BitWriter& writer, const Send
     REPLAYOUT_ASSERT(writer.bit_count() % 8 == 0 && !writer.overflowed());
     SendContext own = own_context(context);
     const std::size_t begin_bytes = writer.byte_count();
+    const RepHandle value = large_value();
+    if (!is_as_taken()) {
+        // Another value by now, or not for this receiver any more: what is owed is found anew.
+        parts_.has_large_value = false;
+        owe(parts_.large_value, hull(parts_.taken.versions.sent, parts_.taken.versions.lost));
+        is_initial_ = is_initial_ || parts_.taken.is_initial;
+        return SendResult::Nothing;
+    }
     collect_large_value(own.scratch.owed);
     const OwedVersions position = parts_position();
     const SendResult result = send_properties(*object_, position, own.scratch.owed, writer, own);
@@ -443,6 +453,8 @@ SendResult ObjectReplicator::replicate_large_value(BitWriter& writer, const Send
         has_sent_ = true;
         deltas_.value_sent(own.scratch.deltas);
         paused_.add(parts_.large_value, object_->version(), 1);
+        // It was written for where the pair stood when the parts began.
+        paused_.note_lost(layout(), parts_.large_value, this->position().at(value).lost);
         pair_.send_part();  // until it is delivered, the pair is not exact
         count_block(writer.byte_count() - begin_bytes, own);
     }

@@ -3,17 +3,44 @@
 // Objects and values that are larger than a packet.
 #include <replayout/object_replicator.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "support/catch.h"
 #include "support/guard_post.h"
+#include "support/run_seed.h"
+#include "support/seeded_random.h"
 #include "support/test_types.h"
 
 namespace replayout::test {
 namespace {
 
 using Handles = std::vector<std::uint32_t>;
+
+struct Entry {
+    std::uint16_t id = 0;
+    std::int32_t count = 0;
+
+    friend bool operator==(const Entry&, const Entry&) = default;
+};
+
+/// Of entries in an order of their own.
+struct Registry {
+    std::vector<Entry> entries;
+};
+
+[[nodiscard]] Result<const Type*> build_registry(TypeRegistry& registry) {
+    REQUIRE(struct_builder<Entry>(registry, "Entry")
+                .property<&Entry::id>()
+                .property<&Entry::count>()
+                .build());
+    return class_builder<Registry>(registry, "Registry")
+        .property<&Registry::entries>()
+        .keyed_by<&Entry::id>(ArrayOrder::Kept)
+        .build();
+}
 
 }  // namespace
 
@@ -228,6 +255,123 @@ TEST_CASE("ObjectReplicator: a last part that fails does not forget who waits in
     post.bob.send_all();
     post.bob.deliver_all();
     CHECK(post.bob.object.leash.holder == ObjectHandle{55});
+}
+
+TEST_CASE("ObjectReplicator: a loss between the parts of an array is owed behind its large value",
+          "[replayout][object_replicator]") {
+    const TestLayout layout(build_ledger);
+    BlockSender sender(*layout);
+    Ledger ledger;
+    ledger.lines = {"one"};
+    sender.update(&ledger);
+    ObjectPeer<Ledger> bob(sender);
+    REQUIRE(bob.send(256) == SendResult::Whole);
+    ledger.lines.push_back("two");
+    ledger.lines.push_back(std::string(400, 'x'));
+    sender.update(&ledger);
+    REQUIRE(bob.send(256) == SendResult::Part);
+    bob.lose();  // the first line
+    REQUIRE(bob.send(256) == SendResult::ValueTooLarge);
+    REQUIRE(bob.send_large_value() == SendResult::Whole);
+    for (int i = 0; i < 2; ++i) {
+        bob.send_all(256);
+        bob.deliver_all();
+    }
+    CHECK(bob.replicator.is_settled());
+    CHECK(bob.object.lines == ledger.lines);
+}
+
+TEST_CASE("ObjectReplicator: a large value of what is no more so is not written, but found anew",
+          "[replayout][object_replicator]") {
+    GuardPost post;
+    post.guard.name.assign(1'000, 'n');
+    post.update();
+    SendResult result = post.bob.send(200);
+    while (result == SendResult::Part) {
+        result = post.bob.send(200);
+    }
+    REQUIRE(result == SendResult::ValueTooLarge);
+    SECTION("because the object changed") {
+        post.guard.health = 7;
+        post.update();
+    }
+    SECTION("because the receiver is another to it") {
+        ReplicationFlags flags;
+        flags.is_owner = true;
+        post.bob.replicator.set_flags(flags);
+    }
+    Bytes memory(2'000);
+    BitWriter writer(memory);
+    const SendContext context = post.bob.send_context();
+    CHECK(post.bob.replicator.replicate_large_value(writer, context) == SendResult::Nothing);
+    post.bob.send_all(200);
+    post.bob.deliver_all();
+    CHECK(post.bob.replicator.is_settled());
+    CHECK(post.bob.object.name == post.guard.name);
+    CHECK(post.bob.object.health == post.guard.health);
+}
+
+TEST_CASE(
+    "ObjectReplicator: values of early parts wait for their object, whatever fails behind them",
+    "[replayout][object_replicator]") {
+    GuardPost post;
+    (void)post.sender.package_map.guid_of(ObjectHandle{1});
+    post.guard.leash = {ObjectHandle{1}, "t"};
+    post.guard.path.assign(60, 100'000);
+    post.guard.last = {5, true};  // fails
+    post.update();
+    post.bob.send_all(104);
+    post.bob.deliver_all();
+    REQUIRE(post.bob.object.leash.tag == "t");
+    post.bob.map(NetGUID{1}, ObjectHandle{1});
+    CHECK(post.bob.replicator.owes_any());
+    post.bob.send_all();
+    post.bob.deliver_all();
+    CHECK(post.bob.object.leash.holder == ObjectHandle{1});
+}
+
+TEST_CASE("ObjectReplicator: of a keyed array that never goes out whole all removals arrive",
+          "[replayout][object_replicator]") {
+    const TestLayout layout(build_registry);
+    const SeedRange seeds = seed_range(run_seed() * 1'000, 20);
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        CAPTURE(seed);
+        SeededRandom random(seed);
+        BlockSender sender(*layout);
+        Registry registry;
+        std::uint16_t last_id = 0;
+        while (last_id < 400) {
+            registry.entries.push_back({++last_id, 0});
+        }
+        sender.update(&registry);
+        ObjectPeer<Registry> bob(sender);
+        for (std::uint32_t tick = 0; tick < 600; ++tick) {
+            for (std::uint32_t i = 0; i < 20 && tick < 200; ++i) {
+                std::vector<Entry>& entries = registry.entries;
+                const auto place =
+                    entries.begin() + static_cast<std::ptrdiff_t>(
+                                          random.below(static_cast<std::uint32_t>(entries.size())));
+                if (random.percent(50)) {
+                    entries.insert(place, Entry{++last_id, 1});
+                } else if (entries.size() > 390) {
+                    entries.erase(place);
+                }
+            }
+            sender.update(&registry);
+            for (std::uint32_t i = 0; i < 4 && bob.replicator.owes_any(); ++i) {
+                (void)bob.send(288);
+            }
+            while (bob.packets.size() > 24 || (tick >= 200 && !bob.packets.empty())) {
+                if (random.percent(20)) {
+                    bob.lose();
+                } else {
+                    bob.deliver();
+                }
+            }
+        }
+        REQUIRE(bob.replicator.is_settled());
+        REQUIRE(bob.object.entries == registry.entries);
+    }
 }
 
 }  // namespace replayout::test

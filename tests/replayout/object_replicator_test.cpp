@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory_resource>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -418,6 +419,41 @@ TEST_CASE("ObjectReplicator: a steady tick takes no memory, lost packets and par
         CHECK(resource.allocation_count() + heap_allocation_count() == taken);
     }
     CHECK(resource.blocks_in_use() == 0);
+}
+
+TEST_CASE("ObjectReplicator: a value that is back at what was sent still goes for its object",
+          "[replayout][object_replicator]") {
+    GuardPost post;
+    (void)post.sender.package_map.guid_of(ObjectHandle{1});
+    post.guard.leash = {ObjectHandle{1}, "t"};
+    post.update();
+    post.bob.send_all();
+    post.bob.deliver_all();
+    for (const char* tag : {"u", "t"}) {
+        post.guard.leash.tag = tag;
+        post.update();
+    }
+    post.bob.map(NetGUID{1}, ObjectHandle{1});
+    post.bob.send_all();
+    post.bob.deliver_all();
+    CHECK(post.bob.replicator.is_settled());
+    CHECK(post.bob.object.leash.holder == ObjectHandle{1});
+}
+
+TEST_CASE("ObjectReplicator: one that is assigned takes over the other's memory",
+          "[replayout][object_replicator]") {
+    GuardPost post;
+    std::pmr::unsynchronized_pool_resource memory;
+    ObjectReplicator kept(post.sender.state, std::pmr::null_memory_resource());
+    kept = ObjectReplicator(post.sender.state, &memory);
+    post.guard.health = 3;
+    post.update();
+    Bytes packet(1'200);
+    BitWriter writer(packet);
+    SendContext context = post.sender.context();
+    CHECK(kept.replicate_properties(writer, 1, context) == SendResult::Whole);
+    kept.packet_lost(1);
+    CHECK(kept.owes_any());
 }
 
 }  // namespace replayout::test

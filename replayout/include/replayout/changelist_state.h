@@ -88,7 +88,7 @@ class ChangelistState {
 
     /// The value goes once more to a receiver that was sent everything up to `sent_version`: what
     /// counts as lost for that (SendingRepState::return_unsent). Of an array it may be any element,
-    /// so all that was sent of it. Empty: the value is owed as it is.
+    /// so all that was sent of it. Empty: nothing was sent.
     [[nodiscard]] VersionInterval versions_to_repeat(RepHandle handle,
                                                      Version sent_version) const noexcept;
 

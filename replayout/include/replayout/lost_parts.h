@@ -53,4 +53,9 @@ class LostParts {
 void collect_carried(const OwedVersions& position, Version version, const RepRange& range,
                      Vector<LostPart>& carried);
 
+/// What is owed again where a block in parts for `position`, of an object at `version`, ends before
+/// the value at `handle`, or before that place in it. Appended to `unsent`.
+void collect_unsent(const OwedVersions& position, Version version, RepHandle handle,
+                    std::uint64_t element, Vector<LostPart>& unsent);
+
 }  // namespace replayout

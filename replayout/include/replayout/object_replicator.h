@@ -68,7 +68,8 @@ class ObjectReplicator {
     ObjectReplicator(const ObjectReplicator&) = delete;
     ObjectReplicator& operator=(const ObjectReplicator&) = delete;
     ObjectReplicator(ObjectReplicator&&) = default;
-    ObjectReplicator& operator=(ObjectReplicator&&) = default;
+    /// Takes over the other's resource, too.
+    ObjectReplicator& operator=(ObjectReplicator&& other) noexcept;
 
     /// What the receiver is to the object from now on; at first the defaults of ReplicationFlags.
     /// What it begins to see by that is owed. Its `is_initial` is ignored: the
@@ -107,16 +108,16 @@ class ObjectReplicator {
     // A value, or an atomic group, that no packet holds may travel on a reliable way of your own,
     // as a block like any other. Values must arrive there in order, and what was sent before one
     // must not be applied after it. One that is not taken by replicate_large_value() before the
-    // object's next update() and the next replicate_properties() is left out until it changes,
-    // logged and counted (values_over_limit).
+    // next replicate_properties() is left out until it changes, logged and counted
+    // (values_over_limit).
 
-    /// After ValueTooLarge: its first handle. The two that follow: before the object's next
-    /// update() (asserted).
+    /// After ValueTooLarge: its first handle.
     [[nodiscard]] RepHandle large_value() const noexcept;
-    /// Bytes that replicate_large_value() takes.
+    /// Bytes that replicate_large_value() takes. Before the object's next update() (asserted).
     [[nodiscard]] std::size_t measure_large_value(const SendContext& context);
     /// Whole: the value was written, and is paused until large_value_delivered(). DoesNotFit: it
-    /// was not, and may be tried again. Nothing: it cannot be written after all.
+    /// was not, and may be tried again. Nothing: it cannot be written after all, or object or
+    /// receiver are not what they were any more; then it is found anew, if it is still owed.
     [[nodiscard]] SendResult replicate_large_value(BitWriter& writer, const SendContext& context);
     /// The value that large_value() named when it was written was applied. Nothing, if it is not
     /// under way.
@@ -206,10 +207,11 @@ class ObjectReplicator {
     /// That of the parts under way, which outlives what the pair loses meanwhile.
     [[nodiscard]] OwedVersions parts_position() const noexcept;
     void return_unsent_from(const RepCursor& cursor);
-    void return_unsent(const Taken& taken, const RepRange& handles);
     /// Ends the parts under way where they cannot go on: there is nothing left of them, or the
     /// object or the receiver is no more what it was.
     void settle_parts(SendContext& context);
+    /// Object and receiver are what they were when the parts were taken.
+    [[nodiscard]] bool is_as_taken() const noexcept;
     [[nodiscard]] bool has_parts_left() const noexcept;
     [[nodiscard]] SendResult write_part(BitWriter& writer, std::uint64_t packet,
                                         SendContext& context);
