@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+//
+// How a game names an object to the driver that it added it to: a value to be kept beside the
+// object, valid until remove_object(), and of that driver alone.
 #pragma once
 
 #include <compare>

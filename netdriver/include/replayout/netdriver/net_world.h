@@ -42,14 +42,15 @@ class NetWorld {
     virtual void despawn(ObjectHandle object) = 0;
 
     /// On a server: a client joined; it has no object yet, and is sent those there are from the
-    /// next tick_flush() on. On a client: the server let it in, and has shown nothing so far. Comes
-    /// at the end of the tick_dispatch() in which it happened.
+    /// next tick_flush() on. On a client: the server let it in; objects that came in the same
+    /// tick_dispatch() were spawned already. Comes at the end of the tick_dispatch() in which it
+    /// happened.
     virtual void peer_joined(PeerId peer) { (void)peer; }
     /// The connection ended, whoever ended it; of a server, the peer may have begun another one
     /// already. Comes once for each peer_joined(), at the end of the tick in which it happened or
-    /// became known, or of the next tick after a disconnect(). On a client also where
-    /// the server did not let it in, or never answered; all objects are despawned by then. Not
-    /// called when a NetDriver is destroyed that is still connected.
+    /// became known, or of the next tick after a disconnect(). On a client also where the server
+    /// did not let it in, or never answered; all objects are despawned by then. Not called when a
+    /// NetDriver is destroyed that is still connected.
     virtual void peer_left(PeerId peer, CloseReason reason) {
         (void)peer;
         (void)reason;
