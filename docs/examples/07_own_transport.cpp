@@ -50,7 +50,8 @@ void transfer(std::span<const std::byte> block, bool more_parts_follow, PackageM
     std::printf("  packet %u to %s, %zu bytes%s\n", player.number, player.name, block.size(),
                 is_lost ? ", lost" : "");
     player.fates.emplace_back(player.number++, is_lost);
-    BitReader reader(block);
+    DecodeBudget budget;  // what a packet may cost
+    BitReader reader(block, &budget);
     ReceiveContext receiving{ids, player.receive_scratch};
     receiving.must_fill_reader = true;
     receiving.more_parts_follow = more_parts_follow;
@@ -62,15 +63,14 @@ void transfer(std::span<const std::byte> block, bool more_parts_follow, PackageM
 
 /// The server: what became of the packets before, in the order of sending; then what is owed.
 void send(SendContext& sending, Player& player) {
+    ObjectReplicator& replicator = player.replicator;
     for (const auto& [number, is_lost] : std::exchange(player.fates, {})) {
-        is_lost ? player.replicator.packet_lost(number)
-                : player.replicator.packet_delivered(number);
+        is_lost ? replicator.packet_lost(number) : replicator.packet_delivered(number);
     }
-    while (player.replicator.owes_any()) {
+    while (replicator.owes_any()) {
         std::byte memory[64];
         BitWriter writer(memory);
-        const SendResult result =
-            player.replicator.replicate_properties(writer, player.number, sending);
+        const SendResult result = replicator.replicate_properties(writer, player.number, sending);
         if (result == SendResult::Whole || result == SendResult::Part) {
             transfer(writer.bytes(), result == SendResult::Part, sending.package_map, player);
         }  // else: nothing to send after all, or a value that no packet holds
