@@ -37,6 +37,7 @@ struct Store {
     Heap heap;
 };
 
+template <ArrayOrder order>
 [[nodiscard]] Result<const Type*> build_chronicle(TypeRegistry& registry) {
     REQUIRE(struct_builder<Line>(registry, "Line")
                 .property<&Line::id>()
@@ -44,18 +45,7 @@ struct Store {
                 .build());
     return class_builder<Chronicle>(registry, "Chronicle")
         .property<&Chronicle::lines>()
-        .keyed_by<&Line::id>(ArrayOrder::Kept)
-        .build();
-}
-
-[[nodiscard]] Result<const Type*> build_unordered(TypeRegistry& registry) {
-    REQUIRE(struct_builder<Line>(registry, "Line")
-                .property<&Line::id>()
-                .property<&Line::text>()
-                .build());
-    return class_builder<Chronicle>(registry, "Chronicle")
-        .property<&Chronicle::lines>()
-        .keyed_by<&Line::id>(ArrayOrder::Free)
+        .keyed_by<&Line::id>(order)
         .build();
 }
 
@@ -111,7 +101,8 @@ void join(Game& game) {
 void check_settles(ArrayOrder order, std::uint32_t packet_count, bool is_sharing) {
     INFO(packet_count << " packets");
     const bool is_ordered = order == ArrayOrder::Kept;
-    ClassGame<Chronicle> game(is_ordered ? BuildType(build_chronicle) : BuildType(build_unordered),
+    ClassGame<Chronicle> game(is_ordered ? BuildType(build_chronicle<ArrayOrder::Kept>)
+                                         : BuildType(build_chronicle<ArrayOrder::Free>),
                               lossy_options(is_sharing));
     const ObjectHandle handle = game.add();
     std::vector<Line>& lines = game.object(handle).lines;
@@ -140,7 +131,7 @@ void check_settles(ArrayOrder order, std::uint32_t packet_count, bool is_sharing
 /// A server's chronicle, larger than any message.
 class ChronicleGame {
   public:
-    ChronicleGame() : game(build_chronicle), handle(game.add()) {
+    ChronicleGame() : game(build_chronicle<ArrayOrder::Kept>), handle(game.add()) {
         while (lines().size() < 1'500) {
             lines().push_back({next_++, std::string(60, 'x')});
         }
@@ -203,7 +194,7 @@ TEST_CASE("Keyed arrays: a full set in parts ends right whatever is lost",
           "[netdriver][keyed_arrays]") {
     ClassGameOptions options;
     options.link.loss = 0.05;
-    ClassGame<Chronicle> game(build_chronicle, options);
+    ClassGame<Chronicle> game(build_chronicle<ArrayOrder::Kept>, options);
     const ObjectHandle handle = game.add();
     std::vector<Line>& lines = game.object(handle).lines;
     std::uint32_t next = 1;

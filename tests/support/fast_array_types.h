@@ -78,7 +78,7 @@ struct Trader {
     Inventory stock;
 };
 
-[[nodiscard]] inline Result<const Type*> build_trader(TypeRegistry& registry) {
+inline void register_inventory(TypeRegistry& registry) {
     REQUIRE(struct_builder<Stack>(registry, "Stack")
                 .property<&Stack::kind>()
                 .property<&Stack::count>()
@@ -86,6 +86,10 @@ struct Trader {
                 .property<&Stack::owner>()
                 .build());
     REQUIRE(register_fast_array<Inventory>(registry, "Inventory"));
+}
+
+[[nodiscard]] inline Result<const Type*> build_trader(TypeRegistry& registry) {
+    register_inventory(registry);
     return class_builder<Trader>(registry, "Trader")
         .property<&Trader::gold>()
         .property<&Trader::stock>()

@@ -122,13 +122,7 @@ namespace replayout::test {
                 .property<&GuardItem::id>()
                 .property<&GuardItem::count>()
                 .build());
-    REQUIRE(struct_builder<Stack>(registry, "Stack")
-                .property<&Stack::kind>()
-                .property<&Stack::count>()
-                .property<&Stack::label>()
-                .property<&Stack::owner>()
-                .build());
-    REQUIRE(register_fast_array<Inventory>(registry, "Inventory"));
+    register_inventory(registry);
     return class_builder<Guard>(registry, "Guard")
         .property<&Guard::health>()
         .on_rep<&Guard::on_rep_health>()
