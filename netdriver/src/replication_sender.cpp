@@ -205,7 +205,7 @@ ReplicationSender::Outcome ReplicationSender::replicate_properties(std::uint32_t
         pending_.clear(index);
         return Outcome::Done;
     }
-    if (extra != extras_.end() && !extra->second.left_out.is_empty()) {
+    if (extra != extras_.end()) {
         owe_left_out(index, extra->second);
     }
     const OwedVersions position = sending_position_of(index);
@@ -260,7 +260,8 @@ void ReplicationSender::skip(std::uint32_t index) {
 ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t index,
                                                               const OwedVersions& pair_position) {
     const OwedVersions position = block_position_of(index, pair_position);
-    const TakenOwed taken = take_owed(index, pair_position);
+    TakenOfPair taken = take_owed(index, pair_position);
+    taken.begin_parts(position);
     pending_.clear(index);
     RepCursor cursor;
     SendResult result = SendResult::Part;
@@ -284,7 +285,7 @@ ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t inde
             }
             continue;
         }
-        add_records_of_part(taken, position, range);
+        add_records_of_part(taken, range);
         if (result == SendResult::Part) {
             packets_.flush_full();
         }
@@ -292,26 +293,18 @@ ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t inde
     return Outcome::Done;
 }
 
-void ReplicationSender::add_records_of_all(const TakenOwed& taken, bool is_complete) {
+void ReplicationSender::add_records_of_all(const TakenOfPair& taken, bool is_complete) {
     carried_parts_.clear();
     collect_carried(taken.position, pairs_[taken.index].sent_version, RepRange(), carried_parts_);
     add_records(taken, {carried_parts_.data(), carried_parts_.size()}, is_complete);
 }
 
-void ReplicationSender::add_records_of_part(const TakenOwed& taken, const OwedVersions& position,
-                                            const RepRange& range) {
-    const bool is_from_start = position != taken.position;
-    carried_parts_.clear();
-    if (is_from_start) {
-        // Not written from where the pair stands: of what is in range all of it counts.
-        carried_parts_.push_back({hull(taken.versions.sent, taken.versions.lost), range});
-    } else {
-        carried_parts_ = context_.scratch.carried;
-    }
+void ReplicationSender::add_records_of_part(const TakenOfPair& taken, const RepRange& range) {
+    taken.collect_carried_part(range, context_.scratch.carried, carried_parts_);
     add_records(taken, {carried_parts_.data(), carried_parts_.size()});
 }
 
-void ReplicationSender::add_records(const TakenOwed& taken, std::span<const LostPart> carried,
+void ReplicationSender::add_records(const TakenOfPair& taken, std::span<const LostPart> carried,
                                     bool is_complete) {
     const std::uint32_t index = taken.index;
     pairs_[index].send_part();
@@ -347,38 +340,35 @@ void ReplicationSender::resolve_record(std::uint32_t index, bool is_delivered) {
     }
 }
 
-TakenOwed ReplicationSender::take_owed(std::uint32_t index, const OwedVersions& position) {
+TakenOfPair ReplicationSender::take_owed(std::uint32_t index, const OwedVersions& position) {
     SendingRepState& pair = pairs_[index];
-    TakenOwed taken{index, pair.take_owed(objects_.at(index)->changelist_state().version()),
-                    position, is_initial(pair)};
-    set_initial(pair, false);
     const auto extra = extras_.find(index);
-    if (extra != extras_.end() && !extra->second.turned_on.is_empty()) {
-        // Should it be lost, which conditions these were is not known any more: all is owed then.
-        taken.versions.lost = {0, pair.sent_version};
-        taken.position = position.with_lost(taken.versions.lost);
-        extra->second.turned_on = {};
-    }
+    LifetimeConditionSet none;
+    const TakenOfPair taken{
+        TakenOwed::take(pair, objects_.at(index)->changelist_state().version(), position,
+                        is_initial(pair), extra != extras_.end() ? extra->second.turned_on : none),
+        index};
+    set_initial(pair, false);
     if (CompleteVersions* complete = tracked(index)) {
         complete->take();
     }
     return taken;
 }
 
-void ReplicationSender::return_unsent_from(const TakenOwed& taken, const RepCursor& cursor) {
+void ReplicationSender::return_unsent_from(const TakenOfPair& taken, const RepCursor& cursor) {
     carried_parts_.clear();
     collect_unsent(taken.position, pairs_[taken.index].sent_version, cursor.handle, cursor.element,
                    carried_parts_);
     owe_carried(taken);
 }
 
-void ReplicationSender::return_unsent(const TakenOwed& taken, const RepRange& range) {
+void ReplicationSender::return_unsent(const TakenOfPair& taken, const RepRange& range) {
     carried_parts_.clear();
     collect_carried(taken.position, pairs_[taken.index].sent_version, range, carried_parts_);
     owe_carried(taken);
 }
 
-void ReplicationSender::owe_carried(const TakenOwed& taken) {
+void ReplicationSender::owe_carried(const TakenOfPair& taken) {
     SendingRepState& pair = pairs_[taken.index];
     for (const LostPart& part : carried_parts_) {
         owe_part(taken.index, part);

@@ -151,12 +151,12 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     [[nodiscard]] const SharedPayload* find_payload(std::uint32_t index,
                                                     const OwedVersions& position) const;
     /// Everything that is owed goes out now, in one block or in parts.
-    [[nodiscard]] TakenOwed take_owed(std::uint32_t index, const OwedVersions& position);
+    [[nodiscard]] TakenOfPair take_owed(std::uint32_t index, const OwedVersions& position);
     /// What is left of what was taken, from `cursor` on or all of `range`, is not sent after all.
-    void return_unsent_from(const TakenOwed& taken, const RepCursor& cursor);
-    void return_unsent(const TakenOwed& taken, const RepRange& range);
+    void return_unsent_from(const TakenOfPair& taken, const RepCursor& cursor);
+    void return_unsent(const TakenOfPair& taken, const RepRange& range);
     /// What is in carried_parts_ is owed again.
-    void owe_carried(const TakenOwed& taken);
+    void owe_carried(const TakenOfPair& taken);
     [[nodiscard]] BlockFrame begin_block(std::uint32_t index, bool is_part);
     void end_block(BlockFrame& frame, bool more_parts_follow);
     /// A block went into a packet or on its reliable way.
@@ -170,13 +170,12 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     [[nodiscard]] bool send_large_value(std::uint32_t index, const OwedVersions& position,
                                         const RepRange& handles);
     /// What `carried` says of what was taken goes out with a block.
-    void add_records(const TakenOwed& taken, std::span<const LostPart> carried,
+    void add_records(const TakenOfPair& taken, std::span<const LostPart> carried,
                      bool is_complete = false);
-    /// The same of the last part, written for a receiver at `position`.
-    void add_records_of_part(const TakenOwed& taken, const OwedVersions& position,
-                             const RepRange& range);
+    /// The same of the last part.
+    void add_records_of_part(const TakenOfPair& taken, const RepRange& range);
     /// The same of a block with all that was taken.
-    void add_records_of_all(const TakenOwed& taken, bool is_complete = false);
+    void add_records_of_all(const TakenOfPair& taken, bool is_complete = false);
     /// The oldest record of the pair is no more under way.
     void resolve_record(std::uint32_t index, bool is_delivered);
     /// The values of `handles` were sent to a receiver at `position`: notes which of them are not

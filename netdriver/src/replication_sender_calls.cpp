@@ -147,9 +147,7 @@ CompleteVersions* ReplicationSender::tracked(std::uint32_t index) {
 
 Version ReplicationSender::complete_version(std::uint32_t index) {
     PairExtra& extra = extra_of(index);
-    if (!extra.left_out.is_empty()) {
-        owe_left_out(index, extra);
-    }
+    owe_left_out(index, extra);
     CompleteVersions& complete = extra.complete;
     if (!complete.is_tracking()) {
         complete.begin(pairs_[index].in_flight);

@@ -180,15 +180,11 @@ void ReplicationSender::note_left_out(std::uint32_t index, std::span<const RepHa
 }
 
 void ReplicationSender::owe_left_out(std::uint32_t index, PairExtra& extra) {
-    bool is_any = true;
-    while (is_any) {
-        is_any = false;
-        collect_owed(index, position_of(index));
-        while (const auto value = extra.left_out.take(context_.scratch.owed)) {
-            owe_part(index, {value->versions, value->handles});
-            is_any = true;  // what is lost is a hull, so more may be owed by now
-        }
-    }
+    extra.left_out.owe_with(
+        context_.scratch.owed, [&] { collect_owed(index, position_of(index)); },
+        [&](const LeftOutValues::Entry& value) {
+            owe_part(index, {value.versions, value.handles});
+        });
 }
 
 DeltaStates* ReplicationSender::deltas_of(std::uint32_t index) {

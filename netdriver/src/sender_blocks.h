@@ -5,7 +5,7 @@
 
 #include <replayout/bit_writer.h>
 #include <replayout/netdriver/bunch.h>
-#include <replayout/owed_versions.h>
+#include <replayout/taken_owed.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -13,11 +13,8 @@
 namespace replayout {
 
 /// What was taken of a pair, to go out in one block or in parts.
-struct TakenOwed {
+struct TakenOfPair : TakenOwed {
     std::uint32_t index = 0;
-    SentVersions versions;
-    OwedVersions position;  ///< the pair's before; what it lends must stay meanwhile
-    bool is_initial = false;
 };
 
 /// A block that is to go with a call, in ReplicationSender::body_.

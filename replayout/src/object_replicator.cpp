@@ -129,27 +129,14 @@ void ObjectReplicator::collect_owed(const OwedVersions& position, ChangeMask& ow
 }
 
 void ObjectReplicator::owe_left_out(ChangeMask& owed) {
-    bool is_any = !left_out_.is_empty();
-    while (is_any) {
-        is_any = false;
-        collect_owed(position(), owed);
-        while (const auto value = left_out_.take(owed)) {
-            owe(value->handles, value->versions);
-            is_any = true;  // what is lost is a hull, so more may be owed by now
-        }
-    }
+    left_out_.owe_with(
+        owed, [&] { collect_owed(position(), owed); },
+        [&](const LeftOutValues::Entry& value) { owe(value.handles, value.versions); });
 }
 
-ObjectReplicator::Taken ObjectReplicator::take_owed(const OwedVersions& position) noexcept {
-    Taken taken{pair_.take_owed(object_->version()), position, is_initial_};
-    is_initial_ = false;
-    if (!turned_on_.is_empty()) {
-        // Should it be lost, which conditions these were is not known any more: all is owed then.
-        taken.versions.lost = {0, pair_.sent_version};
-        taken.position = position.with_lost(taken.versions.lost);
-        turned_on_ = {};
-    }
-    return taken;
+TakenOwed ObjectReplicator::take_owed(const OwedVersions& position) noexcept {
+    return TakenOwed::take(pair_, object_->version(), position, std::exchange(is_initial_, false),
+                           turned_on_);
 }
 
 void ObjectReplicator::skip() noexcept {
@@ -237,7 +224,7 @@ SendResult ObjectReplicator::write_whole(const OwedVersions& position, BitWriter
     const bool may_share = position.lost_parts.empty() && may_share_payload(context);
     if (may_share && write_payload(position, writer, context)) {
         carried_.clear();
-        const Taken taken = take_owed(position);
+        const TakenOwed taken = take_owed(position);
         collect_carried(taken.position, pair_.sent_version, RepRange(), carried_);
         add_records(taken, packet, scratch);
         return SendResult::Whole;
@@ -270,13 +257,13 @@ SendResult ObjectReplicator::write_whole(const OwedVersions& position, BitWriter
     }
     count_block(block.size(), context);
     carried_.clear();
-    const Taken taken = take_owed(position);
+    const TakenOwed taken = take_owed(position);
     collect_carried(taken.position, pair_.sent_version, RepRange(), carried_);
     add_records(taken, packet, scratch);
     return SendResult::Whole;
 }
 
-void ObjectReplicator::add_records(const Taken& taken, std::uint64_t packet,
+void ObjectReplicator::add_records(const TakenOwed& taken, std::uint64_t packet,
                                    const SendScratch& scratch) {
     REPLAYOUT_ASSERT(std::none_of(records_.begin(), records_.end(), [&](const Record& other) {
         return other.packet == packet && records_.back().packet != packet;
@@ -327,7 +314,7 @@ void ObjectReplicator::begin_parts(const OwedVersions& position, const ChangeMas
     parts_.lost.assign(position.lost_parts.begin(), position.lost_parts.end());
     parts_.position = object_->conditions().block_position(receiver(), position);
     parts_.taken = take_owed(position);
-    parts_.is_from_start = parts_.position != parts_.taken.position;
+    parts_.taken.begin_parts(parts_.position);
     parts_.flags = flags_;
     parts_.cursor = {};
     parts_.is_under_way = true;
@@ -342,7 +329,7 @@ OwedVersions ObjectReplicator::parts_position() const noexcept {
 }
 
 void ObjectReplicator::return_unsent_from(const RepCursor& cursor) {
-    Taken taken = parts_.taken;
+    TakenOwed taken = parts_.taken;
     if (!taken.position.lost_parts.empty()) {
         taken.position.lost_parts = {parts_.lost.data(), parts_.lost.size()};
     }
@@ -394,13 +381,7 @@ SendResult ObjectReplicator::write_part(BitWriter& writer, std::uint64_t packet,
     }
     parts_.is_under_way = result == SendResult::Part;
     if (result != SendResult::Nothing) {
-        if (parts_.is_from_start) {
-            // So of what is in range all of it counts.
-            const SentVersions& versions = parts_.taken.versions;
-            carried_.assign(1, {hull(versions.sent, versions.lost), range});
-        } else {
-            carried_ = context.scratch.carried;
-        }
+        parts_.taken.collect_carried_part(range, context.scratch.carried, carried_);
         add_records(parts_.taken, packet, context.scratch);
         count_block(writer.byte_count() - begin_bytes, context);
     }
@@ -437,7 +418,7 @@ SendResult ObjectReplicator::replicate_large_value(BitWriter& writer, const Send
     if (!is_as_taken()) {
         // Another value by now, or not for this receiver any more: what is owed is found anew.
         parts_.has_large_value = false;
-        owe(parts_.large_value, hull(parts_.taken.versions.sent, parts_.taken.versions.lost));
+        owe(parts_.large_value, parts_.taken.all_versions());
         is_initial_ = is_initial_ || parts_.taken.is_initial;
         return SendResult::Nothing;
     }

@@ -2,6 +2,7 @@
 #include <replayout/left_out_values.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "support/catch.h"
 #include "support/counting_resource.h"
@@ -99,6 +100,35 @@ TEST_CASE("LeftOutValues: what is left out again is owed from the first time on,
     const auto value = values.take(owed_of(*layout, 1));
     REQUIRE(value);
     CHECK(value->versions == VersionInterval{1, 8});
+    CHECK(values.is_empty());
+}
+
+TEST_CASE("LeftOutValues: what is owed with one may call for another, until none is left to call",
+          "[replayout][left_out]") {
+    const TestLayout layout(build_box);
+    LeftOutValues values(std::pmr::get_default_resource());
+    int collect_count = 0;
+    ChangeMask owed;
+    const auto owe_all = [&](std::uint32_t changed) {
+        std::vector<std::uint32_t> handles;
+        owed = owed_of(*layout, changed);
+        values.owe_with(
+            owed, [&] { ++collect_count; },
+            [&](const LeftOutValues::Entry& value) {
+                handles.push_back(value.handles.handle_begin);
+                owed.set(value.handles.handle_begin == 4 ? 0 : 3);  // 4 calls for 1, others for 4
+            });
+        return handles;
+    };
+    CHECK(owe_all(4).empty());
+    CHECK(collect_count == 0);  // nothing was left out
+
+    const RepHandle left_out[] = {RepHandle{1}, RepHandle{2}, RepHandle{4}};
+    values.note(*layout, left_out, position_at(4), 6);
+    CHECK(owe_all(4) == std::vector<std::uint32_t>{4, 1});
+    CHECK(collect_count == 2);
+    CHECK_FALSE(values.is_empty());
+    CHECK(owe_all(3) == std::vector<std::uint32_t>{2});
     CHECK(values.is_empty());
 }
 

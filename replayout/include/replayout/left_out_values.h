@@ -15,11 +15,12 @@
 //     result = send_properties(state, position, owed, writer, context);    // not DoesNotFit:
 //     left_out.note(state.layout(), context.scratch.left_out, position, state.version());
 //     ...
-//     state.collect_owed(position, owed);                          // before the next send
-//     while (const auto value = left_out.take(owed)) {
-//         lost_parts.add(pair, value->versions, value->handles);   // where objects go in parts
-//         pair.return_unsent({value->versions, {}});               // and collect once more
-//     }
+//     left_out.owe_with(owed,                                      // before the next send
+//         [&] { state.collect_owed(position, owed); },
+//         [&](const LeftOutValues::Entry& value) {
+//             lost_parts.add(pair, value.versions, value.handles);     // where objects go in parts
+//             pair.return_unsent({value.versions, {}});
+//         });
 //
 // lost_parts is the LostParts beside the pair. ObjectReplicator does all of this.
 #pragma once
@@ -54,6 +55,21 @@ class LeftOutValues {
     /// Takes out a value of which anything is in `owed` (a bit for each handle of the object): what
     /// was left out of it is owed with it. Nothing: there is no such value.
     [[nodiscard]] std::optional<Entry> take(const ChangeMask& owed);
+
+    /// Does that for all of them, before the next send: `collect()` makes `owed` what the receiver
+    /// is owed, `owe(entry)` has what was left out be owed again.
+    template <typename Collect, typename Owe>
+    void owe_with(const ChangeMask& owed, Collect collect, Owe owe) {
+        bool is_any = !is_empty();
+        while (is_any) {
+            is_any = false;
+            collect();
+            while (const auto entry = take(owed)) {
+                owe(*entry);
+                is_any = true;  // what is lost is a hull, so more may be owed by now
+            }
+        }
+    }
 
   private:
     Vector<Entry> entries_;  // few, and mostly none

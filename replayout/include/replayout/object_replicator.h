@@ -42,6 +42,7 @@
 #include <replayout/reflection/memory.h>
 #include <replayout/send_properties.h>
 #include <replayout/sending_rep_state.h>
+#include <replayout/taken_owed.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -149,13 +150,6 @@ class ObjectReplicator {
         bool is_initial = false;  ///< with what is sent only at first
     };
 
-    /// What goes out, in one block or in parts.
-    struct Taken {
-        SentVersions versions;
-        OwedVersions position;    ///< the pair's before
-        bool is_initial = false;  ///< with what is sent only at first
-    };
-
     /// Of an object that goes in parts: what is left of it.
     struct Parts {
         explicit Parts(MemoryResource* resource)
@@ -163,12 +157,11 @@ class ObjectReplicator {
 
         ChangeMask owed;
         OwedVersions position;  ///< that parts are written for; `lost` is to be lent to it
-        Taken taken;            ///< likewise
+        TakenOwed taken;        ///< likewise
         Vector<LostPart> lost;
         ReplicationFlags flags;
         RepCursor cursor;
         RepRange large_value;
-        bool is_from_start = false;  ///< not written from where the pair stands
         bool is_under_way = false;
         bool has_large_value = false;  ///< not taken yet
     };
@@ -191,7 +184,7 @@ class ObjectReplicator {
     /// What was left out goes with what is owed of the same values.
     void owe_left_out(ChangeMask& owed);
     /// What goes out now is everything that is owed.
-    [[nodiscard]] Taken take_owed(const OwedVersions& position) noexcept;
+    [[nodiscard]] TakenOwed take_owed(const OwedVersions& position) noexcept;
     /// Nothing is sent of what is owed.
     void skip() noexcept;
 
@@ -219,7 +212,7 @@ class ObjectReplicator {
     void collect_large_value(ChangeMask& only) const;
     void leave_out_large_value(SendContext& context);
 
-    void add_records(const Taken& taken, std::uint64_t packet, const SendScratch& scratch);
+    void add_records(const TakenOwed& taken, std::uint64_t packet, const SendScratch& scratch);
     /// The values of `owed` within `handles` were sent from `position`: notes which of them are not
     /// fully mapped, have nothing to say, or are left out.
     void note_sent_values(const SendScratch& scratch, const ChangeMask& owed,
