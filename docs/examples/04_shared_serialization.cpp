@@ -82,8 +82,8 @@ bool show(const char* title) {
         std::printf(", \"%s\" %s", cmd.property->name.c_str(), is_shared ? "shared" : "not shared");
     }
     std::printf("\n");
-    for (const std::string& remark : (*layout)->diagnostics()) {
-        std::printf("  remark: %s\n", remark.c_str());
+    for (const std::string& note : (*layout)->diagnostics()) {
+        std::printf("  note: %s\n", note.c_str());
     }
 
     NoReferences ids;

@@ -26,19 +26,59 @@ void append_column(std::string& line, std::uint64_t number, std::size_t width) {
     return "(" + std::to_string(versions.after) + ", " + std::to_string(versions.through) + "]";
 }
 
-/// For whom something is kept.
+[[nodiscard]] std::string text_of(const RepRange& range) {
+    if (range.handle_end == RepRange::no_handle_end) {
+        return "from handle " + std::to_string(range.handle_begin) + " on";
+    }
+    if (!range.is_single()) {
+        return "in handles " + std::to_string(range.handle_begin) + " to " +
+               std::to_string(range.handle_end - 1);
+    }
+    std::string text = "in handle " + std::to_string(range.handle_begin);
+    if (range.element_begin != 0 || range.element_end != RepRange::no_element_end) {
+        text += " from place " + std::to_string(range.element_begin);
+        text += range.element_end == RepRange::no_element_end
+                    ? " on"
+                    : " to " + std::to_string(range.element_end - 1);
+    }
+    return text;
+}
+
+/// For whom something is kept: every field of the question, so that equal texts are equal
+/// questions.
 [[nodiscard]] std::string text_of(const OwedVersions& position) {
     std::string text = "sent up to " + std::to_string(position.sent_version);
     if (!position.lost.is_empty()) {
         text += ", lost " + text_of(position.lost);
     }
     if (!position.lost_range.is_whole()) {
-        text += " in part";
+        text += " " + text_of(position.lost_range);
     }
     if (position.is_exact) {
         text += ", exact";
     }
+    if (position.held_version != 0) {
+        text += ", holds up to " + std::to_string(position.held_version);
+    }
+    if (position.joined_version != 0) {
+        text += ", joined at " + std::to_string(position.joined_version);
+    }
     return text;
+}
+
+/// Behind a position: of the conditions that properties have, those that the receiver meets.
+[[nodiscard]] std::string text_of(LifetimeConditionSet passing, const RepLayout& layout) {
+    if (layout.conditions().is_trivial()) {
+        return "";
+    }
+    std::string names;
+    for (std::size_t i = 0; i < lifetime_condition_count; ++i) {
+        const auto condition = static_cast<LifetimeCondition>(i);
+        if (condition != LifetimeCondition::None && passing.contains(condition)) {
+            names += (names.empty() ? "" : " ") + std::string(to_string(condition));
+        }
+    }
+    return ", meets " + (names.empty() ? "no condition" : names);
 }
 
 [[nodiscard]] std::size_t bytes_of(const SharedPiece& piece) noexcept {
@@ -197,8 +237,9 @@ std::string dump(const SharedSerialization& shared, const RepLayout& layout) {
         ++payload_count;
         payload_bytes += payload.bytes.size();
         payloads += "  payload of version " + std::to_string(payload.version) + " (" +
-                    text_of(payload.position) + "), " + counted(payload.property_count, "value") +
-                    ", " + counted(payload.bytes.size(), "byte") + ":" +
+                    text_of(payload.position) + text_of(payload.passing, layout) + "), " +
+                    counted(payload.property_count, "value") + ", " +
+                    counted(payload.bytes.size(), "byte") + ":" +
                     hex_text({payload.bytes.data(), payload.bytes.size()}) + "\n";
     }
     const std::string pieces = piece_lines(shared, layout);
@@ -223,9 +264,7 @@ std::string dump(const TypeCounters& counters) {
                        counted(counters.block_bytes_sent, "byte") + ", " +
                        counted(counters.payloads_reused, "block") + " of them copied whole (" +
                        counted(counters.payload_bytes_reused, "byte") + ")\n";
-    text +=
-        "      sent       bits   in blocks   pieces    built    calls  property, why it was "
-        "encoded\n";
+    text += "      sent       bits   in blocks   pieces    built  encoded  property, and why\n";
     for (std::uint32_t handle = 1; handle <= layout.handle_count(); ++handle) {
         const PropertyCounters& property = counters.properties[handle - 1];
         append_column(text, property.values_sent, 10);

@@ -144,7 +144,65 @@ TEST_CASE("dump: a shared buffer, piece by piece", "[replayout][dump]") {
                     "       1        1      -  power, in the shadow\n"
                     "       7        1     24  label: 04 75 70\n") != std::string::npos);
     CHECK(text.find("  colors (sent up to 0):") != std::string::npos);
-    CHECK(text.find("  payload of version 1 (sent up to 0), 3 values, ") != std::string::npos);
+    CHECK(text.find("  payload of version 1 (sent up to 0, meets no condition), 3 values, ") !=
+          std::string::npos);
+}
+
+TEST_CASE("dump: a shared buffer tells in what two receivers differ who did not share",
+          "[replayout][dump]") {
+    const TestLayout layout(build_lamp);
+    BlockSender sender(*layout);
+    Lamp lamp;
+    lamp.power = 1;
+    sender.update(&lamp);
+    const Bytes block = sender.block(since(0));
+    const auto kept = [&](const OwedVersions& position, LifetimeConditionSet passing = {}) {
+        sender.state.shared().drop_payloads();
+        sender.state.shared().keep_payload({9, position, passing}, 1, block);
+        const std::string text = dump(sender.state.shared(), *layout);
+        const std::size_t begin = text.find("of version 9 (") + 14;
+        return text.substr(begin, text.find(')', begin) - begin);
+    };
+    OwedVersions position = since(8);
+    CHECK(kept(position) == "sent up to 8, meets no condition");
+    position.is_exact = true;
+    CHECK(kept(position) == "sent up to 8, exact, meets no condition");
+    position.is_exact = false;
+    position.lost = {2, 5};
+    CHECK(kept(position).starts_with("sent up to 8, lost (2, 5], meets"));
+    position.lost_range = RepRange::from(RepHandle{4});
+    CHECK(kept(position).starts_with("sent up to 8, lost (2, 5] from handle 4 on, meets"));
+    position.lost_range = {2, 6};
+    CHECK(kept(position).starts_with("sent up to 8, lost (2, 5] in handles 2 to 5, meets"));
+    position.lost_range = {9, 10, 3, 7};
+    CHECK(kept(position).starts_with(
+        "sent up to 8, lost (2, 5] in handle 9 from place 3 to 6, meets"));
+    position.lost_range = {9, 10, 3, RepRange::no_element_end};
+    CHECK(kept(position).starts_with("sent up to 8, lost (2, 5] in handle 9 from place 3 on, "));
+    position = since(8);
+    position.held_version = 6;
+    position.joined_version = 7;
+    CHECK(kept(position).starts_with("sent up to 8, holds up to 6, joined at 7, meets"));
+    LifetimeConditionSet passing;
+    passing.insert(LifetimeCondition::OwnerOnly);
+    CHECK(kept(since(8), passing) == "sent up to 8, meets OwnerOnly");
+}
+
+struct Bulb {
+    std::int32_t watts = 0;
+};
+Result<const Type*> build_bulb(TypeRegistry& registry) {
+    return class_builder<Bulb>(registry, "Bulb").property<&Bulb::watts>().build();
+}
+
+TEST_CASE("dump: of a class without conditions none are told", "[replayout][dump]") {
+    const TestLayout layout(build_bulb);
+    BlockSender sender(*layout);
+    Bulb bulb{40};
+    sender.update(&bulb);
+    sender.state.shared().keep_payload({1, since(0), {}}, 1, sender.block(since(0)));
+    CHECK(dump(sender.state.shared(), *layout).find("of version 1 (sent up to 0), 1 value") !=
+          std::string::npos);
 }
 
 }  // namespace

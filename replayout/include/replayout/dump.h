@@ -33,10 +33,15 @@ namespace replayout {
 /// Version, and of each property its last change and its value.
 [[nodiscard]] std::string dump(const ChangelistState& state);
 
-/// What is kept for the next receiver: pieces of values, and whole blocks.
+/// What is kept for the next receiver: pieces of values, and whole blocks. In parentheses stands
+/// for which receivers, all of it: one that differs in a word (not "exact", another condition met)
+/// is sent the same values by bytes of its own. A piece whose version is not the last change of its
+/// property, and a payload whose version is not the object's, are left over and serve nobody.
 [[nodiscard]] std::string dump(const SharedSerialization& shared, const RepLayout& layout);
 
-/// A table of what each property cost, and why. `counters.layout` must be alive.
+/// A table of what each property cost: values and bits sent, those copied in whole blocks and as
+/// pieces, pieces built, how often it was encoded, and why (EncodeReason). `counters.layout` must
+/// be alive.
 [[nodiscard]] std::string dump(const TypeCounters& counters);
 
 }  // namespace replayout
