@@ -61,6 +61,12 @@ void transfer(std::span<const std::byte> block, bool more_parts_follow, PackageM
     }
 }
 
+/// The player's end of a tick: should a last part not come, what waits for it runs all the same.
+void end_update(PackageMap& ids, Player& player) {
+    ReceiveContext receiving{ids, player.receive_scratch};
+    finish_update(player.layout, &player.pawn, player.references, receiving);
+}
+
 /// The server: what became of the packets before, in the order of sending; then what is owed.
 void send(SendContext& sending, Player& player) {
     ObjectReplicator& replicator = player.replicator;
@@ -109,6 +115,7 @@ int main() {
         state.update(&pawn, ids, counters);  // compare, once for all players
         for (Player& player : players) {
             send(sending, player);
+            end_update(ids, player);
         }
     }
     for (const Player& player : players) {

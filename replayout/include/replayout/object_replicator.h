@@ -131,8 +131,9 @@ class ObjectReplicator {
     void object_removed(NetGUID guid);
 
     /// The receiver made the object anew, and takes nothing of what is in flight. The same as a new
-    /// replicator with the same flags. Receipts of large values from before must not be told any
-    /// more: they go by their handle, and would be taken for those of a newer one.
+    /// replicator with the same flags. Do not tell receipts of large values from before any more:
+    /// large_value_delivered() is given a handle alone, and would take one for that of a newer
+    /// value.
     void restart();
 
     /// Nothing is owed, under way or left out: the receiver holds what was compared last, as far as

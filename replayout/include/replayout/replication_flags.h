@@ -17,6 +17,7 @@ struct ReplicationFlags {
     bool is_initial = false;
     bool is_owner = false;
     /// It moves the object by what it is told. Otherwise it is autonomous: it controls the object.
+    /// An owner simulates, too, unless this is false.
     bool is_simulated = true;
     /// It records instead of playing.
     bool is_replay = false;
