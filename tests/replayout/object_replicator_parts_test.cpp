@@ -147,6 +147,35 @@ TEST_CASE("ObjectReplicator: a value larger than a packet travels reliably, and 
     CHECK(post.bob.replicator.is_settled());
 }
 
+TEST_CASE("ObjectReplicator: the receipt of a large value that is not under way says nothing",
+          "[replayout][object_replicator]") {
+    GuardPost post;
+    post.bob.replicator.large_value_delivered(RepHandle{11});  // none ever was
+    CHECK(post.bob.replicator.is_settled());
+
+    post.guard.health = 60;
+    post.guard.name = std::string(500, 'a');
+    post.update();
+    post.bob.send_all(100);
+    REQUIRE(post.bob.packets.back().large_value == RepHandle{11});
+    // Another value's, and one of a value that travels in packets like any other.
+    post.bob.replicator.large_value_delivered(RepHandle{10});
+    post.bob.replicator.large_value_delivered(RepHandle{1});
+    CHECK_FALSE(post.bob.replicator.is_settled());
+    post.guard.name = "short";
+    post.update();
+    CHECK(post.bob.send(100) == SendResult::Nothing);  // still under way, so nothing newer goes out
+    post.bob.deliver_all();
+    post.bob.send_all(100);
+    CHECK(post.bob.handles() == Handles{11});
+    post.bob.replicator.large_value_delivered(RepHandle{11});  // once more
+    CHECK_FALSE(post.bob.replicator.is_settled());
+    post.bob.deliver_all();
+    CHECK(post.bob.object.name == "short");
+    CHECK(post.bob.object.health == 60);
+    CHECK(post.bob.replicator.is_settled());
+}
+
 TEST_CASE("ObjectReplicator: an element that is lost while its array is paused is sent afterwards",
           "[replayout][object_replicator]") {
     const TestLayout layout(build_ledger);

@@ -153,6 +153,33 @@ TEST_CASE("TypeCounters: counting changes no byte", "[replayout][type_counters]"
     CHECK(counted.sender.counters.serializer_calls == plain.sender.counters.serializer_calls);
 }
 
+TEST_CASE("TypeCounters: a block that is copied whole counts its bytes, and each of its values",
+          "[replayout][type_counters]") {
+    Counted counted;
+    counted.radio.channel = 5;
+    counted.radio.presets = {7};
+    counted.sender.update(&counted.radio);
+    const Bytes block = counted.sender.block(since(0));
+    const std::uint64_t bits_sent = counted.counters.of(channel).bits_sent;
+    ChangeMask handles;
+    counted.counters.count_payload_reuse(block, handles);
+    counted.counters.count_payload_reuse(block, handles);
+    CHECK(handles_of(handles) == std::vector<std::uint32_t>{1, 3});
+    CHECK(counted.counters.payloads_reused == 2);
+    CHECK(counted.counters.payload_bytes_reused == 2 * block.size());
+    for (const RepHandle handle : {channel, presets}) {
+        CHECK(counted.counters.of(handle).payload_reuses == 2);
+        CHECK(counted.counters.of(handle).values_sent == 1 + 2);
+        CHECK(counted.counters.of(handle).serializer_calls() == 1);
+    }
+    CHECK(counted.counters.of(channel).bits_sent == bits_sent);
+    CHECK(counted.counters.of(name).payload_reuses == 0);
+    CHECK(counted.counters.of(secret).values_sent == 0);
+    CHECK(dump(counted.counters)
+              .find("2 blocks of them copied whole (" + std::to_string(2 * block.size()) +
+                    " bytes)") != std::string::npos);
+}
+
 TEST_CASE("TypeCounters: the table names properties and reasons", "[replayout][type_counters]") {
     Counted counted;
     change_all(counted.radio);

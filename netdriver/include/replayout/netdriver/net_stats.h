@@ -22,7 +22,8 @@ struct NetStats {
     std::uint64_t bunches_sent = 0;       ///< each time one goes out
     std::uint64_t bunches_resent = 0;     ///< of these, after a loss
     std::uint64_t records_sent = 0;       ///< blocks, by receiver
-    std::uint64_t records_lost = 0;       ///< of these, in packets that were lost
+    /// Of these, in packets that were lost; not what was in flight when a connection closed.
+    std::uint64_t records_lost = 0;
     std::uint64_t channels_opened = 0;
     std::uint64_t channels_closed = 0;
     std::uint64_t channels_dormant = 0;  ///< of these, closed because the object went dormant
