@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // A random game of one object of a random class (support/random_types.h), with everything that a
-// layout may hold: keyed and fast arrays, custom deltas, atomic structs, conditions, push based
-// properties that are marked where they were edited, and now and then for nothing. Receivers lose
-// blocks and opens, get the object in parts and large values reliably, become owners and cease to
-// be. Two senders run in lock step, each with an ObjectReplicator for each receiver: one shares and
-// compares what is marked, the other does not share and compares everything.
+// layout may hold: keyed and fast arrays, maps and sets, custom deltas, atomic structs, conditions,
+// push based properties that are marked where they were edited, and now and then for nothing.
+// Receivers lose blocks and opens, get the object in parts and large values reliably, become owners
+// and cease to be. Two senders run in lock step, each with an ObjectReplicator for each receiver:
+// one shares and compares what is marked, the other does not share and compares everything.
 //
 //     always             both owe the same and write the same bytes; what a receiver shows was the
 //                        server's (support/reference_replicator.h); hooks and notifies run once an
@@ -26,6 +26,7 @@
 #include "support/block_receiver.h"
 #include "support/block_sender.h"
 #include "support/catch.h"
+#include "support/collection_types.h"
 #include "support/random_class_receiver.h"
 #include "support/random_types.h"
 #include "support/reference_replicator.h"
@@ -50,6 +51,8 @@ struct Events {
     std::uint64_t owner_changes = 0;
     std::uint64_t switches = 0;
     std::uint64_t keyed = 0;
+    std::uint64_t ordered = 0;      // games with a keyed array that keeps its order
+    std::uint64_t collections = 0;  // games with a map or set
     std::uint64_t notifies = 0;
 };
 
@@ -116,6 +119,7 @@ class Game {
             properties_.push_back(&property);
         });
         REQUIRE(properties_.size() == layout_.parents().size());
+        count_kinds();
         effective_ = read_as_held(*server_);
         oracle_.add_object(object_id, layout_.type(), effective_);
     }
@@ -161,6 +165,21 @@ class Game {
     }
 
   private:
+    void count_kinds() {
+        bool is_ordered = false;
+        bool has_collection = false;
+        for (const RepLayoutCmd& cmd : layout_.cmds()) {
+            const Property* property = cmd.property;
+            is_ordered = is_ordered || (cmd.type == RepLayoutCmdType::KeyedArray &&
+                                        property->array_key.order == ArrayOrder::Kept);
+            has_collection =
+                has_collection || (cmd.type == RepLayoutCmdType::NetSerializeStruct &&
+                                   CollectionType::find(*property->struct_type) != nullptr);
+        }
+        events_.ordered += is_ordered ? 1u : 0u;
+        events_.collections += has_collection ? 1u : 0u;
+    }
+
     void join() {
         const ClientId id{++last_client_id_};
         receivers_.push_back(std::make_unique<RandomClassReceiver>(
@@ -549,6 +568,8 @@ TEST_CASE("Random game: objects of random classes arrive at all receivers, share
     CHECK(events.owner_changes > seed_count);
     CHECK(events.switches > 20);
     CHECK(events.keyed > 2 * seed_count);
+    CHECK(events.ordered > seed_count / 10);
+    CHECK(events.collections > seed_count / 4);
     CHECK(events.notifies > seed_count);
 }
 

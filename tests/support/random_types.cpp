@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/random_types.h"
 
+#include "support/collection_types.h"
 #include "support/net_serializer_structs.h"
 #include "support/tree_editor.h"
 #include "support/value_tree.h"
@@ -29,7 +30,7 @@ constexpr PropertyKind plain_kinds[] = {
 constexpr std::uint32_t string_percent = 9;
 constexpr std::uint32_t name_percent = 5;
 constexpr std::uint32_t reference_percent = 12;
-constexpr std::uint32_t struct_percent = 12;
+constexpr std::uint32_t struct_percent = 14;
 constexpr std::uint32_t array_percent = 14;
 
 template <typename T>
@@ -92,6 +93,7 @@ RandomTypes::RandomTypes(std::uint64_t seed, const RandomTypesSettings& settings
       traits_(seed),
       settings_(settings),
       net_serializer_structs_(add_net_serializer_structs(registry_)),
+      collections_(add_collections(registry_)),
       net_delta_struct_(add_net_delta_struct(registry_)) {
     for (std::uint32_t i = 0; i < settings_.class_count; ++i) {
         classes_.push_back(add_class());
@@ -416,7 +418,8 @@ Quantisation RandomTypes::make_quantisation(const Property& property) {
 
 Property RandomTypes::make_struct_property(std::uint32_t depth) {
     if (depth >= settings_.depth_max || random_.percent(40)) {
-        return struct_property("", *random_.pick(net_serializer_structs_));
+        return struct_property("", random_.percent(50) ? *random_.pick(collections_)
+                                                       : *random_.pick(net_serializer_structs_));
     }
     const Type* known = pick_type(structs_, depth + 1);
     return struct_property("", known != nullptr ? *known : *add_struct(depth + 1));

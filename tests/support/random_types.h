@@ -2,8 +2,8 @@
 //
 // Random classes through the dynamic door: any number of properties of every kind, structs and
 // arrays nested in each other, bases, C arrays, members that are not replicated, notifies, keyed
-// and fast arrays, custom deltas, atomic structs. A seed
-// gives the same classes each time, so two ends can each make their own.
+// and fast arrays, maps and sets, custom deltas, atomic structs. A seed gives the same classes each
+// time, so two ends can each make their own.
 #pragma once
 
 #include "support/raw_object.h"
@@ -144,6 +144,7 @@ class RandomTypes {
     std::function<void(const HookEvent&)> hook_handler_;
     TypeRegistry registry_;
     std::array<const Type*, 4> net_serializer_structs_{};
+    std::vector<const Type*> collections_;
     const Type* net_delta_struct_ = nullptr;
     std::vector<const Type*> classes_;
     std::vector<const Type*> structs_;

@@ -105,10 +105,12 @@ void TreeEditor::change(const Property& property, Value& value, std::uint32_t co
         change_list(*property.element, list->parts, count_max);
     } else if (auto* record = std::get_if<Record>(&value.content)) {
         change_members(*property.struct_type, record->parts, count_max);
-    } else if (property.kind == PropertyKind::Struct) {
-        change_members(*property.struct_type, std::get<Atom>(value.content).parts, count_max);
-    } else {
+    } else if (property.kind != PropertyKind::Struct) {
         change_floats(std::get<Atom>(value.content).parts);
+    } else if (const auto* collection = CollectionType::find(*property.struct_type)) {
+        change_collection(*collection, value, count_max);
+    } else {
+        change_members(*property.struct_type, std::get<Atom>(value.content).parts, count_max);
     }
 }
 
@@ -328,6 +330,52 @@ void TreeEditor::change_keyed_list(const Property& array, std::vector<Value>& pa
             }
             break;
     }
+}
+
+void TreeEditor::insert_entries(const CollectionType& type, std::vector<Value>& entries,
+                                std::uint32_t count, std::uint32_t count_max) {
+    for (; count > 0 && entries.size() < count_max; --count) {
+        Atom entry;
+        for (const Property& property : type.parts) {
+            entry.parts.push_back(default_value(property));
+            if (random_.percent(80)) {
+                change(property, entry.parts.back(), count_max);
+            }
+        }
+        entries.emplace_back(std::move(entry));
+    }
+}
+
+void TreeEditor::change_collection(const CollectionType& type, Value& value,
+                                   std::uint32_t count_max) {
+    count_max = std::min(count_max, collection_count_max);
+    std::vector<Value>& entries = std::get<Atom>(value.content).parts;
+    const auto count = static_cast<std::uint32_t>(entries.size());
+    if (count == 0 || random_.percent(30)) {
+        const bool is_large = random_.percent(limits_.large_percent);
+        insert_entries(type, entries, is_large ? count_max : random_.between(1, 4), count_max);
+    } else {
+        const auto place = entries.begin() + random_.below(count);
+        switch (random_.below(8)) {
+            case 0:
+                entries.clear();
+                break;
+            case 1:
+            case 2:
+                entries.erase(place);
+                break;
+            case 3:  // another one in its place
+                entries.erase(place);
+                insert_entries(type, entries, 1, count_max);
+                break;
+            default: {  // its value; of a set its key, as there is nothing else
+                std::vector<Value>& parts = std::get<Atom>(place->content).parts;
+                change(type.parts.back(), parts.back(), count_max);
+                break;
+            }
+        }
+    }
+    value = type.in_order(value);
 }
 
 void TreeEditor::change_optional(const Property& element, std::vector<Value>& parts,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Random edits of an object of any type: values set, cleared and set back, arrays that grow, shrink
-// and are inserted into, now and then a text or an array that no packet holds.
+// Random edits of an object of any type: values set, cleared and set back, arrays, maps and sets
+// that grow, shrink and are inserted into, now and then a text or an array that no packet holds.
 #pragma once
 
+#include "support/collection_types.h"
 #include "support/raw_object.h"
 #include "support/seeded_random.h"
 #include "support/value_tree.h"
@@ -69,6 +70,10 @@ class TreeEditor {
     /// Brings some elements to other places.
     void move_keyed(std::vector<Value>& parts);
     [[nodiscard]] std::uint64_t draw_key(const ArrayKey& key);
+    /// Entries come, go and change; all of them go.
+    void change_collection(const CollectionType& type, Value& value, std::uint32_t count_max);
+    void insert_entries(const CollectionType& type, std::vector<Value>& entries,
+                        std::uint32_t count, std::uint32_t count_max);
     void change_optional(const Property& element, std::vector<Value>& parts,
                          std::uint32_t count_max);
     void append(const Property& element, std::vector<Value>& parts, std::uint32_t count,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/value_tree.h"
 
+#include "support/collection_types.h"
 #include "support/raw_object.h"
 
 #include <replayout/quantise.h>
@@ -136,6 +137,9 @@ class Reader {
     }
 
     [[nodiscard]] Value read_whole(const Type& type, const std::byte* memory) {
+        if (const CollectionType* collection = CollectionType::find(type)) {
+            return collection->read(memory);
+        }
         // Below here nothing has a handle of its own.
         const HandlePath path = path_;
         Atom atom{read_members(type, memory)};
@@ -442,7 +446,9 @@ void write_value(const Property& property, void* memory, const Value& value) {
     auto* bytes = static_cast<std::byte*>(memory);
     switch (property.kind) {
         case PropertyKind::Struct:
-            if (const auto* atom = std::get_if<Atom>(&value.content)) {
+            if (const auto* collection = CollectionType::find(*property.struct_type)) {
+                collection->write(memory, value);
+            } else if (const auto* atom = std::get_if<Atom>(&value.content)) {
                 write_members(*property.struct_type, bytes, atom->parts);
             } else {
                 write_members(*property.struct_type, bytes, std::get<Record>(value.content).parts);

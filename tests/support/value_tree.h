@@ -47,7 +47,7 @@ struct Record {
     std::vector<Value> parts;
 };
 /// What travels as a whole: a vector, a quaternion, a struct with a NetSerializer or a
-/// NetDeltaSerializer.
+/// NetDeltaSerializer, a map or set (collection_types.h).
 struct Atom {
     std::vector<Value> parts;
 };
