@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+//
+// A value that a variable has for the length of a block, whichever way that is left: marks such as
+// "within a tick", and whose call runs.
 #pragma once
 
 #include <type_traits>

@@ -15,7 +15,7 @@
 #include "support/counting_resource.h"
 #include "support/simulated_link.h"
 
-namespace replayout {
+namespace replayout::test {
 namespace {
 
 class Digest {
@@ -187,4 +187,4 @@ TEST_CASE("SimulatedNetwork: a steady exchange allocates nothing, and the end gi
 }
 
 }  // namespace
-}  // namespace replayout
+}  // namespace replayout::test

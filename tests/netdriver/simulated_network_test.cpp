@@ -12,7 +12,7 @@
 #include "support/catch.h"
 #include "support/simulated_link.h"
 
-namespace replayout {
+namespace replayout::test {
 namespace {
 
 // --- A perfect network.
@@ -342,4 +342,4 @@ TEST_CASE("SimulatedNetwork: a datagram to nobody is dropped, and counted",
 }
 
 }  // namespace
-}  // namespace replayout
+}  // namespace replayout::test

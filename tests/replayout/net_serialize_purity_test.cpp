@@ -12,7 +12,7 @@
 #include "support/log_spy.h"
 #include "support/test_layout.h"
 
-namespace replayout {
+namespace replayout::test {
 namespace {
 
 enum class Flaw { None, AsksReceiver, CountsCalls, KnowsItsMap, KnowsItsPlace };
@@ -50,13 +50,15 @@ struct Keeper {
 };
 
 }  // namespace
+}  // namespace replayout::test
 
-template <Flaw What>
-struct StructTraitsOf<Secret<What>> : DefaultStructTraits {
+template <replayout::test::Flaw What>
+struct replayout::StructTraitsOf<replayout::test::Secret<What>> : replayout::DefaultStructTraits {
     static constexpr bool with_net_serializer = true;
     static constexpr bool with_net_shared_serialization = true;
 };
 
+namespace replayout::test {
 namespace {
 
 template <Flaw What>
@@ -109,4 +111,4 @@ TEST_CASE("NetSerialize: the purity check is off unless asked for", "[replayout]
 }
 
 }  // namespace
-}  // namespace replayout
+}  // namespace replayout::test

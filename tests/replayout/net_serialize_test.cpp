@@ -16,7 +16,7 @@
 #include "support/seeded_random.h"
 #include "support/test_layout.h"
 
-namespace replayout {
+namespace replayout::test {
 namespace {
 
 constexpr std::uint32_t label_bytes_max = 8;
@@ -95,22 +95,24 @@ struct Rope {
 };
 
 }  // namespace
+}  // namespace replayout::test
 
 template <>
-struct StructTraitsOf<Bond> : DefaultStructTraits {
+struct replayout::StructTraitsOf<replayout::test::Bond> : replayout::DefaultStructTraits {
     static constexpr bool with_net_serializer = true;
     static constexpr bool with_net_shared_serialization = true;
 };
 template <>
-struct StructTraitsOf<Leash> : DefaultStructTraits {
+struct replayout::StructTraitsOf<replayout::test::Leash> : replayout::DefaultStructTraits {
     static constexpr bool with_net_serializer = true;
 };
 template <>
-struct StructTraitsOf<Label> : DefaultStructTraits {
+struct replayout::StructTraitsOf<replayout::test::Label> : replayout::DefaultStructTraits {
     static constexpr bool with_net_serializer = true;
     static constexpr bool with_net_shared_serialization = true;
 };
 
+namespace replayout::test {
 namespace {
 
 Result<const Type*> build_rope(TypeRegistry& registry) {
@@ -380,7 +382,7 @@ TEST_CASE("NetSerialize: whatever binds and unbinds in whatever order, reference
           "[replayout][net_serialize]") {
     constexpr std::uint32_t object_count = 6;
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-        test::SeededRandom random(run_seed() + seed);
+        SeededRandom random(run_seed() + seed);
         Pair pair;
         std::vector<bool> is_there(object_count + 1, false);
         // Object n of the server has id n, and is n at the client.
@@ -542,4 +544,4 @@ TEST_CASE("NetSerialize: where nobody keeps account of receivers all are taken t
 }
 
 }  // namespace
-}  // namespace replayout
+}  // namespace replayout::test

@@ -21,7 +21,7 @@
 #include "support/catch.h"
 #include "support/quantised_values.h"
 
-namespace replayout {
+namespace replayout::test {
 namespace {
 
 [[nodiscard]] double difference(float left, float right) {
@@ -443,4 +443,4 @@ TEST_CASE("Quantisation: what makes no sense is told", "[replayout][quantise]") 
 }
 
 }  // namespace
-}  // namespace replayout
+}  // namespace replayout::test

@@ -13,7 +13,7 @@
 #include "support/catch.h"
 #include "support/quantised_values.h"
 
-namespace replayout {
+namespace replayout::test {
 namespace {
 
 [[nodiscard]] double product(const Quat& left, const Quat& right) {
@@ -112,4 +112,4 @@ TEST_CASE("Quantised quaternion: q and -q are one rotation, and none is the iden
 }
 
 }  // namespace
-}  // namespace replayout
+}  // namespace replayout::test

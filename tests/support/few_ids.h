@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
+//
+// What a serializer may ask of its receiver (ReceiverIds), answered from a set.
 #pragma once
 
 #include <replayout/package_map.h>
 
 #include <set>
 
-namespace replayout {
+namespace replayout::test {
 
 /// A receiver that has some objects.
 class FewIds final : public ReceiverIds {
@@ -15,4 +17,4 @@ class FewIds final : public ReceiverIds {
     std::set<NetGUID> guids;
 };
 
-}  // namespace replayout
+}  // namespace replayout::test

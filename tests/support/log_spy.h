@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+//
+// For tests of what is logged. The log handler is the process's, so one at a time.
 #pragma once
 
 #include <replayout/reflection/diagnostics.h>
@@ -7,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace replayout {
+namespace replayout::test {
 
 /// Collects errors of the log while it lives.
 class LogSpy {
@@ -32,4 +34,4 @@ class LogSpy {
     }
 };
 
-}  // namespace replayout
+}  // namespace replayout::test

@@ -19,7 +19,7 @@
 #include "support/byte_dump.h"
 #include "support/catch.h"
 
-namespace replayout {
+namespace replayout::test {
 
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
 inline constexpr float nan = std::numeric_limits<float>::quiet_NaN();
@@ -148,4 +148,4 @@ class Patterns {
     std::mt19937_64 random_;
 };
 
-}  // namespace replayout
+}  // namespace replayout::test

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-namespace replayout {
+namespace replayout::test {
 
 inline constexpr PeerId server_id{1};
 inline constexpr PeerId client_id{2};
@@ -149,4 +149,4 @@ inline LinkSettings make_bad_settings() {
     return settings;
 }
 
-}  // namespace replayout
+}  // namespace replayout::test
