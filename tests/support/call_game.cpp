@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "support/call_game.h"
 
-#include <algorithm>
-
 #include "support/catch.h"
 #include "support/host_settings.h"
+#include "support/host_ticks.h"
 
 namespace replayout::test {
 
@@ -115,13 +114,7 @@ std::size_t CallFixture::join() {
 
 void CallFixture::tick() {
     now_ = now_.plus_milliseconds(options_.tick_ms);
-    network_.advance(now_);
-    server_->driver.tick_dispatch(now_);
-    server_->driver.tick_flush(now_);
-    for (const auto& client : clients_) {
-        client->driver.tick_dispatch(now_);
-        client->driver.tick_flush(now_);
-    }
+    tick_hosts(network_, now_, server_, clients_);
 }
 
 void CallFixture::tick(int count) {
@@ -131,18 +124,11 @@ void CallFixture::tick(int count) {
 }
 
 bool CallFixture::settle(int ticks_max) {
-    const auto is_done = [this] {
-        return server_->driver.connection_count() == clients_.size() &&
-               server_->driver.is_settled() &&
-               std::all_of(clients_.begin(), clients_.end(), [](const auto& client) {
-                   return client->driver.state() == ConnectionState::Joined;
-               });
-    };
     tick();
-    for (int i = 0; i < ticks_max && !is_done(); ++i) {
+    for (int i = 0; i < ticks_max && !are_settled(server_, clients_); ++i) {
         tick();
     }
-    return is_done();
+    return are_settled(server_, clients_);
 }
 
 ObjectHandle CallFixture::add() {

@@ -13,13 +13,13 @@
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/netdriver/simulated_network.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <vector>
 
 #include "support/catch.h"
+#include "support/host_ticks.h"
 #include "support/test_layout.h"
 
 namespace replayout::test {
@@ -101,23 +101,13 @@ class ClassGame {
 
     void tick() {
         now_ = now_.plus_milliseconds(tick_ms);
-        network_.advance(now_);
-        server_->driver.tick_dispatch(now_);
-        server_->driver.tick_flush(now_);
-        for (const auto& client : clients_) {
-            client->driver.tick_dispatch(now_);
-            client->driver.tick_flush(now_);
-        }
+        tick_hosts(network_, now_, server_, clients_);
     }
     /// Ticks until nothing is owed or under way. False: it does not come to that.
     [[nodiscard]] bool settle() {
         for (std::uint32_t i = 0; i < 2'000; ++i) {
             tick();
-            const bool are_joined =
-                std::all_of(clients_.begin(), clients_.end(), [](const auto& client) {
-                    return client->driver.state() == ConnectionState::Joined;
-                });
-            if (are_joined && server_->driver.is_settled()) {
+            if (are_settled(server_, clients_)) {
                 return true;
             }
         }

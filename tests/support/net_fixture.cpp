@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "support/net_fixture.h"
 
-#include <algorithm>
-
 #include "support/catch.h"
 #include "support/host_settings.h"
+#include "support/host_ticks.h"
 
 namespace replayout::test {
 
@@ -69,13 +68,7 @@ void NetFixture::restart(std::size_t client) {
 
 void NetFixture::tick() {
     now_ = now_.plus_milliseconds(options_.tick_ms);
-    network_.advance(now_);
-    server_->driver->tick_dispatch(now_);
-    server_->driver->tick_flush(now_);
-    for (const auto& client : clients_) {
-        client->driver->tick_dispatch(now_);
-        client->driver->tick_flush(now_);
-    }
+    tick_hosts(network_, now_, server_, clients_);
 }
 
 void NetFixture::tick(std::uint32_t count) {
@@ -102,16 +95,7 @@ bool NetFixture::settle(std::uint32_t ticks_max) {
     // Changes since the last flush are found in the next, and without a client nothing is owed at
     // all.
     tick();
-    return tick_until(
-        [this] {
-            const bool are_joined =
-                std::all_of(clients_.begin(), clients_.end(), [](const auto& client) {
-                    return client->driver->state() == ConnectionState::Joined;
-                });
-            return are_joined && server_->driver->connection_count() == clients_.size() &&
-                   server_->driver->is_settled();
-        },
-        ticks_max);
+    return tick_until([this] { return are_settled(server_, clients_); }, ticks_max);
 }
 
 ObjectHandle NetFixture::add(const RepLayout& layout) {
