@@ -7,34 +7,6 @@ namespace replayout {
 
 namespace {
 
-/// The `size` (0 to 7) bytes as the low ones of a word. No byte behind them is read.
-[[nodiscard]] inline std::uint64_t load_short(const std::byte* bytes, std::size_t size) noexcept {
-    if constexpr (std::endian::native == std::endian::little) {
-        // Two loads that overlap, in bits that are the same.
-        if (size >= 4) {
-            std::uint32_t low = 0;
-            std::uint32_t high = 0;
-            std::memcpy(&low, bytes, sizeof(low));
-            std::memcpy(&high, bytes + size - 4, sizeof(high));
-            return low | (std::uint64_t{high} << (8 * (size - 4)));
-        }
-        if (size >= 2) {
-            std::uint16_t low = 0;
-            std::uint16_t high = 0;
-            std::memcpy(&low, bytes, sizeof(low));
-            std::memcpy(&high, bytes + size - 2, sizeof(high));
-            return low | (std::uint64_t{high} << (8 * (size - 2)));
-        }
-        return size == 0 ? 0 : std::to_integer<std::uint64_t>(*bytes);
-    } else {
-        std::uint64_t word = 0;
-        for (std::size_t i = 0; i < size; ++i) {
-            word |= std::to_integer<std::uint64_t>(bytes[i]) << (8 * i);
-        }
-        return word;
-    }
-}
-
 /// The lowest `byte_count` (0 to 8) bytes of a word.
 void store_short(std::byte* bytes, std::size_t byte_count, std::uint64_t word) noexcept {
     for (std::size_t i = 0; i < byte_count; ++i) {
@@ -78,7 +50,7 @@ void BitWriter::write_bytes(std::span<const std::byte> bytes) noexcept {
         detail::store_little_endian(target, carry | (word << shift));
         carry = word >> (64 - shift);
     }
-    const std::uint64_t word = carry | (load_short(source, left) << shift);
+    const std::uint64_t word = carry | (detail::load_short(source, left) << shift);
     if (target_end - target >= 8) {
         detail::store_little_endian(target, word);
     } else {
@@ -106,7 +78,7 @@ void BitWriter::write_bits_from(std::span<const std::byte> source, std::size_t b
         if (byte_index + 8 <= source.size()) {
             word = detail::load_little_endian(source.data() + byte_index);
         } else {
-            word = load_short(source.data() + byte_index, source.size() - byte_index);
+            word = detail::load_short(source.data() + byte_index, source.size() - byte_index);
         }
         const auto step = static_cast<std::uint32_t>(std::min<std::size_t>(bit_count, 64 - shift));
         write_bits(word >> shift, step);

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/change_mask.h>
 
+#include "small_set.h"
+
 #include <algorithm>
-#include <array>
 
 namespace replayout {
 
 namespace {
-
-// A gap in a universe of n handles is about n / (runs + 1) long. Order 0 up to 31 handles keeps a
-// gap of zero at one bit; beyond, each doubling of the universe adds one bit to every gap.
-[[nodiscard]] std::uint32_t gap_order(std::uint32_t bit_count) noexcept {
-    const auto width = static_cast<std::uint32_t>(std::bit_width(bit_count));
-    return width > 5 ? width - 5 : 0;
-}
 
 [[nodiscard]] std::uint32_t run_count_offset(EmptySet empty) noexcept {
     return empty == EmptySet::Impossible ? 1 : 0;
@@ -115,39 +109,6 @@ std::uint32_t RunLengthMeter::bits(EmptySet empty) const noexcept {
 }
 
 namespace {
-
-/// At most 64 bits on their way to a writer, which takes them at once.
-struct BitRegister {
-    std::uint64_t bits = 0;
-    std::uint32_t count = 0;
-
-    void add(std::uint64_t value, std::uint32_t bit_count) noexcept {
-        bits |= value << count;
-        count += bit_count;
-    }
-};
-
-/// Sets over so many handles are written in a register, as most are.
-constexpr std::uint32_t small_set_bits_max = 64;
-
-struct ExpGolombCode {
-    std::uint16_t bits = 0;
-    std::uint16_t count = 0;
-};
-using SmallCodes = std::array<ExpGolombCode, small_set_bits_max>;
-
-[[nodiscard]] constexpr SmallCodes make_small_codes(std::uint32_t order) noexcept {
-    SmallCodes codes;
-    for (std::uint32_t value = 0; value < codes.size(); ++value) {
-        codes[value] = {static_cast<std::uint16_t>(exp_golomb_code(value, order)),
-                        static_cast<std::uint16_t>(exp_golomb_bits(value, order))};
-    }
-    return codes;
-}
-
-/// By order: every code that a small set can ask for.
-constexpr std::array<SmallCodes, 3> small_codes{make_small_codes(0), make_small_codes(1),
-                                                make_small_codes(2)};
 
 void write_small_set(BitWriter& writer, std::uint64_t set, std::uint32_t bit_count,
                      EmptySet empty) noexcept {

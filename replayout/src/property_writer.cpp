@@ -95,35 +95,24 @@ void write_floats(const std::byte* bytes, std::uint32_t count, BitWriter& writer
 inline void PropertyWriter::write_row(const RepScope& scope, ConstShadowBuffer memory,
                                       RepHandle begin, RepHandle end,
                                       BitWriter& writer) const noexcept {
-    const RepLayoutCmd& first = layout_.cmd(layout_.cmd_of(scope, begin));
-    const RepLayoutCmd& last = layout_.cmd(layout_.cmd_of(scope, RepHandle{end.value - 1}));
-    const std::size_t byte_count =
-        last.shadow_offset.value + last.element_size - first.shadow_offset.value;
-    writer.write_bytes({(memory + first.shadow_offset).data(), byte_count});
+    const ShadowOffset first = layout_.plain_leaf(scope, begin).shadow_begin;
+    const ShadowOffset last = layout_.plain_leaf(scope, RepHandle{end.value - 1}).shadow_end;
+    writer.write_bytes({(memory + first).data(), last.value - first.value});
 }
 
 inline void PropertyWriter::count_plain(std::uint32_t begin, std::uint32_t end) {
     if (context_.type_counters != nullptr) {
         count_plain_by_handle(begin, end);
     }
-    ReplicationCounters& counters = context_.counters;
-    const std::uint32_t count = end - begin;
-    if (!context_.is_sharing) {
-        counters.serializer_calls += count;
-        return;
-    }
-    const std::uint32_t built =
-        state_.shared().use_in_place(begin, state_.last_changed().subspan(begin, count));
-    counters.serializer_calls += built;
-    counters.pieces_built += built;
-    counters.pieces_reused += count - built;
+    count_plain_values(state_, begin, end, context_);
 }
 
 inline void PropertyWriter::write_run(std::uint32_t begin, std::uint32_t end, BitWriter& writer) {
     const RepScope& root = layout_.root();
     while (begin < end) {
         const RepHandle handle{begin + 1};
-        const RepHandle row_end{std::min(layout_.plain_row_end(root, handle).value, end + 1)};
+        const RepHandle row_end{
+            std::min(std::uint32_t{layout_.plain_leaf(root, handle).row_end}, end + 1)};
         if (row_end > handle) {
             write_row(root, state_.shadow(), handle, row_end, writer);
             count_plain(begin, row_end.value - 1);
@@ -532,8 +521,8 @@ void PropertyWriter::encode_elements(const ArrayFrame& frame, std::uint32_t begi
     for (std::uint32_t bit = begin; bit < end && !writer.overflowed();) {
         const ConstShadowBuffer memory(frame.array.elements + std::size_t{i} * element.shadow_size);
         const RepHandle handle{leaf + 1};
-        const RepHandle row_end{
-            std::min(layout_.plain_row_end(element, handle).value, handle.value + (end - bit))};
+        const RepHandle row_end{std::min(std::uint32_t{layout_.plain_leaf(element, handle).row_end},
+                                         handle.value + (end - bit))};
         if (row_end > handle) {
             write_row(element, memory, handle, row_end, writer);
             bit += row_end.value - handle.value;
@@ -561,7 +550,7 @@ void PropertyWriter::encode_element_leaf(const ArrayFrame& frame, std::uint32_t 
         const bool is_in_group = layout_.find_group(frame.element, handle) != nullptr;
         const OwedVersions position = frame.position.with_lost(owed_at(frame, index).lost);
         encode_array(cmd_index, shadow_value<ShadowArray>(leaf), ElementSpan(),
-                     is_in_group ? group_position_ : position, frame.depth + 1, writer);
+                     is_in_group ? group_position() : position, frame.depth + 1, writer);
     } else {
         encode_leaf(cmd, leaf, writer);
     }

@@ -8,6 +8,7 @@
 #include <replayout/send_properties.h>
 
 #include <limits>
+#include <optional>
 
 namespace replayout {
 
@@ -32,14 +33,27 @@ struct KeyedPlan {
     bool may_overflow = false;  ///< deletions that may not have arrived are named again
 };
 
+/// Plain values, of bits `begin` to `end`, are written out of the shadow: counts them, all but by
+/// type.
+inline void count_plain_values(ChangelistState& state, std::uint32_t begin, std::uint32_t end,
+                               SendContext& context) {
+    ReplicationCounters& counters = context.counters;
+    const std::uint32_t count = end - begin;
+    if (!context.is_sharing) {
+        counters.serializer_calls += count;
+        return;
+    }
+    const std::uint32_t built =
+        state.shared().use_in_place(begin, state.last_changed().subspan(begin, count));
+    counters.serializer_calls += built;
+    counters.pieces_built += built;
+    counters.pieces_reused += count - built;
+}
+
 class PropertyWriter {
   public:
     PropertyWriter(ChangelistState& state, const OwedVersions& position, SendContext& context)
-        : state_(state),
-          layout_(state.layout()),
-          position_(position),
-          group_position_(position.since_held()),
-          context_(context) {}
+        : state_(state), layout_(state.layout()), position_(position), context_(context) {}
 
     /// A block: the set of handles, then their values, from the shared buffer or encoded. Returns
     /// how many.
@@ -93,7 +107,14 @@ class PropertyWriter {
     /// that the receiver may not hold.
     [[nodiscard]] const OwedVersions& array_position(const RepScope& scope,
                                                      RepHandle handle) const noexcept {
-        return layout_.find_group(scope, handle) == nullptr ? position_ : group_position_;
+        return layout_.find_group(scope, handle) == nullptr ? position_ : group_position();
+    }
+    /// What the receiver may not hold. Made when it is first asked for, as few objects have groups.
+    [[nodiscard]] const OwedVersions& group_position() const noexcept {
+        if (!group_position_) {
+            group_position_ = position_.since_held();
+        }
+        return *group_position_;
     }
     /// Null when there is none, and when sharing is off.
     [[nodiscard]] const SharedPiece* find_piece(RepHandle handle, CmdIndex index) const noexcept;
@@ -180,7 +201,7 @@ class PropertyWriter {
     ChangelistState& state_;
     const RepLayout& layout_;
     const OwedVersions& position_;
-    OwedVersions group_position_;
+    mutable std::optional<OwedVersions> group_position_;  // see group_position()
     SendContext& context_;
     RepHandle handle_;  // being written or measured
     bool is_measuring_ = false;

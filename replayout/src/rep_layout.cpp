@@ -14,7 +14,7 @@ RepLayout::RepLayout(MemoryResource* resource)
       scopes_(resource),
       element_scopes_(resource),
       handle_cmds_(resource),
-      plain_row_ends_(resource),
+      plain_leaves_(resource),
       runs_(resource),
       groups_(resource),
       diagnostics_(resource),

@@ -523,22 +523,25 @@ void RepLayoutBuilder::lay_down_groups(RepScope& scope) {
 }
 
 void RepLayoutBuilder::find_plain_rows(const RepScope& scope) {
-    auto& ends = layout_->plain_row_ends_;
-    ends.resize(scope.first_handle_cmd + scope.handle_count);
+    auto& leaves = layout_->plain_leaves_;
+    leaves.resize(scope.first_handle_cmd + scope.handle_count);
     for (std::uint32_t handle = scope.handle_count; handle >= 1; --handle) {
-        std::uint16_t& end = ends[scope.first_handle_cmd + handle - 1];
-        end = static_cast<std::uint16_t>(handle);
+        PlainLeaf& leaf = leaves[scope.first_handle_cmd + handle - 1];
         const RepLayoutCmd& cmd = layout_->cmd(layout_->cmd_of(scope, RepHandle{handle}));
+        leaf.row_end = static_cast<std::uint16_t>(handle);
         if (!is_bits_in_shadow(cmd.type)) {
             continue;
         }
-        ++end;
+        leaf.shadow_begin = cmd.shadow_offset;
+        leaf.shadow_end.value = cmd.shadow_offset.value + cmd.element_size;
+        ++leaf.row_end;
         if (handle < scope.handle_count) {
             const CmdIndex next = layout_->cmd_of(scope, RepHandle{handle + 1});
-            const bool is_adjacent = layout_->cmd(next).shadow_offset.value ==
-                                     cmd.shadow_offset.value + cmd.element_size;
+            const bool is_adjacent =
+                layout_->cmd(next).shadow_offset.value == leaf.shadow_end.value;
             // That of a leaf that starts no row is its own handle, so this is right for both.
-            end = is_adjacent ? ends[scope.first_handle_cmd + handle] : end;
+            leaf.row_end =
+                is_adjacent ? leaves[scope.first_handle_cmd + handle].row_end : leaf.row_end;
         }
     }
 }

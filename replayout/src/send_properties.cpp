@@ -5,6 +5,7 @@
 
 #include "keyed_array_cutter.h"
 #include "property_writer.h"
+#include "small_set.h"
 
 #include <algorithm>
 #include <optional>
@@ -335,13 +336,47 @@ struct ArrayPart {
     return is_last ? SendResult::Whole : SendResult::Part;
 }
 
-}  // namespace
+/// Plain leaves whose bits stand side by side in the set, and in the shadow.
+struct PlainRow {
+    std::uint32_t begin_bit = 0;
+    std::uint32_t end_bit = 0;
+};
 
-SendResult send_properties(ChangelistState& state, const OwedVersions& position,
-                           const ChangeMask& owed, BitWriter& writer, SendContext& context) {
-    REPLAYOUT_ASSERT(owed.any());
-    const BitWriter::Mark start = writer.mark();
+/// A block of one row. False: there may be no room for it, and nothing was done.
+[[nodiscard]] inline bool write_plain_row(ChangelistState& state, PlainRow row, BitRegister code,
+                                          BitWriter& writer, SendContext& context) {
+    const RepLayout& layout = state.layout();
+    const ShadowOffset begin =
+        layout.plain_leaf(layout.root(), RepHandle{row.begin_bit + 1}).shadow_begin;
+    const ShadowOffset end = layout.plain_leaf(layout.root(), RepHandle{row.end_bit}).shadow_end;
+    const std::uint32_t byte_count = end.value - begin.value;
+    const std::uint32_t value_end = code.count + byte_count * 8;
+    if (writer.overflowed() || value_end + 7 > writer.bits_left()) {
+        return false;
+    }
+    count_plain_values(state, row.begin_bit, row.end_bit, context);
+    context.counters.properties_sent += row.end_bit - row.begin_bit;
+    const std::byte* bytes = (state.shadow() + begin).data();
+    if (value_end + 7 <= 64) {
+        // At once, as each write waits for the last one's byte.
+        const auto padding = static_cast<std::uint32_t>(-(writer.bit_count() + value_end) & 7);
+        writer.write_bits(code.bits | (detail::load_short(bytes, byte_count) << code.count),
+                          value_end + padding);
+    } else {
+        writer.write_bits(code.bits, code.count);
+        writer.write_bytes({bytes, byte_count});
+        writer.finish_byte();
+    }
+    return true;
+}
+
+// Apart, and not inline, as it takes more registers than a plain row.
+[[nodiscard, gnu::noinline]] SendResult send_any(ChangelistState& state,
+                                                 const OwedVersions& position,
+                                                 const ChangeMask& owed, BitWriter& writer,
+                                                 SendContext& context) {
     begin_send(context.scratch);
+    const BitWriter::Mark start = writer.mark();
     PropertyWriter properties(state, position, context);
     write_block(properties, owed, writer, context);
     SendResult result = SendResult::Whole;
@@ -354,6 +389,37 @@ SendResult send_properties(ChangelistState& state, const OwedVersions& position,
         return SendResult::DoesNotFit;
     }
     return result;
+}
+
+}  // namespace
+
+// Most sets, where little changes, are one row of plain leaves, and get there by the shortest way.
+// All others, and those that are counted by type, go by PropertyWriter, to the same bits.
+SendResult send_properties(ChangelistState& state, const OwedVersions& position,
+                           const ChangeMask& owed, BitWriter& writer, SendContext& context) {
+    REPLAYOUT_ASSERT(owed.any());
+    SendScratch& scratch = context.scratch;
+    const std::uint32_t bit_count = owed.bit_count();
+    if (bit_count > small_set_bits_max || context.type_counters != nullptr ||
+        !scratch.deltas.empty() || !scratch.unchanged.empty()) {
+        return send_any(state, position, owed, writer, context);
+    }
+    const std::uint64_t set = owed.words().front();
+    const auto begin = static_cast<std::uint32_t>(std::countr_zero(set));
+    const std::uint64_t run = set >> begin;
+    const std::uint32_t end = begin + static_cast<std::uint32_t>(std::countr_one(run));
+    const RepLayout& layout = state.layout();
+    const bool is_row = (run & (run + 1)) == 0 &&
+                        layout.plain_leaf(layout.root(), RepHandle{begin + 1}).row_end > end;
+    if (!is_row ||
+        !write_plain_row(state, {begin, end}, single_run_code(begin, end - begin, bit_count),
+                         writer, context)) {
+        return send_any(state, position, owed, writer, context);
+    }
+    scratch.unmapped.clear();
+    scratch.left_out.clear();
+    scratch.carried.clear();
+    return SendResult::Whole;
 }
 
 SendResult send_part(ChangelistState& state, const OwedVersions& position, const ChangeMask& owed,

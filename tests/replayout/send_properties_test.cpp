@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
+#include <replayout/reflection/dynamic_type_builder.h>
 #include <replayout/send_properties.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "support/block_receiver.h"
@@ -120,6 +122,97 @@ TEST_CASE("send_properties: bytes are the same with and without sharing, for eve
     }
     CHECK(on.counters.pieces_reused > 0);
     CHECK(off.counters.pieces_built == 0);
+}
+
+/// Properties of all plain widths in turn; every ninth is a bool, which no row goes through.
+template <std::uint32_t count>
+Result<const Type*> build_row(TypeRegistry& registry) {
+    constexpr std::array<PropertyKind, 9> kinds{
+        PropertyKind::Int32,  PropertyKind::UInt8,  PropertyKind::UInt16,
+        PropertyKind::Double, PropertyKind::Float,  PropertyKind::Vector,
+        PropertyKind::UInt8,  PropertyKind::UInt64, PropertyKind::Bool};
+    DynamicTypeBuilder builder(registry, TypeKind::Class, "Row", count * 16, 8);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        builder.property("p" + std::to_string(i), kinds[i % kinds.size()], i * 16);
+    }
+    return builder.build();
+}
+
+/// What one sender wrote behind `bit_offset` bits, if it fits into `capacity` bytes.
+struct WrittenRow {
+    SendResult result = SendResult::Nothing;
+    std::size_t bit_count = 0;
+    Bytes bytes;
+
+    friend bool operator==(const WrittenRow&, const WrittenRow&) = default;
+};
+
+WrittenRow write_row(BlockSender& sender, const ChangeMask& handles, std::uint32_t bit_offset,
+                     std::size_t capacity) {
+    Bytes memory(capacity);
+    BitWriter writer(memory);
+    writer.write_bits(0x2a, bit_offset);
+    SendContext context = sender.context();
+    WrittenRow written;
+    written.result = send_properties(sender.state, since(0), handles, writer, context);
+    written.bit_count = writer.bit_count();
+    writer.finish_byte();  // what is above is unspecified
+    written.bytes = to_bytes(writer.bytes());
+    return written;
+}
+
+TEST_CASE("send_properties: a row of plain values alone is written as one that is counted by type",
+          "[replayout][send_properties]") {
+    // Counting looks at every value, so it takes the way of all other blocks.
+    constexpr std::array<Result<const Type*> (*)(TypeRegistry&), 9> builders{
+        build_row<1>,  build_row<2>,  build_row<7>,  build_row<14>, build_row<31>,
+        build_row<32>, build_row<63>, build_row<64>, build_row<65>};
+    constexpr std::array<std::uint64_t, 130> zeros{};
+    RepLayoutOptions options;
+    options.archetype = zeros.data();
+    for (const auto builder : builders) {
+        const TestLayout layout(builder, options);
+        const std::uint32_t count = layout->handle_count();
+        INFO("handles " << count);
+        std::vector<std::uint64_t> object(std::size_t{count} * 2);
+        for (std::size_t i = 0; i < object.size(); ++i) {
+            object[i] = 0x0101'0101'0101'0101u * (i % 250 + 1);
+            if (i % 18 == 16) {
+                object[i] = 1;  // a bool
+            }
+        }
+        for (const bool is_sharing : {true, false}) {
+            BlockSender alone(*layout);
+            BlockSender counted(*layout);
+            TypeCounters type_counters(*layout, std::pmr::get_default_resource());
+            counted.type_counters = &type_counters;
+            alone.is_sharing = counted.is_sharing = is_sharing;
+            REQUIRE(alone.update(object.data()));
+            REQUIRE(counted.update(object.data()));
+            for (std::uint32_t first = 0; first < count; ++first) {
+                for (std::uint32_t length = 1; length <= count - first; ++length) {
+                    ChangeMask handles;
+                    handles.reset(count);
+                    handles.set_range(first, length);
+                    const std::uint32_t bit_offset = (first + length) % 8;
+                    const WrittenRow whole = write_row(counted, handles, bit_offset, 1'000);
+                    const bool is_same =
+                        write_row(alone, handles, bit_offset, 1'000) == whole &&
+                        write_row(alone, handles, bit_offset, whole.bytes.size()) ==
+                            write_row(counted, handles, bit_offset, whole.bytes.size()) &&
+                        write_row(alone, handles, bit_offset, whole.bytes.size() - 1) ==
+                            write_row(counted, handles, bit_offset, whole.bytes.size() - 1);
+                    INFO("handles " << first + 1 << " to " << first + length);
+                    REQUIRE(whole.result == SendResult::Whole);
+                    REQUIRE(is_same);
+                }
+            }
+            CHECK(alone.counters.serializer_calls == counted.counters.serializer_calls);
+            CHECK(alone.counters.pieces_built == counted.counters.pieces_built);
+            CHECK(alone.counters.pieces_reused == counted.counters.pieces_reused);
+            CHECK(alone.counters.properties_sent == counted.counters.properties_sent);
+        }
+    }
 }
 
 TEST_CASE("send_properties: an unchanged object costs no serializer call",

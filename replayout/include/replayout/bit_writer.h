@@ -32,6 +32,34 @@ namespace detail {
     return word;
 }
 
+/// The `size` (0 to 7) bytes as the low ones of a word. No byte behind them is read.
+[[nodiscard]] inline std::uint64_t load_short(const std::byte* bytes, std::size_t size) noexcept {
+    if constexpr (std::endian::native == std::endian::little) {
+        // Two loads that overlap, in bits that are the same.
+        if (size >= 4) {
+            std::uint32_t low = 0;
+            std::uint32_t high = 0;
+            std::memcpy(&low, bytes, sizeof(low));
+            std::memcpy(&high, bytes + size - 4, sizeof(high));
+            return low | (std::uint64_t{high} << (8 * (size - 4)));
+        }
+        if (size >= 2) {
+            std::uint16_t low = 0;
+            std::uint16_t high = 0;
+            std::memcpy(&low, bytes, sizeof(low));
+            std::memcpy(&high, bytes + size - 2, sizeof(high));
+            return low | (std::uint64_t{high} << (8 * (size - 2)));
+        }
+        return size == 0 ? 0 : std::to_integer<std::uint64_t>(*bytes);
+    } else {
+        std::uint64_t word = 0;
+        for (std::size_t i = 0; i < size; ++i) {
+            word |= std::to_integer<std::uint64_t>(bytes[i]) << (8 * i);
+        }
+        return word;
+    }
+}
+
 inline void store_little_endian(std::byte* bytes, std::uint64_t word) noexcept {
     if constexpr (std::endian::native == std::endian::big) {
         word = __builtin_bswap64(word);

@@ -125,12 +125,13 @@ class RepLayout {
         REPLAYOUT_ASSERT(handle.value >= 1 && handle.value <= scope.handle_count);
         return handle_cmds_[scope.first_handle_cmd + handle.value - 1];
     }
-    /// Where the row of plain leaves that starts at this handle ends: what lies between is one
-    /// stretch of shadow bytes, and these are their bits on the wire. The handle itself where its
-    /// leaf is written otherwise, and always on a machine that is not little-endian.
-    [[nodiscard]] RepHandle plain_row_end(const RepScope& scope, RepHandle handle) const noexcept {
+    /// Where the row of plain leaves that starts at this handle ends, and the bytes of its leaf:
+    /// all of a row is one stretch of shadow bytes, and these are their bits on the wire. On a
+    /// machine that is not little-endian there are no rows.
+    [[nodiscard]] const PlainLeaf& plain_leaf(const RepScope& scope,
+                                              RepHandle handle) const noexcept {
         REPLAYOUT_ASSERT(handle.value >= 1 && handle.value <= scope.handle_count);
-        return RepHandle{plain_row_ends_[scope.first_handle_cmd + handle.value - 1]};
+        return plain_leaves_[scope.first_handle_cmd + handle.value - 1];
     }
     /// Atomic groups of the scope, in ascending order; they do not overlap.
     [[nodiscard]] std::span<const RepGroup> groups(const RepScope& scope) const noexcept {
@@ -215,7 +216,7 @@ class RepLayout {
     std::pmr::vector<RepScope> scopes_;
     std::pmr::vector<std::uint16_t> element_scopes_;  // by command; 0 where the command is no array
     std::pmr::vector<CmdIndex> handle_cmds_;
-    std::pmr::vector<std::uint16_t> plain_row_ends_;  // handles, in the order of handle_cmds_
+    std::pmr::vector<PlainLeaf> plain_leaves_;  // in the order of handle_cmds_
     std::pmr::vector<CompareRun> runs_;
     std::pmr::vector<RepGroup> groups_;  // by scope
     std::pmr::vector<std::string> diagnostics_;

@@ -150,6 +150,14 @@ struct RepParentCmd {
     std::uint32_t run_end = 0;
 };
 
+/// Of each handle: whether the shadow bytes of its leaf are its bits on the wire, and for how many
+/// handles more they follow without a gap.
+struct PlainLeaf {
+    ShadowOffset shadow_begin;
+    ShadowOffset shadow_end;    ///< one past the last byte
+    std::uint16_t row_end = 0;  ///< handle; its own: the leaf is written otherwise
+};
+
 /// Adjacent plain and quantised members, compared as one run of bytes; or a single command of
 /// another kind. No run reaches into or out of a parent that may be left out of a compare, nor of
 /// an atomic group that may exceed limits: before its runs stands one without commands.
