@@ -7,6 +7,8 @@
 #include "differs_from_shadow.h"
 #include "equal_bytes.h"
 
+#include <cstring>
+
 namespace replayout {
 
 ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resource)
@@ -30,16 +32,24 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
 // Most objects did not change since the last tick, so that is found out with as little as possible:
 // the bytes, without a context, without the other members. And without a frame, as what follows is
 // the last that is done.
-bool ChangelistState::update(const void* object, PackageMap& package_map,
-                             ReplicationCounters& counters) {
+[[gnu::flatten]] bool ChangelistState::update(const void* object, PackageMap& package_map,
+                                              ReplicationCounters& counters) {
     REPLAYOUT_ASSERT(object != nullptr);
     if (is_compared_whole_) {
         ++counters.objects_compared;
-        const CompareRun* const runs = layout_->runs().data();
-        const CompareRun* const end = runs + layout_->root().run_end;
-        return runs == end || is_short_run(runs->size)
-                   ? update_short_runs(runs, end, object, package_map, counters)
-                   : update_runs(runs, end, object, package_map, counters);
+        const CompareRun& only = layout_->only_run();
+        if (only.size == 0) {
+            const CompareRun* const runs = layout_->runs().data();
+            return update_short_runs(runs, runs + layout_->root().run_end, object, package_map,
+                                     counters);
+        }
+        if (!is_short_run(only.size)) {
+            return update_long_run(only, object, package_map, counters);
+        }
+        const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
+        return !equal_short_run((buffer + only.object_offset).data(),
+                                (shadow_.buffer() + only.shadow_offset).data(), only.size) &&
+               update_from(0, object, package_map, counters);
     }
     if (!is_due()) {
         ++counters.objects_skipped;
@@ -49,8 +59,18 @@ bool ChangelistState::update(const void* object, PackageMap& package_map,
     return update_from(0, object, package_map, counters);
 }
 
-// Apart from update_runs(), where memcmp is called for what is long: to keep what outlives the call
-// costs as much as a short comparison. Flattened for the same reason.
+// Apart, as are the two below: to keep what outlives the call of memcmp costs as much as a short
+// comparison.
+[[gnu::noinline]] bool ChangelistState::update_long_run(const CompareRun& run, const void* object,
+                                                        PackageMap& package_map,
+                                                        ReplicationCounters& counters) {
+    const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
+    return std::memcmp((buffer + run.object_offset).data(),
+                       (shadow_.buffer() + run.shadow_offset).data(), run.size) != 0 &&
+           update_from(0, object, package_map, counters);
+}
+
+// Apart from update_runs(), where memcmp is called for what is long. Flattened for the same reason.
 [[gnu::noinline, gnu::flatten]] bool ChangelistState::update_short_runs(
     const CompareRun* run, const CompareRun* end, const void* object, PackageMap& package_map,
     ReplicationCounters& counters) {

@@ -508,6 +508,9 @@ void RepLayoutBuilder::finish_scope(RepScope& scope) {
         const CompareRun& run = layout_->runs_[scope.run_start];
         scope.is_contiguous = run.size != 0 && run.object_offset.value == 0 &&
                               run.shadow_offset.value == 0 && run.size == scope.shadow_size;
+        if (&scope == layout_->scopes_.data()) {
+            layout_->only_run_ = run;
+        }
     }
 }
 

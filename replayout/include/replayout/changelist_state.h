@@ -121,7 +121,10 @@ class ChangelistState {
     /// Adds to each atomic group of which something is owed what the receiver may not hold of it.
     void complete_groups(const OwedVersions& position, ChangeMask& owed) const noexcept;
 
-    // update() of everything, from `run` on. The first as long as runs are short.
+    // update() of everything: where all is one long run, and from `run` on, at first as long as
+    // runs are short.
+    bool update_long_run(const CompareRun& run, const void* object, PackageMap& package_map,
+                         ReplicationCounters& counters);
     bool update_short_runs(const CompareRun* run, const CompareRun* end, const void* object,
                            PackageMap& package_map, ReplicationCounters& counters);
     bool update_runs(const CompareRun* run, const CompareRun* end, const void* object,

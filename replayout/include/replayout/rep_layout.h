@@ -112,6 +112,8 @@ class RepLayout {
     [[nodiscard]] std::span<const RepParentCmd> parents() const noexcept { return parents_; }
     [[nodiscard]] std::span<const RepLayoutCmd> cmds() const noexcept { return cmds_; }
     [[nodiscard]] std::span<const CompareRun> runs() const noexcept { return runs_; }
+    /// The run that all of the object is compared in; of size 0 where there is no such run.
+    [[nodiscard]] const CompareRun& only_run() const noexcept { return only_run_; }
 
     /// The object's own scope.
     [[nodiscard]] const RepScope& root() const noexcept { return scopes_.front(); }
@@ -207,6 +209,7 @@ class RepLayout {
                                           const RepLayoutOptions& options,
                                           MemoryResource* resource);
 
+    CompareRun only_run_;  // a copy: one look fewer for each object
     const TypeRegistry* registry_ = nullptr;
     const Type* type_ = nullptr;
     std::string name_;
