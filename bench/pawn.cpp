@@ -78,7 +78,8 @@ void PawnScene::change_all(Pawn& pawn) {
     pawn.vz = other_float(pawn.vz);
     pawn.state = static_cast<std::uint8_t>(pawn.state % 200 + 1);
     pawn.ammo = static_cast<std::uint16_t>(pawn.ammo % 30'000 + 1);
-    pawn.owner = random() | 1;
+    const std::uint32_t owner = random() | 1;
+    pawn.owner = owner == pawn.owner ? owner + 2 : owner;
     const std::size_t length = 8 + random() % 9;
     std::string name(length, ' ');
     for (char& letter : name) {
