@@ -93,17 +93,29 @@ void KeyedArrayCutter::collect_carried_deletions(const KeyedPart& part,
             carried.push_back({lost.versions, range});
             return;
         }
-        const bool is_named_elsewhere =
-            !part.is_full && part.places.begin == 0 && !names_deletions(lost.range) &&
-            std::any_of(array_.deletions.begin(), array_.deletions.end(), [&](const auto& entry) {
-                const std::uint64_t place = place_of_key(entry.key);
-                return lost.versions.contains(entry.version) &&
-                       lost.range.contains_element(place) && !part.places.contains(place);
-            });
-        if (is_named_elsewhere) {
-            carried.push_back({lost.versions, {handle_.value, handle_.value + 1, 0, 1}});
+        if (!part.is_full && part.places.begin == 0 && !names_deletions(lost.range)) {
+            collect_deletions_elsewhere(part, lost, carried);
         }
     });
+}
+
+void KeyedArrayCutter::collect_deletions_elsewhere(const KeyedPart& part, const LostPart& lost,
+                                                   Vector<LostPart>& carried) const {
+    std::uint64_t stretch_end = 0;
+    for (const std::uint64_t key : scratch_.keys) {
+        const std::uint64_t place = place_of_key(key);
+        if (!lost.range.contains_element(place) || part.places.contains(place)) {
+            continue;
+        }
+        // One stretch, as long as there are no elements in it.
+        if (stretch_end != 0 && array_.first_from(stretch_end) == array_.first_from(place)) {
+            carried.back().range.element_end = place_after(place);
+        } else {
+            carried.push_back(
+                {lost.versions, {handle_.value, handle_.value + 1, place, place_after(place)}});
+        }
+        stretch_end = place_after(place);
+    }
 }
 
 KeyedPart KeyedArrayCutter::cut(const KeyedPart& stretch, std::uint32_t end) const noexcept {
