@@ -16,11 +16,13 @@ namespace replayout {
 [[nodiscard]] inline DecodeBudget message_budget(const NetConfig& config,
                                                  std::size_t payload_bytes) noexcept {
     constexpr std::size_t steps_per_byte = 8;
+    constexpr std::size_t array_steps_per_byte = 16;
     const std::size_t allocation_per_byte =
         config.decode_allocation_bytes_max / config.bunch_bytes_max;
     DecodeBudget earned;
     earned.allocation_bytes = payload_bytes * allocation_per_byte;
     earned.steps = payload_bytes * steps_per_byte;
+    earned.array_steps = payload_bytes * array_steps_per_byte;
     return earned;
 }
 

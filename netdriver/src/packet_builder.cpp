@@ -17,6 +17,7 @@ void PacketBuilder::reset() noexcept {
     block_bytes_ = 0;
     bunch_count_ = 0;
     last_channel_ = ChannelIndex{};
+    array_steps_left_ = SendContext::array_steps_in_packet;
 }
 
 bool PacketBuilder::add_bunch(const BunchHeader& header, std::span<const std::byte> payload) {

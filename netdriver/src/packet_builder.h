@@ -10,7 +10,9 @@
 
 #include <replayout/netdriver/bunch.h>
 #include <replayout/netdriver/packet_notify.h>
+#include <replayout/send_properties.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -73,6 +75,12 @@ class PacketBuilder {
         last_channel_ = channel;
     }
 
+    /// What its blocks may still cost their receiver in keyed arrays (SendContext).
+    [[nodiscard]] std::size_t array_steps_left() const noexcept { return array_steps_left_; }
+    void spend_array_steps(std::size_t count) noexcept {
+        array_steps_left_ -= std::min(array_steps_left_, count);
+    }
+
     /// Writes the datagram; returns its size in bytes.
     [[nodiscard]] std::size_t finish(const PacketHeader& header,
                                      std::span<std::byte> datagram) const noexcept;
@@ -82,6 +90,7 @@ class PacketBuilder {
     std::size_t bunch_bytes_ = 0;
     std::size_t block_bytes_ = 0;
     std::uint32_t bunch_count_ = 0;
+    std::size_t array_steps_left_ = SendContext::array_steps_in_packet;
     ChannelIndex last_channel_;  // from which the next one counts; 0 before the first
     std::array<std::byte, packet_bytes_limit> bunches_;
     std::array<std::byte, packet_bytes_limit> blocks_;

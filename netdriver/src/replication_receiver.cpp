@@ -82,6 +82,7 @@ CloseReason ReplicationReceiver::handle_message(const BunchHeader& header,
     const DecodeBudget earned = message_budget(config_, payload.size());
     budget_->allocation_bytes += earned.allocation_bytes;
     budget_->steps += earned.steps;
+    budget_->array_steps += earned.array_steps;
     BitReader reader(payload, budget_);
     return receive_properties_of(current_channel_, reader, BlockFrame::Filled);
 }

@@ -433,15 +433,18 @@ void ReplicationSender::end_block(BlockFrame& frame, bool more_parts_follow) {
         frame.packet = frame.body;
     }
     packets_.builder().end_block(frame.packet, frame.channel);
+    packets_.builder().spend_array_steps(context_.scratch.array_steps);
     count_block(block.size());
 }
 
 SendResult ReplicationSender::write_payload(std::uint32_t index, const SharedPayload& payload) {
     const std::span<const std::byte> block(payload.bytes.data(), payload.bytes.size());
-    if (!packets_.builder().add_block(ObjectStore::channel_of(index),
+    if (payload.array_steps > packets_.builder().array_steps_left() ||
+        !packets_.builder().add_block(ObjectStore::channel_of(index),
                                       block_has_length(pairs_[index]), block)) {
         return SendResult::DoesNotFit;
     }
+    packets_.builder().spend_array_steps(payload.array_steps);
     if (validator_) {
         validator_->block_sent(index, block);
     }
@@ -464,7 +467,9 @@ SendResult ReplicationSender::write_whole_block(std::uint32_t index, const OwedV
         return SendResult::DoesNotFit;
     }
     const OwedVersions block_position = block_position_of(index, position);
+    context_.array_steps_max = packets_.builder().array_steps_left();
     const SendResult result = send_properties(state, block_position, owed, frame.body, context_);
+    context_.array_steps_max = SendContext::array_steps_in_packet;
     if (result != SendResult::DoesNotFit) {
         note_sent_values(index, RepRange(), block_position);
     }
@@ -473,7 +478,8 @@ SendResult ReplicationSender::write_whole_block(std::uint32_t index, const OwedV
     }
     if (context_.scratch.left_out.empty() && may_share_payload(index, position)) {
         state.shared().keep_payload(payload_key(index, position), owed.count(),
-                                    frame.body.bytes().subspan(frame.body_offset_bytes));
+                                    frame.body.bytes().subspan(frame.body_offset_bytes),
+                                    context_.scratch.array_steps);
         ++context_.counters.payloads_built;
         if (context_.type_counters != nullptr) {
             ++context_.type_counters->payloads_built;

@@ -127,7 +127,8 @@ ReplicationSender::Outcome ReplicationSender::send_call(OutgoingCall& call) {
         if (!collect_call_blocks(call, bytes) || bytes > room_bytes) {
             return Outcome::HeldBack;
         }
-        if (bytes <= packets_.builder().bytes_left()) {
+        if (bytes <= packets_.builder().bytes_left() &&
+            call_array_steps() <= packets_.builder().array_steps_left()) {
             packets_.begin_packet(Share::Messages);
             write_call_blocks();
             const bool is_written = packets_.write_call(call);
@@ -192,12 +193,20 @@ bool ReplicationSender::collect_call_blocks(const OutgoingCall& call, std::size_
             return false;
         }
         if (size > 0) {
-            call_blocks_.push_back({named.index, offset, size});
+            call_blocks_.push_back({named.index, offset, size, context_.scratch.array_steps});
             offset += size;
             bytes += size + PacketBuilder::block_head_bytes_max;
         }
     }
     return true;
+}
+
+std::size_t ReplicationSender::call_array_steps() const noexcept {
+    std::size_t steps = 0;
+    for (const CallBlock& block : call_blocks_) {
+        steps += block.array_steps;
+    }
+    return steps;
 }
 
 bool ReplicationSender::must_be_delivered(std::uint32_t index, Version complete) const {
@@ -227,8 +236,10 @@ bool ReplicationSender::encode_since(std::uint32_t index, Version complete,
     context_.delta_states = nullptr;
     BitWriter writer(room);
     const OwedVersions block_position = block_position_of(index, position);
+    context_.array_steps_max = SendContext::array_steps_in_packet - call_array_steps();
     const SendResult result =
         send_properties(state, block_position, context_.scratch.owed, writer, context_);
+    context_.array_steps_max = SendContext::array_steps_in_packet;
     if (result == SendResult::DoesNotFit) {
         return false;
     }
@@ -244,6 +255,7 @@ void ReplicationSender::write_call_blocks() {
             ObjectStore::channel_of(block.index), block_has_length(pairs_[block.index]), bytes);
         REPLAYOUT_ASSERT(is_added);
         (void)is_added;
+        packets_.builder().spend_array_steps(block.array_steps);
         if (validator_) {
             validator_->block_sent(block.index, bytes);
         }

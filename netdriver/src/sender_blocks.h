@@ -22,6 +22,7 @@ struct CallBlock {
     std::uint32_t index = 0;
     std::size_t offset = 0;
     std::size_t size = 0;
+    std::size_t array_steps = 0;
 };
 
 /// A block between its header and its end.

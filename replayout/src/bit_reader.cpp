@@ -134,4 +134,17 @@ bool BitReader::spend_allocation(std::size_t bytes) noexcept {
     return true;
 }
 
+bool BitReader::begin_keyed_array() noexcept {
+    if (budget_ != nullptr && budget_->array_steps == 0) {
+        fail();
+    }
+    return !failed_;
+}
+
+void BitReader::spend_array_steps(std::size_t count) noexcept {
+    if (budget_ != nullptr) {
+        budget_->array_steps -= std::min(budget_->array_steps, count);
+    }
+}
+
 }  // namespace replayout

@@ -172,34 +172,94 @@ class KeyedArrayFinisher {
     /// By rank; elements that the sender never named stay behind, in the order they have. Returns
     /// whether any had to move.
     [[nodiscard]] bool sort() {
-        const KeyedElements& known = state_.keyed_elements(RepHandle{cmd_.relative_handle});
+        collect_ranks();
+        sort_ranks();
+        KeyedElements& known = state_.keyed_elements(RepHandle{cmd_.relative_handle});
         auto& ranks = scratch_.ranks_;
-        ranks.clear();
-        const std::size_t count = ops().count(array_);
-        for (std::size_t i = 0; i < count; ++i) {
-            const std::uint64_t key = key_at(i);
-            const KeyedElements::Element* element = known.find(key);
-            const std::int64_t rank =
-                element != nullptr
-                    ? element->rank
-                    : archetype_rank(layout_, cmd_, key, std::numeric_limits<std::int64_t>::max());
-            ranks.emplace_back(rank, static_cast<std::uint32_t>(i));
-        }
-        std::sort(ranks.begin(), ranks.end());
         bool is_moved = false;
-        // ranks[i].second is where the element of place i lies; each swap brings one to its place.
-        for (std::uint32_t i = 0; i < count; ++i) {
-            std::uint32_t from = ranks[i].second;
+        // ranks[i].index is where the element of place i lies; each swap brings one to its place.
+        for (std::uint32_t i = 0; i < ranks.size(); ++i) {
+            std::uint32_t from = ranks[i].index;
             while (from < i) {
-                from = ranks[from].second;  // it was moved there meanwhile
+                from = ranks[from].index;  // it was moved there meanwhile
             }
             if (from != i) {
                 ops().swap_elements(array_, i, from);
-                ranks[i].second = from;
+                ranks[i].index = from;
                 is_moved = true;
+            }
+            if (ranks[i].known != ElementRank::unknown) {
+                known.set_place(ranks[i].known, i);
             }
         }
         return is_moved;
+    }
+
+    using ElementRank = ReceiveScratch::ElementRank;
+
+    /// Fills ranks_, in the order of the array. Where an element was when it was sorted last, it
+    /// mostly still is, so that hardly any is searched for.
+    void collect_ranks() {
+        const KeyedElements& known = state_.keyed_elements(RepHandle{cmd_.relative_handle});
+        const auto count = static_cast<std::uint32_t>(ops().count(array_));
+        auto& ranks = scratch_.ranks_;
+        ranks.clear();
+        ranks.resize(count);
+        for (std::uint32_t i = 0; i < known.elements().size(); ++i) {
+            const KeyedElements::Element& element = known.elements()[i];
+            if (element.place < count && key_at(element.place) == element.key) {
+                ranks[element.place] = {element.rank, element.place, i};
+            }
+        }
+        const auto& archetype = shadow_value<ShadowKeyedArray>(
+            std::as_const(layout_.archetype()).buffer() + cmd_.shadow_offset);
+        std::uint32_t guess = 0;  // of the archetype's elements: the one behind the last
+        for (std::uint32_t i = 0; i < count; ++i) {
+            if (ranks[i].known != ElementRank::unknown) {
+                continue;
+            }
+            const std::uint64_t key = key_at(i);
+            ranks[i] = {std::numeric_limits<std::int64_t>::max(), i, ElementRank::unknown};
+            if (const KeyedElements::Element* element = known.find(key)) {
+                ranks[i].rank = element->rank;
+                ranks[i].known = static_cast<std::uint32_t>(element - known.elements().data());
+                continue;
+            }
+            const bool is_guessed = guess < archetype.count() && archetype.items[guess].key == key;
+            const std::uint32_t found = is_guessed ? guess : archetype.find(key);
+            if (found < archetype.count()) {
+                ranks[i].rank = archetype.items[found].rank;
+                guess = found + 1;
+            }
+        }
+    }
+
+    /// Few are out of order mostly: those are taken out, sorted, and merged into the others
+    /// (Ernerfelt, "Drop-Merge sort", 2015). Of two that do not ascend both are taken, since either
+    /// may be the one that moved; so of k that moved no more than 2k are.
+    void sort_ranks() {
+        auto& ranks = scratch_.ranks_;
+        auto& moved = scratch_.moved_ranks_;
+        moved.clear();
+        std::size_t kept = 0;
+        for (const ElementRank rank : ranks) {
+            if (kept > 0 && rank < ranks[kept - 1]) {
+                moved.push_back(ranks[--kept]);
+                moved.push_back(rank);
+            } else {
+                ranks[kept++] = rank;
+            }
+        }
+        std::sort(moved.begin(), moved.end());
+        std::size_t end = ranks.size();
+        while (!moved.empty()) {
+            if (kept > 0 && moved.back() < ranks[kept - 1]) {
+                ranks[--end] = ranks[--kept];
+            } else {
+                ranks[--end] = moved.back();
+                moved.pop_back();
+            }
+        }
     }
 
     const RepLayout& layout_;

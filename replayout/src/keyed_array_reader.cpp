@@ -4,10 +4,10 @@
 #include <replayout/keyed_array.h>
 #include <replayout/shadow_state.h>
 
+#include "keyed_array_steps.h"
 #include "property_reader.h"
 
 #include <algorithm>
-#include <bit>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -57,17 +57,8 @@ struct KeyRange {
     [[nodiscard]] bool is_whole() const noexcept { return !begin && !end; }
 };
 
-/// Of a full set in parts any may have been lost, and the elements that it would have taken away
-/// are still there. So a receiver of one may have more than the array's limit, but not without one.
-constexpr std::size_t full_set_parts_factor = 4;
-
 [[nodiscard]] std::int32_t from_zigzag(std::uint32_t value) noexcept {
     return static_cast<std::int32_t>((value >> 1) ^ ((value & 1) != 0 ? 0xFFFF'FFFFu : 0u));
-}
-
-/// Putting `count` elements in order, in steps of a DecodeBudget: once to check, once to apply.
-[[nodiscard]] std::size_t sort_steps(std::size_t count) noexcept {
-    return count * static_cast<std::size_t>(std::bit_width(count)) / 2;
 }
 
 }  // namespace
@@ -90,6 +81,9 @@ class KeyedArrayReader {
 
     /// Returns whether anything changed.
     bool read() {
+        if (!reader_.begin_keyed_array()) {
+            return false;
+        }
         is_full_set_ = reader_.read_bool();
         if (is_full_set_) {
             read_key_range();
@@ -101,9 +95,10 @@ class KeyedArrayReader {
         if (count > count_max()) {
             reader_.fail();
         }
-        if (reader_.failed() || !find_places(scratch_.named_keys_.size() + count)) {
+        if (reader_.failed()) {
             return false;
         }
+        find_places(scratch_.named_keys_.size() + static_cast<std::size_t>(count));
         take_removed();
         KeyDecoder keys(reader_, key());
         for (std::uint64_t i = 0; i < count && !reader_.failed(); ++i) {
@@ -118,7 +113,7 @@ class KeyedArrayReader {
             forget_unlisted();
         }
         if (properties_.is_checking() && !reader_.failed()) {
-            check_end(count);
+            check_end(static_cast<std::size_t>(count));
         }
         return is_changed_;
     }
@@ -152,9 +147,8 @@ class KeyedArrayReader {
                           [&](const auto& place) { return is_going(place.key); }));
     }
 
-    /// Makes ready to find `key_count` of the elements that the object has. False: the budget is
-    /// spent.
-    [[nodiscard]] bool find_places(std::uint64_t key_count) {
+    /// Makes ready to find `key_count` of the elements that the object has.
+    void find_places(std::size_t key_count) {
         if (array_ != nullptr) {
             present_ = array_;
         } else if (place_.present != nullptr && !PropertyReader::is_skipped(cmd_)) {
@@ -162,24 +156,18 @@ class KeyedArrayReader {
         }
         if (present_ == nullptr) {
             scratch_.places_.clear();
-            return true;
+            return;
         }
         present_count_ = ops().count(present_);
-        // A few are looked for one by one.
-        is_sorted_ = is_full_set_ || is_going_on_ ||
-                     key_count > static_cast<std::uint64_t>(std::bit_width(present_count_));
-        const std::size_t steps = is_sorted_ ? sort_steps(present_count_ + known_count())
-                                             : present_count_ * key_count / 4;
-        if (!reader_.spend_steps(1 + steps)) {
-            return false;
-        }
+        is_sorted_ = is_full_set_ || is_going_on_ || is_worth_sorting(present_count_, key_count);
+        reader_.spend_array_steps(1 + (is_sorted_ ? sort_steps(present_count_ + known_count())
+                                                  : search_steps(present_count_, key_count)));
         if (is_sorted_) {
             scratch_.collect_places(cmd_, present_);
         }
         if (is_full_set_) {
             drop_doubles();
         }
-        return true;
     }
 
     /// That a full set can make forget.
@@ -342,16 +330,18 @@ class KeyedArrayReader {
 
     /// Only when checking: what is applied was checked, though a hook may have changed the array
     /// since.
-    void check_end(std::uint64_t listed_count) {
+    void check_end(std::size_t listed_count) {
         const std::size_t count = present_count_ + added_;
         if (added_ > 0 && count - removed_ - going_count() > count_max_after()) {
             reader_.fail();
         }
         const bool is_rearranged = added_ > 0 || removed_ > 0 || has_ranks_;
         if (is_rearranged && key().order == ArrayOrder::Kept) {
-            (void)reader_.spend_steps(sort_steps(count));
+            // Of a full set all that are listed are in named_keys_.
+            const std::size_t named_count = is_full_set_ ? removed_ : scratch_.named_keys_.size();
+            reader_.spend_array_steps(merge_steps(count, listed_count + named_count));
         } else if (is_rearranged || listed_count > 0) {
-            (void)reader_.spend_steps(count / 2);
+            reader_.spend_array_steps(tell_steps(count));
         }
     }
 

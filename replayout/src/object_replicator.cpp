@@ -2,6 +2,7 @@
 #include <replayout/object_replicator.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -203,9 +204,11 @@ SharedSerialization::PayloadKey ObjectReplicator::payload_key(const OwedVersions
 bool ObjectReplicator::write_payload(const OwedVersions& position, BitWriter& writer,
                                      SendContext& context) {
     const SharedPayload* payload = object_->shared().find_payload(payload_key(position));
-    if (payload == nullptr || payload->bytes.size() > writer.bits_left() / 8) {
+    if (payload == nullptr || payload->bytes.size() > writer.bits_left() / 8 ||
+        payload->array_steps > context.array_steps_max) {
         return false;
     }
+    context.scratch.array_steps = payload->array_steps;
     const std::span<const std::byte> block(payload->bytes.data(), payload->bytes.size());
     writer.write_bytes(block);
     context.counters.pieces_reused += payload->property_count;
@@ -249,7 +252,8 @@ SendResult ObjectReplicator::write_whole(const OwedVersions& position, BitWriter
     }
     const auto block = writer.bytes().subspan(begin_bytes);
     if (may_share && scratch.left_out.empty()) {
-        object_->shared().keep_payload(payload_key(position), scratch.owed.count(), block);
+        object_->shared().keep_payload(payload_key(position), scratch.owed.count(), block,
+                                       scratch.array_steps);
         ++context.counters.payloads_built;
         if (context.type_counters != nullptr) {
             ++context.type_counters->payloads_built;
@@ -423,6 +427,7 @@ SendResult ObjectReplicator::replicate_large_value(BitWriter& writer, const Send
         return SendResult::Nothing;
     }
     collect_large_value(own.scratch.owed);
+    own.array_steps_max = std::numeric_limits<std::size_t>::max();  // a message pays for itself
     const OwedVersions position = parts_position();
     const SendResult result = send_properties(*object_, position, own.scratch.owed, writer, own);
     if (result == SendResult::DoesNotFit) {

@@ -25,7 +25,8 @@ ReceiveScratch::ReceiveScratch(MemoryResource* resource)
       places_(Allocator<KeyPlace>(resource)),
       named_keys_(Allocator<std::uint64_t>(resource)),
       element_indices_(Allocator<std::uint32_t>(resource)),
-      ranks_(Allocator<std::pair<std::int64_t, std::uint32_t>>(resource)) {
+      ranks_(Allocator<ElementRank>(resource)),
+      moved_ranks_(Allocator<ElementRank>(resource)) {
     elements_.reserve(nesting_depth_max + 1);
     for (std::uint32_t depth = 0; depth <= nesting_depth_max; ++depth) {
         elements_.emplace_back(resource);

@@ -222,7 +222,7 @@ KeyedElements::Element& KeyedElements::at(std::uint64_t key, std::int64_t rank) 
         slot_keys_.push_back(key);
     }
     slot_keys_[slot] = key;
-    return *elements_.insert(place, {key, static_cast<std::int32_t>(rank), slot});
+    return *elements_.insert(place, {key, static_cast<std::int32_t>(rank), slot, 0});
 }
 
 void KeyedElements::erase(std::uint64_t key) {

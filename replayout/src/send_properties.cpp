@@ -4,6 +4,7 @@
 #include <replayout/lost_parts.h>
 
 #include "keyed_array_cutter.h"
+#include "keyed_array_steps.h"
 #include "property_writer.h"
 #include "small_set.h"
 
@@ -53,6 +54,33 @@ void count_sent(const ChangeMask& handles, SendContext& context) {
     }
 }
 
+/// What the value at `handle` can cost its receiver beyond its bytes: only keyed arrays do.
+[[nodiscard]] std::size_t array_steps_of(const ChangelistState& state, const OwedVersions& position,
+                                         RepHandle handle, std::size_t value_bits, bool is_cut) {
+    const RepLayout& layout = state.layout();
+    const CmdIndex index = layout.cmd_of(layout.root(), handle);
+    const RepLayoutCmd& cmd = layout.cmd(index);
+    if (cmd.type != RepLayoutCmdType::KeyedArray) {
+        return 0;
+    }
+    const auto& array = shadow_value<ShadowKeyedArray>(state.shadow() + cmd.shadow_offset);
+    return keyed_array_steps_max(layout, index, array, position, value_bits, is_cut);
+}
+
+/// The same of a block of that length.
+[[nodiscard]] std::size_t array_steps_of_block(const ChangelistState& state,
+                                               const OwedVersions& position,
+                                               const ChangeMask& handles, std::size_t block_bytes) {
+    std::size_t steps = 0;
+    if (state.layout().has_keyed_arrays()) {
+        for (std::uint32_t bit = handles.next(0); bit < handles.bit_count();
+             bit = handles.next(bit + 1)) {
+            steps += array_steps_of(state, position, RepHandle{bit + 1}, block_bytes * 8, false);
+        }
+    }
+    return steps;
+}
+
 inline void write_block(PropertyWriter& properties, const ChangeMask& handles, BitWriter& writer,
                         SendContext& context) {
     const std::size_t failures = context.scratch.left_out.size();
@@ -79,6 +107,7 @@ void begin_send(SendScratch& scratch) noexcept {
         forget_deltas(scratch);
     }
     scratch.carried.clear();
+    scratch.array_steps = 0;
 }
 
 /// What cannot be told apart, from the handle of `bit` on: one value, or an atomic group.
@@ -131,12 +160,15 @@ void leave_out_groups(const RepLayout& layout, const ChangeMask& owed,
 /// Collects what fits into one part: whole values, and atomic groups whole.
 class PartCollector {
   public:
-    PartCollector(const ChangelistState& state, PropertyWriter& properties, const ChangeMask& owed,
-                  SendScratch& scratch)
-        : layout_(state.layout()),
+    PartCollector(const ChangelistState& state, const OwedVersions& position,
+                  PropertyWriter& properties, const ChangeMask& owed, SendContext& context)
+        : state_(state),
+          layout_(state.layout()),
+          position_(position),
           properties_(properties),
           owed_(owed),
-          scratch_(scratch),
+          scratch_(context.scratch),
+          array_steps_max_(context.array_steps_max),
           meter_(owed.bit_count()) {
         scratch_.part.reset(owed.bit_count());
     }
@@ -168,10 +200,15 @@ class PartCollector {
     [[nodiscard]] std::uint32_t first() const noexcept { return first_; }
 
   private:
+    /// Also array_steps_, of the same.
     [[nodiscard]] std::size_t measure(std::uint32_t bit, std::uint32_t end) {
         std::size_t bits = 0;
+        array_steps_ = 0;
         for (; bit < end; bit = owed_.next(bit + 1)) {
-            bits += properties_.measure(RepHandle{bit + 1});
+            const RepHandle handle{bit + 1};
+            const std::size_t value_bits = properties_.measure(handle);
+            bits += value_bits;
+            array_steps_ += array_steps_of(state_, position_, handle, value_bits, false);
         }
         return bits;
     }
@@ -186,6 +223,11 @@ class PartCollector {
         if (extended.bits(EmptySet::Impossible) + value_bits_ + bits > room_bits) {
             return false;
         }
+        // What alone costs more goes alone.
+        if (scratch_.part.any() && scratch_.array_steps + array_steps_ > array_steps_max_) {
+            return false;
+        }
+        scratch_.array_steps += array_steps_;
         meter_ = extended;
         value_bits_ += bits;
         for (std::uint32_t i = bit; i < end; i = owed_.next(i + 1)) {
@@ -194,12 +236,16 @@ class PartCollector {
         return true;
     }
 
+    const ChangelistState& state_;
     const RepLayout& layout_;
+    const OwedVersions& position_;
     PropertyWriter& properties_;
     const ChangeMask& owed_;
     SendScratch& scratch_;
+    std::size_t array_steps_max_;
     RunLengthMeter meter_;
     std::size_t value_bits_ = 0;
+    std::size_t array_steps_ = 0;  // of what is measured
     std::uint32_t first_ = 0;
 };
 
@@ -315,12 +361,15 @@ struct ArrayPart {
                                          RepCursor& begin, RepRange& range, BitWriter& writer,
                                          SendContext& context) {
     const RepHandle handle = begin.handle;
+    const std::size_t begin_bytes = writer.byte_count();
     const ArrayPart part = cut_value(state, properties, position, begin, writer, context);
     begin = {RepHandle{handle.value + 1}, 0};
     range = RepRange::of(handle);
     if (!part.is_any) {
         return SendResult::ValueTooLarge;
     }
+    context.scratch.array_steps =
+        array_steps_of(state, position, handle, (writer.byte_count() - begin_bytes) * 8, true);
     range.element_begin = part.places.begin;
     range.element_end = part.places.end;
     if (part.next) {
@@ -377,6 +426,7 @@ struct PlainRow {
                                                  SendContext& context) {
     begin_send(context.scratch);
     const BitWriter::Mark start = writer.mark();
+    const std::size_t begin_bytes = writer.byte_count();
     PropertyWriter properties(state, position, context);
     write_block(properties, owed, writer, context);
     SendResult result = SendResult::Whole;
@@ -385,6 +435,12 @@ struct PlainRow {
         result = write_without_failed(state.layout(), properties, owed, writer, context);
     }
     if (writer.overflowed()) {
+        writer.rewind(start);
+        return SendResult::DoesNotFit;
+    }
+    context.scratch.array_steps =
+        array_steps_of_block(state, position, owed, writer.byte_count() - begin_bytes);
+    if (context.scratch.array_steps > context.array_steps_max) {
         writer.rewind(start);
         return SendResult::DoesNotFit;
     }
@@ -419,6 +475,7 @@ SendResult send_properties(ChangelistState& state, const OwedVersions& position,
     scratch.unmapped.clear();
     scratch.left_out.clear();
     scratch.carried.clear();
+    scratch.array_steps = 0;
     return SendResult::Whole;
 }
 
@@ -429,7 +486,7 @@ SendResult send_part(ChangelistState& state, const OwedVersions& position, const
     if (begin.element > 0) {
         return send_array_part(state, properties, position, owed, begin, range, writer, context);
     }
-    PartCollector part(state, properties, owed, context.scratch);
+    PartCollector part(state, position, properties, owed, context);
     const std::uint32_t begin_bit = owed.next(begin.handle.value - 1);
     REPLAYOUT_ASSERT(begin_bit < owed.bit_count());
     const std::uint32_t bit = part.collect(begin_bit, writer.bits_left());

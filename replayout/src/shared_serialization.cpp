@@ -127,13 +127,13 @@ void SharedSerialization::drop_payloads() noexcept {
 }
 
 void SharedSerialization::keep_payload(const PayloadKey& key, std::uint32_t property_count,
-                                       std::span<const std::byte> block) {
+                                       std::span<const std::byte> block, std::size_t array_steps) {
     REPLAYOUT_ASSERT(key.version != 0);
     REPLAYOUT_ASSERT(key.position.lost_parts.empty());  // a loan, which would not outlast this
     if (payloads_.size() < payload_count_max) {
         next_payload_ = static_cast<std::uint32_t>(payloads_.size());
         const Allocator<std::byte> allocator(buffer_.get_stored_allocator().resource());
-        payloads_.push_back({OwedVersions(), {}, 0, 0, Vector<std::byte>(allocator)});
+        payloads_.push_back({OwedVersions(), {}, 0, 0, 0, Vector<std::byte>(allocator)});
     }
     SharedPayload& payload = payloads_[next_payload_];
     next_payload_ = (next_payload_ + 1) % payload_count_max;
@@ -141,6 +141,7 @@ void SharedSerialization::keep_payload(const PayloadKey& key, std::uint32_t prop
     payload.passing = key.passing;
     payload.version = key.version;
     payload.property_count = property_count;
+    payload.array_steps = array_steps;
     payload.bytes.assign(block.begin(), block.end());
 }
 

@@ -24,6 +24,13 @@ struct DecodeBudget {
     /// default is 32 new arrays of 2,048 elements of 64 bytes in one packet.
     std::size_t allocation_bytes = 4 * 1024 * 1024;
     std::size_t steps = 1'000'000;  ///< values, elements, runs: turns of a loop
+    /// What blocks make a receiver do with the elements of keyed arrays that it has, which their
+    /// bytes do not bound: steps of some ten nanoseconds, so about ten milliseconds. The array with
+    /// which they are spent is still taken, since one alone may cost more. A sender keeps to it
+    /// (SendContext::array_steps_max).
+    std::size_t array_steps = array_steps_max;
+
+    static constexpr std::size_t array_steps_max = 1'000'000;
 };
 
 class BitReader {
@@ -99,6 +106,10 @@ class BitReader {
     /// Takes from the budget; false, and failed, when it is spent.
     bool spend_steps(std::size_t count) noexcept;
     bool spend_allocation(std::size_t bytes) noexcept;
+    /// Whether a keyed array may begin: false, and failed, when nothing is left for it.
+    bool begin_keyed_array() noexcept;
+    /// Takes what is left at most.
+    void spend_array_steps(std::size_t count) noexcept;
 
     /// The caller found what it read to be wrong.
     void fail() noexcept { failed_ = true; }

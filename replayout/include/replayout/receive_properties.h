@@ -23,7 +23,6 @@
 #include <replayout/rep_layout.h>
 
 #include <cstdint>
-#include <utility>
 
 namespace replayout {
 
@@ -62,6 +61,19 @@ class ReceiveScratch {
     struct KeyPlace {
         std::uint64_t key;
         std::uint32_t index;
+    };
+    /// An element of a keyed array on its way into the order of ranks.
+    struct ElementRank {
+        static constexpr std::uint32_t unknown = 0xFFFF'FFFFu;
+
+        std::int64_t rank = 0;
+        std::uint32_t index = 0;        ///< where it lies
+        std::uint32_t known = unknown;  ///< its index in KeyedElements::elements(), if it is there
+
+        [[nodiscard]] friend bool operator<(const ElementRank& left,
+                                            const ElementRank& right) noexcept {
+            return left.rank != right.rank ? left.rank < right.rank : left.index < right.index;
+        }
     };
     struct PreviousValue {
         std::uint32_t parent_index;  // of a C array its first
@@ -126,7 +138,8 @@ class ReceiveScratch {
     Vector<KeyPlace> places_;                    // of one keyed array, by ascending key
     Vector<std::uint64_t> named_keys_;           // of one: those removed, or those of a full set
     Vector<std::uint32_t> element_indices_;      // likewise
-    Vector<std::pair<std::int64_t, std::uint32_t>> ranks_;  // likewise, with the index
+    Vector<ElementRank> ranks_;                  // likewise
+    Vector<ElementRank> moved_ranks_;            // those of them that are out of order
 };
 
 struct ReceiveContext {

@@ -39,6 +39,7 @@ class KeyedElements {
         std::uint64_t key = 0;
         std::int32_t rank = 0;  ///< where order is kept
         std::uint32_t slot = 0;
+        std::uint32_t place = 0;  ///< where order is kept: its index when the array was sorted last
     };
 
     explicit KeyedElements(MemoryResource* resource)
@@ -53,6 +54,10 @@ class KeyedElements {
     /// The element with that key; if it is not known it is made, with that rank.
     [[nodiscard]] Element& at(std::uint64_t key, std::int64_t rank);
     void erase(std::uint64_t key);
+    /// `index` is one of elements().
+    void set_place(std::uint32_t index, std::uint32_t place) noexcept {
+        elements_[index].place = place;
+    }
 
     /// By ascending key.
     [[nodiscard]] std::span<const Element> elements() const noexcept {

@@ -148,6 +148,8 @@ class RepLayout {
         return !groups_.empty() || has_keyed_arrays_;
     }
 
+    [[nodiscard]] bool has_keyed_arrays() const noexcept { return has_keyed_arrays_; }
+
     /// Some property is a struct with a NetDeltaSerializer; its receivers need DeltaStates.
     [[nodiscard]] bool has_delta_structs() const noexcept { return has_delta_structs_; }
 

@@ -9,6 +9,7 @@
 // values and on the capacity only, never on whether values come from the shared buffer.
 #pragma once
 
+#include <replayout/bit_reader.h>
 #include <replayout/bit_writer.h>
 #include <replayout/changelist_state.h>
 #include <replayout/delta_states.h>
@@ -70,6 +71,8 @@ class SendScratch {
     /// as sent; the receiver keeps what it has until they change again. What else was owed of the
     /// same array or atomic group is then owed besides: to be given to LeftOutValues.
     Vector<RepHandle> left_out;
+    /// What the block makes its receiver do with keyed arrays, at most (DecodeBudget).
+    std::size_t array_steps = 0;
     /// Deltas that were written; to be given to DeltaStates with the block.
     Vector<SentDelta> deltas;
     /// Those of left_out that had nothing to say; likewise.
@@ -93,6 +96,12 @@ struct SendContext {
     /// What the receiver holds of structs with a NetDeltaSerializer; null: the archetype's values.
     /// So it must be there for each receiver that was sent one before, or deltas do not fit.
     const DeltaStates* delta_states = nullptr;
+    /// What blocks in the same packet may still cost their receiver (DecodeBudget::array_steps): a
+    /// block that costs more does not fit (SendScratch::array_steps). Less than a receiver has, as
+    /// a part that was lost can make what follows cost more than its sender knows.
+    std::size_t array_steps_max = array_steps_in_packet;
+
+    static constexpr std::size_t array_steps_in_packet = DecodeBudget::array_steps_max / 8 * 7;
 };
 
 enum class SendResult : std::uint8_t {

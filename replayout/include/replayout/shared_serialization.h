@@ -48,6 +48,7 @@ struct SharedPayload {
     LifetimeConditionSet passing;  ///< conditions that its receivers meet
     Version version = 0;           ///< of the object; 0: no payload
     std::uint32_t property_count = 0;
+    std::size_t array_steps = 0;  ///< SendScratch::array_steps
     Vector<std::byte> bytes;
 };
 
@@ -88,7 +89,7 @@ class SharedSerialization {
     /// Null: there is none.
     [[nodiscard]] const SharedPayload* find_payload(const PayloadKey& key) const noexcept;
     void keep_payload(const PayloadKey& key, std::uint32_t property_count,
-                      std::span<const std::byte> block);
+                      std::span<const std::byte> block, std::size_t array_steps = 0);
     void drop_payloads() noexcept;
 
     /// Appends the bits of a piece of this buffer.

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// What a keyed array of a block makes its receiver do, in array steps of a DecodeBudget. The
+// receiver counts it, and the sender beforehand, so that no packet asks for more than is granted.
+// docs/wire_format.md, section 14, has the same in words.
+#pragma once
+
+#include <replayout/keyed_array.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+
+namespace replayout {
+
+/// Of a full set in parts any may have been lost, and the elements that it would have taken away
+/// are still there. So a receiver of one may have more than the array's limit, but not without one.
+constexpr std::size_t full_set_parts_factor = 4;
+
+/// Putting `count` elements in order, once to check and once to apply.
+[[nodiscard]] constexpr std::size_t sort_steps(std::size_t count) noexcept {
+    return count * static_cast<std::size_t>(std::bit_width(count)) / 2;
+}
+
+/// A few keys are looked for one by one.
+[[nodiscard]] constexpr bool is_worth_sorting(std::size_t count, std::size_t key_count) noexcept {
+    return key_count > static_cast<std::size_t>(std::bit_width(count));
+}
+
+/// Looking for each of `key_count` keys among `count` elements.
+[[nodiscard]] constexpr std::size_t search_steps(std::size_t count,
+                                                 std::size_t key_count) noexcept {
+    return count * key_count / 4;
+}
+
+/// Bringing `count` elements into their order, of which `key_count` came, went or moved: a look at
+/// each, and the sorting of those and of as many that they drove out.
+[[nodiscard]] constexpr std::size_t merge_steps(std::size_t count, std::size_t key_count) noexcept {
+    return count * 2 + sort_steps(std::min(count, key_count) * 4);
+}
+
+/// Telling a game which of `count` elements changed.
+[[nodiscard]] constexpr std::size_t tell_steps(std::size_t count) noexcept {
+    return count / 2;
+}
+
+/// Of one keyed array in a block for a receiver at `position`, in at most `value_bits`: what it
+/// can cost at most. `is_cut`: a part of it, or a full set.
+[[nodiscard]] std::size_t keyed_array_steps_max(const RepLayout& layout, CmdIndex index,
+                                                const ShadowKeyedArray& array,
+                                                const OwedVersions& position,
+                                                std::size_t value_bits, bool is_cut) noexcept;
+
+}  // namespace replayout
