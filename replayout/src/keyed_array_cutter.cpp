@@ -125,7 +125,6 @@ KeyedPart KeyedArrayCutter::cut(const KeyedPart& stretch, std::uint32_t end) con
     return part;
 }
 
-/// Not among the greatest keys, whose places say too little.
 bool KeyedArrayCutter::may_cut(std::uint32_t end) const noexcept {
     const std::uint64_t key = array_.items[array_.by_key[end - 1]].key;
     return place_after(place_of_key(key)) != RepRange::no_element_end;

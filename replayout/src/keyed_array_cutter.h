@@ -51,6 +51,7 @@ class KeyedArrayCutter {
     }
     /// `stretch` as far as the element at `end`, which is not its last.
     [[nodiscard]] KeyedPart cut(const KeyedPart& stretch, std::uint32_t end) const noexcept;
+    /// Before the element at `end`: not among the greatest keys, whose places say too little.
     [[nodiscard]] bool may_cut(std::uint32_t end) const noexcept;
 
     const ShadowKeyedArray& array_;
