@@ -25,8 +25,7 @@ struct Pawn {
 };
 
 /// This class holds no references, so nobody asks.
-class NoReferences final : public PackageMap {
-  public:
+struct NoReferences final : PackageMap {
     NetGUID guid_of(ObjectHandle) override { return {}; }
     ObjectHandle object_of(NetGUID) override { return {}; }
 };
@@ -45,26 +44,19 @@ struct Player {
 
 /// The network, and behind it the player. The mark "more parts follow" travels with the block.
 void transfer(std::span<const std::byte> block, bool more_parts_follow, PackageMap& ids,
-              Player& player) {
-    const bool is_lost = player.number % 3 == 0;
-    std::printf("  packet %u to %s, %zu bytes%s\n", player.number, player.name, block.size(),
+              Player& to) {
+    const bool is_lost = to.number % 3 == 0;
+    std::printf("  packet %u to %s, %zu bytes%s\n", to.number, to.name, block.size(),
                 is_lost ? ", lost" : "");
-    player.fates.emplace_back(player.number++, is_lost);
+    to.fates.emplace_back(to.number++, is_lost);
     DecodeBudget budget;  // what a packet may cost
     BitReader reader(block, &budget);
-    ReceiveContext receiving{ids, player.receive_scratch};
+    ReceiveContext receiving{ids, to.receive_scratch};
     receiving.must_fill_reader = true;
     receiving.more_parts_follow = more_parts_follow;
-    if (!is_lost &&
-        !receive_properties(player.layout, reader, &player.pawn, player.references, receiving)) {
+    if (!is_lost && !receive_properties(to.layout, reader, &to.pawn, to.references, receiving)) {
         std::puts("  malformed");  // the end of a real connection
     }
-}
-
-/// The player's end of a tick: should a last part not come, what waits for it runs all the same.
-void end_update(PackageMap& ids, Player& player) {
-    ReceiveContext receiving{ids, player.receive_scratch};
-    finish_update(player.layout, &player.pawn, player.references, receiving);
 }
 
 /// The server: what became of the packets before, in the order of sending; then what is owed.
@@ -115,7 +107,8 @@ int main() {
         state.update(&pawn, ids, counters);  // compare, once for all players
         for (Player& player : players) {
             send(sending, player);
-            end_update(ids, player);
+            ReceiveContext receiving{ids, player.receive_scratch};  // should a last part not come
+            finish_update(**layout, &player.pawn, player.references, receiving);
         }
     }
     for (const Player& player : players) {
