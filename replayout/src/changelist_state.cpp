@@ -31,7 +31,7 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
 
 // Most objects did not change since the last tick, so that is found out with as little as possible:
 // the bytes, without a context, without the other members. And without a frame, as what follows is
-// the last that is done.
+// the last that is done; flattened, as one call in between would need a frame.
 [[gnu::flatten]] bool ChangelistState::update(const void* object, PackageMap& package_map,
                                               ReplicationCounters& counters) {
     REPLAYOUT_ASSERT(object != nullptr);
@@ -70,7 +70,8 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
            update_from(0, object, package_map, counters);
 }
 
-// Apart from update_runs(), where memcmp is called for what is long. Flattened for the same reason.
+// Apart from update_runs(), where memcmp is called for what is long: to keep what outlives that
+// call costs as much as a short comparison. Flattened, so that nothing is called.
 [[gnu::noinline, gnu::flatten]] bool ChangelistState::update_short_runs(
     const CompareRun* run, const CompareRun* end, const void* object, PackageMap& package_map,
     ReplicationCounters& counters) {

@@ -44,8 +44,8 @@ void append_column(std::string& line, std::uint64_t number, std::size_t width) {
     return text;
 }
 
-/// For whom something is kept: every field of the question, so that equal texts are equal
-/// questions.
+/// For whom something is kept: every field of the question, all but lost_parts, which nothing kept
+/// has, so that equal texts are equal questions.
 [[nodiscard]] std::string text_of(const OwedVersions& position) {
     std::string text = "sent up to " + std::to_string(position.sent_version);
     if (!position.lost.is_empty()) {

@@ -40,8 +40,6 @@ class KeyedArrayCutter {
     /// From `place` on to the next cut that must be. Nothing: there is nothing to be said.
     [[nodiscard]] std::optional<KeyedPart> find_stretch(std::uint64_t place);
     /// Deletions that the part names for a loss in other places go by the places of their keys.
-    /// (Rejected: place 0. It stands for all keys, so a few deletions that are lost make all of
-    /// these versions owed, which take a full set of the whole array, and so without end.)
     void collect_deletions_elsewhere(const KeyedPart& part, const LostPart& lost,
                                      Vector<LostPart>& carried) const;
     [[nodiscard]] bool try_write(const KeyedPart& part);

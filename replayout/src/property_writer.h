@@ -33,8 +33,7 @@ struct KeyedPlan {
     bool may_overflow = false;  ///< deletions that may not have arrived are named again
 };
 
-/// Plain values, of bits `begin` to `end`, are written out of the shadow: counts them, all but by
-/// type.
+/// Counts the plain values of bits [begin, end), written out of the shadow; not by type.
 inline void count_plain_values(ChangelistState& state, std::uint32_t begin, std::uint32_t end,
                                SendContext& context) {
     ReplicationCounters& counters = context.counters;

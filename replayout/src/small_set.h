@@ -53,13 +53,11 @@ inline constexpr std::array<SmallCodes, 3> small_codes{make_small_codes(0), make
                                                        make_small_codes(2)};
 
 /// What write_change_mask() writes of a set over `bit_count` handles (1 to small_set_bits_max) that
-/// cannot be empty and is one run: `length` handles (at least 1) from bit `first` on. At most 26
+/// cannot be empty and is one run: `length` handles (at least 1) from bit `first` on. At most 23
 /// bits.
 [[nodiscard]] inline BitRegister single_run_code(std::uint32_t first, std::uint32_t length,
                                                  std::uint32_t bit_count) noexcept {
-    const std::uint32_t order = (bit_count >> 5 != 0 ? 1u : 0u) + (bit_count >> 6);
-    REPLAYOUT_ASSERT(order == gap_order(bit_count));
-    const ExpGolombCode gap = small_codes[order][first];
+    const ExpGolombCode gap = small_codes[gap_order(bit_count)][first];
     const ExpGolombCode within = small_codes[0][length - 1];
     BitRegister code{0b11, 2};  // the form in runs; one run, which is a count of none more
     code.add(gap.bits, gap.count);

@@ -34,8 +34,8 @@ namespace replayout {
 [[nodiscard]] std::string dump(const ChangelistState& state);
 
 /// What is kept for the next receiver: pieces of values, and whole blocks. In parentheses stands
-/// for which receivers, all of it: one that differs in a word (not "exact", another condition met)
-/// is sent the same values by bytes of its own. A piece whose version is not the last change of its
+/// the whole question that it answers (position, conditions met); a receiver whose question differs
+/// in one word is sent bytes of its own. A piece whose version is not the last change of its
 /// property, and a payload whose version is not the object's, are left over and serve nobody.
 [[nodiscard]] std::string dump(const SharedSerialization& shared, const RepLayout& layout);
 

@@ -18,7 +18,10 @@
 //
 // What a lost part owes is a range of places (RepRange): those of the keys that it spoke of, and
 // where it named deletions place 0, which stands for all that were removed in these versions.
-// A deletion that a full set went without is owed by the place of its key.
+// A deletion that a full set went without is owed by the place of its key, and so is one that a
+// part named for a loss elsewhere. (Rejected: place 0 for these. A few deletions that are lost
+// would make all of these versions owed, which may take a full set of the whole array, and so
+// without end.)
 //
 // Ranks are numbers with room between them, so that an element that is moved or inserted takes a
 // new one and its neighbours keep theirs; and an element with its rank means the same whatever else

@@ -56,8 +56,9 @@ class LeftOutValues {
     /// was left out of it is owed with it. Nothing: there is no such value.
     [[nodiscard]] std::optional<Entry> take(const ChangeMask& owed);
 
-    /// Does that for all of them, before the next send: `collect()` makes `owed` what the receiver
-    /// is owed, `owe(entry)` has what was left out be owed again.
+    /// Before the next send: takes out, and has owed again by `owe(entry)`, every value of which
+    /// anything is owed. `collect()` must fill the very mask passed as `owed` with what the
+    /// receiver is owed.
     template <typename Collect, typename Owe>
     void owe_with(const ChangeMask& owed, Collect collect, Owe owe) {
         bool is_any = !is_empty();

@@ -127,7 +127,8 @@ class RepLayout {
         REPLAYOUT_ASSERT(handle.value >= 1 && handle.value <= scope.handle_count);
         return handle_cmds_[scope.first_handle_cmd + handle.value - 1];
     }
-    /// Where the row of plain leaves that starts at this handle ends, and the bytes of its leaf:
+    /// Where the row of plain leaves that starts at this handle ends (its own handle where the leaf
+    /// is written otherwise), and the bytes of its leaf:
     /// all of a row is one stretch of shadow bytes, and these are their bits on the wire. On a
     /// machine that is not little-endian there are no rows.
     [[nodiscard]] const PlainLeaf& plain_leaf(const RepScope& scope,

@@ -150,12 +150,12 @@ struct RepParentCmd {
     std::uint32_t run_end = 0;
 };
 
-/// Of each handle: whether the shadow bytes of its leaf are its bits on the wire, and for how many
-/// handles more they follow without a gap.
+/// Of each handle: whether the shadow bytes of its leaf are its bits on the wire, and where the row
+/// of leaves that follow it without a gap ends.
 struct PlainLeaf {
     ShadowOffset shadow_begin;
     ShadowOffset shadow_end;    ///< one past the last byte
-    std::uint16_t row_end = 0;  ///< handle; its own: the leaf is written otherwise
+    std::uint16_t row_end = 0;  ///< one past the last handle; its own: written otherwise
 };
 
 /// Adjacent plain and quantised members, compared as one run of bytes; or a single command of
