@@ -11,8 +11,9 @@
 
 namespace replayout {
 
-/// The largest message earns as much memory as a packet may ask for, and each byte a turn of a loop
-/// for each of its bits, which is the least that a value takes.
+/// The largest message earns as much memory as a packet may ask for. Each byte earns a turn of a
+/// loop for each of its bits, which is the least that a value takes, and so many steps of keyed
+/// arrays that a message of 65,536 bytes, the default limit, earns about what a packet is granted.
 [[nodiscard]] inline DecodeBudget message_budget(const NetConfig& config,
                                                  std::size_t payload_bytes) noexcept {
     constexpr std::size_t steps_per_byte = 8;

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "value_scope.h"
+
 namespace replayout {
 
 ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& packets,
@@ -343,11 +345,11 @@ void ReplicationSender::resolve_record(std::uint32_t index, bool is_delivered) {
 TakenOfPair ReplicationSender::take_owed(std::uint32_t index, const OwedVersions& position) {
     SendingRepState& pair = pairs_[index];
     const auto extra = extras_.find(index);
-    LifetimeConditionSet none;
-    const TakenOfPair taken{
-        TakenOwed::take(pair, objects_.at(index)->changelist_state().version(), position,
-                        is_initial(pair), extra != extras_.end() ? extra->second.turned_on : none),
-        index};
+    const bool has_turned_on =
+        extra != extras_.end() && !std::exchange(extra->second.turned_on, {}).is_empty();
+    const TakenOfPair taken{TakenOwed::take(pair, objects_.at(index)->changelist_state().version(),
+                                            position, is_initial(pair), has_turned_on),
+                            index};
     set_initial(pair, false);
     if (CompleteVersions* complete = tracked(index)) {
         complete->take();
@@ -467,9 +469,8 @@ SendResult ReplicationSender::write_whole_block(std::uint32_t index, const OwedV
         return SendResult::DoesNotFit;
     }
     const OwedVersions block_position = block_position_of(index, position);
-    context_.array_steps_max = packets_.builder().array_steps_left();
+    const ValueScope steps(context_.array_steps_left, packets_.builder().array_steps_left());
     const SendResult result = send_properties(state, block_position, owed, frame.body, context_);
-    context_.array_steps_max = SendContext::array_steps_in_packet;
     if (result != SendResult::DoesNotFit) {
         note_sent_values(index, RepRange(), block_position);
     }

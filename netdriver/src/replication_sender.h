@@ -226,6 +226,7 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// What changed since `complete`. False: it does not fit.
     [[nodiscard]] bool encode_since(std::uint32_t index, Version complete,
                                     std::span<std::byte> room, std::size_t& size);
+    /// Of all of call_blocks_.
     [[nodiscard]] std::size_t call_array_steps() const noexcept;
     void write_call_blocks();
     /// It must be there, and be what it was, before the call may run.

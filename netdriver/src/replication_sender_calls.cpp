@@ -16,6 +16,8 @@
 #include <algorithm>
 #include <array>
 
+#include "value_scope.h"
+
 namespace replayout {
 
 CallResult ReplicationSender::add_call(const NewCall& call, RemoteFunctionEncoder& encoder,
@@ -236,10 +238,10 @@ bool ReplicationSender::encode_since(std::uint32_t index, Version complete,
     context_.delta_states = nullptr;
     BitWriter writer(room);
     const OwedVersions block_position = block_position_of(index, position);
-    context_.array_steps_max = SendContext::array_steps_in_packet - call_array_steps();
+    const ValueScope steps(context_.array_steps_left,
+                           SendContext::array_steps_in_packet - call_array_steps());
     const SendResult result =
         send_properties(state, block_position, context_.scratch.owed, writer, context_);
-    context_.array_steps_max = SendContext::array_steps_in_packet;
     if (result == SendResult::DoesNotFit) {
         return false;
     }

@@ -7,6 +7,8 @@
 #include <limits>
 #include <string>
 
+#include "value_scope.h"
+
 namespace replayout {
 
 namespace {
@@ -49,9 +51,9 @@ bool ReplicationSender::send_large_value(std::uint32_t index, const OwedVersions
     }
     Vector<std::byte> payload(byte_count, Allocator<std::byte>(resource_));
     BitWriter writer({payload.data(), payload.size()});
-    context_.array_steps_max = std::numeric_limits<std::size_t>::max();  // a message earns its own
+    // A message earns its own.
+    const ValueScope steps(context_.array_steps_left, std::numeric_limits<std::size_t>::max());
     const SendResult result = send_properties(state, position, only, writer, context_);
-    context_.array_steps_max = SendContext::array_steps_in_packet;
     REPLAYOUT_ASSERT(result == SendResult::Whole);
     (void)result;
     note_sent_values(index, handles, position);

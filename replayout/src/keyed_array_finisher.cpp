@@ -188,8 +188,8 @@ class KeyedArrayFinisher {
                 ranks[i].index = from;
                 is_moved = true;
             }
-            if (ranks[i].known != ElementRank::unknown) {
-                known.set_place(ranks[i].known, i);
+            if (ranks[i].known_index != ElementRank::no_index) {
+                known.set_last_index(ranks[i].known_index, i);
             }
         }
         return is_moved;
@@ -207,22 +207,24 @@ class KeyedArrayFinisher {
         ranks.resize(count);
         for (std::uint32_t i = 0; i < known.elements().size(); ++i) {
             const KeyedElements::Element& element = known.elements()[i];
-            if (element.place < count && key_at(element.place) == element.key) {
-                ranks[element.place] = {element.rank, element.place, i};
+            const std::uint32_t index = element.last_index;
+            if (index < count && key_at(index) == element.key) {
+                ranks[index] = {element.rank, index, i};
             }
         }
         const auto& archetype = shadow_value<ShadowKeyedArray>(
             std::as_const(layout_.archetype()).buffer() + cmd_.shadow_offset);
         std::uint32_t guess = 0;  // of the archetype's elements: the one behind the last
         for (std::uint32_t i = 0; i < count; ++i) {
-            if (ranks[i].known != ElementRank::unknown) {
+            if (ranks[i].known_index != ElementRank::no_index) {
                 continue;
             }
             const std::uint64_t key = key_at(i);
-            ranks[i] = {std::numeric_limits<std::int64_t>::max(), i, ElementRank::unknown};
+            ranks[i] = {std::numeric_limits<std::int64_t>::max(), i, ElementRank::no_index};
             if (const KeyedElements::Element* element = known.find(key)) {
                 ranks[i].rank = element->rank;
-                ranks[i].known = static_cast<std::uint32_t>(element - known.elements().data());
+                ranks[i].known_index =
+                    static_cast<std::uint32_t>(element - known.elements().data());
                 continue;
             }
             const bool is_guessed = guess < archetype.count() && archetype.items[guess].key == key;

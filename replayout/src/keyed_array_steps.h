@@ -6,6 +6,8 @@
 #pragma once
 
 #include <replayout/keyed_array.h>
+#include <replayout/owed_versions.h>
+#include <replayout/rep_layout.h>
 
 #include <algorithm>
 #include <bit>
@@ -15,7 +17,7 @@ namespace replayout {
 
 /// Of a full set in parts any may have been lost, and the elements that it would have taken away
 /// are still there. So a receiver of one may have more than the array's limit, but not without one.
-constexpr std::size_t full_set_parts_factor = 4;
+inline constexpr std::size_t full_set_parts_factor = 4;
 
 /// Putting `count` elements in order, once to check and once to apply.
 [[nodiscard]] constexpr std::size_t sort_steps(std::size_t count) noexcept {
@@ -45,7 +47,7 @@ constexpr std::size_t full_set_parts_factor = 4;
 }
 
 /// Of one keyed array in a block for a receiver at `position`, in at most `value_bits`: what it
-/// can cost at most. `is_cut`: a part of it, or a full set.
+/// can cost at most. `is_cut`: written as a part (send_part), so it may be a full set.
 [[nodiscard]] std::size_t keyed_array_steps_max(const RepLayout& layout, CmdIndex index,
                                                 const ShadowKeyedArray& array,
                                                 const OwedVersions& position,

@@ -136,8 +136,9 @@ void ObjectReplicator::owe_left_out(ChangeMask& owed) {
 }
 
 TakenOwed ObjectReplicator::take_owed(const OwedVersions& position) noexcept {
+    const bool has_turned_on = !std::exchange(turned_on_, {}).is_empty();
     return TakenOwed::take(pair_, object_->version(), position, std::exchange(is_initial_, false),
-                           turned_on_);
+                           has_turned_on);
 }
 
 void ObjectReplicator::skip() noexcept {
@@ -163,6 +164,7 @@ SendResult ObjectReplicator::replicate_properties(BitWriter& writer, std::uint64
                                                   const SendContext& context, PacketRoom room) {
     REPLAYOUT_ASSERT(writer.bit_count() % 8 == 0 && !writer.overflowed());
     SendContext own = own_context(context);
+    own.scratch.array_steps = 0;  // of another object, should nothing be written
     settle_parts(own);
     if (has_dynamic_changes()) {
         dynamic_change_count_ = object_->conditions().dynamic_change_count();
@@ -205,7 +207,7 @@ bool ObjectReplicator::write_payload(const OwedVersions& position, BitWriter& wr
                                      SendContext& context) {
     const SharedPayload* payload = object_->shared().find_payload(payload_key(position));
     if (payload == nullptr || payload->bytes.size() > writer.bits_left() / 8 ||
-        payload->array_steps > context.array_steps_max) {
+        payload->array_steps > context.array_steps_left) {
         return false;
     }
     context.scratch.array_steps = payload->array_steps;
@@ -427,7 +429,7 @@ SendResult ObjectReplicator::replicate_large_value(BitWriter& writer, const Send
         return SendResult::Nothing;
     }
     collect_large_value(own.scratch.owed);
-    own.array_steps_max = std::numeric_limits<std::size_t>::max();  // a message pays for itself
+    own.array_steps_left = std::numeric_limits<std::size_t>::max();  // a message pays for itself
     const OwedVersions position = parts_position();
     const SendResult result = send_properties(*object_, position, own.scratch.owed, writer, own);
     if (result == SendResult::DoesNotFit) {

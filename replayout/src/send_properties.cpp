@@ -67,7 +67,8 @@ void count_sent(const ChangeMask& handles, SendContext& context) {
     return keyed_array_steps_max(layout, index, array, position, value_bits, is_cut);
 }
 
-/// The same of a block of that length.
+/// The same of a block of that length. An upper bound: the bits of the block count for each array,
+/// as nobody has measured the values one by one.
 [[nodiscard]] std::size_t array_steps_of_block(const ChangelistState& state,
                                                const OwedVersions& position,
                                                const ChangeMask& handles, std::size_t block_bytes) {
@@ -99,15 +100,19 @@ inline void write_block(PropertyWriter& properties, const ChangeMask& handles, B
     scratch.unchanged.clear();
 }
 
-/// Forgets what the last send found out, which was nothing mostly.
-void begin_send(SendScratch& scratch) noexcept {
+/// All but deltas: what the last send found out, which was nothing mostly.
+void reset_findings(SendScratch& scratch) noexcept {
     scratch.unmapped.clear();
     scratch.left_out.clear();
+    scratch.carried.clear();
+    scratch.array_steps = 0;
+}
+
+void begin_send(SendScratch& scratch) noexcept {
+    reset_findings(scratch);
     if (!scratch.deltas.empty() || !scratch.unchanged.empty()) {
         forget_deltas(scratch);
     }
-    scratch.carried.clear();
-    scratch.array_steps = 0;
 }
 
 /// What cannot be told apart, from the handle of `bit` on: one value, or an atomic group.
@@ -168,7 +173,7 @@ class PartCollector {
           properties_(properties),
           owed_(owed),
           scratch_(context.scratch),
-          array_steps_max_(context.array_steps_max),
+          array_steps_left_(context.array_steps_left),
           meter_(owed.bit_count()) {
         scratch_.part.reset(owed.bit_count());
     }
@@ -224,7 +229,7 @@ class PartCollector {
             return false;
         }
         // What alone costs more goes alone.
-        if (scratch_.part.any() && scratch_.array_steps + array_steps_ > array_steps_max_) {
+        if (scratch_.part.any() && scratch_.array_steps + array_steps_ > array_steps_left_) {
             return false;
         }
         scratch_.array_steps += array_steps_;
@@ -242,7 +247,7 @@ class PartCollector {
     PropertyWriter& properties_;
     const ChangeMask& owed_;
     SendScratch& scratch_;
-    std::size_t array_steps_max_;
+    std::size_t array_steps_left_;
     RunLengthMeter meter_;
     std::size_t value_bits_ = 0;
     std::size_t array_steps_ = 0;  // of what is measured
@@ -438,9 +443,12 @@ struct PlainRow {
         writer.rewind(start);
         return SendResult::DoesNotFit;
     }
+    if (result == SendResult::Nothing) {
+        return result;
+    }
     context.scratch.array_steps =
         array_steps_of_block(state, position, owed, writer.byte_count() - begin_bytes);
-    if (context.scratch.array_steps > context.array_steps_max) {
+    if (context.scratch.array_steps > context.array_steps_left) {
         writer.rewind(start);
         return SendResult::DoesNotFit;
     }
@@ -450,7 +458,8 @@ struct PlainRow {
 }  // namespace
 
 // Most sets, where little changes, are one row of plain leaves, and get there by the shortest way.
-// All others, and those that are counted by type, go by PropertyWriter, to the same bits.
+// All others, and those that are counted by type, go by PropertyWriter, to the same bits; so does
+// the one behind a send with deltas, whose states must be released (forget_deltas).
 SendResult send_properties(ChangelistState& state, const OwedVersions& position,
                            const ChangeMask& owed, BitWriter& writer, SendContext& context) {
     REPLAYOUT_ASSERT(owed.any());
@@ -472,10 +481,7 @@ SendResult send_properties(ChangelistState& state, const OwedVersions& position,
                          writer, context)) {
         return send_any(state, position, owed, writer, context);
     }
-    scratch.unmapped.clear();
-    scratch.left_out.clear();
-    scratch.carried.clear();
-    scratch.array_steps = 0;
+    reset_findings(scratch);
     return SendResult::Whole;
 }
 

@@ -128,6 +128,7 @@ class LossyGame {
         flights_.push_back({packet_++, tick_, is_lost});
         if (!is_lost) {
             REQUIRE(receiver_.receive(&remote_, writer.bytes(), result == SendResult::Part));
+            CHECK(receiver_.array_steps_spent <= scratch_.array_steps);
         }
     }
 

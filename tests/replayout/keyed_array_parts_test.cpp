@@ -185,6 +185,7 @@ class LossyPair {
         flights_.push_back(flight);
         if (!is_lost) {
             REQUIRE(receiver_.receive(&remote_, bytes, more_parts_follow));
+            CHECK(receiver_.array_steps_spent <= sender_.scratch.array_steps);
         }
     }
 

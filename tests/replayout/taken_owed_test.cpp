@@ -23,8 +23,7 @@ TEST_CASE("TakenOwed: all that is owed is taken, and the pair has been sent it",
           "[replayout][taken_owed]") {
     SendingRepState pair = pair_that_lost();
     const OwedVersions position(pair);
-    LifetimeConditionSet turned_on;
-    const TakenOwed taken = TakenOwed::take(pair, 9, position, true, turned_on);
+    const TakenOwed taken = TakenOwed::take(pair, 9, position, true, false);
     CHECK(taken.versions.sent == VersionInterval{7, 9});
     CHECK(taken.versions.lost == VersionInterval{0, 3});
     CHECK(taken.position == position);
@@ -39,10 +38,7 @@ TEST_CASE("TakenOwed: of conditions that the receiver begins to meet all is owed
     SendingRepState pair;
     (void)pair.send(7);
     pair.delivered();
-    LifetimeConditionSet turned_on;
-    turned_on.insert(LifetimeCondition::OwnerOnly);
-    const TakenOwed taken = TakenOwed::take(pair, 9, OwedVersions(pair), false, turned_on);
-    CHECK(turned_on.is_empty());
+    const TakenOwed taken = TakenOwed::take(pair, 9, OwedVersions(pair), false, true);
     CHECK(taken.versions.lost == VersionInterval{0, 9});
     CHECK(taken.position.sent_version == 7);
     CHECK(taken.position.lost == VersionInterval{0, 9});
@@ -52,8 +48,7 @@ TEST_CASE("TakenOwed: a part carries what it says, or all versions of its range"
           "[replayout][taken_owed]") {
     SendingRepState pair = pair_that_lost();
     const OwedVersions position(pair);
-    LifetimeConditionSet turned_on;
-    TakenOwed taken = TakenOwed::take(pair, 9, position, false, turned_on);
+    TakenOwed taken = TakenOwed::take(pair, 9, position, false, false);
     const RepRange range{2, 5};
     const LostPart of_part[] = {{{7, 9}, range}, {{1, 3}, RepRange::of(RepHandle{4})}};
     Vector<LostPart> carried{Allocator<LostPart>(std::pmr::get_default_resource())};

@@ -32,6 +32,7 @@ class BlockReceiver {
             receive_properties(*layout_, reader, object, state, receive_context);
         bits_left = reader.bits_left();
         is_failed = reader.failed();
+        array_steps_spent = DecodeBudget::array_steps_default - budget.array_steps;
         has_too_many_references = receive_context.has_too_many_references;
         values_refused = receive_context.values_refused;
         values_failed += receive_context.values_failed;
@@ -72,6 +73,7 @@ class BlockReceiver {
     std::uint32_t kept_bytes_max = 1'024 * 1024;
     std::size_t bits_left = 0;
     bool is_failed = false;
+    std::size_t array_steps_spent = 0;  ///< of the last block
     bool has_too_many_references = false;
     std::uint64_t values_refused = 0;
     std::uint64_t values_failed = 0;    ///< since the beginning

@@ -93,6 +93,10 @@ class ObjectReplicator {
     /// changes before that. Nothing, DoesNotFit (with PacketRoom::Rest) and ValueTooLarge write
     /// nothing, so there may be no packet.
     ///
+    /// DoesNotFit may also come from `array_steps_left` of the context, however much room there is.
+    /// What a block costs of these is then in SendScratch::array_steps, and is to be taken from
+    /// them for the next block of the packet.
+    ///
     /// ValueTooLarge: see measure_large_value(). Then go on as after Part.
     ///
     /// At most 65,535 blocks may be in flight (asserted).
@@ -119,6 +123,9 @@ class ObjectReplicator {
     /// Whole: the value was written, and is paused until large_value_delivered(). DoesNotFit: it
     /// was not, and may be tried again. Nothing: it cannot be written after all, or object or
     /// receiver are not what they were any more; then it is found anew, if it is still owed.
+    /// `array_steps_left` does not limit it: it is no part of a packet, and
+    /// SendScratch::array_steps of it is not to be taken from one's. So its receiver must grant it
+    /// a budget of its own.
     [[nodiscard]] SendResult replicate_large_value(BitWriter& writer, const SendContext& context);
     /// The value that large_value() named when it was written was applied. Nothing, if it is not
     /// under way.

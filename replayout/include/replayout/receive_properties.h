@@ -64,11 +64,11 @@ class ReceiveScratch {
     };
     /// An element of a keyed array on its way into the order of ranks.
     struct ElementRank {
-        static constexpr std::uint32_t unknown = 0xFFFF'FFFFu;
+        static constexpr std::uint32_t no_index = 0xFFFF'FFFFu;
 
         std::int64_t rank = 0;
-        std::uint32_t index = 0;        ///< where it lies
-        std::uint32_t known = unknown;  ///< its index in KeyedElements::elements(), if it is there
+        std::uint32_t index = 0;               ///< where it lies
+        std::uint32_t known_index = no_index;  ///< in KeyedElements::elements(), if it is there
 
         [[nodiscard]] friend bool operator<(const ElementRank& left,
                                             const ElementRank& right) noexcept {
@@ -138,7 +138,7 @@ class ReceiveScratch {
     Vector<KeyPlace> places_;                    // of one keyed array, by ascending key
     Vector<std::uint64_t> named_keys_;           // of one: those removed, or those of a full set
     Vector<std::uint32_t> element_indices_;      // likewise
-    Vector<ElementRank> ranks_;                  // likewise
+    Vector<ElementRank> ranks_;                  // of one, in the array's order, then by rank
     Vector<ElementRank> moved_ranks_;            // those of them that are out of order
 };
 

@@ -39,7 +39,7 @@ class KeyedElements {
         std::uint64_t key = 0;
         std::int32_t rank = 0;  ///< where order is kept
         std::uint32_t slot = 0;
-        std::uint32_t place = 0;  ///< where order is kept: its index when the array was sorted last
+        std::uint32_t last_index = 0;  ///< of order kept: in the array as it was sorted last
     };
 
     explicit KeyedElements(MemoryResource* resource)
@@ -55,8 +55,8 @@ class KeyedElements {
     [[nodiscard]] Element& at(std::uint64_t key, std::int64_t rank);
     void erase(std::uint64_t key);
     /// `index` is one of elements().
-    void set_place(std::uint32_t index, std::uint32_t place) noexcept {
-        elements_[index].place = place;
+    void set_last_index(std::uint32_t index, std::uint32_t last_index) noexcept {
+        elements_[index].last_index = last_index;
     }
 
     /// By ascending key.

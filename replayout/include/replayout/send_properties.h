@@ -6,7 +6,8 @@
 //
 // A block is whole: everything owed goes into it, or, if that does not fit into a packet of its
 // own, the object is cut into parts, each a block that can be read alone. The cuts depend on the
-// values and on the capacity only, never on whether values come from the shared buffer.
+// values, on the capacity and on array_steps_left only, never on whether values come from the
+// shared buffer.
 #pragma once
 
 #include <replayout/bit_reader.h>
@@ -71,7 +72,8 @@ class SendScratch {
     /// as sent; the receiver keeps what it has until they change again. What else was owed of the
     /// same array or atomic group is then owed besides: to be given to LeftOutValues.
     Vector<RepHandle> left_out;
-    /// What the block makes its receiver do with keyed arrays, at most (DecodeBudget).
+    /// What the block makes its receiver do with keyed arrays, at most (DecodeBudget). Of the last
+    /// Whole or Part; 0 after Nothing; otherwise without meaning.
     std::size_t array_steps = 0;
     /// Deltas that were written; to be given to DeltaStates with the block.
     Vector<SentDelta> deltas;
@@ -97,18 +99,22 @@ struct SendContext {
     /// So it must be there for each receiver that was sent one before, or deltas do not fit.
     const DeltaStates* delta_states = nullptr;
     /// What blocks in the same packet may still cost their receiver (DecodeBudget::array_steps): a
-    /// block that costs more does not fit (SendScratch::array_steps). Less than a receiver has, as
-    /// a part that was lost can make what follows cost more than its sender knows.
-    std::size_t array_steps_max = array_steps_in_packet;
+    /// block that costs more does not fit (SendScratch::array_steps). send_part: one value, atomic
+    /// group or part of an array is written alone whatever it costs.
+    std::size_t array_steps_left = array_steps_in_packet;
 
-    static constexpr std::size_t array_steps_in_packet = DecodeBudget::array_steps_max / 8 * 7;
+    /// Less than a receiver has, as a part that was lost can make what follows cost more than its
+    /// sender knows: an eighth is what ten arrays of 2,048 elements cost that are sorted for it.
+    static constexpr std::size_t array_steps_in_packet = DecodeBudget::array_steps_default / 8 * 7;
 };
 
 enum class SendResult : std::uint8_t {
-    Whole,       ///< everything owed was written
-    Part,        ///< what fits was written; go on with the rest at `begin`
-    DoesNotFit,  ///< nothing was written; the writer holds other things, or its room is too small
-    Nothing,     ///< nothing was written: nothing is owed after all, or it cannot be written
+    Whole,  ///< everything owed was written
+    Part,   ///< what fits was written; go on with the rest at `begin`
+    /// Nothing was written; the writer holds other things, or its room is too small, or it would
+    /// cost its receiver more than SendContext::array_steps_left.
+    DoesNotFit,
+    Nothing,  ///< nothing was written: nothing is owed after all, or it cannot be written
     /// Nothing was written; the value at `range`, or the atomic group, alone exceeds an empty
     /// packet.
     ValueTooLarge,
