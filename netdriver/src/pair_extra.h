@@ -67,8 +67,6 @@ struct PairExtra {
           complete(resource) {}
 
     LostParts lost_parts;
-    /// Conditions that the connection began to meet since it was sent the object last.
-    LifetimeConditionSet turned_on;
     std::uint16_t next_sequence = 2;  ///< of the channel's bunches; 1 was the open
     PausedValues paused;
     LeftOutValues left_out;

@@ -220,7 +220,7 @@ void PairValidator::check(std::uint32_t index, const Claim& claim, ChangeMask& e
            "the records in flight are not as many as it claims");
     expect(claim.state.sent_version <= object.version(), index,
            "it claims to have been sent a version that is not there yet");
-    const bool must_be_equal = claim.is_open && !claim.is_behind && !claim.has_unmapped_values &&
+    const bool must_be_equal = claim.is_open && !claim.has_unmapped_values &&
                                claim.state.is_exact() && claim.paused_count == 0 &&
                                claim.state.sent_version == object.version();
     if (must_be_equal) {

@@ -85,7 +85,6 @@ class PairValidator {
         bool is_open = false;              ///< the open was delivered
         bool has_unmapped_values = false;  ///< excused, though nothing is owed
         std::uint32_t paused_count = 0;
-        bool is_behind = false;  ///< it began to meet a condition, and was sent nothing since
     };
     /// Asserts that the claim is true. `excused` are the handles that are owed or paused; the rest
     /// of what is excused is added to it. `hidden` are those that the client is not kept up to

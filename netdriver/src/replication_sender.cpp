@@ -94,13 +94,13 @@ void ReplicationSender::validate_pairs() {
     for (std::uint32_t index = validator_->take_touched(); index != BitRow::no_bit;
          index = validator_->take_touched()) {
         const ChangelistState& state = objects_.at(index)->changelist_state();
-        const ObjectConditions::Receiver receiver = receiver_of(index);
-        state.collect_owed(position_of(index), receiver, excused);
+        const LifetimeConditionSet passing = passing_of(index);
+        state.collect_owed(position_of(index), passing, excused);
         if (const DeltaStates* deltas = deltas_of(index)) {
             deltas->remove_held(state, excused);
         }
         hidden_.reset(state.layout().handle_count());
-        state.conditions().add_hidden(receiver.passing, hidden_);
+        state.conditions().add_hidden(passing, hidden_);
         const auto extra = extras_.find(index);
         PairValidator::Claim claim;
         claim.state = pairs_[index];
@@ -110,7 +110,6 @@ void ReplicationSender::validate_pairs() {
             claim.paused_count = extra->second.paused.count();
         }
         claim.has_unmapped_values = unmapped_.mark(index, excused);
-        claim.is_behind = !receiver.turned_on.is_empty();
         validator_->check(index, claim, excused, hidden_);
     }
 }
@@ -160,8 +159,7 @@ bool ReplicationSender::is_exact(std::uint32_t index) const {
         return false;
     }
     const auto extra = extras_.find(index);
-    return extra == extras_.end() ||
-           (extra->second.turned_on.is_empty() && extra->second.left_out.is_empty());
+    return extra == extras_.end() || extra->second.left_out.is_empty();
 }
 
 std::optional<ConnectionShadow> ReplicationSender::connection_shadow(std::uint32_t index) const {
@@ -170,7 +168,7 @@ std::optional<ConnectionShadow> ReplicationSender::connection_shadow(std::uint32
     }
     OwedVersions position = position_of(index);
     position.is_exact = is_exact(index);
-    return ConnectionShadow(objects_.at(index)->changelist_state(), position, receiver_of(index));
+    return ConnectionShadow(objects_.at(index)->changelist_state(), position, passing_of(index));
 }
 
 PairExtra& ReplicationSender::extra_of(std::uint32_t index) {
@@ -185,7 +183,7 @@ void ReplicationSender::collect_owed(std::uint32_t index, const OwedVersions& po
     if (state.layout().conditions().is_trivial()) {
         state.collect_owed(position, owed);
     } else {
-        state.collect_owed(position, receiver_of(index), owed);
+        state.collect_owed(position, passing_of(index), owed);
     }
     if (const DeltaStates* deltas = deltas_of(index)) {
         deltas->remove_held(state, owed);
@@ -201,8 +199,7 @@ ReplicationSender::Outcome ReplicationSender::replicate_properties(std::uint32_t
     context_.delta_states = deltas_of(index);
     const Version version = objects_.at(index)->changelist_state().version();
     const auto extra = extras_.find(index);
-    const bool has_turned_on = extra != extras_.end() && !extra->second.turned_on.is_empty();
-    if (!pair.owes_any(version) && !has_turned_on) {
+    if (!pair.owes_any(version)) {
         set_initial(pair, false);
         pending_.clear(index);
         return Outcome::Done;
@@ -253,17 +250,14 @@ void ReplicationSender::skip(std::uint32_t index) {
     set_initial(pair, false);
     const auto extra = extras_.find(index);
     if (extra != extras_.end()) {
-        extra->second.turned_on = {};
         extra->second.complete.take();
     }
     pending_.clear(index);
 }
 
 ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t index,
-                                                              const OwedVersions& pair_position) {
-    const OwedVersions position = block_position_of(index, pair_position);
-    TakenOfPair taken = take_owed(index, pair_position);
-    taken.begin_parts(position);
+                                                              const OwedVersions& position) {
+    const TakenOfPair taken = take_owed(index, position);
     pending_.clear(index);
     RepCursor cursor;
     SendResult result = SendResult::Part;
@@ -287,7 +281,7 @@ ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t inde
             }
             continue;
         }
-        add_records_of_part(taken, range);
+        add_records_of_part(taken);
         if (result == SendResult::Part) {
             packets_.flush_full();
         }
@@ -301,8 +295,8 @@ void ReplicationSender::add_records_of_all(const TakenOfPair& taken, bool is_com
     add_records(taken, {carried_parts_.data(), carried_parts_.size()}, is_complete);
 }
 
-void ReplicationSender::add_records_of_part(const TakenOfPair& taken, const RepRange& range) {
-    taken.collect_carried_part(range, context_.scratch.carried, carried_parts_);
+void ReplicationSender::add_records_of_part(const TakenOfPair& taken) {
+    carried_parts_.assign(context_.scratch.carried.begin(), context_.scratch.carried.end());
     add_records(taken, {carried_parts_.data(), carried_parts_.size()});
 }
 
@@ -344,11 +338,8 @@ void ReplicationSender::resolve_record(std::uint32_t index, bool is_delivered) {
 
 TakenOfPair ReplicationSender::take_owed(std::uint32_t index, const OwedVersions& position) {
     SendingRepState& pair = pairs_[index];
-    const auto extra = extras_.find(index);
-    const bool has_turned_on =
-        extra != extras_.end() && !std::exchange(extra->second.turned_on, {}).is_empty();
     const TakenOfPair taken{TakenOwed::take(pair, objects_.at(index)->changelist_state().version(),
-                                            position, is_initial(pair), has_turned_on),
+                                            position, is_initial(pair)),
                             index};
     set_initial(pair, false);
     if (CompleteVersions* complete = tracked(index)) {
@@ -388,8 +379,7 @@ bool ReplicationSender::may_share_payload(std::uint32_t index, const OwedVersion
         return false;
     }
     const auto extra = extras_.find(index);
-    return extra == extras_.end() ||
-           (extra->second.paused.is_empty() && extra->second.turned_on.is_empty());
+    return extra == extras_.end() || extra->second.paused.is_empty();
 }
 
 SharedSerialization::PayloadKey ReplicationSender::payload_key(std::uint32_t index,
@@ -397,7 +387,7 @@ SharedSerialization::PayloadKey ReplicationSender::payload_key(std::uint32_t ind
     const ChangelistState& state = objects_.at(index)->changelist_state();
     return state.payload_key(position, state.layout().conditions().is_trivial()
                                            ? LifetimeConditionSet()
-                                           : receiver_of(index).passing);
+                                           : passing_of(index));
 }
 
 const SharedPayload* ReplicationSender::find_payload(std::uint32_t index,
@@ -468,11 +458,10 @@ SendResult ReplicationSender::write_whole_block(std::uint32_t index, const OwedV
     if (frame.packet.overflowed()) {
         return SendResult::DoesNotFit;
     }
-    const OwedVersions block_position = block_position_of(index, position);
     const ValueScope steps(context_.array_steps_left, packets_.builder().array_steps_left());
-    const SendResult result = send_properties(state, block_position, owed, frame.body, context_);
+    const SendResult result = send_properties(state, position, owed, frame.body, context_);
     if (result != SendResult::DoesNotFit) {
-        note_sent_values(index, RepRange(), block_position);
+        note_sent_values(index, RepRange(), position);
     }
     if (result != SendResult::Whole) {
         return result;
@@ -543,7 +532,9 @@ void ReplicationSender::record_lost(const SentRecord& record) {
     }
     note_lost_while_paused(index, record.carried.range, record.carried.versions);
     owe_part(index, record.carried);
-    set_initial(pair, is_initial(pair) || record.is_initial);
+    if (record.is_initial) {
+        owe_initial(index, record.carried.range);
+    }
     pending_.set(index);
     if (!record.is_more) {
         resolve_deltas(index, false);

@@ -62,8 +62,8 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     void mark_pending(const BitRow& changed);
     /// The object of that slot is something else to this connection from now on than it was.
     void facts_changed(std::uint32_t index, const ObjectFacts& before, const ObjectFacts& after);
-    /// A property of that object was of condition `before` and is of condition `after`.
-    void dynamic_condition_changed(std::uint32_t index, LifetimeCondition before,
+    /// A property of that object, of condition Dynamic, is about to be of condition `after`.
+    void dynamic_condition_changed(std::uint32_t index, ParentIndex parent,
                                    LifetimeCondition after);
     /// The connection records instead of playing, or does no longer.
     void set_is_replay(bool is_replay);
@@ -173,7 +173,7 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     void add_records(const TakenOfPair& taken, std::span<const LostPart> carried,
                      bool is_complete = false);
     /// The same of the last part.
-    void add_records_of_part(const TakenOfPair& taken, const RepRange& range);
+    void add_records_of_part(const TakenOfPair& taken);
     /// The same of a block with all that was taken.
     void add_records_of_all(const TakenOfPair& taken, bool is_complete = false);
     /// The oldest record of the pair is no more under way.
@@ -201,12 +201,12 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     void collect_owed(std::uint32_t index, const OwedVersions& position);
     [[nodiscard]] ReplicationFlags flags_of(std::uint32_t index,
                                             const ObjectFacts& facts) const noexcept;
-    [[nodiscard]] ObjectConditions::Receiver receiver_of(std::uint32_t index) const;
-    /// What a block is written from, where position_of() is what it is owed by. To be asked before
-    /// take_owed().
-    [[nodiscard]] OwedVersions block_position_of(std::uint32_t index,
-                                                 const OwedVersions& position) const;
-    void turn_on(std::uint32_t index, LifetimeConditionSet turned_on);
+    [[nodiscard]] LifetimeConditionSet passing_of(std::uint32_t index) const;
+    void turn_on(std::uint32_t index, LifetimeConditionSet before, LifetimeConditionSet after);
+    /// What is sent only at first was lost, as far as it lies in that range.
+    void owe_initial(std::uint32_t index, const RepRange& range);
+    /// All that ever changed of these is owed.
+    void owe_from_start(std::uint32_t index, const RepRange& handles);
     [[nodiscard]] PairExtra& extra_of(std::uint32_t index);
     /// Of a layout that has deltas; null of any other.
     [[nodiscard]] DeltaStates* deltas_of(std::uint32_t index);

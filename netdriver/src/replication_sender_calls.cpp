@@ -183,8 +183,7 @@ bool ReplicationSender::collect_call_blocks(const OutgoingCall& call, std::size_
             return false;  // a value too large for a packet is on its way
         }
         const Version complete = complete_version(named.index);
-        const bool is_behind = !extra_of(named.index).turned_on.is_empty();
-        if (is_open && complete >= named.version && !is_behind) {
+        if (is_open && complete >= named.version) {
             continue;
         }
         if (must_be_delivered(named.index, complete)) {
@@ -237,15 +236,14 @@ bool ReplicationSender::encode_since(std::uint32_t index, Version complete,
     }
     context_.delta_states = nullptr;
     BitWriter writer(room);
-    const OwedVersions block_position = block_position_of(index, position);
     const ValueScope steps(context_.array_steps_left,
                            SendContext::array_steps_in_packet - call_array_steps());
     const SendResult result =
-        send_properties(state, block_position, context_.scratch.owed, writer, context_);
+        send_properties(state, position, context_.scratch.owed, writer, context_);
     if (result == SendResult::DoesNotFit) {
         return false;
     }
-    note_sent_values(index, RepRange(), block_position);
+    note_sent_values(index, RepRange(), position);
     size = result == SendResult::Whole ? writer.byte_count() : 0;
     return true;
 }

@@ -16,22 +16,8 @@ ReplicationFlags ReplicationSender::flags_of(std::uint32_t index,
     return flags;
 }
 
-ObjectConditions::Receiver ReplicationSender::receiver_of(std::uint32_t index) const {
-    const ReplicationFlags flags = flags_of(index, objects_.at(index)->facts());
-    ObjectConditions::Receiver receiver = ObjectConditions::make_receiver(flags);
-    const auto extra = extras_.find(index);
-    if (extra != extras_.end()) {
-        receiver.turned_on = extra->second.turned_on;
-    }
-    return receiver;
-}
-
-OwedVersions ReplicationSender::block_position_of(std::uint32_t index,
-                                                  const OwedVersions& position) const {
-    const ChangelistState& state = objects_.at(index)->changelist_state();
-    return state.layout().conditions().is_trivial()
-               ? position
-               : state.conditions().block_position(receiver_of(index), position);
+LifetimeConditionSet ReplicationSender::passing_of(std::uint32_t index) const {
+    return passing_conditions(flags_of(index, objects_.at(index)->facts()));
 }
 
 void ReplicationSender::facts_changed(std::uint32_t index, const ObjectFacts& before,
@@ -39,18 +25,19 @@ void ReplicationSender::facts_changed(std::uint32_t index, const ObjectFacts& be
     grow();
     const LifetimeConditionSet was = passing_conditions(flags_of(index, before));
     const LifetimeConditionSet is = passing_conditions(flags_of(index, after));
-    turn_on(index, is.without(was));
+    turn_on(index, was, is);
 }
 
-void ReplicationSender::dynamic_condition_changed(std::uint32_t index, LifetimeCondition before,
+void ReplicationSender::dynamic_condition_changed(std::uint32_t index, ParentIndex parent,
                                                   LifetimeCondition after) {
     grow();
+    const ChangelistState& state = objects_.at(index)->changelist_state();
+    const LifetimeCondition before = state.conditions().condition_of(parent);
     const ReplicationFlags flags = flags_of(index, objects_.at(index)->facts());
     // What was sent only at first may be old by now.
     if (passes(after, flags) && (!passes(before, flags) || is_initial_condition(before))) {
-        LifetimeConditionSet turned_on;
-        turned_on.insert(LifetimeCondition::Dynamic);
-        turn_on(index, turned_on);
+        const RepParentCmd& cmd = state.layout().parents()[parent.value];
+        owe_from_start(index, {cmd.first_handle, cmd.first_handle + cmd.handle_count});
     }
 }
 
@@ -61,26 +48,48 @@ void ReplicationSender::set_is_replay(bool is_replay) {
             ReplicationFlags flags = flags_of(index, objects_.at(index)->facts());
             const LifetimeConditionSet was = passing_conditions(flags);
             flags.is_replay = is_replay;
-            turn_on(index, passing_conditions(flags).without(was));
+            turn_on(index, was, passing_conditions(flags));
         }
     }
     is_replay_ = is_replay;
 }
 
-void ReplicationSender::turn_on(std::uint32_t index, LifetimeConditionSet turned_on) {
+void ReplicationSender::turn_on(std::uint32_t index, LifetimeConditionSet before,
+                                LifetimeConditionSet after) {
+    objects_.at(index)->changelist_state().conditions().for_each_turned_on(
+        before, after, [&](const RepRange& handles) { owe_from_start(index, handles); });
+}
+
+void ReplicationSender::owe_initial(std::uint32_t index, const RepRange& range) {
+    // What changed of it since was passed over.
+    ReplicationFlags flags = flags_of(index, objects_.at(index)->facts());
+    flags.is_initial = false;
+    const LifetimeConditionSet before = passing_conditions(flags);
+    flags.is_initial = true;
+    set_initial(pairs_[index], true);
+    objects_.at(index)->changelist_state().conditions().for_each_turned_on(
+        before, passing_conditions(flags), [&](const RepRange& handles) {
+            if (const RepRange both = overlap(handles, range); !both.is_empty()) {
+                owe_from_start(index, both);
+            }
+        });
+}
+
+void ReplicationSender::owe_from_start(std::uint32_t index, const RepRange& handles) {
     const ChannelState state = channel_state(pairs_[index]);
-    if (state != ChannelState::OpenSent && state != ChannelState::Open &&
-        !dormancy_.kept.test(index)) {
+    const bool has_object = state == ChannelState::OpenSent || state == ChannelState::Open ||
+                            dormancy_.kept.test(index);
+    const VersionInterval all{0, pairs_[index].sent_version};
+    if (!has_object || all.is_empty()) {
         return;  // it will be sent everything that it may see
     }
-    turned_on = objects_.at(index)->changelist_state().conditions().turned_on(turned_on);
-    if (!turned_on.is_empty()) {
-        PairExtra& extra = extra_of(index);
-        extra.turned_on = extra.turned_on | turned_on;
-        extra.complete.began_to_see_more();
-        if (!dormancy_.dormant.test(index)) {
-            pending_.set(index);
-        }
+    note_lost_while_paused(index, handles, all);
+    owe_part(index, {all, handles});
+    if (CompleteVersions* complete = tracked(index)) {
+        complete->began_to_see_more();
+    }
+    if (!dormancy_.dormant.test(index)) {
+        pending_.set(index);
     }
 }
 

@@ -411,7 +411,7 @@ void ReplicationServer::set_dynamic_condition(NetObjectId id, std::string_view p
             return;
         }
         for (Client* client : clients_) {
-            client->sender.dynamic_condition_changed(id.index, before, condition);
+            client->sender.dynamic_condition_changed(id.index, parent, condition);
         }
         state.set_dynamic_condition(parent, condition);
     });

@@ -309,11 +309,10 @@ VersionInterval ChangelistState::versions_to_repeat(RepHandle handle,
     return {last_changed - 1, last_changed};
 }
 
-void ChangelistState::collect_owed(const OwedVersions& position,
-                                   const ObjectConditions::Receiver& receiver,
+void ChangelistState::collect_owed(const OwedVersions& position, LifetimeConditionSet passing,
                                    ChangeMask& owed) const {
     collect_owed(position, owed);
-    conditions_.filter(receiver, last_changed(), owed);
+    conditions_.filter(passing, owed);
 }
 
 void ChangelistState::set_dynamic_condition(ParentIndex parent, LifetimeCondition condition) {

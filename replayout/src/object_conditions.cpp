@@ -78,39 +78,6 @@ LifetimeCondition ObjectConditions::condition_of(ParentIndex parent) const noexc
     return dynamic_.empty() ? LifetimeCondition::None : dynamic_[parent.value];
 }
 
-LifetimeConditionSet ObjectConditions::turned_on(LifetimeConditionSet begun) const noexcept {
-    // A property whose condition is chosen may have any; which of them began to pass is not kept.
-    if (!begun.is_empty()) {
-        begun.insert(LifetimeCondition::Dynamic);
-    }
-    return begun & layout_->conditions();
-}
-
-ObjectConditions::Answer ObjectConditions::answer(ParentIndex parent,
-                                                  const Receiver& receiver) const noexcept {
-    const LifetimeCondition condition = condition_of(parent);
-    if (!receiver.passing.contains(condition)) {
-        return Answer::Hidden;
-    }
-    const bool is_whole = (receiver.is_initial && is_initial_condition(condition)) ||
-                          receiver.turned_on.contains(layout_->parents()[parent.value].condition);
-    return is_whole ? Answer::Whole : Answer::Owed;
-}
-
-OwedVersions ObjectConditions::block_position(const Receiver& receiver,
-                                              const OwedVersions& position) const noexcept {
-    const LifetimeConditionSet conditions = layout_->conditions();
-    const bool has_initial =
-        receiver.is_initial && (conditions.contains(LifetimeCondition::InitialOnly) ||
-                                conditions.contains(LifetimeCondition::InitialOrOwner));
-    if (!has_initial && receiver.turned_on.is_empty()) {
-        return position;
-    }
-    OwedVersions from_start;
-    from_start.joined_version = position.joined_version;
-    return from_start;
-}
-
 bool ObjectConditions::is_hidden(ParentIndex parent, LifetimeConditionSet passing) const noexcept {
     const LifetimeCondition condition = condition_of(parent);
     const bool is_once = condition == LifetimeCondition::InitialOnly ||
@@ -132,18 +99,10 @@ void ObjectConditions::for_each_conditional(Visitor visit) const {
     }
 }
 
-void ObjectConditions::filter(const Receiver& receiver, std::span<const Version> last_changed,
-                              ChangeMask& owed) const noexcept {
+void ObjectConditions::filter(LifetimeConditionSet passing, ChangeMask& owed) const noexcept {
     for_each_conditional([&](const RepParentCmd& parent, ParentIndex index) {
-        const Answer given = answer(index, receiver);
-        if (given == Answer::Hidden) {
+        if (!passes(index, passing)) {
             clear_handles(parent, owed);
-        }
-        for (std::uint32_t i = 0; given == Answer::Whole && i < parent.handle_count; ++i) {
-            const std::uint32_t bit = parent.first_handle - 1 + i;
-            if (last_changed[bit] != 0) {
-                owed.set(bit);
-            }
         }
     });
 }

@@ -58,21 +58,18 @@ void ObjectReplicator::restart() {
 
 // Who is asking ---------------------------------------------------------------------------------
 
-ObjectConditions::Receiver ObjectReplicator::receiver() const noexcept {
+LifetimeConditionSet ObjectReplicator::passing(bool is_initial) const noexcept {
     ReplicationFlags flags = flags_;
-    flags.is_initial = is_initial_;
-    ObjectConditions::Receiver receiver = ObjectConditions::make_receiver(flags);
-    receiver.turned_on = turned_on_;
-    return receiver;
+    flags.is_initial = is_initial;
+    return passing_conditions(flags);
 }
 
-void ObjectReplicator::set_flags(const ReplicationFlags& flags) noexcept {
-    const LifetimeConditionSet was = receiver().passing;
+void ObjectReplicator::set_flags(const ReplicationFlags& flags) {
+    const LifetimeConditionSet before = passing(is_initial_);
     flags_ = flags;
     flags_.is_initial = false;
-    if (pair_.sent_version != 0) {  // else it is sent everything that it may see
-        turned_on_ = turned_on_ | object_->conditions().turned_on(receiver().passing.without(was));
-    }
+    object_->conditions().for_each_turned_on(
+        before, passing(is_initial_), [this](const RepRange& handles) { owe_from_start(handles); });
 }
 
 bool ObjectReplicator::has_dynamic_changes() const noexcept {
@@ -88,13 +85,12 @@ SendContext ObjectReplicator::own_context(const SendContext& context) const noex
 // What is owed ----------------------------------------------------------------------------------
 
 bool ObjectReplicator::owes_any() const noexcept {
-    return is_initial_ || parts_.is_under_way || !turned_on_.is_empty() || has_dynamic_changes() ||
+    return is_initial_ || parts_.is_under_way || has_dynamic_changes() ||
            pair_.owes_any(object_->version());
 }
 
 bool ObjectReplicator::is_exact() const noexcept {
-    return pair_.is_exact() && turned_on_.is_empty() && left_out_.is_empty() &&
-           !parts_.is_under_way;
+    return pair_.is_exact() && left_out_.is_empty() && !parts_.is_under_way;
 }
 
 bool ObjectReplicator::is_settled() const noexcept {
@@ -116,14 +112,14 @@ OwedVersions ObjectReplicator::position() const noexcept {
 ConnectionShadow ObjectReplicator::shadow() const noexcept {
     OwedVersions position = this->position();
     position.is_exact = is_exact();
-    return ConnectionShadow(*object_, position, receiver());
+    return ConnectionShadow(*object_, position, passing(is_initial_));
 }
 
 void ObjectReplicator::collect_owed(const OwedVersions& position, ChangeMask& owed) const {
     if (layout().conditions().is_trivial()) {
         object_->collect_owed(position, owed);
     } else {
-        object_->collect_owed(position, receiver(), owed);
+        object_->collect_owed(position, passing(is_initial_), owed);
     }
     deltas_.remove_held(*object_, owed);
     paused_.remove_paused(owed);
@@ -136,15 +132,12 @@ void ObjectReplicator::owe_left_out(ChangeMask& owed) {
 }
 
 TakenOwed ObjectReplicator::take_owed(const OwedVersions& position) noexcept {
-    const bool has_turned_on = !std::exchange(turned_on_, {}).is_empty();
-    return TakenOwed::take(pair_, object_->version(), position, std::exchange(is_initial_, false),
-                           has_turned_on);
+    return TakenOwed::take(pair_, object_->version(), position, std::exchange(is_initial_, false));
 }
 
 void ObjectReplicator::skip() noexcept {
     pair_.skip(object_->version());
     is_initial_ = false;
-    turned_on_ = {};
 }
 
 void ObjectReplicator::owe(const RepRange& handles, VersionInterval versions) {
@@ -152,6 +145,22 @@ void ObjectReplicator::owe(const RepRange& handles, VersionInterval versions) {
         lost_parts_.add(pair_, versions, handles);
         pair_.return_unsent({versions, {}});
     }
+}
+
+void ObjectReplicator::owe_from_start(const RepRange& handles) {
+    const VersionInterval all{0, pair_.sent_version};
+    paused_.note_lost(layout(), handles, all);
+    owe(handles, all);
+}
+
+void ObjectReplicator::owe_initial(const RepRange& range) {
+    is_initial_ = true;
+    object_->conditions().for_each_turned_on(
+        passing(false), passing(true), [&](const RepRange& handles) {
+            if (const RepRange both = overlap(handles, range); !both.is_empty()) {
+                owe_from_start(both);
+            }
+        });
 }
 
 void ObjectReplicator::owe_again(RepHandle handle) {
@@ -168,14 +177,11 @@ SendResult ObjectReplicator::replicate_properties(BitWriter& writer, std::uint64
     settle_parts(own);
     if (has_dynamic_changes()) {
         dynamic_change_count_ = object_->conditions().dynamic_change_count();
-        LifetimeConditionSet begun;
-        begun.insert(LifetimeCondition::Dynamic);
-        if (pair_.sent_version != 0) {
-            turned_on_ = turned_on_ | object_->conditions().turned_on(begun);
-        }
+        object_->conditions().for_each_dynamic(
+            passing(is_initial_), [this](const RepRange& handles) { owe_from_start(handles); });
     }
     if (!parts_.is_under_way) {
-        if (!pair_.owes_any(object_->version()) && turned_on_.is_empty()) {
+        if (!pair_.owes_any(object_->version())) {
             is_initial_ = false;
             return SendResult::Nothing;
         }
@@ -194,13 +200,13 @@ SendResult ObjectReplicator::replicate_properties(BitWriter& writer, std::uint64
 }
 
 bool ObjectReplicator::may_share_payload(const SendContext& context) const noexcept {
-    return context.is_sharing && layout().is_fully_shared() && paused_.is_empty() &&
-           turned_on_.is_empty();
+    return context.is_sharing && layout().is_fully_shared() && paused_.is_empty();
 }
 
 SharedSerialization::PayloadKey ObjectReplicator::payload_key(const OwedVersions& position) const {
-    return object_->payload_key(
-        position, layout().conditions().is_trivial() ? LifetimeConditionSet() : receiver().passing);
+    return object_->payload_key(position, layout().conditions().is_trivial()
+                                              ? LifetimeConditionSet()
+                                              : passing(is_initial_));
 }
 
 bool ObjectReplicator::write_payload(const OwedVersions& position, BitWriter& writer,
@@ -241,13 +247,12 @@ SendResult ObjectReplicator::write_whole(const OwedVersions& position, BitWriter
         skip();
         return SendResult::Nothing;
     }
-    const OwedVersions from = object_->conditions().block_position(receiver(), position);
     const std::size_t begin_bytes = writer.byte_count();
-    const SendResult result = send_properties(*object_, from, scratch.owed, writer, context);
+    const SendResult result = send_properties(*object_, position, scratch.owed, writer, context);
     if (result == SendResult::DoesNotFit) {
         return result;
     }
-    note_sent_values(scratch, scratch.owed, RepRange(), from);
+    note_sent_values(scratch, scratch.owed, RepRange(), position);
     if (result == SendResult::Nothing) {
         skip();
         return result;
@@ -318,9 +323,8 @@ void ObjectReplicator::note_sent_values(const SendScratch& scratch, const Change
 void ObjectReplicator::begin_parts(const OwedVersions& position, const ChangeMask& owed) {
     parts_.owed = owed;
     parts_.lost.assign(position.lost_parts.begin(), position.lost_parts.end());
-    parts_.position = object_->conditions().block_position(receiver(), position);
+    parts_.position = position;
     parts_.taken = take_owed(position);
-    parts_.taken.begin_parts(parts_.position);
     parts_.flags = flags_;
     parts_.cursor = {};
     parts_.is_under_way = true;
@@ -387,7 +391,7 @@ SendResult ObjectReplicator::write_part(BitWriter& writer, std::uint64_t packet,
     }
     parts_.is_under_way = result == SendResult::Part;
     if (result != SendResult::Nothing) {
-        parts_.taken.collect_carried_part(range, context.scratch.carried, carried_);
+        carried_.assign(context.scratch.carried.begin(), context.scratch.carried.end());
         add_records(parts_.taken, packet, context.scratch);
         count_block(writer.byte_count() - begin_bytes, context);
     }
@@ -512,7 +516,9 @@ void ObjectReplicator::packet_lost(std::uint64_t packet) {
             pair_.delivered();  // resolved; what is owed for it follows
         }
         owe(record.carried.range, record.carried.versions);
-        is_initial_ = is_initial_ || record.is_initial;
+        if (record.is_initial) {
+            owe_initial(record.carried.range);
+        }
         if (!record.is_more) {
             resolve(false);
         }

@@ -67,6 +67,28 @@ struct Yard {
     std::size_t rearranged_seen = 0;  ///< not replicated
 };
 
+/// An array larger than many packets, a value with a condition, and one behind both.
+struct Register {
+    std::vector<Line> before;
+    std::uint32_t born = 0;
+    std::vector<std::uint32_t> behind;
+};
+
+template <LifetimeCondition condition>
+[[nodiscard]] Result<const Type*> build_register(TypeRegistry& registry) {
+    (void)struct_builder<Line>(registry, "Line")
+        .property<&Line::id>("id")
+        .property<&Line::text>("text")
+        .build();
+    return class_builder<Register>(registry, "Register")
+        .property<&Register::before>("before")
+        .keyed_by<&Line::id>(ArrayOrder::Kept)
+        .property<&Register::born>("born")
+        .condition(condition)
+        .property<&Register::behind>("behind")
+        .build();
+}
+
 struct Store {
     Heap heap;
 };
@@ -265,6 +287,52 @@ TEST_CASE("Keyed arrays: larger than many packets they settle in few round trips
         check_settles(ArrayOrder::Kept, packet_count, true);
         check_settles(ArrayOrder::Free, packet_count, false);
     }
+}
+
+TEST_CASE("Conditions: a class that has them costs no more, and settles as soon, in parts",
+          "[netdriver][keyed_arrays][conditions]") {
+    const auto blocks_of = [](BuildType build) {
+        ClassGameOptions options;
+        options.link.loss = 0.4;
+        ClassGame<Register> game(build, options);
+        const ObjectHandle handle = game.add();
+        Register& lines = game.object(handle);
+        lines.born = 1;
+        for (std::uint32_t id = 1; id <= 1'000; ++id) {
+            lines.before.push_back({id, std::string(20, 'x')});
+            lines.behind.push_back(id);
+        }
+        game.driver().set_owner(game.id_of(handle), ClassGame<Register>::peer_of(0));
+        game.join();
+        REQUIRE(game.settle());
+        CHECK(game.object_on(0, handle).before == lines.before);
+        CHECK(game.object_on(0, handle).behind == lines.behind);
+        CHECK(game.object_on(0, handle).born == 1);
+        return game.driver().stats().replication.blocks_sent;
+    };
+    const std::uint64_t without = blocks_of(build_register<LifetimeCondition::None>);
+    CHECK(blocks_of(build_register<LifetimeCondition::InitialOnly>) == without);
+    CHECK(blocks_of(build_register<LifetimeCondition::Dynamic>) == without);
+    CHECK(blocks_of(build_register<LifetimeCondition::InitialOrOwner>) == without);
+}
+
+TEST_CASE("Conditions: who begins to meet one is sent that alone, beside an array in parts",
+          "[netdriver][keyed_arrays][conditions]") {
+    ClassGame<Register> game(build_register<LifetimeCondition::OwnerOnly>);
+    const ObjectHandle handle = game.add();
+    Register& lines = game.object(handle);
+    for (std::uint32_t id = 1; id <= 1'000; ++id) {
+        lines.before.push_back({id, std::string(20, 'x')});
+    }
+    lines.born = 1;
+    game.join();
+    REQUIRE(game.settle());
+    CHECK(game.object_on(0, handle).born == 0);
+    const std::uint64_t bytes = game.driver().stats().replication.block_bytes_sent;
+    game.driver().set_owner(game.id_of(handle), ClassGame<Register>::peer_of(0));
+    REQUIRE(game.settle());
+    CHECK(game.object_on(0, handle).born == 1);
+    CHECK(game.driver().stats().replication.block_bytes_sent - bytes < 10);
 }
 
 TEST_CASE("Keyed arrays: a packet that rearranges many large ones costs no more than is granted",

@@ -114,8 +114,8 @@ TEST_CASE("Conditions: a new owner is sent what it may see from now on, and noth
     game.driver().set_owner(game.id_of(sentry), SentryGame::peer_of(client));
     REQUIRE(game.settle());
     CHECK(digits(game, client, sentry) == "2122202222022220");
-    // OwnerOnly, InitialOrOwner, ReplayOrOwner; Dynamic, because which it was is not kept.
-    CHECK(game.driver().stats().replication.properties_sent - sent == 4);
+    // OwnerOnly, InitialOrOwner, ReplayOrOwner.
+    CHECK(game.driver().stats().replication.properties_sent - sent == 3);
     CHECK(game.value_on(client, other, Condition::OwnerOnly) == 0);
 
     game.driver().clear_owner(game.id_of(sentry));

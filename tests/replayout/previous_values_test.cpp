@@ -187,9 +187,9 @@ TEST_CASE("ConnectionShadow: knows what an exact receiver holds, three values ba
         chronicle.turret.mode = value * 10;
         chronicle.update();
     }
-    const ObjectConditions::Receiver receiver = ObjectConditions::make_receiver(ReplicationFlags());
+    const LifetimeConditionSet passing = passing_conditions(ReplicationFlags());
     const auto held = [&](const OwedVersions& position) -> std::int32_t {
-        const ConnectionShadow shadow(chronicle.state(), position, receiver);
+        const ConnectionShadow shadow(chronicle.state(), position, passing);
         const ConstShadowBuffer memory = shadow.held(mode);
         if (memory.is_null()) {
             return -1;
@@ -203,7 +203,7 @@ TEST_CASE("ConnectionShadow: knows what an exact receiver holds, three values ba
     CHECK(held(at(2)) == 20);
     CHECK(held(at(1)) == -1);  // not kept
     CHECK(held(at(4, false)) == -1);
-    const ConnectionShadow behind(chronicle.state(), at(3), receiver);
+    const ConnectionShadow behind(chronicle.state(), at(3), passing);
     CHECK(behind.is_exact());
     CHECK(behind.owes(mode));
     CHECK_FALSE(behind.owes(label));

@@ -207,7 +207,7 @@ struct Fair {
         flags.is_owner = is_owner;
         const OwedVersions position(visit.pair);
         ChangeMask& owed = sender.scratch.owed;
-        sender.state.collect_owed(position, ObjectConditions::make_receiver(flags), owed);
+        sender.state.collect_owed(position, passing_conditions(flags), owed);
         visit.deltas.remove_held(sender.state, owed);
         if (!owed.any()) {
             return;

@@ -83,7 +83,7 @@ class ChangelistState {
     /// overload below, or what is its owner's goes to all.
     void collect_owed(const OwedVersions& position, ChangeMask& owed) const;
     /// The same for a receiver that meets the conditions that it meets, and no others.
-    void collect_owed(const OwedVersions& position, const ObjectConditions::Receiver& receiver,
+    void collect_owed(const OwedVersions& position, LifetimeConditionSet passing,
                       ChangeMask& owed) const;
 
     /// The value goes once more to a receiver that was sent everything up to `sent_version`: what
@@ -104,8 +104,8 @@ class ChangelistState {
     /// See ObjectConditions::set_active. A push based property that is switched on is marked, so a
     /// change while it was off needs none.
     void set_active(ParentIndex parent, bool is_active);
-    /// See ObjectConditions::set_dynamic. Receivers that begin to meet it are told through
-    /// ObjectConditions::Receiver::turned_on.
+    /// See ObjectConditions::set_dynamic. To receivers that begin to meet it all of the property is
+    /// owed: see ObjectConditions::for_each_turned_on.
     void set_dynamic_condition(ParentIndex parent, LifetimeCondition condition);
 
     [[nodiscard]] const RepLayout& layout() const noexcept { return *layout_; }

@@ -17,8 +17,8 @@ class ConnectionShadow {
     /// A receiver in this position of the object's versions. `position.is_exact` must say whether
     /// it is exact indeed.
     ConnectionShadow(const ChangelistState& object, const OwedVersions& position,
-                     const ObjectConditions::Receiver& receiver) noexcept
-        : object_(&object), position_(position), receiver_(receiver) {}
+                     LifetimeConditionSet passing) noexcept
+        : object_(&object), position_(position), passing_(passing) {}
 
     /// Nothing is lost or under way, so what the receiver holds is known.
     [[nodiscard]] bool is_exact() const noexcept { return position_.is_exact; }
@@ -34,7 +34,7 @@ class ConnectionShadow {
   private:
     const ChangelistState* object_;
     OwedVersions position_;
-    ObjectConditions::Receiver receiver_;
+    LifetimeConditionSet passing_;
 };
 
 }  // namespace replayout

@@ -47,46 +47,39 @@ class ObjectConditions {
     /// To be called after a compare, at least after the first one that follows a set_active().
     void finish_compare();
 
-    /// Who is asking, in set of conditions.
-    struct Receiver {
-        LifetimeConditionSet passing;
-        /// It began to meet these since it was sent the object last, so it may hold any older
-        /// value of their properties. Dynamic stands for all properties of that condition.
-        LifetimeConditionSet turned_on;
-        bool is_initial = false;
-
-        friend constexpr bool operator==(const Receiver&, const Receiver&) noexcept = default;
-    };
-    [[nodiscard]] static Receiver make_receiver(const ReplicationFlags& flags) noexcept {
-        return {passing_conditions(flags), {}, flags.is_initial};
+    /// Whether a receiver that meets `passing` (passing_conditions()) may be sent the property.
+    [[nodiscard]] bool passes(ParentIndex parent, LifetimeConditionSet passing) const noexcept {
+        return passing.contains(condition_of(parent));
     }
 
-    /// Of conditions that a receiver begins to meet, those that it is sent more of the object for:
-    /// to be added to Receiver::turned_on.
-    [[nodiscard]] LifetimeConditionSet turned_on(LifetimeConditionSet begun) const noexcept;
-
-    /// What a receiver is to be sent of a property.
-    enum class Answer : std::uint8_t {
-        Hidden,  ///< nothing
-        Owed,    ///< what its position says
-        Whole,   ///< whatever its position, all that ever changed
-    };
-    [[nodiscard]] Answer answer(ParentIndex parent, const Receiver& receiver) const noexcept;
-
-    /// The position that a block for the receiver is to be written from; `position` is what it is
-    /// owed by. Of an array that it is sent whatever its position it may hold anything, so every
-    /// element goes out.
-    [[nodiscard]] OwedVersions block_position(const Receiver& receiver,
-                                              const OwedVersions& position) const noexcept;
+    /// Calls `visit(RepRange)` for the handles of properties that a receiver which meets `after`
+    /// may be sent, and one which meets `before` may not. Of these it may hold any older value, so
+    /// all that ever changed of them is to be owed again: note them as lost, in all versions.
+    template <typename Visitor>
+    void for_each_turned_on(LifetimeConditionSet before, LifetimeConditionSet after,
+                            Visitor visit) const {
+        for_each_run(
+            [&](ParentIndex parent) { return passes(parent, after) && !passes(parent, before); },
+            visit);
+    }
+    /// The same for those of condition Dynamic that it may be sent: where one was chosen anew, and
+    /// which is not known any more.
+    template <typename Visitor>
+    void for_each_dynamic(LifetimeConditionSet passing, Visitor visit) const {
+        for_each_run(
+            [&](ParentIndex parent) {
+                return layout_->parents()[parent.value].condition == LifetimeCondition::Dynamic &&
+                       passes(parent, passing);
+            },
+            visit);
+    }
 
     /// Whether a receiver is not kept up to date with a property: it may not see it, or is sent it
     /// only once.
     [[nodiscard]] bool is_hidden(ParentIndex parent, LifetimeConditionSet passing) const noexcept;
 
-    /// Takes from `owed` what the receiver may not see, and adds what it must be sent whatever its
-    /// position: `last_changed` (by handle) tells what ever changed.
-    void filter(const Receiver& receiver, std::span<const Version> last_changed,
-                ChangeMask& owed) const noexcept;
+    /// Takes from `owed` what the receiver may not see.
+    void filter(LifetimeConditionSet passing, ChangeMask& owed) const noexcept;
 
     /// Adds to `hidden` what is_hidden() from the receiver.
     void add_hidden(LifetimeConditionSet passing, ChangeMask& hidden) const noexcept;
@@ -95,6 +88,33 @@ class ObjectConditions {
     /// Calls `visit(parent command, its index)` for each property whose condition is not None.
     template <typename Visitor>
     void for_each_conditional(Visitor visit) const;
+
+    /// Calls `visit(RepRange)` for each run of neighbours with a condition that `is_one`.
+    template <typename Predicate, typename Visitor>
+    void for_each_run(Predicate is_one, Visitor visit) const {
+        if (layout_->conditions().is_trivial()) {
+            return;
+        }
+        RepRange run{0, 0};
+        for (std::size_t i = 0; i < layout_->parents().size(); ++i) {
+            const RepParentCmd& parent = layout_->parents()[i];
+            if (parent.handle_count == 0 || parent.condition == LifetimeCondition::None ||
+                !is_one(ParentIndex{static_cast<std::uint16_t>(i)})) {
+                continue;
+            }
+            if (!run.is_empty() && run.handle_end != parent.first_handle) {
+                visit(run);
+                run = {0, 0};
+            }
+            if (run.is_empty()) {
+                run.handle_begin = parent.first_handle;
+            }
+            run.handle_end = parent.first_handle + parent.handle_count;
+        }
+        if (!run.is_empty()) {
+            visit(run);
+        }
+    }
 
     const RepLayout* layout_;
     Vector<LifetimeCondition> dynamic_;  // by parent; empty while all are None

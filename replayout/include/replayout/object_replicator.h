@@ -75,7 +75,7 @@ class ObjectReplicator {
     /// What the receiver is to the object from now on; at first the defaults of ReplicationFlags.
     /// What it begins to see by that is owed. Its `is_initial` is ignored: the
     /// replicator knows it.
-    void set_flags(const ReplicationFlags& flags) noexcept;
+    void set_flags(const ReplicationFlags& flags);
 
     /// Whether replicate_properties() has anything to look at. A loop that asks this and
     /// writes with PacketRoom::Whole ends.
@@ -181,7 +181,7 @@ class ObjectReplicator {
     };
 
     [[nodiscard]] const RepLayout& layout() const noexcept { return object_->layout(); }
-    [[nodiscard]] ObjectConditions::Receiver receiver() const noexcept;
+    [[nodiscard]] LifetimeConditionSet passing(bool is_initial) const noexcept;
     [[nodiscard]] SendContext own_context(const SendContext& context) const noexcept;
     /// Nothing is lost, under way, kept back or hidden until now.
     [[nodiscard]] bool is_exact() const noexcept;
@@ -229,6 +229,11 @@ class ObjectReplicator {
     void resume(const PausedValues::Entry& value);
     /// A loss of these versions within `handles` is noted.
     void owe(const RepRange& handles, VersionInterval versions);
+    /// What is sent only at first was lost, so far as it lies in that range. What changed of it
+    /// since was passed over.
+    void owe_initial(const RepRange& range);
+    /// All that ever changed of them.
+    void owe_from_start(const RepRange& handles);
     void owe_again(RepHandle handle);
     void owe_missed_deltas();
 
@@ -239,7 +244,6 @@ class ObjectReplicator {
     bool is_initial_ = true;  // what is sent only at first has not been sent, or was lost
     bool has_sent_ = false;
     LostParts lost_parts_;
-    LifetimeConditionSet turned_on_;
     std::uint32_t dynamic_change_count_;
     Version joined_version_ = 0;  // of the object when it was first sent
     Vector<Record> records_;      // in flight, in order of sending
