@@ -7,6 +7,7 @@
 
 #include <replayout/changelist_state.h>
 #include <replayout/fast_array.h>
+#include <replayout/layout_description.h>
 #include <replayout/net_archive.h>
 #include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/net_driver.h>
