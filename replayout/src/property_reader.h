@@ -16,7 +16,8 @@ namespace replayout {
 /// which may have begun with an earlier part.
 class NotifyQueue {
   public:
-    NotifyQueue(const RepLayout& layout, std::byte* object, ReceiveScratch& scratch);
+    NotifyQueue(const RepLayout& layout, std::byte* object, const ReceivingRepState& state,
+                ReceiveScratch& scratch);
     ~NotifyQueue();
     NotifyQueue(const NotifyQueue&) = delete;
     NotifyQueue& operator=(const NotifyQueue&) = delete;
@@ -44,6 +45,7 @@ class NotifyQueue {
 
     const RepLayout& layout_;
     std::byte* object_;
+    const ReceivingRepState& state_;
     ReceiveScratch& scratch_;
     bool is_held_ = false;
 };

@@ -49,6 +49,7 @@ void ReceiveScratch::drop_update() noexcept {
     earlier_value_count_ = 0;
     earlier_change_count_ = 0;
     updated_layout_ = nullptr;
+    updated_state_ = nullptr;
 }
 
 bool ReceiveScratch::LeafSpan::follows(const LeafSpan& before) const noexcept {
@@ -142,9 +143,12 @@ void ReceiveScratch::mark_changed(const RepLayout& layout, ParentIndex parent) n
     }
 }
 
-NotifyQueue::NotifyQueue(const RepLayout& layout, std::byte* object, ReceiveScratch& scratch)
-    : layout_(layout), object_(object), scratch_(scratch) {
-    REPLAYOUT_ASSERT(!scratch.is_update_under_way() || scratch.updated_layout_ == &layout);
+NotifyQueue::NotifyQueue(const RepLayout& layout, std::byte* object, const ReceivingRepState& state,
+                         ReceiveScratch& scratch)
+    : layout_(layout), object_(object), state_(state), scratch_(scratch) {
+    // Not by the object itself, which may lie elsewhere at each call.
+    REPLAYOUT_ASSERT(!scratch.is_update_under_way() ||
+                     (scratch.updated_layout_ == &layout && scratch.updated_state_ == &state));
 }
 
 NotifyQueue::~NotifyQueue() {
@@ -171,6 +175,7 @@ void call_hooks(const Type& type, std::byte* object, ReceiveHook ReceiveHooks::*
 void NotifyQueue::begin() {
     if (!scratch_.is_update_under_way()) {
         scratch_.updated_layout_ = &layout_;
+        scratch_.updated_state_ = &state_;
         call_hooks(layout_.type(), object_, &ReceiveHooks::pre_net_receive);
     }
 }
@@ -279,7 +284,7 @@ bool receive_properties(const RepLayout& layout, BitReader& reader, void* object
     if (check.must_end_update()) {
         finish_update(layout, object, state, context);
     }
-    NotifyQueue notifies(layout, bytes, context.scratch);
+    NotifyQueue notifies(layout, bytes, state, context.scratch);
     notifies.begin();
     BitReader apply = reader.without_budget();
     const bool is_applied =
@@ -300,7 +305,7 @@ void finish_update(const RepLayout& layout, void* object, ReceivingRepState& sta
                    ReceiveContext& context) {
     if (context.scratch.is_update_under_way()) {
         auto* bytes = static_cast<std::byte*>(object);
-        NotifyQueue notifies(layout, bytes, context.scratch);
+        NotifyQueue notifies(layout, bytes, state, context.scratch);
         finish_keyed_arrays(layout, bytes, state, context);
         notifies.run();
     }
@@ -330,7 +335,7 @@ class Rebinder {
           object_(object),
           target_(target),
           context_(context),
-          notifies_(layout, object, context.scratch) {}
+          notifies_(layout, object, state, context.scratch) {}
 
     void set(const RepPath& path, ReceivingRepState::Reference& reference) {
         reference.is_mapped = !target_.is_null();

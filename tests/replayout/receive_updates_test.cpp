@@ -4,6 +4,7 @@
 #include <replayout/receive_properties.h>
 
 #include <algorithm>
+#include <csetjmp>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -315,6 +316,41 @@ TEST_CASE("Updates in parts: one whose object is gone is dropped, and calls noth
         layout.reset();
     }
     CHECK(memory.bytes_in_use() == 0);
+}
+
+namespace {
+
+std::jmp_buf after_failure;
+
+void jump_out(const AssertionFailure&) {
+    std::longjmp(after_failure, 1);
+}
+
+}  // namespace
+
+TEST_CASE("Updates in parts: another object may not go on where nobody ended one",
+          "[replayout][receive_updates]") {
+    // What setjmp leaves alone: the objects are not touched behind it.
+    const auto line = std::make_unique<Line>();
+    const auto other = std::make_unique<Line>();
+    const std::vector<SentPart> parts = load(*line, 50);
+    REQUIRE(line->give(parts[0], true));
+    static bool is_refused = false;
+    is_refused = false;
+    const AssertHandler previous = set_assert_handler(jump_out);
+    if (setjmp(after_failure) == 0) {
+        // Of the same class, by the same layout; the object is told apart by its state.
+        ReceiveContext context = line->receiver.context();
+        finish_update(*line->layout, &other->client, other->receiver.state, context);
+    } else {
+        is_refused = true;
+    }
+    (void)set_assert_handler(previous);
+    CHECK(is_refused);
+    CHECK(other->client.calls.empty());
+    CHECK(line->is_under_way());
+    line->finish();
+    CHECK(line->client.calls.back() == "last");
 }
 
 TEST_CASE("Updates in parts: a reference that is bound ends the update, and is told of with it",

@@ -35,7 +35,8 @@ class ReceiveScratch {
     ReceiveScratch& operator=(const ReceiveScratch&) = delete;
 
     /// A part of an object was received, and more is to follow. Until finish_update() this scratch
-    /// belongs to that object.
+    /// belongs to that object and its ReceivingRepState, which stays where it is (asserted). Whose
+    /// it is nobody tells: keep that beside the scratch.
     [[nodiscard]] bool is_update_under_way() const noexcept { return updated_layout_ != nullptr; }
     /// Forgets the update, because its object is gone: nothing more is called.
     void drop_update() noexcept;
@@ -133,6 +134,7 @@ class ReceiveScratch {
     Vector<KeyedChange> keyed_changes_;
     std::size_t earlier_value_count_ = 0;
     std::size_t earlier_change_count_ = 0;
+    const ReceivingRepState* updated_state_ = nullptr;
     const RepLayout* updated_layout_ = nullptr;  // null: no update is under way
     LeafSpan last_span_;                         // of the last part
     Vector<KeyPlace> places_;                    // of one keyed array, by ascending key
@@ -178,8 +180,8 @@ struct ReceiveContext {
 [[nodiscard]] bool receive_properties(const RepLayout& layout, BitReader& reader, void* object,
                                       ReceivingRepState& state, ReceiveContext& context);
 
-/// Ends the update under way, if there is one, with what has arrived of it: `object` is the one
-/// that it is of. For a last part that was lost.
+/// Ends the update under way, if there is one, with what has arrived of it: `object` and `state`
+/// are those that it is of (`state` is asserted). For a last part that was lost.
 void finish_update(const RepLayout& layout, void* object, ReceivingRepState& state,
                    ReceiveContext& context);
 
