@@ -190,7 +190,7 @@ TEST_CASE("Collections: kinds and limits are part of the agreement", "[replayout
     TestLayout few(build_box<10>);
     const TestLayout many(build_box<11>);
     CHECK(few->fingerprint() != many->fingerprint());
-    CHECK(few.registry().find("set of uint64, at most 10, texts of 256") != nullptr);
+    CHECK(few.registry().find("set of uint64, at most 10") != nullptr);
 }
 
 }  // namespace

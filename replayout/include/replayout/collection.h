@@ -95,11 +95,20 @@ class CollectionSerializer {
             text += " to ";
             text += to_string(KindOf<typename Collection::mapped_type>::kind);
         }
-        return text + ", at most " + std::to_string(CountMax) + ", texts of " +
-               std::to_string(TextBytesMax);
+        text += ", at most " + std::to_string(CountMax);
+        return holds_texts() ? text + ", texts of " + std::to_string(TextBytesMax) : text;
     }
 
   private:
+    [[nodiscard]] static constexpr bool holds_texts() noexcept {
+        if constexpr (is_map) {
+            return std::is_same_v<Key, std::string> ||
+                   std::is_same_v<typename Collection::mapped_type, std::string>;
+        } else {
+            return std::is_same_v<Key, std::string>;
+        }
+    }
+
     template <typename Part>
     static void serialize(Part& part, NetArchive& archive) {
         if constexpr (std::is_same_v<Part, std::string>) {

@@ -21,6 +21,15 @@
 
 namespace replayout {
 
+namespace detail {
+
+template <typename Value>
+concept HasElements = requires {
+    typename Value::value_type;
+};
+
+}  // namespace detail
+
 template <typename T>
 class TypeBuilder;
 
@@ -74,15 +83,19 @@ class PropertyBuilder {
     PropertyBuilder& keyed_by(ArrayOrder order = ArrayOrder::Free) {
         using Element = typename detail::MemberPointer<decltype(Key)>::class_type;
         using KeyType = typename detail::MemberPointer<decltype(Key)>::value_type;
-        static_assert(std::is_same_v<typename Value::value_type, Element> ||
-                          std::is_base_of_v<Element, typename Value::value_type>,
-                      "keyed_by needs a member of the elements of an array");
-        static_assert((std::is_integral_v<KeyType> && !std::is_same_v<KeyType, bool>) ||
-                          std::is_enum_v<KeyType>,
-                      "a key is an integer or an enum");
-        type_->builder_.keyed_by(
-            static_cast<std::uint32_t>(detail::offset_of_member<typename Value::value_type, Key>()),
-            static_cast<std::uint32_t>(sizeof(KeyType)), order);
+        static_assert(detail::HasElements<Value>, "keyed_by is for arrays");
+        if constexpr (detail::HasElements<Value>) {  // else one sentence is enough
+            static_assert(std::is_same_v<typename Value::value_type, Element> ||
+                              std::is_base_of_v<Element, typename Value::value_type>,
+                          "keyed_by needs a member of the elements of an array");
+            static_assert((std::is_integral_v<KeyType> && !std::is_same_v<KeyType, bool>) ||
+                              std::is_enum_v<KeyType>,
+                          "a key is an integer or an enum");
+            type_->builder_.keyed_by(
+                static_cast<std::uint32_t>(
+                    detail::offset_of_member<typename Value::value_type, Key>()),
+                static_cast<std::uint32_t>(sizeof(KeyType)), order);
+        }
         return *this;
     }
 
