@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// What the engine keeps of one object, as a person can read it: its values, its history, the shared
-// buffer after two connections were served, and what each property cost.
+// What the engine keeps of one object, as a person can read it: its values, its history, who asked
+// for what, the shared buffer after three receivers were served, and what each property cost.
 #include <replayout/dump.h>
+#include <replayout/object_replicator.h>
 #include <replayout/reflection/reflection.h>
-#include <replayout/send_properties.h>
 
-#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <memory_resource>
@@ -31,6 +30,13 @@ class NoReferences final : public PackageMap {
 
 void print(const std::string& text) {
     std::fputs(text.c_str(), stdout);
+}
+
+/// Nothing is sent here; the packets only have numbers.
+[[nodiscard]] bool send(ObjectReplicator& receiver, std::uint64_t packet, SendContext& sending) {
+    std::byte memory[64];
+    BitWriter writer(memory);
+    return receiver.replicate_properties(writer, packet, sending) == SendResult::Whole;
 }
 
 }  // namespace
@@ -58,31 +64,31 @@ int main() {
     SendContext sending{ids, counters, scratch};
     sending.type_counters = &lamp_counters;
     ChangelistState state(**layout, memory);
+    ObjectReplicator ann(state, memory);
+    ObjectReplicator bob(state, memory);
+    ObjectReplicator cid(state, memory);
 
     Lamp lamp;
     lamp.power = 80;
     lamp.label = "north";
     state.update(&lamp, ids, counters);
+    if (!send(ann, 1, sending)) {
+        return 1;
+    }
     lamp.power = 75;
     lamp.colors = {7, 9};
     state.update(&lamp, ids, counters);
     print(dump(state));
     print(dump(state.history(), **layout));
 
-    OwedVersions late;     // was sent nothing so far
-    OwedVersions regular;  // was sent version 1
-    regular.sent_version = 1;
-    std::array<std::byte, 64> packet{};
-    for (const OwedVersions& position : {regular, late}) {
-        BitWriter writer(packet);
-        state.collect_owed(position, scratch.owed);
-        print("owed since version " + std::to_string(position.sent_version) + ": " +
-              dump(scratch.owed, **layout) + "\n");
-        if (send_properties(state, position, scratch.owed, writer, sending) != SendResult::Whole) {
+    // Ann was sent version 1, the others join late: what Bob is sent is copied for Cid.
+    for (ObjectReplicator* receiver : {&ann, &bob, &cid}) {
+        print(dump(receiver->shadow()));
+        if (!send(*receiver, 2, sending)) {
             return 1;
         }
     }
-    print(dump(state.shared(), **layout));
+    print(dump_shared(state));
     print(dump(lamp_counters));
     return 0;
 }

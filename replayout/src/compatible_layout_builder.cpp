@@ -245,6 +245,12 @@ void CompatibleLayoutBuilder::fill_skipped(const DescribedCmd& described, RepLay
     cmd.element_size = form.size;
     cmd.flags = RepLayoutCmdFlags::IsSkipped;
     cmd.property = skipped_property(described);
+    auto& names = layout_->skipped_names_;
+    const auto index = static_cast<std::size_t>(&cmd - layout_->cmds_.data());
+    names.resize(std::max(names.size(), index + 1));
+    if (described.name != "[]") {
+        names[index] = shortened(described.name);
+    }
 }
 
 const Property* CompatibleLayoutBuilder::skipped_property(const DescribedCmd& described) {

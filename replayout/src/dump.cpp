@@ -48,11 +48,15 @@ void append_column(std::string& line, std::uint64_t number, std::size_t width) {
 /// has, so that equal texts are equal questions.
 [[nodiscard]] std::string text_of(const OwedVersions& position) {
     std::string text = "sent up to " + std::to_string(position.sent_version);
-    if (!position.lost.is_empty()) {
-        text += ", lost " + text_of(position.lost);
+    const auto add_lost = [&text](const LostPart& lost) {
+        text += ", lost " + text_of(lost.versions);
+        text += lost.range.is_whole() ? "" : " " + text_of(lost.range);
+    };
+    if (position.lost_parts.empty() && !position.lost.is_empty()) {
+        add_lost({position.lost, position.lost_range});
     }
-    if (!position.lost_range.is_whole()) {
-        text += " " + text_of(position.lost_range);
+    for (const LostPart& lost : position.lost_parts) {  // nothing is kept for such a position
+        add_lost(lost);
     }
     if (position.is_exact) {
         text += ", exact";
@@ -98,36 +102,48 @@ void append_column(std::string& line, std::uint64_t number, std::size_t width) {
     return bytes.size() > shown_max ? text + " ..." : text;
 }
 
-[[nodiscard]] std::string piece_line(const SharedSerialization& shared, const SharedPiece& piece,
-                                     const RepLayout& layout, RepHandle handle,
-                                     std::string_view question) {
+/// The buffer of `object`, or of nobody in particular, where that is null.
+struct SharedBuffer {
+    const SharedSerialization& shared;
+    const RepLayout& layout;
+    const ChangelistState* object;
+
+    [[nodiscard]] std::string_view left_over(const SharedPiece& piece, RepHandle handle) const {
+        return object != nullptr && piece.version != object->last_changed(handle) ? " (left over)"
+                                                                                  : "";
+    }
+    [[nodiscard]] std::string_view left_over(const SharedPayload& payload) const {
+        return object != nullptr && payload.version != object->version() ? " (left over)" : "";
+    }
+};
+
+[[nodiscard]] std::string piece_line(const SharedBuffer& buffer, const SharedPiece& piece,
+                                     RepHandle handle, std::string_view question) {
     std::string line;
     append_column(line, handle.value, 8);
     append_column(line, piece.version, 9);
     append_column(line, piece.bit_count == 0 ? "-" : std::to_string(piece.bit_count), 7);
-    line += "  " + property_path(layout, handle);
+    line += "  " + property_path(buffer.layout, handle);
     if (piece.bit_count == 0) {
-        line += ", in the shadow";
+        line += ", in the shadow" + std::string(buffer.left_over(piece, handle));
     } else {
-        line += std::string(question) + ":" +
-                hex_text(shared.buffer().subspan(piece.byte_offset, bytes_of(piece)));
+        line += std::string(question) + std::string(buffer.left_over(piece, handle)) + ":" +
+                hex_text(buffer.shared.buffer().subspan(piece.byte_offset, bytes_of(piece)));
     }
     return line + "\n";
 }
 
 /// Pieces of values, then those of arrays.
-[[nodiscard]] std::string piece_lines(const SharedSerialization& shared, const RepLayout& layout) {
+[[nodiscard]] std::string piece_lines(const SharedBuffer& buffer) {
     std::string text;
-    const std::span<const SharedPiece> pieces = shared.pieces();
+    const std::span<const SharedPiece> pieces = buffer.shared.pieces();
     for (std::size_t i = 0; i < pieces.size(); ++i) {
         if (pieces[i].version != 0) {
-            text += piece_line(shared, pieces[i], layout,
-                               RepHandle{static_cast<std::uint32_t>(i) + 1}, "");
+            text += piece_line(buffer, pieces[i], RepHandle{static_cast<std::uint32_t>(i) + 1}, "");
         }
     }
-    for (const SharedArrayPiece& entry : shared.array_pieces()) {
-        text +=
-            piece_line(shared, entry.piece, layout, entry.handle, " (" + text_of(entry.owed) + ")");
+    for (const SharedArrayPiece& entry : buffer.shared.array_pieces()) {
+        text += piece_line(buffer, entry.piece, entry.handle, " (" + text_of(entry.owed) + ")");
     }
     return text.empty() ? text : "  handle  version   bits  piece\n" + text;
 }
@@ -164,9 +180,10 @@ void append_column(std::string& line, std::uint64_t number, std::size_t width) {
 }  // namespace
 
 std::string property_path(const RepLayout& layout, RepHandle handle) {
-    const RepLayoutCmd& cmd = layout.cmd(layout.cmd_of(layout.root(), handle));
+    const CmdIndex index = layout.cmd_of(layout.root(), handle);
+    const RepLayoutCmd& cmd = layout.cmd(index);
     if (has_flag(cmd.flags, RepLayoutCmdFlags::IsSkipped)) {
-        return "(unknown here)";
+        return std::string(layout.skipped_name(index));
     }
     const RepParentCmd& parent = layout.parents()[cmd.parent_index.value];
     std::string path = parent.property->name;
@@ -226,7 +243,11 @@ std::string dump(const ChangelistState& state) {
     return text;
 }
 
-std::string dump(const SharedSerialization& shared, const RepLayout& layout) {
+namespace {
+
+[[nodiscard]] std::string text_of(const SharedBuffer& buffer) {
+    const SharedSerialization& shared = buffer.shared;
+    const RepLayout& layout = buffer.layout;
     std::uint64_t payload_count = 0;
     std::uint64_t payload_bytes = 0;
     std::string payloads;
@@ -239,10 +260,10 @@ std::string dump(const SharedSerialization& shared, const RepLayout& layout) {
         payloads += "  payload of version " + std::to_string(payload.version) + " (" +
                     text_of(payload.position) + text_of(payload.passing, layout) + "), " +
                     counted(payload.property_count, "value") + ", " +
-                    counted(payload.bytes.size(), "byte") + ":" +
-                    hex_text({payload.bytes.data(), payload.bytes.size()}) + "\n";
+                    counted(payload.bytes.size(), "byte") + std::string(buffer.left_over(payload)) +
+                    ":" + hex_text({payload.bytes.data(), payload.bytes.size()}) + "\n";
     }
-    const std::string pieces = piece_lines(shared, layout);
+    const std::string pieces = piece_lines(buffer);
     const auto lines = static_cast<std::uint64_t>(std::count(pieces.begin(), pieces.end(), '\n'));
     std::uint64_t piece_bytes = 0;
     for (const SharedPiece& piece : shared.pieces()) {
@@ -257,6 +278,32 @@ std::string dump(const SharedSerialization& shared, const RepLayout& layout) {
            "\n" + pieces + payloads;
 }
 
+}  // namespace
+
+std::string dump(const SharedSerialization& shared, const RepLayout& layout) {
+    return text_of(SharedBuffer{shared, layout, nullptr});
+}
+
+std::string dump_shared(const ChangelistState& state) {
+    return text_of(SharedBuffer{state.shared(), state.layout(), &state});
+}
+
+std::string dump(const ConnectionShadow& receiver) {
+    const RepLayout& layout = receiver.object().layout();
+    ChangeMask owed;
+    owed.reset(layout.handle_count());
+    for (std::uint32_t handle = 1; handle <= layout.handle_count(); ++handle) {
+        if (receiver.owes(RepHandle{handle})) {
+            owed.set(handle - 1);
+        }
+    }
+    OwedVersions question = receiver.position();
+    question.is_exact = question.is_exact && receiver.object().is_any_back(question.sent_version);
+    return "receiver of " + std::string(layout.type().name()) + " (" + text_of(question) +
+           text_of(receiver.passing() & layout.conditions(), layout) + ")" +
+           (receiver.is_exact() ? ", exact" : "") + ", owed: " + dump(owed, layout) + "\n";
+}
+
 std::string dump(const TypeCounters& counters) {
     const RepLayout& layout = *counters.layout;
     std::string text = "counters of " + std::string(layout.type().name()) + ": " +
@@ -264,7 +311,7 @@ std::string dump(const TypeCounters& counters) {
                        counted(counters.block_bytes_sent, "byte") + ", " +
                        counted(counters.payloads_reused, "block") + " of them copied whole (" +
                        counted(counters.payload_bytes_reused, "byte") + ")\n";
-    text += "      sent       bits   in blocks   pieces    built  encoded  property, and why\n";
+    text += "      sent bits alone   in blocks   pieces    built  encoded  property, and why\n";
     for (std::uint32_t handle = 1; handle <= layout.handle_count(); ++handle) {
         const PropertyCounters& property = counters.properties[handle - 1];
         append_column(text, property.values_sent, 10);

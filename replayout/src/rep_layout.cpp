@@ -20,6 +20,7 @@ RepLayout::RepLayout(MemoryResource* resource)
       diagnostics_(resource),
       functions_(resource),
       skipped_properties_(resource),
+      skipped_names_(resource),
       polled_parents_(resource) {}
 
 RepLayout::~RepLayout() = default;

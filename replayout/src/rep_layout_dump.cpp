@@ -82,6 +82,46 @@ void append_number(std::string& line, std::uint32_t number, std::size_t width) {
     return text + (key.order == ArrayOrder::Kept ? ", order kept" : ", order free");
 }
 
+/// Of a leaf of an array's elements.
+[[nodiscard]] std::string member_name(const RepLayout& layout, CmdIndex index) {
+    const RepLayoutCmd& cmd = layout.cmd(index);
+    const std::string name(has_flag(cmd.flags, RepLayoutCmdFlags::IsSkipped)
+                               ? layout.skipped_name(index)
+                               : std::string_view(cmd.property->name));
+    return name.empty() ? "(element)" : name;
+}
+
+/// Whether blocks that hold the leaf at `handle` of the object may be shared whole.
+[[nodiscard]] bool is_shared_whole(const RepLayout& layout, RepHandle handle) {
+    const CmdIndex begin = layout.cmd_of(layout.root(), handle);
+    for (std::size_t i = begin.value; i < layout.cmd(begin).end_cmd.value; ++i) {
+        const RepLayoutCmd& cmd = layout.cmds()[i];
+        if (cmd.type == RepLayoutCmdType::NetDeltaStruct ||
+            (cmd.type != RepLayoutCmdType::Return &&
+             !has_flag(cmd.flags, RepLayoutCmdFlags::IsSharedSerialization))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Why no receiver is ever given the block of another one.
+[[nodiscard]] std::string sharing_note(const RepLayout& layout) {
+    if (layout.is_receive_only() || layout.is_fully_shared()) {
+        return "";
+    }
+    ChangeMask alone;
+    alone.reset(layout.handle_count());
+    for (std::uint32_t handle = 1; handle <= layout.handle_count(); ++handle) {
+        if (!is_shared_whole(layout, RepHandle{handle})) {
+            alone.set(handle - 1);
+        }
+    }
+    REPLAYOUT_ASSERT(alone.any());
+    return "whole blocks are not shared: " + dump(alone, layout) +
+           (alone.count() == 1 ? " is not\n" : " are not\n");
+}
+
 /// `scope` is that of the command, at depth `depth`.
 [[nodiscard]] std::string cmd_line(const RepLayout& layout, std::uint16_t index,
                                    const RepScope& scope, std::uint32_t depth) {
@@ -106,9 +146,8 @@ void append_number(std::string& line, std::uint32_t number, std::size_t width) {
     append_number(line, cmd.end_cmd.value, 4);
     if (cmd.property != nullptr) {
         line += "   ";
-        line += depth == 0                   ? property_path(layout, RepHandle{cmd.relative_handle})
-                : cmd.property->name.empty() ? "(element)"
-                                             : cmd.property->name;
+        line += depth == 0 ? property_path(layout, RepHandle{cmd.relative_handle})
+                           : member_name(layout, CmdIndex{index});
         line += flag_names(cmd.flags);
         if (depth == 0 && !has_flag(cmd.flags, RepLayoutCmdFlags::IsSkipped) &&
             layout.parents()[cmd.parent_index.value].condition != LifetimeCondition::None) {
@@ -137,8 +176,11 @@ void append_number(std::string& line, std::uint32_t number, std::size_t width) {
 std::string dump(const RepLayout& layout) {
     std::string text = "layout of " + std::string(layout.name()) + ", " +
                        std::to_string(layout.handle_count()) + " handles, " +
-                       std::to_string(layout.root().shadow_size) + " shadow bytes, fingerprint " +
-                       to_string(layout.fingerprint()) + "\n";
+                       (layout.is_receive_only()
+                            ? std::string("receive-only")
+                            : std::to_string(layout.root().shadow_size) +
+                                  " shadow bytes, fingerprint " + to_string(layout.fingerprint())) +
+                       "\n";
     text += "  cmd  type                    handle   object  shadow   end   property\n";
     std::array<const RepScope*, nesting_depth_max + 2> scopes = {&layout.root()};
     std::uint32_t depth = 0;
@@ -152,6 +194,7 @@ std::string dump(const RepLayout& layout) {
             --depth;
         }
     }
+    text += sharing_note(layout);
     for (const std::string& diagnostic : layout.diagnostics()) {
         text += "note: " + diagnostic + "\n";
     }

@@ -2,6 +2,7 @@
 //
 // What a person is shown, pinned as it stands in the documents.
 #include <replayout/dump.h>
+#include <replayout/object_replicator.h>
 
 #include <cstdint>
 #include <optional>
@@ -186,6 +187,59 @@ TEST_CASE("dump: a shared buffer tells in what two receivers differ who did not 
     LifetimeConditionSet passing;
     passing.insert(LifetimeCondition::OwnerOnly);
     CHECK(kept(since(8), passing) == "sent up to 8, meets OwnerOnly");
+}
+
+TEST_CASE("dump: of a shared buffer what is left over is marked, where the object is known",
+          "[replayout][dump]") {
+    const TestLayout layout(build_lamp);
+    BlockSender sender(*layout);
+    Lamp lamp;
+    lamp.power = 1;
+    lamp.label = "up";
+    lamp.colors = {7};
+    sender.update(&lamp);
+    const Bytes block = sender.block(since(0));
+    sender.state.shared().keep_payload({1, since(0), {}}, 3, block);
+    CHECK(dump_shared(sender.state) == dump(sender.state.shared(), *layout));
+    lamp.power = 2;
+    lamp.colors = {8};
+    sender.update(&lamp);
+    const std::string text = dump_shared(sender.state);
+    INFO(text);
+    CHECK(text.find("  power, in the shadow (left over)\n") != std::string::npos);
+    CHECK(text.find("  label: 04 75 70\n") != std::string::npos);
+    CHECK(text.find("  colors (sent up to 0) (left over):") != std::string::npos);
+    CHECK(text.find(" bytes (left over): ") != std::string::npos);
+    CHECK(dump(sender.state.shared(), *layout).find("left over") == std::string::npos);
+}
+
+TEST_CASE("dump: a receiver in the words of the shared buffer, and what it is owed",
+          "[replayout][dump]") {
+    const TestLayout layout(build_lamp);
+    BlockSender sender(*layout);
+    ObjectReplicator receiver(sender.state, std::pmr::get_default_resource());
+    Lamp lamp;
+    lamp.power = 1;
+    lamp.label = "up";
+    sender.update(&lamp);
+    // The power is for owners.
+    CHECK(dump(receiver.shadow()).starts_with("receiver of Lamp (sent up to 0, meets "));
+    CHECK(dump(receiver.shadow()).find("OwnerOnly") == std::string::npos);
+    CHECK(dump(receiver.shadow()).ends_with("), exact, owed: label\n"));
+    receiver.set_flags({.is_owner = true});
+    const std::string owner = dump(receiver.shadow());
+    CHECK(owner == "receiver of Lamp (sent up to 0, meets OwnerOnly), exact, owed: power, label\n");
+    std::byte memory[64];
+    BitWriter writer(memory);
+    REQUIRE(receiver.replicate_properties(writer, 1, sender.context()) == SendResult::Whole);
+    CHECK(
+        dump_shared(sender.state).find("payload of version 1 (sent up to 0, meets OwnerOnly), ") !=
+        std::string::npos);
+    CHECK(dump(receiver.shadow()) ==
+          "receiver of Lamp (sent up to 1, meets OwnerOnly), owed: nothing\n");
+    receiver.packet_lost(1);
+    CHECK(dump(receiver.shadow()) ==
+          "receiver of Lamp (sent up to 1, lost (0, 1], meets OwnerOnly), owed: power, label\n");
 }
 
 struct Bulb {

@@ -104,6 +104,7 @@ constexpr std::string_view expected =
    14  Bits16                       8       64      80     15   ammo[0] shared
    15  Bits16                       9       66      82     16   ammo[1] shared
    16  Return                       -        -       -     17
+whole blocks are not shared: facing is not
 note: struct "Promise" promises NetSharedSerialization without NetSerializer: it is flattened, so the promise has no effect
 )";
 
@@ -180,6 +181,28 @@ TEST_CASE("dump: tells keys of arrays, and which leaves are one atomic group",
     CHECK(count_of(text, "pitch shared atomic 2 to 3\n") == 2);
     CHECK(count_of(text, " atomic ") == 6);
     CHECK(count_of(text, "is_lit shared\n") == 1);
+}
+
+struct Signal {
+    std::uint8_t color = 0;
+    std::vector<Facing> facings;
+    Facing own;
+};
+
+Result<const Type*> build_signal(TypeRegistry& registry) {
+    (void)struct_builder<Facing>(registry, "Facing").build();
+    return class_builder<Signal>(registry, "Signal")
+        .property<&Signal::color>()
+        .property<&Signal::facings>()
+        .property<&Signal::own>()
+        .build();
+}
+
+TEST_CASE("dump: tells because of what whole blocks are not shared, elements included",
+          "[replayout][rep_layout_dump]") {
+    const std::string text = dump(*TestLayout(build_signal));
+    CHECK(text.ends_with("whole blocks are not shared: facings, own are not\n"));
+    CHECK(dump(*TestLayout(build_tower)).find("whole blocks") == std::string::npos);
 }
 
 TEST_CASE("dump: a property is named by its whole path", "[replayout][rep_layout_dump]") {

@@ -23,13 +23,22 @@ class ConnectionShadow {
     /// Nothing is lost or under way, so what the receiver holds is known.
     [[nodiscard]] bool is_exact() const noexcept { return position_.is_exact; }
 
-    /// Whether the value at `handle`, one of the object's own, is to be sent.
+    /// Whether the value at `handle`, one of the object's own, is to be sent. What was taken to be
+    /// sent counts as sent: not what parts under way still hold, nor what is paused or left out, so
+    /// ObjectReplicator::owes_any() may be true where this is false for all handles.
     [[nodiscard]] bool owes(RepHandle handle) const noexcept;
 
     /// The value that the receiver holds, in shadow form (shadow_state.h). Null when it is not
     /// known: not exact, hidden from this receiver, or older than what is kept of the property; of
     /// a dynamic array also when it changed since.
     [[nodiscard]] ConstShadowBuffer held(RepHandle handle) const noexcept;
+
+    // For people, see dump.h.
+
+    [[nodiscard]] const ChangelistState& object() const noexcept { return *object_; }
+    [[nodiscard]] const OwedVersions& position() const noexcept { return position_; }
+    /// The conditions that the receiver meets.
+    [[nodiscard]] LifetimeConditionSet passing() const noexcept { return passing_; }
 
   private:
     const ChangelistState* object_;

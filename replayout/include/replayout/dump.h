@@ -8,6 +8,7 @@
 #pragma once
 
 #include <replayout/changelist_state.h>
+#include <replayout/connection_shadow.h>
 #include <replayout/type_counters.h>
 
 #include <string>
@@ -15,7 +16,7 @@
 namespace replayout {
 
 /// A property's path for people: "ammo[1]", "loadout.weapon.name"; of one that a receive-only
-/// layout skips, whose name was not kept, "(unknown here)".
+/// layout skips, the sender's name.
 [[nodiscard]] std::string property_path(const RepLayout& layout, RepHandle handle);
 
 /// The value at `handle` of a shadow for people: numbers as numbers, text in quotes. Of a struct
@@ -38,10 +39,17 @@ namespace replayout {
 /// in one word is sent bytes of its own. A piece whose version is not the last change of its
 /// property, and a payload whose version is not the object's, are left over and serve nobody.
 [[nodiscard]] std::string dump(const SharedSerialization& shared, const RepLayout& layout);
+/// The shared buffer of `state`, and with each piece and payload that is left over that it is.
+[[nodiscard]] std::string dump_shared(const ChangelistState& state);
 
-/// A table of what each property cost: values and bits sent, those copied in whole blocks and as
-/// pieces, pieces built, how often it was encoded, and why (EncodeReason). `counters.layout` must
-/// be alive.
+/// Who asks for what is shared: in parentheses the question that the next block of this receiver
+/// answers, word by word that of a payload; whether the receiver is exact, which is part of the
+/// question only where it makes a difference; and what it is owed.
+[[nodiscard]] std::string dump(const ConnectionShadow& receiver);
+
+/// A table of what each property cost: values sent, the bits of those that were encoded or copied
+/// alone, values copied in whole blocks (whose bytes the first line tells) and as pieces, pieces
+/// built, how often it was encoded, and why (EncodeReason). `counters.layout` must be alive.
 [[nodiscard]] std::string dump(const TypeCounters& counters);
 
 }  // namespace replayout

@@ -158,6 +158,12 @@ class RepLayout {
         return cmds_[index.value];
     }
 
+    /// What the sender calls a leaf that a receive-only layout skips (IsSkipped); empty for an
+    /// element of an array.
+    [[nodiscard]] std::string_view skipped_name(CmdIndex index) const noexcept {
+        return skipped_names_[index.value];
+    }
+
     /// The first property of this name (of a C array its first element, which the others follow),
     /// or nothing. For callers that keep the index: O(properties).
     [[nodiscard]] std::optional<ParentIndex> find_parent(std::string_view name) const noexcept;
@@ -228,6 +234,7 @@ class RepLayout {
     std::pmr::vector<std::string> diagnostics_;
     std::pmr::vector<RepFunction> functions_;
     std::pmr::deque<Property> skipped_properties_;  // what commands that are skipped refer to
+    std::pmr::vector<std::string> skipped_names_;   // by command; of a receive-only layout
     Digest128 fingerprint_;
     std::unique_ptr<ShadowState> archetype_;
     const ShadowState* local_archetype_ = nullptr;  // of a layout that is only received with

@@ -49,7 +49,8 @@ struct PropertyCounters {
     std::uint64_t pieces_reused = 0;   ///< copied alone
     std::uint64_t payload_reuses = 0;  ///< copied with a whole block
     std::uint64_t values_sent = 0;     ///< in blocks, for all receivers
-    /// Bits of the values sent, whole blocks that were copied left out (TypeCounters counts those).
+    /// Of the values sent that were encoded or copied alone. A value that was copied with a whole
+    /// block has no bits of its own there: payload_bytes_reused of the type counts these blocks.
     std::uint64_t bits_sent = 0;
 
     [[nodiscard]] std::uint64_t serializer_calls() const noexcept {
