@@ -193,5 +193,15 @@ TEST_CASE("Collections: kinds and limits are part of the agreement", "[replayout
     CHECK(few.registry().find("set of uint64, at most 10") != nullptr);
 }
 
+TEST_CASE("Collections: only those with texts tell a limit of texts", "[replayout][collection]") {
+    TypeRegistry registry;
+    CHECK((register_collection<Seen, 10, 20>(registry)));
+    CHECK((register_collection<Tags, 10, 20>(registry)));
+    CHECK((register_collection<std::map<std::uint8_t, std::string>, 10, 20>(registry)));
+    CHECK(registry.find("set of uint64, at most 10") != nullptr);
+    CHECK(registry.find("set of string, at most 10, texts of 20") != nullptr);
+    CHECK(registry.find("map of uint8 to string, at most 10, texts of 20") != nullptr);
+}
+
 }  // namespace
 }  // namespace replayout

@@ -226,9 +226,9 @@ class CollectionSerializer {
 
 /// Makes the struct type of a map or set; see the head of this file. A collection of more than
 /// `CountMax` entries, or with a text of more than `TextBytesMax` bytes or not in UTF-8, is not
-/// sent, and counted: the value before stays in force. Both limits, and the kinds of key and value,
-/// are in the type's name and so in the fingerprint. Refused: what TypeRegistry refuses, and one
-/// that is registered.
+/// sent, and counted: the value before stays in force. The limits, that of texts where there are
+/// any, and the kinds of key and value are in the type's name and so in the fingerprint. Refused:
+/// what TypeRegistry refuses, and one that is registered.
 template <typename Collection, std::uint32_t CountMax = 256, std::uint32_t TextBytesMax = 256>
 [[nodiscard]] Result<const Type*> register_collection(TypeRegistry& registry) {
     static_assert(detail::OrderedCollection<Collection>,
