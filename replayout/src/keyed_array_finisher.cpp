@@ -48,9 +48,13 @@ class KeyedArrayFinisher {
     static void finish_arrays(const RepLayout& layout, std::byte* object, ReceivingRepState& state,
                               ReceiveContext& context, Which which) {
         auto& changes = context.scratch.keyed_changes_;
-        context.scratch.sort_keyed_changes();
-        std::size_t begin = 0;
-        std::size_t kept = 0;
+        const std::size_t first_fresh = context.scratch.sort_keyed_changes();
+        // Of an array in a group no part leaves anything behind.
+        std::size_t begin = which == Which::All ? 0 : first_fresh;
+        std::size_t kept = begin;
+        if (which == Which::All) {
+            context.scratch.sort_previous_values();
+        }
         while (begin < changes.size()) {
             std::size_t end = begin;
             while (end < changes.size() && changes[end].array == changes[begin].array) {

@@ -343,6 +343,8 @@ class KeyedArrayReader {
         } else if (is_rearranged || listed_count > 0) {
             reader_.spend_array_steps(tell_steps(count));
         }
+        properties_.held_steps_ += held_steps(count, listed_count + removed_,
+                                              key().order == ArrayOrder::Kept, is_going_on_);
     }
 
     void read_element(std::uint64_t element_key) {

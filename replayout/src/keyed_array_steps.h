@@ -46,6 +46,16 @@ inline constexpr std::size_t full_set_parts_factor = 4;
     return count / 2;
 }
 
+/// What a part of an update leaves for its end, of an array of `count` elements of which it changed
+/// `key_count`: the passes through the array are made once, however many parts changed it. A change
+/// is looked for with each call, and is 16 bytes until then.
+[[nodiscard]] constexpr std::size_t held_steps(std::size_t count, std::size_t key_count,
+                                               bool has_order, bool is_going_on) noexcept {
+    constexpr std::size_t change_steps = 8;
+    const std::size_t sorting = has_order ? sort_steps(std::min(count, key_count) * 4) : 0;
+    return key_count * change_steps + sorting + (is_going_on ? 0 : count * 2);
+}
+
 /// Of one keyed array in a block for a receiver at `position`, in at most `value_bits`: what it
 /// can cost at most. `is_cut`: written as a part (send_part), so it may be a full set.
 [[nodiscard]] std::size_t keyed_array_steps_max(const RepLayout& layout, CmdIndex index,

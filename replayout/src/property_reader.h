@@ -26,7 +26,8 @@ class NotifyQueue {
     void begin();
     /// More parts follow: keeps what there is for the last one. `last_span` is where this one
     /// ended, which the next must go on from.
-    void hold(const ReceiveScratch::LeafSpan& last_span);
+    /// `held_steps`: what of it is to be done in the end.
+    void hold(const ReceiveScratch::LeafSpan& last_span, std::size_t held_steps);
     /// A leaf of the parent is about to be written.
     void before_write(ParentIndex parent);
     /// ... and it did change.
@@ -78,8 +79,12 @@ class PropertyReader {
     [[nodiscard]] bool apply_block();
     /// Found when checking: the update so far must end before the block is applied, because it
     /// does not go on behind the last part, or takes away from a keyed array that earlier parts
-    /// changed, or brings back what they took away.
-    [[nodiscard]] bool must_end_update() const noexcept { return must_end_update_; }
+    /// changed, or brings back what they took away; or because its end would cost too much.
+    [[nodiscard]] bool must_end_update() const noexcept {
+        return must_end_update_ || context_.scratch.must_end_before(held_steps_);
+    }
+    /// After checking: what its keyed arrays leave to be done when the update ends, in array steps.
+    [[nodiscard]] std::size_t held_steps() const noexcept { return held_steps_; }
     /// After checking a part: what it brings of its last leaf.
     [[nodiscard]] const ReceiveScratch::LeafSpan& last_span() const noexcept { return span_; }
 
@@ -123,6 +128,7 @@ class PropertyReader {
     const ReceivingRepState* present_state_ = nullptr;
     bool is_skipping_ = false;
     bool must_end_update_ = false;
+    std::size_t held_steps_ = 0;
     ReceiveScratch::LeafSpan span_;  // when checking: of the leaf at hand
     std::byte* object_ = nullptr;
     ReceivingRepState* state_ = nullptr;

@@ -47,7 +47,9 @@ void ReceiveScratch::drop_update() noexcept {
     previous_values_.clear();
     keyed_changes_.clear();
     earlier_value_count_ = 0;
+    sorted_value_count_ = 0;
     earlier_change_count_ = 0;
+    held_steps_ = 0;
     updated_layout_ = nullptr;
     updated_state_ = nullptr;
 }
@@ -71,12 +73,13 @@ namespace {
 
 ReceiveScratch::PreviousValue* ReceiveScratch::find_previous_value(
     std::uint32_t parent_index) noexcept {
-    // Handles ascend within a block, and with them parents: of this one, only the last entry can be
-    // this parent's.
+    // Handles ascend within an update, and the leaves of a parent lie in one row: of what blocks
+    // brought, only the last entry can be this parent's. Others are looked for when references are
+    // bound, which sorts before.
     if (!previous_values_.empty() && previous_values_.back().parent_index == parent_index) {
         return &previous_values_.back();
     }
-    const auto end = previous_values_.begin() + static_cast<std::ptrdiff_t>(earlier_value_count_);
+    const auto end = previous_values_.begin() + static_cast<std::ptrdiff_t>(sorted_value_count_);
     const auto found = std::lower_bound(previous_values_.begin(), end, parent_index,
                                         [](const PreviousValue& entry, std::uint32_t wanted) {
                                             return entry.parent_index < wanted;
@@ -96,8 +99,9 @@ const ReceiveScratch::KeyedChange* ReceiveScratch::find_earlier_change(
 
 bool ReceiveScratch::has_earlier_change(CmdIndex array) const noexcept {
     const auto end = keyed_changes_.begin() + static_cast<std::ptrdiff_t>(earlier_change_count_);
-    return std::any_of(keyed_changes_.begin(), end,
-                       [&](const KeyedChange& entry) { return entry.array == array; });
+    return std::binary_search(
+        keyed_changes_.begin(), end, KeyedChange{array, ElementChange::Removed, 0},
+        [](const KeyedChange& left, const KeyedChange& right) { return left.array < right.array; });
 }
 
 void ReceiveScratch::collect_places(const RepLayoutCmd& cmd, const std::byte* array) {
@@ -114,32 +118,52 @@ void ReceiveScratch::collect_places(const RepLayoutCmd& cmd, const std::byte* ar
     });
 }
 
-void ReceiveScratch::sort_keyed_changes() {
-    std::sort(keyed_changes_.begin(), keyed_changes_.end(),
-              [](const auto& left, const auto& right) {
-                  return std::tuple(left.array.value, left.key, left.change) <
-                         std::tuple(right.array.value, right.key, right.change);
-              });
-    keyed_changes_.erase(std::unique(keyed_changes_.begin(), keyed_changes_.end(),
+std::size_t ReceiveScratch::sort_keyed_changes() {
+    const auto is_before = [](const KeyedChange& left, const KeyedChange& right) {
+        return std::tuple(left.array.value, left.key, left.change) <
+               std::tuple(right.array.value, right.key, right.change);
+    };
+    const auto fresh = keyed_changes_.begin() + static_cast<std::ptrdiff_t>(earlier_change_count_);
+    const auto end = keyed_changes_.end();
+    if (fresh == end) {
+        return keyed_changes_.size();
+    }
+    std::sort(fresh, end, is_before);
+    // Parts ascend, so mostly they stand behind the others. Where a part took elements away, or the
+    // game doubled some, the next one of the array may begin before those.
+    const KeyedChange first{fresh->array, ElementChange::Removed, fresh->key};
+    const auto begin = std::lower_bound(keyed_changes_.begin(), fresh, first, is_before);
+    if (begin != fresh) {
+        std::sort(begin, end, is_before);
+    }
+    const auto begin_index = static_cast<std::size_t>(begin - keyed_changes_.begin());
+    keyed_changes_.erase(std::unique(begin, end,
                                      [](const auto& left, const auto& right) {
                                          return left.array == right.array && left.key == right.key;
                                      }),
-                         keyed_changes_.end());
+                         end);
+    return begin_index;
+}
+
+void ReceiveScratch::sort_previous_values() {
+    if (sorted_value_count_ != previous_values_.size()) {
+        std::sort(previous_values_.begin(), previous_values_.end(),
+                  [](const auto& left, const auto& right) {
+                      return left.parent_index < right.parent_index;
+                  });
+        sorted_value_count_ = previous_values_.size();
+    }
 }
 
 void ReceiveScratch::end_part() {
-    std::sort(
-        previous_values_.begin(), previous_values_.end(),
-        [](const auto& left, const auto& right) { return left.parent_index < right.parent_index; });
     sort_keyed_changes();
     earlier_value_count_ = previous_values_.size();
     earlier_change_count_ = keyed_changes_.size();
 }
 
 void ReceiveScratch::mark_changed(const RepLayout& layout, ParentIndex parent) noexcept {
-    const std::uint32_t first = first_parent(layout, parent);
-    for (PreviousValue& entry : previous_values_) {
-        entry.is_changed = entry.is_changed || entry.parent_index == first;
+    if (PreviousValue* entry = find_previous_value(first_parent(layout, parent))) {
+        entry->is_changed = true;
     }
 }
 
@@ -180,9 +204,10 @@ void NotifyQueue::begin() {
     }
 }
 
-void NotifyQueue::hold(const ReceiveScratch::LeafSpan& last_span) {
+void NotifyQueue::hold(const ReceiveScratch::LeafSpan& last_span, std::size_t held_steps) {
     scratch_.end_part();
     scratch_.last_span_ = last_span;
+    scratch_.held_steps_ += held_steps;
     is_held_ = true;
 }
 
@@ -205,7 +230,12 @@ void NotifyQueue::before_write(ParentIndex parent) {
         // Of the byte only one bit is the property.
         ::new (copy) bool((std::to_integer<std::uint8_t>(*value) & property.bit_mask) != 0);
     }
-    scratch_.previous_values_.push_back(
+    auto& values = scratch_.previous_values_;
+    if (scratch_.sorted_value_count_ == values.size() &&
+        (values.empty() || values.back().parent_index < first)) {
+        ++scratch_.sorted_value_count_;
+    }
+    values.push_back(
         {first, false, copy, ops.destroy, property.size, property.array_dim, ops.alignment});
 }
 
@@ -254,11 +284,9 @@ void NotifyQueue::run() {
     }
     call_hooks(layout_.type(), object_, &ReceiveHooks::post_net_receive);
     const bool has_parts = scratch_.earlier_value_count_ > 0;
-    if (layout_.is_receive_only() || has_parts) {
-        // Handles of a layout that only receives are the sender's, in its order of declaration, and
-        // parts begin at any; notifies run in our order.
-        scratch_.end_part();
-    }
+    // Handles of a layout that only receives are the sender's, in its order of declaration;
+    // notifies run in our order.
+    scratch_.sort_previous_values();
     for (const auto& entry : scratch_.previous_values_) {
         const RepParentCmd& parent = layout_.parents()[entry.parent_index];
         const NotifyFunction& notify = parent.property->notify;
@@ -293,7 +321,7 @@ bool receive_properties(const RepLayout& layout, BitReader& reader, void* object
     reader.skip_bits(check_reader.position_bits() - reader.position_bits());
     if (context.more_parts_follow) {
         finish_grouped_arrays(layout, bytes, state, context);
-        notifies.hold(check.last_span());
+        notifies.hold(check.last_span(), check.held_steps());
         return is_applied;
     }
     finish_keyed_arrays(layout, bytes, state, context);
@@ -335,7 +363,9 @@ class Rebinder {
           object_(object),
           target_(target),
           context_(context),
-          notifies_(layout, object, state, context.scratch) {}
+          notifies_(layout, object, state, context.scratch) {
+        context.scratch.sort_previous_values();  // any of them may be looked for
+    }
 
     void set(const RepPath& path, ReceivingRepState::Reference& reference) {
         reference.is_mapped = !target_.is_null();

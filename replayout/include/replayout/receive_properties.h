@@ -116,10 +116,16 @@ class ReceiveScratch {
     void collect_places(const RepLayoutCmd& cmd, const std::byte* array);
     /// Whether they did anything to the array.
     [[nodiscard]] bool has_earlier_change(CmdIndex array) const noexcept;
-    /// One change for each element: gone, or else new, or else changed. By array and key.
-    void sort_keyed_changes();
+    /// One change for each element: gone, or else new, or else changed. By array and key. Returns
+    /// the first that is new, or behind one that is: those of earlier parts were sorted before.
+    std::size_t sort_keyed_changes();
+    void sort_previous_values();
     /// Keeps what a part brought, sorted, for the parts to come.
     void end_part();
+    /// Whether the update is to end before a block that puts off so much more to its end.
+    [[nodiscard]] bool must_end_before(std::size_t steps) const noexcept {
+        return held_steps_ > 0 && held_steps_ + steps > DecodeBudget::array_steps_max;
+    }
 
     // One block is much like the one before: its values fit where that one's were.
     std::pmr::unsynchronized_pool_resource values_;
@@ -129,11 +135,13 @@ class ReceiveScratch {
     Vector<NetGUID> guids_;              // that one value names
     Vector<std::uint32_t> struct_bits_;  // lengths of the structs of a block, in order
     std::size_t next_struct_ = 0;        // that is to be applied
-    // Of the update. What earlier parts brought comes first, and is sorted.
+    // Of the update. What earlier parts brought comes first.
     Vector<PreviousValue> previous_values_;
     Vector<KeyedChange> keyed_changes_;
     std::size_t earlier_value_count_ = 0;
-    std::size_t earlier_change_count_ = 0;
+    std::size_t sorted_value_count_ = 0;    // of previous_values_, from the first on: by parent
+    std::size_t earlier_change_count_ = 0;  // these are sorted
+    std::size_t held_steps_ = 0;            // what earlier parts put off to the end
     const ReceivingRepState* updated_state_ = nullptr;
     const RepLayout* updated_layout_ = nullptr;  // null: no update is under way
     LeafSpan last_span_;                         // of the last part
@@ -157,8 +165,10 @@ struct ReceiveContext {
     /// The block is a part, and not the last one of its update: notifies wait. Ends with the next
     /// block of the object that is not so marked, with finish_update() or with rebind_references().
     /// A block that does not go on behind the last one, in handles or in the elements of an array,
-    /// ends the update before it is applied, so within one nothing is written twice. A peer that
-    /// never ends an update holds no more than the values before it, and a change for each element.
+    /// ends the update before it is applied, so within one nothing is written twice. So does one
+    /// with which the end would cost more than DecodeBudget::array_steps_max. A peer that never
+    /// ends an update holds no more than the values before it, and 125,000 changes of elements (16
+    /// bytes each) beside those of one block.
     bool more_parts_follow = false;
     /// Of one object: bits of structs with a NetSerializer that name objects, kept to be read
     /// again.
