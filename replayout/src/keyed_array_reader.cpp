@@ -81,7 +81,7 @@ class KeyedArrayReader {
 
     /// Returns whether anything changed.
     bool read() {
-        if (!reader_.begin_keyed_array()) {
+        if (!properties_.begin_keyed_array(RepHandle{cmd_.relative_handle})) {
             return false;
         }
         is_full_set_ = reader_.read_bool();

@@ -112,6 +112,8 @@ class PropertyReader {
     bool read_delta(const RepLayoutCmd& cmd, const Place& place, std::byte* memory);
     bool read_array(CmdIndex index, const Place& place, std::byte* array);
     bool read_keyed_array(CmdIndex index, const Place& place, std::byte* array);
+    /// False, and failed: nothing is left of the budget for it.
+    bool begin_keyed_array(RepHandle array);
     bool check_count(const RepLayoutCmd& cmd, std::size_t old_count, std::uint64_t count);
     bool resize_array(const RepLayoutCmd& cmd, const RepScope& element, const Place& place,
                       std::byte* array, std::uint32_t count);
@@ -129,6 +131,7 @@ class PropertyReader {
     bool is_skipping_ = false;
     bool must_end_update_ = false;
     std::size_t held_steps_ = 0;
+    std::uint32_t unit_end_ = 0;     // the handle behind the unit whose arrays may begin
     ReceiveScratch::LeafSpan span_;  // when checking: of the leaf at hand
     std::byte* object_ = nullptr;
     ReceivingRepState* state_ = nullptr;

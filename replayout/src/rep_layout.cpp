@@ -27,8 +27,8 @@ RepLayout::~RepLayout() = default;
 
 const RepGroup* RepLayout::find_group(const RepScope& scope, RepHandle handle) const noexcept {
     const std::span<const RepGroup> all = groups(scope);
-    const auto found = std::find_if(all.begin(), all.end(), [&](const RepGroup& group) {
-        return handle.value < group.handle_end;
+    const auto found = std::partition_point(all.begin(), all.end(), [&](const RepGroup& group) {
+        return group.handle_end <= handle.value;
     });
     return found != all.end() && handle.value >= found->handle_begin ? &*found : nullptr;
 }

@@ -25,9 +25,9 @@ struct DecodeBudget {
     std::size_t allocation_bytes = 4 * 1024 * 1024;
     std::size_t steps = 1'000'000;  ///< values, elements, runs: turns of a loop
     /// What blocks make a receiver do with the elements of keyed arrays that it has, which their
-    /// bytes do not bound: steps of up to ten nanoseconds (AMD EPYC at 2.6 GHz), so some ten
-    /// milliseconds at most. The array with which they are spent is still taken, since one alone
-    /// may cost more. A sender keeps to it (SendContext::array_steps_left).
+    /// bytes do not bound: steps of up to ten nanoseconds, so some ten milliseconds at most. The
+    /// array, or the atomic group of arrays, with which they are spent is still taken, since one
+    /// alone may cost more. A sender keeps to it (SendContext::array_steps_left).
     std::size_t array_steps = array_steps_default;
 
     static constexpr std::size_t array_steps_default = 1'000'000;
@@ -106,7 +106,8 @@ class BitReader {
     /// Takes from the budget; false, and failed, when it is spent.
     bool spend_steps(std::size_t count) noexcept;
     bool spend_allocation(std::size_t bytes) noexcept;
-    /// Whether a keyed array may begin: false, and failed, when nothing is left for it.
+    /// Whether a keyed array, or a group of them, may begin: false, and failed, when nothing is
+    /// left for it.
     bool begin_keyed_array() noexcept;
     /// Takes what is left at most.
     void spend_array_steps(std::size_t count) noexcept;
