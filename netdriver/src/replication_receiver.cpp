@@ -79,12 +79,19 @@ CloseReason ReplicationReceiver::handle_message(const BunchHeader& header,
         return receive_close(payload);
     }
     // Many messages may have waited for this packet, so each adds to the packet's budget.
-    const DecodeBudget earned = message_budget(config_, payload.size());
+    DecodeBudget earned = message_budget(config_, payload.size());
     budget_->allocation_bytes += earned.allocation_bytes;
     budget_->steps += earned.steps;
-    budget_->array_steps += earned.array_steps;
+    // Keyed arrays are not paid for out of the packet's: blocks behind the message were written for
+    // that. What travels as a message is more than a packet holds, and is always taken; what is
+    // less is nobody's but a forger's, and must not come by the dozen.
+    std::size_t& array_steps =
+        is_small_message(config_, payload.size()) ? small_message_steps_ : earned.array_steps;
+    std::swap(budget_->array_steps, array_steps);
     BitReader reader(payload, budget_);
-    return receive_properties_of(current_channel_, reader, BlockFrame::Filled);
+    const CloseReason reason = receive_properties_of(current_channel_, reader, BlockFrame::Filled);
+    std::swap(budget_->array_steps, array_steps);
+    return reason;
 }
 
 CloseReason ReplicationReceiver::receive_open(std::span<const std::byte> payload) {
@@ -205,6 +212,7 @@ CloseReason ReplicationReceiver::receive_blocks(BitReader& reader) {
     if (reader.bits_left() == 0) {
         finish_update();
     }
+    small_message_steps_ = DecodeBudget::array_steps_max;
     ChannelIndex last_channel;
     while (reader.bits_left() > 0) {
         const CloseReason reason = receive_block(reader, last_channel);

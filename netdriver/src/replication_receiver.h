@@ -116,6 +116,8 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     // update, so there is one in a connection at most.
     std::uint32_t updating_channel_ = 0;
     DecodeBudget* budget_ = nullptr;  // while a bunch is read
+    // What small messages of one packet may still cost in keyed arrays.
+    std::size_t small_message_steps_ = DecodeBudget::array_steps_max;
     RemoteFunctionSender& outgoing_calls_;
     RemoteFunctionReceiver calls_;
     RemoteFunctionRunner call_runner_;

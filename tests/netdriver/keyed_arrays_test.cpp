@@ -15,6 +15,35 @@
 #include "support/class_game.h"
 
 namespace replayout::test {
+
+struct Pile {
+    std::uint16_t id = 0;
+    std::uint8_t count = 0;
+
+    friend bool operator==(const Pile&, const Pile&) = default;
+};
+
+/// Right only as a whole, and full from the beginning.
+struct Wharf {
+    Wharf() {
+        for (std::vector<Pile>& row : rows) {
+            for (std::uint16_t i = 0; i < 2'048; ++i) {
+                row.push_back({i, 1});
+            }
+        }
+    }
+
+    std::array<std::vector<Pile>, 80> rows;
+};
+
+}  // namespace replayout::test
+
+template <>
+struct replayout::StructTraitsOf<replayout::test::Wharf> : replayout::DefaultStructTraits {
+    static constexpr bool with_atomic = true;
+};
+
+namespace replayout::test {
 namespace {
 
 struct Line {
@@ -33,13 +62,6 @@ struct Item : FastArraySerializerItem {
 };
 
 struct Heap : FastArraySerializer<Item> {};
-
-struct Pile {
-    std::uint16_t id = 0;
-    std::uint8_t count = 0;
-
-    friend bool operator==(const Pile&, const Pile&) = default;
-};
 
 /// Both ends begin with full arrays, so that nothing needs to be sent first.
 struct Yard {
@@ -93,6 +115,10 @@ struct Store {
     Heap heap;
 };
 
+struct Port {
+    Wharf wharf;
+};
+
 template <ArrayOrder order>
 [[nodiscard]] Result<const Type*> build_chronicle(TypeRegistry& registry) {
     REQUIRE(struct_builder<Line>(registry, "Line")
@@ -115,6 +141,18 @@ template <ArrayOrder order>
         .keyed_by<&Pile::id>(ArrayOrder::Kept)
         .function<&Yard::multicast_look>(FunctionFlags::Multicast | FunctionFlags::Reliable)
         .build();
+}
+
+[[nodiscard]] Result<const Type*> build_port(TypeRegistry& registry) {
+    REQUIRE(struct_builder<Pile>(registry, "Pile")
+                .property<&Pile::id>()
+                .property<&Pile::count>()
+                .build());
+    REQUIRE(struct_builder<Wharf>(registry, "Wharf")
+                .property<&Wharf::rows>()
+                .keyed_by<&Pile::id>(ArrayOrder::Kept)
+                .build());
+    return class_builder<Port>(registry, "Port").property<&Port::wharf>().build();
 }
 
 [[nodiscard]] Result<const Type*> build_store(TypeRegistry& registry) {
@@ -376,6 +414,28 @@ TEST_CASE("Keyed arrays: a call waits until what large ones cost has been sent b
     CHECK(game.driver().stats().replication.blocks_sent - blocks == 2);
     CHECK(game.client_driver(0).state() == ConnectionState::Joined);
     CHECK(game.object_on(0, yard).rearranged_seen == Yard::array_count);
+}
+
+TEST_CASE("Keyed arrays: an atomic group of many large ones is taken, in a block and in a message",
+          "[netdriver][keyed_arrays]") {
+    // With five times the changes no packet holds it.
+    for (const std::size_t swap_count : {1u, 5u}) {
+        ClassGameOptions options;
+        options.is_validating = false;
+        ClassGame<Port> game(build_port, options);
+        const ObjectHandle port = game.add();
+        game.join();
+        REQUIRE(game.settle());
+        auto& rows = game.object(port).wharf.rows;
+        for (std::size_t i = 0; i < swap_count; ++i) {
+            for (auto& row : rows) {
+                std::swap(row[5 + i * 4], row[6 + i * 4]);
+            }
+        }
+        REQUIRE(game.settle());
+        CHECK(game.client_driver(0).state() == ConnectionState::Joined);
+        CHECK(game.object_on(0, port).wharf.rows == rows);
+    }
 }
 
 TEST_CASE("Fast arrays: larger than many packets they settle in few round trips, at any loss",
