@@ -18,18 +18,6 @@ std::int64_t archetype_rank(const RepLayout& layout, const RepLayoutCmd& cmd, st
     return found < array.count() ? array.items[found].rank : otherwise;
 }
 
-void forget_keyed_element(const RepLayout& layout, CmdIndex index, std::uint64_t key,
-                          ReceivingRepState& state, Vector<NetGUID>* dropped) {
-    const RepHandle array{layout.cmd(index).relative_handle};
-    const std::uint32_t handle_count = layout.element_scope(index).handle_count;
-    KeyedElements& known = state.keyed_elements(array);
-    if (const KeyedElements::Element* element = known.find(key)) {
-        const std::uint32_t first = element->slot * handle_count + 1;
-        state.forget_element(array, first, first + handle_count, dropped);
-        known.erase(key);
-    }
-}
-
 /// One keyed array, whose values are written.
 class KeyedArrayFinisher {
   public:
@@ -153,13 +141,16 @@ class KeyedArrayFinisher {
     /// The last element takes the place of one that goes, as in Unreal.
     void remove() {
         collect(ElementChange::Removed);
+        auto& gone = scratch_.gone_keys_;
+        gone.clear();
         for (std::size_t i = begin_; i < end_; ++i) {
             // Whether it is still there or not: a callback may have taken it away.
             if (scratch_.keyed_changes_[i].change == ElementChange::Removed) {
-                forget_keyed_element(layout_, index_, scratch_.keyed_changes_[i].key, state_,
-                                     context_.dropped);
+                gone.push_back(scratch_.keyed_changes_[i].key);
             }
         }
+        state_.forget_keyed_elements(RepHandle{cmd_.relative_handle}, {gone.data(), gone.size()},
+                                     layout_.element_scope(index_).handle_count, context_.dropped);
         std::size_t count = ops().count(array_);
         auto& indices = scratch_.element_indices_;
         for (auto index = indices.rbegin(); index != indices.rend(); ++index) {

@@ -101,12 +101,16 @@ class KeyedArrayReader {
         find_places(scratch_.named_keys_.size() + static_cast<std::size_t>(count));
         take_removed();
         KeyDecoder keys(reader_, key());
+        scratch_.made_elements_.clear();
         for (std::uint64_t i = 0; i < count && !reader_.failed(); ++i) {
             const std::uint64_t element_key = keys.read();
             properties_.span_.add(element_key);
             if (!reader_.failed() && take_named(element_key)) {
                 read_element(element_key);
             }
+        }
+        if (!scratch_.made_elements_.empty()) {
+            known().merge(scratch_.made_elements_);
         }
         if (!reader_.failed() && is_full_set_) {
             take_unlisted_before(std::nullopt);
@@ -256,13 +260,15 @@ class KeyedArrayReader {
     }
 
     void take_removed() {
+        scratch_.gone_keys_.clear();
         for (const std::uint64_t gone : scratch_.named_keys_) {
             if (find_place(gone) == no_place) {
-                forget(gone);
+                scratch_.gone_keys_.push_back(gone);
             } else {
                 take_away(gone);
             }
         }
+        forget_gone();
     }
 
     /// The block goes on to the element of that key. False, and failed: it cannot be here.
@@ -301,14 +307,18 @@ class KeyedArrayReader {
             array_ == nullptr
                 ? nullptr
                 : properties_.state_->find_keyed_elements(RepHandle{cmd_.relative_handle});
+        if (known == nullptr) {
+            return;
+        }
         const auto& listed = scratch_.named_keys_;
-        for (std::size_t i = known == nullptr ? 0 : known->elements().size(); i-- > 0;) {
-            const std::uint64_t element_key = known->elements()[i].key;
-            if (full_range_.contains(element_key) && find_place(element_key) == no_place &&
-                !std::binary_search(listed.begin(), listed.end(), element_key)) {
-                forget(element_key);
+        scratch_.gone_keys_.clear();
+        for (const KeyedElements::Element& element : known->elements()) {
+            if (full_range_.contains(element.key) && find_place(element.key) == no_place &&
+                !std::binary_search(listed.begin(), listed.end(), element.key)) {
+                scratch_.gone_keys_.push_back(element.key);
             }
         }
+        forget_gone();
     }
 
     /// It goes when the update ends.
@@ -321,10 +331,13 @@ class KeyedArrayReader {
         }
     }
 
-    void forget(std::uint64_t element_key) {
-        if (array_ != nullptr) {
-            forget_keyed_element(properties_.layout_, index_, element_key, *properties_.state_,
-                                 properties_.context_.dropped);
+    /// What is known of gone_keys_.
+    void forget_gone() {
+        const auto& gone = scratch_.gone_keys_;
+        if (array_ != nullptr && !gone.empty()) {
+            properties_.state_->forget_keyed_elements(
+                RepHandle{cmd_.relative_handle}, {gone.data(), gone.size()}, element_.handle_count,
+                properties_.context_.dropped);
         }
     }
 
@@ -410,9 +423,11 @@ class KeyedArrayReader {
 
     /// An element that is not known yet is of the archetype, or new; then its rank comes with it.
     [[nodiscard]] KeyedElements::Element& known(std::uint64_t element_key) {
-        KeyedElements& elements =
-            properties_.state_->keyed_elements(RepHandle{cmd_.relative_handle});
-        return elements.at(element_key, archetype_rank(properties_.layout_, cmd_, element_key, 0));
+        return known().at(element_key, archetype_rank(properties_.layout_, cmd_, element_key, 0),
+                          scratch_.made_elements_);
+    }
+    [[nodiscard]] KeyedElements& known() {
+        return properties_.state_->keyed_elements(RepHandle{cmd_.relative_handle});
     }
 
     /// The memory of the element, which is made if it is not there.

@@ -15,10 +15,6 @@ namespace replayout {
 [[nodiscard]] std::int64_t archetype_rank(const RepLayout& layout, const RepLayoutCmd& cmd,
                                           std::uint64_t key, std::int64_t otherwise) noexcept;
 
-/// Forgets what is known of an element that is gone, or that the game has taken away already.
-void forget_keyed_element(const RepLayout& layout, CmdIndex array, std::uint64_t key,
-                          ReceivingRepState& state, Vector<NetGUID>* dropped);
-
 /// For each keyed array that the block changed, in order of declaration: tells a fast array what is
 /// about to go, what was added and what changed; takes away what goes; brings the elements into
 /// their order, where that is kept.

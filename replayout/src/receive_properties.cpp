@@ -24,6 +24,8 @@ ReceiveScratch::ReceiveScratch(MemoryResource* resource)
       keyed_changes_(Allocator<KeyedChange>(resource)),
       places_(Allocator<KeyPlace>(resource)),
       named_keys_(Allocator<std::uint64_t>(resource)),
+      gone_keys_(Allocator<std::uint64_t>(resource)),
+      made_elements_(Allocator<KeyedElements::Element>(resource)),
       element_indices_(Allocator<std::uint32_t>(resource)),
       ranks_(Allocator<ElementRank>(resource)),
       moved_ranks_(Allocator<ElementRank>(resource)) {

@@ -64,6 +64,13 @@ std::size_t ReceivingRepState::rebind_steps(NetGUID guid) const noexcept {
     return steps;
 }
 
+void ReceivingRepState::drop_reference(NetGUID guid, Vector<NetGUID>* dropped) {
+    if (dropped != nullptr) {
+        dropped->push_back(guid);
+    }
+    remove_naming(guid, 0);
+}
+
 void ReceivingRepState::drop_value(const SerializedValue& value, Vector<NetGUID>* dropped) {
     if (dropped != nullptr) {
         dropped->insert(dropped->end(), value.guids.begin(), value.guids.end());
@@ -160,18 +167,65 @@ void ReceivingRepState::erase_between(const RepPath& begin, const RepPath& end,
     }
     const auto first = references_.lower_bound(begin);
     const auto last = references_.upper_bound(end);
-    std::for_each(first, last, [&](const auto& entry) {
-        remove_naming(entry.second.guid, 0);
-        if (dropped != nullptr) {
-            dropped->push_back(entry.second.guid);
-        }
-    });
+    std::for_each(first, last,
+                  [&](const auto& entry) { drop_reference(entry.second.guid, dropped); });
     references_.erase(first, last);
     const auto first_value = values_.lower_bound(begin);
     const auto last_value = values_.upper_bound(end);
     std::for_each(first_value, last_value,
                   [&](const auto& entry) { drop_value(entry.second, dropped); });
     values_.erase(first_value, last_value);
+}
+
+void ReceivingRepState::forget_keyed_elements(RepHandle array, std::span<const std::uint64_t> keys,
+                                              std::uint32_t handle_count,
+                                              Vector<NetGUID>* dropped) {
+    // To take a few out of the tables one by one is less than to look at all that is in these.
+    constexpr std::size_t few = 16;
+    KeyedElements& known = keyed_elements(array);
+    if (has_references() && keys.size() <= few) {
+        for (const std::uint64_t key : keys) {
+            if (const KeyedElements::Element* element = known.find(key)) {
+                const std::uint32_t first = element->slot * handle_count + 1;
+                forget_element(array, first, first + handle_count, dropped);
+            }
+        }
+    }
+    known.erase(keys);
+    if (has_references() && keys.size() > few) {
+        forget_unknown(array, known, handle_count, dropped);
+    }
+}
+
+void ReceivingRepState::forget_unknown(RepHandle array, const KeyedElements& known,
+                                       std::uint32_t handle_count, Vector<NetGUID>* dropped) {
+    RepPath begin;
+    begin.handles[0] = array.value;
+    RepPath end;
+    end.handles[0] = array.value + 1;
+    const auto is_gone = [&](const RepPath& path) {
+        return known.find_slot((path.handles[1] - 1) / handle_count) == nullptr;
+    };
+    const auto last = references_.lower_bound(end);
+    references_.erase(std::remove_if(references_.lower_bound(begin), last,
+                                     [&](const auto& entry) {
+                                         const bool goes = is_gone(entry.first);
+                                         if (goes) {
+                                             drop_reference(entry.second.guid, dropped);
+                                         }
+                                         return goes;
+                                     }),
+                      last);
+    const auto last_value = values_.lower_bound(end);
+    values_.erase(std::remove_if(values_.lower_bound(begin), last_value,
+                                 [&](const auto& entry) {
+                                     const bool goes = is_gone(entry.first);
+                                     if (goes) {
+                                         drop_value(entry.second, dropped);
+                                     }
+                                     return goes;
+                                 }),
+                  last_value);
 }
 
 KeyedElements& ReceivingRepState::keyed_elements(RepHandle array) {
@@ -207,13 +261,18 @@ const KeyedElements::Element* KeyedElements::find_slot(std::uint32_t slot) const
     return element == nullptr || element->slot != slot ? nullptr : element;
 }
 
-KeyedElements::Element& KeyedElements::at(std::uint64_t key, std::int64_t rank) {
+KeyedElements::Element& KeyedElements::at(std::uint64_t key, std::int64_t rank,
+                                          Vector<Element>& made) {
     const auto place = std::lower_bound(elements_.begin(), elements_.end(), key, has_lower_key);
     if (place != elements_.end() && place->key == key) {
         return *place;
     }
+    if (!made.empty() && made.back().key == key) {
+        return made.back();
+    }
+    REPLAYOUT_ASSERT(made.empty() || made.back().key < key);
     // Slots that are not free are as many as elements, so the next one is their count.
-    std::uint32_t slot = static_cast<std::uint32_t>(elements_.size());
+    auto slot = static_cast<std::uint32_t>(elements_.size() + made.size());
     if (!free_slots_.empty()) {
         slot = free_slots_.back();
         free_slots_.pop_back();
@@ -222,15 +281,40 @@ KeyedElements::Element& KeyedElements::at(std::uint64_t key, std::int64_t rank) 
         slot_keys_.push_back(key);
     }
     slot_keys_[slot] = key;
-    return *elements_.insert(place, {key, static_cast<std::int32_t>(rank), slot, 0});
+    made.push_back({key, static_cast<std::int32_t>(rank), slot, 0});
+    return made.back();
 }
 
-void KeyedElements::erase(std::uint64_t key) {
-    const auto found = std::lower_bound(elements_.begin(), elements_.end(), key, has_lower_key);
-    if (found != elements_.end() && found->key == key) {
-        free_slots_.push_back(found->slot);
-        elements_.erase(found);
+void KeyedElements::merge(Vector<Element>& made) {
+    std::size_t from = elements_.size();
+    elements_.resize(from + made.size());
+    for (std::size_t to = elements_.size(); !made.empty(); --to) {
+        if (from > 0 && made.back().key < elements_[from - 1].key) {
+            elements_[to - 1] = elements_[--from];
+        } else {
+            elements_[to - 1] = made.back();
+            made.pop_back();
+        }
     }
+}
+
+void KeyedElements::erase(std::span<const std::uint64_t> keys) {
+    if (keys.empty()) {
+        return;
+    }
+    auto key = keys.begin();
+    auto kept = std::lower_bound(elements_.begin(), elements_.end(), *key, has_lower_key);
+    for (auto element = kept; element != elements_.end(); ++element) {
+        while (key != keys.end() && *key < element->key) {
+            ++key;
+        }
+        if (key != keys.end() && *key == element->key) {
+            free_slots_.push_back(element->slot);
+        } else {
+            *kept++ = *element;
+        }
+    }
+    elements_.erase(kept, elements_.end());
 }
 
 Version ReceivingRepState::delta_version(RepHandle handle) const noexcept {

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// Who pays for what keyed arrays make their receiver do: units that cannot be cut.
+// Who pays for what keyed arrays make their receiver do: units that cannot be cut, elements of the
+// game's own, and elements that come and go by the hundred.
 #include <replayout/keyed_array.h>
 #include <replayout/layout_description.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "support/block_receiver.h"
 #include "support/block_sender.h"
 #include "support/catch.h"
+#include "support/run_seed.h"
+#include "support/seeded_random.h"
 #include "support/test_layout.h"
 
 namespace replayout::test {
@@ -129,6 +134,87 @@ TEST_CASE("Keyed arrays: by a layout that was described a block is taken whole",
     CHECK(read_with(receiver, **described, client, block, 1) == 0);
     CHECK(client.cellar.rows == server.cellar.rows);
     CHECK(client.tap == server.tap);
+}
+
+TEST_CASE("KeyedElements: whatever comes and goes together, each keeps its slot and its rank",
+          "[replayout][keyed_array]") {
+    const std::uint64_t seed = run_seed();
+    INFO("seed " << seed);
+    SeededRandom random(seed);
+    for (int game = 0; game < 50; ++game) {
+        KeyedElements known(std::pmr::get_default_resource());
+        Vector<KeyedElements::Element> made{
+            Allocator<KeyedElements::Element>(std::pmr::get_default_resource())};
+        std::map<std::uint64_t, std::uint32_t> slots;
+        for (int round = 0; round < 20; ++round) {
+            for (std::uint64_t key = 0; key < 100; ++key) {
+                if (random.percent(20)) {
+                    const std::uint32_t slot =
+                        known.at(key, static_cast<std::int64_t>(key) * 3, made).slot;
+                    REQUIRE(slots.try_emplace(key, slot).first->second == slot);
+                }
+            }
+            known.merge(made);
+            REQUIRE(made.empty());
+            std::vector<std::uint64_t> gone;
+            for (std::uint64_t key = 0; key < 100; ++key) {
+                if (random.percent(15)) {
+                    gone.push_back(key);
+                    slots.erase(key);
+                }
+            }
+            known.erase(gone);
+            REQUIRE(known.elements().size() == slots.size());
+            auto element = known.elements().begin();
+            for (const auto& [key, slot] : slots) {
+                REQUIRE(element->key == key);
+                REQUIRE(element->slot == slot);
+                REQUIRE(element->rank == static_cast<std::int32_t>(key * 3));
+                REQUIRE(known.find_slot(slot) == &*element);
+                ++element;
+            }
+        }
+    }
+}
+
+TEST_CASE("Keyed arrays: references in elements that go are forgotten, be they few or many",
+          "[replayout][keyed_array]") {
+    for (const std::size_t count : {1u, 16u, 17u, 90u}) {
+        ReceivingRepState state(std::pmr::get_default_resource());
+        Vector<KeyedElements::Element> made{
+            Allocator<KeyedElements::Element>(std::pmr::get_default_resource())};
+        Vector<NetGUID> dropped;
+        constexpr RepHandle array{4};
+        constexpr std::uint32_t handle_count = 3;
+        const auto path_of = [](std::uint32_t handle, std::uint32_t slot) {
+            RepPath path;
+            path.handles[0] = handle;
+            path.handles[1] = slot * handle_count + 2;
+            return path;
+        };
+        for (std::uint32_t i = 0; i < 100; ++i) {
+            REQUIRE(state.keyed_elements(array).at(i, 0, made).slot == i);
+            for (std::uint32_t handle = 3; handle <= 5; ++handle) {
+                const NetGUID guid{1'000u * handle + i};
+                REQUIRE(state.set_reference(path_of(handle, i), {guid, true}, 1'000, nullptr));
+            }
+        }
+        state.keyed_elements(array).merge(made);
+        std::vector<std::uint64_t> keys;
+        for (std::size_t i = 0; i < count; ++i) {
+            keys.push_back(i + 5);
+        }
+        state.forget_keyed_elements(array, keys, handle_count, &dropped);
+        CHECK(dropped.size() == count);
+        CHECK(state.references().size() == 300 - count);
+        for (std::uint32_t i = 0; i < 100; ++i) {
+            const bool is_gone = i >= 5 && i < 5 + count;
+            CHECK(state.names(NetGUID{4'000u + i}) == !is_gone);
+            CHECK(state.find_reference(path_of(4, i)).is_null() == is_gone);
+            CHECK(state.names(NetGUID{3'000u + i}));
+            CHECK(state.names(NetGUID{5'000u + i}));
+        }
+    }
 }
 
 }  // namespace replayout::test

@@ -143,13 +143,15 @@ class ReceiveScratch {
     std::size_t earlier_change_count_ = 0;  // these are sorted
     std::size_t held_steps_ = 0;            // what earlier parts put off to the end
     const ReceivingRepState* updated_state_ = nullptr;
-    const RepLayout* updated_layout_ = nullptr;  // null: no update is under way
-    LeafSpan last_span_;                         // of the last part
-    Vector<KeyPlace> places_;                    // of one keyed array, by ascending key
-    Vector<std::uint64_t> named_keys_;           // of one: those removed, or those of a full set
-    Vector<std::uint32_t> element_indices_;      // likewise
-    Vector<ElementRank> ranks_;                  // of one, in the array's order, then by rank
-    Vector<ElementRank> moved_ranks_;            // those of them that are out of order
+    const RepLayout* updated_layout_ = nullptr;     // null: no update is under way
+    LeafSpan last_span_;                            // of the last part
+    Vector<KeyPlace> places_;                       // of one keyed array, by ascending key
+    Vector<std::uint64_t> named_keys_;              // of one: those removed, or those of a full set
+    Vector<std::uint64_t> gone_keys_;               // likewise: to be forgotten
+    Vector<KeyedElements::Element> made_elements_;  // likewise: not known before
+    Vector<std::uint32_t> element_indices_;         // likewise
+    Vector<ElementRank> ranks_;                     // of one, in the array's order, then by rank
+    Vector<ElementRank> moved_ranks_;               // those of them that are out of order
 };
 
 struct ReceiveContext {

@@ -51,9 +51,13 @@ class KeyedElements {
     [[nodiscard]] const Element* find(std::uint64_t key) const noexcept;
     /// Null: no element has that slot.
     [[nodiscard]] const Element* find_slot(std::uint32_t slot) const noexcept;
-    /// The element with that key; if it is not known it is made, with that rank.
-    [[nodiscard]] Element& at(std::uint64_t key, std::int64_t rank);
-    void erase(std::uint64_t key);
+    /// The element with that key; if it is not known it is made, with that rank, at the end of
+    /// `made`, where keys ascend. It is known when merge() was called.
+    [[nodiscard]] Element& at(std::uint64_t key, std::int64_t rank, Vector<Element>& made);
+    /// All of `made`, which is empty then, in one pass.
+    void merge(Vector<Element>& made);
+    /// Forgets those of them that are known; `keys` ascend.
+    void erase(std::span<const std::uint64_t> keys);
     /// `index` is one of elements().
     void set_last_index(std::uint32_t index, std::uint32_t last_index) noexcept {
         elements_[index].last_index = last_index;
@@ -115,6 +119,10 @@ class ReceivingRepState {
     /// gone.
     void forget_element(RepHandle array, std::uint32_t begin, std::uint32_t end,
                         Vector<NetGUID>* dropped);
+    /// The elements of the keyed array at `array` with these keys are gone, each of which has so
+    /// many handles; `keys` ascend.
+    void forget_keyed_elements(RepHandle array, std::span<const std::uint64_t> keys,
+                               std::uint32_t handle_count, Vector<NetGUID>* dropped);
 
     /// Of the keyed array at a handle of the object.
     [[nodiscard]] KeyedElements& keyed_elements(RepHandle array);
@@ -162,7 +170,11 @@ class ReceivingRepState {
 
     void add_naming(NetGUID guid, std::size_t value_bytes);
     void remove_naming(NetGUID guid, std::size_t value_bytes);
+    void drop_reference(NetGUID guid, Vector<NetGUID>* dropped);
     void drop_value(const SerializedValue& value, Vector<NetGUID>* dropped);
+    /// What lies in elements of the keyed array at `array` that are not known.
+    void forget_unknown(RepHandle array, const KeyedElements& known, std::uint32_t handle_count,
+                        Vector<NetGUID>* dropped);
     /// Entries from `begin` to `end`, both included.
     void erase_between(const RepPath& begin, const RepPath& end, Vector<NetGUID>* dropped);
 
