@@ -164,8 +164,11 @@ class KeyedArrayReader {
         }
         present_count_ = ops().count(present_);
         is_sorted_ = is_full_set_ || is_going_on_ || is_worth_sorting(present_count_, key_count);
-        reader_.spend_array_steps(1 + (is_sorted_ ? sort_steps(present_count_ + known_count())
-                                                  : search_steps(present_count_, key_count)));
+        const std::size_t known_count = properties_.is_checking() ? count_known() : 0;
+        const std::size_t forgettable_count = is_full_set_ ? known_count : 0;
+        charged_count_ = std::min(present_count_, known_count + archetype_count());
+        reader_.spend_array_steps(1 + (is_sorted_ ? sort_steps(charged_count_ + forgettable_count)
+                                                  : search_steps(charged_count_, key_count)));
         if (is_sorted_) {
             scratch_.collect_places(cmd_, present_);
         }
@@ -174,13 +177,17 @@ class KeyedArrayReader {
         }
     }
 
-    /// That a full set can make forget.
-    [[nodiscard]] std::size_t known_count() const noexcept {
-        const ReceivingRepState* state =
-            array_ != nullptr ? properties_.state_ : properties_.present_state_;
+    /// That the sender has named, and a full set can make forget.
+    [[nodiscard]] std::size_t count_known() const noexcept {
         const KeyedElements* known =
-            is_full_set_ ? state->find_keyed_elements(RepHandle{cmd_.relative_handle}) : nullptr;
+            properties_.present_state_->find_keyed_elements(RepHandle{cmd_.relative_handle});
         return known == nullptr ? 0 : known->elements().size();
+    }
+    [[nodiscard]] std::size_t archetype_count() const noexcept {
+        const RepLayout& layout = properties_.layout_;
+        return shadow_value<ShadowKeyedArray>(std::as_const(layout.archetype()).buffer() +
+                                              cmd_.shadow_offset)
+            .count();
     }
 
     /// A full set says what there is: where the game has given two elements one key, the first
@@ -348,13 +355,14 @@ class KeyedArrayReader {
         if (added_ > 0 && count - removed_ - going_count() > count_max_after()) {
             reader_.fail();
         }
+        const std::size_t charged = charged_count_ + added_;
         const bool is_rearranged = added_ > 0 || removed_ > 0 || has_ranks_;
         if (is_rearranged && key().order == ArrayOrder::Kept) {
             // Of a full set all that are listed are in named_keys_.
             const std::size_t named_count = is_full_set_ ? removed_ : scratch_.named_keys_.size();
-            reader_.spend_array_steps(merge_steps(count, listed_count + named_count));
+            reader_.spend_array_steps(merge_steps(charged, listed_count + named_count));
         } else if (is_rearranged || listed_count > 0) {
-            reader_.spend_array_steps(tell_steps(count));
+            reader_.spend_array_steps(tell_steps(charged));
         }
         properties_.held_steps_ += held_steps(count, listed_count + removed_,
                                               key().order == ArrayOrder::Kept, is_going_on_);
@@ -467,6 +475,7 @@ class KeyedArrayReader {
     bool is_going_on_;                    ///< earlier parts of the update changed this array
     const std::byte* present_ = nullptr;  ///< the array; null: there is none yet
     std::size_t present_count_ = 0;       ///< its elements before the block
+    std::size_t charged_count_ = 0;       ///< of them: not what only the game knows of
     bool is_sorted_ = false;              ///< they are in places_
     std::size_t next_place_ = 0;          ///< of a full set
     std::size_t added_ = 0;

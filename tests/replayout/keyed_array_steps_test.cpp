@@ -136,6 +136,31 @@ TEST_CASE("Keyed arrays: by a layout that was described a block is taken whole",
     CHECK(client.tap == server.tap);
 }
 
+TEST_CASE("Keyed arrays: what a client's game adds of its own is not the sender's to pay for",
+          "[replayout][keyed_array]") {
+    const TestLayout layout(build_inn);
+    BlockSender sender(*layout);
+    BlockReceiver receiver(*layout);
+    Inn server;
+    Inn client;
+    server.tap = barrels(1'000);
+    REQUIRE(sender.update(&server));
+    REQUIRE(receiver.receive(&client, sender.block(since(0))));
+    for (std::uint16_t i = 0; i < 5'000; ++i) {
+        client.tap.push_back({static_cast<std::uint16_t>(10'000 + i), 9});
+    }
+    OwedVersions position = since(1);
+    position.held_version = 1;
+    std::swap(server.tap[5], server.tap[6]);
+    REQUIRE(sender.update(&server));
+    const Bytes block = sender.block(position);
+    const auto left = read_with(receiver, *layout, client, block, DecodeBudget::array_steps_max);
+    REQUIRE(left);
+    CHECK(DecodeBudget::array_steps_max - *left <= sender.scratch.array_steps);
+    CHECK(std::equal(server.tap.begin(), server.tap.end(), client.tap.begin()));
+    CHECK(client.tap.size() == 6'000);
+}
+
 TEST_CASE("KeyedElements: whatever comes and goes together, each keeps its slot and its rank",
           "[replayout][keyed_array]") {
     const std::uint64_t seed = run_seed();
