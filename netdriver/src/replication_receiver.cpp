@@ -212,7 +212,7 @@ CloseReason ReplicationReceiver::receive_blocks(BitReader& reader) {
     if (reader.bits_left() == 0) {
         finish_update();
     }
-    small_message_steps_ = DecodeBudget::array_steps_max;
+    small_message_steps_ = DecodeBudget::array_steps_default;
     ChannelIndex last_channel;
     while (reader.bits_left() > 0) {
         const CloseReason reason = receive_block(reader, last_channel);

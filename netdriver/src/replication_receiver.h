@@ -117,7 +117,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     std::uint32_t updating_channel_ = 0;
     DecodeBudget* budget_ = nullptr;  // while a bunch is read
     // What small messages of one packet may still cost in keyed arrays.
-    std::size_t small_message_steps_ = DecodeBudget::array_steps_max;
+    std::size_t small_message_steps_ = DecodeBudget::array_steps_default;
     RemoteFunctionSender& outgoing_calls_;
     RemoteFunctionReceiver calls_;
     RemoteFunctionRunner call_runner_;

@@ -124,7 +124,7 @@ class ReceiveScratch {
     void end_part();
     /// Whether the update is to end before a block that puts off so much more to its end.
     [[nodiscard]] bool must_end_before(std::size_t steps) const noexcept {
-        return held_steps_ > 0 && held_steps_ + steps > DecodeBudget::array_steps_max;
+        return held_steps_ > 0 && held_steps_ + steps > DecodeBudget::array_steps_default;
     }
 
     // One block is much like the one before: its values fit where that one's were.
@@ -168,7 +168,7 @@ struct ReceiveContext {
     /// block of the object that is not so marked, with finish_update() or with rebind_references().
     /// A block that does not go on behind the last one, in handles or in the elements of an array,
     /// ends the update before it is applied, so within one nothing is written twice. So does one
-    /// with which the end would cost more than DecodeBudget::array_steps_max. A peer that never
+    /// with which the end would cost more than DecodeBudget::array_steps_default. A peer that never
     /// ends an update holds no more than the values before it, and 125,000 changes of elements (16
     /// bytes each) beside those of one block.
     bool more_parts_follow = false;
