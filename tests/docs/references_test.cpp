@@ -11,12 +11,13 @@
 #include <vector>
 
 #include "support/catch.h"
+#include "support/tests_dir.h"
 
 namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path tests_dir(REPLAYOUT_TESTS_DIR);
+const fs::path tests_dir(replayout::test::tests_dir());
 const fs::path root = tests_dir.parent_path();
 
 std::string read_file(const fs::path& path) {

@@ -27,6 +27,7 @@
 #include "support/block_sender.h"
 #include "support/catch.h"
 #include "support/delta_types.h"
+#include "support/tests_dir.h"
 
 using namespace replayout;
 using namespace replayout::written;
@@ -441,7 +442,7 @@ TEST_CASE("Wire format: every example in the document is what is written", "[doc
     add_rpc_parameters(written);
     add_packets(written);
     const DocumentedExamples documented =
-        read_documented_examples(REPLAYOUT_TESTS_DIR "/../docs/wire_format.md");
+        read_documented_examples(std::string(test::tests_dir()) + "/../docs/wire_format.md");
     for (const auto& [name, example] : written) {
         INFO("example " << name << ": " << to_hex(example.bytes) << "\n"
                         << to_binary(example.bytes, example.bit_count));

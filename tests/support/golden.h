@@ -13,6 +13,7 @@
 
 #include "support/byte_dump.h"
 #include "support/catch.h"
+#include "support/tests_dir.h"
 
 namespace replayout {
 
@@ -27,7 +28,7 @@ namespace replayout {
 
 /// The bytes of tests/golden/`name`.hex.
 [[nodiscard]] inline Bytes read_golden(const std::string& name) {
-    std::ifstream file(REPLAYOUT_TESTS_DIR "/golden/" + name + ".hex");
+    std::ifstream file(std::string(test::tests_dir()) + "/golden/" + name + ".hex");
     REQUIRE(file.is_open());
     std::string digits;
     for (std::string line; std::getline(file, line);) {

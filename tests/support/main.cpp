@@ -12,6 +12,8 @@
 #include <cstdio>
 #include <string_view>
 
+#include "support/tests_dir.h"
+
 namespace {
 
 // Whoever asks for a list wants the list alone: the build discovers the tests that way.
@@ -25,6 +27,10 @@ bool asks_for_a_list(int argument_count, const char* const* arguments) {
 }
 
 }  // namespace
+
+const char* replayout::test::tests_dir() {
+    return REPLAYOUT_TESTS_DIR;
+}
 
 int main(int argument_count, char** arguments) {
     Catch::Session session;
