@@ -212,6 +212,7 @@ CloseReason ReplicationReceiver::receive_blocks(BitReader& reader) {
     if (reader.bits_left() == 0) {
         finish_update();
     }
+    // For the messages of the next packet, which come before its blocks.
     small_message_steps_ = DecodeBudget::array_steps_default;
     ChannelIndex last_channel;
     while (reader.bits_left() > 0) {

@@ -11,11 +11,9 @@
 //       |                          +-- object removed, dormant +
 //       +--all bunches delivered-- Closing
 //
-// The close alone is not enough to use the channel again: it may arrive before the open does, which
-// then is still to come.
+// The close alone does not free the channel: it may arrive before the open, which then is to come.
 //
-// An open that was lost goes out again, and everything sent since the first one is owed again,
-// because the client threw it away.
+// An open that was lost goes out again, and all sent since is owed again: the client dropped it.
 #pragma once
 
 #include <replayout/connection_shadow.h>
@@ -202,7 +200,9 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     [[nodiscard]] ReplicationFlags flags_of(std::uint32_t index,
                                             const ObjectFacts& facts) const noexcept;
     [[nodiscard]] LifetimeConditionSet passing_of(std::uint32_t index) const;
-    void turn_on(std::uint32_t index, LifetimeConditionSet before, LifetimeConditionSet after);
+    /// Owes what a receiver sees by `after` and did not by `before`.
+    void owe_turned_on(std::uint32_t index, LifetimeConditionSet before,
+                       LifetimeConditionSet after);
     /// What is sent only at first was lost, as far as it lies in that range.
     void owe_initial(std::uint32_t index, const RepRange& range);
     /// All that ever changed of these is owed.

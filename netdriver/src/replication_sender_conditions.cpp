@@ -25,7 +25,7 @@ void ReplicationSender::facts_changed(std::uint32_t index, const ObjectFacts& be
     grow();
     const LifetimeConditionSet was = passing_conditions(flags_of(index, before));
     const LifetimeConditionSet is = passing_conditions(flags_of(index, after));
-    turn_on(index, was, is);
+    owe_turned_on(index, was, is);
 }
 
 void ReplicationSender::dynamic_condition_changed(std::uint32_t index, ParentIndex parent,
@@ -48,14 +48,14 @@ void ReplicationSender::set_is_replay(bool is_replay) {
             ReplicationFlags flags = flags_of(index, objects_.at(index)->facts());
             const LifetimeConditionSet was = passing_conditions(flags);
             flags.is_replay = is_replay;
-            turn_on(index, was, passing_conditions(flags));
+            owe_turned_on(index, was, passing_conditions(flags));
         }
     }
     is_replay_ = is_replay;
 }
 
-void ReplicationSender::turn_on(std::uint32_t index, LifetimeConditionSet before,
-                                LifetimeConditionSet after) {
+void ReplicationSender::owe_turned_on(std::uint32_t index, LifetimeConditionSet before,
+                                      LifetimeConditionSet after) {
     objects_.at(index)->changelist_state().conditions().for_each_turned_on(
         before, after, [&](const RepRange& handles) { owe_from_start(index, handles); });
 }
@@ -68,11 +68,8 @@ void ReplicationSender::owe_initial(std::uint32_t index, const RepRange& range) 
     flags.is_initial = true;
     set_initial(pairs_[index], true);
     objects_.at(index)->changelist_state().conditions().for_each_turned_on(
-        before, passing_conditions(flags), [&](const RepRange& handles) {
-            if (const RepRange both = overlap(handles, range); !both.is_empty()) {
-                owe_from_start(index, both);
-            }
-        });
+        before, passing_conditions(flags), range,
+        [&](const RepRange& handles) { owe_from_start(index, handles); });
 }
 
 void ReplicationSender::owe_from_start(std::uint32_t index, const RepRange& handles) {

@@ -89,7 +89,7 @@ void ReplicationSender::start_over(std::uint32_t index) {
     set_channel_state(pair, ChannelState::OpenSent);
     set_initial(pair, true);
     // What is sent only at first may have changed since the object was opened the first time.
-    turn_on(index, was, passing_conditions(flags_of(index, facts)));
+    owe_turned_on(index, was, passing_conditions(flags_of(index, facts)));
 }
 
 void ReplicationSender::remove_dormant(std::uint32_t index) {

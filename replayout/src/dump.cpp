@@ -44,8 +44,8 @@ void append_column(std::string& line, std::uint64_t number, std::size_t width) {
     return text;
 }
 
-/// For whom something is kept: every field of the question, all but lost_parts, which nothing kept
-/// has, so that equal texts are equal questions.
+/// For whom something is kept: every field of the question, so that equal texts are equal
+/// questions; of what is kept none has lost_parts.
 [[nodiscard]] std::string text_of(const OwedVersions& position) {
     std::string text = "sent up to " + std::to_string(position.sent_version);
     const auto add_lost = [&text](const LostPart& lost) {
@@ -55,7 +55,7 @@ void append_column(std::string& line, std::uint64_t number, std::size_t width) {
     if (position.lost_parts.empty() && !position.lost.is_empty()) {
         add_lost({position.lost, position.lost_range});
     }
-    for (const LostPart& lost : position.lost_parts) {  // nothing is kept for such a position
+    for (const LostPart& lost : position.lost_parts) {
         add_lost(lost);
     }
     if (position.is_exact) {

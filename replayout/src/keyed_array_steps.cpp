@@ -17,7 +17,8 @@ std::size_t keyed_array_steps_max(const RepLayout& layout, CmdIndex index,
     // What the receiver has, and what it is told of: all that is here, and all that is gone.
     std::size_t count = std::size_t{array.count()} + array.deletions.size();
     if (oldest < array.forgotten_through && position.joined_version < array.forgotten_through) {
-        // What any may have, and besides all that an array may have now.
+        // Four times the limit is what a receiver may have (full_set_parts_factor); the fifth is
+        // what the array has now.
         count = std::size_t{layout.limits().array_count_max} * (full_set_parts_factor + 1);
     } else if (oldest < array.forgotten_through && !array.begins_empty) {
         // Who was sent nothing before has what the archetype had.

@@ -86,19 +86,6 @@ bool ObjectConditions::is_hidden(ParentIndex parent, LifetimeConditionSet passin
     return is_once || !passing.contains(condition);
 }
 
-template <typename Visitor>
-void ObjectConditions::for_each_conditional(Visitor visit) const {
-    if (layout_->conditions().is_trivial()) {
-        return;
-    }
-    for (std::size_t i = 0; i < layout_->parents().size(); ++i) {
-        const RepParentCmd& parent = layout_->parents()[i];
-        if (parent.condition != LifetimeCondition::None) {
-            visit(parent, ParentIndex{static_cast<std::uint16_t>(i)});
-        }
-    }
-}
-
 void ObjectConditions::filter(LifetimeConditionSet passing, ChangeMask& owed) const noexcept {
     for_each_conditional([&](const RepParentCmd& parent, ParentIndex index) {
         if (!passes(index, passing)) {

@@ -156,11 +156,8 @@ void ObjectReplicator::owe_from_start(const RepRange& handles) {
 void ObjectReplicator::owe_initial(const RepRange& range) {
     is_initial_ = true;
     object_->conditions().for_each_turned_on(
-        passing(false), passing(true), [&](const RepRange& handles) {
-            if (const RepRange both = overlap(handles, range); !both.is_empty()) {
-                owe_from_start(both);
-            }
-        });
+        passing(false), passing(true), range,
+        [this](const RepRange& handles) { owe_from_start(handles); });
 }
 
 void ObjectReplicator::owe_again(RepHandle handle) {

@@ -113,7 +113,7 @@ class PropertyReader {
     bool read_array(CmdIndex index, const Place& place, std::byte* array);
     bool read_keyed_array(CmdIndex index, const Place& place, std::byte* array);
     /// False, and failed: nothing is left of the budget for it.
-    bool begin_keyed_array(RepHandle array);
+    [[nodiscard]] bool begin_keyed_array(RepHandle array);
     bool check_count(const RepLayoutCmd& cmd, std::size_t old_count, std::uint64_t count);
     bool resize_array(const RepLayoutCmd& cmd, const RepScope& element, const Place& place,
                       std::byte* array, std::uint32_t count);

@@ -242,9 +242,7 @@ void NotifyQueue::before_write(ParentIndex parent) {
 }
 
 void NotifyQueue::mark_changed(ParentIndex parent) noexcept {
-    if (auto* entry = scratch_.find_previous_value(first_parent(layout_, parent))) {
-        entry->is_changed = true;
-    }
+    scratch_.mark_changed(layout_, parent);
 }
 
 void NotifyQueue::mark_element_changed(CmdIndex array, std::uint64_t key) {

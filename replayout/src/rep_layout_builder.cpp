@@ -300,7 +300,6 @@ void RepLayoutBuilder::add_delta_struct(const Property& property, const Cursor& 
     add_leaf(property, RepLayoutCmdType::NetDeltaStruct, RepLayoutCmdFlags::IsSharedSerialization,
              cursor);
     layout_->has_delta_structs_ = true;
-    layout_->is_fully_shared_ = false;  // a block of it does not follow from versions alone
 }
 
 void RepLayoutBuilder::add_group(std::uint16_t scope, std::uint32_t handles_before,
@@ -367,8 +366,7 @@ void RepLayoutBuilder::add_leaf(const Property& property, RepLayoutCmdType type,
     cmd.relative_handle = static_cast<std::uint16_t>(++scope.handle_count);
     cmd.type = type;
     cmd.flags = flags;
-    layout_->is_fully_shared_ =
-        layout_->is_fully_shared_ && has_flag(flags, RepLayoutCmdFlags::IsSharedSerialization);
+    layout_->is_fully_shared_ = layout_->is_fully_shared_ && is_shared_whole(cmd);
     scope.shadow_size += footprint.size;
     scope.shadow_alignment = std::max(scope.shadow_alignment, alignment);
     const bool has_size = is_plain(type) || type == RepLayoutCmdType::BitBool;

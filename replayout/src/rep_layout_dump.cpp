@@ -91,14 +91,13 @@ void append_number(std::string& line, std::uint32_t number, std::size_t width) {
     return name.empty() ? "(element)" : name;
 }
 
-/// Whether blocks that hold the leaf at `handle` of the object may be shared whole.
-[[nodiscard]] bool is_shared_whole(const RepLayout& layout, RepHandle handle) {
+/// Whether blocks that hold the leaf at `handle` of the object, an array's elements included, may
+/// be shared whole.
+[[nodiscard]] bool is_leaf_shared_whole(const RepLayout& layout, RepHandle handle) {
     const CmdIndex begin = layout.cmd_of(layout.root(), handle);
     for (std::size_t i = begin.value; i < layout.cmd(begin).end_cmd.value; ++i) {
         const RepLayoutCmd& cmd = layout.cmds()[i];
-        if (cmd.type == RepLayoutCmdType::NetDeltaStruct ||
-            (cmd.type != RepLayoutCmdType::Return &&
-             !has_flag(cmd.flags, RepLayoutCmdFlags::IsSharedSerialization))) {
+        if (cmd.type != RepLayoutCmdType::Return && !is_shared_whole(cmd)) {
             return false;
         }
     }
@@ -113,7 +112,7 @@ void append_number(std::string& line, std::uint32_t number, std::size_t width) {
     ChangeMask alone;
     alone.reset(layout.handle_count());
     for (std::uint32_t handle = 1; handle <= layout.handle_count(); ++handle) {
-        if (!is_shared_whole(layout, RepHandle{handle})) {
+        if (!is_leaf_shared_whole(layout, RepHandle{handle})) {
             alone.set(handle - 1);
         }
     }

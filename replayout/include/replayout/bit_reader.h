@@ -108,7 +108,7 @@ class BitReader {
     bool spend_allocation(std::size_t bytes) noexcept;
     /// Whether a keyed array, or a group of them, may begin: false, and failed, when nothing is
     /// left for it.
-    bool begin_keyed_array() noexcept;
+    [[nodiscard]] bool begin_keyed_array() noexcept;
     /// Takes what is left at most.
     void spend_array_steps(std::size_t count) noexcept;
 

@@ -82,7 +82,8 @@ class ChangelistState {
     /// Nobody asks for conditions here: a layout that has any (RepLayout::conditions) needs the
     /// overload below, or what is its owner's goes to all.
     void collect_owed(const OwedVersions& position, ChangeMask& owed) const;
-    /// The same for a receiver that meets the conditions that it meets, and no others.
+    /// The same for a receiver that meets `passing` (passing_conditions()): without what it may not
+    /// see.
     void collect_owed(const OwedVersions& position, LifetimeConditionSet passing,
                       ChangeMask& owed) const;
 

@@ -24,8 +24,8 @@ class ConnectionShadow {
     [[nodiscard]] bool is_exact() const noexcept { return position_.is_exact; }
 
     /// Whether the value at `handle`, one of the object's own, is to be sent. What was taken to be
-    /// sent counts as sent: not what parts under way still hold, nor what is paused or left out, so
-    /// ObjectReplicator::owes_any() may be true where this is false for all handles.
+    /// sent counts as sent, so this is false for what parts under way still hold and for what is
+    /// paused or left out; ObjectReplicator::owes_any() may be true all the same.
     [[nodiscard]] bool owes(RepHandle handle) const noexcept;
 
     /// The value that the receiver holds, in shadow form (shadow_state.h). Null when it is not

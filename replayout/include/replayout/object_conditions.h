@@ -62,6 +62,16 @@ class ObjectConditions {
             [&](ParentIndex parent) { return passes(parent, after) && !passes(parent, before); },
             visit);
     }
+    /// The same for as much of them as lies `within`.
+    template <typename Visitor>
+    void for_each_turned_on(LifetimeConditionSet before, LifetimeConditionSet after,
+                            const RepRange& within, Visitor visit) const {
+        for_each_turned_on(before, after, [&](const RepRange& handles) {
+            if (const RepRange both = overlap(handles, within); !both.is_empty()) {
+                visit(both);
+            }
+        });
+    }
     /// The same for those of condition Dynamic that it may be sent: where one was chosen anew, and
     /// which is not known any more.
     template <typename Visitor>
@@ -87,20 +97,25 @@ class ObjectConditions {
   private:
     /// Calls `visit(parent command, its index)` for each property whose condition is not None.
     template <typename Visitor>
-    void for_each_conditional(Visitor visit) const;
+    void for_each_conditional(Visitor visit) const {
+        if (layout_->conditions().is_trivial()) {
+            return;
+        }
+        for (std::size_t i = 0; i < layout_->parents().size(); ++i) {
+            const RepParentCmd& parent = layout_->parents()[i];
+            if (parent.handle_count > 0 && parent.condition != LifetimeCondition::None) {
+                visit(parent, ParentIndex{static_cast<std::uint16_t>(i)});
+            }
+        }
+    }
 
     /// Calls `visit(RepRange)` for each run of neighbours with a condition that `is_one`.
     template <typename Predicate, typename Visitor>
     void for_each_run(Predicate is_one, Visitor visit) const {
-        if (layout_->conditions().is_trivial()) {
-            return;
-        }
         RepRange run{0, 0};
-        for (std::size_t i = 0; i < layout_->parents().size(); ++i) {
-            const RepParentCmd& parent = layout_->parents()[i];
-            if (parent.handle_count == 0 || parent.condition == LifetimeCondition::None ||
-                !is_one(ParentIndex{static_cast<std::uint16_t>(i)})) {
-                continue;
+        for_each_conditional([&](const RepParentCmd& parent, ParentIndex index) {
+            if (!is_one(index)) {
+                return;
             }
             if (!run.is_empty() && run.handle_end != parent.first_handle) {
                 visit(run);
@@ -110,7 +125,7 @@ class ObjectConditions {
                 run.handle_begin = parent.first_handle;
             }
             run.handle_end = parent.first_handle + parent.handle_count;
-        }
+        });
         if (!run.is_empty()) {
             visit(run);
         }

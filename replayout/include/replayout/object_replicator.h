@@ -73,8 +73,8 @@ class ObjectReplicator {
     ObjectReplicator& operator=(ObjectReplicator&& other) noexcept;
 
     /// What the receiver is to the object from now on; at first the defaults of ReplicationFlags.
-    /// What it begins to see by that is owed. Its `is_initial` is ignored: the
-    /// replicator knows it.
+    /// What it begins to see by that is owed. Its `is_initial` is ignored: the replicator knows it.
+    /// May take memory.
     void set_flags(const ReplicationFlags& flags);
 
     /// Whether replicate_properties() has anything to look at. A loop that asks this and
@@ -183,7 +183,7 @@ class ObjectReplicator {
     [[nodiscard]] const RepLayout& layout() const noexcept { return object_->layout(); }
     [[nodiscard]] LifetimeConditionSet passing(bool is_initial) const noexcept;
     [[nodiscard]] SendContext own_context(const SendContext& context) const noexcept;
-    /// Nothing is lost, under way, kept back or hidden until now.
+    /// Nothing is lost, under way or left out.
     [[nodiscard]] bool is_exact() const noexcept;
     [[nodiscard]] OwedVersions position() const noexcept;
     [[nodiscard]] bool has_dynamic_changes() const noexcept;

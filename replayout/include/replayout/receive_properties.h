@@ -117,7 +117,8 @@ class ReceiveScratch {
     /// Whether they did anything to the array.
     [[nodiscard]] bool has_earlier_change(CmdIndex array) const noexcept;
     /// One change for each element: gone, or else new, or else changed. By array and key. Returns
-    /// the first that is new, or behind one that is: those of earlier parts were sorted before.
+    /// the index from which on they were sorted again, at most that of the first that this part
+    /// brought.
     std::size_t sort_keyed_changes();
     void sort_previous_values();
     /// Keeps what a part brought, sorted, for the parts to come.

@@ -39,7 +39,8 @@ class KeyedElements {
         std::uint64_t key = 0;
         std::int32_t rank = 0;  ///< where order is kept
         std::uint32_t slot = 0;
-        std::uint32_t last_index = 0;  ///< of order kept: in the array as it was sorted last
+        /// Where order is kept: its index when the array was sorted last.
+        std::uint32_t last_index = 0;
     };
 
     explicit KeyedElements(MemoryResource* resource)
@@ -52,7 +53,7 @@ class KeyedElements {
     /// Null: no element has that slot.
     [[nodiscard]] const Element* find_slot(std::uint32_t slot) const noexcept;
     /// The element with that key; if it is not known it is made, with that rank, at the end of
-    /// `made`, where keys ascend. It is known when merge() was called.
+    /// `made`, where keys ascend. find() knows it once merge() was called.
     [[nodiscard]] Element& at(std::uint64_t key, std::int64_t rank, Vector<Element>& made);
     /// All of `made`, which is empty then, in one pass.
     void merge(Vector<Element>& made);

@@ -158,9 +158,10 @@ class RepLayout {
         return cmds_[index.value];
     }
 
-    /// What the sender calls a leaf that a receive-only layout skips (IsSkipped); empty for an
-    /// element of an array.
+    /// What the sender calls a leaf of a receive-only layout, which must be skipped (IsSkipped); a
+    /// peer's text. Empty for an element of an array.
     [[nodiscard]] std::string_view skipped_name(CmdIndex index) const noexcept {
+        REPLAYOUT_ASSERT(has_flag(cmd(index).flags, RepLayoutCmdFlags::IsSkipped));
         return skipped_names_[index.value];
     }
 

@@ -131,6 +131,12 @@ struct RepLayoutCmd {
 // Two commands to a cache line: the compare loop reads the list front to back.
 static_assert(sizeof(RepLayoutCmd) == 32);
 
+/// The value of the leaf in a block follows from versions alone, so nothing of it keeps the block
+/// from serving another receiver whole. Of an array those of its elements have to be asked, too.
+[[nodiscard]] constexpr bool is_shared_whole(const RepLayoutCmd& cmd) noexcept {
+    return has_flag(cmd.flags, RepLayoutCmdFlags::IsSharedSerialization) && !is_delta(cmd.type);
+}
+
 /// A top-level property, or one element of a C array.
 struct RepParentCmd {
     const Property* property = nullptr;
