@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// What keyed arrays in messages cost a client, beside what the packet grants to blocks.
+// What keyed arrays in messages and calls cost a client, beside what the packet grants to blocks.
 #include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/net_driver.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "support/catch.h"
@@ -21,14 +25,27 @@ struct Stone {
     std::uint8_t weight = 0;
 };
 
-/// Full from the beginning.
-struct Quarry {
-    Quarry() {
-        for (std::uint16_t i = 0; i < 2'048; ++i) {
-            stones.push_back({i, 1});
-        }
-    }
+/// So many that putting them in order, to look for a key, costs 10,000 steps.
+[[nodiscard]] std::vector<Stone> make_stones() {
     std::vector<Stone> stones;
+    for (std::uint16_t i = 0; i < 1'818; ++i) {
+        stones.push_back({i, 1});
+    }
+    return stones;
+}
+
+/// Full from the beginning. Parameters of a call are the same.
+struct Heap {
+    std::vector<Stone> stones = make_stones();  // handle 1
+    std::vector<Stone> gems = make_stones();    // 2
+    std::string label;                          // 3
+};
+
+struct Quarry {
+    Heap heap;
+    std::uint32_t counts = 0;
+
+    void multicast_count(const Heap&) { ++counts; }
 };
 
 [[nodiscard]] Result<const Type*> build_quarry(TypeRegistry& registry) {
@@ -36,9 +53,16 @@ struct Quarry {
                 .property<&Stone::id>()
                 .property<&Stone::weight>()
                 .build());
+    REQUIRE(struct_builder<Heap>(registry, "Heap")
+                .property<&Heap::stones>()
+                .keyed_by<&Stone::id>(ArrayOrder::Free)
+                .property<&Heap::gems>()
+                .keyed_by<&Stone::id>(ArrayOrder::Free)
+                .property<&Heap::label>()
+                .build());
     return class_builder<Quarry>(registry, "Quarry")
-        .property<&Quarry::stones>()
-        .keyed_by<&Stone::id>(ArrayOrder::Free)
+        .property<&Quarry::heap>()
+        .function<&Quarry::multicast_count>(FunctionFlags::Multicast)
         .build();
 }
 
@@ -52,10 +76,79 @@ class QuarryWorld final : public NetWorld {
     }
     void despawn(ObjectHandle object) override { objects_.erase(object); }
 
+    [[nodiscard]] const Quarry& only() const { return *objects_.begin()->second; }
+
   private:
     std::map<ObjectHandle, std::unique_ptr<Quarry>> objects_;
     std::uint64_t next_ = 1;
 };
+
+/// A full set of a range in which there is nothing, for which all stones are put in order.
+void write_look(BitWriter& writer) {
+    writer.write_bool(true);
+    writer.write_bool(true);
+    writer.write_packed_uint(60'000);
+    writer.write_bool(false);
+    writer.write_packed_uint(0);
+}
+
+void write_label(BitWriter& writer, std::size_t length) {
+    writer.write_packed_uint(length);
+    for (std::size_t i = 0; i < length; ++i) {
+        writer.write_bits('x', 8);
+    }
+}
+
+/// 10,000 steps.
+[[nodiscard]] Bytes make_look() {
+    return make_block(3, {1}, write_look);
+}
+/// What `make` makes with a label of the length that makes it so many bytes.
+[[nodiscard]] Bytes make_padded(std::size_t bytes, const std::function<Bytes(std::size_t)>& make) {
+    for (std::size_t length = 0;; ++length) {
+        Bytes made = make(length);
+        if (made.size() >= bytes) {
+            REQUIRE(made.size() == bytes);
+            return made;
+        }
+    }
+}
+[[nodiscard]] Bytes make_long_look(std::size_t bytes) {
+    return make_padded(bytes, [](std::size_t length) {
+        return make_block(3, {1, 3}, [&](BitWriter& writer) {
+            write_look(writer);
+            write_label(writer, length);
+        });
+    });
+}
+/// Two units, of 10,000 steps each.
+[[nodiscard]] Bytes make_two_looks(std::size_t bytes) {
+    return make_padded(bytes, [](std::size_t length) {
+        return make_block(3, {1, 2, 3}, [&](BitWriter& writer) {
+            write_look(writer);
+            write_look(writer);
+            write_label(writer, length);
+        });
+    });
+}
+/// The payload of a call whose parameters are so many arrays, and the label.
+[[nodiscard]] Bytes make_call(std::uint32_t look_count, std::size_t length) {
+    Bytes memory(2'048);
+    BitWriter writer(memory);
+    writer.write_packed_uint(0);  // the function
+    writer.write_bool(true);
+    ChangeMask mask;
+    mask.reset(3);
+    mask.set_range(0, look_count);
+    mask.set(2);
+    write_change_mask(writer, mask, EmptySet::Impossible);
+    for (std::uint32_t i = 0; i < look_count; ++i) {
+        write_look(writer);
+    }
+    write_label(writer, length);
+    writer.finish_byte();
+    return to_bytes(writer.bytes());
+}
 
 /// A client that holds one quarry, on channel 1, and a forger of packets from its server.
 class Client {
@@ -64,7 +157,7 @@ class Client {
         : layout_(build_quarry),
           network_(LoopbackSettings{2'048, 1u << 17}, std::pmr::get_default_resource()),
           line_(network_.endpoint(server_peer)),
-          driver(NetDriverSettings(), network_.endpoint(PeerId{2}), world_) {
+          driver(NetDriverSettings(), network_.endpoint(PeerId{2}), world) {
         REQUIRE(driver.add_layout(*layout_));
         REQUIRE(driver.connect(server_peer, now_));
         driver.tick_flush(now_);
@@ -80,11 +173,15 @@ class Client {
         REQUIRE(driver.state() == ConnectionState::Joined);
     }
 
-    /// One packet: so many small messages, and so many blocks behind them.
-    void give(std::uint32_t message_count, std::uint32_t block_count) {
+    /// One packet: so many small messages, perhaps another one, and so many blocks behind them.
+    void give(std::uint32_t message_count, const std::optional<Bytes>& last,
+              std::uint32_t block_count) {
         std::vector<Bunch> messages;
         for (std::uint32_t i = 0; i < message_count; ++i) {
             messages.push_back(value_bunch(1, ++sequence_, make_look()));
+        }
+        if (last) {
+            messages.push_back(value_bunch(1, ++sequence_, *last));
         }
         Bytes blocks;
         for (std::uint32_t i = 0; i < block_count; ++i) {
@@ -93,22 +190,18 @@ class Client {
         }
         deliver(messages, blocks);
     }
+    void call(Bytes payload) {
+        BunchHeader header;
+        header.channel = ChannelIndex{1};
+        header.is_call = true;
+        header.is_unreliable = true;
+        deliver({make_bunch(header, std::move(payload))}, {});
+    }
     [[nodiscard]] bool is_joined() const { return driver.state() == ConnectionState::Joined; }
 
   private:
     static constexpr PeerId server_peer{1};
 
-    /// A full set of a range in which there is nothing, for which all stones are put in order: some
-    /// 12,000 steps.
-    [[nodiscard]] static Bytes make_look() {
-        return make_block(1, {1}, [](BitWriter& writer) {
-            writer.write_bool(true);
-            writer.write_bool(true);
-            writer.write_packed_uint(60'000);
-            writer.write_bool(false);
-            writer.write_packed_uint(0);
-        });
-    }
     void deliver(const std::vector<Bunch>& bunches, const Bytes& blocks) {
         line_.send(PeerId{2}, forge_.make(bunches, blocks));
         now_ = now_.plus_milliseconds(1);
@@ -121,7 +214,6 @@ class Client {
     }
 
     TestLayout layout_;
-    QuarryWorld world_;
     LoopbackNetwork network_;
     Transport& line_;
     NetTime now_ = NetTime::from_milliseconds(1'000);
@@ -129,8 +221,13 @@ class Client {
     std::uint16_t sequence_ = 1;
 
   public:
+    QuarryWorld world;
     NetDriver driver;
 };
+
+constexpr std::size_t half_a_packet = 600;
+/// At 16 steps a byte: what the first of two units costs, so that nothing is left for the second.
+constexpr std::size_t bytes_of_a_look = 625;
 
 }  // namespace
 
@@ -138,17 +235,65 @@ TEST_CASE("Message budget: what messages cost takes nothing from the blocks of t
           "[netdriver][message_budget]") {
     Client client;
     for (int packet = 0; packet < 3; ++packet) {
-        client.give(60, 60);
+        client.give(60, std::nullopt, 60);
         CHECK(client.is_joined());
     }
 }
 
+TEST_CASE("Message budget: a message of half a packet has a budget of its own, a smaller one not",
+          "[netdriver][message_budget]") {
+    // The small ones before it have spent all of theirs.
+    for (const std::size_t bytes : {half_a_packet - 1, half_a_packet, half_a_packet + 1}) {
+        INFO(bytes << " bytes");
+        Client client;
+        client.give(100, make_long_look(bytes), 0);
+        CHECK(client.is_joined() == (bytes >= half_a_packet));
+    }
+}
+
+TEST_CASE("Message budget: beyond 16 steps a byte a second unit of a message is refused",
+          "[netdriver][message_budget]") {
+    for (const std::size_t bytes : {bytes_of_a_look - 1, bytes_of_a_look, bytes_of_a_look + 1}) {
+        INFO(bytes << " bytes");
+        Client client;
+        client.give(0, make_two_looks(bytes), 0);
+        CHECK(client.is_joined() == (bytes > bytes_of_a_look));
+        if (!client.is_joined()) {
+            CHECK(client.driver.close_reason() == CloseReason::MalformedBlock);
+        }
+    }
+}
+
+TEST_CASE("Message budget: beyond 16 steps a byte a second unit of a call is refused",
+          "[netdriver][message_budget][rpc]") {
+    for (const std::size_t bytes : {bytes_of_a_look - 1, bytes_of_a_look, bytes_of_a_look + 1}) {
+        INFO(bytes << " bytes");
+        Client client;
+        client.call(make_padded(bytes, [](std::size_t length) { return make_call(2, length); }));
+        CHECK(client.is_joined() == (bytes > bytes_of_a_look));
+        if (client.is_joined()) {
+            CHECK(client.world.only().counts == 1);
+        } else {
+            CHECK(client.driver.close_reason() == CloseReason::MalformedBunch);
+        }
+    }
+    Client client;
+    client.call(make_call(1, 1));  // the first one is taken whatever it costs
+    CHECK(client.world.only().counts == 1);
+}
+
 TEST_CASE("Hostile: small messages of one packet cost no more together than a packet may",
           "[netdriver][message_budget][hostile]") {
-    Client client;
-    client.give(110, 0);
-    CHECK_FALSE(client.is_joined());
-    CHECK(client.driver.close_reason() == CloseReason::MalformedBlock);
+    // 100 of them cost all of 1,000,000 steps.
+    for (const std::uint32_t count : {99u, 100u, 101u}) {
+        INFO(count << " messages");
+        Client client;
+        client.give(count, std::nullopt, 0);
+        CHECK(client.is_joined() == (count <= 100));
+        if (!client.is_joined()) {
+            CHECK(client.driver.close_reason() == CloseReason::MalformedBlock);
+        }
+    }
 }
 
 }  // namespace replayout::test

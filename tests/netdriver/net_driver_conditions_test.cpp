@@ -481,7 +481,7 @@ class RandomGame {
 
 }  // namespace
 
-TEST_CASE("Conditions: owners, roles and switches at random, over a network that loses",
+TEST_CASE("Unreal conformance 5: owners, roles and switches at random, over a network that loses",
           "[netdriver][conditions]") {
     const std::uint64_t first_seed = run_seed();
     for (std::uint64_t seed = first_seed; seed < first_seed + 40; ++seed) {

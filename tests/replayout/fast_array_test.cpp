@@ -4,6 +4,7 @@
 #include <replayout/fast_array.h>
 #include <replayout/reflection/diagnostics.h>
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -83,6 +84,26 @@ struct Plane {
     REQUIRE(struct_builder<Passenger>(registry, "Passenger").property<&Passenger::seat>().build());
     REQUIRE(register_fast_array<Cabin>(registry, "Cabin"));
     return class_builder<Plane>(registry, "Plane").property<&Plane::cabin>().build();
+}
+
+struct Depot {
+    Inventory stock;
+};
+
+struct Port {
+    Inventory stock;
+    Depot depot;
+    Inventory quays[2];
+};
+
+[[nodiscard]] Result<const Type*> build_port(TypeRegistry& registry) {
+    register_inventory(registry);
+    REQUIRE(struct_builder<Depot>(registry, "Depot").property<&Depot::stock>().build());
+    return class_builder<Port>(registry, "Port")
+        .property<&Port::stock>()
+        .property<&Port::depot>()
+        .property<&Port::quays>()
+        .build();
 }
 
 }  // namespace
@@ -335,6 +356,43 @@ TEST_CASE("Fast arrays: an item that is moved in under the id of another one is 
     line.trader.stock.mark_item_dirty(line.trader.stock.items.back());
     CHECK(line.sync() > 0);
     CHECK(line.remote.stock.content() == line.trader.stock.content());
+}
+
+TEST_CASE("Fast arrays: in a struct, in a C array, and two in a class are told of each by itself",
+          "[replayout][fast_array]") {
+    const TestLayout layout(build_port);
+    BlockSender sender(*layout);
+    BlockReceiver receiver(*layout);
+    Port port;
+    Port remote;
+    const auto stocks = [](Port& of) {
+        return std::array{&of.stock, &of.depot.stock, &of.quays[0], &of.quays[1]};
+    };
+    for (Inventory* stock : stocks(port)) {
+        stock->add(1, 10);
+        stock->add(2, 20);
+    }
+    REQUIRE(sender.update(&port));
+    REQUIRE(receiver.receive(&remote, sender.block(since(0))));
+    for (std::size_t changed = 0; changed < stocks(port).size(); ++changed) {
+        for (Inventory* stock : stocks(remote)) {
+            stock->told.clear();
+        }
+        stocks(port)[changed]->change(1, 21);
+        stocks(port)[changed]->remove(0);
+        const Version version = sender.state.version();
+        REQUIRE(sender.update(&port));
+        OwedVersions position = since(version);
+        position.held_version = version;
+        CHECK(handles_of(sender.collect(position)).size() == 1);
+        REQUIRE(receiver.receive(&remote, sender.block(position)));
+        for (std::size_t i = 0; i < stocks(port).size(); ++i) {
+            INFO("of inventory " << changed << ", inventory " << i);
+            CHECK(stocks(remote)[i]->told ==
+                  (i == changed ? Told{"remove 1", "change 2 to 21", "receive"} : Told{}));
+            CHECK(stocks(remote)[i]->content() == stocks(port)[i]->content());
+        }
+    }
 }
 
 TEST_CASE("Fast arrays: are refused where their items would be elements of an array",

@@ -25,6 +25,26 @@ static_assert(sizeof(ObjectReplicator) <= 704);
 static_assert(std::is_nothrow_move_constructible_v<ObjectReplicator>);
 static_assert(!std::is_copy_constructible_v<ObjectReplicator>);
 
+/// All but the first are of condition Dynamic.
+struct Beacon {
+    std::int32_t plain = 0;
+    std::int32_t code = 0;
+    std::int32_t range = 0;
+    std::int32_t secret = 0;
+};
+
+[[nodiscard]] Result<const Type*> build_beacon(TypeRegistry& registry) {
+    return class_builder<Beacon>(registry, "Beacon")
+        .property<&Beacon::plain>()
+        .property<&Beacon::code>()
+        .condition(LifetimeCondition::Dynamic)
+        .property<&Beacon::range>()
+        .condition(LifetimeCondition::Dynamic)
+        .property<&Beacon::secret>()
+        .condition(LifetimeCondition::Dynamic)
+        .build();
+}
+
 }  // namespace
 
 TEST_CASE("ObjectReplicator: sends what changed, once, and nothing where nothing changed",
@@ -166,6 +186,28 @@ TEST_CASE("ObjectReplicator: a condition that is chosen for an object is found b
     CHECK(post.bob.handles() == Handles{16});
     post.bob.deliver_all();
     CHECK(post.bob.object.mood == 8);
+}
+
+TEST_CASE("ObjectReplicator: choosing one Dynamic property sends all of them that may be seen",
+          "[replayout][object_replicator]") {
+    const TestLayout layout(build_beacon);
+    BlockSender sender(*layout);
+    Beacon beacon{1, 2, 3, 4};
+    sender.state.set_dynamic_condition(ParentIndex{1}, LifetimeCondition::OwnerOnly);
+    sender.state.set_dynamic_condition(ParentIndex{3}, LifetimeCondition::OwnerOnly);
+    sender.update(&beacon);
+    ObjectPeer<Beacon> bob(sender);
+    bob.send_all();
+    CHECK(bob.handles() == Handles{1, 3});
+    bob.deliver_all();
+
+    sender.state.set_dynamic_condition(ParentIndex{1}, LifetimeCondition::SkipOwner);
+    bob.send_all();
+    CHECK(bob.handles() == Handles{2, 3});
+    bob.deliver_all();
+    CHECK(bob.object.code == 2);
+    CHECK(bob.object.secret == 0);
+    CHECK(bob.replicator.is_settled());
 }
 
 TEST_CASE("ObjectReplicator: deltas are written from what each receiver holds",

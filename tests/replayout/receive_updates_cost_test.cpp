@@ -138,4 +138,26 @@ TEST_CASE("Updates in parts: one that would hold too much ends early, and anothe
     CHECK(haul.client.rows == haul.server.rows);
 }
 
+TEST_CASE("Updates in parts: one ends early where its end would cost more than 1,000,000 steps",
+          "[replayout][receive_updates]") {
+    // Of a row 2 steps for each crate that it has, and 8 for each that changed: 48 whole ones, and
+    // of another one so many that the update costs 1,000,000.
+    constexpr std::size_t row_steps = Warehouse::row_size * (2 + 8);
+    constexpr std::size_t rows = 1'000'000 / row_steps;
+    constexpr std::size_t crates = (1'000'000 - rows * row_steps - Warehouse::row_size * 2) / 8;
+    static_assert(rows * row_steps + Warehouse::row_size * 2 + crates * 8 == 1'000'000);
+    Haul haul;
+    for (const std::size_t count : {crates - 1, crates, crates + 1}) {
+        INFO(count << " crates");
+        haul.change_rows(rows);
+        for (std::size_t i = 0; i < count; ++i) {
+            haul.server.rows[rows][i].count ^= 2;
+        }
+        haul.client.updates = 0;
+        haul.give(haul.parts(1'150), false);
+        CHECK(haul.client.updates == (count > crates ? 2 : 1));
+        CHECK(haul.client.rows == haul.server.rows);
+    }
+}
+
 }  // namespace replayout::test

@@ -317,7 +317,7 @@ TEST_CASE("RpcParameters: what is not shared is written for each receiver, and t
     CHECK(caller.counters.payloads_built == 0);
 }
 
-TEST_CASE("RpcParameters: sharing changes no byte, and every receiver gets the same values",
+TEST_CASE("Unreal conformance 1: of RPC parameters sharing changes no byte, nor any value",
           "[replayout][rpc_parameters]") {
     const std::uint64_t seed = run_seed();
     INFO("seed " << seed);
