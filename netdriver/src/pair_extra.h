@@ -70,9 +70,10 @@ struct PairExtra {
     std::uint16_t next_sequence = 2;  ///< of the channel's bunches; 1 was the open
     PausedValues paused;
     LeftOutValues left_out;
-    InFlightVersions in_flight;  ///< of layouts that need to know
-    CompleteVersions complete;   ///< where a call meant the object
-    Version joined_version = 0;  ///< of keyed arrays: the object's when its channel was opened
+    InFlightVersions in_flight;   ///< of layouts that need to know
+    CompleteVersions complete;    ///< where a call meant the object
+    Version joined_version = 0;   ///< of keyed arrays: the object's when its channel was opened
+    Version restart_version = 0;  ///< likewise when they began anew, see OwedVersions
 };
 
 }  // namespace replayout

@@ -143,6 +143,8 @@ OwedVersions ReplicationSender::position_of(std::uint32_t index) const {
         position.held_version = extra->second.in_flight.held_version(pair);
         const Version joined = extra->second.joined_version;
         position.joined_version = joined > position.held_version ? joined : 0;
+        const Version restarted = extra->second.restart_version;
+        position.restart_version = restarted > position.held_version ? restarted : 0;
     }
     return position;
 }
@@ -256,7 +258,15 @@ void ReplicationSender::skip(std::uint32_t index) {
 }
 
 ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t index,
-                                                              const OwedVersions& position) {
+                                                              OwedVersions position) {
+    const ChangelistState& state = objects_.at(index)->changelist_state();
+    if (state.must_restart_arrays(position, context_.scratch.owed)) {
+        state.for_each_restarted(pairs_[index].sent_version,
+                                 [&](const LostPart& part) { owe_part(index, part); });
+        extra_of(index).restart_version = state.version();
+        position = sending_position_of(index);
+        collect_owed(index, position);
+    }
     const TakenOfPair taken = take_owed(index, position);
     pending_.clear(index);
     RepCursor cursor;
@@ -291,7 +301,8 @@ ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t inde
 
 void ReplicationSender::add_records_of_all(const TakenOfPair& taken, bool is_complete) {
     carried_parts_.clear();
-    collect_carried(taken.position, pairs_[taken.index].sent_version, RepRange(), carried_parts_);
+    collect_carried(taken.position, pairs_[taken.index].sent_version, RepRange(), carried_parts_,
+                    objects_.at(taken.index)->changelist_state().layout().has_keyed_arrays());
     add_records(taken, {carried_parts_.data(), carried_parts_.size()}, is_complete);
 }
 
@@ -496,7 +507,9 @@ SendResult ReplicationSender::write_part(std::uint32_t index, const OwedVersions
 void ReplicationSender::add_lost_part(std::uint32_t index, const LostPart& part) {
     const auto extra = extras_.find(index);
     if (!part.range.is_whole() || extra != extras_.end()) {
-        extra_of(index).lost_parts.add(pairs_[index], part.versions, part.range);
+        extra_of(index).lost_parts.add(
+            pairs_[index], part.versions, part.range,
+            objects_.at(index)->changelist_state().layout().has_keyed_arrays());
     }
 }
 

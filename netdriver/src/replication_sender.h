@@ -138,7 +138,7 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     [[nodiscard]] Outcome replicate_properties(std::uint32_t index);
     /// Nothing is sent of what the pair owes.
     void skip(std::uint32_t index);
-    [[nodiscard]] Outcome replicate_parts(std::uint32_t index, const OwedVersions& position);
+    [[nodiscard]] Outcome replicate_parts(std::uint32_t index, OwedVersions position);
     /// No block of this pair is another than its position and its conditions say, and others may be
     /// in the same position.
     [[nodiscard]] bool may_share_payload(std::uint32_t index, const OwedVersions& position) const;

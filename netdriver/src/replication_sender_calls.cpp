@@ -227,6 +227,10 @@ bool ReplicationSender::encode_since(std::uint32_t index, Version complete,
     OwedVersions position;
     position.sent_version = complete;
     position.held_version = state.layout().needs_held_version() ? complete : 0;
+    const auto extra = extras_.find(index);
+    if (extra != extras_.end() && extra->second.restart_version > complete) {
+        position.restart_version = extra->second.restart_version;
+    }
     collect_owed(index, position);
     if (!context_.scratch.owed.any()) {
         return true;  // nothing that this connection may see

@@ -116,6 +116,7 @@ ReplicationSender::Outcome ReplicationSender::open_channel(std::uint32_t index) 
         const ChangelistState& state = info.changelist_state();
         if (state.layout().needs_held_version()) {
             extra_of(index).joined_version = state.version();
+            extra_of(index).restart_version = 0;
         }
         if (validator_) {
             validator_->channel_opened(index);

@@ -309,6 +309,26 @@ VersionInterval ChangelistState::versions_to_repeat(RepHandle handle,
     return {last_changed - 1, last_changed};
 }
 
+bool ChangelistState::must_restart_arrays(const OwedVersions& position,
+                                          const ChangeMask& handles) const noexcept {
+    if (!layout_->has_keyed_arrays()) {
+        return false;
+    }
+    for (std::uint32_t bit = handles.next(0); bit < handles.bit_count();
+         bit = handles.next(bit + 1)) {
+        const RepHandle handle{bit + 1};
+        if (!is_keyed(handle)) {
+            continue;
+        }
+        const RepLayoutCmd& cmd = layout_->cmd(layout_->cmd_of(layout_->root(), handle));
+        if (must_restart(shadow_value<ShadowKeyedArray>(shadow() + cmd.shadow_offset), position,
+                         layout_->limits().array_count_max)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void ChangelistState::collect_owed(const OwedVersions& position, LifetimeConditionSet passing,
                                    ChangeMask& owed) const {
     collect_owed(position, owed);

@@ -72,6 +72,9 @@ class KeyedArrayComparer {
             is_changed = compare_element(i, from) || is_changed;
         }
         kept_.is_unseen = false;
+        if (is_changed && kept_.first_changed == 0) {
+            kept_.first_changed = context_.version;
+        }
         return is_changed;
     }
 
@@ -190,20 +193,24 @@ class KeyedArrayComparer {
     }
 
     [[nodiscard]] bool remove_gone() {
-        bool is_changed = false;
+        std::uint32_t gone_count = 0;
         for (std::uint32_t i = 0; i < kept_.count(); ++i) {
             if (kept_.items[i].created != none) {
                 context_.memory.destroy_element(element_, kept_.elements, i);
                 kept_.deletions.push_back({kept_.items[i].key, context_.version});
-                is_changed = true;
+                ++gone_count;
             }
+        }
+        if (gone_count > 0) {
+            kept_.count_removals(context_.version, gone_count,
+                                 context_.layout.limits().array_count_max);
         }
         if (kept_.deletions.size() > ShadowKeyedArray::deletion_count_max) {
             const auto end = kept_.deletions.end() - ShadowKeyedArray::deletion_count_max;
             kept_.forgotten_through = (end - 1)->version;
             kept_.deletions.erase(kept_.deletions.begin(), end);
         }
-        return is_changed;
+        return gone_count > 0;
     }
 
     void forget_deletion(std::uint64_t key) {

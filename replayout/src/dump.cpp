@@ -67,6 +67,9 @@ void append_column(std::string& line, std::uint64_t number, std::size_t width) {
     if (position.joined_version != 0) {
         text += ", joined at " + std::to_string(position.joined_version);
     }
+    if (position.restart_version != 0) {
+        text += ", began anew at " + std::to_string(position.restart_version);
+    }
     return text;
 }
 

@@ -25,17 +25,46 @@ std::uint32_t ShadowKeyedArray::first_from(std::uint64_t place) const noexcept {
 bool ShadowKeyedArray::owes_deletion(const OwedVersions& position, RepHandle handle,
                                      const Deletion& deletion) const noexcept {
     return deletion.version > joined_version(position) &&
+           deletion.version > restart_version(position) &&
            (position.at(handle, 0).owes(deletion.version) ||
             position.at(handle, place_of_key(deletion.key)).owes(deletion.version));
 }
 
-bool ShadowKeyedArray::may_overflow(const OwedVersions& position,
-                                    std::uint32_t count_max) const noexcept {
-    const Version known = std::max(position.held_version, joined_version(position));
-    const auto gone_count =
-        std::count_if(deletions.begin(), deletions.end(),
-                      [&](const Deletion& deletion) { return deletion.version > known; });
-    return count() + static_cast<std::size_t>(gone_count) > count_max;
+std::uint64_t ShadowKeyedArray::removed_since(Version version) const noexcept {
+    if (version >= forgotten_through) {
+        return static_cast<std::uint64_t>(
+            std::count_if(deletions.begin(), deletions.end(),
+                          [&](const Deletion& deletion) { return deletion.version > version; }));
+    }
+    std::uint64_t before = 0;
+    for (const RemovalCount& entry : removal_counts) {
+        before = entry.version <= version ? entry.count : before;
+    }
+    return removed_count - before;
+}
+
+void ShadowKeyedArray::count_removals(Version version, std::uint32_t count,
+                                      std::uint32_t count_max) {
+    // Only whether it is more than some arrays matters: an eighth of one is fine enough, and so
+    // many entries reach back as far as is asked.
+    constexpr std::uint32_t steps_per_array = 8;
+    constexpr std::size_t entry_count_max = steps_per_array * full_set_parts_factor;
+    removed_count += count;
+    const std::uint64_t last = removal_counts.empty() ? 0 : removal_counts.back().count;
+    if (removed_count - last < std::max(count_max / steps_per_array, 1u)) {
+        return;
+    }
+    if (removal_counts.empty()) {
+        removal_counts.reserve(entry_count_max);
+    } else if (removal_counts.size() == entry_count_max) {
+        removal_counts.erase(removal_counts.begin());
+    }
+    removal_counts.push_back({version, removed_count});
+}
+
+bool must_restart(const ShadowKeyedArray& array, const OwedVersions& position,
+                  std::uint32_t count_max) noexcept {
+    return array.receiver_count_max(position) > std::uint64_t{count_max} * full_set_parts_factor;
 }
 
 namespace {
@@ -92,7 +121,7 @@ bool owes_keyed_array(const RepLayout& layout, CmdIndex array_cmd, const ShadowK
     const RepHandle handle{layout.cmd(array_cmd).relative_handle};
     bool is_owed = array.is_forgotten(position, position.sent_version);
     position.for_each_lost(handle, [&](const LostPart& part) {
-        is_owed = is_owed || array.is_forgotten(position, part.versions.after);
+        is_owed = is_owed || array.is_forgotten(position, part);
     });
     if (is_owed || std::any_of(array.deletions.begin(), array.deletions.end(),
                                [&](const ShadowKeyedArray::Deletion& deletion) {
@@ -101,7 +130,7 @@ bool owes_keyed_array(const RepLayout& layout, CmdIndex array_cmd, const ShadowK
         return true;
     }
     for (std::uint32_t i = 0; i < array.count(); ++i) {
-        const OwedAt owed = position.at(handle, place_of_key(array.items[i].key));
+        const OwedAt owed = array.owed_at(position, handle, array.items[i].key);
         if (owed.owes(array.items[i].rank_version) ||
             owes_element(layout, array_cmd, array.elements, i, owed)) {
             return true;

@@ -86,6 +86,7 @@ class KeyedArrayReader {
         }
         is_full_set_ = reader_.read_bool();
         if (is_full_set_) {
+            read_restart();
             read_key_range();
         }
         read_removed_keys();
@@ -115,6 +116,7 @@ class KeyedArrayReader {
         if (!reader_.failed() && is_full_set_) {
             take_unlisted_before(std::nullopt);
             forget_unlisted();
+            keep_restart();
         }
         if (properties_.is_checking() && !reader_.failed()) {
             check_end(static_cast<std::size_t>(count));
@@ -247,6 +249,31 @@ class KeyedArrayReader {
         return static_cast<const std::byte*>(ops().data(present_)) + index * cmd_.element_size;
     }
 
+    /// All that there is goes with the first full set that says so.
+    void read_restart() {
+        if (!reader_.read_bool()) {
+            return;
+        }
+        restart_version_ = reader_.read_packed_uint32();
+        if (restart_version_ == 0) {
+            reader_.fail();
+            return;
+        }
+        const ReceivingRepState& state =
+            array_ == nullptr ? *properties_.present_state_ : *properties_.state_;
+        const KeyedElements* known = state.find_keyed_elements(RepHandle{cmd_.relative_handle});
+        is_beginning_anew_ = known == nullptr || known->restart_version() != restart_version_;
+    }
+    void keep_restart() {
+        if (array_ != nullptr && is_beginning_anew_) {
+            known().set_restart_version(restart_version_);
+        }
+    }
+    /// What is not listed goes, if it has such a key.
+    [[nodiscard]] bool speaks_of(std::uint64_t element_key) const noexcept {
+        return is_beginning_anew_ || full_range_.contains(element_key);
+    }
+
     void read_key_range() {
         KeyDecoder keys(reader_, key());
         if (reader_.read_bool()) {
@@ -299,7 +326,7 @@ class KeyedArrayReader {
         for (; next_place_ < places.size() &&
                (!element_key || places[next_place_].key < *element_key);
              ++next_place_) {
-            if (full_range_.contains(places[next_place_].key)) {
+            if (speaks_of(places[next_place_].key)) {
                 take_away(places[next_place_].key);
             }
         }
@@ -320,7 +347,7 @@ class KeyedArrayReader {
         const auto& listed = scratch_.named_keys_;
         scratch_.gone_keys_.clear();
         for (const KeyedElements::Element& element : known->elements()) {
-            if (full_range_.contains(element.key) && find_place(element.key) == no_place &&
+            if (speaks_of(element.key) && find_place(element.key) == no_place &&
                 !std::binary_search(listed.begin(), listed.end(), element.key)) {
                 scratch_.gone_keys_.push_back(element.key);
             }
@@ -482,7 +509,9 @@ class KeyedArrayReader {
     std::size_t removed_ = 0;
     bool is_full_set_ = false;
     bool has_ranks_ = false;
-    KeyRange full_range_;  ///< of a full set
+    Version restart_version_ = 0;     ///< of a full set; 0: it does not say
+    bool is_beginning_anew_ = false;  ///< it is the first with that version
+    KeyRange full_range_;             ///< of a full set
     bool is_changed_ = false;
 };
 

@@ -16,7 +16,9 @@ std::size_t keyed_array_steps_max(const RepLayout& layout, CmdIndex index,
     }
     // What the receiver has, and what it is told of: all that is here, and all that is gone.
     std::size_t count = std::size_t{array.count()} + array.deletions.size();
-    if (oldest < array.forgotten_through && position.joined_version < array.forgotten_through) {
+    const bool is_restarted = array.restart_version(position) != 0;
+    if (is_restarted ||
+        (oldest < array.forgotten_through && position.joined_version < array.forgotten_through)) {
         // Four times the limit is what a receiver may have (full_set_parts_factor); the fifth is
         // what the array has now.
         count = std::size_t{layout.limits().array_count_max} * (full_set_parts_factor + 1);
@@ -26,7 +28,7 @@ std::size_t keyed_array_steps_max(const RepLayout& layout, CmdIndex index,
         count +=
             shadow_value<ShadowKeyedArray>(archetype + layout.cmd(index).shadow_offset).count();
     }
-    const bool is_full = is_cut || array.is_forgotten(position, oldest);
+    const bool is_full = is_cut || is_restarted || array.is_forgotten(position, oldest);
     // Each key takes eight bits at least, behind a bit and two counts; a full set takes away what
     // it does not name.
     const std::size_t key_count =

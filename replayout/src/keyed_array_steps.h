@@ -15,10 +15,6 @@
 
 namespace replayout {
 
-/// Of a full set in parts any may have been lost, and the elements that it would have taken away
-/// are still there. So a receiver of one may have more than the array's limit, but not without one.
-inline constexpr std::size_t full_set_parts_factor = 4;
-
 /// Putting `count` elements in order, once to check and once to apply.
 [[nodiscard]] constexpr std::size_t sort_steps(std::size_t count) noexcept {
     return count * static_cast<std::size_t>(std::bit_width(count)) / 2;

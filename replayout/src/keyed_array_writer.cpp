@@ -114,8 +114,11 @@ KeyedPlan PropertyWriter::begin_keyed_plan(const ArrayFrame& frame) const noexce
     const RepLayoutCmd& cmd = layout_.cmd(layout_.cmd_of(layout_.root(), frame.handle));
     KeyedPlan plan;
     plan.has_order = cmd.property->array_key.order == ArrayOrder::Kept;
-    plan.may_overflow = frame.keyed->may_overflow(frame.position, layout_.limits().array_count_max);
     return plan;
+}
+
+bool PropertyWriter::may_overflow(const ArrayFrame& frame) const noexcept {
+    return frame.keyed->receiver_count_max(frame.position) > layout_.limits().array_count_max;
 }
 
 void PropertyWriter::collect_full_spans(const ArrayFrame& frame, const KeyedPlan& plan,
@@ -126,7 +129,8 @@ void PropertyWriter::collect_full_spans(const ArrayFrame& frame, const KeyedPlan
     spans.clear();
     bool is_all = full_sets == FullSets::All || array.is_forgotten(position, position.sent_version);
     position.for_each_lost(frame.handle, [&](const LostPart& part) {
-        if (full_sets == FullSets::Lost || array.is_forgotten(position, part.versions.after)) {
+        if (array.is_forgotten(position, part) ||
+            (full_sets == FullSets::Lost && !array.is_void(position, part))) {
             const bool is_cut = part.range.is_single() && part.range.element_begin > 0;
             is_all = is_all || !is_cut;  // deletions were lost, and may have any key
             spans.push_back({part.range.element_begin, part.range.element_end});
@@ -137,12 +141,28 @@ void PropertyWriter::collect_full_spans(const ArrayFrame& frame, const KeyedPlan
         spans.push_back(PlaceSpan());
         return;
     }
-    if (array.is_forgotten(position, position.held_version)) {
-        // What is forgotten was sent, and may not have arrived. What is new could then be too much
-        // for the receiver, but in a full set.
+    const bool is_covering =
+        full_sets != FullSets::Forgotten || array.is_forgotten(position, position.held_version);
+    if (array.restart_version(position) != 0 || (is_covering && may_overflow(frame))) {
+        // What was removed may be there still. What is new could then be too much for the
+        // receiver, but in a full set.
         add_new_elements(frame, plan);
     }
     put_in_order(spans);
+}
+
+bool PropertyWriter::adds_elements(const ArrayFrame& frame, const KeyedPlan& plan) {
+    const ShadowKeyedArray& array = *frame.keyed;
+    ChangeMask& leaves = context_.scratch.elements[0];
+    for (std::uint32_t i = 0; i < array.count(); ++i) {
+        const ShadowKeyedArray::Item& item = array.items[i];
+        if (may_lack(frame, item) &&
+            !contain(context_.scratch.full_spans, place_of_key(item.key)) &&
+            collect_keyed_element(frame, i, plan, false, leaves).is_listed) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /// From the first new element to the last, of those that are in no full set yet. Of a set that is
@@ -155,7 +175,7 @@ void PropertyWriter::add_new_elements(const ArrayFrame& frame, const KeyedPlan& 
     for (std::uint32_t i = 0; i < array.count(); ++i) {
         const ShadowKeyedArray::Item& item = array.items[i];
         const std::uint64_t place = place_of_key(item.key);
-        if (item.created > frame.position.held_version && !contain(spans, place) &&
+        if (may_lack(frame, item) && !contain(spans, place) &&
             collect_keyed_element(frame, i, plan, false, leaves).is_listed) {
             added.begin = std::min(added.begin, place);
             added.end = std::max(added.end, place_after(place));
@@ -166,23 +186,25 @@ void PropertyWriter::add_new_elements(const ArrayFrame& frame, const KeyedPlan& 
     }
 }
 
-/// What is not cut needs no receiver that takes more than an array may have.
+/// What is not cut needs no receiver that takes more than an array may have. Nor may a part of it
+/// alone be full, where what it adds could be too much, or all is to begin anew.
 bool PropertyWriter::needs_whole_set(const ArrayFrame& frame, const KeyedPlan& plan) {
     const ShadowKeyedArray& array = *frame.keyed;
-    ChangeMask& leaves = context_.scratch.elements[0];
-    bool is_needed = false;
-    for (std::uint32_t i = 0; i < array.count() && !is_needed; ++i) {
-        is_needed = array.items[i].created > frame.position.held_version &&
-                    array.is_forgotten(frame.position, frame.position.held_version) &&
-                    collect_keyed_element(frame, i, plan, false, leaves).is_listed;
+    if (array.restart_version(frame.position) != 0) {
+        return true;
     }
-    return is_needed;
+    if (!array.is_forgotten(frame.position, frame.position.held_version)) {
+        return false;
+    }
+    context_.scratch.full_spans.clear();
+    return must_restart(array, frame.position, layout_.limits().array_count_max) ||
+           (may_overflow(frame) && adds_elements(frame, plan));
 }
 
-void PropertyWriter::collect_deletions(const ArrayFrame& frame, const KeyedPlan& plan) {
+void PropertyWriter::collect_deletions(const ArrayFrame& frame, KeyedPlan& plan) {
     const ShadowKeyedArray& array = *frame.keyed;
-    const Version known =
-        std::max(frame.position.held_version, array.joined_version(frame.position));
+    plan.may_overflow = may_overflow(frame) && adds_elements(frame, plan);
+    const Version known = array.known_version(frame.position);
     Vector<std::uint64_t>& keys = context_.scratch.keys;
     keys.clear();
     for (const ShadowKeyedArray::Deletion& deletion : array.deletions) {
@@ -197,8 +219,9 @@ void PropertyWriter::collect_deletions(const ArrayFrame& frame, const KeyedPlan&
 
 KeyedPlan PropertyWriter::plan_keyed_parts(RepHandle handle) {
     const ArrayFrame frame = keyed_frame(handle);
-    const KeyedPlan plan = begin_keyed_plan(frame);
-    for (const FullSets full_sets : {FullSets::Forgotten, FullSets::Lost, FullSets::All}) {
+    KeyedPlan plan = begin_keyed_plan(frame);
+    for (const FullSets full_sets :
+         {FullSets::Forgotten, FullSets::New, FullSets::Lost, FullSets::All}) {
         collect_full_spans(frame, plan, full_sets);
         collect_deletions(frame, plan);
         if (fit_in_part(context_.scratch.keys)) {
@@ -238,7 +261,7 @@ PropertyWriter::KeyedElement PropertyWriter::collect_keyed_element(const ArrayFr
     if (!leaves.any() && !owes_rank && !is_full) {
         return {};
     }
-    if (item.created > frame.position.held_version) {
+    if (may_lack(frame, item)) {
         // The receiver may not have it yet, and would make up what it is not told.
         leaves.set_range(0, handle_count);
         return {.is_listed = true, .has_rank = plan.has_order, .is_whole = true};
@@ -252,11 +275,9 @@ PropertyWriter::KeyedElement PropertyWriter::collect_keyed_element(const ArrayFr
 void PropertyWriter::encode_whole_keyed_array(CmdIndex index, const ShadowKeyedArray& array,
                                               const OwedVersions& position, BitWriter& writer) {
     const ArrayFrame frame = keyed_frame(index, array, position);
-    const KeyedPlan plan = begin_keyed_plan(frame);
-    collect_full_spans(frame, plan, FullSets::Forgotten);
-    if (needs_whole_set(frame, plan)) {
-        collect_full_spans(frame, plan, FullSets::All);
-    }
+    KeyedPlan plan = begin_keyed_plan(frame);
+    const bool is_whole = needs_whole_set(frame, plan);
+    collect_full_spans(frame, plan, is_whole ? FullSets::All : FullSets::Forgotten);
     collect_deletions(frame, plan);
     const Vector<PlaceSpan>& full_spans = context_.scratch.full_spans;
     KeyedPart part{{}, {0, array.count()}, !full_spans.empty(), true};
@@ -297,7 +318,10 @@ void PropertyWriter::write_keyed_part(RepHandle handle, const KeyedPlan& plan,
 void PropertyWriter::encode_keyed_part(const ArrayFrame& frame, const KeyedPlan& plan,
                                        const KeyedPart& part, BitWriter& writer) {
     const ShadowKeyedArray& array = *frame.keyed;
-    const OwedVersions since_held = frame.position.since_held();
+    // What began anew may be lacked however old it is.
+    const Version restart_version = array.restart_version(frame.position);
+    const OwedVersions since_held =
+        restart_version != 0 ? OwedVersions() : frame.position.since_held();
     const ArrayFrame whole_frame{frame.array, frame.element, since_held,
                                  0,           frame.handle,  frame.keyed};
     ChangeMask& leaves = context_.scratch.elements[0];
@@ -310,6 +334,10 @@ void PropertyWriter::encode_keyed_part(const ArrayFrame& frame, const KeyedPlan&
     }
     writer.write_bool(part.is_full);
     if (part.is_full) {
+        writer.write_bool(restart_version != 0);
+        if (restart_version != 0) {
+            writer.write_packed_uint(restart_version);
+        }
         write_key_range(part.places, writer);
     } else if (part.has_deletions) {
         write_deletions(context_.scratch.keys, writer);

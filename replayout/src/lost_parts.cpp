@@ -40,7 +40,8 @@ namespace {
 
 }  // namespace
 
-void LostParts::add(const SendingRepState& pair, VersionInterval versions, const RepRange& range) {
+void LostParts::add(const SendingRepState& pair, VersionInterval versions, const RepRange& range,
+                    bool keeps_versions_apart) {
     REPLAYOUT_ASSERT(!range.is_empty());
     if (versions.is_empty()) {
         return;
@@ -49,7 +50,9 @@ void LostParts::add(const SendingRepState& pair, VersionInterval versions, const
     if (lost.is_empty()) {
         parts_.clear();
     }
-    if (parts_.empty() && range.is_whole()) {
+    const bool is_apart =
+        !lost.is_empty() && (versions.after > lost.through || lost.after > versions.through);
+    if (parts_.empty() && range.is_whole() && !(keeps_versions_apart && is_apart)) {
         return;
     }
     if (parts_.empty() && !lost.is_empty()) {
@@ -83,9 +86,9 @@ void LostParts::describe(OwedVersions& position) const noexcept {
 }
 
 void collect_carried(const OwedVersions& position, Version version, const RepRange& range,
-                     Vector<LostPart>& carried) {
+                     Vector<LostPart>& carried, bool keeps_versions_apart) {
     const VersionInterval sent{position.sent_version, version};
-    if (position.lost_parts.empty() && position.lost_range.is_whole()) {
+    if (position.lost_parts.empty() && position.lost_range.is_whole() && !keeps_versions_apart) {
         carried.push_back({hull(sent, position.lost), range});
         return;
     }

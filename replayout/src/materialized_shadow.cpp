@@ -21,13 +21,13 @@ namespace {
 class BlockDecoder {
   public:
     BlockDecoder(const RepLayout& layout, const ShadowMemory& memory, PackageMap& package_map,
-                 MemoryResource* resource, FlatMap<std::uint32_t, Version>& delta_versions,
+                 MemoryResource* resource, FlatMap<std::uint32_t, Version>& versions,
                  std::span<const std::byte> block)
         : layout_(layout),
           memory_(memory),
           package_map_(package_map),
           resource_(resource),
-          delta_versions_(delta_versions),
+          versions_(versions),
           reader_(block) {}
 
     [[nodiscard]] bool decode(ShadowBuffer object) {
@@ -150,7 +150,7 @@ class BlockDecoder {
         const std::uint64_t to = reader_.read_packed_uint();
         const std::uint64_t from = to - reader_.read_packed_uint();
         const std::uint64_t bit_count = reader_.read_packed_uint();
-        Version& held = delta_versions_[cmd.relative_handle];
+        Version& held = versions_[cmd.relative_handle];
         if (from != held) {
             reader_.skip_bits(bit_count);
             return;
@@ -223,6 +223,7 @@ class BlockDecoder {
     void decode_keyed_array(CmdIndex index, ShadowKeyedArray& array) {
         const RepScope& element = layout_.element_scope(index);
         const bool is_full_set = reader_.read_bool();
+        const bool is_beginning_anew = is_full_set && reader_.read_bool() && decode_restart(index);
         std::uint64_t next = 0;
         const bool has_begin = is_full_set && reader_.read_bool();
         const std::uint64_t begin = has_begin ? decode_key(next) : 0;
@@ -245,11 +246,19 @@ class BlockDecoder {
         }
         for (std::uint32_t i = array.count(); is_full_set && i-- > 0;) {
             const std::uint64_t key = array.items[i].key;
-            const bool is_meant = (!has_begin || key > begin) && (!has_end || key <= end);
+            const bool is_meant =
+                is_beginning_anew || ((!has_begin || key > begin) && (!has_end || key <= end));
             if (is_meant && std::find(keys.begin(), keys.end(), key) == keys.end()) {
                 remove_element(element, array, i);
             }
         }
+    }
+
+    /// Returns whether this is the first with that version.
+    [[nodiscard]] bool decode_restart(CmdIndex index) {
+        const std::uint32_t version = reader_.read_packed_uint32();
+        Version& before = versions_[layout_.cmd(index).relative_handle];
+        return std::exchange(before, version) != version;
     }
 
     void decode_keyed_element(CmdIndex index, ShadowKeyedArray& array, std::uint64_t key) {
@@ -275,7 +284,7 @@ class BlockDecoder {
     const ShadowMemory& memory_;
     PackageMap& package_map_;
     MemoryResource* resource_;
-    FlatMap<std::uint32_t, Version>& delta_versions_;
+    FlatMap<std::uint32_t, Version>& versions_;
     BitReader reader_;
 };
 
@@ -421,13 +430,12 @@ MaterializedShadow::MaterializedShadow(const RepLayout& layout, PackageMap& pack
       package_map_(&package_map),
       resource_(resource),
       values_(layout, resource),
-      delta_versions_(Allocator<std::pair<std::uint32_t, Version>>(resource)) {
+      versions_(Allocator<std::pair<std::uint32_t, Version>>(resource)) {
     values_.memory().copy(layout.root(), values_.buffer(), layout.archetype().buffer());
 }
 
 bool MaterializedShadow::apply(std::span<const std::byte> block) {
-    BlockDecoder decoder(*layout_, values_.memory(), *package_map_, resource_, delta_versions_,
-                         block);
+    BlockDecoder decoder(*layout_, values_.memory(), *package_map_, resource_, versions_, block);
     return decoder.decode(values_.buffer());
 }
 

@@ -105,6 +105,7 @@ OwedVersions ObjectReplicator::position() const noexcept {
     if (layout().needs_held_version()) {
         position.held_version = in_flight_.held_version(pair_);
         position.joined_version = joined_version_ > position.held_version ? joined_version_ : 0;
+        position.restart_version = restart_version_ > position.held_version ? restart_version_ : 0;
     }
     return position;
 }
@@ -142,7 +143,7 @@ void ObjectReplicator::skip() noexcept {
 
 void ObjectReplicator::owe(const RepRange& handles, VersionInterval versions) {
     if (!versions.is_empty()) {
-        lost_parts_.add(pair_, versions, handles);
+        lost_parts_.add(pair_, versions, handles, layout().has_keyed_arrays());
         pair_.return_unsent({versions, {}});
     }
 }
@@ -186,11 +187,12 @@ SendResult ObjectReplicator::replicate_properties(BitWriter& writer, std::uint64
             joined_version_ = object_->version();
         }
         owe_left_out(own.scratch.owed);
-        const OwedVersions position = this->position();
+        OwedVersions position = this->position();
         const SendResult result = write_whole(position, writer, packet, own);
         if (result != SendResult::DoesNotFit || room == PacketRoom::Rest) {
             return result;
         }
+        restart_arrays(position, own.scratch.owed);
         begin_parts(position, own.scratch.owed);
     }
     return room == PacketRoom::Rest ? SendResult::DoesNotFit : write_part(writer, packet, own);
@@ -231,9 +233,8 @@ SendResult ObjectReplicator::write_whole(const OwedVersions& position, BitWriter
     SendScratch& scratch = context.scratch;
     const bool may_share = position.lost_parts.empty() && may_share_payload(context);
     if (may_share && write_payload(position, writer, context)) {
-        carried_.clear();
         const TakenOwed taken = take_owed(position);
-        collect_carried(taken.position, pair_.sent_version, RepRange(), carried_);
+        collect_whole(taken);
         add_records(taken, packet, scratch);
         return SendResult::Whole;
     }
@@ -264,11 +265,16 @@ SendResult ObjectReplicator::write_whole(const OwedVersions& position, BitWriter
         }
     }
     count_block(block.size(), context);
-    carried_.clear();
     const TakenOwed taken = take_owed(position);
-    collect_carried(taken.position, pair_.sent_version, RepRange(), carried_);
+    collect_whole(taken);
     add_records(taken, packet, scratch);
     return SendResult::Whole;
+}
+
+void ObjectReplicator::collect_whole(const TakenOwed& taken) {
+    carried_.clear();
+    collect_carried(taken.position, pair_.sent_version, RepRange(), carried_,
+                    layout().has_keyed_arrays());
 }
 
 void ObjectReplicator::add_records(const TakenOwed& taken, std::uint64_t packet,
@@ -316,6 +322,16 @@ void ObjectReplicator::note_sent_values(const SendScratch& scratch, const Change
 }
 
 // Parts -----------------------------------------------------------------------------------------
+
+void ObjectReplicator::restart_arrays(OwedVersions& position, ChangeMask& owed) {
+    if (object_->must_restart_arrays(position, owed)) {
+        object_->for_each_restarted(
+            pair_.sent_version, [this](const LostPart& part) { owe(part.range, part.versions); });
+        restart_version_ = object_->version();
+        position = this->position();
+        collect_owed(position, owed);
+    }
+}
 
 void ObjectReplicator::begin_parts(const OwedVersions& position, const ChangeMask& owed) {
     parts_.owed = owed;

@@ -454,10 +454,11 @@ void PropertyWriter::check_purity(const RepLayoutCmd& cmd, ConstShadowBuffer lea
 
 OwedAt PropertyWriter::owed_at(const ArrayFrame& frame, std::uint32_t index) noexcept {
     if (frame.depth > 0) {
-        return {frame.position.sent_version, frame.position.lost};
+        return {frame.position.sent_version, frame.position.lost, 0, {}, frame.handle};
     }
-    return frame.position.at(
-        frame.handle, frame.keyed == nullptr ? index : place_of_key(frame.keyed->items[index].key));
+    return frame.keyed == nullptr
+               ? frame.position.at(frame.handle, index)
+               : frame.keyed->owed_at(frame.position, frame.handle, frame.keyed->items[index].key);
 }
 
 bool PropertyWriter::owes_leaf(const ArrayFrame& frame, RepHandle leaf, std::uint32_t index,

@@ -7,6 +7,7 @@
 #include <replayout/keyed_array.h>
 #include <replayout/send_properties.h>
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 
@@ -158,13 +159,25 @@ class PropertyWriter {
                                   const OwedVersions& position, BitWriter& writer);
     void encode_keyed_part(const ArrayFrame& frame, const KeyedPlan& plan, const KeyedPart& part,
                            BitWriter& writer);
-    /// How much of an array goes as full sets: what the log says nothing of; all that was lost;
-    /// all.
-    enum class FullSets : std::uint8_t { Forgotten, Lost, All };
+    /// How much of an array goes as full sets: what the log says nothing of; what is new, too,
+    /// where it might be too much otherwise; all that was lost; all.
+    enum class FullSets : std::uint8_t { Forgotten, New, Lost, All };
     void collect_full_spans(const ArrayFrame& frame, const KeyedPlan& plan, FullSets full_sets);
     void add_new_elements(const ArrayFrame& frame, const KeyedPlan& plan);
     [[nodiscard]] bool needs_whole_set(const ArrayFrame& frame, const KeyedPlan& plan);
-    void collect_deletions(const ArrayFrame& frame, const KeyedPlan& plan);
+    /// A receiver that does not hear of removals might end with more elements than an array may
+    /// have.
+    [[nodiscard]] bool may_overflow(const ArrayFrame& frame) const noexcept;
+    /// Elements are owed that the receiver may lack, and that are in no full set.
+    [[nodiscard]] bool adds_elements(const ArrayFrame& frame, const KeyedPlan& plan);
+    /// Also whether the plan has to name removals again.
+    void collect_deletions(const ArrayFrame& frame, KeyedPlan& plan);
+    /// The receiver may not have that element.
+    [[nodiscard]] static bool may_lack(const ArrayFrame& frame,
+                                       const ShadowKeyedArray::Item& item) noexcept {
+        return std::max(item.created, frame.keyed->restart_version(frame.position)) >
+               frame.position.held_version;
+    }
     [[nodiscard]] KeyedPlan begin_keyed_plan(const ArrayFrame& frame) const noexcept;
     [[nodiscard]] ArrayFrame keyed_frame(CmdIndex index, const ShadowKeyedArray& array,
                                          const OwedVersions& position) const noexcept;

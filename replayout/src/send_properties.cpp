@@ -380,7 +380,8 @@ struct ArrayPart {
     if (part.next) {
         begin = {handle, *part.next};
     }
-    collect_carried(position, state.version(), range, context.scratch.carried);
+    collect_carried(position, state.version(), range, context.scratch.carried,
+                    state.layout().has_keyed_arrays());
     ++context.counters.properties_sent;
     if (context.type_counters != nullptr) {
         count_sent(context.scratch.part, context);
@@ -516,7 +517,8 @@ SendResult send_part(ChangelistState& state, const OwedVersions& position, const
     REPLAYOUT_ASSERT(!writer.overflowed());
     const bool is_last = bit == owed.bit_count();
     range = {first + 1, is_last ? RepRange::no_handle_end : bit + 1};
-    collect_carried(position, state.version(), range, context.scratch.carried);
+    collect_carried(position, state.version(), range, context.scratch.carried,
+                    state.layout().has_keyed_arrays());
     begin = {RepHandle{bit + 1}, 0};
     return is_last ? SendResult::Whole : SendResult::Part;
 }

@@ -151,6 +151,9 @@ void ShadowMemory::copy(const RepScope& scope, ShadowBuffer target,
                 }
                 to_array.by_key = from_array.by_key;
                 to_array.deletions.clear();
+                to_array.removal_counts.clear();
+                to_array.removed_count = 0;
+                to_array.first_changed = 0;
                 to_array.forgotten_through = 0;
                 to_array.begins_empty = from_array.items.empty();
                 to_array.mark = from_array.mark;

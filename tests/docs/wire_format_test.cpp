@@ -190,6 +190,7 @@ void add_keyed_arrays(WrittenExamples& examples) {
     // Of one handle the set takes two bits.
     add(examples, "keyed array of u8, order kept: 5 with 7, then 3 with 9",
         [&](BitWriter& writer) { writer.write_bits_from(block, 2, 79); });
+    ranking.entries[0].score = 8;
     ranking.entries[1].score = 10;
     // More removals than a part has room for.
     for (std::uint8_t id = 100; id < 220; ++id) {
@@ -200,9 +201,13 @@ void add_keyed_arrays(WrittenExamples& examples) {
     REQUIRE(sender.update(&ranking));
     OwedVersions position = since(1);
     position.held_version = 1;
-    const Bytes part = sender.parts(position, 5).at(0).bytes;
+    const Bytes part = sender.parts(position, 6).at(0).bytes;
     add(examples, "full set of 3 and 5, its part up to key 3, whose value became 10",
-        [&](BitWriter& writer) { writer.write_bits_from(part, 2, 38); });
+        [&](BitWriter& writer) { writer.write_bits_from(part, 2, 39); });
+    position.restart_version = sender.state.version();
+    const Bytes anew = sender.parts(position, 8).at(0).bytes;
+    add(examples, "the same, of an array that began anew at version 3",
+        [&](BitWriter& writer) { writer.write_bits_from(anew, 2, 55); });
 }
 
 /// By the rule of section 4 and nothing else.

@@ -319,6 +319,38 @@ TEST_CASE("Keyed arrays: a full set in parts ends right whatever is lost",
     CHECK(game.object_on(0, handle).lines == lines);
 }
 
+TEST_CASE("Keyed arrays: at their limit, and replaced wholly in each tick, they close no client",
+          "[netdriver][keyed_arrays]") {
+    for (const bool is_sharing : {true, false}) {
+        for (const double loss : {0.0, 0.3, 0.6}) {
+            INFO("loss " << loss << ", sharing " << is_sharing);
+            ClassGameOptions options;
+            options.link.loss = loss;
+            options.link.latency_ms = 100;
+            options.is_sharing = is_sharing;
+            options.layout.limits.array_count_max = 60;
+            ClassGame<Chronicle> game(build_chronicle<ArrayOrder::Kept>, options);
+            const ObjectHandle handle = game.add();
+            std::vector<Line>& lines = game.object(handle).lines;
+            game.join();
+            std::uint32_t next = 1;
+            for (int tick = 0; tick < 150; ++tick) {
+                lines.clear();
+                while (lines.size() < 60) {
+                    lines.push_back({next++, std::string(50, 'x')});
+                }
+                game.tick();
+                if (const Chronicle* remote = game.find_on(0, handle)) {
+                    CHECK(remote->lines.size() <= 240);
+                }
+            }
+            REQUIRE(game.settle());
+            CHECK(game.client_driver(0).state() == ConnectionState::Joined);
+            CHECK(game.object_on(0, handle).lines == lines);
+        }
+    }
+}
+
 TEST_CASE("Keyed arrays: larger than many packets they settle in few round trips, at any loss",
           "[netdriver][keyed_arrays]") {
     for (const std::uint32_t packet_count : {18u, 60u}) {

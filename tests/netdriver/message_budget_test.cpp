@@ -86,6 +86,7 @@ class QuarryWorld final : public NetWorld {
 /// A full set of a range in which there is nothing, for which all stones are put in order.
 void write_look(BitWriter& writer) {
     writer.write_bool(true);
+    writer.write_bool(false);
     writer.write_bool(true);
     writer.write_packed_uint(60'000);
     writer.write_bool(false);

@@ -184,6 +184,9 @@ TEST_CASE("dump: a shared buffer tells in what two receivers differ who did not 
     position.held_version = 6;
     position.joined_version = 7;
     CHECK(kept(position).starts_with("sent up to 8, holds up to 6, joined at 7, meets"));
+    position.restart_version = 8;
+    CHECK(kept(position).starts_with(
+        "sent up to 8, holds up to 6, joined at 7, began anew at 8, meets"));
     LifetimeConditionSet passing;
     passing.insert(LifetimeCondition::OwnerOnly);
     CHECK(kept(since(8), passing) == "sent up to 8, meets OwnerOnly");

@@ -242,6 +242,7 @@ TEST_CASE("Keyed arrays: a full set with an element outside of its range is refu
         handles.set(0);
         write_change_mask(writer, handles, EmptySet::Impossible);
         writer.write_bool(true);
+        writer.write_bool(false);  // goes on
         writer.write_bool(true);
         writer.write_packed_uint(4);  // behind 4
         writer.write_bool(true);

@@ -18,8 +18,8 @@ struct LostPair {
     LostParts parts{std::pmr::get_default_resource()};
 
     explicit LostPair(Version sent) { pair.skip(sent); }
-    void lose(VersionInterval versions, const RepRange& range) {
-        parts.add(pair, versions, range);
+    void lose(VersionInterval versions, const RepRange& range, bool keeps_versions_apart = false) {
+        parts.add(pair, versions, range, keeps_versions_apart);
         pair.return_unsent({versions, {}});
     }
     [[nodiscard]] OwedVersions position() const {
@@ -51,6 +51,34 @@ TEST_CASE("LostParts: what is whole needs no list", "[replayout][lost_parts]") {
     line.lose({5, 6}, RepRange::of(RepHandle{4}));
     CHECK(line.position().at(RepHandle{1}).lost == VersionInterval{2, 3});
     CHECK(line.position().at(RepHandle{4}).lost == VersionInterval{2, 6});
+}
+
+TEST_CASE("LostParts: what was lost of the whole is its hull, or kept apart where that is asked",
+          "[replayout][lost_parts]") {
+    for (const bool keeps_apart : {false, true}) {
+        LostPair line(99);
+        line.lose({2, 3}, RepRange(), keeps_apart);
+        line.lose({3, 4}, RepRange(), keeps_apart);
+        line.lose({50, 51}, RepRange(), keeps_apart);
+        const OwedVersions position = line.position();
+        CHECK(position.lost == VersionInterval{2, 51});
+        CHECK(position.lost_parts.size() == (keeps_apart ? 2u : 0u));
+        for (const OwedAt& owed : {position.at(RepHandle{1}), position.at(RepHandle{2}, 7)}) {
+            CHECK(owed.owes(3));
+            CHECK(owed.owes(4));
+            CHECK(owed.owes(51));
+            CHECK(owed.owes(30) == !keeps_apart);
+            CHECK(owed.owes(100));
+        }
+        Vector<LostPart> carried;
+        collect_carried(position, 100, RepRange(), carried, keeps_apart);
+        const std::vector<LostPart> expected = keeps_apart
+                                                   ? std::vector<LostPart>{{{99, 100}, RepRange()},
+                                                                           {{2, 4}, RepRange()},
+                                                                           {{50, 51}, RepRange()}}
+                                                   : std::vector<LostPart>{{{2, 100}, RepRange()}};
+        CHECK(std::vector<LostPart>(carried.begin(), carried.end()) == expected);
+    }
 }
 
 TEST_CASE("LostParts: a loss that goes on where one ended is one with it",

@@ -473,6 +473,14 @@ TEST_CASE("Golden vectors: a full set of keys in parts", "[replayout][send_prope
     REQUIRE(object.client.entries.size() == 2);
     CHECK(object.client.entries[0].score == 8);
     CHECK(object.client.entries[1].score == 10);
+
+    position.restart_version = 3;
+    const std::vector<SentPart> anew = object.sender().parts(position, 16);
+    REQUIRE(anew.size() == 1);
+    check_golden("part_keyed_array_anew", anew[0].bytes);
+    REQUIRE(object.receiver().receive(&object.client, read_golden("part_keyed_array_anew")));
+    REQUIRE(object.client.entries.size() == 2);
+    CHECK(object.client.entries[0].score == 8);
 }
 
 TEST_CASE("Golden vectors: deltas of a struct, from the archetype and from what is held",

@@ -93,6 +93,23 @@ class ChangelistState {
     [[nodiscard]] VersionInterval versions_to_repeat(RepHandle handle,
                                                      Version sent_version) const noexcept;
 
+    /// A receiver at `position` is to be sent these values in parts, and a keyed array among them
+    /// might become more than it takes: then all of the object's begin anew for it, now
+    /// (OwedVersions::restart_version).
+    [[nodiscard]] bool must_restart_arrays(const OwedVersions& position,
+                                           const ChangeMask& handles) const noexcept;
+    /// Calls `visit` with a LostPart for each keyed array of which something was sent to a receiver
+    /// that was sent everything up to `sent_version`: what counts as lost where they begin anew.
+    template <typename Visitor>
+    void for_each_restarted(Version sent_version, Visitor visit) const {
+        for (std::uint32_t bit = 0; bit < layout_->handle_count(); ++bit) {
+            const Version last_changed = last_changed_[bit];
+            if (last_changed != 0 && last_changed <= sent_version && is_keyed(RepHandle{bit + 1})) {
+                visit(LostPart{{last_changed - 1, sent_version}, RepRange::of(RepHandle{bit + 1})});
+            }
+        }
+    }
+
     /// Receivers with the same key are sent the same block. Of a position without lost_parts:
     /// nobody else has the same.
     [[nodiscard]] SharedSerialization::PayloadKey payload_key(
@@ -117,6 +134,10 @@ class ChangelistState {
     [[nodiscard]] const SharedSerialization& shared() const noexcept { return shared_; }
 
   private:
+    [[nodiscard]] bool is_keyed(RepHandle handle) const noexcept {
+        return layout_->cmd(layout_->cmd_of(layout_->root(), handle)).type ==
+               RepLayoutCmdType::KeyedArray;
+    }
     /// owes(), atomic groups not looked at.
     [[nodiscard]] bool owes_alone(const OwedVersions& position, RepHandle handle) const noexcept;
     /// Adds to each atomic group of which something is owed what the receiver may not hold of it.

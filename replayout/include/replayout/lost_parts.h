@@ -16,7 +16,9 @@
 //     lost_parts.describe(position);                  // what is owed
 //     collect_carried(position, version, range, carried);  // of a block that goes out now
 //
-// Nothing is kept for an object of which no part alone was ever lost.
+// Nothing is kept for an object of which no part alone was ever lost. Only where there are keyed
+// arrays, which are large and change in many places, are versions kept apart that all of the object
+// was lost of: their hull would be much more.
 #pragma once
 
 #include <replayout/owed_versions.h>
@@ -35,8 +37,10 @@ class LostParts {
     explicit LostParts(MemoryResource* resource) : parts_(Allocator<LostPart>(resource)) {}
 
     /// Versions of `range` are lost, or were not sent after all. To be called before the same is
-    /// noted in `pair`.
-    void add(const SendingRepState& pair, VersionInterval versions, const RepRange& range);
+    /// noted in `pair`. Of an object that goes whole they are kept apart from those lost before, if
+    /// `keeps_versions_apart`.
+    void add(const SendingRepState& pair, VersionInterval versions, const RepRange& range,
+             bool keeps_versions_apart = false);
 
     /// Everything is lost.
     void clear() noexcept { parts_.clear(); }
@@ -49,9 +53,10 @@ class LostParts {
 };
 
 /// What is lost with a block that was written for `position`, of an object at `version`, and holds
-/// what is owed within `range`. Appended to `carried`.
+/// what is owed within `range`. Appended to `carried`. `keeps_versions_apart` as in
+/// LostParts::add().
 void collect_carried(const OwedVersions& position, Version version, const RepRange& range,
-                     Vector<LostPart>& carried);
+                     Vector<LostPart>& carried, bool keeps_versions_apart = false);
 
 /// What is owed again where a block in parts for `position`, of an object at `version`, ends before
 /// the value at `handle`, or before that place in it. Appended to `unsent`.

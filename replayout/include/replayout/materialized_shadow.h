@@ -66,7 +66,8 @@ class MaterializedShadow {
     PackageMap* package_map_;
     MemoryResource* resource_;
     ShadowState values_;
-    FlatMap<std::uint32_t, Version> delta_versions_;  // by handle
+    /// By handle: of a delta what was taken last, of a keyed array where it began anew.
+    FlatMap<std::uint32_t, Version> versions_;
 };
 
 }  // namespace replayout

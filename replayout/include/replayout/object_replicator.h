@@ -204,6 +204,9 @@ class ObjectReplicator {
     [[nodiscard]] bool may_share_payload(const SendContext& context) const noexcept;
     [[nodiscard]] SharedSerialization::PayloadKey payload_key(const OwedVersions& position) const;
 
+    /// The object goes in parts. Keyed arrays of it that might become too much for the receiver
+    /// begin anew.
+    void restart_arrays(OwedVersions& position, ChangeMask& owed);
     void begin_parts(const OwedVersions& position, const ChangeMask& owed);
     /// That of the parts under way, which outlives what the pair loses meanwhile.
     [[nodiscard]] OwedVersions parts_position() const noexcept;
@@ -220,6 +223,8 @@ class ObjectReplicator {
     void collect_large_value(ChangeMask& only) const;
     void leave_out_large_value(SendContext& context);
 
+    /// Makes carried_ what is lost with a block of all that was taken.
+    void collect_whole(const TakenOwed& taken);
     void add_records(const TakenOwed& taken, std::uint64_t packet, const SendScratch& scratch);
     /// The values of `owed` within `handles` were sent from `position`: notes which of them are not
     /// fully mapped, have nothing to say, or are left out.
@@ -245,9 +250,10 @@ class ObjectReplicator {
     bool has_sent_ = false;
     LostParts lost_parts_;
     std::uint32_t dynamic_change_count_;
-    Version joined_version_ = 0;  // of the object when it was first sent
-    Vector<Record> records_;      // in flight, in order of sending
-    InFlightVersions in_flight_;  // of layouts that need to know
+    Version joined_version_ = 0;   // of the object when it was first sent
+    Version restart_version_ = 0;  // likewise when its keyed arrays began anew
+    Vector<Record> records_;       // in flight, in order of sending
+    InFlightVersions in_flight_;   // of layouts that need to know
     LeftOutValues left_out_;
     PausedValues paused_;
     DeltaStates deltas_;        // of layouts that have any

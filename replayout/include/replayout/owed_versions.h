@@ -110,10 +110,30 @@ struct LostPart {
 /// What a receiver was sent, and lost, of one place in an object.
 struct OwedAt {
     Version sent_version = 0;
-    VersionInterval lost;
+    VersionInterval lost;  ///< the hull of what was lost there
+    /// What changed before counts as changed here (OwedVersions::restart_version).
+    Version restart_version = 0;
+    /// Of these what was lost there, see OwedVersions::lost_parts. Empty: all of `lost`.
+    std::span<const LostPart> lost_parts;
+    RepHandle handle;
+    std::uint64_t place = any_place;
+
+    /// Wherever it lies in the value. (It is also the place of the greatest keys, of which more is
+    /// owed then than was lost.)
+    static constexpr std::uint64_t any_place = RepRange::no_element_end;
 
     [[nodiscard]] constexpr bool owes(Version last_changed) const noexcept {
-        return last_changed > sent_version || lost.contains(last_changed);
+        const Version changed = std::max(last_changed, restart_version);
+        return changed > sent_version || (lost.contains(changed) && was_lost(changed));
+    }
+
+  private:
+    [[nodiscard]] constexpr bool was_lost(Version version) const noexcept {
+        return lost_parts.empty() ||
+               std::any_of(lost_parts.begin(), lost_parts.end(), [&](const LostPart& part) {
+                   return part.versions.contains(version) && part.range.contains(handle) &&
+                          (place == any_place || part.range.contains_element(place));
+               });
     }
 };
 
@@ -139,6 +159,10 @@ struct OwedVersions {
     /// receiver has at most what the archetype had. To be left at 0 where held_version is not less,
     /// and where a layout does not ask for that; 0, nothing is known, is always safe.
     Version joined_version = 0;
+    /// Keyed arrays began anew at this version: with the first block of one that is written while
+    /// this is set goes all that the receiver had of it before, so all of it counts as changed
+    /// then. To be left at 0 where held_version is not less. 0: they did not, or all is there.
+    Version restart_version = 0;
 
     constexpr OwedVersions() noexcept = default;
     constexpr explicit OwedVersions(const SendingRepState& state,
@@ -165,14 +189,14 @@ struct OwedVersions {
     }
     /// Of the value at `handle`, of an array wherever in it.
     [[nodiscard]] constexpr OwedAt at(RepHandle handle) const noexcept {
-        OwedAt owed{sent_version, {}};
+        OwedAt owed{sent_version, {}, 0, lost_parts, handle};
         for_each_lost(handle,
                       [&](const LostPart& part) { owed.lost = hull(owed.lost, part.versions); });
         return owed;
     }
     /// Of the element of an array at that place.
     [[nodiscard]] constexpr OwedAt at(RepHandle handle, std::uint64_t place) const noexcept {
-        OwedAt owed{sent_version, {}};
+        OwedAt owed{sent_version, {}, 0, lost_parts, handle, place};
         for_each_lost(handle, [&](const LostPart& part) {
             if (part.range.contains_element(place)) {
                 owed.lost = hull(owed.lost, part.versions);
@@ -196,6 +220,7 @@ struct OwedVersions {
         question.sent_version = held_version;
         question.held_version = held_version;
         question.joined_version = joined_version;
+        question.restart_version = restart_version;
         return question;
     }
 
@@ -204,6 +229,7 @@ struct OwedVersions {
                left.lost_range == right.lost_range && left.is_exact == right.is_exact &&
                left.held_version == right.held_version &&
                left.joined_version == right.joined_version &&
+               left.restart_version == right.restart_version &&
                std::equal(left.lost_parts.begin(), left.lost_parts.end(), right.lost_parts.begin(),
                           right.lost_parts.end());
     }

@@ -69,10 +69,15 @@ class KeyedElements {
         return {elements_.data(), elements_.size()};
     }
 
+    /// The version at which the array began anew last, in the sender's words; 0: it never did.
+    [[nodiscard]] Version restart_version() const noexcept { return restart_version_; }
+    void set_restart_version(Version version) noexcept { restart_version_ = version; }
+
   private:
     Vector<Element> elements_;         // by ascending key
     Vector<std::uint64_t> slot_keys_;  // by slot; of a free one the key that it had
     Vector<std::uint32_t> free_slots_;
+    Version restart_version_ = 0;
 };
 
 class ReceivingRepState {
