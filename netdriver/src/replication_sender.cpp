@@ -261,8 +261,10 @@ ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t inde
                                                               OwedVersions position) {
     const ChangelistState& state = objects_.at(index)->changelist_state();
     if (state.must_restart_arrays(position, context_.scratch.owed)) {
-        state.for_each_restarted(pairs_[index].sent_version,
-                                 [&](const LostPart& part) { owe_part(index, part); });
+        state.for_each_restarted(pairs_[index].sent_version, [&](const LostPart& part) {
+            note_lost_while_paused(index, part.range, part.versions);
+            owe_part(index, part);
+        });
         extra_of(index).restart_version = state.version();
         position = sending_position_of(index);
         collect_owed(index, position);

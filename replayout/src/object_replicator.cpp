@@ -325,8 +325,10 @@ void ObjectReplicator::note_sent_values(const SendScratch& scratch, const Change
 
 void ObjectReplicator::restart_arrays(OwedVersions& position, ChangeMask& owed) {
     if (object_->must_restart_arrays(position, owed)) {
-        object_->for_each_restarted(
-            pair_.sent_version, [this](const LostPart& part) { owe(part.range, part.versions); });
+        object_->for_each_restarted(pair_.sent_version, [this](const LostPart& part) {
+            paused_.note_lost(layout(), part.range, part.versions);
+            owe(part.range, part.versions);
+        });
         restart_version_ = object_->version();
         position = this->position();
         collect_owed(position, owed);
