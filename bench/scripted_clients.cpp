@@ -29,7 +29,7 @@ class EmptyWorld final : public NetWorld {
   public:
     [[nodiscard]] void* object_memory(ObjectHandle) override { return nullptr; }
     [[nodiscard]] ObjectHandle spawn(const SpawnInfo&) override { return {}; }
-    void despawn(ObjectHandle) override {}
+    void despawn(ObjectHandle, ChannelCloseReason) override {}
 };
 
 class DeafHandler final : public PacketNotifyHandler {

@@ -42,7 +42,7 @@ class PawnWorld final : public NetWorld {
         return &pawns_[object.value - 1];
     }
     [[nodiscard]] ObjectHandle spawn(const SpawnInfo&) override { return {}; }
-    void despawn(ObjectHandle) override {}
+    void despawn(ObjectHandle, ChannelCloseReason) override {}
 
   private:
     std::span<Pawn> pawns_;

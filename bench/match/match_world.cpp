@@ -274,7 +274,7 @@ ObjectHandle MatchWorld::spawn(const SpawnInfo& info) {
     return handle;
 }
 
-void MatchWorld::despawn(ObjectHandle object) {
+void MatchWorld::despawn(ObjectHandle object, ChannelCloseReason) {
     remove(object);
 }
 

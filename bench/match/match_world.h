@@ -127,7 +127,7 @@ class MatchWorld final : public NetWorld {
     // NetWorld
     [[nodiscard]] void* object_memory(ObjectHandle object) override;
     [[nodiscard]] ObjectHandle spawn(const SpawnInfo& info) override;
-    void despawn(ObjectHandle object) override;
+    void despawn(ObjectHandle object, ChannelCloseReason) override;
 
   private:
     const MatchSchema& schema_;

@@ -47,7 +47,7 @@ class World final : public NetWorld {
                     static_cast<unsigned>(info.guid.value));
         return make();
     }
-    void despawn(ObjectHandle object) override {
+    void despawn(ObjectHandle object, ChannelCloseReason) override {
         std::printf("  despawn, with health %d\n", pawn(object).health);
         destroy(object);
     }

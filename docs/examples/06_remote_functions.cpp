@@ -44,7 +44,7 @@ class World final : public NetWorld {
 
     void* object_memory(ObjectHandle object) override { return &door(object); }
     ObjectHandle spawn(const SpawnInfo&) override { return make(); }
-    void despawn(ObjectHandle object) override { doors_.erase(object.value); }
+    void despawn(ObjectHandle object, ChannelCloseReason) override { doors_.erase(object.value); }
 
   private:
     std::map<std::uint64_t, Door> doors_;

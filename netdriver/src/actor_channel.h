@@ -4,6 +4,7 @@
 #pragma once
 
 #include <replayout/net_guid.h>
+#include <replayout/netdriver/net_world.h>
 #include <replayout/receiving_rep_state.h>
 #include <replayout/rep_layout.h>
 
@@ -32,9 +33,15 @@ class ActorChannel {
 
     State state = State::Closed;
     NetGUID guid;
+    std::uint64_t class_number = 0;     ///< the server's, of an open, refused or dormant one
     const RepLayout* layout = nullptr;  ///< null while closed
     const RepLayout* local = nullptr;   ///< ours of its class; null while closed, or unknown here
     ObjectHandle object;                ///< null while closed, and when refused
+    SpawnHandler* handler = nullptr;    ///< who made the object
+    ObjectRole role;
+    NetGUID outer;            ///< of a subobject that is there
+    NetGUID awaited;          ///< the outer that an open waits for; null: none does
+    bool is_closing = false;  ///< a close is here, and its open is not, or waits
     ReliableReceiver receiver;
     ReceivingRepState references;
 };

@@ -61,10 +61,10 @@ class BitRow {
             words_[i] |= other.words_[i];
         }
     }
-    /// Keeps only what is set in `other` too.
-    void retain(const BitRow& other) noexcept {
+    /// Keeps only what is set in `left` or in `right` too.
+    void retain(const BitRow& left, const BitRow& right) noexcept {
         for (std::size_t i = 0; i < words_.size(); ++i) {
-            words_[i] &= i < other.words_.size() ? other.words_[i] : 0;
+            words_[i] &= left.word(i) | right.word(i);
         }
     }
     /// Takes away what is set in `other`.
@@ -94,6 +94,10 @@ class BitRow {
     static constexpr std::uint32_t no_bit = 0xFFFF'FFFFu;
 
   private:
+    [[nodiscard]] std::uint64_t word(std::size_t index) const noexcept {
+        return index < words_.size() ? words_[index] : 0;
+    }
+
     Vector<std::uint64_t> words_;
 };
 

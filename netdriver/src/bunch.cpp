@@ -29,7 +29,7 @@ void write_bunch_header(BitWriter& writer, const BunchHeader& header) noexcept {
     writer.write_bool(header.is_partial_final);
     writer.write_bool(header.is_call);
     writer.write_bool(header.is_unreliable);
-    writer.write_bits(0, 1);
+    writer.write_bool(header.is_message);
     if (!header.is_unreliable) {
         writer.write_bits(header.sequence, 16);
     }
@@ -46,7 +46,7 @@ BunchHeader read_bunch_header(BitReader& reader) noexcept {
     header.is_partial_final = reader.read_bool();
     header.is_call = reader.read_bool();
     header.is_unreliable = reader.read_bool();
-    const bool has_reserved = reader.read_bits(1) != 0;
+    header.is_message = reader.read_bool();
     header.sequence =
         header.is_unreliable ? std::uint16_t{0} : static_cast<std::uint16_t>(reader.read_bits(16));
     header.payload_bytes = reader.read_packed_uint32();
@@ -56,7 +56,9 @@ BunchHeader read_bunch_header(BitReader& reader) noexcept {
     const bool is_odd_call =
         header.is_call && (header.is_open || header.is_close || header.is_partial);
     const bool is_lone_unreliable = header.is_unreliable && !header.is_call;
-    if (has_reserved || is_odd_call || is_lone_unreliable || has_lone_part_flag ||
+    const bool is_odd_message = header.is_message && (header.is_open || header.is_close ||
+                                                      header.is_partial || header.is_call);
+    if (is_odd_message || is_odd_call || is_lone_unreliable || has_lone_part_flag ||
         is_whole_as_part || (header.is_open && header.is_close) ||
         header.payload_bytes > reader.bits_left() / 8) {
         reader.fail();

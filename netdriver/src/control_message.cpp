@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "control_message.h"
 
+#include "stable_name.h"
+
 namespace replayout {
 
 namespace {
@@ -136,6 +138,30 @@ bool read_hello(std::span<const std::byte> message, Hello& hello) noexcept {
     read.layout_ids = reader.take_bytes(id_bytes);
     hello = read;
     return true;
+}
+
+DestructionNoticeWriter::DestructionNoticeWriter(std::span<std::byte> room) noexcept
+    : writer_(room) {
+    REPLAYOUT_ASSERT(room.size() > stable_name_encoded_bytes_max);
+    write_kind(writer_, ControlMessageKind::Destroyed);
+}
+
+bool DestructionNoticeWriter::add(std::string_view name) noexcept {
+    if (writer_.bits_left() < stable_name_encoded_bytes_max * 8) {
+        return false;
+    }
+    write_stable_name(writer_, name);
+    return true;
+}
+
+bool read_destruction_notice(std::span<const std::byte> message, BitReader& names) noexcept {
+    BitReader reader(message);
+    const bool is_notice = read_kind(reader, ControlMessageKind::Destroyed);
+    names = reader;
+    while (reader.bits_left() > 0 && !reader.failed()) {
+        (void)read_stable_name(reader);
+    }
+    return is_notice && is_at_end(reader);
 }
 
 bool read_welcome(std::span<const std::byte> message) noexcept {

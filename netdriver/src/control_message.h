@@ -9,7 +9,8 @@
 //     3 goodbye   u8 close reason, u32 name hash of the layout it is about, or 0
 //     4 hello     of a client that lets itself be told the server's layouts; else as 1
 //     5 known     u128 fingerprint, name up to the end: the server's next layout is the client's
-//     too 6 described description up to the end: the server's next layout
+//     6 described description up to the end: the server's next layout is this
+//     7 destroyed stable names up to the end, each packed count and UTF-8: objects that are no more
 //
 // The digest decides. The list that follows is there to tell which layout differs.
 #pragma once
@@ -28,7 +29,7 @@
 namespace replayout {
 
 /// Grows with every change of the wire.
-inline constexpr std::uint16_t wire_version = 3;
+inline constexpr std::uint16_t wire_version = 4;
 
 enum class ControlMessageKind : std::uint8_t {
     Hello = 1,
@@ -37,6 +38,7 @@ enum class ControlMessageKind : std::uint8_t {
     HelloTakingLayouts = 4,
     KnownLayout = 5,
     DescribedLayout = 6,
+    Destroyed = 7,
 };
 
 struct Hello {
@@ -96,6 +98,22 @@ struct KnownLayout {
 /// `description` lies in the message, is not empty, and is not looked at.
 [[nodiscard]] bool read_described_layout(std::span<const std::byte> message,
                                          std::span<const std::byte>& description) noexcept;
+
+/// Stable names of objects that are no more, as many as fit.
+class DestructionNoticeWriter {
+  public:
+    /// Room for the longest name, at least.
+    explicit DestructionNoticeWriter(std::span<std::byte> room) noexcept;
+    /// False, and nothing written: it does not fit.
+    [[nodiscard]] bool add(std::string_view name) noexcept;
+    [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return writer_.bytes(); }
+
+  private:
+    BitWriter writer_;
+};
+/// `names` reads them, one read_stable_name() after the other; all of them are names.
+[[nodiscard]] bool read_destruction_notice(std::span<const std::byte> message,
+                                           BitReader& names) noexcept;
 
 /// Each answers whether the bytes are exactly such a message. A hello of another wire version is
 /// one whatever follows its version.

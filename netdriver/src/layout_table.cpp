@@ -12,6 +12,10 @@ namespace {
     return left->type().name() < name;
 }
 
+[[nodiscard]] bool has_lower_id(const LayoutTable::Archetype& left, ArchetypeId id) noexcept {
+    return left.id < id;
+}
+
 }  // namespace
 
 Status check_array_growth(const RepLayout& layout, const NetConfig& config) {
@@ -45,11 +49,46 @@ Status LayoutTable::add(const RepLayout& layout) {
     return {};
 }
 
+Status LayoutTable::add_archetype(ArchetypeId id, const RepLayout& layout) {
+    const std::string name(layout.type().name());
+    const std::string what =
+        "net driver: archetype " + std::to_string(id.value) + " of \"" + name + "\": ";
+    if (id.value == 0) {
+        return Error{ErrorCode::InvalidArgument, what + "0 is the archetype of the class itself"};
+    }
+    const RepLayout* of_class = find_by_name(name);
+    if (of_class == nullptr) {
+        return Error{ErrorCode::InvalidArgument, what + "no layout of the class was added"};
+    }
+    if (of_class->fingerprint() != layout.fingerprint()) {
+        return Error{ErrorCode::InvalidArgument, what + "its layout is not that of the class"};
+    }
+    const auto place = std::lower_bound(archetypes_.begin(), archetypes_.end(), id, has_lower_id);
+    if (place != archetypes_.end() && place->id == id) {
+        return Error{ErrorCode::DuplicateName, what + "there is one with that id already"};
+    }
+    if (of_class == &layout || !archetype_ids_.emplace(&layout, id).second) {
+        return Error{ErrorCode::DuplicateName, what + "its layout was added already"};
+    }
+    archetypes_.insert(place, {id, &layout});
+    return {};
+}
+
 std::uint32_t LayoutTable::number_of(const RepLayout& layout) const noexcept {
     const auto place =
         std::lower_bound(layouts_.begin(), layouts_.end(), layout.type().name(), is_before);
-    REPLAYOUT_ASSERT(place != layouts_.end() && *place == &layout);
+    REPLAYOUT_ASSERT(place != layouts_.end() && (*place)->fingerprint() == layout.fingerprint());
     return static_cast<std::uint32_t>(place - layouts_.begin());
+}
+
+ArchetypeId LayoutTable::archetype_of(const RepLayout& layout) const noexcept {
+    const auto found = archetype_ids_.find(&layout);
+    return found == archetype_ids_.end() ? ArchetypeId{} : found->second;
+}
+
+const RepLayout* LayoutTable::find_archetype(ArchetypeId id) const noexcept {
+    const auto place = std::lower_bound(archetypes_.begin(), archetypes_.end(), id, has_lower_id);
+    return place != archetypes_.end() && place->id == id ? place->layout : nullptr;
 }
 
 Digest128 LayoutTable::digest() const {

@@ -6,12 +6,14 @@
 #pragma once
 
 #include <replayout/netdriver/net_config.h>
+#include <replayout/netdriver/spawn_parameters.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/rep_layout.h>
 
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 
 #include "control_message.h"
 
@@ -24,10 +26,16 @@ namespace replayout {
 class LayoutTable {
   public:
     explicit LayoutTable(MemoryResource* resource)
-        : layouts_(Allocator<const RepLayout*>(resource)) {}
+        : layouts_(Allocator<const RepLayout*>(resource)),
+          archetypes_(Allocator<Archetype>(resource)),
+          archetype_ids_(resource) {}
 
     /// Refused: a second layout for a type of that name.
     [[nodiscard]] Status add(const RepLayout& layout);
+    /// Another archetype of a class that has been added. Refused: id 0; an id or a layout that is
+    /// taken; a class that was not added; a layout that differs from the class's in more than its
+    /// archetype.
+    [[nodiscard]] Status add_archetype(ArchetypeId id, const RepLayout& layout);
 
     [[nodiscard]] std::uint32_t count() const noexcept {
         return static_cast<std::uint32_t>(layouts_.size());
@@ -36,8 +44,21 @@ class LayoutTable {
     [[nodiscard]] const RepLayout* find(std::uint64_t number) const noexcept {
         return number < layouts_.size() ? layouts_[number] : nullptr;
     }
-    /// The layout must be of this table.
+    /// The layout, or that of its class if it is an archetype's, must be of this table.
     [[nodiscard]] std::uint32_t number_of(const RepLayout& layout) const noexcept;
+
+    struct Archetype {
+        ArchetypeId id;
+        const RepLayout* layout = nullptr;
+    };
+    /// By id.
+    [[nodiscard]] std::span<const Archetype> archetypes() const noexcept {
+        return {archetypes_.data(), archetypes_.size()};
+    }
+    /// 0 of a layout that was added as one of a class.
+    [[nodiscard]] ArchetypeId archetype_of(const RepLayout& layout) const noexcept;
+    /// Null when there is no such archetype.
+    [[nodiscard]] const RepLayout* find_archetype(ArchetypeId id) const noexcept;
 
     /// Over names and fingerprints, in order.
     [[nodiscard]] Digest128 digest() const;
@@ -61,6 +82,9 @@ class LayoutTable {
     [[nodiscard]] static LayoutId id_of(const RepLayout& layout) noexcept;
 
     Vector<const RepLayout*> layouts_;  // by type name
+    Vector<Archetype> archetypes_;      // by id
+    // Looked up, never walked.
+    std::pmr::unordered_map<const RepLayout*, ArchetypeId> archetype_ids_;
 };
 
 }  // namespace replayout

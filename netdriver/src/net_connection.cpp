@@ -192,7 +192,7 @@ void NetConnection::answer_or_probe(NetTime now) {
         packets_.send_empty(now, false);
         owes_ack_ = false;
     } else if (packets_.awaits_ack() && has_passed(last_send, probe_ms_, now)) {
-        probe_ms_ = std::min(probe_ms_ * 2, config_.keep_alive_ms);
+        probe_ms_ = std::min(probe_ms_ * 2, config_.probe_max_ms);
         if (state_ == ConnectionState::Connecting) {
             // Nobody has our hello, so nobody can tell us that it was lost.
             packets_.reliable().resend_all();

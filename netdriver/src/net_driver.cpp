@@ -17,6 +17,7 @@ NetDriver::NetDriver(const NetDriverSettings& settings, Transport& transport, Ne
       world_(world),
       memory_(settings.resource),
       guids_(NetGUIDCache::Authority::Assigns, &memory_.guids),
+      spawn_handlers_(&memory_.layout_table),
       layouts_(std::make_unique<LayoutTable>(&memory_.layout_table)) {
     guids_.set_keeps_names(settings.is_keeping_names || settings.is_validating);
 }
@@ -30,6 +31,24 @@ Status NetDriver::add_layout(const RepLayout& layout) {
                      "net driver: a layout was added after listen() or connect()"};
     }
     return layouts_->add(layout);
+}
+
+Status NetDriver::add_archetype(ArchetypeId id, const RepLayout& layout) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
+    if (server_ != nullptr || client_ != nullptr) {
+        return Error{ErrorCode::InvalidArgument,
+                     "net driver: an archetype was added after listen() or connect()"};
+    }
+    return layouts_->add_archetype(id, layout);
+}
+
+void NetDriver::set_spawn_handler(const RepLayout& layout, SpawnHandler* handler) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
+    if (handler != nullptr) {
+        spawn_handlers_[&layout] = handler;
+    } else {
+        spawn_handlers_.erase(&layout);
+    }
 }
 
 Status NetDriver::check_start() const {
@@ -74,7 +93,8 @@ Status NetDriver::connect(PeerId server, NetTime now) {
     now_ = now;
     guids_.set_authority(NetGUIDCache::Authority::Learns);
     client_ = std::make_unique<ReplicationClient>(settings_, *layouts_, transport_, world_, guids_,
-                                                  stats_, server, now, memory_, is_calling_out_);
+                                                  stats_, server, now, memory_, spawn_handlers_,
+                                                  is_calling_out_);
     return {};
 }
 
@@ -133,16 +153,71 @@ void NetDriver::tick_flush(NetTime now) {
     }
 }
 
-NetObjectId NetDriver::add_object(const RepLayout& layout, ObjectHandle object) {
+NetObjectId NetDriver::add_object(const RepLayout& layout, ObjectHandle object,
+                                  const SpawnParameters& parameters) {
     REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr);
-    return server_->add_object(layout, object);
+    return server_->add_object(layout, object, parameters);
 }
 
-void NetDriver::remove_object(NetObjectId id) {
+NetObjectId NetDriver::add_subobject(NetObjectId outer, const RepLayout& layout,
+                                     ObjectHandle object, const SubobjectParameters& parameters) {
     REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr);
-    server_->remove_object(id);
+    return server_->add_subobject(outer, layout, object, parameters);
+}
+
+void NetDriver::add_to_group(NetObjectId id, NetGroup group) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    server_->add_to_group(id, group);
+}
+
+void NetDriver::remove_from_group(NetObjectId id, NetGroup group) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    server_->remove_from_group(id, group);
+}
+
+void NetDriver::set_in_group(PeerId peer, NetGroup group, bool is_in_group) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    server_->set_in_group(peer, group, is_in_group);
+}
+
+void NetDriver::remove_object(NetObjectId id, ChannelCloseReason reason) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    server_->remove_object(id, reason);
+}
+
+void NetDriver::tear_off(NetObjectId id) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    server_->tear_off(id);
+}
+
+void NetDriver::forget_destroyed(std::string_view stable_name) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    server_->forget_destroyed(stable_name);
+}
+
+void NetDriver::forget_all_destroyed() {
+    REPLAYOUT_ASSERT(!is_calling_out_);
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    server_->forget_all_destroyed();
+}
+
+void NetDriver::set_relevant_for(PeerId peer, NetObjectId id, bool is_relevant) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    server_->set_relevant_for(peer, id, is_relevant);
+}
+
+bool NetDriver::is_relevant_for(PeerId peer, NetObjectId id) const {
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    return server_->is_relevant_for(peer, id);
 }
 
 void NetDriver::mark_property_dirty(NetObjectId id, std::string_view property) {
@@ -184,6 +259,23 @@ void NetDriver::set_autonomous(NetObjectId id, bool is_autonomous) {
     ObjectFacts facts = facts_of(id);
     facts.is_autonomous = is_autonomous;
     server_->set_facts(id, facts);
+}
+
+void NetDriver::set_player(NetObjectId id, bool is_player) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
+    ObjectFacts facts = facts_of(id);
+    facts.is_player = is_player;
+    server_->set_facts(id, facts);
+}
+
+ObjectRole NetDriver::role_for(PeerId peer, NetObjectId id) const {
+    return facts_of(id).role_of(peer);
+}
+
+void NetDriver::set_host(PeerId host) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    server_->set_host(host);
 }
 
 void NetDriver::set_replicates_physics(NetObjectId id, bool has_physics) {
@@ -359,6 +451,11 @@ ConnectionState NetDriver::state() const noexcept {
 
 CloseReason NetDriver::close_reason() const noexcept {
     return client_ == nullptr ? CloseReason::None : client_->connection().close_reason();
+}
+
+ObjectRole NetDriver::role_of(ObjectHandle object) const noexcept {
+    REPLAYOUT_ASSERT(client_ != nullptr);
+    return client_->receiver().role_of(object);
 }
 
 const RepLayout* NetDriver::server_layout(std::string_view class_name) const noexcept {

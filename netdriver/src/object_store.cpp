@@ -50,6 +50,39 @@ void ObjectStore::remove(NetObjectId id) {
     --object_count_;
 }
 
+NetObjectId ObjectStore::rename(NetObjectId id) noexcept {
+    REPLAYOUT_ASSERT(contains(id));
+    ++slots_[id.index].generation;
+    return id_at(id.index);
+}
+
+void ObjectStore::attach(std::uint32_t index, std::uint32_t outer) noexcept {
+    NetworkObjectInfo::Family& whole = at(outer)->family();
+    at(index)->family().outer = outer;
+    if (whole.last == no_index) {
+        whole.first = index;
+    } else {
+        at(whole.last)->family().next = index;
+    }
+    whole.last = index;
+}
+
+void ObjectStore::detach(std::uint32_t index) noexcept {
+    NetworkObjectInfo::Family& part = at(index)->family();
+    NetworkObjectInfo::Family& whole = at(part.outer)->family();
+    std::uint32_t before = no_index;
+    for (std::uint32_t at_part = whole.first; at_part != index;
+         at_part = at(at_part)->family().next) {
+        before = at_part;
+    }
+    (before == no_index ? whole.first : at(before)->family().next) = part.next;
+    if (whole.last == index) {
+        whole.last = before;
+    }
+    part.outer = no_index;
+    part.next = no_index;
+}
+
 std::uint32_t ObjectStore::find_index(NetGUID guid) const noexcept {
     const auto found = indices_.find(guid.value);
     return found == indices_.end() ? no_index : found->second;

@@ -8,7 +8,10 @@
 #include <replayout/netdriver/bunch.h>
 #include <replayout/netdriver/net_dormancy.h>
 #include <replayout/netdriver/net_driver.h>
+#include <replayout/netdriver/net_role.h>
 #include <replayout/reflection/memory.h>
+
+#include "open_message.h"
 
 #include <cstdint>
 #include <unordered_map>
@@ -21,7 +24,18 @@ struct ObjectFacts {
     bool has_owner = false;
     /// The owner controls it; for everybody else it is simulated.
     bool is_autonomous = false;
+    /// It is the owner's player object.
+    bool is_player = false;
     bool has_physics = false;
+
+    [[nodiscard]] ObjectRole role_of(PeerId peer) const noexcept {
+        ObjectRole role;
+        role.is_owned = has_owner && owner == peer;
+        role.is_player = role.is_owned && is_player;
+        role.role =
+            role.is_owned && is_autonomous ? NetRole::AutonomousProxy : NetRole::SimulatedProxy;
+        return role;
+    }
 
     friend constexpr bool operator==(const ObjectFacts&, const ObjectFacts&) noexcept = default;
 };
@@ -32,9 +46,11 @@ class NetworkObjectInfo {
     NetworkObjectInfo(const RepLayout& layout, std::uint32_t layout_number, ObjectHandle object,
                       NetGUID guid, MemoryResource* resource)
         : changelist_state_(layout, resource),
+          spawn_record_(resource),
           object_(object),
           guid_(guid),
-          layout_number_(layout_number) {}
+          layout_number_(layout_number),
+          groups_(Allocator<NetGroup>(resource)) {}
 
     [[nodiscard]] ChangelistState& changelist_state() noexcept { return changelist_state_; }
     [[nodiscard]] const ChangelistState& changelist_state() const noexcept {
@@ -43,18 +59,46 @@ class NetworkObjectInfo {
     [[nodiscard]] ObjectHandle object() const noexcept { return object_; }
     [[nodiscard]] NetGUID guid() const noexcept { return guid_; }
     [[nodiscard]] std::uint32_t layout_number() const noexcept { return layout_number_; }
+    /// What each open of it says.
+    [[nodiscard]] SpawnRecord& spawn_record() noexcept { return spawn_record_; }
+    [[nodiscard]] const SpawnRecord& spawn_record() const noexcept { return spawn_record_; }
     [[nodiscard]] const ObjectFacts& facts() const noexcept { return facts_; }
     void set_facts(const ObjectFacts& facts) noexcept { facts_ = facts; }
     [[nodiscard]] NetDormancy dormancy() const noexcept { return dormancy_; }
     void set_dormancy(NetDormancy dormancy) noexcept { dormancy_ = dormancy; }
 
+    // The object that this is a part of, and those that are parts of it: indices, or no_index.
+    static constexpr std::uint32_t no_index = 0xFFFF'FFFF;
+    struct Family {
+        std::uint32_t outer = no_index;
+        std::uint32_t first = no_index;  ///< of its subobjects
+        std::uint32_t last = no_index;
+        std::uint32_t next = no_index;  ///< subobject of the same outer
+        /// Which connections are to have it, of those that have its outer.
+        LifetimeCondition condition = LifetimeCondition::None;
+    };
+    [[nodiscard]] Family& family() noexcept { return family_; }
+    [[nodiscard]] const Family& family() const noexcept { return family_; }
+    [[nodiscard]] bool is_subobject() const noexcept { return family_.outer != no_index; }
+    /// Those of condition NetGroup.
+    [[nodiscard]] Vector<NetGroup>& groups() noexcept { return groups_; }
+    [[nodiscard]] const Vector<NetGroup>& groups() const noexcept { return groups_; }
+
+    /// It goes, as soon as each client has all of it.
+    [[nodiscard]] bool is_torn_off() const noexcept { return is_torn_off_; }
+    void tear_off() noexcept { is_torn_off_ = true; }
+
   private:
     ChangelistState changelist_state_;
+    SpawnRecord spawn_record_;
     ObjectHandle object_;
     NetGUID guid_;
     std::uint32_t layout_number_;
     ObjectFacts facts_;
     NetDormancy dormancy_ = NetDormancy::Awake;
+    bool is_torn_off_ = false;
+    Family family_;
+    Vector<NetGroup> groups_;
 };
 
 class ObjectStore {
@@ -73,6 +117,8 @@ class ObjectStore {
     [[nodiscard]] NetObjectId add(const RepLayout& layout, std::uint32_t layout_number,
                                   ObjectHandle object, NetGUID guid);
     void remove(NetObjectId id);
+    /// Takes the id back, and keeps the object; it has another one from now on, which nobody has.
+    [[nodiscard]] NetObjectId rename(NetObjectId id) noexcept;
 
     [[nodiscard]] bool contains(NetObjectId id) const noexcept;
     /// Null when the slot is empty.
@@ -87,7 +133,23 @@ class ObjectStore {
 
     /// The slot of the object with this id, or no_index.
     [[nodiscard]] std::uint32_t find_index(NetGUID guid) const noexcept;
-    static constexpr std::uint32_t no_index = 0xFFFF'FFFF;
+    static constexpr std::uint32_t no_index = NetworkObjectInfo::no_index;
+
+    /// Makes one object a part of another, the last of its parts so far.
+    void attach(std::uint32_t index, std::uint32_t outer) noexcept;
+    /// O(subobjects of the outer).
+    void detach(std::uint32_t index) noexcept;
+    /// Calls `visit(index)` for the object and all parts of it, at any depth, outer before inner.
+    template <typename Visitor>
+    void for_each_in_family(std::uint32_t index, Visitor&& visit) const {
+        visit(index);
+        std::uint32_t part = at(index)->family().first;
+        while (part != no_index) {
+            const std::uint32_t next = at(part)->family().next;
+            for_each_in_family(part, visit);
+            part = next;
+        }
+    }
 
     [[nodiscard]] static ChannelIndex channel_of(std::uint32_t index) noexcept {
         return ChannelIndex{index + 1};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Which objects are dormant on one connection: rows of bits by object index, beside its pairs. A
-// row takes no memory before its first bit is set.
+// row takes no memory before its first bit is set. Beside them stands the row of objects that are
+// not relevant to the connection, which is independent of these.
 //
 //     pair        awake    becoming    close under way    dormant    woken, open under way    awake
 //     becoming                 x
@@ -10,6 +11,8 @@
 #pragma once
 
 #include <replayout/net_guid.h>
+#include <replayout/netdriver/channel_close_reason.h>
+#include <replayout/netdriver/net_role.h>
 
 #include "bit_row.h"
 
@@ -18,22 +21,39 @@ namespace replayout {
 /// Payload of a close: its reason.
 inline constexpr std::size_t close_payload_bytes = 1;
 
-/// One that was removed while the close for its dormancy was under way.
+/// One that is to go while it is dormant: what its last open and close say.
 struct RemovedObject {
     NetGUID guid;
     std::uint32_t layout_number = 0;
+    ObjectRole role;
+    ChannelCloseReason reason = ChannelCloseReason::Destroyed;
 };
 
 struct PairDormancy {
     explicit PairDormancy(MemoryResource* resource)
-        : becoming(resource), dormant(resource), kept(resource), asked(resource) {}
+        : becoming(resource),
+          dormant(resource),
+          kept(resource),
+          asked(resource),
+          irrelevant(resource),
+          awaits_outer(resource) {}
 
-    /// The object is about to be removed.
-    void forget(std::uint32_t index) noexcept {
+    /// The client is to have the object no more.
+    void closed(std::uint32_t index) noexcept {
         becoming.erase(index);
         dormant.erase(index);
         kept.erase(index);
+        awaits_outer.erase(index);
+    }
+    /// The object is about to be removed.
+    void forget(std::uint32_t index) noexcept {
+        closed(index);
         asked.erase(index);
+        irrelevant.erase(index);
+    }
+    /// Nothing of the object is sent, whatever becomes of it.
+    [[nodiscard]] bool is_resting(std::uint32_t index) const noexcept {
+        return dormant.test(index) || irrelevant.test(index);
     }
 
     /// Goes dormant as soon as the client has all of it.
@@ -45,6 +65,10 @@ struct PairDormancy {
     BitRow kept;
     /// What set_dormant_for() said.
     BitRow asked;
+    /// The client is not to have the object, by what set_relevant_for() said.
+    BitRow irrelevant;
+    /// The open of a subobject was delivered, and that of its outer was not.
+    BitRow awaits_outer;
 };
 
 }  // namespace replayout

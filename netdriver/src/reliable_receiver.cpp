@@ -50,12 +50,22 @@ CloseReason ReliableReceiver::receive(const BunchHeader& header, std::span<const
     if (sequence < next_sequence_) {
         return CloseReason::None;  // had it before
     }
-    if (sequence > next_sequence_) {
+    if (sequence > next_sequence_ || (!header.is_partial && handler.must_wait(header, payload))) {
         return keep(sequence, header, payload);
     }
-    CloseReason reason = accept(header, payload, handler);
+    const CloseReason reason = accept(header, payload, handler);
+    return reason == CloseReason::None ? retry(handler) : reason;
+}
+
+CloseReason ReliableReceiver::retry(ReliableMessageHandler& handler) {
+    CloseReason reason = CloseReason::None;
     while (reason == CloseReason::None && !waiting_.empty() &&
            waiting_.begin()->first == next_sequence_) {
+        const Waiting& next = waiting_.begin()->second;
+        if (!next.header.is_partial &&
+            handler.must_wait(next.header, {next.payload.data(), next.payload.size()})) {
+            break;
+        }
         const auto node = waiting_.extract(waiting_.begin());
         --account_.bunches;
         account_.bytes -= node.mapped().payload.size();

@@ -29,6 +29,14 @@ class ReliableMessageHandler {
     /// Anything but None ends the connection.
     [[nodiscard]] virtual CloseReason handle_message(const BunchHeader& header,
                                                      std::span<const std::byte> payload) = 0;
+    /// A message that is not to be handed on yet, though it is its turn: it waits, with all behind
+    /// it, until ReliableReceiver::retry(). Not asked of parts.
+    [[nodiscard]] virtual bool must_wait(const BunchHeader& header,
+                                         std::span<const std::byte> payload) {
+        (void)header;
+        (void)payload;
+        return false;
+    }
 
   protected:
     ~ReliableMessageHandler() = default;
@@ -51,6 +59,9 @@ class ReliableReceiver {
     /// ends it.
     [[nodiscard]] CloseReason receive(const BunchHeader& header, std::span<const std::byte> payload,
                                       ReliableMessageHandler& handler);
+
+    /// Hands on what had to wait, if it need not any more.
+    [[nodiscard]] CloseReason retry(ReliableMessageHandler& handler);
 
     /// As new, for the next life of the channel.
     void reset();

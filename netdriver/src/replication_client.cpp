@@ -3,6 +3,7 @@
 
 #include "control_message.h"
 #include "packet_builder.h"
+#include "stable_name.h"
 
 #include <array>
 #include <random>
@@ -23,7 +24,8 @@ namespace {
 ReplicationClient::ReplicationClient(const NetDriverSettings& settings, const LayoutTable& layouts,
                                      Transport& transport, NetWorld& world, NetGUIDCache& guids,
                                      NetStats& stats, PeerId server, NetTime now,
-                                     MemoryMeters& memory, bool& is_calling_out)
+                                     MemoryMeters& memory, const SpawnHandlers& handlers,
+                                     bool& is_calling_out)
     : layouts_(layouts),
       policy_(settings.layout_policy),
       stats_(stats),
@@ -37,7 +39,7 @@ ReplicationClient::ReplicationClient(const NetDriverSettings& settings, const La
       call_context_{guids,   stats.replication,     call_scratch_, settings.is_sharing,
                     nullptr, settings.is_validating},
       call_encoder_(settings.config.packet_bytes_max, &memory.scratch),
-      receiver_(settings.config, server_layouts_, world, guids, stats, calls_, memory,
+      receiver_(settings.config, server_layouts_, world, guids, stats, calls_, memory, handlers,
                 is_calling_out, server),
       world_(world),
       guids_(guids) {
@@ -115,12 +117,23 @@ CloseReason ReplicationClient::handle_bunch(const BunchHeader& header,
 
 CloseReason ReplicationClient::handle_control(std::span<const std::byte> message) {
     if (connection_.state() != ConnectionState::Connecting) {
-        return CloseReason::NotAllowed;
+        return receive_destruction_notice(message);
     }
     if (!read_welcome(message)) {
         return receive_layout(message);
     }
     connection_.set_joined();
+    return CloseReason::None;
+}
+
+CloseReason ReplicationClient::receive_destruction_notice(std::span<const std::byte> message) {
+    BitReader names(message);
+    if (!read_destruction_notice(message, names)) {
+        return CloseReason::NotAllowed;
+    }
+    while (names.bits_left() > 0) {
+        world_.destroy_named(read_stable_name(names));
+    }
     return CloseReason::None;
 }
 

@@ -20,7 +20,8 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
   public:
     ReplicationClient(const NetDriverSettings& settings, const LayoutTable& layouts,
                       Transport& transport, NetWorld& world, NetGUIDCache& guids, NetStats& stats,
-                      PeerId server, NetTime now, MemoryMeters& memory, bool& is_calling_out);
+                      PeerId server, NetTime now, MemoryMeters& memory,
+                      const SpawnHandlers& handlers, bool& is_calling_out);
 
     void receive(PeerId peer, std::span<const std::byte> datagram, NetTime now);
     void flush(NetTime now);
@@ -52,6 +53,7 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     void call_lost(CallOrder order) override { calls_.lost(order); }
     void send_calls();
     [[nodiscard]] CloseReason receive_layout(std::span<const std::byte> message);
+    [[nodiscard]] CloseReason receive_destruction_notice(std::span<const std::byte> message);
     void send_hello(const NetConfig& config);
     void close_when_ended();
 

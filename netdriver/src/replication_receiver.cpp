@@ -14,16 +14,22 @@ namespace replayout {
 ReplicationReceiver::ReplicationReceiver(const NetConfig& config, const SessionLayouts& layouts,
                                          NetWorld& world, NetGUIDCache& guids, NetStats& stats,
                                          RemoteFunctionSender& outgoing_calls, MemoryMeters& memory,
-                                         bool& is_calling_out, PeerId server)
+                                         const SpawnHandlers& handlers, bool& is_calling_out,
+                                         PeerId server)
     : config_(config),
       layouts_(layouts),
       world_(world),
+      handlers_(handlers),
       guids_(guids),
       stats_(stats),
       resource_(&memory.channels),
       channels_(Allocator<ActorChannel*>(resource_)),
       channels_by_guid_(resource_),
       mentions_(resource_),
+      parts_(resource_),
+      awaiting_(resource_),
+      ready_(Allocator<std::uint32_t>(resource_)),
+      family_(Allocator<std::uint32_t>(resource_)),
       scratch_(&memory.scratch),
       named_(Allocator<NetGUID>(&memory.scratch)),
       dropped_(Allocator<NetGUID>(&memory.scratch)),
@@ -60,9 +66,62 @@ CloseReason ReplicationReceiver::receive_bunch(const BunchHeader& header,
     }
     current_channel_ = index;
     budget_ = &budget;
-    const CloseReason reason = channels_[index]->receiver.receive(header, payload, *this);
+    if (header.is_close && !channels_[index]->is_open()) {
+        // Ahead of its open. If that waits for an outer it need not any more.
+        channels_[index]->is_closing = true;
+        ready_.push_back(index);
+    }
+    CloseReason reason = channels_[index]->receiver.receive(header, payload, *this);
+    // One after the other, not each inside of the one before: a chain of them may be long.
+    while (reason == CloseReason::None && !ready_.empty()) {
+        current_channel_ = ready_.back();
+        ready_.pop_back();
+        reason = channels_[current_channel_]->receiver.retry(*this);
+    }
+    ready_.clear();
     budget_ = nullptr;
     return reason;
+}
+
+bool ReplicationReceiver::must_wait(const BunchHeader& header, std::span<const std::byte> payload) {
+    ActorChannel& channel = *channels_[current_channel_];
+    OpenMessage open;
+    if (!header.is_open || channel.is_open() || channel.is_closing ||
+        channel.state == ActorChannel::State::Dormant || !read_open(payload, open) ||
+        open.outer.is_null() || channels_by_guid_.contains(open.outer.value)) {
+        return false;
+    }
+    if (channel.awaited.is_null()) {
+        channel.awaited = open.outer;
+        const MentionList empty(MentionList::allocator_type{resource_});
+        awaiting_.try_emplace(open.outer.value, empty).first->second.push_back(current_channel_);
+    }
+    return true;
+}
+
+void ReplicationReceiver::await_no_more(std::uint32_t index) {
+    const NetGUID outer = std::exchange(channels_[index]->awaited, NetGUID());
+    const auto found = awaiting_.find(outer.value);
+    if (outer.is_null() || found == awaiting_.end()) {
+        return;
+    }
+    MentionList& list = found->second;
+    list.erase(std::remove(list.begin(), list.end(), index), list.end());
+    if (list.empty()) {
+        awaiting_.erase(found);
+    }
+}
+
+void ReplicationReceiver::outer_arrived(NetGUID guid) {
+    const auto found = awaiting_.find(guid.value);
+    if (found == awaiting_.end()) {
+        return;
+    }
+    for (const std::uint32_t index : found->second) {
+        channels_[index]->awaited = NetGUID();
+        ready_.push_back(index);
+    }
+    awaiting_.erase(found);
 }
 
 CloseReason ReplicationReceiver::handle_message(const BunchHeader& header,
@@ -77,6 +136,9 @@ CloseReason ReplicationReceiver::handle_message(const BunchHeader& header,
     }
     if (header.is_close) {
         return receive_close(payload);
+    }
+    if (header.is_message) {
+        return receive_message(payload);
     }
     // Many messages may have waited for this packet, so each adds to the packet's budget.
     DecodeBudget earned = message_budget(config_, payload.size());
@@ -96,50 +158,109 @@ CloseReason ReplicationReceiver::handle_message(const BunchHeader& header,
 
 CloseReason ReplicationReceiver::receive_open(std::span<const std::byte> payload) {
     ActorChannel& channel = *channels_[current_channel_];
-    BitReader reader(payload);
-    const NetGUID guid{reader.read_packed_uint()};
-    const SessionLayouts::Entry layouts = layouts_.find(reader.read_packed_uint());
-    if (reader.failed() || reader.bits_left() != 0 || guid.is_null() ||
-        layouts.reading == nullptr || channel.is_open()) {
+    OpenMessage open;
+    if (!read_open(payload, open) || channel.is_open()) {
+        return CloseReason::MalformedBunch;
+    }
+    const SessionLayouts::Entry layouts = layouts_.find(open.layout_number, open.archetype);
+    if (layouts.reading == nullptr) {
         return CloseReason::MalformedBunch;
     }
     if (channel.state == ActorChannel::State::Dormant) {
-        return reopen_channel(channel, guid, *layouts.reading);
+        return reopen_channel(channel, open);
     }
-    if (channels_by_guid_.contains(guid.value) || !spend_rebind(guid)) {
+    if (channels_by_guid_.contains(open.guid.value) || !spend_rebind(open.guid)) {
         return CloseReason::MalformedBunch;
     }
-    channel.guid = guid;
+    channel.guid = open.guid;
+    channel.class_number = open.layout_number;
     channel.layout = layouts.reading;
     channel.local = layouts.local;
-    channels_by_guid_.emplace(guid.value, current_channel_);
+    channel.role = open.role;
+    channels_by_guid_.emplace(open.guid.value, current_channel_);
     ++stats_.channels_opened;
-    if (layouts.local != nullptr) {
-        channel.object = world_.spawn({guid, *layouts.local});
+    await_no_more(current_channel_);
+    outer_arrived(open.guid);
+    const ActorChannel* outer = find_outer(open.outer);
+    const bool may_spawn = open.outer.is_null() || (outer != nullptr && !outer->object.is_null());
+    if (layouts.local != nullptr && may_spawn) {
+        channel.handler = handler_of(*layouts.local);
+        channel.object = channel.handler->spawn(
+            {open.guid, *layouts.local, open.archetype, open.role,
+             outer == nullptr ? ObjectHandle() : outer->object, open.parameters});
     }
     if (channel.object.is_null()) {
         channel.state = ActorChannel::State::Refused;
-        log(LogLevel::Error, (layouts.local != nullptr ? "the world did not spawn object "
-                                                       : "there is no class here for object ") +
-                                 std::to_string(guid.value) + " of class \"" +
-                                 std::string(channel.layout->name()) + "\"");
+        if (may_spawn) {
+            log_refusal(channel, open);  // else its outer is gone, or was refused and told of
+        }
         return CloseReason::None;
     }
     channel.state = ActorChannel::State::Open;
-    guids_.bind(guid, channel.object);
-    rebind(guid, channel.object);
+    channel.outer = open.outer;
+    if (outer != nullptr) {
+        const MentionList empty(MentionList::allocator_type{resource_});
+        parts_.try_emplace(open.outer.value, empty).first->second.push_back(current_channel_);
+    }
+    guids_.bind(open.guid, channel.object);
+    rebind(open.guid, channel.object);
     return CloseReason::None;
 }
 
-CloseReason ReplicationReceiver::reopen_channel(ActorChannel& channel, NetGUID guid,
-                                                const RepLayout& layout) {
-    if (guid != channel.guid || &layout != channel.layout) {
+const ActorChannel* ReplicationReceiver::find_outer(NetGUID guid) const noexcept {
+    const auto found = channels_by_guid_.find(guid.value);
+    return guid.is_null() || found == channels_by_guid_.end() ? nullptr : channels_[found->second];
+}
+
+void ReplicationReceiver::log_refusal(const ActorChannel& channel, const OpenMessage& open) {
+    std::string text = channel.local == nullptr ? "there is no class or archetype here for object "
+                       : open.parameters.stable_name.empty() ? "nothing was spawned for object "
+                                                             : "nothing was found for object ";
+    text += std::to_string(open.guid.value) + " of class \"" + std::string(channel.layout->name()) +
+            '"';
+    if (open.archetype.value != 0) {
+        text += ", archetype " + std::to_string(open.archetype.value);
+    }
+    if (!open.parameters.stable_name.empty()) {
+        text += ", stable name \"" + std::string(open.parameters.stable_name) + '"';
+    }
+    log(LogLevel::Error, text);
+}
+
+CloseReason ReplicationReceiver::reopen_channel(ActorChannel& channel, const OpenMessage& open) {
+    if (open.guid != channel.guid || open.layout_number != channel.class_number) {
         return CloseReason::MalformedBunch;
     }
     // What was refused stays so: what comes now is what changed since, and not a whole object.
     channel.state =
         channel.object.is_null() ? ActorChannel::State::Refused : ActorChannel::State::Open;
     ++stats_.channels_opened;
+    set_role(channel, open.role);
+    return CloseReason::None;
+}
+
+void ReplicationReceiver::set_role(ActorChannel& channel, const ObjectRole& role) {
+    const ObjectRole previous = std::exchange(channel.role, role);
+    if (previous != role && !channel.object.is_null()) {
+        world_.role_changed(channel.object, previous, role);
+    }
+}
+
+SpawnHandler* ReplicationReceiver::handler_of(const RepLayout& layout) const noexcept {
+    const auto found = handlers_.find(&layout);
+    return found == handlers_.end() ? &world_ : found->second;
+}
+
+CloseReason ReplicationReceiver::receive_message(std::span<const std::byte> payload) {
+    BitReader reader(payload);
+    const auto kind = static_cast<ObjectMessageKind>(reader.read_bits(8));
+    const std::uint64_t bits = reader.read_packed_uint();
+    ObjectRole role;
+    if (kind != ObjectMessageKind::Role || reader.failed() || reader.bits_left() != 0 ||
+        !read_role(bits, role)) {
+        return CloseReason::MalformedBunch;
+    }
+    set_role(*channels_[current_channel_], role);
     return CloseReason::None;
 }
 
@@ -149,16 +270,17 @@ CloseReason ReplicationReceiver::receive_close(std::span<const std::byte> payloa
     if (reader.failed() || reader.bits_left() != 0) {
         return CloseReason::MalformedBunch;
     }
-    if (reason != ChannelCloseReason::Destroyed && reason != ChannelCloseReason::Dormancy) {
+    if (reason >= ChannelCloseReason::Disconnected) {
         return CloseReason::MalformedBunch;
     }
     const std::uint32_t index = current_channel_;
-    if (reason == ChannelCloseReason::Destroyed && !spend_rebind(channels_[index]->guid)) {
+    const bool stays = reason == ChannelCloseReason::Dormancy;
+    if (!stays && !spend_close(index)) {
         return CloseReason::MalformedBunch;
     }
     const CloseReason called = run_calls_of(ChannelIndex{index});
-    if (reason == ChannelCloseReason::Destroyed) {
-        close_channel(index);
+    if (!stays) {
+        close_channel(index, reason);
         return called;
     }
     if (!channels_[index]->is_open()) {
@@ -173,24 +295,74 @@ CloseReason ReplicationReceiver::receive_close(std::span<const std::byte> payloa
     return called;
 }
 
-void ReplicationReceiver::close_channel(std::uint32_t index) {
+void ReplicationReceiver::collect_family(std::uint32_t index) {
+    family_.assign(1, index);
+    for (std::size_t i = 0; i < family_.size(); ++i) {
+        const auto found = parts_.find(channels_[family_[i]]->guid.value);
+        if (found != parts_.end()) {
+            family_.insert(family_.end(), found->second.begin(), found->second.end());
+        }
+    }
+}
+
+bool ReplicationReceiver::spend_close(std::uint32_t index) {
+    collect_family(index);
+    for (const std::uint32_t part : family_) {
+        if (!spend_rebind(channels_[part]->guid)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void ReplicationReceiver::release_object(std::uint32_t index, ChannelCloseReason reason) {
+    ActorChannel& channel = *channels_[index];
+    if (channel.object.is_null()) {
+        return;
+    }
+    forget_mentions(index);
+    channel.references.clear();
+    if (const auto parts = parts_.find(channel.outer.value); parts != parts_.end()) {
+        MentionList& list = parts->second;
+        list.erase(std::remove(list.begin(), list.end(), index), list.end());
+        if (list.empty()) {
+            parts_.erase(parts);
+        }
+    }
+    guids_.unbind(channel.guid);
+    rebind(channel.guid, ObjectHandle{});
+    channel.handler->despawn(channel.object, reason);
+    channel.object = ObjectHandle{};
+    channel.handler = nullptr;
+    channel.outer = NetGUID{};
+    channel.role = ObjectRole();
+    calls_.channel_closed(ChannelIndex{index});
+    stats_.calls_dropped += outgoing_calls_.drop_channel(ChannelIndex{index});
+}
+
+void ReplicationReceiver::close_channel(std::uint32_t index, ChannelCloseReason reason) {
     ActorChannel& channel = *channels_[index];
     if (channel.state == ActorChannel::State::Closed) {
         return;
     }
     stats_.channels_closed += channel.is_open() ? 1u : 0u;
-    forget_mentions(index);
-    channels_by_guid_.erase(channel.guid.value);
-    if (!channel.object.is_null()) {
-        guids_.unbind(channel.guid);
-        rebind(channel.guid, ObjectHandle{});
-        world_.despawn(channel.object);
+    // What is a part of it goes with it, and first. Their channels stay until their own closes
+    // come; until then what arrives on them is thrown away.
+    collect_family(index);
+    for (std::size_t i = family_.size(); i > 1; --i) {
+        ActorChannel& part = *channels_[family_[i - 1]];
+        release_object(family_[i - 1], reason);
+        if (part.state == ActorChannel::State::Open) {
+            part.state = ActorChannel::State::Refused;
+        }
     }
+    release_object(index, reason);
+    channels_by_guid_.erase(channel.guid.value);
     channel.state = ActorChannel::State::Closed;
     channel.guid = NetGUID{};
     channel.layout = nullptr;
     channel.local = nullptr;
-    channel.object = ObjectHandle{};
+    channel.is_closing = false;
     calls_.channel_closed(ChannelIndex{index});
     stats_.calls_dropped += outgoing_calls_.drop_channel(ChannelIndex{index});
     channel.references.clear();
@@ -201,7 +373,7 @@ void ReplicationReceiver::close_all() {
     finish_update();
     for (std::uint32_t index = 0; index < channels_.size(); ++index) {
         if (channels_[index] != nullptr) {
-            close_channel(index);
+            close_channel(index, ChannelCloseReason::Disconnected);
             channels_[index]->receiver.reset();
         }
     }
@@ -380,6 +552,12 @@ bool ReplicationReceiver::spend_rebind(NetGUID guid) {
     }
     budget_->steps -= steps;
     return true;
+}
+
+ObjectRole ReplicationReceiver::role_of(ObjectHandle object) const noexcept {
+    const auto found = channels_by_guid_.find(guids_.find_guid(object).value);
+    return found == channels_by_guid_.end() ? ObjectRole{NetRole::None, false, false}
+                                            : channels_[found->second]->role;
 }
 
 NetGUID ReplicationReceiver::find_reference(ObjectHandle object,

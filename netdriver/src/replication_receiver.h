@@ -15,6 +15,7 @@
 #include <replayout/receive_properties.h>
 
 #include "actor_channel.h"
+#include "open_message.h"
 #include "remote_function_receiver.h"
 #include "remote_function_runner.h"
 #include "remote_function_sender.h"
@@ -24,11 +25,15 @@
 
 namespace replayout {
 
+/// By the layout of what is spawned; looked up, never walked.
+using SpawnHandlers = std::pmr::unordered_map<const RepLayout*, SpawnHandler*>;
+
 class ReplicationReceiver final : private ReliableMessageHandler {
   public:
     ReplicationReceiver(const NetConfig& config, const SessionLayouts& layouts, NetWorld& world,
                         NetGUIDCache& guids, NetStats& stats, RemoteFunctionSender& outgoing_calls,
-                        MemoryMeters& memory, bool& is_calling_out, PeerId server);
+                        MemoryMeters& memory, const SpawnHandlers& handlers, bool& is_calling_out,
+                        PeerId server);
     ~ReplicationReceiver();
     ReplicationReceiver(const ReplicationReceiver&) = delete;
     ReplicationReceiver& operator=(const ReplicationReceiver&) = delete;
@@ -45,6 +50,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     /// The connection ended: every object is despawned.
     void close_all();
 
+    [[nodiscard]] ObjectRole role_of(ObjectHandle object) const noexcept;
     [[nodiscard]] NetGUID find_reference(ObjectHandle object, const RepPath& path) const noexcept;
     /// The channel that shows an object, or null. `index` is its channel's.
     [[nodiscard]] const ActorChannel* find_channel_of(ObjectHandle object,
@@ -61,10 +67,21 @@ class ReplicationReceiver final : private ReliableMessageHandler {
   private:
     [[nodiscard]] CloseReason handle_message(const BunchHeader& header,
                                              std::span<const std::byte> payload) override;
+    [[nodiscard]] bool must_wait(const BunchHeader& header,
+                                 std::span<const std::byte> payload) override;
+    /// The open that waits on this channel, if one does, waits no more.
+    void await_no_more(std::uint32_t index);
+    /// What waited for this object is ready.
+    void outer_arrived(NetGUID guid);
+    /// The channel of that object, or null.
+    [[nodiscard]] const ActorChannel* find_outer(NetGUID guid) const noexcept;
     [[nodiscard]] CloseReason receive_open(std::span<const std::byte> payload);
+    static void log_refusal(const ActorChannel& channel, const OpenMessage& open);
     /// The open of an object that is dormant here.
-    [[nodiscard]] CloseReason reopen_channel(ActorChannel& channel, NetGUID guid,
-                                             const RepLayout& layout);
+    [[nodiscard]] CloseReason reopen_channel(ActorChannel& channel, const OpenMessage& open);
+    [[nodiscard]] SpawnHandler* handler_of(const RepLayout& layout) const noexcept;
+    void set_role(ActorChannel& channel, const ObjectRole& role);
+    [[nodiscard]] CloseReason receive_message(std::span<const std::byte> payload);
     [[nodiscard]] CloseReason receive_close(std::span<const std::byte> payload);
     [[nodiscard]] CloseReason receive_block(BitReader& reader, ChannelIndex& last_channel);
     enum class BlockFrame : std::uint8_t {
@@ -76,7 +93,13 @@ class ReplicationReceiver final : private ReliableMessageHandler {
                                                     BlockFrame frame);
     /// Hooks and notifies of an object of which parts have arrived, and not the last.
     void finish_update();
-    void close_channel(std::uint32_t index);
+    void close_channel(std::uint32_t index, ChannelCloseReason reason);
+    /// The object of a channel is no more a client's.
+    void release_object(std::uint32_t index, ChannelCloseReason reason);
+    /// Puts the channel, and those of all parts of its object, into family_: outer before inner.
+    void collect_family(std::uint32_t index);
+    /// As spend_rebind(), of all that goes with that channel.
+    [[nodiscard]] bool spend_close(std::uint32_t index);
     [[nodiscard]] CloseReason receive_call(const BunchHeader& header,
                                            std::span<const std::byte> payload);
     /// Runs what the packet brought, when its blocks are applied.
@@ -101,6 +124,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     const NetConfig& config_;
     const SessionLayouts& layouts_;
     NetWorld& world_;
+    const SpawnHandlers& handlers_;
     NetGUIDCache& guids_;
     NetStats& stats_;
     MemoryResource* resource_;
@@ -108,6 +132,11 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     // Looked up, never walked.
     std::pmr::unordered_map<std::uint64_t, std::uint32_t> channels_by_guid_;
     std::pmr::unordered_map<std::uint64_t, MentionList> mentions_;  // id -> channels
+    std::pmr::unordered_map<std::uint64_t, MentionList> parts_;     // id -> channels of its parts
+    // Id of an outer that is not there -> channels with an open that waits for it.
+    std::pmr::unordered_map<std::uint64_t, MentionList> awaiting_;
+    Vector<std::uint32_t> ready_;   // channels that need not wait any more
+    Vector<std::uint32_t> family_;  // scratch
     ReceiveScratch scratch_;
     Vector<NetGUID> named_;              // by the block being read
     Vector<NetGUID> dropped_;            // likewise

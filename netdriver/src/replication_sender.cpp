@@ -11,7 +11,7 @@ namespace replayout {
 
 ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& packets,
                                      SendContext& context, NetStats& stats,
-                                     const Settings& settings, MemoryMeters& memory)
+                                     const SenderSettings& settings, MemoryMeters& memory)
     : objects_(objects),
       packets_(packets),
       context_(context),
@@ -23,18 +23,17 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       pending_(resource_),
       extras_(Allocator<std::pair<std::uint32_t, PairExtra>>(resource_)),
       deltas_(Allocator<std::pair<std::uint32_t, DeltaStates>>(resource_)),
-      missed_(Allocator<RepHandle>(resource_)),
       unmapped_(resource_),
       dormancy_(resource_),
+      told_roles_(resource_),
       removed_(Allocator<std::pair<std::uint32_t, RemovedObject>>(resource_)),
-      hidden_(validation_resource_),
-      sending_parts_(Allocator<LostPart>(&memory.scratch)),
-      carried_parts_(Allocator<LostPart>(&memory.scratch)),
+      scratch_(&memory.scratch, validation_resource_),
       calls_(settings.config, &memory.in_flight),
-      incoming_calls_(settings.config, settings.config.called_channels_max, &memory.connections),
-      waiting_channels_(Allocator<ChannelIndex>(&memory.scratch)),
-      call_blocks_(Allocator<CallBlock>(&memory.scratch)),
-      carried_(Allocator<std::uint32_t>(&memory.scratch)) {}
+      incoming_calls_(settings.config, settings.config.called_channels_max, &memory.connections) {}
+
+void ReplicationSender::start_validating(const NetGUIDCache& guids) {
+    validator_.emplace(objects_, guids, validation_resource_);
+}
 
 void ReplicationSender::grow() {
     if (pairs_.size() < objects_.slot_count()) {
@@ -46,6 +45,7 @@ void ReplicationSender::grow() {
 void ReplicationSender::mark_pending(const BitRow& changed) {
     grow();
     pending_.merge_without(changed, dormancy_.dormant);
+    pending_.remove(dormancy_.irrelevant);
     if (validator_) {
         validator_->touch(changed);
     }
@@ -53,12 +53,13 @@ void ReplicationSender::mark_pending(const BitRow& changed) {
 
 bool ReplicationSender::is_settled() const noexcept {
     return pending_.next(0) == BitRow::no_bit && packets_.reliable_is_idle() &&
-           closing_count_ == 0 && calls_.is_idle();
+           closing_count_ == 0 && calls_.is_idle() && told_roles_.is_empty();
 }
 
 void ReplicationSender::process_prioritized_actors() {
     grow();
     context_.receiver = this;
+    send_roles();
     send_calls();
     // In turn: if each flush began with the same objects, those behind them would never be sent
     // while the window is full.
@@ -78,7 +79,7 @@ bool ReplicationSender::replicate_pending(std::uint32_t begin, std::uint32_t end
         if (!settings_.type_counters.empty()) {
             context_.type_counters = &settings_.type_counters[objects_.at(index)->layout_number()];
         }
-        if (replicate_actor(index) == Outcome::WindowFull) {
+        if (replicate_actor(index) == SendOutcome::WindowFull) {
             first_index_ = index;
             return false;
         }
@@ -93,14 +94,17 @@ void ReplicationSender::validate_pairs() {
     ChangeMask& excused = context_.scratch.owed;
     for (std::uint32_t index = validator_->take_touched(); index != BitRow::no_bit;
          index = validator_->take_touched()) {
+        if (dormancy_.awaits_outer.test(index)) {
+            continue;  // what is delivered of it meanwhile is thrown away, and owed again
+        }
         const ChangelistState& state = objects_.at(index)->changelist_state();
         const LifetimeConditionSet passing = passing_of(index);
         state.collect_owed(position_of(index), passing, excused);
         if (const DeltaStates* deltas = deltas_of(index)) {
             deltas->remove_held(state, excused);
         }
-        hidden_.reset(state.layout().handle_count());
-        state.conditions().add_hidden(passing, hidden_);
+        scratch_.hidden.reset(state.layout().handle_count());
+        state.conditions().add_hidden(passing, scratch_.hidden);
         const auto extra = extras_.find(index);
         PairValidator::Claim claim;
         claim.state = pairs_[index];
@@ -110,17 +114,21 @@ void ReplicationSender::validate_pairs() {
             claim.paused_count = extra->second.paused.count();
         }
         claim.has_unmapped_values = unmapped_.mark(index, excused);
-        validator_->check(index, claim, excused, hidden_);
+        validator_->check(index, claim, excused, scratch_.hidden);
     }
 }
 
-ReplicationSender::Outcome ReplicationSender::replicate_actor(std::uint32_t index) {
+SendOutcome ReplicationSender::replicate_actor(std::uint32_t index) {
     switch (channel_state(pairs_[index])) {
         case ChannelState::Closing:
-            return Outcome::Done;  // stays pending; the channel is free once its close is delivered
+            return SendOutcome::Done;  // stays pending; the channel is free once its close is
+                                       // delivered
         case ChannelState::Closed:
-            if (const Outcome outcome = open_channel(index); outcome != Outcome::Done) {
+            if (const SendOutcome outcome = open_channel(index); outcome != SendOutcome::Done) {
                 return outcome;
+            }
+            if (channel_state(pairs_[index]) == ChannelState::Closed) {
+                return SendOutcome::Done;  // stays pending: the client must have its outer first
             }
             break;
         default:
@@ -151,8 +159,8 @@ OwedVersions ReplicationSender::position_of(std::uint32_t index) const {
 
 OwedVersions ReplicationSender::sending_position_of(std::uint32_t index) {
     OwedVersions position = position_of(index);
-    sending_parts_.assign(position.lost_parts.begin(), position.lost_parts.end());
-    position.lost_parts = {sending_parts_.data(), sending_parts_.size()};
+    scratch_.sending_parts.assign(position.lost_parts.begin(), position.lost_parts.end());
+    position.lost_parts = {scratch_.sending_parts.data(), scratch_.sending_parts.size()};
     return position;
 }
 
@@ -196,7 +204,7 @@ void ReplicationSender::collect_owed(std::uint32_t index, const OwedVersions& po
     }
 }
 
-ReplicationSender::Outcome ReplicationSender::replicate_properties(std::uint32_t index) {
+SendOutcome ReplicationSender::replicate_properties(std::uint32_t index) {
     SendingRepState& pair = pairs_[index];
     context_.delta_states = deltas_of(index);
     const Version version = objects_.at(index)->changelist_state().version();
@@ -204,7 +212,7 @@ ReplicationSender::Outcome ReplicationSender::replicate_properties(std::uint32_t
     if (!pair.owes_any(version)) {
         set_initial(pair, false);
         pending_.clear(index);
-        return Outcome::Done;
+        return SendOutcome::Done;
     }
     if (extra != extras_.end()) {
         owe_left_out(index, extra->second);
@@ -217,7 +225,7 @@ ReplicationSender::Outcome ReplicationSender::replicate_properties(std::uint32_t
             // What was lost has been sent again since, or is paused and will be owed anew, or is
             // nothing that this connection may see.
             skip(index);
-            return Outcome::Done;
+            return SendOutcome::Done;
         }
     }
     for (const bool is_fresh_packet : {false, true}) {
@@ -225,18 +233,18 @@ ReplicationSender::Outcome ReplicationSender::replicate_properties(std::uint32_t
             packets_.flush_full();
         }
         if (!packets_.can_write()) {
-            return Outcome::WindowFull;
+            return SendOutcome::WindowFull;
         }
         const SendResult result = payload != nullptr ? write_payload(index, *payload)
                                                      : write_whole_block(index, position);
         if (result == SendResult::Nothing) {
             skip(index);
-            return Outcome::Done;
+            return SendOutcome::Done;
         }
         if (result == SendResult::Whole) {
             add_records_of_all(take_owed(index, position));
             pending_.clear(index);
-            return Outcome::Done;
+            return SendOutcome::Done;
         }
     }
     if (payload != nullptr) {
@@ -257,8 +265,7 @@ void ReplicationSender::skip(std::uint32_t index) {
     pending_.clear(index);
 }
 
-ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t index,
-                                                              OwedVersions position) {
+SendOutcome ReplicationSender::replicate_parts(std::uint32_t index, OwedVersions position) {
     const ChangelistState& state = objects_.at(index)->changelist_state();
     if (state.must_restart_arrays(position, context_.scratch.owed)) {
         state.for_each_restarted(pairs_[index].sent_version, [&](const LostPart& part) {
@@ -280,7 +287,7 @@ ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t inde
         }
         if (!packets_.can_write()) {
             return_unsent_from(taken, cursor);
-            return Outcome::WindowFull;
+            return SendOutcome::WindowFull;
         }
         RepRange range{1, 1};  // of Nothing
         result = write_part(index, position, cursor, range);
@@ -298,19 +305,20 @@ ReplicationSender::Outcome ReplicationSender::replicate_parts(std::uint32_t inde
             packets_.flush_full();
         }
     }
-    return Outcome::Done;
+    return SendOutcome::Done;
 }
 
 void ReplicationSender::add_records_of_all(const TakenOfPair& taken, bool is_complete) {
-    carried_parts_.clear();
-    collect_carried(taken.position, pairs_[taken.index].sent_version, RepRange(), carried_parts_,
+    scratch_.carried_parts.clear();
+    collect_carried(taken.position, pairs_[taken.index].sent_version, RepRange(),
+                    scratch_.carried_parts,
                     objects_.at(taken.index)->changelist_state().layout().has_keyed_arrays());
-    add_records(taken, {carried_parts_.data(), carried_parts_.size()}, is_complete);
+    add_records(taken, {scratch_.carried_parts.data(), scratch_.carried_parts.size()}, is_complete);
 }
 
 void ReplicationSender::add_records_of_part(const TakenOfPair& taken) {
-    carried_parts_.assign(context_.scratch.carried.begin(), context_.scratch.carried.end());
-    add_records(taken, {carried_parts_.data(), carried_parts_.size()});
+    scratch_.carried_parts.assign(context_.scratch.carried.begin(), context_.scratch.carried.end());
+    add_records(taken, {scratch_.carried_parts.data(), scratch_.carried_parts.size()});
 }
 
 void ReplicationSender::add_records(const TakenOfPair& taken, std::span<const LostPart> carried,
@@ -362,21 +370,22 @@ TakenOfPair ReplicationSender::take_owed(std::uint32_t index, const OwedVersions
 }
 
 void ReplicationSender::return_unsent_from(const TakenOfPair& taken, const RepCursor& cursor) {
-    carried_parts_.clear();
+    scratch_.carried_parts.clear();
     collect_unsent(taken.position, pairs_[taken.index].sent_version, cursor.handle, cursor.element,
-                   carried_parts_);
+                   scratch_.carried_parts);
     owe_carried(taken);
 }
 
 void ReplicationSender::return_unsent(const TakenOfPair& taken, const RepRange& range) {
-    carried_parts_.clear();
-    collect_carried(taken.position, pairs_[taken.index].sent_version, range, carried_parts_);
+    scratch_.carried_parts.clear();
+    collect_carried(taken.position, pairs_[taken.index].sent_version, range,
+                    scratch_.carried_parts);
     owe_carried(taken);
 }
 
 void ReplicationSender::owe_carried(const TakenOfPair& taken) {
     SendingRepState& pair = pairs_[taken.index];
-    for (const LostPart& part : carried_parts_) {
+    for (const LostPart& part : scratch_.carried_parts) {
         owe_part(taken.index, part);
     }
     if (CompleteVersions* complete = tracked(taken.index)) {
@@ -423,7 +432,7 @@ BlockFrame ReplicationSender::begin_block(std::uint32_t index, bool is_part) {
     const std::size_t room_bytes = packet.bits_left() / 8;
     const std::size_t body_bytes =
         room_bytes - std::min(room_bytes, PacketBuilder::block_length_bytes_max);
-    return {channel, packet, BitWriter(std::span(body_).first(body_bytes)), 0, true};
+    return {channel, packet, BitWriter(std::span(scratch_.body).first(body_bytes)), 0, true};
 }
 
 void ReplicationSender::end_block(BlockFrame& frame, bool more_parts_follow) {

@@ -30,9 +30,9 @@
 #include "remote_function_receiver.h"
 #include "remote_function_sender.h"
 #include "sender_blocks.h"
+#include "told_roles.h"
 #include "unmapped_values.h"
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -41,20 +41,12 @@ namespace replayout {
 
 class ReplicationSender final : public SentContentHandler, private ReceiverIds {
   public:
-    struct Settings {
-        const NetConfig& config;                ///< outlives the sender
-        PeerId peer;                            ///< whom it sends to
-        std::span<TypeCounters> type_counters;  ///< by layout number; empty: nobody counts
-    };
-
     ReplicationSender(const ObjectStore& objects, PacketSender& packets, SendContext& context,
-                      NetStats& stats, const Settings& settings, MemoryMeters& memory);
+                      NetStats& stats, const SenderSettings& settings, MemoryMeters& memory);
 
     /// From now on, before anything is sent, every pair is checked against a copy of what the
     /// client holds; see PairValidator.
-    void start_validating(const NetGUIDCache& guids) {
-        validator_.emplace(objects_, guids, validation_resource_);
-    }
+    void start_validating(const NetGUIDCache& guids);
 
     /// Objects of `changed` (a row over the store) must be looked at.
     void mark_pending(const BitRow& changed);
@@ -63,11 +55,22 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// A property of that object, of condition Dynamic, is about to be of condition `after`.
     void dynamic_condition_changed(std::uint32_t index, ParentIndex parent,
                                    LifetimeCondition after);
+    /// What the connection is to an object with these facts; not initial.
+    [[nodiscard]] ReplicationFlags flags_for(const ObjectFacts& facts) const noexcept;
     /// The connection records instead of playing, or does no longer.
     void set_is_replay(bool is_replay);
 
     /// The object of that slot is about to be removed.
-    void object_removed(std::uint32_t index);
+    void object_removed(std::uint32_t index, ChannelCloseReason reason);
+    /// Its channel closes for tear-off as soon as the client has all of it. Who never had it is not
+    /// sent it.
+    void tear_off(std::uint32_t index);
+    /// Nothing of a torn off object is under way, or to be sent.
+    [[nodiscard]] bool is_torn_off(std::uint32_t index) const noexcept;
+    /// The client has it, or is being sent it.
+    [[nodiscard]] bool has_object(std::uint32_t index) const noexcept;
+    /// Whether the client is to have the object. A dormant state is to be applied again.
+    void set_relevant(std::uint32_t index, bool is_relevant);
 
     /// The object of that slot goes dormant here as soon as the client has all of it.
     void become_dormant(std::uint32_t index);
@@ -95,13 +98,7 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
         return calls_.has_room_for(is_reliable, PacketBuilder::packet_bytes_limit);
     }
 
-    // Calls of the client.
-    enum class Callable : std::uint8_t {
-        Yes,
-        Late,  ///< the client may not have heard yet that the object is gone, or dormant
-        No,    ///< it knows of no such object
-    };
-    [[nodiscard]] Callable callable(ChannelIndex channel) const noexcept;
+    [[nodiscard]] CallableState callable(ChannelIndex channel) const noexcept;
     [[nodiscard]] RemoteFunctionReceiver& incoming_calls() noexcept { return incoming_calls_; }
 
     /// After the above: checks the pairs that something happened to, when validating.
@@ -113,12 +110,6 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     [[nodiscard]] bool is_settled() const noexcept;
 
   private:
-    enum class Outcome : std::uint8_t {
-        Done,
-        WindowFull,  ///< of packets: nothing more can be sent
-        HeldBack,    ///< by the window of bunches: this object must wait
-    };
-
     // SentContentHandler
     void record_delivered(const SentRecord& record) override;
     void record_lost(const SentRecord& record) override;
@@ -133,12 +124,12 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// Replicates what is pending from slot `begin` to `end`. False: the window is full, and the
     /// next flush begins where this one stopped.
     [[nodiscard]] bool replicate_pending(std::uint32_t begin, std::uint32_t end);
-    [[nodiscard]] Outcome replicate_actor(std::uint32_t index);
-    [[nodiscard]] Outcome open_channel(std::uint32_t index);
-    [[nodiscard]] Outcome replicate_properties(std::uint32_t index);
+    [[nodiscard]] SendOutcome replicate_actor(std::uint32_t index);
+    [[nodiscard]] SendOutcome open_channel(std::uint32_t index);
+    [[nodiscard]] SendOutcome replicate_properties(std::uint32_t index);
     /// Nothing is sent of what the pair owes.
     void skip(std::uint32_t index);
-    [[nodiscard]] Outcome replicate_parts(std::uint32_t index, OwedVersions position);
+    [[nodiscard]] SendOutcome replicate_parts(std::uint32_t index, OwedVersions position);
     /// No block of this pair is another than its position and its conditions say, and others may be
     /// in the same position.
     [[nodiscard]] bool may_share_payload(std::uint32_t index, const OwedVersions& position) const;
@@ -153,7 +144,7 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// What is left of what was taken, from `cursor` on or all of `range`, is not sent after all.
     void return_unsent_from(const TakenOfPair& taken, const RepCursor& cursor);
     void return_unsent(const TakenOfPair& taken, const RepRange& range);
-    /// What is in carried_parts_ is owed again.
+    /// What is in the scratch as carried parts is owed again.
     void owe_carried(const TakenOfPair& taken);
     [[nodiscard]] BlockFrame begin_block(std::uint32_t index, bool is_part);
     void end_block(BlockFrame& frame, bool more_parts_follow);
@@ -218,7 +209,7 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// False: the window of packets is full.
     void send_calls();
     [[nodiscard]] bool send_calls_of(bool are_queued);
-    [[nodiscard]] Outcome send_call(OutgoingCall& call);
+    [[nodiscard]] SendOutcome send_call(OutgoingCall& call);
     /// Collects the blocks that must go with a call, and adds their size. False: the call waits.
     [[nodiscard]] bool collect_call_blocks(const OutgoingCall& call, std::size_t& bytes);
     /// Nothing of its state can travel with a call: it has to be delivered first.
@@ -239,7 +230,22 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
 
     void queue_bunch(const BunchHeader& header, std::uint16_t sequence,
                      std::span<const std::byte> payload, const BunchTag& tag);
-    void queue_open(std::uint32_t index, NetGUID guid, std::uint32_t layout_number);
+    void queue_open(std::uint32_t index, const OpenPayload& payload);
+    [[nodiscard]] OpenPayload open_payload_of(std::uint32_t index) const noexcept;
+    /// Its channel is about to open.
+    void begin_pair(std::uint32_t index);
+    void send_roles();
+    /// The client is to have the object no more.
+    void close_object(std::uint32_t index, ChannelCloseReason reason);
+    void finish_tear_off(std::uint32_t index);
+    /// The client has the outer of a subobject, or will have it first.
+    [[nodiscard]] bool is_outer_ready(std::uint32_t index) const noexcept;
+    [[nodiscard]] bool has_outer_for_certain(std::uint32_t index) const noexcept;
+    /// Opens parts of an object behind it, as far as the packet has room for them.
+    void open_parts(std::uint32_t index);
+    void open_delivered(std::uint32_t index);
+    /// The client threw away all that was sent so far.
+    void owe_everything(std::uint32_t index);
     /// Of the channel's last bunch. What lies beside the pair is forgotten.
     [[nodiscard]] std::uint16_t take_next_sequence(std::uint32_t index);
     /// The channel is closing.
@@ -247,10 +253,12 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     void finish_close(std::uint32_t index);
     void enter_dormancy();
     [[nodiscard]] bool may_go_dormant(std::uint32_t index) const;
+    /// The client does not have all of them yet.
+    [[nodiscard]] bool has_torn_off_parts(std::uint32_t index) const;
     /// The channel opens again over the object that the client kept.
     void start_over(std::uint32_t index);
     /// The dormant object of that slot is about to be removed.
-    void remove_dormant(std::uint32_t index);
+    void remove_dormant(std::uint32_t index, ChannelCloseReason reason);
     void destroy_kept(std::uint32_t index, const RemovedObject& removed);
     /// False: the channel is free.
     [[nodiscard]] bool finish_dormant_close(std::uint32_t index);
@@ -269,7 +277,7 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     PacketSender& packets_;
     SendContext& context_;
     NetStats& stats_;
-    Settings settings_;
+    SenderSettings settings_;
     bool is_replay_ = false;
     MemoryResource* resource_;  // of what scales with pairs
     MemoryResource* validation_resource_;
@@ -277,24 +285,16 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     BitRow pending_;
     FlatMap<std::uint32_t, PairExtra> extras_;    // by object index
     FlatMap<std::uint32_t, DeltaStates> deltas_;  // by object index
-    Vector<RepHandle> missed_;                    // scratch: deltas that were not taken
     UnmappedValues unmapped_;
     PairDormancy dormancy_;
+    ToldRoles told_roles_;
     FlatMap<std::uint32_t, RemovedObject> removed_;  // by object index
     std::optional<PairValidator> validator_;
-    ChangeMask hidden_;               // scratch of the validation
-    Vector<LostPart> sending_parts_;  // scratch: where the pair at hand had lost something
-    Vector<LostPart> carried_parts_;  // scratch
+    SenderScratch scratch_;
     std::uint32_t closing_count_ = 0;
     std::uint32_t first_index_ = 0;  // where the next flush begins
-    std::array<std::byte, PacketBuilder::packet_bytes_limit> body_;
     RemoteFunctionSender calls_;
     RemoteFunctionReceiver incoming_calls_;
-    Vector<ChannelIndex> waiting_channels_;  // scratch: with a call that waits
-    Vector<CallBlock> call_blocks_;          // scratch
-    // Objects of which the open packet carries all that changed since what was delivered.
-    Vector<std::uint32_t> carried_;
-    std::uint64_t carried_packet_ = 0;
 };
 
 }  // namespace replayout

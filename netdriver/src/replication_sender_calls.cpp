@@ -60,22 +60,23 @@ void ReplicationSender::send_calls() {
 }
 
 bool ReplicationSender::send_calls_of(bool are_queued) {
-    waiting_channels_.clear();
+    scratch_.waiting_channels.clear();
     for (auto call = calls_.calls().begin(); call != calls_.calls().end();) {
-        const bool is_behind = std::find(waiting_channels_.begin(), waiting_channels_.end(),
-                                         call->channel) != waiting_channels_.end();
+        const bool is_behind =
+            std::find(scratch_.waiting_channels.begin(), scratch_.waiting_channels.end(),
+                      call->channel) != scratch_.waiting_channels.end();
         if (call->is_in_flight || call->is_queued != are_queued || is_behind) {
             ++call;
             continue;
         }
         switch (send_call(*call)) {
-            case Outcome::WindowFull:
+            case SendOutcome::WindowFull:
                 return false;
-            case Outcome::HeldBack:
-                waiting_channels_.push_back(call->channel);
+            case SendOutcome::HeldBack:
+                scratch_.waiting_channels.push_back(call->channel);
                 ++call;
                 break;
-            case Outcome::Done:
+            case SendOutcome::Done:
                 call = calls_.sent(call);
                 break;
         }
@@ -93,14 +94,14 @@ bool ReplicationSender::is_meant(const OutgoingCall& call,
     if (!is_named_alive(named)) {
         return false;  // the receiver has no such object, or will not have it: null, as it should
     }
-    // One that is dormant here the receiver has as it is to stay, or is not to have. Only the
-    // target wakes.
-    return &named == &call.named.front() || !dormancy_.dormant.test(named.index);
+    // One that is dormant here the receiver has as it is to stay, or is not to have; one that is
+    // not relevant it is not to have. Only the target wakes.
+    return &named == &call.named.front() || !dormancy_.is_resting(named.index);
 }
 
-ReplicationSender::Outcome ReplicationSender::send_call(OutgoingCall& call) {
+SendOutcome ReplicationSender::send_call(OutgoingCall& call) {
     if (!packets_.can_write(Share::Messages)) {
-        return Outcome::WindowFull;
+        return SendOutcome::WindowFull;
     }
     for (NamedObject& named : call.named) {
         if (!is_meant(call, named)) {
@@ -112,7 +113,8 @@ ReplicationSender::Outcome ReplicationSender::send_call(OutgoingCall& call) {
             named.has_version = true;
         }
         if (channel_state(pairs_[named.index]) == ChannelState::Closed) {
-            if (const Outcome outcome = open_channel(named.index); outcome != Outcome::Done) {
+            if (const SendOutcome outcome = open_channel(named.index);
+                outcome != SendOutcome::Done) {
                 return outcome;
             }
         }
@@ -123,11 +125,11 @@ ReplicationSender::Outcome ReplicationSender::send_call(OutgoingCall& call) {
             packets_.flush_full();
         }
         if (!packets_.can_write(Share::Messages)) {
-            return Outcome::WindowFull;
+            return SendOutcome::WindowFull;
         }
         std::size_t bytes = call.payload.size() + call_header_bytes_max;
         if (!collect_call_blocks(call, bytes) || bytes > room_bytes) {
-            return Outcome::HeldBack;
+            return SendOutcome::HeldBack;
         }
         if (bytes <= packets_.builder().bytes_left() &&
             call_array_steps() <= packets_.builder().array_steps_left()) {
@@ -136,10 +138,10 @@ ReplicationSender::Outcome ReplicationSender::send_call(OutgoingCall& call) {
             const bool is_written = packets_.write_call(call);
             REPLAYOUT_ASSERT(is_written);
             (void)is_written;
-            return Outcome::Done;
+            return SendOutcome::Done;
         }
     }
-    return Outcome::HeldBack;
+    return SendOutcome::HeldBack;
 }
 
 CompleteVersions* ReplicationSender::tracked(std::uint32_t index) {
@@ -159,22 +161,22 @@ Version ReplicationSender::complete_version(std::uint32_t index) {
 }
 
 bool ReplicationSender::collect_call_blocks(const OutgoingCall& call, std::size_t& bytes) {
-    call_blocks_.clear();
-    if (carried_packet_ != packets_.open_packet_number()) {
-        carried_packet_ = packets_.open_packet_number();
-        carried_.clear();
+    scratch_.call_blocks.clear();
+    if (scratch_.carried_packet != packets_.open_packet_number()) {
+        scratch_.carried_packet = packets_.open_packet_number();
+        scratch_.carried.clear();
     }
     std::size_t offset = 0;
     for (const NamedObject& named : call.named) {
-        const bool is_carried =
-            std::find(carried_.begin(), carried_.end(), named.index) != carried_.end();
+        const bool is_carried = std::find(scratch_.carried.begin(), scratch_.carried.end(),
+                                          named.index) != scratch_.carried.end();
         if (!is_meant(call, named) || is_carried) {
             continue;
         }
         const ChannelState channel = channel_state(pairs_[named.index]);
         const bool is_open = channel == ChannelState::Open;
-        const bool is_opening =
-            channel == ChannelState::OpenSent && packets_.carries_open(named.index);
+        const bool is_opening = channel == ChannelState::OpenSent &&
+                                packets_.carries_open(named.index) && is_outer_ready(named.index);
         if (!is_open && !is_opening) {
             return false;  // its open is under way, or another object still closes in its place
         }
@@ -190,11 +192,12 @@ bool ReplicationSender::collect_call_blocks(const OutgoingCall& call, std::size_
             return false;
         }
         std::size_t size = 0;
-        if (!encode_since(named.index, complete, std::span(body_).subspan(offset), size)) {
+        if (!encode_since(named.index, complete, std::span(scratch_.body).subspan(offset), size)) {
             return false;
         }
         if (size > 0) {
-            call_blocks_.push_back({named.index, offset, size, context_.scratch.array_steps});
+            scratch_.call_blocks.push_back(
+                {named.index, offset, size, context_.scratch.array_steps});
             offset += size;
             bytes += size + PacketBuilder::block_head_bytes_max;
         }
@@ -204,7 +207,7 @@ bool ReplicationSender::collect_call_blocks(const OutgoingCall& call, std::size_
 
 std::size_t ReplicationSender::call_array_steps() const noexcept {
     std::size_t steps = 0;
-    for (const CallBlock& block : call_blocks_) {
+    for (const CallBlock& block : scratch_.call_blocks) {
         steps += block.array_steps;
     }
     return steps;
@@ -253,8 +256,9 @@ bool ReplicationSender::encode_since(std::uint32_t index, Version complete,
 }
 
 void ReplicationSender::write_call_blocks() {
-    for (const CallBlock& block : call_blocks_) {
-        const auto bytes = std::span<const std::byte>(body_).subspan(block.offset, block.size);
+    for (const CallBlock& block : scratch_.call_blocks) {
+        const auto bytes =
+            std::span<const std::byte>(scratch_.body).subspan(block.offset, block.size);
         const bool is_added = packets_.builder().add_block(
             ObjectStore::channel_of(block.index), block_has_length(pairs_[block.index]), bytes);
         REPLAYOUT_ASSERT(is_added);
@@ -267,23 +271,23 @@ void ReplicationSender::write_call_blocks() {
         add_records_of_all(take_owed(block.index, sending_position_of(block.index)),
                            extra_of(block.index).left_out.is_empty());
         pending_.clear(block.index);
-        carried_.push_back(block.index);
+        scratch_.carried.push_back(block.index);
     }
 }
 
-ReplicationSender::Callable ReplicationSender::callable(ChannelIndex channel) const noexcept {
+CallableState ReplicationSender::callable(ChannelIndex channel) const noexcept {
     const std::uint32_t index = ObjectStore::index_of(channel);
     if (channel.is_control() || index >= pairs_.size()) {
-        return Callable::No;
+        return CallableState::No;
     }
     switch (channel_state(pairs_[index])) {
         case ChannelState::Open:
-            return Callable::Yes;
+            return CallableState::Yes;
         case ChannelState::Closing:
-            return Callable::Late;
+            return CallableState::Late;
         default:
             // Dormant: the client may have called before it heard of that.
-            return dormancy_.kept.test(index) ? Callable::Late : Callable::No;
+            return dormancy_.kept.test(index) ? CallableState::Late : CallableState::No;
     }
 }
 

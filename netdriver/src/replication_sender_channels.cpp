@@ -8,27 +8,6 @@ namespace replayout {
 
 namespace {
 
-constexpr std::size_t open_payload_bytes_max = 10 + 5;  // packed guid, packed layout number
-
-/// What an open says of its object.
-class OpenPayload {
-  public:
-    OpenPayload(NetGUID guid, std::uint32_t layout_number) {
-        BitWriter writer(memory_);
-        writer.write_packed_uint(guid.value);
-        writer.write_packed_uint(layout_number);
-        size_ = writer.byte_count();
-    }
-
-    [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
-        return std::span(memory_).first(size_);
-    }
-
-  private:
-    std::array<std::byte, open_payload_bytes_max> memory_;
-    std::size_t size_ = 0;
-};
-
 [[nodiscard]] BunchHeader open_header(std::uint32_t index) noexcept {
     BunchHeader header;
     header.channel = ObjectStore::channel_of(index);
@@ -36,10 +15,16 @@ class OpenPayload {
     return header;
 }
 
+/// What the open of an object takes of a packet.
+[[nodiscard]] std::size_t open_bytes(std::uint32_t index, const OpenPayload& payload) noexcept {
+    BunchHeader header = open_header(index);
+    header.payload_bytes = static_cast<std::uint32_t>(payload.bytes().size());
+    return bunch_header_bytes(header) + header.payload_bytes;
+}
+
 }  // namespace
 
-void ReplicationSender::queue_open(std::uint32_t index, NetGUID guid, std::uint32_t layout_number) {
-    const OpenPayload payload(guid, layout_number);
+void ReplicationSender::queue_open(std::uint32_t index, const OpenPayload& payload) {
     queue_bunch(open_header(index), 1, payload.bytes(), {BunchTag::Kind::Open, index, 0});
     ++stats_.channels_opened;
 }
@@ -73,65 +58,154 @@ void ReplicationSender::queue_bunch(const BunchHeader& header, std::uint16_t seq
     pair.holder_bits = static_cast<std::uint16_t>(pair.holder_bits + count * one_bunch);
 }
 
-void ReplicationSender::object_removed(std::uint32_t index) {
+void ReplicationSender::object_removed(std::uint32_t index, ChannelCloseReason reason) {
+    close_object(index, reason);
+    dormancy_.forget(index);
+}
+
+void ReplicationSender::close_object(std::uint32_t index, ChannelCloseReason reason) {
     grow();
     forget_unmapped(index);
     const ChannelState state = channel_state(pairs_[index]);
     const bool is_kept = dormancy_.kept.test(index);
-    dormancy_.forget(index);
+    dormancy_.closed(index);
     stats_.calls_dropped += calls_.drop_channel(ObjectStore::channel_of(index));
     if (state != ChannelState::OpenSent && state != ChannelState::Open) {
         if (is_kept) {
-            remove_dormant(index);
+            remove_dormant(index, reason);
         }
         return;  // never opened, or its predecessor in this slot is still closing
     }
     pending_.clear(index);
     deltas_.erase(index);
-    queue_close(index, take_next_sequence(index), ChannelCloseReason::Destroyed);
+    told_roles_.erase(index);
+    queue_close(index, take_next_sequence(index), reason);
     if (validator_) {
         validator_->channel_closed(index);
     }
 }
 
-ReplicationSender::Outcome ReplicationSender::open_channel(std::uint32_t index) {
+bool ReplicationSender::has_object(std::uint32_t index) const noexcept {
+    if (index >= pairs_.size()) {
+        return false;
+    }
+    const ChannelState state = channel_state(pairs_[index]);
+    return state == ChannelState::OpenSent || state == ChannelState::Open ||
+           dormancy_.kept.test(index);
+}
+
+void ReplicationSender::set_relevant(std::uint32_t index, bool is_relevant) {
+    if (is_relevant == !dormancy_.irrelevant.test(index)) {
+        return;
+    }
+    if (!is_relevant) {
+        close_object(index, ChannelCloseReason::Relevancy);
+        dormancy_.irrelevant.insert(index);
+        pending_.clear(index);
+        return;
+    }
+    grow();
+    dormancy_.irrelevant.erase(index);
+    if (!dormancy_.dormant.test(index)) {
+        pending_.set(index);
+    }
+}
+
+bool ReplicationSender::has_outer_for_certain(std::uint32_t index) const noexcept {
+    const std::uint32_t outer = objects_.at(index)->family().outer;
+    return outer == ObjectStore::no_index || dormancy_.kept.test(outer) ||
+           channel_state(pairs_[outer]) == ChannelState::Open;
+}
+
+bool ReplicationSender::is_outer_ready(std::uint32_t index) const noexcept {
+    if (has_outer_for_certain(index) || dormancy_.kept.test(index)) {
+        return true;
+    }
+    const std::uint32_t outer = objects_.at(index)->family().outer;
+    return channel_state(pairs_[outer]) == ChannelState::OpenSent && packets_.carries_open(outer);
+}
+
+OpenPayload ReplicationSender::open_payload_of(std::uint32_t index) const noexcept {
     const NetworkObjectInfo& info = *objects_.at(index);
-    BunchHeader header = open_header(index);
-    header.payload_bytes =
-        static_cast<std::uint32_t>(OpenPayload(info.guid(), info.layout_number()).bytes().size());
-    if (!packets_.reliable().has_room_for(Share::Objects, header.payload_bytes)) {
-        return Outcome::HeldBack;
+    return {info.guid(), info.layout_number(), info.facts().role_of(settings_.peer),
+            &info.spawn_record()};
+}
+
+SendOutcome ReplicationSender::open_channel(std::uint32_t index) {
+    if (!is_outer_ready(index)) {
+        const std::uint32_t outer = objects_.at(index)->family().outer;
+        const bool may_open =
+            channel_state(pairs_[outer]) == ChannelState::Closed && !dormancy_.is_resting(outer);
+        return may_open ? open_channel(outer) : SendOutcome::Done;
     }
-    // Once it is queued it must go out: a client drops blocks that come before it.
+    const OpenPayload payload = open_payload_of(index);
+    if (!packets_.reliable().has_room_for(Share::Objects, payload.bytes().size())) {
+        return SendOutcome::HeldBack;
+    }
+    // Once it is queued it must go out: a client drops blocks that come before it. Its parts go
+    // with it, if one packet can hold them all.
+    std::size_t all_bytes = open_bytes(index, payload);
+    objects_.for_each_in_family(index, [&](std::uint32_t part) {
+        const bool is_to_open =
+            pending_.test(part) && channel_state(pairs_[part]) == ChannelState::Closed;
+        all_bytes += part != index && is_to_open ? open_bytes(part, open_payload_of(part)) : 0;
+    });
+    const bool fits = all_bytes <= packets_.builder().room_bytes();
     if (!packets_.make_room_for_bunch(Share::Objects,
-                                      bunch_header_bytes(header) + header.payload_bytes)) {
-        return Outcome::WindowFull;
+                                      fits ? all_bytes : open_bytes(index, payload))) {
+        return SendOutcome::WindowFull;
     }
+    begin_pair(index);
+    queue_open(index, payload);
+    packets_.write_open();
+    open_parts(index);
+    return SendOutcome::Done;
+}
+
+void ReplicationSender::begin_pair(std::uint32_t index) {
     if (dormancy_.kept.test(index)) {
         start_over(index);
-    } else {
-        pairs_[index] = SendingRepState();
-        set_channel_state(pairs_[index], ChannelState::OpenSent);
-        set_initial(pairs_[index], true);
-        const ChangelistState& state = info.changelist_state();
-        if (state.layout().needs_held_version()) {
-            extra_of(index).joined_version = state.version();
-            extra_of(index).restart_version = 0;
-        }
-        if (validator_) {
-            validator_->channel_opened(index);
-        }
+        return;
     }
-    queue_open(index, info.guid(), info.layout_number());
-    packets_.write_open();
-    return Outcome::Done;
+    pairs_[index] = SendingRepState();
+    set_channel_state(pairs_[index], ChannelState::OpenSent);
+    set_initial(pairs_[index], true);
+    const ChangelistState& state = objects_.at(index)->changelist_state();
+    if (state.layout().needs_held_version()) {
+        extra_of(index).joined_version = state.version();
+        extra_of(index).restart_version = 0;
+    }
+    if (validator_) {
+        validator_->channel_opened(index);
+    }
+}
+
+void ReplicationSender::open_parts(std::uint32_t index) {
+    for (std::uint32_t part = objects_.at(index)->family().first; part != ObjectStore::no_index;
+         part = objects_.at(part)->family().next) {
+        if (!pending_.test(part) || channel_state(pairs_[part]) != ChannelState::Closed) {
+            continue;
+        }
+        const OpenPayload payload = open_payload_of(part);
+        if (open_bytes(part, payload) > packets_.builder().bytes_left() ||
+            !packets_.reliable().has_room_for(Share::Objects, payload.bytes().size())) {
+            return;  // it waits until the client has its outer
+        }
+        begin_pair(part);
+        queue_open(part, payload);
+        packets_.write_open();
+        open_parts(part);
+    }
 }
 
 void ReplicationSender::bunch_delivered(const BunchTag& tag) {
     if (tag.kind == BunchTag::Kind::Control) {
         return;
     }
-    if (validator_) {
+    const bool is_early = tag.kind == BunchTag::Kind::Open &&
+                          channel_state(pairs_[tag.object_index]) == ChannelState::OpenSent &&
+                          !has_outer_for_certain(tag.object_index);
+    if (validator_ && !is_early) {
         validator_->bunch_delivered(tag);
     }
     SendingRepState& pair = pairs_[tag.object_index];
@@ -141,12 +215,33 @@ void ReplicationSender::bunch_delivered(const BunchTag& tag) {
         if (bunch_count(pair) == 0) {
             finish_close(tag.object_index);
         }
+    } else if (is_early) {
+        dormancy_.awaits_outer.insert(tag.object_index);
     } else if (tag.kind == BunchTag::Kind::Open) {
-        set_channel_state(pair, ChannelState::Open);
-        object_mapped(tag.object_index);
-        resume_values(tag.object_index);  // those that arrived before it
+        open_delivered(tag.object_index);
     } else if (tag.kind == BunchTag::Kind::Value) {
         value_delivered(tag);
+    } else if (tag.kind == BunchTag::Kind::Role) {
+        told_roles_.delivered(tag.object_index);
+    }
+}
+
+void ReplicationSender::open_delivered(std::uint32_t index) {
+    set_channel_state(pairs_[index], ChannelState::Open);
+    object_mapped(index);
+    resume_values(index);  // those that arrived before it
+    // Parts of which the open came first: the client opens them only now, and threw away what it
+    // was sent of them before.
+    for (std::uint32_t part = objects_.at(index)->family().first; part != ObjectStore::no_index;
+         part = objects_.at(part)->family().next) {
+        if (dormancy_.awaits_outer.test(part)) {
+            dormancy_.awaits_outer.clear(part);
+            owe_everything(part);
+            if (validator_) {
+                validator_->bunch_delivered({BunchTag::Kind::Open, part, 0});
+            }
+            open_delivered(part);
+        }
     }
 }
 
@@ -158,7 +253,7 @@ void ReplicationSender::finish_close(std::uint32_t index) {
         return;
     }
     pairs_[index] = SendingRepState();
-    if (objects_.at(index) != nullptr && !dormancy_.dormant.test(index)) {
+    if (objects_.at(index) != nullptr && !dormancy_.is_resting(index)) {
         pending_.set(index);  // the next object of this slot has been waiting
     }
 }
@@ -167,22 +262,26 @@ void ReplicationSender::bunch_lost(const BunchTag& tag) {
     if (tag.kind != BunchTag::Kind::Open) {
         return;
     }
-    SendingRepState& pair = pairs_[tag.object_index];
-    if (channel_state(pair) != ChannelState::OpenSent) {
+    if (channel_state(pairs_[tag.object_index]) != ChannelState::OpenSent) {
         return;
     }
-    note_lost_while_paused(tag.object_index, RepRange(), {0, pair.sent_version});
+    owe_everything(tag.object_index);
+}
+
+void ReplicationSender::owe_everything(std::uint32_t index) {
+    SendingRepState& pair = pairs_[index];
+    note_lost_while_paused(index, RepRange(), {0, pair.sent_version});
     pair.lose_everything();
     set_initial(pair, true);
-    const auto extra = extras_.find(tag.object_index);
+    const auto extra = extras_.find(index);
     if (extra != extras_.end()) {
         extra->second.lost_parts.clear();
         extra->second.complete.restart();
     }
-    if (const auto deltas = deltas_.find(tag.object_index); deltas != deltas_.end()) {
+    if (const auto deltas = deltas_.find(index); deltas != deltas_.end()) {
         deltas->second.restart();
     }
-    pending_.set(tag.object_index);
+    pending_.set(index);
 }
 
 }  // namespace replayout

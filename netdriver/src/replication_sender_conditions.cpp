@@ -7,8 +7,13 @@ namespace replayout {
 
 ReplicationFlags ReplicationSender::flags_of(std::uint32_t index,
                                              const ObjectFacts& facts) const noexcept {
-    ReplicationFlags flags;
+    ReplicationFlags flags = flags_for(facts);
     flags.is_initial = is_initial(pairs_[index]);
+    return flags;
+}
+
+ReplicationFlags ReplicationSender::flags_for(const ObjectFacts& facts) const noexcept {
+    ReplicationFlags flags;
     flags.is_owner = facts.has_owner && facts.owner == settings_.peer;
     flags.is_simulated = !(flags.is_owner && facts.is_autonomous);
     flags.is_replay = is_replay_;
@@ -26,6 +31,12 @@ void ReplicationSender::facts_changed(std::uint32_t index, const ObjectFacts& be
     const LifetimeConditionSet was = passing_conditions(flags_of(index, before));
     const LifetimeConditionSet is = passing_conditions(flags_of(index, after));
     owe_turned_on(index, was, is);
+    const ObjectRole role_before = before.role_of(settings_.peer);
+    const ChannelState state = channel_state(pairs_[index]);
+    const bool is_told = state == ChannelState::OpenSent || state == ChannelState::Open;
+    if (is_told && role_before != after.role_of(settings_.peer)) {
+        told_roles_.changed(index, role_before);
+    }
 }
 
 void ReplicationSender::dynamic_condition_changed(std::uint32_t index, ParentIndex parent,
@@ -85,7 +96,7 @@ void ReplicationSender::owe_from_start(std::uint32_t index, const RepRange& hand
     if (CompleteVersions* complete = tracked(index)) {
         complete->began_to_see_more();
     }
-    if (!dormancy_.dormant.test(index)) {
+    if (!dormancy_.is_resting(index)) {
         pending_.set(index);
     }
 }

@@ -37,7 +37,9 @@ void ReplicationSender::wake(std::uint32_t index) {
     if (dormancy_.dormant.test(index)) {
         grow();
         dormancy_.dormant.clear(index);
-        pending_.set(index);
+        if (!dormancy_.irrelevant.test(index)) {
+            pending_.set(index);
+        }
     }
 }
 
@@ -59,16 +61,54 @@ void ReplicationSender::enter_dormancy() {
             !packets_.reliable().has_room_for(Share::Messages, close_payload_bytes)) {
             return;
         }
-        queue_close(index, take_next_sequence(index), ChannelCloseReason::Dormancy);
+        const bool is_torn_off = objects_.at(index)->is_torn_off();
+        queue_close(index, take_next_sequence(index),
+                    is_torn_off ? ChannelCloseReason::TearOff : ChannelCloseReason::Dormancy);
         (void)calls_.drop_channel(ObjectStore::channel_of(index));  // none wait: its sequences
-        dormancy_.becoming.clear(index);
-        dormancy_.dormant.insert(index);
-        dormancy_.kept.insert(index);
-        if (validator_) {
-            validator_->channel_dormant(index);
+        if (is_torn_off) {
+            finish_tear_off(index);
+            if (validator_) {
+                validator_->channel_closed(index);
+            }
+        } else {
+            dormancy_.becoming.clear(index);
+            dormancy_.dormant.insert(index);
+            dormancy_.kept.insert(index);
+            if (validator_) {
+                validator_->channel_dormant(index);
+            }
         }
         (void)packets_.write_unsent_bunches();
     }
+}
+
+void ReplicationSender::tear_off(std::uint32_t index) {
+    grow();
+    dormancy_.asked.erase(index);
+    const bool was_kept = dormancy_.kept.test(index);
+    const ChannelState state = channel_state(pairs_[index]);
+    const bool has_channel = state == ChannelState::OpenSent || state == ChannelState::Open;
+    if (was_kept || has_channel) {
+        wake(index);
+        dormancy_.becoming.insert(index);
+        return;
+    }
+    // It is never sent to who does not have it; the object before it may still be closing here.
+    stats_.calls_dropped += calls_.drop_channel(ObjectStore::channel_of(index));
+    finish_tear_off(index);
+}
+
+bool ReplicationSender::is_torn_off(std::uint32_t index) const noexcept {
+    return dormancy_.irrelevant.test(index) &&
+           (index >= pairs_.size() || channel_state(pairs_[index]) == ChannelState::Closed);
+}
+
+void ReplicationSender::finish_tear_off(std::uint32_t index) {
+    forget_unmapped(index);
+    dormancy_.closed(index);
+    dormancy_.irrelevant.insert(index);
+    pending_.clear(index);
+    deltas_.erase(index);
 }
 
 bool ReplicationSender::may_go_dormant(std::uint32_t index) const {
@@ -77,9 +117,22 @@ bool ReplicationSender::may_go_dormant(std::uint32_t index) const {
     const SendingRepState& pair = pairs_[index];
     const bool may_go = channel_state(pair) == ChannelState::Open && !pending_.test(index) &&
                         is_exact(index) && !unmapped_.is_waiting(index) &&
+                        !told_roles_.contains(index) && !has_torn_off_parts(index) &&
                         !calls_.has_calls(ObjectStore::channel_of(index));
     REPLAYOUT_ASSERT(!may_go || bunch_count(pair) == 0);
     return may_go;
+}
+
+bool ReplicationSender::has_torn_off_parts(std::uint32_t index) const {
+    // The client lets go of the parts with the whole, so each must have all of its last state.
+    bool has_any = false;
+    if (objects_.at(index)->is_torn_off()) {
+        std::uint32_t part = objects_.at(index)->family().first;
+        for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
+            has_any = has_any || dormancy_.becoming.test(part);
+        }
+    }
+    return has_any;
 }
 
 void ReplicationSender::start_over(std::uint32_t index) {
@@ -92,7 +145,7 @@ void ReplicationSender::start_over(std::uint32_t index) {
     owe_turned_on(index, was, passing_conditions(flags_of(index, facts)));
 }
 
-void ReplicationSender::remove_dormant(std::uint32_t index) {
+void ReplicationSender::remove_dormant(std::uint32_t index, ChannelCloseReason reason) {
     extras_.erase(index);
     deltas_.erase(index);
     pending_.clear(index);
@@ -100,7 +153,8 @@ void ReplicationSender::remove_dormant(std::uint32_t index) {
         validator_->channel_closed(index);
     }
     const NetworkObjectInfo& info = *objects_.at(index);
-    const RemovedObject removed{info.guid(), info.layout_number()};
+    const RemovedObject removed{info.guid(), info.layout_number(),
+                                info.facts().role_of(settings_.peer), reason};
     if (channel_state(pairs_[index]) == ChannelState::Closing) {
         removed_.emplace(index, removed);  // the channel is not free yet
     } else {
@@ -110,8 +164,8 @@ void ReplicationSender::remove_dormant(std::uint32_t index) {
 
 void ReplicationSender::destroy_kept(std::uint32_t index, const RemovedObject& removed) {
     pairs_[index] = SendingRepState();
-    queue_open(index, removed.guid, removed.layout_number);
-    queue_close(index, 2, ChannelCloseReason::Destroyed);
+    queue_open(index, OpenPayload(removed.guid, removed.layout_number, removed.role, nullptr));
+    queue_close(index, 2, removed.reason);
 }
 
 bool ReplicationSender::finish_dormant_close(std::uint32_t index) {

@@ -120,7 +120,7 @@ void ReplicationSender::resume_value(std::uint32_t index, const PausedValues::En
         owe_part(index, {missed, value.handles});
     }
     if (const auto deltas = deltas_.find(index); deltas != deltas_.end()) {
-        deltas->second.value_delivered(RepHandle{value.handles.handle_begin}, missed_);
+        deltas->second.value_delivered(RepHandle{value.handles.handle_begin}, scratch_.missed);
         owe_missed_deltas(index);
     }
     pending_.set(index);
@@ -204,15 +204,15 @@ DeltaStates* ReplicationSender::deltas_of(std::uint32_t index) {
 void ReplicationSender::resolve_deltas(std::uint32_t index, bool is_delivered) {
     const auto deltas = deltas_.find(index);
     if (deltas != deltas_.end()) {
-        deltas->second.block_resolved(is_delivered, missed_);
+        deltas->second.block_resolved(is_delivered, scratch_.missed);
         owe_missed_deltas(index);
     }
 }
 
 void ReplicationSender::owe_missed_deltas(std::uint32_t index) {
-    while (!missed_.empty()) {
-        const RepHandle handle = missed_.back();
-        missed_.pop_back();
+    while (!scratch_.missed.empty()) {
+        const RepHandle handle = scratch_.missed.back();
+        scratch_.missed.pop_back();
         owe_again(index, handle);
     }
 }

@@ -48,6 +48,7 @@ ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender:
               settings.peer,
               {server.type_counters_.data(), server.type_counters_.size()}},
              server.memory_),
+      groups(Allocator<NetGroup>(&server.memory_.connections)),
       call_limiter(server.settings_.config, now, &server.memory_.connections),
       server_(server) {
     if (server.settings_.is_validating) {
@@ -78,6 +79,10 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       due_(&memory.objects),
       changed_(&memory.objects),
       dormancy_(&memory.objects),
+      torn_off_(&memory.objects),
+      conditional_(&memory.objects),
+      torn_family_(Allocator<std::uint32_t>(&memory.scratch)),
+      destroyed_names_(settings.config.destroyed_names_max, &memory.objects),
       mark_validator_(settings.mark_validation_ticks, &memory.objects),
       context_{guids,   stats.replication,     scratch_, settings.is_sharing,
                nullptr, settings.is_validating},
@@ -172,6 +177,8 @@ void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> da
     }
     client.connection.send_control(welcome_message());
     introduce_dormant(client);
+    introduce_torn_off(client);
+    show_conditional(client);
     client.sender.mark_pending(live_);
 }
 
@@ -249,6 +256,10 @@ void ReplicationServer::flush(NetTime now) {
 }
 
 void ReplicationServer::tell_of_peers() {
+    if (host_.has_value() && !is_host_told_of_) {
+        is_host_told_of_ = true;
+        world_.peer_joined(*host_);
+    }
     for (Client* client : clients_) {
         const NetConnection& connection = client->connection;
         const bool is_joined = connection.state() == ConnectionState::Joined;
@@ -274,7 +285,7 @@ void ReplicationServer::compare_due_objects() {
         if (state.update(memory, shadow_ids_, stats_.replication)) {
             changed_.set(index);
         }
-        if (!state.is_due()) {
+        if (!state.is_due() || info.is_torn_off()) {
             due_.clear(index);
         }
         ++count;
@@ -292,6 +303,7 @@ void ReplicationServer::server_replicate_actors() {
             client->sender.mark_pending(changed_);
             PacketSender& packets = client->connection.packets();
             client->awaits_layouts = client->awaits_layouts && !packets.reliable_is_idle();
+            send_destruction_notices(*client);
             if (packets.write_unsent_bunches() && !client->awaits_layouts) {
                 client->sender.process_prioritized_actors();
             }
@@ -303,6 +315,7 @@ void ReplicationServer::server_replicate_actors() {
     context_.delta_states = nullptr;
     changed_.clear_all();
     rest_dormant_objects();
+    remove_torn_off_objects();
 }
 
 void ReplicationServer::remove_closed(NetTime now) {
@@ -331,48 +344,19 @@ void ReplicationServer::remove_closed(NetTime now) {
     clients_.erase(end, clients_.end());
 }
 
-NetObjectId ReplicationServer::add_object(const RepLayout& layout, ObjectHandle object) {
-    REPLAYOUT_ASSERT(!object.is_null());
-    if (objects_.object_count() >= settings_.config.channels_max) {
-        log(LogLevel::Error, "an object was not added: there are channels_max of them");
-        return {};
-    }
-    const NetGUID guid = guids_.assign(object);
-    guids_.bind(guid, object);
-    const NetObjectId id = objects_.add(layout, layouts_.number_of(layout), object, guid);
-    live_.grow(objects_.slot_count());
-    due_.grow(objects_.slot_count());
-    changed_.grow(objects_.slot_count());
-    live_.set(id.index);
-    due_.set(id.index);
-    changed_.set(id.index);
-    return id;
-}
-
-void ReplicationServer::remove_object(NetObjectId id) {
-    REPLAYOUT_ASSERT(objects_.contains(id));
-    for (Client* client : clients_) {
-        if (client->connection.state() == ConnectionState::Joined) {
-            client->sender.object_removed(id.index);
-        }
-    }
-    guids_.unbind(objects_.at(id.index)->guid());
-    live_.clear(id.index);
-    due_.clear(id.index);
-    dormancy_.forget(id.index);
-    changed_.clear(id.index);
-    objects_.remove(id);
-}
-
 void ReplicationServer::set_facts(NetObjectId id, const ObjectFacts& facts) {
-    REPLAYOUT_ASSERT(objects_.contains(id));
-    NetworkObjectInfo& info = *objects_.at(id.index);
-    const ObjectFacts before = info.facts();
-    if (facts == before) {
+    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
+    if (facts == objects_.at(id.index)->facts()) {
         return;
     }
+    objects_.for_each_in_family(id.index, [&](std::uint32_t index) { set_facts_of(index, facts); });
+    show_parts_to_all(id.index);
+}
+
+void ReplicationServer::set_facts_of(std::uint32_t index, const ObjectFacts& facts) {
+    NetworkObjectInfo& info = *objects_.at(index);
     for (Client* client : clients_) {
-        client->sender.facts_changed(id.index, before, facts);
+        client->sender.facts_changed(index, info.facts(), facts);
     }
     info.set_facts(facts);
 }
@@ -458,6 +442,7 @@ void ReplicationServer::set_is_replay(PeerId peer, bool is_replay) {
     const auto found = clients_by_peer_.find(peer.value);
     if (found != clients_by_peer_.end()) {
         found->second->sender.set_is_replay(is_replay);
+        show_conditional(*found->second);
     }
 }
 
@@ -491,10 +476,13 @@ void ReplicationServer::disconnect(PeerId peer, NetTime now) {
 }
 
 bool ReplicationServer::is_settled() const noexcept {
-    return std::all_of(clients_.begin(), clients_.end(), [](const Client* client) {
-        return client->connection.state() == ConnectionState::Joined &&
-               client->sender.is_settled() && !client->connection.packets().awaits_ack();
-    });
+    return torn_off_.is_empty() &&
+           std::all_of(clients_.begin(), clients_.end(), [&](const Client* client) {
+               return client->connection.state() == ConnectionState::Joined &&
+                      client->sender.is_settled() &&
+                      client->next_notice == destroyed_names_.count() &&
+                      !client->connection.packets().awaits_ack();
+           });
 }
 
 }  // namespace replayout

@@ -9,6 +9,7 @@
 #include "call_ids.h"
 #include "call_limiter.h"
 #include "control_message.h"
+#include "destroyed_names.h"
 #include "ended_sessions.h"
 #include "layout_table.h"
 #include "mark_validator.h"
@@ -41,10 +42,22 @@ class ReplicationServer {
     /// Behind tell_of_peers(), once a flush.
     void remove_closed(NetTime now);
 
-    [[nodiscard]] NetObjectId add_object(const RepLayout& layout, ObjectHandle object);
-    void remove_object(NetObjectId id);
-
     // See NetDriver.
+    [[nodiscard]] NetObjectId add_object(const RepLayout& layout, ObjectHandle object,
+                                         const SpawnParameters& parameters);
+    [[nodiscard]] NetObjectId add_subobject(NetObjectId outer, const RepLayout& layout,
+                                            ObjectHandle object,
+                                            const SubobjectParameters& parameters);
+    void add_to_group(NetObjectId id, NetGroup group);
+    void remove_from_group(NetObjectId id, NetGroup group);
+    void set_in_group(PeerId peer, NetGroup group, bool is_in_group);
+    void remove_object(NetObjectId id, ChannelCloseReason reason);
+    void tear_off(NetObjectId id);
+    void set_relevant_for(PeerId peer, NetObjectId id, bool is_relevant);
+    [[nodiscard]] bool is_relevant_for(PeerId peer, NetObjectId id) const;
+    void forget_destroyed(std::string_view stable_name);
+    void forget_all_destroyed();
+    void set_host(PeerId host) noexcept { host_ = host; }
     void mark_property_dirty(NetObjectId id, std::string_view property);
     void mark_property_dirty(NetObjectId id, ParentIndex property);
     void mark_object_dirty(NetObjectId id);
@@ -88,7 +101,9 @@ class ReplicationServer {
         ReplicationSender sender;
         /// It is told our layouts, and cannot read anything of an object before it has them all.
         bool awaits_layouts = false;
-        bool is_told_of = false;  ///< the world knows that it joined
+        bool is_told_of = false;      ///< the world knows that it joined
+        std::size_t next_notice = 0;  ///< of those in destroyed_names_
+        FlatSet<NetGroup> groups;     ///< that it is in
         CallLimiter call_limiter;
 
       private:
@@ -106,15 +121,40 @@ class ReplicationServer {
     template <typename Visitor>
     void for_each_parent(NetObjectId id, std::string_view property, Visitor visit);
     /// Whether a call is for this client.
-    [[nodiscard]] static bool is_called(const Client& client, const RepFunction& function,
-                                        const ObjectFacts& facts) noexcept;
+    [[nodiscard]] bool is_called(const Client& client, const RepFunction& function,
+                                 std::uint32_t index) const noexcept;
     [[nodiscard]] CallResult send_to_clients(NetObjectId id, FunctionIndex function,
                                              const void* params, bool is_queued);
-    [[nodiscard]] CallResult add_calls(const NewCall& call, const RepFunction& function,
-                                       const ObjectFacts& facts);
+    [[nodiscard]] CallResult add_calls(const NewCall& call, const RepFunction& function);
     /// Runs what a client's packet brought. Anything but None ends the connection.
     [[nodiscard]] CloseReason run_calls(Client& client);
     [[nodiscard]] CloseReason run_call(Client& client, const DueCall& call);
+    [[nodiscard]] NetObjectId add(const RepLayout& layout, ObjectHandle object, NetObjectId outer,
+                                  const SpawnParameters& parameters);
+    [[nodiscard]] Client* find_joined(PeerId peer) const;
+    /// Whether a client is to have a subobject, where it has the outer.
+    [[nodiscard]] bool is_shown(const Client& client, const NetworkObjectInfo& info) const;
+    /// The same was decided anew, for one client, of an object and all parts of it.
+    void show_family(Client& client, std::uint32_t index, bool is_relevant);
+    void show_parts(Client& client, std::uint32_t index);
+    void show_parts_to_all(std::uint32_t index);
+    /// To one client, every subobject with a condition.
+    void show_conditional(Client& client);
+    void tear_off_one(std::uint32_t index);
+    void set_facts_of(std::uint32_t index, const ObjectFacts& facts);
+    void set_dormancy_of(std::uint32_t index, NetDormancy dormancy);
+    /// What all ends know of an object is forgotten; its connections have been told.
+    void forget_object(NetObjectId id);
+    /// Who does not see the object that is about to go is to be told of its end.
+    void note_destroyed(std::uint32_t index);
+    void send_destruction_notices(Client& client);
+    /// A client joined: what is torn off it is not to have.
+    void introduce_torn_off(Client& client);
+    /// After a flush: those that every client has all of.
+    void remove_torn_off_objects();
+    [[nodiscard]] bool is_hosts(const ObjectFacts& facts) const noexcept {
+        return host_.has_value() && facts.has_owner && facts.owner == *host_;
+    }
     void server_replicate_actors();
     void compare_due_objects();
     /// It is compared in the next flush; not if it is dormant for everybody.
@@ -173,6 +213,12 @@ class ReplicationServer {
     BitRow due_;  // to be compared: those that are polled, and those that were marked
     BitRow changed_;
     ObjectDormancy dormancy_;
+    BitRow torn_off_;
+    BitRow conditional_;                 // subobjects that some connections may not be to have
+    Vector<std::uint32_t> torn_family_;  // scratch
+    DestroyedNames destroyed_names_;
+    std::optional<PeerId> host_;
+    bool is_host_told_of_ = false;
     MarkValidator mark_validator_;
     SendContext context_;
     Vector<TypeCounters> type_counters_;  // by layout number; empty unless asked for

@@ -5,10 +5,11 @@
 namespace replayout {
 
 bool ReplicationServer::is_called(const Client& client, const RepFunction& function,
-                                  const ObjectFacts& facts) noexcept {
+                                  std::uint32_t index) const noexcept {
     const bool is_everybodys = function.has(FunctionFlags::Multicast);
-    const bool is_owner = facts.has_owner && facts.owner == client.connection.peer();
-    return client.connection.state() == ConnectionState::Joined && (is_everybodys || is_owner);
+    const bool is_owner = objects_.at(index)->facts().role_of(client.connection.peer()).is_owned;
+    return client.connection.state() == ConnectionState::Joined && (is_everybodys || is_owner) &&
+           !client.sender.dormancy().irrelevant.test(index);
 }
 
 CallResult ReplicationServer::call_function(NetObjectId id, FunctionIndex function,
@@ -21,7 +22,8 @@ CallResult ReplicationServer::call_function(NetObjectId id, FunctionIndex functi
     const ObjectHandle object = info.object();
     const bool is_multicast = called.has(FunctionFlags::Multicast);
     CallResult result = CallResult::Ran;
-    if (called.runs_on_clients()) {
+    const bool is_hosts_own = !is_multicast && is_hosts(info.facts());
+    if (called.runs_on_clients() && !is_hosts_own) {
         const bool may_queue =
             !called.has(FunctionFlags::Reliable) && policy != RemoteFunctionSendPolicy::ForceSend;
         const bool is_queued =
@@ -42,11 +44,10 @@ CallResult ReplicationServer::send_to_clients(NetObjectId id, FunctionIndex func
     const NetworkObjectInfo& info = *objects_.at(id.index);
     const RepLayout& layout = info.changelist_state().layout();
     const RepFunction& called = layout.functions()[function.value];
-    const ObjectFacts& facts = info.facts();
     const bool is_reliable = called.has(FunctionFlags::Reliable);
     bool is_anybody = false;
     for (const Client* client : clients_) {
-        if (is_called(*client, called, facts)) {
+        if (is_called(*client, called, id.index)) {
             is_anybody = true;
             if (is_reliable && !client->sender.has_room_for_call(true)) {
                 return CallResult::Full;  // to all, or to nobody
@@ -62,16 +63,15 @@ CallResult ReplicationServer::send_to_clients(NetObjectId id, FunctionIndex func
     if (result != CallResult::Sent) {
         return result;
     }
-    return add_calls({id.index, function, is_reliable, is_queued}, called, facts);
+    return add_calls({id.index, function, is_reliable, is_queued}, called);
 }
 
-CallResult ReplicationServer::add_calls(const NewCall& call, const RepFunction& function,
-                                        const ObjectFacts& facts) {
+CallResult ReplicationServer::add_calls(const NewCall& call, const RepFunction& function) {
     called_.clear();
     std::uint64_t dropped_count = 0;
     for (Client* client : clients_) {
         ReplicationSender& sender = client->sender;
-        if (!is_called(*client, function, facts)) {
+        if (!is_called(*client, function, call.index)) {
             continue;
         }
         const bool has_room = sender.has_room_for_call(call.is_reliable) &&
@@ -111,12 +111,12 @@ CloseReason ReplicationServer::Client::handle_bunch(const BunchHeader& header,
         return CloseReason::NotAllowed;
     }
     switch (sender.callable(header.channel)) {
-        case ReplicationSender::Callable::Yes:
+        case CallableState::Yes:
             return sender.incoming_calls().receive(header, payload);
-        case ReplicationSender::Callable::Late:
+        case CallableState::Late:
             ++server_.stats_.calls_dropped;
             return CloseReason::None;
-        case ReplicationSender::Callable::No:
+        case CallableState::No:
             break;
     }
     return CloseReason::UnknownChannel;
@@ -141,7 +141,7 @@ CloseReason ReplicationServer::run_calls(Client& client) {
 
 CloseReason ReplicationServer::run_call(Client& client, const DueCall& call) {
     const std::uint32_t index = ObjectStore::index_of(call.channel);
-    if (client.sender.callable(call.channel) != ReplicationSender::Callable::Yes) {
+    if (client.sender.callable(call.channel) != CallableState::Yes) {
         ++stats_.calls_dropped;  // a call before it removed the object
         return CloseReason::None;
     }

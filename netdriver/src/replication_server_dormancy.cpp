@@ -18,8 +18,13 @@ void ReplicationServer::set_due(std::uint32_t index) {
 }
 
 void ReplicationServer::set_dormancy(NetObjectId id, NetDormancy dormancy) {
-    REPLAYOUT_ASSERT(objects_.contains(id));
-    NetworkObjectInfo& info = *objects_.at(id.index);
+    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
+    objects_.for_each_in_family(id.index,
+                                [&](std::uint32_t index) { set_dormancy_of(index, dormancy); });
+}
+
+void ReplicationServer::set_dormancy_of(std::uint32_t index, NetDormancy dormancy) {
+    NetworkObjectInfo& info = *objects_.at(index);
     const NetDormancy before = info.dormancy();
     const bool is_refused = before == NetDormancy::Never && may_be_dormant(dormancy);
     if (dormancy == before || is_refused) {
@@ -27,42 +32,46 @@ void ReplicationServer::set_dormancy(NetObjectId id, NetDormancy dormancy) {
     }
     info.set_dormancy(dormancy);
     if (may_be_dormant(dormancy)) {
-        dormancy_.candidates.insert(id.index);
+        dormancy_.candidates.insert(index);
     } else {
-        dormancy_.candidates.erase(id.index);
+        dormancy_.candidates.erase(index);
     }
     // What was kept from clients is to be shown to them.
-    apply_dormancy_to_all(id.index, before == NetDormancy::Initial);
+    apply_dormancy_to_all(index, before == NetDormancy::Initial);
 }
 
 void ReplicationServer::flush_dormancy(NetObjectId id) {
-    REPLAYOUT_ASSERT(objects_.contains(id));
-    NetworkObjectInfo& info = *objects_.at(id.index);
-    if (!may_be_dormant(info.dormancy())) {
-        return;
-    }
-    if (info.dormancy() == NetDormancy::Initial) {
-        info.set_dormancy(NetDormancy::DormantAll);
-    }
-    apply_dormancy_to_all(id.index, true);
+    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
+    objects_.for_each_in_family(id.index, [&](std::uint32_t index) {
+        NetworkObjectInfo& info = *objects_.at(index);
+        if (!may_be_dormant(info.dormancy())) {
+            return;
+        }
+        if (info.dormancy() == NetDormancy::Initial) {
+            info.set_dormancy(NetDormancy::DormantAll);
+        }
+        apply_dormancy_to_all(index, true);
+    });
 }
 
 void ReplicationServer::set_dormant_for(PeerId peer, NetObjectId id, bool is_dormant) {
-    REPLAYOUT_ASSERT(objects_.contains(id));
+    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
     const auto found = clients_by_peer_.find(peer.value);
     if (found == clients_by_peer_.end()) {
         return;
     }
     Client& client = *found->second;
-    client.sender.ask_dormant(id.index, is_dormant);
-    if (objects_.at(id.index)->dormancy() != NetDormancy::DormantPartial) {
-        return;
-    }
-    if (is_dormant) {
-        apply_dormancy(client.sender, id.index);
-    } else {
-        wake_for(client, id.index);
-    }
+    objects_.for_each_in_family(id.index, [&](std::uint32_t index) {
+        client.sender.ask_dormant(index, is_dormant);
+        if (objects_.at(index)->dormancy() != NetDormancy::DormantPartial) {
+            return;
+        }
+        if (is_dormant) {
+            apply_dormancy(client.sender, index);
+        } else {
+            wake_for(client, index);
+        }
+    });
 }
 
 bool ReplicationServer::is_dormant_for(PeerId peer, NetObjectId id) const {
@@ -149,7 +158,7 @@ void ReplicationServer::resume_compare(std::uint32_t index) {
 bool ReplicationServer::is_dormant_for_all(std::uint32_t index) const {
     return std::all_of(clients_.begin(), clients_.end(), [&](const Client* client) {
         return client->connection.state() != ConnectionState::Joined ||
-               client->sender.dormancy().dormant.test(index);
+               client->sender.dormancy().is_resting(index);
     });
 }
 
@@ -162,7 +171,8 @@ void ReplicationServer::rest_dormant_objects() {
     resting.merge(dormancy_.becoming);
     for (const Client* client : clients_) {
         if (client->connection.state() == ConnectionState::Joined) {
-            resting.retain(client->sender.dormancy().dormant);
+            const PairDormancy& pairs = client->sender.dormancy();
+            resting.retain(pairs.dormant, pairs.irrelevant);
         }
     }
     dormancy_.dormant.merge(resting);

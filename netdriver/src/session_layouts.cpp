@@ -14,6 +14,7 @@ SessionLayouts::SessionLayouts(const LayoutTable& own, const NetConfig& config,
       config_(config),
       resource_(resource),
       entries_(Allocator<Entry>(resource)),
+      archetypes_(Allocator<ArchetypeEntry>(resource)),
       layouts_(Allocator<std::unique_ptr<RepLayout>>(resource)) {}
 
 SessionLayouts::Entry SessionLayouts::find(std::uint64_t number) const noexcept {
@@ -22,6 +23,26 @@ SessionLayouts::Entry SessionLayouts::find(std::uint64_t number) const noexcept 
         return {layout, layout};
     }
     return number < entries_.size() ? entries_[number] : Entry();
+}
+
+SessionLayouts::Entry SessionLayouts::find(std::uint64_t number,
+                                           ArchetypeId archetype) const noexcept {
+    const Entry of_class = find(number);
+    const RepLayout* local = own_.find_archetype(archetype);
+    if (archetype.value == 0 || of_class.local == nullptr) {
+        return of_class;
+    }
+    if (local == nullptr || local->name() != of_class.local->name()) {
+        return {of_class.reading, nullptr};
+    }
+    if (of_class.reading == of_class.local) {
+        return {local, local};
+    }
+    const auto found =
+        std::find_if(archetypes_.begin(), archetypes_.end(),
+                     [&](const ArchetypeEntry& entry) { return entry.id == archetype; });
+    REPLAYOUT_ASSERT(found != archetypes_.end());
+    return {found->reading, local};
 }
 
 const RepLayout* SessionLayouts::find(std::string_view name) const noexcept {
@@ -78,6 +99,31 @@ CloseReason SessionLayouts::add_described(std::span<const std::byte> description
             return CloseReason::None;
         }
     }
+    CloseReason reason = CloseReason::None;
+    const RepLayout* reading = make_reading(description, local, reason);
+    if (reading == nullptr) {
+        return reason;
+    }
+    const auto diagnostics = reading->diagnostics();
+    if (!diagnostics.empty()) {
+        log(LogLevel::Warning, "the server's layout of \"" + std::string(reading->name()) +
+                                   "\" is not ours; the first difference: " + diagnostics.front());
+    }
+    entries_.push_back({reading, local});
+    for (const LayoutTable::Archetype& archetype : own_.archetypes()) {
+        if (local != nullptr && archetype.layout->name() == local->name()) {
+            const RepLayout* of_archetype = make_reading(description, archetype.layout, reason);
+            if (of_archetype == nullptr) {
+                return reason;
+            }
+            archetypes_.push_back({archetype.id, of_archetype});
+        }
+    }
+    return CloseReason::None;
+}
+
+const RepLayout* SessionLayouts::make_reading(std::span<const std::byte> description,
+                                              const RepLayout* local, CloseReason& reason) {
     // Structs with a NetSerializer are the class's own, or those of the game.
     const TypeRegistry none;
     const RepLayout* any = local != nullptr ? local : own_.find(0);
@@ -85,21 +131,17 @@ CloseReason SessionLayouts::add_described(std::span<const std::byte> description
     Result<std::unique_ptr<RepLayout>> layout = RepLayout::create_compatible(
         registry, local, description, LayoutPolicy::SkipUnknown, resource_);
     if (!layout) {
-        const CloseReason reason = refuse(layout.error().message);
-        return layout.error().code == ErrorCode::IncompatibleLayout ? reason
-                                                                    : CloseReason::MalformedBunch;
+        const CloseReason mismatch = refuse(layout.error().message);
+        reason = layout.error().code == ErrorCode::IncompatibleLayout ? mismatch
+                                                                      : CloseReason::MalformedBunch;
+        return nullptr;
     }
     if (const Status status = check_array_growth(**layout, config_); !status) {
-        return refuse(status.error().message);
+        reason = refuse(status.error().message);
+        return nullptr;
     }
-    const auto diagnostics = (*layout)->diagnostics();
-    if (!diagnostics.empty()) {
-        log(LogLevel::Warning, "the server's layout of \"" + std::string((*layout)->name()) +
-                                   "\" is not ours; the first difference: " + diagnostics.front());
-    }
-    entries_.push_back({layout->get(), local});
     layouts_.push_back(*std::move(layout));
-    return CloseReason::None;
+    return layouts_.back().get();
 }
 
 CloseReason SessionLayouts::refuse(const std::string& message) const {

@@ -34,18 +34,29 @@ class SessionLayouts {
 
     /// Nothing in it where there is no such number.
     [[nodiscard]] Entry find(std::uint64_t number) const noexcept;
+    /// The same of an object that began as that archetype. Where there is no such archetype of the
+    /// class here, `local` is null.
+    [[nodiscard]] Entry find(std::uint64_t number, ArchetypeId archetype) const noexcept;
     /// What blocks of that class are read with; null where the server has no such class.
     [[nodiscard]] const RepLayout* find(std::string_view name) const noexcept;
 
   private:
     [[nodiscard]] CloseReason add_known(const KnownLayout& known);
     [[nodiscard]] CloseReason add_described(std::span<const std::byte> description);
+    /// A layout to read that class with, into objects of `local`. Null: `reason` says why.
+    [[nodiscard]] const RepLayout* make_reading(std::span<const std::byte> description,
+                                                const RepLayout* local, CloseReason& reason);
     [[nodiscard]] CloseReason refuse(const std::string& message) const;
 
     const LayoutTable& own_;
     const NetConfig& config_;
     MemoryResource* resource_;
+    struct ArchetypeEntry {
+        ArchetypeId id;
+        const RepLayout* reading = nullptr;
+    };
     Vector<Entry> entries_;                       // by number
+    Vector<ArchetypeEntry> archetypes_;           // of classes that are another version's
     Vector<std::unique_ptr<RepLayout>> layouts_;  // those that are made here
     std::size_t description_bytes_ = 0;
 };

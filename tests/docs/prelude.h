@@ -36,6 +36,7 @@ struct Pawn {
 
 extern TypeRegistry registry;
 extern const RepLayout& layout;
+extern const RepLayout& red_pawn_layout;
 extern Transport& transport;
 extern NetWorld& world;
 extern NetDriver& server;

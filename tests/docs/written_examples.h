@@ -58,7 +58,8 @@ struct Pawn {
 /// The class of the document's examples.
 class PawnLayout {
   public:
-    PawnLayout() {
+    /// With an archetype of that health.
+    explicit PawnLayout(std::int32_t health = 100) {
         REQUIRE(struct_builder<Hit>(registry_, "Hit")
                     .property<&Hit::damage>()
                     .property<&Hit::bone>()
@@ -72,7 +73,11 @@ class PawnLayout {
                               .build();
         REQUIRE(pawn);
         REQUIRE(registry_.freeze());
-        auto layout = RepLayout::create(registry_, **pawn);
+        Pawn archetype;
+        archetype.health = health;
+        RepLayoutOptions options;
+        options.archetype = &archetype;
+        auto layout = RepLayout::create(registry_, **pawn, options);
         REQUIRE(layout);
         layout_ = std::move(*layout);
     }

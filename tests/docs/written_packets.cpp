@@ -54,7 +54,7 @@ class PawnWorld final : public NetWorld {
 
     void* object_memory(ObjectHandle object) override { return &pawn(object); }
     ObjectHandle spawn(const SpawnInfo&) override { return make(); }
-    void despawn(ObjectHandle object) override { pawns_.erase(object.value); }
+    void despawn(ObjectHandle object, ChannelCloseReason) override { pawns_.erase(object.value); }
 
   private:
     std::map<std::uint64_t, Pawn> pawns_;
@@ -70,8 +70,10 @@ class Session {
           client_transport(network_.endpoint(PeerId{2})),
           server(settings(packet_bytes_max), server_transport, server_world),
           client(settings(packet_bytes_max), client_transport, client_world) {
-        REQUIRE(server.add_layout(*layout));
-        REQUIRE(client.add_layout(*layout));
+        for (NetDriver* driver : {&server, &client}) {
+            REQUIRE(driver->add_layout(*layout));
+            REQUIRE(driver->add_archetype(ArchetypeId{7}, *captain));
+        }
         REQUIRE(server.listen());
         REQUIRE(client.connect(PeerId{1}, now_));
     }
@@ -104,6 +106,7 @@ class Session {
 
   public:
     const PawnLayout layout;
+    const PawnLayout captain{200};
     PawnWorld server_world;
     PawnWorld client_world;
     RecordingTransport server_transport;
@@ -159,6 +162,30 @@ void add_dormancy(WrittenExamples& examples) {
     session.turn(session.client, ignored, "acknowledgement 4");
     session.server.remove_object(id);
     session.turn(session.server, examples, "packet: end of a dormant object");
+}
+
+/// What an object is spawned with, a part of it, and another role.
+void add_spawn(WrittenExamples& examples) {
+    Session session(1'200);
+    WrittenExamples ignored;
+    session.turn(session.client, ignored, "hello");
+    session.turn(session.server, ignored, "welcome");
+    session.turn(session.client, ignored, "acknowledgement");
+    const ObjectHandle pawn = session.server_world.make();
+    session.server_world.pawn(pawn).health = 200;
+    SpawnParameters parameters;
+    parameters.location = Vector3{1.0f, -2.0f, 0.5f};
+    const NetObjectId id = session.server.add_object(*session.captain, pawn, parameters);
+    session.server.set_owner(id, PeerId{2});
+    session.server.set_autonomous(id, true);
+    const ObjectHandle part = session.server_world.make();
+    SubobjectParameters part_parameters;
+    part_parameters.stable_name = "hand";
+    (void)session.server.add_subobject(id, *session.layout, part, part_parameters);
+    session.turn(session.server, examples, "packet: open with parameters, open of a part");
+    session.turn(session.client, ignored, "acknowledgement 2");
+    session.server.set_autonomous(id, false);
+    session.turn(session.server, examples, "packet: another role");
 }
 
 void add_large_value(WrittenExamples& examples) {
@@ -232,7 +259,7 @@ class DoorWorld final : public NetWorld {
 
     void* object_memory(ObjectHandle) override { return &door; }
     ObjectHandle spawn(const SpawnInfo&) override { return handle; }
-    void despawn(ObjectHandle) override {}
+    void despawn(ObjectHandle, ChannelCloseReason) override {}
 };
 
 void add_calls(WrittenExamples& examples) {
@@ -298,6 +325,7 @@ void add_calls(WrittenExamples& examples) {
 void add_packets(WrittenExamples& examples) {
     add_session(examples);
     add_dormancy(examples);
+    add_spawn(examples);
     add_large_value(examples);
     add_told_layouts(examples);
     add_calls(examples);

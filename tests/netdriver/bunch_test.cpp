@@ -103,6 +103,9 @@ TEST_CASE("Bunch: each field lies where the format says", "[netdriver][bunch]") 
     CHECK(to_hex(write(header)) == "06 20 34 12 04");
     header.is_unreliable = true;
     CHECK(to_hex(write(header)) == "06 60 04");
+    header = make_header(3, 0x1234, 2);
+    header.is_message = true;
+    CHECK(to_hex(write(header)) == "06 80 34 12 04");
 }
 
 TEST_CASE("Bunch: flags that exclude each other are refused, and no others", "[netdriver][bunch]") {
@@ -113,9 +116,11 @@ TEST_CASE("Bunch: flags that exclude each other are refused, and no others", "[n
     constexpr unsigned final = 16;
     constexpr unsigned call = 32;
     constexpr unsigned unreliable = 64;
+    constexpr unsigned message = 128;
     for (unsigned flags = 0; flags < 256; ++flags) {
         INFO("flags " << flags);
-        const bool has_reserved = flags >= 128;
+        const bool is_odd_message =
+            (flags & message) != 0 && (flags & (open | close | partial | call)) != 0;
         const bool is_odd_call = (flags & call) != 0 && (flags & (open | close | partial)) != 0;
         const bool is_odd = (flags & unreliable) != 0 && (flags & call) == 0;
         const bool is_both = (flags & open) != 0 && (flags & close) != 0;
@@ -123,7 +128,7 @@ TEST_CASE("Bunch: flags that exclude each other are refused, and no others", "[n
         const bool is_lone = (flags & partial) == 0 && has_part;
         const bool is_first_and_last = (flags & initial) != 0 && (flags & final) != 0;
         const bool is_refused =
-            has_reserved || is_both || is_lone || is_first_and_last || is_odd_call || is_odd;
+            is_odd_message || is_both || is_lone || is_first_and_last || is_odd_call || is_odd;
         CHECK(reads_flags(flags) == !is_refused);
     }
 }

@@ -69,7 +69,7 @@ class VersionedWorld final : public NetWorld {
         return std::visit([](auto& object) -> void* { return &object; }, *objects_.at(handle));
     }
     ObjectHandle spawn(const SpawnInfo& info) override { return add(info.layout); }
-    void despawn(ObjectHandle handle) override { objects_.erase(handle); }
+    void despawn(ObjectHandle handle, ChannelCloseReason) override { objects_.erase(handle); }
 
   private:
     const Schema& schema_;

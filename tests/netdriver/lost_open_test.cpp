@@ -63,7 +63,7 @@ class World final : public NetWorld {
         objects[handle] = std::make_unique<Ledger>();
         return handle;
     }
-    void despawn(ObjectHandle object) override { objects.erase(object); }
+    void despawn(ObjectHandle object, ChannelCloseReason) override { objects.erase(object); }
 
     std::map<ObjectHandle, std::unique_ptr<Ledger>> objects;
 

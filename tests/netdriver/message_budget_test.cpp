@@ -74,7 +74,7 @@ class QuarryWorld final : public NetWorld {
         objects_[object] = std::make_unique<Quarry>();
         return object;
     }
-    void despawn(ObjectHandle object) override { objects_.erase(object); }
+    void despawn(ObjectHandle object, ChannelCloseReason) override { objects_.erase(object); }
 
     [[nodiscard]] const Quarry& only() const { return *objects_.begin()->second; }
 

@@ -21,6 +21,7 @@ constexpr Limit limits[] = {
     {"packet_bytes_max", &NetConfig::packet_bytes_max, 256, 1'400},
     {"connections_max", &NetConfig::connections_max, 1, 4'096},
     {"channels_max", &NetConfig::channels_max, 1, 1'048'576},
+    {"destroyed_names_max", &NetConfig::destroyed_names_max, 0, 1'048'576},
     {"bunch_bytes_max", &NetConfig::bunch_bytes_max, 1'200, 1'048'576},
     {"reliable_waiting_max", &NetConfig::reliable_waiting_max, 1, 65'536},
     {"reliable_waiting_bytes_max", &NetConfig::reliable_waiting_bytes_max, 64 * 1'024, 64u << 20},
@@ -28,8 +29,9 @@ constexpr Limit limits[] = {
     {"references_per_object_max", &NetConfig::references_per_object_max, 0, 65'536},
     {"kept_bytes_per_object_max", &NetConfig::kept_bytes_per_object_max, 0, 64u << 20},
     {"decode_allocation_bytes_max", &NetConfig::decode_allocation_bytes_max, 1'024, 1u << 30},
-    {"keep_alive_ms", &NetConfig::keep_alive_ms, 100, 9'999},
-    {"probe_ms", &NetConfig::probe_ms, 1, 1'000},
+    {"keep_alive_ms", &NetConfig::keep_alive_ms, 400, 9'999},
+    {"probe_ms", &NetConfig::probe_ms, 1, 400},
+    {"probe_max_ms", &NetConfig::probe_max_ms, 100, 1'000},
     {"timeout_ms", &NetConfig::timeout_ms, 1'001, 3'600'000},
     {"linger_ms", &NetConfig::linger_ms, 1, 60'000},
 };
@@ -94,6 +96,7 @@ TEST_CASE("NetConfig: probe, keep-alive and timeout come in this order",
           "[netdriver][net_config]") {
     NetConfig config;
     config.probe_ms = 500;
+    config.probe_max_ms = 500;
     config.keep_alive_ms = 500;
     config.timeout_ms = 501;
     CHECK(config.validate());

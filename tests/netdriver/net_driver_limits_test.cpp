@@ -518,6 +518,7 @@ TEST_CASE("NetConfig: an answer is asked for after probe_ms, and less often whil
           "[netdriver][limits]") {
     NetConfig config;
     config.probe_ms = 100;
+    config.probe_max_ms = 350;
     config.keep_alive_ms = 700;
     ForgedClient client(config);
     client.join(7);  // and acknowledges nothing
@@ -529,7 +530,7 @@ TEST_CASE("NetConfig: an answer is asked for after probe_ms, and less often whil
         client.tick(1);
         CHECK(client.take_sent().size() == 1);
     };
-    for (const std::int64_t wait_ms : {100, 200, 400, 700, 700}) {
+    for (const std::int64_t wait_ms : {100, 200, 350, 350, 350}) {
         check_next_after(wait_ms);
     }
     client.deliver(client.forge().make({}));

@@ -91,7 +91,7 @@ class RoverWorld final : public NetWorld {
 
     void* object_memory(ObjectHandle object) override { return &rover(object); }
     ObjectHandle spawn(const SpawnInfo&) override { return make(); }
-    void despawn(ObjectHandle object) override { rovers_.erase(object.value); }
+    void despawn(ObjectHandle object, ChannelCloseReason) override { rovers_.erase(object.value); }
 
   private:
     std::map<std::uint64_t, std::unique_ptr<Rover>> rovers_;

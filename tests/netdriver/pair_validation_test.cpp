@@ -280,7 +280,7 @@ class GossipWorld final : public NetWorld {
   public:
     [[nodiscard]] void* object_memory(ObjectHandle) override { return &gossip; }
     [[nodiscard]] ObjectHandle spawn(const SpawnInfo&) override { return {1}; }
-    void despawn(ObjectHandle) override {}
+    void despawn(ObjectHandle, ChannelCloseReason) override {}
 
     Gossip gossip;
 };

@@ -68,7 +68,7 @@ class BeaconWorld final : public NetWorld {
         return beacons_.at(object).get();
     }
     ObjectHandle spawn(const SpawnInfo&) override { return add(); }
-    void despawn(ObjectHandle object) override { beacons_.erase(object); }
+    void despawn(ObjectHandle object, ChannelCloseReason) override { beacons_.erase(object); }
 
     std::uint64_t lookup_count = 0;
 
@@ -111,7 +111,7 @@ class BeaconGame {
     void remove(ObjectHandle handle) {
         server.remove_object(ids.at(handle));
         ids.erase(handle);
-        server_world.despawn(handle);
+        server_world.despawn(handle, ChannelCloseReason::Destroyed);
     }
     [[nodiscard]] Beacon& beacon(ObjectHandle handle) { return server_world.at(handle); }
     [[nodiscard]] const Beacon& beacon_on_client(ObjectHandle handle) {

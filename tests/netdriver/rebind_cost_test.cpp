@@ -47,7 +47,7 @@ class DirectoryWorld final : public NetWorld {
         objects_[object] = std::make_unique<Directory>();
         return object;
     }
-    void despawn(ObjectHandle object) override { objects_.erase(object); }
+    void despawn(ObjectHandle object, ChannelCloseReason) override { objects_.erase(object); }
 
     [[nodiscard]] Directory& first() { return *objects_.begin()->second; }
 

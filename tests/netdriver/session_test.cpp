@@ -74,7 +74,7 @@ TEST_CASE("Session: objects and clients may come and go at any moment", "[netdri
 
 TEST_CASE("Session: objects of any types may sleep and wake at any moment",
           "[netdriver][session][dormancy]") {
-    const SessionCounts counts = run_seeds(SessionTheme::Dormancy, 25);
+    const SessionCounts counts = run_seeds(SessionTheme::Dormancy, 30);
     if (is_whole_run()) {
         CHECK(counts.channels_dormant > 1'000);
     }

@@ -90,7 +90,7 @@ class CallWorld final : public NetWorld {
 
     void* object_memory(ObjectHandle handle) override { return objects_.at(handle).get(); }
     ObjectHandle spawn(const SpawnInfo&) override { return is_refusing ? ObjectHandle{} : add(); }
-    void despawn(ObjectHandle handle) override { remove(handle); }
+    void despawn(ObjectHandle handle, ChannelCloseReason) override { remove(handle); }
 
     bool is_refusing = false;
     bool is_listening = true;  ///< calls are written down

@@ -70,7 +70,7 @@ class ClassGame {
     void remove(ObjectHandle object) {
         server_->driver.remove_object(ids_.at(object));
         ids_.erase(object);
-        server_->world.despawn(object);
+        server_->world.despawn(object, ChannelCloseReason::Destroyed);
     }
     [[nodiscard]] NetObjectId id_of(ObjectHandle object) const { return ids_.at(object); }
     [[nodiscard]] T& object(ObjectHandle object) { return server_->world.at(object); }
@@ -134,7 +134,7 @@ class ClassGame {
             return objects_.at(object).get();
         }
         ObjectHandle spawn(const SpawnInfo&) override { return add(); }
-        void despawn(ObjectHandle object) override { objects_.erase(object); }
+        void despawn(ObjectHandle object, ChannelCloseReason) override { objects_.erase(object); }
         [[nodiscard]] std::size_t object_count() const noexcept { return objects_.size(); }
 
         std::uint64_t lookup_count = 0;

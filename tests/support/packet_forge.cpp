@@ -16,15 +16,6 @@ namespace {
 constexpr auto welcome_kind = std::byte{2};
 constexpr auto goodbye_kind = std::byte{3};
 
-[[nodiscard]] Bytes written(const std::function<void(BitWriter&)>& write) {
-    Bytes bytes(64 * 1024);
-    BitWriter writer(bytes);
-    write(writer);
-    REQUIRE(!writer.overflowed());
-    bytes.resize(writer.byte_count());
-    return bytes;
-}
-
 [[nodiscard]] Bunch make_channel_bunch(std::uint32_t channel, std::uint16_t sequence,
                                        Bytes payload) {
     BunchHeader header;
@@ -34,6 +25,15 @@ constexpr auto goodbye_kind = std::byte{3};
 }
 
 }  // namespace
+
+Bytes written(const std::function<void(BitWriter&)>& write) {
+    Bytes bytes(64 * 1024);
+    BitWriter writer(bytes);
+    write(writer);
+    REQUIRE(!writer.overflowed());
+    bytes.resize(writer.byte_count());
+    return bytes;
+}
 
 bool Packet::has_open(std::uint32_t channel) const noexcept {
     return std::any_of(bunches.begin(), bunches.end(), [&](const Bunch& bunch) {
@@ -86,12 +86,23 @@ Bunch make_bunch(BunchHeader header, Bytes payload) {
     return {header, std::move(payload)};
 }
 
-Bunch open_bunch(std::uint32_t channel, NetGUID guid, std::uint64_t layout_number) {
+Bunch open_bunch(std::uint32_t channel, NetGUID guid, std::uint64_t layout_number,
+                 std::uint64_t facts, const std::function<void(BitWriter&)>& write_record) {
     Bunch bunch = make_channel_bunch(channel, 1, written([&](BitWriter& writer) {
                                          writer.write_packed_uint(guid.value);
                                          writer.write_packed_uint(layout_number);
+                                         writer.write_packed_uint(facts);
+                                         if (write_record) {
+                                             write_record(writer);
+                                         }
                                      }));
     bunch.header.is_open = true;
+    return bunch;
+}
+
+Bunch message_bunch(std::uint32_t channel, std::uint16_t sequence, Bytes message) {
+    Bunch bunch = make_channel_bunch(channel, sequence, std::move(message));
+    bunch.header.is_message = true;
     return bunch;
 }
 

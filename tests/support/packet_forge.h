@@ -12,6 +12,7 @@
 #include <replayout/change_mask.h>
 #include <replayout/net_guid.h>
 #include <replayout/netdriver/bunch.h>
+#include <replayout/netdriver/channel_close_reason.h>
 #include <replayout/netdriver/close_reason.h>
 #include <replayout/netdriver/packet_notify.h>
 
@@ -51,8 +52,14 @@ struct Packet {
 /// One bunch with these payload bytes; `header.payload_bytes` is filled in.
 [[nodiscard]] Bunch make_bunch(BunchHeader header, Bytes payload);
 
+/// What `write` writes, up to the end of its last byte.
+[[nodiscard]] Bytes written(const std::function<void(BitWriter&)>& write);
+
 // Bunches as a server of ours sends them.
-[[nodiscard]] Bunch open_bunch(std::uint32_t channel, NetGUID guid, std::uint64_t layout_number);
+[[nodiscard]] Bunch open_bunch(std::uint32_t channel, NetGUID guid, std::uint64_t layout_number,
+                               std::uint64_t facts = 0,
+                               const std::function<void(BitWriter&)>& write_record = {});
+[[nodiscard]] Bunch message_bunch(std::uint32_t channel, std::uint16_t sequence, Bytes message);
 [[nodiscard]] Bunch close_bunch(std::uint32_t channel, std::uint16_t sequence,
                                 ChannelCloseReason reason = ChannelCloseReason::Destroyed);
 [[nodiscard]] Bunch value_bunch(std::uint32_t channel, std::uint16_t sequence, Bytes block);

@@ -36,6 +36,7 @@ namespace {
     net.datagrams_per_dispatch_max = random.pick(datagrams);
     net.keep_alive_ms = random.between(150, 900);
     net.probe_ms = random.between(20, 150);
+    net.probe_max_ms = random.between(net.probe_ms, net.keep_alive_ms);
     net.timeout_ms = random.between(1'200, 3'000);
     net.linger_ms = random.between(100, 1'000);
     return net;

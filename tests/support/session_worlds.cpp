@@ -67,7 +67,7 @@ ObjectHandle ServerWorld::spawn(const SpawnInfo&) {
     std::abort();
 }
 
-void ServerWorld::despawn(ObjectHandle) {
+void ServerWorld::despawn(ObjectHandle, ChannelCloseReason) {
     std::abort();
 }
 
@@ -121,7 +121,7 @@ ObjectHandle ClientWorld::spawn(const SpawnInfo& info) {
     return {last_handle_};
 }
 
-void ClientWorld::despawn(ObjectHandle object) {
+void ClientWorld::despawn(ObjectHandle object, ChannelCloseReason) {
     check_unreferenced(object);
     if (objects_.erase(object.value) == 0) {
         fail("despawned twice: " + std::to_string(object.value));

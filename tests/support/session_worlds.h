@@ -30,7 +30,7 @@ class ServerWorld final : public NetWorld {
     // NetWorld
     [[nodiscard]] void* object_memory(ObjectHandle object) override;
     [[nodiscard]] ObjectHandle spawn(const SpawnInfo& info) override;
-    void despawn(ObjectHandle object) override;
+    void despawn(ObjectHandle object, ChannelCloseReason) override;
 
   private:
     const RandomTypes& types_;
@@ -58,7 +58,7 @@ class ClientWorld final : public NetWorld {
     // NetWorld
     [[nodiscard]] void* object_memory(ObjectHandle object) override;
     [[nodiscard]] ObjectHandle spawn(const SpawnInfo& info) override;
-    void despawn(ObjectHandle object) override;
+    void despawn(ObjectHandle object, ChannelCloseReason) override;
 
   private:
     void fail(std::string problem);

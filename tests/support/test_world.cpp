@@ -213,7 +213,7 @@ ObjectHandle TestWorld::spawn(const SpawnInfo& info) {
     return add(info.layout);
 }
 
-void TestWorld::despawn(ObjectHandle handle) {
+void TestWorld::despawn(ObjectHandle handle, ChannelCloseReason) {
     if (on_despawn) {
         on_despawn(handle);
     }

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -125,7 +126,10 @@ class TestWorld final : public NetWorld {
     // NetWorld
     [[nodiscard]] void* object_memory(ObjectHandle handle) override;
     [[nodiscard]] ObjectHandle spawn(const SpawnInfo& info) override;
-    void despawn(ObjectHandle handle) override;
+    void despawn(ObjectHandle handle, ChannelCloseReason) override;
+    void destroy_named(std::string_view stable_name) override {
+        destroyed_names.emplace_back(stable_name);
+    }
     void peer_joined(PeerId peer) override {
         if (on_joined) {
             on_joined(peer);
@@ -143,6 +147,7 @@ class TestWorld final : public NetWorld {
     std::function<void(ObjectHandle)> on_despawn;
     std::function<void(PeerId)> on_joined;
     std::function<void(PeerId, CloseReason)> on_left;
+    std::vector<std::string> destroyed_names;  ///< those that it was told of
     std::uint32_t spawn_count = 0;
     std::uint32_t despawn_count = 0;
 

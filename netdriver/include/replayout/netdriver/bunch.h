@@ -6,7 +6,7 @@
 //
 //     packed   channel      0: control; else the object's channel
 //     u8       flags        bit 0 open, 1 close, 2 partial, 3 first of the parts,
-//                           4 last of the parts, 5..7 zero
+//                           4 last of the parts, 5 call, 6 unreliable, 7 message
 //     u16      sequence     of the channel, from 1, low 16 bits
 //     packed   byte count   of the payload
 //     ...      payload
@@ -30,14 +30,6 @@ struct ChannelIndex {
     friend constexpr auto operator<=>(ChannelIndex, ChannelIndex) noexcept = default;
 };
 
-/// Why a channel closes, and with it what becomes of the object at the client; not to be confused
-/// with CloseReason, which ends a connection. One byte, the payload of the close. The order is part
-/// of the wire: 2 to 5 are kept for level unloaded, relevancy, tear-off and migrated.
-enum class ChannelCloseReason : std::uint8_t {
-    Destroyed,  ///< the object is no more
-    Dormancy,   ///< the object stays as it is, until the channel opens again
-};
-
 struct BunchHeader {
     ChannelIndex channel;
     bool is_open = false;
@@ -47,6 +39,7 @@ struct BunchHeader {
     bool is_partial_final = false;
     bool is_call = false;        ///< of a remote function; counted apart from the other bunches
     bool is_unreliable = false;  ///< of a call: sent once, without a sequence
+    bool is_message = false;     ///< about the object; its first byte says which
     std::uint16_t sequence = 0;  ///< low 16 bits
     std::uint32_t payload_bytes = 0;
 };

@@ -34,6 +34,11 @@ struct NetConfig {
     /// each have a share of it.
     std::uint32_t reliable_waiting_bytes_max = 1'024 * 1024;
 
+    /// Stable names of destroyed objects that a server remembers, to tell who joins later; beyond
+    /// it an end is logged and not told. 0 to 1,048,576. 65,536 are as many as there may be
+    /// objects, and take some 8 MiB.
+    std::uint32_t destroyed_names_max = 65'536;
+
     /// Datagrams that one tick_dispatch reads, of whatever content, before it returns to the game.
     /// 1 to 1,000,000. 16,384 are sixteen from each of 1,024 connections.
     std::uint32_t datagrams_per_dispatch_max = 16'384;
@@ -79,16 +84,19 @@ struct NetConfig {
     /// Silence after which a side says that it is there. 1 to timeout_ms - 1. Ten fit into the
     /// default timeout, so some may be lost, and an empty packet a second costs next to nothing.
     std::uint32_t keep_alive_ms = 1'000;
-    /// Wait for an answer to the last packet before asking again; doubles up to keep_alive_ms, and
+    /// Wait for an answer to the last packet before asking again; doubles up to probe_max_ms, and
     /// begins anew with whatever arrives. Not with what is sent: that asks for an answer itself. 1
-    /// to keep_alive_ms. 100 is more than a common round trip; sooner, most answers are on their
+    /// to probe_max_ms. 100 is more than a common round trip; sooner, most answers are on their
     /// way.
     std::uint32_t probe_ms = 100;
+    /// probe_ms to keep_alive_ms. While something is unanswered a loss is noticed as late as this:
+    /// at a loss of 30 % each way a probe and its answer come through every other time.
+    std::uint32_t probe_max_ms = 400;
     /// Silence after which the other side is given up. 2 to 3,600,000, and more than keep_alive_ms.
     /// 10 s outlast a gap of a mobile network, or a client that stops to load.
     std::uint32_t timeout_ms = 10'000;
     /// How long a goodbye is repeated before the connection is forgotten. 1 to 60,000. 2 s have
-    /// room for four probes after it: at 100, 300, 700 and 1,500 ms.
+    /// room for six probes after it: at 100, 300, 700, 1,100, 1,500 and 1,900 ms.
     std::uint32_t linger_ms = 2'000;
 
     /// Refuses values outside the ranges above, by name.

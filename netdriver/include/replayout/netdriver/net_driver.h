@@ -29,69 +29,32 @@
 #pragma once
 
 #include <replayout/connection_shadow.h>
+#include <replayout/netdriver/channel_close_reason.h>
 #include <replayout/netdriver/close_reason.h>
+#include <replayout/netdriver/connection_state.h>
 #include <replayout/netdriver/memory_report.h>
-#include <replayout/netdriver/net_config.h>
 #include <replayout/netdriver/net_dormancy.h>
+#include <replayout/netdriver/net_driver_settings.h>
 #include <replayout/netdriver/net_guid_cache.h>
 #include <replayout/netdriver/net_object_id.h>
+#include <replayout/netdriver/net_role.h>
 #include <replayout/netdriver/net_stats.h>
 #include <replayout/netdriver/net_world.h>
 #include <replayout/netdriver/remote_function.h>
+#include <replayout/netdriver/spawn_parameters.h>
 #include <replayout/netdriver/time.h>
 #include <replayout/netdriver/transport.h>
 #include <replayout/receiving_rep_state.h>
 #include <replayout/reflection/error.h>
-#include <replayout/reflection/memory.h>
 #include <replayout/type_counters.h>
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 
 namespace replayout {
-
-struct NetDriverSettings {
-    NetConfig config;
-    /// Decides, with the time of connect(), what is random: the number of a session. Give each
-    /// process another one: a client that comes back under the number of a session that the server
-    /// still believes in is heard only after that has timed out.
-    std::uint64_t seed = 1;
-    /// Off: every value is encoded for every connection. For measuring; never changes a byte.
-    bool is_sharing = true;
-    /// On: a server keeps, beside each connection and object, a real copy of what the client holds,
-    /// made of the bytes that were delivered, and asserts each tick that it is what the
-    /// connection's state says. A debugging aid, of a server only: costs memory and time by the
-    /// copy, calls net_serialize more often, works in any build, and never changes a byte.
-    bool is_validating = REPLAYOUT_VALIDATION != 0;
-    /// A server looks for forgotten marks of push based properties, in every object once in so many
-    /// ticks; 1: in all of them in each tick, 0: never. What is found is logged once for each type
-    /// and property, and counted (marks_missed); it is not sent, so this never changes a byte. A
-    /// debugging aid: costs a comparison, and asks for the memory of objects that are not marked.
-    std::uint32_t mark_validation_ticks = REPLAYOUT_VALIDATION != 0 ? 1 : 0;
-    /// On: guids().find_named() of a server answers for objects that were removed, too. For who
-    /// judges from outside what clients hold; memory grows with every object there ever was. Never
-    /// changes a byte. is_validating turns it on.
-    bool is_keeping_names = false;
-    /// On: a server counts what each property of each type costs, and why; see type_counters().
-    /// Never changes a byte.
-    bool is_counting_types = false;
-    /// What to do with a peer whose layouts differ. Refuse: the connection is closed, *layout
-    /// mismatch*. SkipUnknown, where both ends say so: the server describes its layouts to the
-    /// client before it opens anything, and the client takes what both have alike
-    /// (RepLayout::create_compatible); objects of a class that it lacks are refused, as those that
-    /// the world cannot make. What cannot be read at all still closes the connection.
-    LayoutPolicy layout_policy = LayoutPolicy::Refuse;
-    MemoryResource* resource = std::pmr::get_default_resource();
-};
-
-enum class ConnectionState : std::uint8_t {
-    Connecting,  ///< client: the server has not answered yet
-    Joined,
-    Closing,  ///< a goodbye is on its way
-    Closed,
-};
 
 struct ObjectFacts;
 class LayoutTable;
@@ -112,6 +75,16 @@ class NetDriver {
     /// Before listen() or connect(). Both ends must add layouts of the same types. Refused: a
     /// second layout for a type name, and a driver that has started.
     [[nodiscard]] Status add_layout(const RepLayout& layout);
+    /// Before listen() or connect(). Another archetype of a class whose layout was added: `layout`
+    /// is of the same type, made with other values (RepLayoutOptions::archetype). Objects that are
+    /// added with it begin as these; a client spawns them by its own layout of that id, the values
+    /// of which must be the same. Refused: id 0; an id or a layout that was added; a class that was
+    /// not, or another one; a driver that has started.
+    [[nodiscard]] Status add_archetype(ArchetypeId id, const RepLayout& layout);
+    /// Who makes a client's objects of `layout`, that of a class or of an archetype: the handler
+    /// and no more the world; null: the world. Objects that are there stay with who made them. The
+    /// handler outlives the driver, or its last object.
+    void set_spawn_handler(const RepLayout& layout, SpawnHandler* handler);
 
     /// Starts as a server. Refused, as connect() is: a config that is not valid, a transport that
     /// does not carry its packets, a driver that has started. Refused here: a layout with an array
@@ -134,9 +107,40 @@ class NetDriver {
     /// later gets an id that no client will ever have an object for, so it is null there; such ids
     /// are kept, as those of handles that are never added. O(1). With channels_max objects there is
     /// no room for another: the answer is then no object, generation 0.
-    [[nodiscard]] NetObjectId add_object(const RepLayout& layout, ObjectHandle object);
-    /// Destroys it on all clients. O(connections).
-    void remove_object(NetObjectId id);
+    [[nodiscard]] NetObjectId add_object(const RepLayout& layout, ObjectHandle object,
+                                         const SpawnParameters& parameters = {});
+    /// A part of another object, with a layout of its own: a component, an item that is carried. It
+    /// has the facts, the dormancy and the relevancy of its outer, and goes when that goes or by
+    /// itself; clients have it where its condition says so. Parts may have parts. O(connections).
+    [[nodiscard]] NetObjectId add_subobject(NetObjectId outer, const RepLayout& layout,
+                                            ObjectHandle object,
+                                            const SubobjectParameters& parameters = {});
+    /// Of a subobject of condition NetGroup: clients in any of its groups have it. O(parts of its
+    /// outer x connections).
+    void add_to_group(NetObjectId id, NetGroup group);
+    void remove_from_group(NetObjectId id, NetGroup group);
+    /// In none at first. Holds until the connection ends; nothing when there is none. O(subobjects
+    /// with a condition).
+    void set_in_group(PeerId peer, NetGroup group, bool is_in_group);
+    /// The object is replicated no more; Destroyed, LevelUnloaded or Migrated says what clients
+    /// make of that. One with a stable name that is destroyed is also told to clients who do not
+    /// see it, and to all who join later. O(connections).
+    void remove_object(NetObjectId id, ChannelCloseReason reason = ChannelCloseReason::Destroyed);
+    /// Each client that has the object is sent what it is at the next tick_flush(), for which its
+    /// memory is asked for once more, and keeps it as its own. The id is not valid any more. Nobody
+    /// else is sent the object. O(connections).
+    void tear_off(NetObjectId id);
+    /// A later object may have this stable name: its end is told to nobody any more. O(names).
+    void forget_destroyed(std::string_view stable_name);
+    /// All of them: for a new map.
+    void forget_all_destroyed();
+
+    /// Whether a client is to have the object; it is at first. Where not, the object goes there, by
+    /// Relevancy, and comes anew later. Holds until the connection or the object ends; nothing when
+    /// there is no such connection. O(1).
+    void set_relevant_for(PeerId peer, NetObjectId id, bool is_relevant);
+    /// False also when there is no such connection.
+    [[nodiscard]] bool is_relevant_for(PeerId peer, NetObjectId id) const;
 
     // The push model: properties that are compared only when the game says that they changed. A
     // mark ends with the next tick_flush(). A new object is marked. Marks of properties that are
@@ -159,6 +163,13 @@ class NetDriver {
     /// The owner controls the object (autonomous proxy); for all others it is simulated. Off at
     /// first.
     void set_autonomous(NetObjectId id, bool is_autonomous);
+    /// The object is its owner's player object. Off at first.
+    void set_player(NetObjectId id, bool is_player);
+    /// What that client is to the object, as far as the above says, whether it is connected or not.
+    [[nodiscard]] ObjectRole role_for(PeerId peer, NetObjectId id) const;
+    /// The server plays too, under this id, which no client may have (host mode): the world is told
+    /// that it joined, and functions of the client of an object that it owns run here.
+    void set_host(PeerId host);
     /// The object replicates its physics. Off at first.
     void set_replicates_physics(NetObjectId id, bool has_physics);
     /// A property of condition Custom, which is active at first. While it is not, it is not
@@ -235,6 +246,9 @@ class NetDriver {
     [[nodiscard]] ConnectionState state() const noexcept;
     /// Why the connection ended, or None.
     [[nodiscard]] CloseReason close_reason() const noexcept;
+    /// What this client is to an object that the server shows, dormant or not; of any other handle
+    /// NetRole::None, and not owned.
+    [[nodiscard]] ObjectRole role_of(ObjectHandle object) const noexcept;
     /// The layout that objects of the server's class are read with, ours or one made for this
     /// server: its diagnostics() tell what differs. Null: the server has not told of such a class.
     [[nodiscard]] const RepLayout* server_layout(std::string_view class_name) const noexcept;
@@ -274,6 +288,7 @@ class NetDriver {
     MemoryMeters memory_;
     NetStats stats_;
     NetGUIDCache guids_;
+    std::pmr::unordered_map<const RepLayout*, SpawnHandler*> spawn_handlers_;  // looked up only
     NetTime now_;
     bool is_ticking_ = false;
     bool is_calling_out_ = false;  // within the calls that may reach the world, notifies and hooks

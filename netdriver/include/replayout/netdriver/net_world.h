@@ -6,17 +6,45 @@
 #pragma once
 
 #include <replayout/net_guid.h>
+#include <replayout/netdriver/channel_close_reason.h>
 #include <replayout/netdriver/close_reason.h>
+#include <replayout/netdriver/net_role.h>
+#include <replayout/netdriver/spawn_parameters.h>
 #include <replayout/netdriver/transport.h>
 #include <replayout/reflection/value_ops.h>
 #include <replayout/rep_layout.h>
+
+#include <string_view>
 
 namespace replayout {
 
 /// An object that the server announced.
 struct SpawnInfo {
     NetGUID guid;
-    const RepLayout& layout;  ///< ours, also where the server's is another
+    const RepLayout& layout;  ///< ours, also where the server's is another; its archetype's
+    ArchetypeId archetype{};  ///< 0: that of the class itself
+    ObjectRole role{};        ///< ours
+    ObjectHandle outer{};     ///< the object that it is a part of; null: none
+    /// As the server gave them; the stable name is on loan for the call.
+    SpawnParameters parameters{};
+};
+
+/// Makes the objects of a client, or finds them, and takes them back.
+class SpawnHandler {
+  public:
+    /// Makes the object, equal to the layout's archetype; or, where it has a stable name, finds the
+    /// one that is there under it, which must equal the archetype too where nobody told otherwise.
+    /// Null: there is none. The driver logs that, and throws away what arrives for the object.
+    [[nodiscard]] virtual ObjectHandle spawn(const SpawnInfo& info) = 0;
+
+    /// The object is replicated no more. The handle is not used again, and every reference to it is
+    /// null already. ChannelCloseReason says what is meant to become of the object; of one with a
+    /// stable name nothing, unless it was destroyed. Not called when a NetDriver is destroyed that
+    /// is still connected: its objects stay. To have them despawned, call disconnect() first.
+    virtual void despawn(ObjectHandle object, ChannelCloseReason reason) = 0;
+
+  protected:
+    ~SpawnHandler() = default;
 };
 
 /// Calls come from inside tick_dispatch (client; on a server those that tell of peers, and
@@ -24,7 +52,7 @@ struct SpawnInfo {
 /// (object_memory(), both) and disconnect (client), on the driver's thread. Those that tell of
 /// objects must not call the driver back, except for its const functions; those that tell of peers
 /// may call all but the ticks.
-class NetWorld {
+class NetWorld : public SpawnHandler {
   public:
     virtual ~NetWorld() = default;
 
@@ -32,14 +60,22 @@ class NetWorld {
     /// call. Never null for a handle that was given to the driver and not taken back.
     [[nodiscard]] virtual void* object_memory(ObjectHandle object) = 0;
 
-    /// Client: make the object, equal to the layout's archetype. Null: it cannot be made; the
-    /// driver logs that and throws away what arrives for it.
-    [[nodiscard]] virtual ObjectHandle spawn(const SpawnInfo& info) = 0;
+    // Client, and likewise those of SpawnHandler, which are asked for what has no handler of its
+    // own (NetDriver::set_spawn_handler).
 
-    /// Client: the server destroyed the object, or the connection ended. The handle is not used
-    /// again, and every reference to it is null already. Not called when a NetDriver is destroyed
-    /// that is still connected: its objects stay. To have them despawned, call disconnect() first.
-    virtual void despawn(ObjectHandle object) = 0;
+    /// What this client is to the object changed. Not told at a spawn, whose SpawnInfo says it.
+    virtual void role_changed(ObjectHandle object, const ObjectRole& previous,
+                              const ObjectRole& role) {
+        (void)object;
+        (void)previous;
+        (void)role;
+    }
+    /// The object with this stable name is no more, and this client was not shown its end: it
+    /// joined later, or did not see the object. May be told of what is gone already. The name is on
+    /// loan for the call.
+    virtual void destroy_named(std::string_view stable_name) { (void)stable_name; }
+
+    // Both.
 
     /// On a server: a client joined; it has no object yet, and is sent those there are from the
     /// next tick_flush() on. On a client: the server let it in; objects that came in the same

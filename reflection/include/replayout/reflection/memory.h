@@ -11,6 +11,7 @@
 
 #include <boost/container/container_fwd.hpp>
 #include <boost/container/flat_map.hpp>
+#include <boost/container/flat_set.hpp>
 #include <boost/container/small_vector.hpp>
 #include <boost/container/vector.hpp>
 
@@ -35,6 +36,8 @@ using SmallVector = boost::container::small_vector<T, InlineCount, Allocator<T>>
 
 template <typename Key, typename Value, typename Compare = std::less<Key>>
 using FlatMap = boost::container::flat_map<Key, Value, Compare, Allocator<std::pair<Key, Value>>>;
+template <typename Key, typename Compare = std::less<Key>>
+using FlatSet = boost::container::flat_set<Key, Compare, Allocator<Key>>;
 
 using PmrString = std::pmr::string;
 

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+//
+// What a driver is made with.
+#pragma once
+
+#include <replayout/netdriver/net_config.h>
+#include <replayout/reflection/diagnostics.h>
+#include <replayout/reflection/memory.h>
+#include <replayout/rep_layout.h>
+
+#include <cstdint>
+#include <memory_resource>
+
+namespace replayout {
+
+struct NetDriverSettings {
+    NetConfig config;
+    /// Decides, with the time of connect(), what is random: the number of a session. Give each
+    /// process another one: a client that comes back under the number of a session that the server
+    /// still believes in is heard only after that has timed out.
+    std::uint64_t seed = 1;
+    /// Off: every value is encoded for every connection. For measuring; never changes a byte.
+    bool is_sharing = true;
+    /// On: a server keeps, beside each connection and object, a real copy of what the client holds,
+    /// made of the bytes that were delivered, and asserts each tick that it is what the
+    /// connection's state says. A debugging aid, of a server only: costs memory and time by the
+    /// copy, calls net_serialize more often, works in any build, and never changes a byte.
+    bool is_validating = REPLAYOUT_VALIDATION != 0;
+    /// A server looks for forgotten marks of push based properties, in every object once in so many
+    /// ticks; 1: in all of them in each tick, 0: never. What is found is logged once for each type
+    /// and property, and counted (marks_missed); it is not sent, so this never changes a byte. A
+    /// debugging aid: costs a comparison, and asks for the memory of objects that are not marked.
+    std::uint32_t mark_validation_ticks = REPLAYOUT_VALIDATION != 0 ? 1 : 0;
+    /// On: guids().find_named() of a server answers for objects that were removed, too. For who
+    /// judges from outside what clients hold; memory grows with every object there ever was. Never
+    /// changes a byte. is_validating turns it on.
+    bool is_keeping_names = false;
+    /// On: a server counts what each property of each type costs, and why; see type_counters().
+    /// Never changes a byte.
+    bool is_counting_types = false;
+    /// What to do with a peer whose layouts differ. Refuse: the connection is closed, *layout
+    /// mismatch*. SkipUnknown, where both ends say so: the server describes its layouts to the
+    /// client before it opens anything, and the client takes what both have alike
+    /// (RepLayout::create_compatible); objects of a class that it lacks are refused, as those that
+    /// the world cannot make. What cannot be read at all still closes the connection.
+    LayoutPolicy layout_policy = LayoutPolicy::Refuse;
+    MemoryResource* resource = std::pmr::get_default_resource();
+};
+
+}  // namespace replayout

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+//
+// The role of this client to each object: told with the open, and by a message of the object's
+// channel when it changes while that is open. One that changes while the object is dormant is told
+// with the open by which it wakes.
+#include "replication_sender.h"
+
+#include <array>
+
+namespace replayout {
+
+namespace {
+
+class RolePayload {
+  public:
+    explicit RolePayload(const ObjectRole& role) noexcept {
+        BitWriter writer(memory_);
+        writer.write_bits(static_cast<std::uint64_t>(ObjectMessageKind::Role), 8);
+        writer.write_packed_uint(role_bits(role));
+    }
+    [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return memory_; }
+
+  private:
+    std::array<std::byte, 2> memory_;
+};
+
+}  // namespace
+
+void ReplicationSender::send_roles() {
+    ToldRoles::Map& entries = told_roles_.entries();
+    for (auto entry = entries.begin(); entry != entries.end();) {
+        const std::uint32_t index = entry->first;
+        const ObjectRole role = objects_.at(index)->facts().role_of(settings_.peer);
+        if (entry->second.is_under_way) {
+            ++entry;
+            continue;
+        }
+        if (entry->second.told == role) {
+            entry = entries.erase(entry);
+            continue;
+        }
+        const RolePayload payload(role);
+        if (!packets_.can_write(Share::Messages) ||
+            !packets_.reliable().has_room_for(Share::Messages, payload.bytes().size())) {
+            return;
+        }
+        BunchHeader header;
+        header.channel = ObjectStore::channel_of(index);
+        header.is_message = true;
+        queue_bunch(header, extra_of(index).next_sequence++, payload.bytes(),
+                    {BunchTag::Kind::Role, index, 0});
+        entry->second = {role, true};
+        (void)packets_.write_unsent_bunches();
+        ++entry;
+    }
+}
+
+}  // namespace replayout
