@@ -164,6 +164,38 @@ bool read_destruction_notice(std::span<const std::byte> message, BitReader& name
     return is_notice && is_at_end(reader);
 }
 
+InitialBatchStartedMessage::InitialBatchStartedMessage(std::uint32_t object_count) noexcept {
+    BitWriter writer(bytes_);
+    write_kind(writer, ControlMessageKind::InitialBatchStarted);
+    writer.write_packed_uint(object_count);
+    REPLAYOUT_ASSERT(!writer.overflowed());
+    size_ = writer.byte_count();
+}
+
+std::span<const std::byte> initial_batch_finished_message() noexcept {
+    static constexpr std::array<std::byte, 1> message{
+        static_cast<std::byte>(ControlMessageKind::InitialBatchFinished)};
+    return message;
+}
+
+bool read_initial_batch_started(std::span<const std::byte> message,
+                                std::uint32_t& object_count) noexcept {
+    BitReader reader(message);
+    const bool is_started = read_kind(reader, ControlMessageKind::InitialBatchStarted);
+    const std::uint32_t count = reader.read_packed_uint32();
+    if (!is_started || !is_at_end(reader)) {
+        return false;
+    }
+    object_count = count;
+    return true;
+}
+
+bool read_initial_batch_finished(std::span<const std::byte> message) noexcept {
+    BitReader reader(message);
+    const bool is_finished = read_kind(reader, ControlMessageKind::InitialBatchFinished);
+    return is_finished && is_at_end(reader);
+}
+
 bool read_welcome(std::span<const std::byte> message) noexcept {
     BitReader reader(message);
     const bool is_welcome = read_kind(reader, ControlMessageKind::Welcome);

@@ -11,6 +11,8 @@
 //     5 known     u128 fingerprint, name up to the end: the server's next layout is the client's
 //     6 described description up to the end: the server's next layout is this
 //     7 destroyed stable names up to the end, each packed count and UTF-8: objects that are no more
+//     8 batch     packed count of objects that the client is sent first
+//     9 batch end the client has them
 //
 // The digest decides. The list that follows is there to tell which layout differs.
 #pragma once
@@ -39,6 +41,8 @@ enum class ControlMessageKind : std::uint8_t {
     KnownLayout = 5,
     DescribedLayout = 6,
     Destroyed = 7,
+    InitialBatchStarted = 8,
+    InitialBatchFinished = 9,
 };
 
 struct Hello {
@@ -114,6 +118,22 @@ class DestructionNoticeWriter {
 /// `names` reads them, one read_stable_name() after the other; all of them are names.
 [[nodiscard]] bool read_destruction_notice(std::span<const std::byte> message,
                                            BitReader& names) noexcept;
+
+class InitialBatchStartedMessage {
+  public:
+    explicit InitialBatchStartedMessage(std::uint32_t object_count) noexcept;
+    [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
+        return std::span(bytes_).first(size_);
+    }
+
+  private:
+    std::array<std::byte, 1 + 5> bytes_;
+    std::size_t size_;
+};
+[[nodiscard]] std::span<const std::byte> initial_batch_finished_message() noexcept;
+[[nodiscard]] bool read_initial_batch_started(std::span<const std::byte> message,
+                                              std::uint32_t& object_count) noexcept;
+[[nodiscard]] bool read_initial_batch_finished(std::span<const std::byte> message) noexcept;
 
 /// Each answers whether the bytes are exactly such a message. A hello of another wire version is
 /// one whatever follows its version.

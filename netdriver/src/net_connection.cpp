@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "net_connection.h"
 
+#include <replayout/netdriver/sequence.h>
+
 #include <algorithm>
 
 #include "control_message.h"
@@ -17,6 +19,7 @@ NetConnection::NetConnection(const NetConfig& config, const PacketSender::Settin
       state_(state),
       packets_(settings, transport, stats, &memory.in_flight),
       control_receiver_(config, account_, &memory.connections),
+      held_(config.reorder_packets_max, &memory.connections),
       last_receive_(now),
       close_time_(now),
       probe_ms_(config.probe_ms) {}
@@ -27,12 +30,45 @@ void NetConnection::receive(std::span<const std::byte> datagram, NetTime now,
         return;
     }
     PacketHeader header;
-    const std::size_t header_bytes = read_packet_header(datagram, header);
-    if (header_bytes == 0 || header.session != session_) {
+    if (read_packet_header(datagram, header) == 0 || header.session != session_) {
         // Anybody can send bytes in this peer's name, so they are no reason to close.
         ++stats_.packets_dropped;
         return;
     }
+    if (config_.reorder_packets_max > 0 && is_ahead(header)) {
+        if (held_.is_full()) {
+            process(held_.take_first(), now, payload, sent);
+        }
+        held_.hold(expand_sequence(packets_.notify().highest_received(), header.sequence),
+                   datagram);
+    } else {
+        process(datagram, now, payload, sent);
+    }
+    while (!held_.is_empty() &&
+           held_.first_sequence() <= packets_.notify().highest_received() + 1) {
+        process(held_.take_first(), now, payload, sent);
+    }
+}
+
+void NetConnection::receive_held(NetTime now, PayloadHandler& payload, SentContentHandler& sent) {
+    while (!held_.is_empty()) {
+        process(held_.take_first(), now, payload, sent);
+    }
+}
+
+bool NetConnection::is_ahead(const PacketHeader& header) const noexcept {
+    const std::uint64_t highest = packets_.notify().highest_received();
+    const std::uint64_t sequence = expand_sequence(highest, header.sequence);
+    return sequence > highest + 1 && sequence - highest <= packets_in_flight_max;
+}
+
+void NetConnection::process(std::span<const std::byte> datagram, NetTime now,
+                            PayloadHandler& payload, SentContentHandler& sent) {
+    if (state_ == ConnectionState::Closed) {
+        return;
+    }
+    PacketHeader header;
+    const std::size_t header_bytes = read_packet_header(datagram, header);
     switch (packets_.receive(header, sent)) {
         case PacketReceipt::Accepted:
             break;

@@ -11,6 +11,7 @@
 
 #include "packet_sender.h"
 #include "reliable_receiver.h"
+#include "reorder_buffer.h"
 
 namespace replayout {
 
@@ -48,9 +49,11 @@ class NetConnection final : private ReliableMessageHandler {
     void set_joined() noexcept { state_ = ConnectionState::Joined; }
 
     /// One datagram of this peer. `sent` learns what became of what was sent, `payload` takes what
-    /// arrived.
+    /// arrived. With a reorder buffer it may be held back until receive_held().
     void receive(std::span<const std::byte> datagram, NetTime now, PayloadHandler& payload,
                  SentContentHandler& sent);
+    /// What was held back; nothing else is going to arrive in this dispatch.
+    void receive_held(NetTime now, PayloadHandler& payload, SentContentHandler& sent);
 
     void send_control(std::span<const std::byte> message);
     /// Says goodbye with `reason` until the other side has heard it or the time to linger is over.
@@ -74,6 +77,10 @@ class NetConnection final : private ReliableMessageHandler {
   private:
     [[nodiscard]] CloseReason handle_message(const BunchHeader& header,
                                              std::span<const std::byte> payload) override;
+    /// Overtook another packet, which may still arrive.
+    [[nodiscard]] bool is_ahead(const PacketHeader& header) const noexcept;
+    void process(std::span<const std::byte> datagram, NetTime now, PayloadHandler& payload,
+                 SentContentHandler& sent);
     [[nodiscard]] CloseReason read_payload(std::span<const std::byte> payload, bool has_bunches,
                                            PayloadHandler& handler);
     [[nodiscard]] CloseReason read_bunches(BitReader& reader, DecodeBudget& budget,
@@ -93,6 +100,7 @@ class NetConnection final : private ReliableMessageHandler {
     PacketSender packets_;
     ReliableAccount account_;
     ReliableReceiver control_receiver_;
+    ReorderBuffer held_;
     PayloadHandler* control_handler_ = nullptr;  // while a packet is read
     std::uint16_t next_control_sequence_ = 1;
     NetTime last_receive_;

@@ -106,6 +106,11 @@ void NetDriver::tick_dispatch(NetTime now) {
     const ValueScope ticking(is_ticking_, true);
     now_ = now;
     receive_datagrams();
+    if (server_ != nullptr) {
+        server_->receive_held(now);
+    } else {
+        client_->receive_held(now);
+    }
     tell_of_peers();
 }
 
@@ -218,6 +223,18 @@ void NetDriver::set_relevant_for(PeerId peer, NetObjectId id, bool is_relevant) 
 bool NetDriver::is_relevant_for(PeerId peer, NetObjectId id) const {
     REPLAYOUT_ASSERT(server_ != nullptr);
     return server_->is_relevant_for(peer, id);
+}
+
+void NetDriver::set_location(NetObjectId id, const Vector3& location) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    server_->set_location(id, location);
+}
+
+void NetDriver::set_viewer(PeerId peer, const Vector3& location) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    server_->set_viewer(peer, location);
 }
 
 void NetDriver::mark_property_dirty(NetObjectId id, std::string_view property) {
@@ -451,6 +468,10 @@ ConnectionState NetDriver::state() const noexcept {
 
 CloseReason NetDriver::close_reason() const noexcept {
     return client_ == nullptr ? CloseReason::None : client_->connection().close_reason();
+}
+
+InitialBatchProgress NetDriver::initial_batch() const noexcept {
+    return client_ != nullptr ? client_->initial_batch() : InitialBatchProgress();
 }
 
 ObjectRole NetDriver::role_of(ObjectHandle object) const noexcept {

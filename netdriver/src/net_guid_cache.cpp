@@ -42,6 +42,26 @@ NetGUID NetGUIDCache::guid_of(ObjectHandle object) {
     return guid;
 }
 
+bool NetGUIDCache::is_current(NetGUID guid, ObjectHandle object) const noexcept {
+    const NetGUID now = find_guid(object);
+    return now.is_null() || now == guid;
+}
+
+NetGUID NetGUIDCache::assign_to_new(ObjectHandle object) {
+    REPLAYOUT_ASSERT(authority_ == Authority::Assigns && !object.is_null());
+    const auto found = guids_by_object_.find(object.value);
+    if (found != guids_by_object_.end() && found->second.was_bound) {
+        REPLAYOUT_ASSERT(find_object({found->second.guid}).is_null());  // not added twice
+        if (!keeps_names_) {
+            named_by_guid_.erase(found->second.guid);
+        }
+        guids_by_object_.erase(found);
+    }
+    const NetGUID guid = assign(object);
+    guids_by_object_.find(object.value)->second.was_bound = true;
+    return guid;
+}
+
 ObjectHandle NetGUIDCache::object_of(NetGUID guid) {
     return find_object(guid);
 }

@@ -14,6 +14,7 @@
 #include "open_message.h"
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 
 namespace replayout {
@@ -67,6 +68,10 @@ class NetworkObjectInfo {
     [[nodiscard]] NetDormancy dormancy() const noexcept { return dormancy_; }
     void set_dormancy(NetDormancy dormancy) noexcept { dormancy_ = dormancy; }
 
+    /// Nothing: it is nowhere.
+    [[nodiscard]] const std::optional<Vector3>& location() const noexcept { return location_; }
+    void set_location(const std::optional<Vector3>& location) noexcept { location_ = location; }
+
     // The object that this is a part of, and those that are parts of it: indices, or no_index.
     static constexpr std::uint32_t no_index = 0xFFFF'FFFF;
     struct Family {
@@ -97,6 +102,7 @@ class NetworkObjectInfo {
     ObjectFacts facts_;
     NetDormancy dormancy_ = NetDormancy::Awake;
     bool is_torn_off_ = false;
+    std::optional<Vector3> location_;
     Family family_;
     Vector<NetGroup> groups_;
 };

@@ -5,6 +5,7 @@
 #include "packet_builder.h"
 #include "stable_name.h"
 
+#include <algorithm>
 #include <array>
 #include <random>
 #include <string>
@@ -67,6 +68,11 @@ void ReplicationClient::receive(PeerId peer, std::span<const std::byte> datagram
     close_when_ended();
 }
 
+void ReplicationClient::receive_held(NetTime now) {
+    connection_.receive_held(now, *this, *this);
+    close_when_ended();
+}
+
 void ReplicationClient::flush(NetTime now) {
     connection_.begin_flush(now);
     if (connection_.state() == ConnectionState::Joined &&
@@ -81,6 +87,10 @@ void ReplicationClient::tell_of_peers() {
     if (!is_join_told_ && connection_.state() == ConnectionState::Joined) {
         is_join_told_ = true;
         world_.peer_joined(connection_.peer());
+    }
+    if (is_initial_finished_ && !is_initial_end_told_ && is_open_) {
+        is_initial_end_told_ = true;
+        world_.initial_batch_finished();
     }
     if (!is_end_told_ && !is_open_) {
         is_end_told_ = true;
@@ -117,13 +127,41 @@ CloseReason ReplicationClient::handle_bunch(const BunchHeader& header,
 
 CloseReason ReplicationClient::handle_control(std::span<const std::byte> message) {
     if (connection_.state() != ConnectionState::Connecting) {
-        return receive_destruction_notice(message);
+        return receive_initial_batch(message) ? CloseReason::None
+                                              : receive_destruction_notice(message);
     }
     if (!read_welcome(message)) {
         return receive_layout(message);
     }
     connection_.set_joined();
     return CloseReason::None;
+}
+
+bool ReplicationClient::receive_initial_batch(std::span<const std::byte> message) {
+    std::uint32_t count = 0;
+    if (!initial_count_.has_value() && read_initial_batch_started(message, count)) {
+        initial_count_ = count;
+        receiver_.begin_initial_batch();
+        return true;
+    }
+    if (initial_count_.has_value() && !is_initial_finished_ &&
+        read_initial_batch_finished(message)) {
+        is_initial_finished_ = true;
+        return true;
+    }
+    return false;
+}
+
+InitialBatchProgress ReplicationClient::initial_batch() const noexcept {
+    InitialBatchProgress progress;
+    progress.object_count = initial_count_.value_or(0);
+    progress.spawned_count = receiver_.opened_count();
+    if (initial_count_.has_value()) {
+        progress.spawned_count = std::min(progress.spawned_count, *initial_count_);
+    }
+    progress.is_started = receiver_.has_begun_initial_batch();
+    progress.is_finished = is_initial_end_told_;
+    return progress;
 }
 
 CloseReason ReplicationClient::receive_destruction_notice(std::span<const std::byte> message) {

@@ -12,6 +12,8 @@
 #include "replication_receiver.h"
 #include "session_layouts.h"
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace replayout {
@@ -24,6 +26,8 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
                       const SpawnHandlers& handlers, bool& is_calling_out);
 
     void receive(PeerId peer, std::span<const std::byte> datagram, NetTime now);
+    /// Nothing else arrives before the next flush.
+    void receive_held(NetTime now);
     void flush(NetTime now);
     /// Of the server, when it let us in, and when that ended.
     void tell_of_peers();
@@ -34,6 +38,7 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
                                            const void* params);
 
     [[nodiscard]] const NetConnection& connection() const noexcept { return connection_; }
+    [[nodiscard]] InitialBatchProgress initial_batch() const noexcept;
     [[nodiscard]] const ReplicationReceiver& receiver() const noexcept { return receiver_; }
     [[nodiscard]] const RepLayout* server_layout(std::string_view class_name) const noexcept {
         return server_layouts_.find(class_name);
@@ -54,6 +59,8 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     void send_calls();
     [[nodiscard]] CloseReason receive_layout(std::span<const std::byte> message);
     [[nodiscard]] CloseReason receive_destruction_notice(std::span<const std::byte> message);
+    /// Nothing: it is not of the initial batch.
+    [[nodiscard]] bool receive_initial_batch(std::span<const std::byte> message);
     void send_hello(const NetConfig& config);
     void close_when_ended();
 
@@ -72,6 +79,9 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     bool is_open_ = true;
     bool is_join_told_ = false;
     bool is_end_told_ = false;
+    std::optional<std::uint32_t> initial_count_;  // what the server said of the initial batch
+    bool is_initial_finished_ = false;
+    bool is_initial_end_told_ = false;
 };
 
 }  // namespace replayout

@@ -179,6 +179,8 @@ CloseReason ReplicationReceiver::receive_open(std::span<const std::byte> payload
     channel.role = open.role;
     channels_by_guid_.emplace(open.guid.value, current_channel_);
     ++stats_.channels_opened;
+    begin_initial_batch();  // its message may come later
+    opened_count_ += open.outer.is_null() ? 1u : 0u;
     await_no_more(current_channel_);
     outer_arrived(open.guid);
     const ActorChannel* outer = find_outer(open.outer);
@@ -205,6 +207,13 @@ CloseReason ReplicationReceiver::receive_open(std::span<const std::byte> payload
     guids_.bind(open.guid, channel.object);
     rebind(open.guid, channel.object);
     return CloseReason::None;
+}
+
+void ReplicationReceiver::begin_initial_batch() {
+    if (!has_begun_batch_) {
+        has_begun_batch_ = true;
+        world_.initial_batch_started();
+    }
 }
 
 const ActorChannel* ReplicationReceiver::find_outer(NetGUID guid) const noexcept {

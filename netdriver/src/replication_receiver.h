@@ -47,6 +47,12 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     /// Whether anything came on an object's channel, ever.
     [[nodiscard]] bool has_channels() const noexcept { return !channels_.empty(); }
 
+    /// The world is told, if it was not.
+    void begin_initial_batch();
+    [[nodiscard]] bool has_begun_initial_batch() const noexcept { return has_begun_batch_; }
+    /// Objects that came, without their parts.
+    [[nodiscard]] std::uint32_t opened_count() const noexcept { return opened_count_; }
+
     /// The connection ended: every object is despawned.
     void close_all();
 
@@ -135,6 +141,8 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     std::pmr::unordered_map<std::uint64_t, MentionList> parts_;     // id -> channels of its parts
     // Id of an outer that is not there -> channels with an open that waits for it.
     std::pmr::unordered_map<std::uint64_t, MentionList> awaiting_;
+    bool has_begun_batch_ = false;
+    std::uint32_t opened_count_ = 0;
     Vector<std::uint32_t> ready_;   // channels that need not wait any more
     Vector<std::uint32_t> family_;  // scratch
     ReceiveScratch scratch_;

@@ -25,6 +25,7 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       deltas_(Allocator<std::pair<std::uint32_t, DeltaStates>>(resource_)),
       unmapped_(resource_),
       dormancy_(resource_),
+      initial_batch_(resource_),
       told_roles_(resource_),
       removed_(Allocator<std::pair<std::uint32_t, RemovedObject>>(resource_)),
       scratch_(&memory.scratch, validation_resource_),
@@ -46,6 +47,7 @@ void ReplicationSender::mark_pending(const BitRow& changed) {
     grow();
     pending_.merge_without(changed, dormancy_.dormant);
     pending_.remove(dormancy_.irrelevant);
+    pending_.remove(initial_batch_.waiting());
     if (validator_) {
         validator_->touch(changed);
     }
@@ -53,20 +55,30 @@ void ReplicationSender::mark_pending(const BitRow& changed) {
 
 bool ReplicationSender::is_settled() const noexcept {
     return pending_.next(0) == BitRow::no_bit && packets_.reliable_is_idle() &&
-           closing_count_ == 0 && calls_.is_idle() && told_roles_.is_empty();
+           closing_count_ == 0 && initial_batch_.state() == InitialBatch::State::Finished &&
+           calls_.is_idle() && told_roles_.is_empty();
 }
 
-void ReplicationSender::process_prioritized_actors() {
+void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens) {
     grow();
     context_.receiver = this;
     send_roles();
     send_calls();
     // In turn: if each flush began with the same objects, those behind them would never be sent
     // while the window is full.
-    const std::uint32_t first = std::exchange(first_index_, 0);
-    if (replicate_pending(first, objects_.slot_count()) && replicate_pending(0, first)) {
-        enter_dormancy();
+    const bool is_batch_first = std::exchange(is_batch_next_, false);
+    if (is_batch_first && !open_initial_batch(initial_opens)) {
+        return;
     }
+    const std::uint32_t first = std::exchange(first_index_, 0);
+    if (!replicate_pending(first, objects_.slot_count()) || !replicate_pending(0, first)) {
+        is_batch_next_ = true;
+        return;
+    }
+    if (!is_batch_first && !open_initial_batch(initial_opens)) {
+        return;
+    }
+    enter_dormancy();
 }
 
 bool ReplicationSender::replicate_pending(std::uint32_t begin, std::uint32_t end) {
@@ -75,9 +87,6 @@ bool ReplicationSender::replicate_pending(std::uint32_t begin, std::uint32_t end
         if (objects_.at(index) == nullptr) {
             pending_.clear(index);
             continue;
-        }
-        if (!settings_.type_counters.empty()) {
-            context_.type_counters = &settings_.type_counters[objects_.at(index)->layout_number()];
         }
         if (replicate_actor(index) == SendOutcome::WindowFull) {
             first_index_ = index;
@@ -119,6 +128,9 @@ void ReplicationSender::validate_pairs() {
 }
 
 SendOutcome ReplicationSender::replicate_actor(std::uint32_t index) {
+    if (!settings_.type_counters.empty()) {
+        context_.type_counters = &settings_.type_counters[objects_.at(index)->layout_number()];
+    }
     switch (channel_state(pairs_[index])) {
         case ChannelState::Closing:
             return SendOutcome::Done;  // stays pending; the channel is free once its close is

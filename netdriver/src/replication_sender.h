@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What one connection of a server is owed, and the sending of it: the pairs of this connection with
-// all objects.
+// What one connection of a server is owed, and the sending of it: its pairs with all objects.
 //
-// A pair is twelve bytes in a row by object index (SendingRepState); what is rare lies beside it:
-// PairExtra.
+// A pair is twelve bytes in a row by object index; what is rare lies beside it: PairExtra.
 //
 //     Closed --open goes out--> OpenSent --open delivered--> Open
 //       ^                          |                           |
@@ -12,8 +10,6 @@
 //       +--all bunches delivered-- Closing
 //
 // The close alone does not free the channel: it may arrive before the open, which then is to come.
-//
-// An open that was lost goes out again, and all sent since is owed again: the client dropped it.
 #pragma once
 
 #include <replayout/connection_shadow.h>
@@ -21,6 +17,7 @@
 #include <replayout/send_properties.h>
 
 #include "bit_row.h"
+#include "initial_batch.h"
 #include "object_store.h"
 #include "packet_sender.h"
 #include "pair_dormancy.h"
@@ -81,8 +78,13 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     void ask_dormant(std::uint32_t index, bool is_dormant);
     [[nodiscard]] const PairDormancy& dormancy() const noexcept { return dormancy_; }
 
-    /// Sends calls, and what is pending, as far as the window goes; then closes what goes dormant.
-    void process_prioritized_actors();
+    /// To be filled and begun by who knows the objects.
+    [[nodiscard]] InitialBatch& initial_batch() noexcept { return initial_batch_; }
+    /// The client has all of it.
+    [[nodiscard]] bool is_initial_batch_over();
+
+    /// Sends calls, what is pending and so many of the initial batch; closes what goes dormant.
+    void process_prioritized_actors(std::uint32_t initial_opens);
 
     /// A call of what `encoder` was set to. Sent, or a refusal of the encoder. Requires
     /// has_room_for_call().
@@ -92,7 +94,7 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     void name_in_last_call(std::span<const std::uint32_t> indices);
     /// It is not made after all.
     void take_back_call() { calls_.take_back(); }
-    /// There are not too many of that function queued for the object's next update.
+    /// Not too many of that function are queued.
     [[nodiscard]] bool may_queue_call(std::uint32_t index, FunctionIndex function) const noexcept;
     [[nodiscard]] bool has_room_for_call(bool is_reliable) const noexcept {
         return calls_.has_room_for(is_reliable, PacketBuilder::packet_bytes_limit);
@@ -110,28 +112,28 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     [[nodiscard]] bool is_settled() const noexcept;
 
   private:
-    // SentContentHandler
     void record_delivered(const SentRecord& record) override;
     void record_lost(const SentRecord& record) override;
     void bunch_delivered(const BunchTag& tag) override;
     void bunch_lost(const BunchTag& tag) override;
     void call_delivered(CallOrder order) override;
     void call_lost(CallOrder order) override;
-
-    // ReceiverIds: the client has what it acknowledged the open of.
+    // The client has what it acknowledged the open of.
     [[nodiscard]] bool is_mapped(NetGUID guid) const override;
 
     /// Replicates what is pending from slot `begin` to `end`. False: the window is full, and the
     /// next flush begins where this one stopped.
     [[nodiscard]] bool replicate_pending(std::uint32_t begin, std::uint32_t end);
     [[nodiscard]] SendOutcome replicate_actor(std::uint32_t index);
+    /// False: the window is full.
+    [[nodiscard]] bool open_initial_batch(std::uint32_t initial_opens);
+    [[nodiscard]] bool has_sent(const InitialBatch::Sent& object);
     [[nodiscard]] SendOutcome open_channel(std::uint32_t index);
     [[nodiscard]] SendOutcome replicate_properties(std::uint32_t index);
     /// Nothing is sent of what the pair owes.
     void skip(std::uint32_t index);
     [[nodiscard]] SendOutcome replicate_parts(std::uint32_t index, OwedVersions position);
-    /// No block of this pair is another than its position and its conditions say, and others may be
-    /// in the same position.
+    /// The block of this pair is what its position and its conditions say, for all who share them.
     [[nodiscard]] bool may_share_payload(std::uint32_t index, const OwedVersions& position) const;
     [[nodiscard]] SharedSerialization::PayloadKey payload_key(std::uint32_t index,
                                                               const OwedVersions& position) const;
@@ -161,7 +163,6 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// What `carried` says of what was taken goes out with a block.
     void add_records(const TakenOfPair& taken, std::span<const LostPart> carried,
                      bool is_complete = false);
-    /// The same of the last part.
     void add_records_of_part(const TakenOfPair& taken);
     /// The same of a block with all that was taken.
     void add_records_of_all(const TakenOfPair& taken, bool is_complete = false);
@@ -206,8 +207,8 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// What the client lacks of its deltas is owed again.
     void owe_missed_deltas(std::uint32_t index);
 
-    /// False: the window of packets is full.
     void send_calls();
+    /// False: the window of packets is full.
     [[nodiscard]] bool send_calls_of(bool are_queued);
     [[nodiscard]] SendOutcome send_call(OutgoingCall& call);
     /// Collects the blocks that must go with a call, and adds their size. False: the call waits.
@@ -217,7 +218,6 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// What changed since `complete`. False: it does not fit.
     [[nodiscard]] bool encode_since(std::uint32_t index, Version complete,
                                     std::span<std::byte> room, std::size_t& size);
-    /// Of all of call_blocks_.
     [[nodiscard]] std::size_t call_array_steps() const noexcept;
     void write_call_blocks();
     /// It must be there, and be what it was, before the call may run.
@@ -227,7 +227,6 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     [[nodiscard]] Version complete_version(std::uint32_t index);
     /// Of a pair of which account is kept; null of any other.
     [[nodiscard]] CompleteVersions* tracked(std::uint32_t index);
-
     void queue_bunch(const BunchHeader& header, std::uint16_t sequence,
                      std::span<const std::byte> payload, const BunchTag& tag);
     void queue_open(std::uint32_t index, const OpenPayload& payload);
@@ -248,7 +247,6 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     void owe_everything(std::uint32_t index);
     /// Of the channel's last bunch. What lies beside the pair is forgotten.
     [[nodiscard]] std::uint16_t take_next_sequence(std::uint32_t index);
-    /// The channel is closing.
     void queue_close(std::uint32_t index, std::uint16_t sequence, ChannelCloseReason reason);
     void finish_close(std::uint32_t index);
     void enter_dormancy();
@@ -287,6 +285,8 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     FlatMap<std::uint32_t, DeltaStates> deltas_;  // by object index
     UnmappedValues unmapped_;
     PairDormancy dormancy_;
+    InitialBatch initial_batch_;
+    bool is_batch_next_ = false;  // the last flush did not come to it
     ToldRoles told_roles_;
     FlatMap<std::uint32_t, RemovedObject> removed_;  // by object index
     std::optional<PairValidator> validator_;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Channels of objects: opened, closed, and used again.
+//
+// Channels of objects: opened, closed, and used again. An open that was lost goes out again, and
+// everything sent since the first one is owed again, because the client threw it away.
 #include "replication_sender.h"
 
 #include <array>
@@ -61,6 +63,7 @@ void ReplicationSender::queue_bunch(const BunchHeader& header, std::uint16_t seq
 void ReplicationSender::object_removed(std::uint32_t index, ChannelCloseReason reason) {
     close_object(index, reason);
     dormancy_.forget(index);
+    initial_batch_.release(index);
 }
 
 void ReplicationSender::close_object(std::uint32_t index, ChannelCloseReason reason) {

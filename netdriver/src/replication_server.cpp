@@ -137,6 +137,12 @@ void ReplicationServer::receive(PeerId peer, std::span<const std::byte> datagram
     client.connection.receive(datagram, now, client, client.sender);
 }
 
+void ReplicationServer::receive_held(NetTime now) {
+    for (Client* client : clients_) {
+        client->connection.receive_held(now, *client, client->sender);
+    }
+}
+
 void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> datagram,
                                       NetTime now) {
     PacketHeader header;
@@ -298,16 +304,11 @@ void ReplicationServer::server_replicate_actors() {
     // Phase A: what changed, once for all connections.
     compare_due_objects();
     // Phase B: who is owed what, connection by connection.
+    begin_initial_batches();
+    const std::uint32_t initial_opens = initial_opens_per_client();
     for (Client* client : clients_) {
         if (client->connection.state() == ConnectionState::Joined) {
-            client->sender.mark_pending(changed_);
-            PacketSender& packets = client->connection.packets();
-            client->awaits_layouts = client->awaits_layouts && !packets.reliable_is_idle();
-            send_destruction_notices(*client);
-            if (packets.write_unsent_bunches() && !client->awaits_layouts) {
-                client->sender.process_prioritized_actors();
-            }
-            client->sender.validate_pairs();
+            replicate_to(*client, initial_opens);
         }
     }
     context_.receiver = nullptr;
@@ -316,6 +317,17 @@ void ReplicationServer::server_replicate_actors() {
     changed_.clear_all();
     rest_dormant_objects();
     remove_torn_off_objects();
+}
+
+void ReplicationServer::replicate_to(Client& client, std::uint32_t initial_opens) {
+    client.sender.mark_pending(changed_);
+    send_destruction_notices(client);
+    finish_initial_batch(client);  // before anything new is under way
+    const bool is_ready = client.sender.initial_batch().state() != InitialBatch::State::Before;
+    if (client.connection.packets().write_unsent_bunches() && is_ready) {
+        client.sender.process_prioritized_actors(initial_opens);
+    }
+    client.sender.validate_pairs();
 }
 
 void ReplicationServer::remove_closed(NetTime now) {

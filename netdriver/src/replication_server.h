@@ -36,6 +36,8 @@ class ReplicationServer {
     ReplicationServer& operator=(const ReplicationServer&) = delete;
 
     void receive(PeerId peer, std::span<const std::byte> datagram, NetTime now);
+    /// Nothing else arrives before the next flush.
+    void receive_held(NetTime now);
     void flush(NetTime now);
     /// Of those who joined or left since the last time.
     void tell_of_peers();
@@ -57,6 +59,8 @@ class ReplicationServer {
     [[nodiscard]] bool is_relevant_for(PeerId peer, NetObjectId id) const;
     void forget_destroyed(std::string_view stable_name);
     void forget_all_destroyed();
+    void set_location(NetObjectId id, const Vector3& location);
+    void set_viewer(PeerId peer, const Vector3& location);
     void set_host(PeerId host) noexcept { host_ = host; }
     void mark_property_dirty(NetObjectId id, std::string_view property);
     void mark_property_dirty(NetObjectId id, ParentIndex property);
@@ -101,7 +105,8 @@ class ReplicationServer {
         ReplicationSender sender;
         /// It is told our layouts, and cannot read anything of an object before it has them all.
         bool awaits_layouts = false;
-        bool is_told_of = false;      ///< the world knows that it joined
+        bool is_told_of = false;  ///< the world knows that it joined
+        std::optional<Vector3> viewer;
         std::size_t next_notice = 0;  ///< of those in destroyed_names_
         FlatSet<NetGroup> groups;     ///< that it is in
         CallLimiter call_limiter;
@@ -156,6 +161,13 @@ class ReplicationServer {
         return host_.has_value() && facts.has_owner && facts.owner == *host_;
     }
     void server_replicate_actors();
+    void replicate_to(Client& client, std::uint32_t initial_opens);
+    /// Of those who joined, as many as may begin in one flush.
+    void begin_initial_batches();
+    void begin_initial_batch(Client& client);
+    void finish_initial_batch(Client& client);
+    /// What each client may open of its initial batch in this flush.
+    [[nodiscard]] std::uint32_t initial_opens_per_client() noexcept;
     void compare_due_objects();
     /// It is compared in the next flush; not if it is dormant for everybody.
     void set_due(std::uint32_t index);
@@ -202,6 +214,12 @@ class ReplicationServer {
         }
         [[nodiscard]] ObjectHandle object_of(NetGUID guid) override {
             return guids_.object_of(guid);
+        }
+        [[nodiscard]] std::uint64_t guid_count() const noexcept override {
+            return guids_.guid_count();
+        }
+        [[nodiscard]] bool is_current(NetGUID guid, ObjectHandle object) const noexcept override {
+            return guids_.is_current(guid, object);
         }
 
       private:

@@ -31,7 +31,7 @@ NetObjectId ReplicationServer::add(const RepLayout& layout, ObjectHandle object,
         log(LogLevel::Error, "an object was not added: there are channels_max of them");
         return {};
     }
-    const NetGUID guid = guids_.assign(object);
+    const NetGUID guid = guids_.assign_to_new(object);
     guids_.bind(guid, object);
     const NetObjectId id = objects_.add(layout, layouts_.number_of(layout), object, guid);
     const bool is_part = outer.generation != 0;
@@ -41,6 +41,7 @@ NetObjectId ReplicationServer::add(const RepLayout& layout, ObjectHandle object,
     encode_spawn_record(layouts_.archetype_of(layout),
                         is_part ? objects_.at(outer.index)->guid() : NetGUID(), parameters,
                         objects_.at(id.index)->spawn_record());
+    objects_.at(id.index)->set_location(parameters.location);
     live_.grow(objects_.slot_count());
     due_.grow(objects_.slot_count());
     changed_.grow(objects_.slot_count());

@@ -113,9 +113,14 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
     context.previous = &previous_;
     context.last_changed = last_changed();
     context.run_start = run_start;
+    const std::uint64_t guid_count = package_map.guid_count();
+    context.are_ids_new = guid_count != guid_count_;
     const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
     const bool is_changed = compare_properties(context, buffer, shadow_.buffer(), changed_);
     counters.values_over_limit += context.over_limit_count;
+    if (is_compared_whole_) {
+        guid_count_ = guid_count;  // what was left out is still to be asked
+    }
     if (is_marked_) {
         is_marked_ = false;
         due_ = layout_->polled_parents();

@@ -46,7 +46,8 @@ void before_change(const CompareContext& context, const RepLayoutCmd& cmd, Const
                                  ConstObjectBuffer object, ShadowBuffer shadow) {
     const ObjectHandle handle = cmd.property->reference.get(object.data());
     auto& kept = shadow_value<ShadowReference>(shadow);
-    if (handle == kept.object) {
+    if (handle == kept.object &&
+        (!context.are_ids_new || context.package_map->is_current(kept.guid, handle))) {
         return false;
     }
     before_change(context, cmd, shadow);

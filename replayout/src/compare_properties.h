@@ -30,6 +30,8 @@ struct CompareContext {
     std::uint64_t over_limit_count = 0;
     /// Where `due` is null: runs of the object before this one are known to be equal.
     std::uint32_t run_start = 0;
+    /// Ids were given since the last comparison: a handle that is the same may mean another object.
+    bool are_ids_new = false;
 };
 
 /// New: the element did not exist before, so every leaf counts as changed, whatever its value. A

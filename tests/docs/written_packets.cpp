@@ -196,6 +196,8 @@ void add_large_value(WrittenExamples& examples) {
     session.turn(session.client, ignored, "hello");
     session.turn(session.server, ignored, "welcome");
     session.turn(session.client, ignored, "acknowledgement");
+    session.turn(session.server, ignored, "initial batch finished");
+    session.turn(session.client, ignored, "acknowledgement 2");
     session.server_world.pawn(pawn).name = std::string(300, 'x');
     // The value is found too large in one flush, and its bunches go out in the same.
     session.turn(session.server, examples, "packet: large value");

@@ -22,6 +22,8 @@ constexpr Limit limits[] = {
     {"connections_max", &NetConfig::connections_max, 1, 4'096},
     {"channels_max", &NetConfig::channels_max, 1, 1'048'576},
     {"destroyed_names_max", &NetConfig::destroyed_names_max, 0, 1'048'576},
+    {"initial_opens_per_flush_max", &NetConfig::initial_opens_per_flush_max, 1, 1'048'576},
+    {"reorder_packets_max", &NetConfig::reorder_packets_max, 0, 224},
     {"bunch_bytes_max", &NetConfig::bunch_bytes_max, 1'200, 1'048'576},
     {"reliable_waiting_max", &NetConfig::reliable_waiting_max, 1, 65'536},
     {"reliable_waiting_bytes_max", &NetConfig::reliable_waiting_bytes_max, 64 * 1'024, 64u << 20},

@@ -153,6 +153,8 @@ TEST_CASE("Packet: an object in parts is written as it is pinned", "[netdriver][
     (void)session.client_step();
     (void)session.server_step();
     (void)session.client_step();
+    check_packets(session.server_step(), {"packet_initial_batch"});
+    (void)session.client_step();
     session.pawn().health = 60;
     session.pawn().name.assign(120, 'x');
     session.pawn().friends.assign(120, ObjectHandle{1});
@@ -192,6 +194,8 @@ TEST_CASE("Packet: parts that are pinned are read as they are meant", "[netdrive
     GoldenClient client;
     client.take("packet_welcome_open_block");
     client.pawn().heard.clear();
+    client.take("packet_initial_batch");
+    CHECK(client.driver().initial_batch().is_finished);
     client.take("packet_part_first");
     CHECK(client.pawn().name == std::string(120, 'x'));
     CHECK(client.pawn().friends.empty());

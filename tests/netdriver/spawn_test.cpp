@@ -426,4 +426,31 @@ TEST_CASE("Host mode: the server's own player joins, and its objects' functions 
     CHECK(driver.call_function(game.id_of(prop), "client_tell") == CallResult::Sent);
 }
 
+TEST_CASE("Spawn: a handle may be used again, and references mean the object that has it now",
+          "[netdriver][spawn]") {
+    SpawnGame game;
+    const std::size_t client = game.join();
+    const ObjectHandle from = game.add(game.layouts().prop());
+    ObjectHandle target = game.add(game.layouts().prop());
+    game.prop(from).link = target;
+    REQUIRE(game.settle());
+    REQUIRE(game.prop_on(client, from).link == game.find_on(client, target));
+    const int ticks_between = GENERATE(0, 1, 10);
+    NetDriver& driver = game.server().driver;
+    driver.remove_object(game.id_of(target));
+    game.tick(static_cast<std::uint32_t>(ticks_between));
+    game.prop(target).hp = 5;
+    const NetObjectId again = driver.add_object(game.layouts().prop(), target);
+    REQUIRE(game.settle());
+    const ObjectHandle found =
+        game.client(client).driver.guids().find_object(driver.guid_of(again));
+    REQUIRE_FALSE(found.is_null());
+    CHECK(game.prop_on(client, from).link == found);
+    CHECK(game.client(client).world.at(found).hp == 5);
+    const std::uint64_t properties = driver.stats().replication.properties_sent;
+    (void)game.add(game.layouts().prop());  // another id, and no reason to send the reference
+    REQUIRE(game.settle());
+    CHECK(driver.stats().replication.properties_sent == properties);
+}
+
 }  // namespace replayout::test

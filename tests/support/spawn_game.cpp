@@ -173,6 +173,12 @@ ObjectHandle SpawnGame::add(const RepLayout& layout, const SpawnParameters& para
     return object;
 }
 
+ObjectHandle SpawnGame::add_at(float x) {
+    SpawnParameters parameters;
+    parameters.location = Vector3{x, 0, 0};
+    return add(layouts_.prop(), parameters);
+}
+
 ObjectHandle SpawnGame::add_part(ObjectHandle outer, const SubobjectParameters& parameters) {
     const ObjectHandle object = server_->world.add(layouts_.prop());
     ids_[object] =

@@ -8,7 +8,9 @@
 #include <replayout/netdriver/simulated_network.h>
 #include <replayout/reflection/reflection.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -75,11 +77,25 @@ class PropWorld final : public NetWorld {
     void role_changed(ObjectHandle object, const ObjectRole& previous,
                       const ObjectRole& role) override;
     void destroy_named(std::string_view stable_name) override;
+    void initial_batch_started() override { batch_told.push_back(props_.size()); }
+    void initial_batch_finished() override {
+        batch_told.push_back(props_.size());
+        if (on_batch_finished) {
+            on_batch_finished();
+        }
+    }
     void peer_joined(PeerId peer) override {
         told.push_back(std::to_string(peer.value) + " joined");
+        if (on_peer_joined) {
+            on_peer_joined(peer);
+        }
     }
 
     Told told;
+    /// Props that there were when the initial batch started, and when it was finished.
+    std::vector<std::size_t> batch_told;
+    std::function<void()> on_batch_finished;
+    std::function<void(PeerId)> on_peer_joined;
     /// Outers of the parts that were spawned.
     std::map<ObjectHandle, ObjectHandle> outers;
 
@@ -121,6 +137,8 @@ class SpawnGame {
     }
 
     ObjectHandle add(const RepLayout& layout, const SpawnParameters& parameters = {});
+    /// On the x axis.
+    ObjectHandle add_at(float x);
     ObjectHandle add_part(ObjectHandle outer, const SubobjectParameters& parameters = {});
     /// Begins to replicate an object of the map.
     ObjectHandle announce(const std::string& stable_name);

@@ -7,6 +7,8 @@
 #include <replayout/net_guid.h>
 #include <replayout/reflection/value_ops.h>
 
+#include <cstdint>
+
 namespace replayout {
 
 /// Object <-> NetGUID. Answers must not depend on the connection: shared pieces carry them.
@@ -21,6 +23,18 @@ class PackageMap {
 
     /// The living object with this id, or null: not mapped (yet, or any more).
     [[nodiscard]] virtual ObjectHandle object_of(NetGUID guid) = 0;
+
+    // Where handles are used again, such as addresses of a pool, a value may hold the same handle
+    // as before and mean another object. Who never uses one again need not answer.
+
+    /// Ids given so far. While it does not grow, a handle means what it did.
+    [[nodiscard]] virtual std::uint64_t guid_count() const noexcept { return 0; }
+    /// Whether `guid`, once given to this handle, is still its id. True also while it has none.
+    [[nodiscard]] virtual bool is_current(NetGUID guid, ObjectHandle object) const noexcept {
+        (void)guid;
+        (void)object;
+        return true;
+    }
 };
 
 /// What one receiver has. Asked by a NetSerializer that writes something else while the receiver

@@ -44,6 +44,10 @@ class PausedValues {
     [[nodiscard]] std::uint32_t count() const noexcept {
         return static_cast<std::uint32_t>(entries_.size());
     }
+    /// One that was sent when the object was at that version, or before, is under way.
+    [[nodiscard]] bool is_any_as_old_as(Version version) const noexcept {
+        return !entries_.empty() && entries_.front().version <= version;
+    }
     [[nodiscard]] bool contains(RepHandle handle) const noexcept;
     /// Sets the handles that are paused.
     void add_to(ChangeMask& handles) const noexcept;

@@ -34,6 +34,12 @@ struct NetConfig {
     /// each have a share of it.
     std::uint32_t reliable_waiting_bytes_max = 1'024 * 1024;
 
+    /// Channels of objects that were there when their client joined, opened in one tick_flush() for
+    /// all clients together, who take turns. 1 to 1,048,576. What comes into the world later is
+    /// opened beside these, at once. 4,096 take a server 2 to 4 ms (docs/performance.md), and give
+    /// sixteen who join at once 15,000 objects each in a second of 60 ticks.
+    std::uint32_t initial_opens_per_flush_max = 4'096;
+
     /// Stable names of destroyed objects that a server remembers, to tell who joins later; beyond
     /// it an end is logged and not told. 0 to 1,048,576. 65,536 are as many as there may be
     /// objects, and take some 8 MiB.
@@ -42,6 +48,12 @@ struct NetConfig {
     /// Datagrams that one tick_dispatch reads, of whatever content, before it returns to the game.
     /// 1 to 1,000,000. 16,384 are sixteen from each of 1,024 connections.
     std::uint32_t datagrams_per_dispatch_max = 16'384;
+
+    /// Packets of one connection that overtook others and are held back until the end of the
+    /// tick_dispatch() in which they came, in case those come in the same; 0 to 224. 0: none, and
+    /// what was overtaken is lost, and sent again. Worth it where a network swaps packets often.
+    /// 32 are Unreal's, and take 45 KB at most.
+    std::uint32_t reorder_packets_max = 0;
 
     /// References that one object may hold on a client, null ones not counted. 0 to 65,536. 4,096
     /// fill two arrays of the greatest length.

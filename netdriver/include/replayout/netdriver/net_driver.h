@@ -16,22 +16,14 @@
 //
 // A driver belongs to one thread, starts none, reads no clock and allocates from the resource it
 // was given. Layouts, transport and world must outlive it. Same seed, same calls, same bytes.
-//
-// One tick, as the calls go (docs/architecture.md tells the story):
-//
-//     tick_dispatch   NetConnection::receive -> PacketNotify -> records, bunches, blocks, calls
-//     tick_flush      server_replicate_actors
-//                       phase A, object by object         ChangelistState::update
-//                       phase B, connection by connection process_prioritized_actors
-//                                           replicate_actor, replicate_properties
-//                                             build_shared_serialization, send_properties
-//                     flush                               packets -> transport
+// docs/architecture.md tells the story of one tick.
 #pragma once
 
 #include <replayout/connection_shadow.h>
 #include <replayout/netdriver/channel_close_reason.h>
 #include <replayout/netdriver/close_reason.h>
 #include <replayout/netdriver/connection_state.h>
+#include <replayout/netdriver/initial_batch_progress.h>
 #include <replayout/netdriver/memory_report.h>
 #include <replayout/netdriver/net_dormancy.h>
 #include <replayout/netdriver/net_driver_settings.h>
@@ -102,11 +94,11 @@ class NetDriver {
 
     /// `object` is replicated from the next tick_flush() on, from the values that it has then; its
     /// memory is asked for once a tick (NetWorld::object_memory), or, if all its properties are
-    /// push based, in ticks in which it was marked. A handle names one object for ever: one that
-    /// was removed must not be added again, for its id is forgotten. A reference that is set to it
-    /// later gets an id that no client will ever have an object for, so it is null there; such ids
-    /// are kept, as those of handles that are never added. O(1). With channels_max objects there is
-    /// no room for another: the answer is then no object, generation 0.
+    /// push based, in ticks in which it was marked. A handle names one object at a time; once that
+    /// is removed it may be added again for another, as addresses of a pool are, and references
+    /// that are compared from then on mean the new one. Ids of handles that references name and
+    /// that are never added are kept. O(1). With channels_max objects there is no room for another:
+    /// the answer is then no object, generation 0.
     [[nodiscard]] NetObjectId add_object(const RepLayout& layout, ObjectHandle object,
                                          const SpawnParameters& parameters = {});
     /// A part of another object, with a layout of its own: a component, an item that is carried. It
@@ -141,6 +133,13 @@ class NetDriver {
     void set_relevant_for(PeerId peer, NetObjectId id, bool is_relevant);
     /// False also when there is no such connection.
     [[nodiscard]] bool is_relevant_for(PeerId peer, NetObjectId id) const;
+
+    // Who joins is sent what is nowhere first, then the nearest. At first an object is where its
+    // SpawnParameters say, a viewer nowhere. O(1).
+    void set_location(NetObjectId id, const Vector3& location);
+    /// From where a client looks at the world. To be said in NetWorld::peer_joined() for the
+    /// objects that are there. Nothing when there is no such connection.
+    void set_viewer(PeerId peer, const Vector3& location);
 
     // The push model: properties that are compared only when the game says that they changed. A
     // mark ends with the next tick_flush(). A new object is marked. Marks of properties that are
@@ -246,6 +245,7 @@ class NetDriver {
     [[nodiscard]] ConnectionState state() const noexcept;
     /// Why the connection ended, or None.
     [[nodiscard]] CloseReason close_reason() const noexcept;
+    [[nodiscard]] InitialBatchProgress initial_batch() const noexcept;
     /// What this client is to an object that the server shows, dormant or not; of any other handle
     /// NetRole::None, and not owned.
     [[nodiscard]] ObjectRole role_of(ObjectHandle object) const noexcept;

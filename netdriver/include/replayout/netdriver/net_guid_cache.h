@@ -6,8 +6,9 @@
 // or as a reference to one that is not there yet or no longer. An id is never given twice; that of
 // an object that was removed is forgotten, so that a world in which objects come and go does not
 // grow. The one exception: what a serializer of the embedder asked for by handle, and may ask for
-// again as long as the handle stands in a value, keeps its id. The client only learns: an id is
-// bound to the object that was spawned for it, until that is destroyed.
+// again as long as the handle stands in a value, keeps its id until the handle is added again. The
+// client only learns: an id is bound to the object that was spawned for it, until that is
+// destroyed.
 #pragma once
 
 #include <replayout/package_map.h>
@@ -40,6 +41,11 @@ class NetGUIDCache final : public PackageMap {
     /// As the driver asks, which keeps the answer where it keeps the handle.
     [[nodiscard]] NetGUID assign(ObjectHandle object);
     [[nodiscard]] ObjectHandle object_of(NetGUID guid) override;
+    [[nodiscard]] std::uint64_t guid_count() const noexcept override { return last_guid_; }
+    [[nodiscard]] bool is_current(NetGUID guid, ObjectHandle object) const noexcept override;
+    /// For an object that is added: the id that references gave to its handle, or a new one where
+    /// another object had that.
+    [[nodiscard]] NetGUID assign_to_new(ObjectHandle object);
 
     /// The object behind `guid` is there now. Ids and handles are bound once at a time.
     void bind(NetGUID guid, ObjectHandle object);
@@ -59,6 +65,7 @@ class NetGUIDCache final : public PackageMap {
     struct Entry {
         std::uint64_t guid = 0;
         bool is_kept = false;  // when the object goes
+        bool was_bound = false;
     };
     std::pmr::unordered_map<std::uint64_t, Entry> guids_by_object_;
     std::pmr::unordered_map<std::uint64_t, std::uint64_t> named_by_guid_;

@@ -75,6 +75,13 @@ class NetWorld : public SpawnHandler {
     /// loan for the call.
     virtual void destroy_named(std::string_view stable_name) { (void)stable_name; }
 
+    /// The objects that were there when this client joined are on their way
+    /// (NetDriver::initial_batch). Comes before the first spawn(), once, also when there are none.
+    virtual void initial_batch_started() {}
+    /// All of them are there. Comes once, at the end of the tick_dispatch() in which it became
+    /// known, and may call the driver back as those that tell of peers.
+    virtual void initial_batch_finished() {}
+
     // Both.
 
     /// On a server: a client joined; it has no object yet, and is sent those there are from the

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#include "initial_batch.h"
+
+#include <replayout/reflection/diagnostics.h>
+
+#include <algorithm>
+#include <functional>
+
+namespace replayout {
+
+void InitialBatch::add(std::uint32_t index, float distance) {
+    REPLAYOUT_ASSERT(state_ == State::Before);
+    candidates_.push_back({distance, index});
+    waiting_.insert(index);
+}
+
+void InitialBatch::begin() {
+    REPLAYOUT_ASSERT(state_ == State::Before);
+    state_ = State::Sending;
+    // Not sorted: most of the order is needed only in later ticks, and whoever joins in this one
+    // with others would pay for all of it now.
+    std::make_heap(candidates_.begin(), candidates_.end(), std::greater<>());
+}
+
+std::uint32_t InitialBatch::next() noexcept {
+    while (!candidates_.empty()) {
+        const std::uint32_t index = candidates_.front().index;
+        if (waiting_.test(index)) {
+            return index;
+        }
+        std::pop_heap(candidates_.begin(), candidates_.end(), std::greater<>());
+        candidates_.pop_back();
+    }
+    return BitRow::no_bit;
+}
+
+void InitialBatch::finish() {
+    REPLAYOUT_ASSERT(is_over());
+    state_ = State::Finished;
+    // A session is much longer than its beginning.
+    candidates_.shrink_to_fit();
+    sent_.shrink_to_fit();
+    waiting_.clear_all();
+}
+
+}  // namespace replayout

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+//
+// The objects that are there when a client joins: opened a few in each flush, nearest first, so
+// that no tick carries a large world, and watched until the client has them.
+//
+//     waiting   --opened-->   sent   --the client has all that it then was-->   gone from here
+#pragma once
+
+#include <replayout/netdriver/net_object_id.h>
+#include <replayout/reflection/memory.h>
+#include <replayout/sending_rep_state.h>
+
+#include "bit_row.h"
+
+#include <cstdint>
+
+namespace replayout {
+
+class InitialBatch {
+  public:
+    enum class State : std::uint8_t {
+        Before,  ///< the client was sent nothing yet
+        Sending,
+        Finished,
+    };
+
+    explicit InitialBatch(MemoryResource* resource)
+        : waiting_(resource),
+          candidates_(Allocator<Candidate>(resource)),
+          sent_(Allocator<Sent>(resource)) {}
+
+    [[nodiscard]] State state() const noexcept { return state_; }
+
+    // Before: add() and add_part() for what the client is to have, then begin().
+
+    /// An object with its parts is opened after all that are nearer; of those that are as near,
+    /// after all of a lower index. `distance` is not negative; negative: before all others.
+    void add(std::uint32_t index, float distance);
+    void add_part(std::uint32_t index) { waiting_.insert(index); }
+    void begin();
+
+    // Sending
+
+    /// Objects and parts that wait to be opened.
+    [[nodiscard]] const BitRow& waiting() const noexcept { return waiting_; }
+    /// The object that is to be opened next, or BitRow::no_bit.
+    [[nodiscard]] std::uint32_t next() noexcept;
+    /// It waits no more: it is about to be opened, or goes.
+    void release(std::uint32_t index) noexcept { waiting_.erase(index); }
+
+    struct Sent {
+        NetObjectId id;
+        Version version = 0;  ///< of the object when it was released
+    };
+    /// What was released to be opened, and may not be there; whoever finds out takes it away.
+    [[nodiscard]] Vector<Sent>& sent() noexcept { return sent_; }
+    /// Nothing waits, and everything is there.
+    [[nodiscard]] bool is_over() noexcept { return sent_.empty() && next() == BitRow::no_bit; }
+    /// Once it is over. Gives its memory back.
+    void finish();
+
+  private:
+    struct Candidate {
+        float distance = 0;
+        std::uint32_t index = 0;
+
+        friend bool operator>(const Candidate& left, const Candidate& right) noexcept {
+            return left.distance != right.distance ? left.distance > right.distance
+                                                   : left.index > right.index;
+        }
+    };
+
+    State state_ = State::Before;
+    BitRow waiting_;
+    Vector<Candidate> candidates_;  // a heap, the next one on top
+    Vector<Sent> sent_;
+};
+
+}  // namespace replayout

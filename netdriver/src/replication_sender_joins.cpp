@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// What the world is when a client joins it: opened a few in each flush.
+#include "replication_sender.h"
+
+namespace replayout {
+
+bool ReplicationSender::open_initial_batch(std::uint32_t initial_opens) {
+    const std::uint64_t end = stats_.channels_opened + initial_opens;
+    const auto release = [&](std::uint32_t index) {
+        if (!initial_batch_.waiting().test(index)) {
+            return;
+        }
+        initial_batch_.release(index);
+        if (!dormancy_.is_resting(index)) {
+            pending_.set(index);
+            initial_batch_.sent().push_back(
+                {objects_.id_at(index), objects_.at(index)->changelist_state().version()});
+        }
+    };
+    while (stats_.channels_opened < end) {
+        const std::uint32_t index = initial_batch_.next();
+        if (index == BitRow::no_bit) {
+            return true;
+        }
+        objects_.for_each_in_family(index, release);
+        if (dormancy_.is_resting(index)) {
+            continue;
+        }
+        if (const SendOutcome outcome = replicate_actor(index); outcome != SendOutcome::Done) {
+            return outcome != SendOutcome::WindowFull;  // it is pending now
+        }
+    }
+    return true;
+}
+
+bool ReplicationSender::is_initial_batch_over() {
+    Vector<InitialBatch::Sent>& sent = initial_batch_.sent();
+    while (!sent.empty() && has_sent(sent.back())) {
+        sent.pop_back();
+    }
+    return initial_batch_.is_over();
+}
+
+bool ReplicationSender::has_sent(const InitialBatch::Sent& object) {
+    const std::uint32_t index = object.id.index;
+    if (!objects_.contains(object.id) || dormancy_.is_resting(index)) {
+        return true;  // it is not to have it any more, or had it all
+    }
+    if (channel_state(pairs_[index]) != ChannelState::Open) {
+        return false;
+    }
+    const auto extra = extras_.find(index);
+    if (extra != extras_.end() && extra->second.paused.is_any_as_old_as(object.version)) {
+        return false;
+    }
+    if (extra != extras_.end() && !extra->second.left_out.is_empty()) {
+        return true;  // what cannot be sent is not waited for
+    }
+    const SendingRepState& pair = pairs_[index];
+    if (pair.in_flight == 0 && pair.lost().is_empty() && pair.sent_version >= object.version) {
+        return true;
+    }
+    return complete_version(index) >= object.version;
+}
+
+}  // namespace replayout

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+//
+// Clients that join a world that is there already: what they are sent first, in which order, and
+// how much of it in one flush.
+#include "replication_server.h"
+
+#include <algorithm>
+
+namespace replayout {
+
+namespace {
+
+// Looking at an object costs a sixty-fourth of opening it, or less.
+constexpr std::uint64_t looks_per_open = 64;
+
+[[nodiscard]] float distance_squared(const Vector3& from, const Vector3& to) noexcept {
+    const float x = to.x - from.x;
+    const float y = to.y - from.y;
+    const float z = to.z - from.z;
+    return x * x + y * y + z * z;
+}
+
+[[nodiscard]] bool is_sending(ReplicationSender& sender) noexcept {
+    return sender.initial_batch().state() == InitialBatch::State::Sending;
+}
+
+}  // namespace
+
+void ReplicationServer::set_location(NetObjectId id, const Vector3& location) {
+    REPLAYOUT_ASSERT(objects_.contains(id));
+    objects_.at(id.index)->set_location(location);
+}
+
+void ReplicationServer::set_viewer(PeerId peer, const Vector3& location) {
+    if (Client* client = find_joined(peer)) {
+        client->viewer = location;
+    }
+}
+
+void ReplicationServer::begin_initial_batches() {
+    std::uint64_t looks_left =
+        std::uint64_t{settings_.config.initial_opens_per_flush_max} * looks_per_open;
+    for (Client* client : clients_) {
+        NetConnection& connection = client->connection;
+        if (connection.state() != ConnectionState::Joined ||
+            client->sender.initial_batch().state() != InitialBatch::State::Before) {
+            continue;
+        }
+        client->awaits_layouts = client->awaits_layouts && !connection.packets().reliable_is_idle();
+        if (client->awaits_layouts) {
+            continue;
+        }
+        begin_initial_batch(*client);
+        const std::uint64_t looks = objects_.object_count();
+        if (looks > looks_left) {
+            return;  // who comes behind begins with the next flush
+        }
+        looks_left -= looks;
+    }
+}
+
+void ReplicationServer::begin_initial_batch(Client& client) {
+    InitialBatch& batch = client.sender.initial_batch();
+    std::uint32_t count = 0;
+    for (std::uint32_t index = live_.next(0); index != BitRow::no_bit;
+         index = live_.next(index + 1)) {
+        const NetworkObjectInfo& info = *objects_.at(index);
+        if (info.is_torn_off() || client.sender.dormancy().is_resting(index)) {
+            continue;
+        }
+        if (info.is_subobject()) {
+            batch.add_part(index);
+            continue;
+        }
+        const bool has_place = client.viewer.has_value() && info.location().has_value();
+        batch.add(index, has_place ? distance_squared(*client.viewer, *info.location()) : -1.0f);
+        ++count;
+    }
+    batch.begin();
+    client.connection.send_control(InitialBatchStartedMessage(count).bytes());
+}
+
+void ReplicationServer::finish_initial_batch(Client& client) {
+    if (!is_sending(client.sender) || !client.sender.is_initial_batch_over()) {
+        return;
+    }
+    PacketSender& packets = client.connection.packets();
+    const std::span<const std::byte> message = initial_batch_finished_message();
+    if (packets.reliable().has_room_for(Share::Messages, message.size())) {
+        client.sender.initial_batch().finish();
+        client.connection.send_control(message);
+        (void)packets.write_unsent_bunches();
+    }
+}
+
+std::uint32_t ReplicationServer::initial_opens_per_client() noexcept {
+    const auto count = static_cast<std::uint32_t>(
+        std::count_if(clients_.begin(), clients_.end(), [](Client* client) {
+            return client->connection.state() == ConnectionState::Joined &&
+                   is_sending(client->sender);
+        }));
+    return std::max(1u, settings_.config.initial_opens_per_flush_max / std::max(1u, count));
+}
+
+}  // namespace replayout
