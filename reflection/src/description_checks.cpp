@@ -214,6 +214,11 @@ Status check_function(const TypeRegistry& registry, const Function& function,
         return culprit.refuse(ErrorCode::InvalidArgument,
                               {"is more than one of Server, Client, Multicast and Remote"});
     }
+    if (directions == 0 && has_flag(function.flags, FunctionFlags::Reliable)) {
+        return culprit.refuse(
+            ErrorCode::InvalidArgument,
+            {"is Reliable and none of Server, Client, Multicast and Remote, so nobody calls it"});
+    }
     const bool is_validated = has_flag(function.flags, FunctionFlags::WithValidation);
     if (is_validated && function.thunk && function.thunk.validate == nullptr) {
         return culprit.refuse(ErrorCode::InvalidArgument,

@@ -342,6 +342,11 @@ Status check_property(const TypeRegistry& registry, const TypeDescription& type,
     if (Status checked = check_condition(type, property, culprit); !checked) {
         return checked;
     }
+    if (property.notify && type.kind != TypeKind::Class) {
+        return culprit.refuse(ErrorCode::InvalidArgument,
+                              {"is a member of a struct and has a notify; only a property of a "
+                               "class is told of"});
+    }
     const TypeOps& ops = property.ops;
     if (property.notify && (ops.copy_construct == nullptr || ops.destroy == nullptr)) {
         return culprit.refuse(

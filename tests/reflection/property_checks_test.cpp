@@ -383,6 +383,20 @@ TEST_CASE("Property checks: only a property of a class is push based",
                        "element: has an offset, a notify, a condition or marks of its own");
 }
 
+TEST_CASE("Property checks: only a property of a class has a notify",
+          "[reflection][property_checks]") {
+    TypeRegistry registry;
+    const auto hit = DynamicTypeBuilder(registry, TypeKind::Struct, "Hit", 4, 4)
+                         .property("damage", PropertyKind::Int32, 0)
+                         .on_rep({ignore_notify, nullptr, RepNotify::OnChanged})
+                         .build();
+    REQUIRE_FALSE(hit);
+    CHECK(hit.error().code == ErrorCode::InvalidArgument);
+    CHECK(hit.error().message ==
+          "type \"Hit\": property \"damage\": is a member of a struct and has a notify; only a "
+          "property of a class is told of");
+}
+
 TEST_CASE("Property checks: nesting ends at the limit", "[reflection][property_checks]") {
     TypeRegistry registry;
     const Type* deepest = &make_struct(registry, "Level 0");

@@ -455,19 +455,10 @@ struct Serialized {
     std::string text;
 };
 
-struct NotComparable {
-    bool net_serialize(NetArchive&, PackageMap*, bool&) { return true; }
-};
-
 }  // namespace
 
 template <>
 struct replayout::StructTraitsOf<Serialized> : replayout::DefaultStructTraits {
-    static constexpr bool with_net_serializer = true;
-};
-
-template <>
-struct replayout::StructTraitsOf<NotComparable> : replayout::DefaultStructTraits {
     static constexpr bool with_net_serializer = true;
 };
 
@@ -478,10 +469,6 @@ TEST_CASE("TypeBuilder: traits come from StructTraitsOf", "[reflection][type_bui
     CHECK((*serialized)->traits().has_net_serializer);
     CHECK((*serialized)->traits().net_serialize != nullptr);
     CHECK_FALSE((*serialized)->ops().is_trivial);
-    check_refused(struct_builder<NotComparable>(registry, "NotComparable").build(),
-                  ErrorCode::MissingOperation,
-                  "type \"NotComparable\": promises NetSerializer and cannot be compared (neither "
-                  "Identical nor operator==)");
 }
 
 namespace {

@@ -324,8 +324,10 @@ TEST_CASE("TypeRegistry: refuses a function without a name, or with a known one"
                   "type \"Pawn\": function \"Fire\": is already a function of its base");
 }
 
-TEST_CASE("TypeRegistry: refuses a function with two directions or foreign parameters",
-          "[reflection][type_registry]") {
+TEST_CASE(
+    "TypeRegistry: refuses a function with two directions, a reliable one without, or foreign "
+    "parameters",
+    "[reflection][type_registry]") {
     TypeRegistry registry;
     TypeRegistry other;
     const auto foreign = other.add(make_struct("Foreign"));
@@ -339,6 +341,10 @@ TEST_CASE("TypeRegistry: refuses a function with two directions or foreign param
     check_refused(registry.add(description), ErrorCode::InvalidArgument,
                   "type \"Pawn\": function \"Fire\": is more than one of Server, Client, "
                   "Multicast and Remote");
+    description.functions = {{"Fire", FunctionFlags::Reliable, nullptr}};
+    check_refused(registry.add(description), ErrorCode::InvalidArgument,
+                  "type \"Pawn\": function \"Fire\": is Reliable and none of Server, Client, "
+                  "Multicast and Remote, so nobody calls it");
     FunctionThunk thunk;
     thunk.call = [](void*, const void*, void*) {};
     description.functions = {

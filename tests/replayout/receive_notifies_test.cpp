@@ -46,6 +46,7 @@ struct Tank : Bookkeeping, Entity {
     std::string title;
     std::int32_t slots[3] = {};
     std::array<std::string, 2> crew;
+    std::int16_t wheels[2] = {};
     bool hatches[2] = {};
     std::vector<std::int32_t> shells;
     std::int32_t quiet = 0;
@@ -73,6 +74,9 @@ struct Tank : Bookkeeping, Entity {
     }
     void on_rep_crew(std::span<const std::string> previous) {
         note("crew \"" + previous[0] + "\" \"" + previous[1] + '"');
+    }
+    void on_rep_wheels(std::span<const std::int16_t> previous) {
+        note("wheels " + std::to_string(previous[0]) + ' ' + std::to_string(previous[1]));
     }
     void on_rep_hatches() { note("hatches"); }
     void on_rep_shells(const std::vector<std::int32_t>& previous) {
@@ -103,6 +107,8 @@ Result<const Type*> build_tank(TypeRegistry& registry) {
         .on_rep<&Tank::on_rep_slots>()
         .property<&Tank::crew>()
         .on_rep<&Tank::on_rep_crew>()
+        .property<&Tank::wheels>()
+        .on_rep<&Tank::on_rep_wheels>()
         .property<&Tank::hatches>()
         .on_rep<&Tank::on_rep_hatches>(RepNotify::Always)
         .property<&Tank::shells>()
@@ -195,6 +201,10 @@ TEST_CASE("Notifies: a C array is told of once, with all of it before the block"
     CHECK(pair.replicate() == Calls{"crew \"\" \"\""});
     pair.server.crew = {"gunner", "driver"};
     CHECK(pair.replicate() == Calls{"crew \"\" \"a loader whose name no string holds in itself\""});
+    pair.server.wheels[1] = 4;
+    CHECK(pair.replicate() == Calls{"wheels 0 0"});
+    pair.server.wheels[0] = 3;
+    CHECK(pair.replicate() == Calls{"wheels 0 4"});
 }
 
 TEST_CASE("Notifies: a C array of which no element differs is told of only by Always",

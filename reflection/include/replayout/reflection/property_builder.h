@@ -42,11 +42,11 @@ class PropertyBuilder {
   public:
     explicit PropertyBuilder(TypeBuilder<T>& type) noexcept : type_(&type) {}
 
-    /// `Function` is called after an update of this property: `void f()` or `void f(const
-    /// Declared& previous)` of the object, or a free function that takes the object besides. Of an
-    /// array it runs once, whatever changed in it: `void f(const Slot (&previous)[4])`, `void
-    /// f(const std::array<Slot, 4>& previous)`, or of both kinds `void f(std::span<const Slot>
-    /// previous)`.
+    /// Of a class: `Function` is called after an update of this property: `void f()` or `void
+    /// f(const Declared& previous)` of the object, or a free function that takes the object
+    /// besides. Of an array it runs once, whatever changed in it: `void f(const Slot
+    /// (&previous)[4])`, `void f(const std::array<Slot, 4>& previous)`, or of both kinds `void
+    /// f(std::span<const Slot> previous)`.
     template <auto Function>
     PropertyBuilder& on_rep(RepNotify when = RepNotify::OnChanged) {
         type_->builder_.on_rep({detail::call_notify<T, Declared, Function>, nullptr, when});

@@ -65,7 +65,9 @@ struct StructTraits {
 
 /// Base of every StructTraitsOf: nothing promised.
 struct DefaultStructTraits {
-    /// `bool net_serialize(NetArchive& archive, PackageMap* map, bool& ok)`
+    /// `bool net_serialize(NetArchive& archive, PackageMap* map, bool& ok)`. With this, as with
+    /// with_net_delta_serializer, the struct is one value to the engine, described properties or
+    /// not, in parameters too: it needs `operator==` or with_identical to tell that it changed.
     static constexpr bool with_net_serializer = false;
     static constexpr bool with_net_shared_serialization = false;
     /// `bool net_delta_serialize(NetDeltaInfo& info)`
@@ -93,6 +95,15 @@ namespace detail {
 // line says what is missing; the call is compiled only when it is there, so that it is also the
 // last.
 
+/// A struct with a serializer is one value to the engine, which must tell whether it changed.
+template <typename T>
+constexpr void check_equality() noexcept {
+    static_assert(StructTraitsOf<T>::with_identical ||
+                      StructTraitsOf<T>::with_identical_via_equality || std::equality_comparable<T>,
+                  "a struct with a serializer is compared as one value: it needs "
+                  "bool operator==(const T& other) const, or with_identical");
+}
+
 template <typename T>
 [[nodiscard]] constexpr NetSerializeFunction net_serialize_of() noexcept {
     constexpr bool is_there =
@@ -103,6 +114,7 @@ template <typename T>
                   "with_net_serializer promises a member function that is missing: "
                   "bool net_serialize(NetArchive& archive, PackageMap* map, bool& ok)");
     if constexpr (is_there) {
+        check_equality<T>();
         return [](void* value, NetArchive& archive, PackageMap* map, bool& ok) {
             return static_cast<T*>(value)->net_serialize(archive, map, ok);
         };
@@ -119,6 +131,7 @@ template <typename T>
                   "with_net_delta_serializer promises a member function that is missing: "
                   "bool net_delta_serialize(NetDeltaInfo& info)");
     if constexpr (is_there) {
+        check_equality<T>();
         return [](void* value, NetDeltaInfo& info) {
             return static_cast<T*>(value)->net_delta_serialize(info);
         };
