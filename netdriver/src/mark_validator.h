@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The debug mode of the push model (NetDriverSettings::mark_validation_ticks): finds properties
-// that changed and were not marked. Only looks, so what is sent does not depend on it.
+// The debug mode of marks (NetDriverSettings::mark_validation_ticks): finds properties and items of
+// fast arrays that changed and were not marked. Only looks, so what is sent does not depend on it.
 //
 //     ticks = 4     flush   0     1     2     3     4
 //                   slots   0,4.. 1,5.. 2,6.. 3,7.. 0,4..
@@ -29,11 +29,17 @@ class MarkValidator {
     struct Reported {
         const RepLayout* layout;
         const Property* property;
+        NetGUID guid;
 
         friend constexpr bool operator==(const Reported&, const Reported&) noexcept = default;
     };
+    /// A second mistake with the same property should be heard of, ten thousand objects should not.
+    static constexpr std::size_t lines_per_property_max = 16;
 
-    void report(const NetworkObjectInfo& info, ReplicationCounters& counters);
+    /// `object` is the memory of the object of which `missed_` was found.
+    void report(const NetworkObjectInfo& info, const void* object, ReplicationCounters& counters);
+    /// Whether it is to be logged, and from now on was.
+    [[nodiscard]] bool is_news(const Reported& found);
 
     std::uint32_t ticks_;
     std::uint32_t first_ = 0;  // slot whose turn it is

@@ -37,6 +37,12 @@ constexpr std::size_t refused_max = 64;
            read_hello(reader.take_bytes(bunch.payload_bytes), hello);
 }
 
+/// The assertion that follows can name neither.
+void log_unknown_property(const RepLayout& layout, std::string_view property) {
+    log(LogLevel::Error, "\"" + std::string(layout.name()) + "\" has no property \"" +
+                             std::string(property) + "\" that is replicated");
+}
+
 }  // namespace
 
 ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender::Settings& settings,
@@ -418,6 +424,9 @@ LifetimeCondition ReplicationServer::dynamic_condition_of(NetObjectId id,
     REPLAYOUT_ASSERT(objects_.contains(id));
     const ChangelistState& state = objects_.at(id.index)->changelist_state();
     const std::optional<ParentIndex> parent = state.layout().find_parent(property);
+    if (!parent.has_value()) {
+        log_unknown_property(state.layout(), property);
+    }
     REPLAYOUT_ASSERT(parent.has_value());
     REPLAYOUT_ASSERT(state.layout().parents()[parent->value].condition ==
                      LifetimeCondition::Dynamic);
@@ -436,8 +445,10 @@ void ReplicationServer::for_each_parent(NetObjectId id, std::string_view propert
             is_found = true;
         }
     }
+    if (!is_found) {
+        log_unknown_property(state.layout(), property);
+    }
     REPLAYOUT_ASSERT(is_found);
-    (void)is_found;
 }
 
 std::optional<ConnectionShadow> ReplicationServer::connection_shadow(PeerId peer,

@@ -169,11 +169,17 @@ void ChangelistState::find_missed_marks(const void* object, ChangeMask& missed) 
     REPLAYOUT_ASSERT(object != nullptr);
     const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
     missed.reset(static_cast<std::uint32_t>(layout_->parents().size()));
-    for (std::uint32_t i = 0; i < due_.bit_count(); ++i) {
+    const ChangeMask* const inactive = conditions_.inactive();
+    for (std::uint32_t i = 0; i < missed.bit_count(); ++i) {
         const RepParentCmd& parent = layout_->parents()[i];
-        const bool is_checked = parent.is_push_based && !due_.test(i) &&
-                                conditions_.is_active(ParentIndex{static_cast<std::uint16_t>(i)});
-        if (is_checked && differs_from_shadow(*layout_, parent, buffer, shadow())) {
+        // What is being switched off is compared once more, so it is not among these yet.
+        if (parent.handle_count == 0 ||
+            (inactive != nullptr && inactive->test(parent.first_handle - 1))) {
+            continue;
+        }
+        const bool is_compared = !parent.is_push_based || due_.test(i);
+        if ((!is_compared && differs_from_shadow(*layout_, parent, buffer, shadow())) ||
+            misses_item_marks(*layout_, parent, buffer, shadow())) {
             missed.set(i);
         }
     }

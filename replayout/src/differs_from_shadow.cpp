@@ -144,7 +144,62 @@ namespace {
     return false;
 }
 
+/// `object` and `shadow` are those of the array.
+[[nodiscard]] bool items_miss_marks(const RepLayout& layout, CmdIndex index,
+                                    ConstObjectBuffer object, ConstShadowBuffer shadow) {
+    const RepLayoutCmd& cmd = layout.cmd(index);
+    const ArrayKey& key = cmd.property->array_key;
+    const RepScope& element = layout.element_scope(index);
+    const auto& kept = shadow_value<ShadowKeyedArray>(shadow);
+    const std::size_t count = cmd.property->array.count(object.data());
+    // Unseen: all of it will be compared. Doubled: that was told, and marks do not mend it.
+    if (kept.is_unseen || kept.is_doubled || count > layout.limits().array_count_max) {
+        return false;
+    }
+    const bool is_array_marked = key.fast.array_key(object.data()) != kept.mark;
+    const auto* elements = static_cast<const std::byte*>(cmd.property->array.data(object.data()));
+    std::uint32_t known_count = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::byte* from = elements + i * cmd.element_size;
+        const std::uint64_t element_key = key_of_element(key, from);
+        if (element_key == ArrayKey::unassigned) {
+            return true;
+        }
+        const std::uint32_t known = kept.find(element_key);
+        if (known == kept.count()) {
+            if (!is_array_marked) {
+                return true;
+            }
+            continue;
+        }
+        ++known_count;
+        const ConstShadowBuffer to(kept.elements.elements +
+                                   std::size_t{known} * element.shadow_size);
+        const bool is_marked = is_array_marked && key.fast.item_key(from) != kept.items[known].mark;
+        if (!is_marked && leaves_differ(layout, element, element.cmd_start, element.cmd_end,
+                                        ConstObjectBuffer(from), to)) {
+            return true;
+        }
+    }
+    return !is_array_marked && known_count != kept.count();
+}
+
 }  // namespace
+
+bool misses_item_marks(const RepLayout& layout, const RepParentCmd& parent,
+                       ConstObjectBuffer object, ConstShadowBuffer shadow) {
+    for (CmdIndex index = parent.cmd_start; index < parent.cmd_end;
+         index = layout.cmd(index).end_cmd) {
+        const RepLayoutCmd& cmd = layout.cmd(index);
+        if (cmd.type == RepLayoutCmdType::KeyedArray && cmd.property->array_key.fast.has_marks() &&
+            items_miss_marks(layout, index, object + cmd.object_offset,
+                             shadow + cmd.shadow_offset) &&
+            !is_kept(layout, layout.root(), index, object, shadow)) {
+            return true;
+        }
+    }
+    return false;
+}
 
 bool differs_from_shadow(const RepLayout& layout, const RepParentCmd& parent,
                          ConstObjectBuffer object, ConstShadowBuffer shadow) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Object against shadow without touching either, to find properties that changed and were not
-// marked as changed.
+// Object against shadow without touching either, to find what changed and was not marked as
+// changed.
 #pragma once
 
 #include <replayout/rep_layout.h>
@@ -12,5 +12,10 @@ namespace replayout {
 /// is no change.
 [[nodiscard]] bool differs_from_shadow(const RepLayout& layout, const RepParentCmd& parent,
                                        ConstObjectBuffer object, ConstShadowBuffer shadow);
+
+/// Whether a fast array of the property holds a change that its own marks do not tell of: of an
+/// item, or of which items there are. Of an item without an id nobody was ever told.
+[[nodiscard]] bool misses_item_marks(const RepLayout& layout, const RepParentCmd& parent,
+                                     ConstObjectBuffer object, ConstShadowBuffer shadow);
 
 }  // namespace replayout

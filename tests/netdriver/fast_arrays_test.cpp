@@ -4,10 +4,13 @@
 #include <replayout/netdriver/net_driver.h>
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "support/catch.h"
 #include "support/class_game.h"
 #include "support/fast_array_types.h"
+#include "support/log_spy.h"
 #include "support/run_seed.h"
 #include "support/seeded_random.h"
 
@@ -116,6 +119,99 @@ TEST_CASE("Fast arrays: what several connections are owed is encoded once",
     REQUIRE(game.settle());
     CHECK(game.driver().stats().replication.serializer_calls == before + 1);
     CHECK(game.object_on(15, trader).stock.content() == game.object(trader).stock.content());
+}
+
+namespace {
+
+[[nodiscard]] Result<const Type*> build_pushed_trader(TypeRegistry& registry) {
+    register_inventory(registry);
+    return class_builder<Trader>(registry, "Trader")
+        .property<&Trader::stock>()
+        .push_based()
+        .build();
+}
+
+/// A trader with three items that its client has, and every mark is looked for.
+struct Market {
+    explicit Market(BuildType build) : game(build, options()) {
+        game.join();
+        trader = game.add();
+        for (std::uint32_t i = 0; i < 3; ++i) {
+            stock().add(i, 1);
+        }
+        REQUIRE(game.settle());
+        REQUIRE(missed() == 0);
+    }
+    [[nodiscard]] static ClassGameOptions options() {
+        ClassGameOptions options;
+        options.mark_validation_ticks = 1;
+        return options;
+    }
+    [[nodiscard]] Inventory& stock() { return game.object(trader).stock; }
+    /// Marks that were missed in one tick from now.
+    [[nodiscard]] std::uint64_t missed() {
+        const std::uint64_t before = game.driver().stats().replication.marks_missed;
+        game.tick();
+        return game.driver().stats().replication.marks_missed - before;
+    }
+
+    ClassGame<Trader> game;
+    ObjectHandle trader;
+};
+
+}  // namespace
+
+TEST_CASE("Fast arrays: a forgotten mark of an item or of the array is found",
+          "[netdriver][fast_array]") {
+    Market market(build_trader);
+    const LogSpy log;
+    Inventory& stock = market.stock();
+    stock.items[1].count = 7;
+    CHECK(market.missed() == 1);
+    REQUIRE(LogSpy::messages().size() == 1);
+    CHECK(LogSpy::messages()[0].find("forgotten mark: property \"stock\" of a \"Trader\"") == 0);
+    CHECK(LogSpy::messages()[0].find("changed, and the array or an item of it was not marked "
+                                     "dirty, so it is not sent") != std::string::npos);
+    stock.mark_item_dirty(stock.items[0]);  // of another one
+    CHECK(market.missed() == 1);
+    stock.mark_item_dirty(stock.items[1]);
+    CHECK(market.missed() == 0);
+
+    Stack& added = stock.items.emplace_back();
+    CHECK(market.missed() == 1);
+    stock.mark_item_dirty(added);
+    CHECK(market.missed() == 0);
+
+    stock.items.erase(stock.items.begin());
+    CHECK(market.missed() == 1);
+    stock.mark_array_dirty();
+    CHECK(market.missed() == 0);
+
+    std::swap(stock.items[0], stock.items[1]);  // nobody is to be told
+    stock.change(2, 9);
+    stock.remove(0);
+    CHECK(market.missed() == 0);
+    REQUIRE(market.game.settle());
+    CHECK(market.game.object_on(0, market.trader).stock.content() == stock.content());
+}
+
+TEST_CASE("Fast arrays: where the property is push based its own mark is looked for, too",
+          "[netdriver][fast_array]") {
+    Market market(build_pushed_trader);
+    const LogSpy log;
+    const NetObjectId id = market.game.id_of(market.trader);
+    Inventory& stock = market.stock();
+    stock.change(1, 7);
+    CHECK(market.missed() == 1);
+    market.game.driver().mark_property_dirty(id, "stock");
+    CHECK(market.missed() == 0);
+    stock.items[1].count = 8;
+    market.game.driver().mark_property_dirty(id, "stock");
+    CHECK(market.missed() == 1);
+    CHECK(market.missed() == 1);  // and as long as it is so
+    REQUIRE(LogSpy::messages().size() == 1);
+    CHECK(LogSpy::messages()[0].find("changed, and it or an item of it was not marked dirty") !=
+          std::string::npos);
 }
 
 }  // namespace replayout::test

@@ -5,6 +5,7 @@
 #include <replayout/netdriver/simulated_network.h>
 #include <replayout/reflection/dynamic_type_builder.h>
 
+#include <csetjmp>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -274,6 +275,12 @@ struct LogLines {
     std::vector<std::string> lines;
 };
 
+std::jmp_buf after_failure;
+
+void jump_out(const AssertionFailure&) {
+    std::longjmp(after_failure, 1);
+}
+
 }  // namespace
 
 TEST_CASE("Push model: marks, polling and validation give the same packets",
@@ -407,12 +414,15 @@ TEST_CASE("Push model: a forgotten mark is logged once, counted, and not sent",
     game.beacon(other).charge = 4;
     game.tick();
     CHECK(game.counters().marks_missed == 4);
-    CHECK(log.lines ==
-          std::vector<std::string>{"push model: property \"charge\" of a \"Beacon\" changed and "
-                                   "was not marked dirty, so it is not sent"});
+    const auto line = [&](ObjectHandle object) {
+        return "forgotten mark: property \"charge\" of a \"Beacon\" (network id " +
+               std::to_string(game.server.guid_of(game.ids.at(object)).value) +
+               ") changed, and was not marked dirty, so it is not sent: charge was 0 and is 4";
+    };
+    CHECK(log.lines == std::vector<std::string>{line(beacon), line(other)});
     game.beacon(other).link = beacon;
     game.tick();
-    CHECK(log.lines.size() == 2);
+    CHECK(log.lines.size() == 3);
     REQUIRE(game.settle());
     CHECK(game.beacon_on_client(beacon).charge == 0);
 
@@ -422,6 +432,84 @@ TEST_CASE("Push model: a forgotten mark is logged once, counted, and not sent",
     REQUIRE(game.settle());
     CHECK(game.counters().marks_missed == missed);
     CHECK(game.beacon_on_client(beacon).charge == 4);
+}
+
+TEST_CASE("Push model: of one property sixteen forgotten marks are logged, and all are counted",
+          "[netdriver][push_model]") {
+    GameOptions options;
+    options.mark_validation_ticks = 1;
+    BeaconGame game(options);
+    std::vector<ObjectHandle> beacons;
+    for (int i = 0; i < 20; ++i) {
+        beacons.push_back(game.add());
+    }
+    REQUIRE(game.settle());
+    const LogLines log;
+    for (const ObjectHandle beacon : beacons) {
+        game.beacon(beacon).charge = 4;
+    }
+    game.beacon(beacons[0]).color = 1;
+    game.tick();
+    game.tick();
+    CHECK(game.counters().marks_missed == 42);
+    CHECK(log.lines.size() == 17);
+}
+
+TEST_CASE("Push model: the last change before a switch needs its mark, and validation says so",
+          "[netdriver][push_model]") {
+    GameOptions options;
+    options.mark_validation_ticks = 1;
+    BeaconGame game(options);
+    const ObjectHandle beacon = game.add();
+    const NetObjectId id = game.ids.at(beacon);
+    REQUIRE(game.settle());
+    const LogLines log;
+    game.beacon(beacon).cargo = 5;
+    game.server.set_property_active(id, "cargo", false);
+    game.tick();
+    CHECK(game.counters().marks_missed == 1);
+    CHECK(log.lines.size() == 1);
+    game.beacon(beacon).cargo = 6;  // while it is off, nobody is to be told
+    REQUIRE(game.settle());
+    CHECK(game.counters().marks_missed == 1);
+    CHECK(game.beacon_on_client(beacon).cargo == 0);
+
+    game.server.set_property_active(id, "cargo", true);
+    REQUIRE(game.settle());
+    game.beacon(beacon).cargo = 7;
+    game.server.mark_property_dirty(id, "cargo");
+    game.server.set_property_active(id, "cargo", false);
+    REQUIRE(game.settle());
+    CHECK(game.counters().marks_missed == 1);
+    CHECK(game.beacon_on_client(beacon).cargo == 7);
+}
+
+TEST_CASE("Push model: the name of no property is logged with its class, and asserted",
+          "[netdriver][push_model]") {
+    static std::size_t refused_count = 0;  // what setjmp leaves alone
+    refused_count = 0;
+    BeaconGame game;
+    const NetObjectId id = game.ids.at(game.add());
+    const LogLines log;
+    const AssertHandler previous = set_assert_handler(jump_out);
+    const auto note = [](auto call) {
+        if (setjmp(after_failure) == 0) {
+            call();
+        } else {
+            ++refused_count;
+        }
+    };
+    note([&] { game.server.mark_property_dirty(id, "colour"); });
+    note([&] { game.server.set_property_active(id, "kargo", true); });
+    note([&] { game.server.set_dynamic_condition(id, "rout", LifetimeCondition::Never); });
+    note([&] { (void)game.server.dynamic_condition_of(id, ""); });
+    (void)set_assert_handler(previous);
+    CHECK(refused_count == 4);
+    CHECK(log.lines ==
+          std::vector<std::string>{"\"Beacon\" has no property \"colour\" that is replicated",
+                                   "\"Beacon\" has no property \"kargo\" that is replicated",
+                                   "\"Beacon\" has no property \"rout\" that is replicated",
+                                   "\"Beacon\" has no property \"\" that is replicated"});
 }
 
 TEST_CASE("Push model: validation looks at each object once in so many ticks",

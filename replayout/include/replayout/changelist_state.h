@@ -51,8 +51,9 @@ class ChangelistState {
     /// Whether the next update has anything to compare.
     [[nodiscard]] bool is_due() const noexcept { return is_marked_ || layout_->is_polled(); }
 
-    /// Finds forgotten marks: makes `missed` the set of push based properties (bit i: ParentIndex
-    /// i) that are not marked and of which `object` holds another value than was compared last.
+    /// Finds forgotten marks: makes `missed` the set of properties (bit i: ParentIndex i) of which
+    /// `object` holds another value than was compared last, and the next update would not see it:
+    /// push based ones that are not marked, and those with a fast array in which something is not.
     /// A debugging aid that costs a comparison, and changes nothing.
     void find_missed_marks(const void* object, ChangeMask& missed) const;
 

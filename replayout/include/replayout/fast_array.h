@@ -23,14 +23,17 @@
 //     inventory.items.erase(inventory.items.begin());
 //     inventory.mark_array_dirty();                     // after items were removed
 //
-// A mark that is forgotten sends nothing. Of a marked item those members travel that changed.
-// Items may stand in another order at a receiver than at the sender. Where the property is push
-// based besides, it needs its own mark too, behind those of the array: nobody looks at it before.
-// Mark the items of an archetype: one without an id is in every copy, and cannot be taken away.
+// A mark that is forgotten sends nothing; NetDriverSettings::mark_validation_ticks finds it, also
+// where the property is not push based, and also an item that never had a mark. Of a marked item
+// those members travel that changed. Items may stand in another order at a receiver than at the
+// sender. Where the property is push based besides, it needs its own mark too, behind those of the
+// array: nobody looks at it before. Mark the items of an archetype: one without an id is in every
+// copy, and cannot be taken away.
 //
 // The calls at a receiver come after all values of a block, in this order: pre_replicated_remove
 // for each item that is about to go, post_replicated_add, post_replicated_change, then the items
-// go, and post_replicated_receive. They must not add or remove items.
+// go, and post_replicated_receive. They must not add or remove items. A notify of the property runs
+// later; in its previous value items have no ids, as in any copy: use these calls to tell which.
 #pragma once
 
 #include <replayout/reflection/type_builder.h>

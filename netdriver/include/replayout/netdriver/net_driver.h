@@ -111,8 +111,7 @@ class NetDriver {
     /// outer x connections).
     void add_to_group(NetObjectId id, NetGroup group);
     void remove_from_group(NetObjectId id, NetGroup group);
-    /// In none at first. Holds until the connection ends; nothing when there is none. O(subobjects
-    /// with a condition).
+    /// In none at first. Ends with the connection; nothing when there is none. O(subobjects).
     void set_in_group(PeerId peer, NetGroup group, bool is_in_group);
     /// The object is replicated no more; Destroyed, LevelUnloaded or Migrated says what clients
     /// make of that. One with a stable name that is destroyed is also told to clients who do not
@@ -142,8 +141,9 @@ class NetDriver {
     void set_viewer(PeerId peer, const Vector3& location);
 
     // The push model: properties that are compared only when the game says that they changed. A
-    // mark ends with the next tick_flush(). A new object is marked. Marks of properties that are
-    // not push based do nothing, and so does one without a change, but for the comparison.
+    // mark ends with the next tick_flush(). A new object is marked. Marks of other properties do
+    // nothing; one without a change costs a comparison. A name, here and below, is that of a
+    // replicated property; where the class has none of it, that is logged and asserted.
 
     /// O(properties) for finding the name, else O(1). Of a C array all elements are marked.
     void mark_property_dirty(NetObjectId id, std::string_view property);
@@ -172,7 +172,8 @@ class NetDriver {
     /// The object replicates its physics. Off at first.
     void set_replicates_physics(NetObjectId id, bool has_physics);
     /// A property of condition Custom, which is active at first. While it is not, it is not
-    /// compared: it stays, for all clients, what it was at the first tick_flush() after the call.
+    /// compared: it stays, for all clients, what it was at the first tick_flush() after the call;
+    /// if push based, what it was when it was last marked before that.
     void set_property_active(NetObjectId id, std::string_view property, bool is_active);
     /// A property of condition Dynamic, which is None at first. Not Dynamic, Custom or NetGroup.
     void set_dynamic_condition(NetObjectId id, std::string_view property,
@@ -221,8 +222,7 @@ class NetDriver {
         NetObjectId id, FunctionIndex function, const void* params = nullptr,
         RemoteFunctionSendPolicy policy = RemoteFunctionSendPolicy::Default);
 
-    /// The object that was added under this handle; no object, generation 0, where there is none. A
-    /// look-up; in a remote function current_call() has the id.
+    /// The object that was added under this handle; no object, generation 0, where there is none.
     [[nodiscard]] NetObjectId find_object(ObjectHandle object) const noexcept;
     [[nodiscard]] NetGUID guid_of(NetObjectId id) const;
     [[nodiscard]] std::uint32_t object_count() const noexcept;
@@ -236,7 +236,7 @@ class NetDriver {
     [[nodiscard]] std::uint32_t connection_count() const noexcept;
     [[nodiscard]] ConnectionState connection_state(PeerId peer) const noexcept;
     /// As of the last tick_flush(): all was sent to those who have joined, all of it was delivered,
-    /// and nothing waits. True while nobody has joined.
+    /// and nothing waits, but for values that wait for objects. True while nobody has joined.
     [[nodiscard]] bool is_settled() const noexcept;
 
     // Client, after connect(); state() and close_reason() at any time.

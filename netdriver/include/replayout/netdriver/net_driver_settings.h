@@ -26,10 +26,12 @@ struct NetDriverSettings {
     /// connection's state says. A debugging aid, of a server only: costs memory and time by the
     /// copy, calls net_serialize more often, works in any build, and never changes a byte.
     bool is_validating = REPLAYOUT_VALIDATION != 0;
-    /// A server looks for forgotten marks of push based properties, in every object once in so many
-    /// ticks; 1: in all of them in each tick, 0: never. What is found is logged once for each type
-    /// and property, and counted (marks_missed); it is not sent, so this never changes a byte. A
-    /// debugging aid: costs a comparison, and asks for the memory of objects that are not marked.
+    /// A server looks for forgotten marks of push based properties, and of items of fast arrays, in
+    /// every object once in so many ticks; 1: in all of them in each tick, 0: never. What is found
+    /// is logged once for each object and property, 16 lines of a property at most, and counted
+    /// (marks_missed); it is not sent, so this never changes a byte. A debugging aid: costs a
+    /// comparison, and asks for the memory of objects that are not marked. By default on where
+    /// whoever includes this is compiled with REPLAYOUT_VALIDATION, as is_validating.
     std::uint32_t mark_validation_ticks = REPLAYOUT_VALIDATION != 0 ? 1 : 0;
     /// On: guids().find_named() of a server answers for objects that were removed, too. For who
     /// judges from outside what clients hold; memory grows with every object there ever was. Never
