@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "remote_function_encoder.h"
 
+#include <replayout/reflection/diagnostics.h>
+
 namespace replayout {
 
 namespace {
@@ -26,6 +28,7 @@ CallResult RemoteFunctionEncoder::set(const RepLayout& layout, FunctionIndex fun
                                       ReplicationCounters& counters) {
     const RepFunction& called = layout.functions()[function.value];
     REPLAYOUT_ASSERT((params != nullptr) == (called.parameters != nullptr));
+    called_ = called.function;
     function_ = function;
     current_ = nullptr;
     if (called.parameters == nullptr) {
@@ -43,6 +46,10 @@ CallResult RemoteFunctionEncoder::write(SendContext& context) {
     RpcParametersStatus status = RpcParametersStatus::Ok;
     if (current_ != nullptr) {
         status = current_->write(writer, context);
+    }
+    if (status == RpcParametersStatus::SerializeFailed) {
+        log(LogLevel::Error, "a call of \"" + called_->name +
+                                 "\" is refused, because a net_serialize of its parameters failed");
     }
     size_ = writer.byte_count();
     return to_result(status);

@@ -43,6 +43,7 @@ class RemoteFunctionEncoder {
     // Looked up, never walked: the order of addresses reaches nobody.
     std::pmr::map<const RepLayout*, RpcParameters> parameters_;  // by that of the parameters
     RpcParameters* current_ = nullptr;                           // null: the function has none
+    const Function* called_ = nullptr;
     FunctionIndex function_;
     std::array<std::byte, PacketBuilder::packet_bytes_limit> bytes_;
     std::size_t size_ = 0;

@@ -17,6 +17,7 @@ CallResult ReplicationClient::call_function(ObjectHandle object, std::string_vie
         return CallResult::UnknownFunction;
     }
     const RepFunction& called = layout.functions()[found->value];
+    REPLAYOUT_ASSERT((params != nullptr) == (called.parameters != nullptr));
     if (!called.runs_on_server()) {
         receiver_.run_here(called, object, params);
         return CallResult::Ran;

@@ -19,6 +19,7 @@ CallResult ReplicationServer::call_function(NetObjectId id, FunctionIndex functi
     const RepLayout& layout = info.changelist_state().layout();
     REPLAYOUT_ASSERT(function.value < layout.functions().size());
     const RepFunction& called = layout.functions()[function.value];
+    REPLAYOUT_ASSERT((params != nullptr) == (called.parameters != nullptr));
     const ObjectHandle object = info.object();
     const bool is_multicast = called.has(FunctionFlags::Multicast);
     CallResult result = CallResult::Ran;

@@ -2,14 +2,32 @@
 #include <replayout/changelist_state.h>
 
 #include <replayout/keyed_array.h>
+#include <replayout/reflection/diagnostics.h>
+#include <replayout/reflection/type.h>
 
 #include "compare_properties.h"
 #include "differs_from_shadow.h"
 #include "equal_bytes.h"
 
 #include <cstring>
+#include <string>
 
 namespace replayout {
+
+namespace {
+
+/// Of parameters nothing: whoever calls is told that the call is refused.
+void log_over_limit(const RepLayout& layout, const RepLayoutCmd& cmd) {
+    if (layout.type().kind() == TypeKind::Struct) {
+        return;
+    }
+    log(LogLevel::Error, "a value of property \"" +
+                             layout.parents()[cmd.parent_index.value].property->name +
+                             "\" of a \"" + std::string(layout.type().name()) +
+                             "\" exceeds its limit or is not UTF-8, so what it was stays in force");
+}
+
+}  // namespace
 
 ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resource)
     : layout_(&layout),
@@ -120,6 +138,10 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
     counters.values_over_limit += context.over_limit_count;
     if (is_compared_whole_) {
         guid_count_ = guid_count;  // what was left out is still to be asked
+    }
+    if (context.over_limit != nullptr && !is_over_limit_) {
+        is_over_limit_ = true;
+        log_over_limit(*layout_, *context.over_limit);
     }
     if (is_marked_) {
         is_marked_ = false;

@@ -24,6 +24,12 @@ void before_change(const CompareContext& context, const RepLayoutCmd& cmd, Const
     }
 }
 
+/// The value of `cmd` is left out.
+void note_over_limit(CompareContext& context, const RepLayoutCmd& cmd) {
+    ++context.over_limit_count;
+    context.over_limit = context.over_limit != nullptr ? context.over_limit : &cmd;
+}
+
 [[nodiscard]] bool update_string(CompareContext& context, const RepLayoutCmd& cmd,
                                  ConstObjectBuffer object, ShadowBuffer shadow) {
     const StringOps& ops = cmd.property->string;
@@ -34,7 +40,7 @@ void before_change(const CompareContext& context, const RepLayoutCmd& cmd, Const
     }
     // Checked here, once for all receivers, because each would refuse the whole block.
     if (!text_can_be_sent(context.layout, text)) {
-        ++context.over_limit_count;
+        note_over_limit(context, cmd);
         return false;
     }
     before_change(context, cmd, shadow);
@@ -63,7 +69,7 @@ void before_change(const CompareContext& context, const RepLayoutCmd& cmd, Const
         return false;
     }
     if (!struct_can_be_sent(type, object.data())) {
-        ++context.over_limit_count;
+        note_over_limit(context, cmd);
         return false;
     }
     if (has_previous_values(cmd.type)) {
@@ -106,7 +112,7 @@ void before_change(const CompareContext& context, const RepLayoutCmd& cmd, Const
     auto& kept = shadow_value<ShadowArray>(shadow);
     const std::size_t count = ops.count(object.data());
     if (count > count_max_of(*cmd.property, context.layout.limits())) {
-        ++context.over_limit_count;
+        note_over_limit(context, cmd);
         return false;
     }
     const auto* elements = static_cast<const std::byte*>(ops.data(object.data()));
@@ -151,6 +157,10 @@ void before_change(const CompareContext& context, const RepLayoutCmd& cmd, Const
             PreviousValues* const previous = std::exchange(context.previous, nullptr);
             const bool is_changed = update_keyed_array(context, index, from, to);
             context.previous = previous;
+            if (cmd.property->array.count(from.data()) > context.layout.limits().array_count_max &&
+                context.over_limit == nullptr) {
+                context.over_limit = &cmd;
+            }
             return is_changed;
         }
         case RepLayoutCmdType::BitBool:
@@ -231,7 +241,7 @@ void update_differing(CompareContext& context, const RepScope& scope, std::uint3
         }
         const RepGroup* group = guarded_group(context.layout, scope, run);
         if (group != nullptr && !can_take_group(context, scope, *group, object, shadow)) {
-            ++context.over_limit_count;
+            note_over_limit(context, context.layout.cmd(run.cmd_start));
             kept_end = group_cmd_end(context.layout, scope, *group);
         }
         CmdIndex index = run.cmd_start;

@@ -28,6 +28,8 @@ struct CompareContext {
     std::span<const Version> last_changed = {};  ///< by root handle
     /// Values that were left out because they exceed a limit or are not UTF-8; see RepLimits.
     std::uint64_t over_limit_count = 0;
+    /// The first of these, or of its group or array. Null: none.
+    const RepLayoutCmd* over_limit = nullptr;
     /// Where `due` is null: runs of the object before this one are known to be equal.
     std::uint32_t run_start = 0;
     /// Ids were given since the last comparison: a handle that is the same may mean another object.

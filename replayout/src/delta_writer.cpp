@@ -60,7 +60,7 @@ void PropertyWriter::encode_delta(const RepLayoutCmd& cmd, ConstShadowBuffer lea
         }
         const NetDeltaStatePtr& made = info.new_state();
         if (archive.is_refused() || (is_written && !made)) {
-            note_failure(cmd);
+            note_failure(cmd, leaf);
             return;
         }
         if (!is_written || (base.state && made.get()->is_state_equal(*base.state.get()))) {

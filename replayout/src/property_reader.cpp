@@ -222,9 +222,9 @@ bool PropertyReader::read_object(const RepLayoutCmd& cmd, const Place& place, st
 }
 
 bool PropertyReader::read_struct(const RepLayoutCmd& cmd, const Place& place, std::byte* memory) {
-    StructReader structs(context_);
+    StructReader structs(layout_, context_);
     if (is_checking()) {
-        structs.check(cmd, reader_);
+        structs.check(cmd, place.path, reader_);
         return false;
     }
     if (memory == nullptr) {

@@ -5,6 +5,7 @@
 #include <replayout/quantise.h>
 
 #include "struct_value.h"
+#include "value_path.h"
 
 #include <algorithm>
 #include <string>
@@ -392,7 +393,7 @@ void PropertyWriter::encode_struct(const RepLayoutCmd& cmd, ConstShadowBuffer le
         return;  // what is behind the end is nobody's failure
     }
     if (!ok || archive.is_refused()) {
-        note_failure(cmd);
+        note_failure(cmd, leaf);
         return;
     }
     if (!is_mapped && !is_measuring_) {
@@ -403,7 +404,7 @@ void PropertyWriter::encode_struct(const RepLayoutCmd& cmd, ConstShadowBuffer le
     }
 }
 
-void PropertyWriter::note_failure(const RepLayoutCmd& cmd) {
+void PropertyWriter::note_failure(const RepLayoutCmd& cmd, ConstShadowBuffer leaf) {
     has_failed_ = true;
     Vector<RepHandle>& left_out = context_.scratch.left_out;
     if (!left_out.empty() && left_out.back() == handle_) {
@@ -411,7 +412,12 @@ void PropertyWriter::note_failure(const RepLayoutCmd& cmd) {
     }
     ++context_.counters.values_failed;
     left_out.push_back(handle_);
-    log(LogLevel::Error, describe_struct_failure(cmd, "writing") + "; the property is left out");
+    // The layout of a struct is that of a call's parameters.
+    log(LogLevel::Error,
+        describe_struct_failure(cmd, value_path(layout_, handle_, state_.shadow(), leaf.data()),
+                                "writing") +
+            (layout_.type().kind() == TypeKind::Struct ? "; the call is refused"
+                                                       : "; the property is left out"));
 }
 
 void PropertyWriter::note_unmapped(const RepLayoutCmd& cmd) {

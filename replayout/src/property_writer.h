@@ -138,7 +138,7 @@ class PropertyWriter {
     void keep_delta_state(const RepLayoutCmd& cmd, const NetDeltaStatePtr& made);
 
     /// net_serialize failed: the property of the handle being written is left out.
-    void note_failure(const RepLayoutCmd& cmd);
+    void note_failure(const RepLayoutCmd& cmd, ConstShadowBuffer leaf);
     /// net_serialize answered that the value is not fully mapped.
     void note_unmapped(const RepLayoutCmd& cmd);
     /// Writes the value again, see SendContext::is_validating. `bits` are those of the first time.

@@ -383,8 +383,9 @@ class Rebinder {
     void read_again(const RepPath& path, const ReceivingRepState::SerializedValue& value) {
         const Leaf leaf = begin_write(path);
         if (leaf.cmd != nullptr) {
-            end_write(path, leaf,
-                      StructReader(context_).apply_again(*leaf.cmd, leaf.memory, value));
+            end_write(
+                path, leaf,
+                StructReader(layout_, context_).apply_again(*leaf.cmd, leaf.memory, path, value));
         }
     }
 

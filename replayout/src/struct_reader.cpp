@@ -4,13 +4,15 @@
 #include <replayout/net_archive.h>
 
 #include "struct_value.h"
+#include "value_path.h"
 
 #include <algorithm>
 #include <string>
 
 namespace replayout {
 
-bool StructReader::read(const RepLayoutCmd& cmd, BitReader& reader, void* memory) {
+bool StructReader::read(const RepLayoutCmd& cmd, const RepPath& path, BitReader& reader,
+                        void* memory) {
     const Type& type = *cmd.property->struct_type;
     Vector<NetGUID>& guids = context_.scratch.guids_;
     guids.clear();
@@ -19,18 +21,18 @@ bool StructReader::read(const RepLayoutCmd& cmd, BitReader& reader, void* memory
     const bool is_mapped = type.traits().net_serialize(memory, archive, &context_.package_map, ok);
     if (!ok) {
         ++context_.values_failed;
-        log(LogLevel::Error, describe_struct_failure(cmd, "reading"));
+        log(LogLevel::Error, describe_struct_failure(cmd, value_path(layout_, path), "reading"));
         return false;
     }
     context_.values_unmapped += is_mapped ? 0 : 1;
     return !reader.failed();
 }
 
-void StructReader::check(const RepLayoutCmd& cmd, BitReader& reader) {
+void StructReader::check(const RepLayoutCmd& cmd, const RepPath& path, BitReader& reader) {
     const std::uint64_t unmapped = context_.values_unmapped;
     const std::size_t begin = reader.position_bits();
     const ErasedValue incoming(cmd.property->struct_type->ops(), context_.scratch.resource());
-    const bool is_taken = read(cmd, reader, incoming.get());
+    const bool is_taken = read(cmd, path, reader, incoming.get());
     const auto bit_count = static_cast<std::uint32_t>(reader.position_bits() - begin);
     context_.scratch.struct_bits_.push_back(bit_count);
     if (!is_taken) {
@@ -67,8 +69,8 @@ bool StructReader::apply(const RepLayoutCmd& cmd, BitReader& reader, std::byte* 
     copy_struct(type, previous.get(), memory);
     // It was read before, into a fresh value. One that now refuses the same bits, or reads more or
     // fewer of them, looks at what it held; it must not lead the values behind it astray.
-    const bool is_taken =
-        read(cmd, reader, memory) && reader.position_bits() == begin.position_bits() + bit_count;
+    const bool is_taken = read(cmd, path, reader, memory) &&
+                          reader.position_bits() == begin.position_bits() + bit_count;
     reader = begin;
     reader.skip_bits(bit_count);
     const bool is_kept = is_taken && keep(path, begin, bit_count, state);
@@ -81,13 +83,13 @@ bool StructReader::apply(const RepLayoutCmd& cmd, BitReader& reader, std::byte* 
     return !structs_identical(type, memory, previous.get());
 }
 
-bool StructReader::apply_again(const RepLayoutCmd& cmd, std::byte* memory,
+bool StructReader::apply_again(const RepLayoutCmd& cmd, std::byte* memory, const RepPath& path,
                                const ReceivingRepState::SerializedValue& value) {
     const Type& type = *cmd.property->struct_type;
     const ErasedValue previous(type.ops(), context_.scratch.resource());
     copy_struct(type, previous.get(), memory);
     BitReader reader({value.bytes.data(), value.bytes.size()}, 0, value.bit_count, nullptr);
-    if (!read(cmd, reader, memory)) {
+    if (!read(cmd, path, reader, memory)) {
         copy_struct(type, memory, previous.get());
         return false;
     }

@@ -16,10 +16,11 @@ class StructReader {
     static void begin_check(ReceiveScratch& scratch) noexcept { scratch.struct_bits_.clear(); }
     static void begin_apply(ReceiveScratch& scratch) noexcept { scratch.next_struct_ = 0; }
 
-    explicit StructReader(ReceiveContext& context) noexcept : context_(context) {}
+    StructReader(const RepLayout& layout, ReceiveContext& context) noexcept
+        : layout_(layout), context_(context) {}
 
     /// Into a value of its own, which is thrown away. What is wrong makes the reader fail.
-    void check(const RepLayoutCmd& cmd, BitReader& reader);
+    void check(const RepLayoutCmd& cmd, const RepPath& path, BitReader& reader);
 
     /// Into the value at `memory`. Returns whether that changed. The reader goes on behind the bits
     /// that check() found, whatever net_serialize reads this time.
@@ -32,16 +33,18 @@ class StructReader {
     }
 
     /// The same bits once more, because an object that they name appeared or went.
-    [[nodiscard]] bool apply_again(const RepLayoutCmd& cmd, std::byte* memory,
+    [[nodiscard]] bool apply_again(const RepLayoutCmd& cmd, std::byte* memory, const RepPath& path,
                                    const ReceivingRepState::SerializedValue& value);
 
   private:
     /// Whether net_serialize took the value; else it was logged and counted.
-    [[nodiscard]] bool read(const RepLayoutCmd& cmd, BitReader& reader, void* memory);
+    [[nodiscard]] bool read(const RepLayoutCmd& cmd, const RepPath& path, BitReader& reader,
+                            void* memory);
     /// Sorts the ids of the last value, and enters it into the table. False: no room.
     [[nodiscard]] bool keep(const RepPath& path, const BitReader& begin, std::uint32_t bit_count,
                             ReceivingRepState& state);
 
+    const RepLayout& layout_;
     ReceiveContext& context_;
 };
 

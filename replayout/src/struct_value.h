@@ -54,12 +54,13 @@ class ErasedValue {
     void* memory_;
 };
 
-/// For the log: which function of a struct failed, while doing what.
+/// For the log: which function of a struct failed, where (see value_path.h), while doing what.
 [[nodiscard]] inline std::string describe_struct_failure(const RepLayoutCmd& cmd,
+                                                         std::string_view path,
                                                          std::string_view doing) {
     return std::string(is_delta(cmd.type) ? "net_delta_serialize" : "net_serialize") + " of \"" +
            std::string(cmd.property->struct_type->name()) + "\" in property \"" +
-           cmd.property->name + "\" failed while " + std::string(doing);
+           std::string(path) + "\" failed while " + std::string(doing);
 }
 
 }  // namespace replayout

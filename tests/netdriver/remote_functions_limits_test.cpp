@@ -3,13 +3,57 @@
 // Which remote calls are refused, dropped, or close the connection that they came on.
 #include <replayout/netdriver/net_driver.h>
 
+#include <csetjmp>
 #include <cstdint>
+#include <iterator>
 #include <string>
 
 #include "support/call_game.h"
 #include "support/catch.h"
 
 namespace replayout::test {
+namespace {
+
+std::jmp_buf after_failure;
+std::string seen_failure;
+
+void jump_out(const AssertionFailure& failure) {
+    seen_failure = failure.expression;
+    std::longjmp(after_failure, 1);
+}
+
+}  // namespace
+
+TEST_CASE("Remote functions: parameters that are missing are asserted, wherever the call would run",
+          "[netdriver][rpc]") {
+    static const char* const server_calls[] = {"server_fire", "client_tell", "multicast_boom",
+                                               "remote_ping"};
+    static const char* const client_calls[] = {"server_fire", "client_tell", "multicast_boom"};
+    static std::size_t refused_count = 0;  // what setjmp leaves alone
+    static std::size_t i = 0;
+    refused_count = 0;
+    CallFixture net;
+    const ObjectHandle turret = net.join_with_turret();
+    const ObjectHandle shown = net.find_on(0, turret);
+    const AssertHandler previous = set_assert_handler(jump_out);
+    const auto note = [](auto call) {
+        seen_failure.clear();
+        if (setjmp(after_failure) == 0) {
+            call();
+        }
+        refused_count +=
+            seen_failure == "(params != nullptr) == (called.parameters != nullptr)" ? 1u : 0u;
+    };
+    for (i = 0; i < std::size(server_calls); ++i) {
+        note([&] { (void)net.server().driver.call_function(net.id_of(turret), server_calls[i]); });
+    }
+    for (i = 0; i < std::size(client_calls); ++i) {
+        note([&] { (void)net.client(0).driver.call_function(shown, client_calls[i]); });
+    }
+    (void)set_assert_handler(previous);
+    CHECK(refused_count == std::size(server_calls) + std::size(client_calls));
+    CHECK(net.server().world.heard.empty());
+}
 
 TEST_CASE("Remote functions: only the owner's calls run", "[netdriver][rpc]") {
     CallFixture net;

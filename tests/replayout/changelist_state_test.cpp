@@ -4,10 +4,12 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "support/block_sender.h"
 #include "support/catch.h"
+#include "support/log_spy.h"
 #include "support/test_layout.h"
 #include "support/test_types.h"
 
@@ -343,6 +345,22 @@ TEST_CASE(
     CHECK(sender.counters.values_over_limit == 3);
     CHECK(handles_of(sender.collect(since(2))) == Handles{bytes_handle, lines_handle});
     CHECK_FALSE(sender.update(&ledger));
+}
+
+TEST_CASE("ChangelistState: the first value beyond its limit is logged, once for each object",
+          "[replayout][changelist_state]") {
+    LedgerSender sender;
+    const test::LogSpy log;
+    sender.ledger.lines = {"fine"};
+    sender.update();
+    CHECK(test::LogSpy::messages().empty());
+    sender.ledger.lines[0] = "ab\xff";
+    sender.update();
+    sender.ledger.lines[0] = "cd\xff";
+    sender.update();
+    CHECK(test::LogSpy::messages() ==
+          std::vector<std::string>{"a value of property \"lines\" of a \"Ledger\" exceeds its "
+                                   "limit or is not UTF-8, so what it was stays in force"});
 }
 
 TEST_CASE("ChangelistState: text that is not UTF-8 is left out and counted",

@@ -422,6 +422,25 @@ TEST_CASE("NetSerialize: whatever binds and unbinds in whatever order, reference
     }
 }
 
+TEST_CASE("NetSerialize: the log names the place of a value that fails, also in an array",
+          "[replayout][net_serialize]") {
+    Pair pair;
+    pair.server.length = 5;
+    pair.server.cards.resize(3);
+    pair.server.cards[1].label.is_bad = true;
+    const LogSpy log;
+    pair.replicate();
+    pair.server.cards[1].label.is_bad = false;
+    pair.server.cards[2].label.kind = 13;
+    const Bytes block = pair.update();
+    CHECK_FALSE(pair.receiver.receive(&pair.client, block));
+    CHECK(LogSpy::messages() ==
+          std::vector<std::string>{"net_serialize of \"Label\" in property \"cards[1].label\" "
+                                   "failed while writing; the property is left out",
+                                   "net_serialize of \"Label\" in property \"cards[2].label\" "
+                                   "failed while reading"});
+}
+
 // --- writing ---------------------------------------------------------------------------------
 
 TEST_CASE("NetSerialize: ok = false while writing leaves the value out, and is logged and counted",

@@ -162,6 +162,7 @@ class ChangelistState {
     Version version_ = 0;
     bool is_compared_whole_;        // no property may be left out, or none has been so far
     bool is_marked_ = true;         // there are marks, or a switch is to take effect
+    bool is_over_limit_ = false;    // a value was once; that was logged
     std::uint64_t guid_count_ = 0;  // PackageMap::guid_count() when all was compared last
     Vector<Version> last_changed_;  // by handle
     ChangelistHistory history_;
