@@ -153,6 +153,10 @@ void append_number(std::string& line, std::uint32_t number, std::size_t width) {
             line += " condition ";
             line += to_string(layout.parents()[cmd.parent_index.value].condition);
         }
+        if (depth == 0 && !has_flag(cmd.flags, RepLayoutCmdFlags::IsSkipped) &&
+            layout.parents()[cmd.parent_index.value].is_push_based) {
+            line += " push based";
+        }
         if (cmd.type == RepLayoutCmdType::Quantised) {
             line += " (" + to_string(cmd.property->quantisation) + ")";
         }

@@ -248,6 +248,19 @@ TEST_CASE("dump: a property is named by its whole path", "[replayout][rep_layout
     CHECK(dump(*layout).find(" turret.barrels[1].wear[1] shared\n") != std::string::npos);
 }
 
+TEST_CASE("dump: a layout tells what is push based", "[replayout][rep_layout_dump]") {
+    const TestLayout layout([](TypeRegistry& registry) {
+        return class_builder<Turret>(registry, "Turret")
+            .property<&Turret::health>()
+            .push_based()
+            .property<&Turret::is_armed>()
+            .build();
+    });
+    const std::string text = dump(*layout);
+    CHECK(text.find("health shared push based\n") != std::string::npos);
+    CHECK(text.find("is_armed shared\n") != std::string::npos);
+}
+
 TEST_CASE("dump: a type without properties has a listing too", "[replayout][rep_layout_dump]") {
     struct Nothing {
         int hidden = 0;

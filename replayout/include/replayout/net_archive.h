@@ -9,6 +9,9 @@
 //         return archive.serialize_object(target, map);
 //     }
 //
+// Reading: assign every member, since what is there is the old value or a scratch. A value is read
+// more than once, first into a scratch to check it, then over the live one: no side effects.
+//
 // Reading never fails loudly: after a failure values are zero and the whole block is refused.
 //
 // What net_serialize answers, and what follows:

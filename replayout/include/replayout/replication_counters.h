@@ -17,9 +17,10 @@ struct ReplicationCounters {
     std::uint64_t pieces_built = 0;        ///< values encoded into a shared buffer
     /// Values copied instead of being encoded, alone or in a payload.
     std::uint64_t pieces_reused = 0;
-    std::uint64_t payloads_built = 0;     ///< blocks kept for the next receiver
-    std::uint64_t payloads_reused = 0;    ///< blocks copied whole
-    std::uint64_t values_unshared = 0;    ///< values encoded for one receiver, sharing being on
+    std::uint64_t payloads_built = 0;   ///< blocks kept for the next receiver
+    std::uint64_t payloads_reused = 0;  ///< blocks copied whole
+    /// Values encoded for one receiver, sharing being on: EncodeReason::NotShared.
+    std::uint64_t values_unshared = 0;
     std::uint64_t values_over_limit = 0;  ///< left out, once a compare: see RepLimits; or not UTF-8
     std::uint64_t values_failed = 0;      ///< left out, once a try: net_serialize said ok = false
     std::uint64_t values_unmapped = 0;    ///< sent as "not fully mapped" at the receiver

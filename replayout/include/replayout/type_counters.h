@@ -29,8 +29,10 @@ namespace replayout {
 
 /// Why a value was encoded and not copied. Each call of a serializer has exactly one reason.
 enum class EncodeReason : std::uint8_t {
-    SharingOff,     ///< the driver does not share
-    NotShared,      ///< the property is not shared (a NetSerializer without the promise)
+    SharingOff,  ///< the driver does not share
+    /// The property is not shared (a NetSerializer without the promise), or its bits depend on what
+    /// this receiver holds as on no other's (an array of which it lost several parts).
+    NotShared,
     FirstUse,       ///< no piece of it is kept
     ValueChanged,   ///< the piece kept is of an older value
     OtherPosition,  ///< an array: what is kept answers what other receivers are owed
