@@ -181,7 +181,9 @@ bool ReplicationSender::is_exact(std::uint32_t index) const {
         return false;
     }
     const auto extra = extras_.find(index);
-    return extra == extras_.end() || extra->second.left_out.is_empty();
+    return extra == extras_.end() || extra->second.left_out.is_empty() ||
+           !extra->second.left_out.is_any_seen(objects_.at(index)->changelist_state().conditions(),
+                                               passing_of(index));
 }
 
 std::optional<ConnectionShadow> ReplicationSender::connection_shadow(std::uint32_t index) const {

@@ -218,7 +218,8 @@ bool ReplicationSender::must_be_delivered(std::uint32_t index, Version complete)
     if (layout.has_delta_structs()) {
         return true;  // a delta that is under way cannot be said again
     }
-    // What is sent only at first lies in a block that may be under way, and is not repeated.
+    // What is sent only at first lies in a block that may be under way, and is not repeated. A
+    // layout with InitialOrOwner or Dynamic has InitialOnly among its conditions, too.
     const LifetimeConditionSet conditions = layout.conditions();
     return conditions.contains(LifetimeCondition::InitialOnly) && complete == 0 &&
            packets_.has_initial_under_way(index);
@@ -268,8 +269,11 @@ void ReplicationSender::write_call_blocks() {
             validator_->block_sent(block.index, bytes);
         }
         count_block(bytes.size());
-        add_records_of_all(take_owed(block.index, sending_position_of(block.index)),
-                           extra_of(block.index).left_out.is_empty());
+        const bool is_complete =
+            !extra_of(block.index)
+                 .left_out.is_any_seen(objects_.at(block.index)->changelist_state().conditions(),
+                                       passing_of(block.index));
+        add_records_of_all(take_owed(block.index, sending_position_of(block.index)), is_complete);
         pending_.clear(block.index);
         scratch_.carried.push_back(block.index);
     }

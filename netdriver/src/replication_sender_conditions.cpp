@@ -28,9 +28,10 @@ LifetimeConditionSet ReplicationSender::passing_of(std::uint32_t index) const {
 void ReplicationSender::facts_changed(std::uint32_t index, const ObjectFacts& before,
                                       const ObjectFacts& after) {
     grow();
-    const LifetimeConditionSet was = passing_conditions(flags_of(index, before));
-    const LifetimeConditionSet is = passing_conditions(flags_of(index, after));
-    owe_turned_on(index, was, is);
+    // As if nothing were initial: what was sent only at first may be old by now, though a client
+    // that is to be sent some of it again meets its condition.
+    owe_turned_on(index, passing_conditions(flags_for(before)),
+                  passing_conditions(flags_for(after)));
     const ObjectRole role_before = before.role_of(settings_.peer);
     const ChannelState state = channel_state(pairs_[index]);
     const bool is_told = state == ChannelState::OpenSent || state == ChannelState::Open;
@@ -56,7 +57,7 @@ void ReplicationSender::set_is_replay(bool is_replay) {
     grow();
     for (std::uint32_t index = 0; index < objects_.slot_count(); ++index) {
         if (objects_.at(index) != nullptr) {
-            ReplicationFlags flags = flags_of(index, objects_.at(index)->facts());
+            ReplicationFlags flags = flags_for(objects_.at(index)->facts());
             const LifetimeConditionSet was = passing_conditions(flags);
             flags.is_replay = is_replay;
             owe_turned_on(index, was, passing_conditions(flags));

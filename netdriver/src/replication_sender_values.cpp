@@ -241,9 +241,14 @@ void ReplicationSender::object_mapped(std::uint32_t index) {
 }
 
 void ReplicationSender::owe_again(std::uint32_t index, RepHandle handle) {
-    const VersionInterval versions = objects_.at(index)->changelist_state().versions_to_repeat(
-        handle, pairs_[index].sent_version);
     pending_.set(index);
+    const NetworkObjectInfo& info = *objects_.at(index);
+    const ChangelistState& state = info.changelist_state();
+    if (state.conditions().is_initial(handle, passing_conditions(flags_for(info.facts())))) {
+        owe_initial(index, RepRange::of(handle));  // it did not arrive, as if its block were lost
+        return;
+    }
+    const VersionInterval versions = state.versions_to_repeat(handle, pairs_[index].sent_version);
     if (!versions.is_empty()) {
         owe_part(index, {versions, RepRange::of(handle)});
     }

@@ -37,6 +37,14 @@ void LeftOutValues::note(const RepLayout& layout, std::span<const RepHandle> lef
     }
 }
 
+bool LeftOutValues::is_any_seen(const ObjectConditions& conditions,
+                                LifetimeConditionSet passing) const noexcept {
+    return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+        const RepHandle first{entry.handles.handle_begin};  // all are of one property
+        return conditions.passes(conditions.parent_of(first), passing);
+    });
+}
+
 std::optional<LeftOutValues::Entry> LeftOutValues::take(const ChangeMask& owed) {
     const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
         return owed.next(entry.handles.handle_begin - 1) + 1 < entry.handles.handle_end;

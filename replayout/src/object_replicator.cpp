@@ -65,11 +65,13 @@ LifetimeConditionSet ObjectReplicator::passing(bool is_initial) const noexcept {
 }
 
 void ObjectReplicator::set_flags(const ReplicationFlags& flags) {
-    const LifetimeConditionSet before = passing(is_initial_);
+    // As if nothing were initial: what was sent only at first may be old by now, though a receiver
+    // that is to be sent some of it again meets its condition.
+    const LifetimeConditionSet before = passing(false);
     flags_ = flags;
     flags_.is_initial = false;
     object_->conditions().for_each_turned_on(
-        before, passing(is_initial_), [this](const RepRange& handles) { owe_from_start(handles); });
+        before, passing(false), [this](const RepRange& handles) { owe_from_start(handles); });
 }
 
 bool ObjectReplicator::has_dynamic_changes() const noexcept {
@@ -90,7 +92,9 @@ bool ObjectReplicator::owes_any() const noexcept {
 }
 
 bool ObjectReplicator::is_exact() const noexcept {
-    return pair_.is_exact() && left_out_.is_empty() && !parts_.is_under_way;
+    return pair_.is_exact() && !parts_.is_under_way && !has_dynamic_changes() &&
+           (left_out_.is_empty() ||
+            !left_out_.is_any_seen(object_->conditions(), passing(is_initial_)));
 }
 
 bool ObjectReplicator::is_settled() const noexcept {
@@ -162,7 +166,11 @@ void ObjectReplicator::owe_initial(const RepRange& range) {
 }
 
 void ObjectReplicator::owe_again(RepHandle handle) {
-    owe(RepRange::of(handle), object_->versions_to_repeat(handle, pair_.sent_version));
+    if (object_->conditions().is_initial(handle, passing(false))) {
+        owe_initial(RepRange::of(handle));  // it did not arrive, as if its block were lost
+    } else {
+        owe(RepRange::of(handle), object_->versions_to_repeat(handle, pair_.sent_version));
+    }
 }
 
 // Blocks ----------------------------------------------------------------------------------------

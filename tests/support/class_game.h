@@ -101,8 +101,13 @@ class ClassGame {
     }
 
     void tick() {
+        tick([] {});
+    }
+    /// The game `moves` when the server has taken what arrived, and before it sends.
+    template <typename Moves>
+    void tick(Moves moves) {
         now_ = now_.plus_milliseconds(tick_ms);
-        tick_hosts(network_, now_, server_, clients_);
+        tick_hosts(network_, now_, server_, clients_, moves);
     }
     /// Ticks until nothing is owed or under way. False: it does not come to that.
     [[nodiscard]] bool settle() {

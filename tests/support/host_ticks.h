@@ -24,17 +24,26 @@ template <typename Host>
     }
 }
 
-/// Datagrams arrive, the server takes them and sends, and then the clients do.
+/// Datagrams arrive, the server takes them, its game moves, it sends, and then the clients do.
+/// What a game does between the two is not the same as what it does before: the server has just
+/// heard of losses, and has not sent again what was lost.
+template <typename Host, typename Moves>
+void tick_hosts(SimulatedNetwork& network, NetTime now, const std::unique_ptr<Host>& server,
+                const std::vector<std::unique_ptr<Host>>& clients, Moves moves) {
+    network.advance(now);
+    driver_of(server).tick_dispatch(now);
+    moves();
+    driver_of(server).tick_flush(now);
+    std::for_each(clients.begin(), clients.end(), [now](const std::unique_ptr<Host>& client) {
+        driver_of(client).tick_dispatch(now);
+        driver_of(client).tick_flush(now);
+    });
+}
+
 template <typename Host>
 void tick_hosts(SimulatedNetwork& network, NetTime now, const std::unique_ptr<Host>& server,
                 const std::vector<std::unique_ptr<Host>>& clients) {
-    network.advance(now);
-    const auto tick = [now](const std::unique_ptr<Host>& host) {
-        driver_of(host).tick_dispatch(now);
-        driver_of(host).tick_flush(now);
-    };
-    tick(server);
-    std::for_each(clients.begin(), clients.end(), tick);
+    tick_hosts(network, now, server, clients, [] {});
 }
 
 /// Every client has joined, and nothing is owed or under way. As of the last tick: what changed

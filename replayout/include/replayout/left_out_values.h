@@ -26,6 +26,7 @@
 #pragma once
 
 #include <replayout/change_mask.h>
+#include <replayout/object_conditions.h>
 #include <replayout/owed_versions.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/rep_layout.h>
@@ -46,6 +47,10 @@ class LeftOutValues {
     explicit LeftOutValues(MemoryResource* resource) : entries_(Allocator<Entry>(resource)) {}
 
     [[nodiscard]] bool is_empty() const noexcept { return entries_.empty(); }
+    /// Whether a receiver that meets `passing` lacks anything by it. What it may not see any more
+    /// it does not lack; should it see that again, all of it is owed anyway.
+    [[nodiscard]] bool is_any_seen(const ObjectConditions& conditions,
+                                   LifetimeConditionSet passing) const noexcept;
 
     /// A receiver at `position` was sent what it was owed up to `version`, without these handles of
     /// the object. Deltas are passed over: DeltaStates knows what a receiver lacks of them.

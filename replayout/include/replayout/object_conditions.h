@@ -84,6 +84,17 @@ class ObjectConditions {
             visit);
     }
 
+    /// Whether the value at `handle`, one of the object's own, goes to a receiver only at first.
+    /// That meets `passing`, and is not initial.
+    [[nodiscard]] bool is_initial(RepHandle handle, LifetimeConditionSet passing) const noexcept {
+        const ParentIndex parent = parent_of(handle);
+        return is_initial_condition(condition_of(parent)) && !passes(parent, passing);
+    }
+    /// The property that the value at `handle`, one of the object's own, is of.
+    [[nodiscard]] ParentIndex parent_of(RepHandle handle) const noexcept {
+        return layout_->cmd(layout_->cmd_of(layout_->root(), handle)).parent_index;
+    }
+
     /// Whether a receiver is not kept up to date with a property: it may not see it, or is sent it
     /// only once.
     [[nodiscard]] bool is_hidden(ParentIndex parent, LifetimeConditionSet passing) const noexcept;

@@ -146,7 +146,8 @@ class ObjectReplicator {
     /// Nothing is owed, under way or left out: the receiver holds what was compared last, as far as
     /// it may see it.
     [[nodiscard]] bool is_settled() const noexcept;
-    /// What the receiver has and lacks, by handle.
+    /// What the receiver has and lacks, by handle. Where a condition of the object was chosen since
+    /// the last replicate_properties() it is not exact, and does not tell what is owed by that.
     [[nodiscard]] ConnectionShadow shadow() const noexcept;
 
   private:
