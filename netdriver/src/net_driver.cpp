@@ -378,7 +378,8 @@ CallResult NetDriver::call_function(NetObjectId id, FunctionIndex function, cons
 
 CallResult NetDriver::call_function(ObjectHandle object, std::string_view function,
                                     const void* params) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
+    // From a notify or a hook too: a call is encoded and queued, and touches no object and no
+    // channel.
     REPLAYOUT_ASSERT(client_ != nullptr);
     return client_->call_function(object, function, params);
 }

@@ -56,6 +56,8 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     void bunch_lost(const BunchTag&) override {}
     void call_delivered(CallOrder order) override { calls_.delivered(order); }
     void call_lost(CallOrder order) override { calls_.lost(order); }
+    [[nodiscard]] CallResult encode_call(const RepLayout& layout, FunctionIndex function,
+                                         const void* params);
     void send_calls();
     [[nodiscard]] CloseReason receive_layout(std::span<const std::byte> message);
     [[nodiscard]] CloseReason receive_destruction_notice(std::span<const std::byte> message);
@@ -73,6 +75,7 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     SendScratch call_scratch_;
     SendContext call_context_;
     RemoteFunctionEncoder call_encoder_;
+    bool is_encoding_ = false;  // a call: a net_serialize of its parameters may be running
     ReplicationReceiver receiver_;
     NetWorld& world_;
     NetGUIDCache& guids_;

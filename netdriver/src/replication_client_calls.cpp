@@ -2,10 +2,13 @@
 // Remote calls that a client makes.
 #include "replication_client.h"
 
+#include "value_scope.h"
+
 namespace replayout {
 
 CallResult ReplicationClient::call_function(ObjectHandle object, std::string_view function,
                                             const void* params) {
+    REPLAYOUT_ASSERT(!is_encoding_);
     ChannelIndex index;
     const ActorChannel* channel = receiver_.find_channel_of(object, index);
     if (channel == nullptr || connection_.state() != ConnectionState::Joined) {
@@ -26,10 +29,7 @@ CallResult ReplicationClient::call_function(ObjectHandle object, std::string_vie
         return CallResult::UnknownFunction;
     }
     const bool is_reliable = called.has(FunctionFlags::Reliable);
-    CallResult result = call_encoder_.set(layout, *found, params, guids_, call_context_.counters);
-    if (result == CallResult::Sent) {
-        result = call_encoder_.write(call_context_);
-    }
+    const CallResult result = encode_call(layout, *found, params);
     if (result != CallResult::Sent) {
         return result;
     }
@@ -38,6 +38,14 @@ CallResult ReplicationClient::call_function(ObjectHandle object, std::string_vie
     }
     (void)calls_.add(index, *found, is_reliable, call_encoder_.bytes());
     return CallResult::Sent;
+}
+
+CallResult ReplicationClient::encode_call(const RepLayout& layout, FunctionIndex function,
+                                          const void* params) {
+    const ValueScope encoding(is_encoding_, true);
+    const CallResult result =
+        call_encoder_.set(layout, function, params, guids_, call_context_.counters);
+    return result == CallResult::Sent ? call_encoder_.write(call_context_) : result;
 }
 
 void ReplicationClient::send_calls() {

@@ -39,11 +39,15 @@ struct Clapper {
     }
     friend bool operator==(const Clapper&, const Clapper&) = default;
 };
+struct Pull {
+    Clapper clapper;
+};
 struct Bell {
     std::int32_t rings = 0;
     Clapper clapper;
 
     void on_rep_rings(const std::int32_t&) { call_from_within(); }
+    void server_pull(const Pull& pull) { rings += pull.clapper.weight; }
 };
 
 }  // namespace
@@ -60,10 +64,12 @@ namespace {
 
 [[nodiscard]] Result<const Type*> build_bell(TypeRegistry& registry) {
     REQUIRE(struct_builder<Clapper>(registry, "Clapper").build());
+    REQUIRE(struct_builder<Pull>(registry, "Pull").property<&Pull::clapper>().build());
     return class_builder<Bell>(registry, "Bell")
         .property<&Bell::rings>()
         .on_rep<&Bell::on_rep_rings>()
         .property<&Bell::clapper>()
+        .function<&Bell::server_pull>(FunctionFlags::Server | FunctionFlags::Reliable)
         .build();
 }
 
@@ -77,8 +83,9 @@ void jump_out(const AssertionFailure& failure) {
 
 using Calls = std::vector<std::function<void()>>;
 
-/// How many of these calls are refused because the driver is calling.
-[[nodiscard]] std::size_t refused_count(const Calls& calls) {
+/// How many of these calls are refused because the driver is calling, or for what is said.
+[[nodiscard]] std::size_t refused_count(const Calls& calls,
+                                        const char* reason = "!is_calling_out_") {
     static std::size_t count = 0;  // what setjmp leaves alone
     static std::size_t i = 0;
     count = 0;
@@ -88,7 +95,7 @@ using Calls = std::vector<std::function<void()>>;
         if (setjmp(after_failure) == 0) {
             calls[i]();
         }
-        count += seen_failure == "!is_calling_out_" ? 1u : 0u;
+        count += seen_failure == reason ? 1u : 0u;
     }
     (void)set_assert_handler(previous);
     return count;
@@ -156,6 +163,28 @@ TEST_CASE("NetDriver: a serializer that calls back into it is refused", "[netdri
     REQUIRE(game.settle());
     CHECK(refused == calls.size());
     CHECK(game.object_on(0, bell).clapper.weight == 3);
+}
+
+TEST_CASE("NetDriver: a call out of the serializer of another call is refused",
+          "[netdriver][net_driver][rpc]") {
+    ClassGame<Bell> game(build_bell);
+    const std::size_t client = game.join();
+    const ObjectHandle bell = game.add();
+    game.driver().set_owner(game.id_of(bell), game.peer_of(client));
+    REQUIRE(game.settle());
+    NetDriver& driver = game.client_driver(client);
+    const ObjectHandle shown = game.handle_on(client, bell);
+    const Pull pull{{3}};
+    std::size_t refused = 0;
+    from_within = [&] {
+        refused = refused_count({[&] { (void)driver.call_function(shown, "server_pull", &pull); }},
+                                "!is_encoding_");
+    };
+    CHECK(driver.call_function(shown, "server_pull", &pull) == CallResult::Sent);
+    CHECK(refused == 1);
+    game.tick();
+    REQUIRE(game.settle());
+    CHECK(game.object(bell).rings == 3);
 }
 
 }  // namespace replayout::test

@@ -54,8 +54,8 @@ class ReplicationClient;
 class ReplicationServer;
 
 /// While it calls the world for an object, or a notify or hook of one, these may call only
-/// functions that are const; that is asserted. A remote function that runs, and the world while it
-/// is told of peers, may call all but the ticks.
+/// functions that are const, and a client's call_function(); that is asserted. A remote function
+/// that runs, and the world while it is told of peers, may call all but the ticks.
 class NetDriver {
   public:
     /// Nothing happens before listen() or connect().
@@ -256,8 +256,8 @@ class NetDriver {
     /// `path` is in handles of server_layout().
     [[nodiscard]] NetGUID find_reference(ObjectHandle object, const RepPath& path) const noexcept;
 
-    /// One of the server runs there, if this client owns the object: the server drops it otherwise.
-    /// Any other runs here alone, if the server shows the object.
+    /// One of the server runs there, if this client owns the object, else that drops it. Any other
+    /// runs here alone, of an object that is shown; from a notify or hook it may do what that may.
     [[nodiscard]] CallResult call_function(ObjectHandle object, std::string_view function,
                                            const void* params = nullptr);
 
