@@ -144,13 +144,22 @@ class KeyedArrayReader {
             is_going_on_ ? scratch_.find_earlier_change(index_, element_key) : nullptr;
         return earlier != nullptr && earlier->change == ElementChange::Removed;
     }
+    /// With those among them that the game took away meanwhile, so an array may stay larger by
+    /// these: to tell them apart all its elements would be looked through.
     [[nodiscard]] std::size_t going_count() const noexcept {
         if (!is_going_on_) {
             return 0;
         }
-        return static_cast<std::size_t>(
-            std::count_if(scratch_.places_.begin(), scratch_.places_.end(),
-                          [&](const auto& place) { return is_going(place.key); }));
+        const auto end = scratch_.keyed_changes_.begin() +
+                         static_cast<std::ptrdiff_t>(scratch_.earlier_change_count_);
+        auto entry = std::lower_bound(
+            scratch_.keyed_changes_.begin(), end, index_,
+            [](const auto& change, CmdIndex wanted) { return change.array < wanted; });
+        std::size_t count = 0;
+        for (; entry != end && entry->array == index_; ++entry) {
+            count += entry->change == ElementChange::Removed ? 1u : 0u;
+        }
+        return count;
     }
 
     /// Makes ready to find `key_count` of the elements that the object has.
@@ -165,7 +174,9 @@ class KeyedArrayReader {
             return;
         }
         present_count_ = ops().count(present_);
-        is_sorted_ = is_full_set_ || is_going_on_ || is_worth_sorting(present_count_, key_count);
+        // Of an update that goes on, too: a sender does not know whether its receiver still has
+        // one, so that must cost no more than what it counted on.
+        is_sorted_ = is_full_set_ || is_worth_sorting(present_count_, key_count);
         const std::size_t known_count = properties_.is_checking() ? count_known() : 0;
         const std::size_t forgettable_count = is_full_set_ ? known_count : 0;
         charged_count_ = std::min(present_count_, known_count + archetype_count());
@@ -379,7 +390,8 @@ class KeyedArrayReader {
     /// since.
     void check_end(std::size_t listed_count) {
         const std::size_t count = present_count_ + added_;
-        if (added_ > 0 && count - removed_ - going_count() > count_max_after()) {
+        if (added_ > 0 && count - removed_ > count_max_after() &&
+            count - removed_ > count_max_after() + going_count()) {
             reader_.fail();
         }
         const std::size_t charged = charged_count_ + added_;
@@ -387,7 +399,8 @@ class KeyedArrayReader {
         if (is_rearranged && key().order == ArrayOrder::Kept) {
             // Of a full set all that are listed are in named_keys_.
             const std::size_t named_count = is_full_set_ ? removed_ : scratch_.named_keys_.size();
-            reader_.spend_array_steps(merge_steps(charged, listed_count + named_count));
+            reader_.spend_array_steps(merge_steps(charged, listed_count + named_count) +
+                                      move_steps(properties_.layout_, element_, charged));
         } else if (is_rearranged || listed_count > 0) {
             reader_.spend_array_steps(tell_steps(charged));
         }

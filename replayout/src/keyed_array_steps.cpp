@@ -7,6 +7,24 @@
 
 namespace replayout {
 
+namespace {
+
+/// What has its own memory, or may have, takes so many times as long as a number.
+[[nodiscard]] std::size_t move_weight(RepLayoutCmdType type) noexcept {
+    return is_written_in_place(type) ? 1 : 16;
+}
+
+}  // namespace
+
+std::size_t move_steps(const RepLayout& layout, const RepScope& element,
+                       std::size_t count) noexcept {
+    std::size_t weight = 0;
+    for (std::uint32_t bit = 0; bit < element.handle_count; ++bit) {
+        weight += move_weight(layout.cmd(layout.cmd_of(element, RepHandle{bit + 1})).type);
+    }
+    return count * weight / 64;
+}
+
 std::size_t keyed_array_steps_max(const RepLayout& layout, CmdIndex index,
                                   const ShadowKeyedArray& array, const OwedVersions& position,
                                   std::size_t value_bits, bool is_cut) noexcept {
@@ -42,8 +60,11 @@ std::size_t keyed_array_steps_max(const RepLayout& layout, CmdIndex index,
         // Twice, as a receiver that has fewer elements may sort them already.
         steps += search_steps(count, key_count) * 2;
     }
-    const bool has_order = layout.cmd(index).property->array_key.order == ArrayOrder::Kept;
-    return steps + (has_order ? merge_steps(count, key_count) : tell_steps(count));
+    if (layout.cmd(index).property->array_key.order != ArrayOrder::Kept) {
+        return steps + tell_steps(count);
+    }
+    return steps + merge_steps(count, key_count) +
+           move_steps(layout, layout.element_scope(index), count);
 }
 
 }  // namespace replayout

@@ -52,6 +52,11 @@ namespace replayout {
     return key_count * change_steps + sorting + (is_going_on ? 0 : count * 2);
 }
 
+/// Moving each of `count` elements once, which merge_steps() has not: that grows with what an
+/// element has. By its leaves, as an element need not be of one size on both ends.
+[[nodiscard]] std::size_t move_steps(const RepLayout& layout, const RepScope& element,
+                                     std::size_t count) noexcept;
+
 /// Of one keyed array in a block for a receiver at `position`, in at most `value_bits`: what it
 /// can cost at most. `is_cut`: written as a part (send_part), so it may be a full set.
 [[nodiscard]] std::size_t keyed_array_steps_max(const RepLayout& layout, CmdIndex index,
