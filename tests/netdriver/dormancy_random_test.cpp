@@ -43,8 +43,15 @@ class PawnGame {
             if (pawns_.size() < 8 && random_.below(6) == 0) {
                 pawns_.push_back(net_.add_pawn());
             }
-            for (std::uint32_t i = random_.below(4); i > 0 && !pawns_.empty(); --i) {
-                act();
+            // Before a tick, or when the server knows what became of its packets.
+            const bool is_late = random_.below(2) == 0;
+            const auto move = [this] {
+                for (std::uint32_t i = random_.below(4); i > 0 && !pawns_.empty(); --i) {
+                    act();
+                }
+            };
+            if (!is_late) {
+                move();
             }
             if (tick % 60 == 59 && joined_ < 4) {
                 net_.join();
@@ -53,7 +60,11 @@ class PawnGame {
             if (random_.below(150) == 0) {
                 net_.restart(random_.below(joined_));
             }
-            net_.tick();
+            net_.tick([&] {
+                if (is_late) {
+                    move();
+                }
+            });
         }
     }
 
@@ -152,7 +163,7 @@ void play_class(Game& game, std::uint64_t seed, Edit edit) {
     for (std::uint32_t i = 0; i < 4; ++i) {
         objects.push_back(game.add());
     }
-    for (std::uint32_t tick = 0; tick < 300; ++tick) {
+    const auto move = [&] {
         const ObjectHandle object = objects[random.below(4)];
         const NetObjectId id = game.id_of(object);
         switch (random.below(8)) {
@@ -170,10 +181,18 @@ void play_class(Game& game, std::uint64_t seed, Edit edit) {
                 edit(object, random);
                 break;
         }
+    };
+    for (std::uint32_t tick = 0; tick < 300; ++tick) {
         if (tick == 150) {
             game.join();
         }
-        game.tick();
+        // Before a tick, or when the server knows what became of its packets.
+        if (random.below(2) == 0) {
+            move();
+            game.tick();
+        } else {
+            game.tick(move);
+        }
     }
     game.network().set_settings(LinkSettings());
     REQUIRE(game.settle());

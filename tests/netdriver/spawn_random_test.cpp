@@ -34,10 +34,10 @@ class RandomStage {
 
     void play(std::uint32_t tick_count) {
         for (std::uint32_t i = 0; i < tick_count; ++i) {
-            for (std::uint32_t turn = random_.below(4); turn > 0; --turn) {
-                act();
-            }
-            game_.tick();
+            // Before a tick, or when the server knows what became of its packets.
+            const std::uint32_t early_count = random_.percent(50) ? random_.below(4) : 0;
+            act_times(early_count);
+            game_.tick([&] { act_times(early_count == 0 ? random_.below(4) : 0); });
             for (const ObjectHandle object : std::exchange(torn_off_, {})) {
                 game_.server().world.erase(object);
             }
@@ -100,6 +100,11 @@ class RandomStage {
         return link.is_null() ? link : game_.find_on(client, link);
     }
 
+    void act_times(std::uint32_t count) {
+        for (; count > 0; --count) {
+            act();
+        }
+    }
     void act() {
         if (objects_.size() < 5 || (objects_.size() < 40 && random_.percent(15))) {
             add();

@@ -83,8 +83,14 @@ class Game {
                 twins_.erase(twins_.begin());
             }
             for (const auto& twin : twins_) {
-                disturb(*twin);
+                const bool is_late = random_.percent(50);  // behind losses, before what follows
+                if (!is_late) {
+                    disturb(*twin);
+                }
                 resolve(*twin, random_.below(4));
+                if (is_late) {
+                    disturb(*twin);
+                }
                 send(*twin);
                 events_.rests += twin->on.replicator.is_settled() ? 1u : 0u;
             }
@@ -123,6 +129,7 @@ class Game {
         switch (random_.below(12)) {
             case 0:
                 ++guard_.health;
+                guard_.orders = guard_.health;
                 break;
             case 1:
                 guard_.leash = {ObjectHandle{random_.below(holder_count + 1)},
@@ -236,8 +243,10 @@ class Game {
 
     void update() {
         if (random_.percent(4)) {
-            mood_condition_ =
-                random_.percent(50) ? LifetimeCondition::OwnerOnly : LifetimeCondition::None;
+            constexpr LifetimeCondition choices[] = {
+                LifetimeCondition::OwnerOnly, LifetimeCondition::None,
+                LifetimeCondition::InitialOrOwner, LifetimeCondition::InitialOnly};
+            mood_condition_ = random_.pick(choices);
             for (BlockSender* sender : {&on_, &off_}) {
                 sender->state.set_dynamic_condition(guard_mood, mood_condition_);
             }
@@ -264,7 +273,9 @@ class Game {
         CHECK(held.last.stamp == guard_.last.stamp);
         CHECK((!is_owner || held.secret == guard_.secret));
         CHECK((!is_owner || held.plan == guard_.plan));
-        const bool sees_mood = is_owner || mood_condition_ == LifetimeCondition::None;
+        CHECK((!is_owner || held.orders == guard_.orders));
+        const bool sees_mood = mood_condition_ == LifetimeCondition::None ||
+                               (is_owner && mood_condition_ != LifetimeCondition::InitialOnly);
         REQUIRE((!sees_mood || held.mood == guard_.mood));
     }
 
@@ -275,7 +286,7 @@ class Game {
             const std::uint64_t holder = random_.between(1, holder_count);
             twin.both([&](auto& peer) { peer.map(NetGUID{holder}, ObjectHandle{holder}); });
         }
-        if (random_.percent(4)) {
+        if (random_.percent(10)) {
             twin.is_owner = !twin.is_owner;
             ReplicationFlags flags;
             flags.is_owner = twin.is_owner;

@@ -138,6 +138,9 @@ class Game {
             for (const auto& receiver : receivers_) {
                 disturb(*receiver);
                 resolve(*receiver, is_quiet ? 1'000 : random_.below(3));
+                if (random_.percent(10)) {
+                    change_owner(*receiver);  // behind losses, and before these are sent again
+                }
                 if (random_.percent(70)) {
                     replicate(*receiver);
                 }

@@ -85,6 +85,7 @@ struct Guard {
     std::int32_t rank = 0;            // 15, at first
     std::int32_t mood = 0;            // 16, by a condition that is chosen
     GuardSeal last;                   // 17
+    std::int32_t orders = 0;          // 18, at first and of the owner
 
     std::uint32_t health_notifies = 0;
     void on_rep_health() { ++health_notifies; }
@@ -144,6 +145,8 @@ namespace replayout::test {
         .property<&Guard::mood>()
         .condition(LifetimeCondition::Dynamic)
         .property<&Guard::last>()
+        .property<&Guard::orders>()
+        .condition(LifetimeCondition::InitialOrOwner)
         .build();
 }
 

@@ -67,8 +67,12 @@ void NetFixture::restart(std::size_t client) {
 }
 
 void NetFixture::tick() {
+    tick([] {});
+}
+
+void NetFixture::tick(const std::function<void()>& moves) {
     now_ = now_.plus_milliseconds(options_.tick_ms);
-    tick_hosts(network_, now_, server_, clients_);
+    tick_hosts(network_, now_, server_, clients_, moves);
 }
 
 void NetFixture::tick(std::uint32_t count) {

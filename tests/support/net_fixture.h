@@ -81,6 +81,8 @@ class NetFixture {
     /// One tick: the clock moves, datagrams arrive, the server and then the clients take them and
     /// send.
     void tick();
+    /// The game `moves` when the server has taken what arrived, and before it sends.
+    void tick(const std::function<void()>& moves);
     void tick(std::uint32_t count);
     void tick_for_ms(std::int64_t milliseconds);
     /// Ticks until `is_done`, at most `ticks_max` times. Whether it came to that.

@@ -203,6 +203,9 @@ void ReplicationSession::tick_server(bool is_playing) {
         if (settings_.dormant_percent > 0 && random_.percent(settings_.dormant_percent)) {
             change_dormancy();
         }
+        if (settings_.role_percent > 0 && random_.percent(settings_.role_percent)) {
+            change_role();
+        }
     }
     server_.driver.tick_flush(now_);
     twin_.driver.tick_flush(now_);
@@ -228,6 +231,27 @@ void ReplicationSession::change_dormancy() {
             server->driver.set_dormant_for(peer, net_id, is_dormant);
         } else {
             server->driver.set_dormancy(net_id, what == 6 ? dormancy : NetDormancy::DormantAll);
+        }
+    }
+}
+
+void ReplicationSession::change_role() {
+    if (server_.ids.empty()) {
+        return;
+    }
+    const auto count = static_cast<std::uint32_t>(server_.ids.size());
+    const ObjectId id = std::next(server_.ids.begin(), random_.below(count))->first;
+    const std::uint32_t what = random_.below(4);
+    const PeerId peer = clients_[random_.below(settings_.client_count)].peer;
+    const bool is_on = random_.percent(50);
+    for (Server* server : {&server_, &twin_}) {
+        const NetObjectId net_id = server->ids.at(id);
+        if (what == 0) {
+            server->driver.clear_owner(net_id);
+        } else if (what == 1) {
+            server->driver.set_autonomous(net_id, is_on);
+        } else {
+            server->driver.set_owner(net_id, peer);
         }
     }
 }

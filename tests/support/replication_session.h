@@ -90,6 +90,8 @@ class ReplicationSession final : private GameListener {
     void tick_server(bool is_playing);
     /// Says something of the dormancy of one object.
     void change_dormancy();
+    /// Says something of who an object is to whom.
+    void change_role();
     void wake_all();
     void feed_servers();
     void forward_sent();

@@ -28,7 +28,9 @@ Result<const Type*> build_sentry(TypeRegistry& registry) {
         builder.condition(condition);
     }
     builder.property(string_property<std::string>("secret", offsetof(Sentry, secret)))
-        .condition(LifetimeCondition::OwnerOnly)
+        .condition(LifetimeCondition::OwnerOnly);
+    builder.property(string_property<std::string>("log", offsetof(Sentry, log)));
+    builder.property(string_property<std::string>("report", offsetof(Sentry, report)))
         .ops(make_class_ops<Sentry>());
     return builder.build();
 }

@@ -28,6 +28,9 @@ struct Sentry {
     std::array<std::int32_t, lifetime_condition_count - 1> values{};
     /// Of condition OwnerOnly too, and larger than a packet when it is long.
     std::string secret;
+    /// For everybody; long ones make it an object in parts.
+    std::string log;
+    std::string report;
 };
 
 [[nodiscard]] Result<const Type*> build_sentry(TypeRegistry& registry);

@@ -135,6 +135,7 @@ SessionSettings SessionSettings::draw(SessionTheme theme, std::uint64_t seed) {
     settings.leave_per_mille = random.percent(60) ? random.between(1, 15) : 0;
     settings.hitch_per_mille = random.percent(40) ? random.between(1, 20) : 0;
     apply_theme(theme, random, settings);
+    settings.role_percent = random.percent(50) ? random.between(1, 60) : 0;
     tighten_limits(settings);
     return settings;
 }
@@ -147,7 +148,8 @@ std::string to_string(const SessionSettings& settings) {
          << settings.types.push_based_percent << " % are push based and "
          << settings.types.keyed_percent << " % keyed, " << settings.live_max
          << " objects, packets of " << settings.net.packet_bytes_max << " bytes, dormancy "
-         << settings.dormant_percent << " %; to clients: " << to_string(settings.to_client)
+         << settings.dormant_percent << " %, roles " << settings.role_percent
+         << " %; to clients: " << to_string(settings.to_client)
          << "; to the server: " << to_string(settings.to_server);
     return text.str();
 }

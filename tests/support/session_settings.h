@@ -45,6 +45,7 @@ struct SessionSettings {
     std::uint32_t leave_per_mille = 4;  ///< of clients, a tick
     std::uint32_t hitch_per_mille = 5;  ///< of clients, and the server, a tick
     std::uint32_t dormant_percent = 0;  ///< a tick, the dormancy of an object is changed
+    std::uint32_t role_percent = 0;     ///< a tick, the owner or role of an object is changed
     std::uint32_t refuse_percent = 10;  ///< of clients, do not make objects of one class
 
     [[nodiscard]] static SessionSettings draw(SessionTheme theme, std::uint64_t seed);

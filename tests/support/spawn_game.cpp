@@ -210,15 +210,20 @@ Prop& SpawnGame::prop_on(std::size_t client, ObjectHandle object) {
 
 void SpawnGame::tick(std::uint32_t count) {
     for (std::uint32_t i = 0; i < count; ++i) {
-        now_ = now_.plus_milliseconds(20);
-        network_.advance(now_);
-        server_->driver.tick_dispatch(now_);
-        server_->driver.tick_flush(now_);
-        for (const auto& client : clients_) {
-            if (client->driver.state() != ConnectionState::Closed) {
-                client->driver.tick_dispatch(now_);
-                client->driver.tick_flush(now_);
-            }
+        tick([] {});
+    }
+}
+
+void SpawnGame::tick(const std::function<void()>& moves) {
+    now_ = now_.plus_milliseconds(20);
+    network_.advance(now_);
+    server_->driver.tick_dispatch(now_);
+    moves();
+    server_->driver.tick_flush(now_);
+    for (const auto& client : clients_) {
+        if (client->driver.state() != ConnectionState::Closed) {
+            client->driver.tick_dispatch(now_);
+            client->driver.tick_flush(now_);
         }
     }
 }

@@ -150,6 +150,8 @@ class SpawnGame {
     [[nodiscard]] Prop& prop_on(std::size_t client, ObjectHandle object);
 
     void tick(std::uint32_t count = 1);
+    /// The game `moves` when the server has taken what arrived, and before it sends.
+    void tick(const std::function<void()>& moves);
     /// Ticks until nothing is owed or under way. False: it does not come to that.
     [[nodiscard]] bool settle();
 
