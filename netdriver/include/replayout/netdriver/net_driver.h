@@ -54,8 +54,8 @@ class ReplicationClient;
 class ReplicationServer;
 
 /// While it calls the world for an object, or a notify or hook of one, these may call only
-/// functions that are const, and a client's call_function(); that is asserted. A remote function
-/// that runs, and the world while it is told of peers, may call all but the ticks.
+/// functions that are const, but for the call_function() of a client's notifies and hooks; that is
+/// asserted. A remote function that runs, and the world told of peers, may call all but the ticks.
 class NetDriver {
   public:
     /// Nothing happens before listen() or connect().
