@@ -39,9 +39,11 @@ class ActorChannel {
     ObjectHandle object;                ///< null while closed, and when refused
     SpawnHandler* handler = nullptr;    ///< who made the object
     ObjectRole role;
-    NetGUID outer;            ///< of a subobject that is there
-    NetGUID awaited;          ///< the outer that an open waits for; null: none does
-    bool is_closing = false;  ///< a close is here, and its open is not, or waits
+    NetGUID outer;                  ///< of a subobject that is there
+    NetGUID awaited;                ///< the outer that an open waits for; null: none does
+    bool is_closing = false;        ///< a close is here, and its open is not, or waits
+    std::uint8_t block_count = 0;   ///< that were read of `last_packet`
+    std::uint32_t last_packet = 0;  ///< with a block of it, by the count of packets; wraps
     ReliableReceiver receiver;
     ReceivingRepState references;
 };

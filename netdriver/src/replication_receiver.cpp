@@ -395,6 +395,7 @@ CloseReason ReplicationReceiver::receive_blocks(BitReader& reader) {
     }
     // For the messages of the next packet, which come before its blocks.
     small_message_steps_ = DecodeBudget::array_steps_default;
+    ++packet_count_;
     ChannelIndex last_channel;
     while (reader.bits_left() > 0) {
         const CloseReason reason = receive_block(reader, last_channel);
@@ -432,12 +433,24 @@ CloseReason ReplicationReceiver::receive_block(BitReader& reader, ChannelIndex& 
         ++stats_.blocks_skipped;
         return CloseReason::None;
     }
+    if (!may_take_block(*channels_[last_channel.value])) {
+        return CloseReason::MalformedBlock;
+    }
     if (has_length) {
         BitReader block = reader.take_reader(length_bytes);
         return receive_properties_of(last_channel.value, block,
                                      more_parts_follow ? BlockFrame::Part : BlockFrame::Filled);
     }
     return receive_properties_of(last_channel.value, reader, BlockFrame::Open);
+}
+
+// Each block of an object is an update, with hooks, copies for notifies and the sorting of arrays,
+// however few bytes it has.
+bool ReplicationReceiver::may_take_block(ActorChannel& channel) const noexcept {
+    if (std::exchange(channel.last_packet, packet_count_) != packet_count_) {
+        channel.block_count = 0;
+    }
+    return ++channel.block_count <= blocks_of_object_max;
 }
 
 ReceiveContext ReplicationReceiver::receive_context() {

@@ -90,6 +90,9 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     [[nodiscard]] CloseReason receive_message(std::span<const std::byte> payload);
     [[nodiscard]] CloseReason receive_close(std::span<const std::byte> payload);
     [[nodiscard]] CloseReason receive_block(BitReader& reader, ChannelIndex& last_channel);
+    /// What a call brings of an object, and what its turn does.
+    static constexpr std::uint8_t blocks_of_object_max = 2;
+    [[nodiscard]] bool may_take_block(ActorChannel& channel) const noexcept;
     enum class BlockFrame : std::uint8_t {
         Open,    ///< it ends where its last value does
         Filled,  ///< it is refused, untouched, unless it ends where the reader does
@@ -153,6 +156,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     // update, so there is one in a connection at most.
     std::uint32_t updating_channel_ = 0;
     DecodeBudget* budget_ = nullptr;  // while a bunch is read
+    std::uint32_t packet_count_ = 0;  // that had blocks to be read; wraps
     // What small messages of one packet may still cost in keyed arrays.
     std::size_t small_message_steps_ = DecodeBudget::array_steps_default;
     RemoteFunctionSender& outgoing_calls_;

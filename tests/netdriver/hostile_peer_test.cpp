@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -250,6 +251,41 @@ TEST_CASE("Hostile: blocks before a refused one were taken, it and those behind 
     server.deliver_packet({}, blocks);
     CHECK(healths == std::vector<std::int32_t>{1, 100, 100});
     CHECK(server.driver().close_reason() == CloseReason::MalformedBlock);
+}
+
+TEST_CASE("Hostile: a third block of one object in a packet is refused, a second is not",
+          "[netdriver][hostile]") {
+    const auto health = [](std::uint32_t channel, std::uint32_t value) {
+        return block_of(channel, pawn_block({health_handle}, [=](BitWriter& writer) {
+                            writer.write_bits(value, 32);
+                        }));
+    };
+    const auto join = [](std::initializer_list<Bytes> blocks) {
+        Bytes result;
+        for (const Bytes& block : blocks) {
+            result.insert(result.end(), block.begin(), block.end());
+        }
+        return result;
+    };
+    ForgedServer server;
+    server.welcome();
+    for (const std::uint32_t channel : {1u, 2u}) {
+        server.open(channel, TestSchema::pawn_number);
+    }
+    const auto pawn = [&]() -> Pawn& { return server.world().pawn(server.object_on(1)); };
+    for (int packet = 0; packet < 3; ++packet) {
+        server.deliver_packet({}, join({health(1, 1), health(2, 2), health(1, 3), health(2, 4)}));
+        REQUIRE(server.is_joined());
+        CHECK(pawn().health == 3);
+    }
+    std::vector<std::int32_t> healths;
+    server.world().on_despawn = [&](ObjectHandle handle) {
+        healths.push_back(server.world().pawn(handle).health);
+    };
+    // Nor does it help to have others between them.
+    server.deliver_packet({}, join({health(1, 5), health(1, 6), health(2, 7), health(1, 8)}));
+    CHECK(server.driver().close_reason() == CloseReason::MalformedBlock);
+    CHECK(healths == std::vector<std::int32_t>{6, 7});
 }
 
 TEST_CASE("Hostile: a block for a channel that was never opened", "[netdriver][hostile]") {

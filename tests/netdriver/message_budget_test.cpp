@@ -151,10 +151,10 @@ void write_label(BitWriter& writer, std::size_t length) {
     return to_bytes(writer.bytes());
 }
 
-/// A client that holds one quarry, on channel 1, and a forger of packets from its server.
+/// A client that holds quarries, from channel 1 on, and a forger of packets from its server.
 class Client {
   public:
-    Client()
+    explicit Client(std::uint32_t quarry_count = 1)
         : layout_(build_quarry),
           network_(LoopbackSettings{2'048, 1u << 17}, std::pmr::get_default_resource()),
           line_(network_.endpoint(server_peer)),
@@ -170,7 +170,10 @@ class Client {
         forge_ = PacketForge(hello->header.session);
         forge_.header().ack = 1;
         deliver({control_bunch(1, welcome_bytes())}, {});
-        deliver({open_bunch(1, NetGUID{1}, 0)}, {});
+        for (std::uint32_t channel = 1; channel <= quarry_count; ++channel) {
+            deliver({open_bunch(channel, NetGUID{channel}, 0)}, {});
+        }
+        sequences_.assign(quarry_count, 1);
         REQUIRE(driver.state() == ConnectionState::Joined);
     }
 
@@ -179,14 +182,14 @@ class Client {
               std::uint32_t block_count) {
         std::vector<Bunch> messages;
         for (std::uint32_t i = 0; i < message_count; ++i) {
-            messages.push_back(value_bunch(1, ++sequence_, make_look()));
+            messages.push_back(value(i, make_look()));
         }
         if (last) {
-            messages.push_back(value_bunch(1, ++sequence_, *last));
+            messages.push_back(value(0, *last));
         }
         Bytes blocks;
         for (std::uint32_t i = 0; i < block_count; ++i) {
-            const Bytes block = block_of(1, make_look());
+            const Bytes block = block_of(channel_of(i), make_look());
             blocks.insert(blocks.end(), block.begin(), block.end());
         }
         deliver(messages, blocks);
@@ -203,6 +206,14 @@ class Client {
   private:
     static constexpr PeerId server_peer{1};
 
+    /// Quarries in turn.
+    [[nodiscard]] std::uint32_t channel_of(std::uint32_t i) const {
+        return i % static_cast<std::uint32_t>(sequences_.size()) + 1;
+    }
+    [[nodiscard]] Bunch value(std::uint32_t i, Bytes block) {
+        const std::uint32_t channel = channel_of(i);
+        return value_bunch(channel, ++sequences_[channel - 1], std::move(block));
+    }
     void deliver(const std::vector<Bunch>& bunches, const Bytes& blocks) {
         line_.send(PeerId{2}, forge_.make(bunches, blocks));
         now_ = now_.plus_milliseconds(1);
@@ -219,7 +230,7 @@ class Client {
     Transport& line_;
     NetTime now_ = NetTime::from_milliseconds(1'000);
     PacketForge forge_{0};
-    std::uint16_t sequence_ = 1;
+    std::vector<std::uint16_t> sequences_;  // of the last bunch, by quarry
 
   public:
     QuarryWorld world;
@@ -234,7 +245,7 @@ constexpr std::size_t bytes_of_a_look = 625;
 
 TEST_CASE("Message budget: what messages cost takes nothing from the blocks of their packet",
           "[netdriver][message_budget]") {
-    Client client;
+    Client client(60);  // a packet has no more than two blocks of one
     for (int packet = 0; packet < 3; ++packet) {
         client.give(60, std::nullopt, 60);
         CHECK(client.is_joined());
