@@ -138,22 +138,22 @@ TEST_CASE("NetGUIDCache: many objects keep their ids and give back their memory"
 TEST_CASE("NetGUIDCache: an object that is added gets the id that was named, or one nobody had",
           "[netdriver][net_guid_cache]") {
     NetGUIDCache cache = make_cache(Authority::Assigns);
-    const ObjectHandle door{7};
-    const NetGUID named = cache.assign(door);
-    CHECK(cache.assign_to_new(door) == named);
-    cache.bind(named, door);
+    const ObjectHandle gate{7};
+    const NetGUID named = cache.assign(gate);
+    CHECK(cache.assign_to_new(gate) == named);
+    cache.bind(named, gate);
     const bool is_kept = GENERATE(false, true);
     if (is_kept) {
-        CHECK(cache.guid_of(door) == named);
+        CHECK(cache.guid_of(gate) == named);
     }
     cache.unbind(named);
-    CHECK(cache.is_current(named, door));  // it has no other
+    CHECK(cache.is_current(named, gate));  // it has no other
     const std::uint64_t count = cache.guid_count();
-    const NetGUID again = cache.assign_to_new(door);
+    const NetGUID again = cache.assign_to_new(gate);
     CHECK(again != named);
     CHECK(cache.guid_count() == count + 1);
-    CHECK_FALSE(cache.is_current(named, door));
-    CHECK(cache.is_current(again, door));
+    CHECK_FALSE(cache.is_current(named, gate));
+    CHECK(cache.is_current(again, gate));
     CHECK(cache.find_named(named).is_null());
 }
 
