@@ -92,6 +92,16 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
     app.add_option("--join-over", options.join_over_s, "seconds over which the clients join")
         ->check(number(0, 1e6))
         ->capture_default_str();
+    app.add_option(
+           "--churn", options.churn_s,
+           "seconds after which a client leaves and comes back as a new one, in turn, every "
+           "other one without a goodbye; 0: none does")
+        ->check(number(0, 1e6))
+        ->capture_default_str();
+    app.add_option("--owners", options.owners_s,
+                   "seconds after which a tenth of all objects are given other owners; 0: never")
+        ->check(number(0, 1e6))
+        ->capture_default_str();
     add_switch(app, "--sharing", sharing, "serialize once for all clients, or for each one");
     add_switch(app, "--twin", twin,
                "run a second server with the other setting of --sharing beside the first, compare "

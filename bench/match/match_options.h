@@ -22,6 +22,8 @@ struct MatchOptions {
     std::uint64_t seed = 1;
     std::uint64_t ticks = 0;  ///< 0: all
     double join_over_s = 0;
+    double churn_s = 0;   ///< how often one client leaves and comes back; 0: never
+    double owners_s = 0;  ///< how often objects change their owners; 0: nobody owns any
     bool is_sharing = true;
     bool is_push_based = false;
     bool is_quantised = false;

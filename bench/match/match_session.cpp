@@ -122,7 +122,10 @@ MatchSession::MatchSession(const MatchOptions& options, std::span<const Recordin
       network_(network_settings(options), options.seed, std::pmr::get_default_resource()),
       network_endpoint_(network_.endpoint(server_peer)),
       world_(schema),
-      server_(options, options.is_sharing, world_) {
+      server_(options, options.is_sharing, world_),
+      next_churn_s_(options.churn_s),
+      next_owners_s_(options.owners_s),
+      owner_random_(options.seed) {
     for (const Recording& recording : recordings_) {
         tick_count_ = std::max<std::uint64_t>(tick_count_, recording.tick_count());
         end_states_.emplace_back(recording);
@@ -143,15 +146,21 @@ MatchSession::MatchSession(const MatchOptions& options, std::span<const Recordin
         }
     }
     for (std::uint32_t i = 0; i < options_.clients; ++i) {
-        const NetDriverSettings settings =
-            driver_settings(options_.seed + i + 1, true, std::pmr::get_default_resource());
-        clients_.push_back(
-            std::make_unique<Client>(settings, network_.endpoint(client_peer(i)), schema_));
-        add_layouts(clients_.back()->driver);
+        clients_.push_back(make_client(i));
     }
 }
 
 MatchSession::~MatchSession() = default;
+
+std::unique_ptr<MatchSession::Client> MatchSession::make_client(std::uint32_t index) {
+    // Another seed than that of all others, who came before under this address or are there now.
+    const std::uint64_t seed = options_.seed + index + 1 + replaced_count_ * clients_.size();
+    auto client =
+        std::make_unique<Client>(driver_settings(seed, true, std::pmr::get_default_resource()),
+                                 network_.endpoint(client_peer(index)), schema_);
+    add_layouts(client->driver);
+    return client;
+}
 
 void MatchSession::add_layouts(NetDriver& driver) const {
     for (const auto& match_class : schema_.classes()) {
@@ -165,7 +174,7 @@ MatchResult MatchSession::run(Progress& progress) {
         progress.advance(tick + 1);
     }
     result_.ticks = tick_count_;
-    result_.play_seconds = static_cast<double>(now_.microseconds) / 1e6;
+    result_.play_seconds = now_s();
     result_.times = summarize(server_.tick_ns);
     if (twin_ != nullptr) {
         result_.twin_times = summarize(twin_->tick_ns);
@@ -177,13 +186,48 @@ MatchResult MatchSession::run(Progress& progress) {
 }
 
 void MatchSession::start_clients(std::uint64_t tick) {
-    const double now_s = static_cast<double>(now_.microseconds) / 1e6;
     for (std::uint32_t i = 0; i < clients_.size(); ++i) {
         const double join_s = options_.join_over_s * i / options_.clients;
         const bool is_last_chance = tick + 1 >= tick_count_;
-        if (!clients_[i]->is_started && (now_s >= join_s || is_last_chance)) {
+        if (!clients_[i]->is_started && (now_s() >= join_s || is_last_chance)) {
             clients_[i]->is_started = true;
             check(clients_[i]->driver.connect(server_peer, now_));
+        }
+    }
+}
+
+void MatchSession::replace_client() {
+    const auto index = static_cast<std::uint32_t>(replaced_count_ % clients_.size());
+    ++replaced_count_;
+    std::unique_ptr<Client>& client = clients_[index];
+    if (!client->is_started) {
+        return;
+    }
+    if (replaced_count_ % 2 == 0) {
+        client->driver.disconnect(server_peer);
+        client->driver.tick_flush(now_);
+    }
+    client = make_client(index);
+    client->is_started = true;
+    check(client->driver.connect(server_peer, now_));
+}
+
+void MatchSession::change_owners() {
+    std::vector<std::uint64_t> handles;  // in order: a map has none that two compilers share
+    for (const auto& [handle, id] : server_.ids) {
+        handles.push_back(handle);
+    }
+    std::sort(handles.begin(), handles.end());
+    for (const std::uint64_t handle : handles) {
+        const std::uint64_t random = owner_random_();
+        if (random % 10 != 0) {
+            continue;
+        }
+        const auto owner = client_peer(static_cast<std::uint32_t>(random / 10 % clients_.size()));
+        for (Server* server : {&server_, twin_.get()}) {
+            if (server != nullptr) {
+                server->driver.set_owner(server->ids.at(handle), owner);
+            }
         }
     }
 }
@@ -193,6 +237,10 @@ void MatchSession::play_tick(std::uint64_t tick, bool has_ops) {
     now_.microseconds += tick_us;
     network_.advance(now_);
     start_clients(tick);
+    if (has_ops && options_.churn_s > 0 && now_s() >= next_churn_s_) {
+        next_churn_s_ += options_.churn_s;
+        replace_client();
+    }
     inbox_.clear();
     std::byte buffer[2'048];
     PeerId peer;
@@ -207,6 +255,10 @@ void MatchSession::play_tick(std::uint64_t tick, bool has_ops) {
     has_lifetime_ops_ = false;
     if (has_ops) {
         apply_ops(tick);
+        if (options_.owners_s > 0 && now_s() >= next_owners_s_) {
+            next_owners_s_ += options_.owners_s;
+            change_owners();
+        }
     }
     flush(server_, now_);
     if (twin_ != nullptr) {

@@ -22,6 +22,7 @@
 
 #include <memory>
 #include <memory_resource>
+#include <random>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -73,7 +74,14 @@ class MatchSession {
     void mark(ObjectHandle handle, const MatchClass::Field& field);
     void spawn(std::uint32_t recording_index, const Op& op);
     void destroy(ObjectHandle handle);
+    [[nodiscard]] double now_s() const noexcept {
+        return static_cast<double>(now_.microseconds) / 1e6;
+    }
     void start_clients(std::uint64_t tick);
+    [[nodiscard]] std::unique_ptr<Client> make_client(std::uint32_t index);
+    /// A client leaves, and another one begins under its address.
+    void replace_client();
+    void change_owners();
 
     void play_tick(std::uint64_t tick, bool has_ops);
     void dispatch(Server& server);
@@ -102,6 +110,10 @@ class MatchSession {
     NetTime now_;
     bool has_lifetime_ops_ = false;  // this tick spawned or destroyed
     std::uint64_t current_tick_ = 0;
+    std::uint32_t replaced_count_ = 0;
+    double next_churn_s_ = 0;
+    double next_owners_s_ = 0;
+    std::mt19937_64 owner_random_;
     MatchResult result_;
 };
 

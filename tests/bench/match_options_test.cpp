@@ -42,7 +42,8 @@ TEST_CASE("MatchOptions: every option arrives where it belongs", "[bench][match_
                  "--latency-ms", "7",        "--jitter-ms", "2",   "--bandwidth", "9000",
                  "--seed",       "11",       "--ticks",     "12",  "--join-over", "1.5",
                  "--sharing",    "off",      "--twin",      "off", "--json",      "x.json",
-                 "--push",       "on",       "--quantise",  "on",  "--quiet"},
+                 "--push",       "on",       "--quantise",  "on",  "--churn",     "2.5",
+                 "--owners",     "0.5",      "--quiet"},
                 options) == -1);
     CHECK(options.traces == std::vector<std::string>{"a.rtr.gz", "b.rtr.gz"});
     CHECK(options.clients == 3);
@@ -56,6 +57,8 @@ TEST_CASE("MatchOptions: every option arrives where it belongs", "[bench][match_
     CHECK(options.seed == 11);
     CHECK(options.ticks == 12);
     CHECK(options.join_over_s == 1.5);
+    CHECK(options.churn_s == 2.5);
+    CHECK(options.owners_s == 0.5);
     CHECK_FALSE(options.is_sharing);
     CHECK_FALSE(options.has_twin);
     CHECK(options.is_push_based);

@@ -79,6 +79,23 @@ TEST_CASE("MatchSession: one seed gives the same packets twice, with sharing on 
     CHECK(unshared.stats.replication.pieces_reused == 0);
 }
 
+TEST_CASE("MatchSession: clients that leave and come back, and owners that change, end equal",
+          "[bench][match_session]") {
+    const auto recordings = two_battles(240);
+    MatchOptions options = rough_options();
+    options.churn_s = 0.5;
+    options.owners_s = 0.5;
+    const MatchResult result = play(options, recordings);
+    INFO(result.first_difference << result.twin_difference);
+    CHECK(result.is_good(options));
+    CHECK(result.clients_equal == 5);
+    // Eight seconds: sixteen replacements, half of them with a goodbye that may be lost.
+    const auto& closed = result.stats.closed;
+    const std::uint64_t left = closed[static_cast<std::size_t>(CloseReason::Requested)] +
+                               closed[static_cast<std::size_t>(CloseReason::Replaced)];
+    CHECK(left >= 10);
+}
+
 TEST_CASE("MatchSession: push based or polled, the packets are the same",
           "[bench][match_session]") {
     const auto recordings = two_battles(120);
