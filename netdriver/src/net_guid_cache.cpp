@@ -43,8 +43,9 @@ NetGUID NetGUIDCache::guid_of(ObjectHandle object) {
 }
 
 bool NetGUIDCache::is_current(NetGUID guid, ObjectHandle object) const noexcept {
-    const NetGUID now = find_guid(object);
-    return now.is_null() || now == guid;
+    const auto found = guids_by_object_.find(object.value);
+    return found == guids_by_object_.end() || found->second.guid == guid.value ||
+           !found->second.was_bound;
 }
 
 NetGUID NetGUIDCache::assign_to_new(ObjectHandle object) {
@@ -59,6 +60,7 @@ NetGUID NetGUIDCache::assign_to_new(ObjectHandle object) {
     }
     const NetGUID guid = assign(object);
     guids_by_object_.find(object.value)->second.was_bound = true;
+    ++binding_count_;
     return guid;
 }
 

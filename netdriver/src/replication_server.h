@@ -215,8 +215,8 @@ class ReplicationServer {
         [[nodiscard]] ObjectHandle object_of(NetGUID guid) override {
             return guids_.object_of(guid);
         }
-        [[nodiscard]] std::uint64_t guid_count() const noexcept override {
-            return guids_.guid_count();
+        [[nodiscard]] std::uint64_t binding_count() const noexcept override {
+            return guids_.binding_count();
         }
         [[nodiscard]] bool is_current(NetGUID guid, ObjectHandle object) const noexcept override {
             return guids_.is_current(guid, object);

@@ -131,13 +131,13 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
     context.previous = &previous_;
     context.last_changed = last_changed();
     context.run_start = run_start;
-    const std::uint64_t guid_count = package_map.guid_count();
-    context.are_ids_new = guid_count != guid_count_;
+    const std::uint64_t binding_count = package_map.binding_count();
+    context.are_handles_new = binding_count != binding_count_;
     const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
     const bool is_changed = compare_properties(context, buffer, shadow_.buffer(), changed_);
     counters.values_over_limit += context.over_limit_count;
     if (is_compared_whole_) {
-        guid_count_ = guid_count;  // what was left out is still to be asked
+        binding_count_ = binding_count;  // what was left out is still to be asked
     }
     if (context.over_limit != nullptr && !is_over_limit_) {
         is_over_limit_ = true;

@@ -53,7 +53,7 @@ void note_over_limit(CompareContext& context, const RepLayoutCmd& cmd) {
     const ObjectHandle handle = cmd.property->reference.get(object.data());
     auto& kept = shadow_value<ShadowReference>(shadow);
     if (handle == kept.object &&
-        (!context.are_ids_new || context.package_map->is_current(kept.guid, handle))) {
+        (!context.are_handles_new || context.package_map->is_current(kept.guid, handle))) {
         return false;
     }
     before_change(context, cmd, shadow);

@@ -32,8 +32,8 @@ struct CompareContext {
     const RepLayoutCmd* over_limit = nullptr;
     /// Where `due` is null: runs of the object before this one are known to be equal.
     std::uint32_t run_start = 0;
-    /// Ids were given since the last comparison: a handle that is the same may mean another object.
-    bool are_ids_new = false;
+    /// Handles were given to objects since the last comparison: the same one may mean another.
+    bool are_handles_new = false;
 };
 
 /// New: the element did not exist before, so every leaf counts as changed, whatever its value. A

@@ -184,6 +184,7 @@ class BeaconGame {
     BeaconGame game(options);
     SeededRandom random(options.seed);
     std::vector<ObjectHandle> beacons{game.add(), game.add(), game.add()};
+    std::uint64_t newest = beacons.back().value;
     const auto mark = [&](ObjectHandle handle, std::string_view name) {
         if (!options.is_pushed) {
             return;
@@ -214,8 +215,8 @@ class BeaconGame {
                     game.beacon(handle).charge = value;
                     mark(handle, "charge");
                     break;
-                case 2:  // some name an object that nobody knows yet
-                    game.beacon(handle).link = ObjectHandle{990 + random.below(30)};
+                case 2:  // some name an object that nobody knows yet, some one that is gone
+                    game.beacon(handle).link = ObjectHandle{newest - 6 + random.below(10)};
                     mark(handle, "link");
                     break;
                 case 3:
@@ -236,6 +237,7 @@ class BeaconGame {
                     break;
                 case 7:
                     beacons.push_back(game.add());
+                    newest = beacons.back().value;
                     break;
                 default:
                     if (beacons.size() > 2) {
@@ -301,6 +303,24 @@ TEST_CASE("Push model: marks, polling and validation give the same packets",
             REQUIRE(pushed[i].bytes == validated[i].bytes);
         }
     }
+}
+
+TEST_CASE("Push model: a reference to what is gone stays as it was when another names it",
+          "[netdriver][push_model]") {
+    const bool is_pushed = GENERATE(true, false);
+    BeaconGame game(GameOptions{is_pushed, 0, 1, 0.0});
+    const ObjectHandle first = game.add();
+    const ObjectHandle second = game.add();
+    const ObjectHandle target = game.add();
+    game.beacon(first).link = target;
+    REQUIRE(game.settle());
+    game.remove(target);
+    REQUIRE(game.settle());
+    const std::uint64_t changed = game.counters().properties_changed;
+    game.beacon(second).link = target;
+    game.server.mark_property_dirty(game.ids.at(second), "link");
+    REQUIRE(game.settle());
+    CHECK(game.counters().properties_changed == changed + 1);
 }
 
 TEST_CASE("Push model: ten thousand objects that nobody marks cost no look and no comparison",

@@ -160,11 +160,11 @@ class ChangelistState {
     const RepLayout* layout_;
     ShadowState shadow_;
     Version version_ = 0;
-    bool is_compared_whole_;        // no property may be left out, or none has been so far
-    bool is_marked_ = true;         // there are marks, or a switch is to take effect
-    bool is_over_limit_ = false;    // a value was once; that was logged
-    std::uint64_t guid_count_ = 0;  // PackageMap::guid_count() when all was compared last
-    Vector<Version> last_changed_;  // by handle
+    bool is_compared_whole_;           // no property may be left out, or none has been so far
+    bool is_marked_ = true;            // there are marks, or a switch is to take effect
+    bool is_over_limit_ = false;       // a value was once; that was logged
+    std::uint64_t binding_count_ = 0;  // PackageMap::binding_count() when all was compared last
+    Vector<Version> last_changed_;     // by handle
     ChangelistHistory history_;
     PreviousValues previous_;
     ChangeMask changed_;  // clear between updates

@@ -27,9 +27,10 @@ class PackageMap {
     // Where handles are used again, such as addresses of a pool, a value may hold the same handle
     // as before and mean another object. Who never uses one again need not answer.
 
-    /// Ids given so far. While it does not grow, a handle means what it did.
-    [[nodiscard]] virtual std::uint64_t guid_count() const noexcept { return 0; }
-    /// Whether `guid`, once given to this handle, is still its id. True also while it has none.
+    /// Handles given to objects so far. While it does not grow, a handle means what it did.
+    [[nodiscard]] virtual std::uint64_t binding_count() const noexcept { return 0; }
+    /// Whether `guid`, once given to this handle, still names what the handle does: no object was
+    /// given the handle since under another id. Two ids of nothing name the same.
     [[nodiscard]] virtual bool is_current(NetGUID guid, ObjectHandle object) const noexcept {
         (void)guid;
         (void)object;

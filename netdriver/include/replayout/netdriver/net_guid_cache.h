@@ -41,7 +41,7 @@ class NetGUIDCache final : public PackageMap {
     /// As the driver asks, which keeps the answer where it keeps the handle.
     [[nodiscard]] NetGUID assign(ObjectHandle object);
     [[nodiscard]] ObjectHandle object_of(NetGUID guid) override;
-    [[nodiscard]] std::uint64_t guid_count() const noexcept override { return last_guid_; }
+    [[nodiscard]] std::uint64_t binding_count() const noexcept override { return binding_count_; }
     [[nodiscard]] bool is_current(NetGUID guid, ObjectHandle object) const noexcept override;
     /// For an object that is added: the id that references gave to its handle, or a new one where
     /// another object had that.
@@ -71,6 +71,7 @@ class NetGUIDCache final : public PackageMap {
     std::pmr::unordered_map<std::uint64_t, std::uint64_t> named_by_guid_;
     std::pmr::unordered_map<std::uint64_t, std::uint64_t> objects_by_guid_;
     std::uint64_t last_guid_ = 0;
+    std::uint64_t binding_count_ = 0;  // of assign_to_new()
     Authority authority_;
     bool keeps_names_ = false;
 };
