@@ -18,49 +18,33 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       stats_(stats),
       settings_(settings),
       resource_(&memory.pairs),
-      validation_resource_(&memory.validation),
-      pairs_(Allocator<SendingRepState>(resource_)),
-      pending_(resource_),
-      extras_(Allocator<std::pair<std::uint32_t, PairExtra>>(resource_)),
-      deltas_(Allocator<std::pair<std::uint32_t, DeltaStates>>(resource_)),
+      pairs_(objects, settings.peer, memory),
       unmapped_(resource_),
-      dormancy_(resource_),
       initial_batch_(resource_),
       told_roles_(resource_),
       removed_(Allocator<std::pair<std::uint32_t, RemovedObject>>(resource_)),
-      scratch_(&memory.scratch, validation_resource_),
+      scratch_(&memory.scratch, &memory.validation),
       calls_(settings.config, &memory.in_flight),
       incoming_calls_(settings.config, settings.config.called_channels_max, &memory.connections) {}
 
-void ReplicationSender::start_validating(const NetGUIDCache& guids) {
-    validator_.emplace(objects_, guids, validation_resource_);
-}
-
-void ReplicationSender::grow() {
-    if (pairs_.size() < objects_.slot_count()) {
-        grow_row(pairs_, objects_.slot_count(), SendingRepState());
-        pending_.grow(objects_.slot_count());
-    }
-}
-
 void ReplicationSender::mark_pending(const BitRow& changed) {
-    grow();
-    pending_.merge_without(changed, dormancy_.dormant);
-    pending_.remove(dormancy_.irrelevant);
-    pending_.remove(initial_batch_.waiting());
-    if (validator_) {
-        validator_->touch(changed);
+    pairs_.grow();
+    pairs_.pending().merge_without(changed, pairs_.dormancy().dormant);
+    pairs_.pending().remove(pairs_.dormancy().irrelevant);
+    pairs_.pending().remove(initial_batch_.waiting());
+    if (PairValidator* validator = pairs_.validator()) {
+        validator->touch(changed);
     }
 }
 
 bool ReplicationSender::is_settled() const noexcept {
-    return pending_.next(0) == BitRow::no_bit && packets_.reliable_is_idle() &&
+    return pairs_.pending().next(0) == BitRow::no_bit && packets_.reliable_is_idle() &&
            closing_count_ == 0 && initial_batch_.state() == InitialBatch::State::Finished &&
            calls_.is_idle() && told_roles_.is_empty();
 }
 
 void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens) {
-    grow();
+    pairs_.grow();
     context_.receiver = this;
     send_roles();
     send_calls();
@@ -82,10 +66,10 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens) 
 }
 
 bool ReplicationSender::replicate_pending(std::uint32_t begin, std::uint32_t end) {
-    for (std::uint32_t index = pending_.next(begin); index < end;
-         index = pending_.next(index + 1)) {
+    for (std::uint32_t index = pairs_.pending().next(begin); index < end;
+         index = pairs_.pending().next(index + 1)) {
         if (objects_.at(index) == nullptr) {
-            pending_.clear(index);
+            pairs_.pending().clear(index);
             continue;
         }
         if (replicate_actor(index) == SendOutcome::WindowFull) {
@@ -97,33 +81,34 @@ bool ReplicationSender::replicate_pending(std::uint32_t begin, std::uint32_t end
 }
 
 void ReplicationSender::validate_pairs() {
-    if (!validator_) {
+    PairValidator* validator = pairs_.validator();
+    if (validator == nullptr) {
         return;
     }
     ChangeMask& excused = context_.scratch.owed;
-    for (std::uint32_t index = validator_->take_touched(); index != BitRow::no_bit;
-         index = validator_->take_touched()) {
-        if (dormancy_.awaits_outer.test(index)) {
+    for (std::uint32_t index = validator->take_touched(); index != BitRow::no_bit;
+         index = validator->take_touched()) {
+        if (pairs_.dormancy().awaits_outer.test(index)) {
             continue;  // what is delivered of it meanwhile is thrown away, and owed again
         }
         const ChangelistState& state = objects_.at(index)->changelist_state();
-        const LifetimeConditionSet passing = passing_of(index);
-        state.collect_owed(position_of(index), passing, excused);
-        if (const DeltaStates* deltas = deltas_of(index)) {
+        const LifetimeConditionSet passing = pairs_.passing_of(index);
+        state.collect_owed(pairs_.position_of(index), passing, excused);
+        if (const DeltaStates* deltas = pairs_.deltas_of(index)) {
             deltas->remove_held(state, excused);
         }
         scratch_.hidden.reset(state.layout().handle_count());
         state.conditions().add_hidden(passing, scratch_.hidden);
-        const auto extra = extras_.find(index);
+        const PairExtra* extra = pairs_.find_extra(index);
         PairValidator::Claim claim;
         claim.state = pairs_[index];
         claim.is_open = channel_state(claim.state) == ChannelState::Open;
-        if (extra != extras_.end()) {
-            extra->second.paused.add_to(excused);
-            claim.paused_count = extra->second.paused.count();
+        if (extra != nullptr) {
+            extra->paused.add_to(excused);
+            claim.paused_count = extra->paused.count();
         }
         claim.has_unmapped_values = unmapped_.mark(index, excused);
-        validator_->check(index, claim, excused, scratch_.hidden);
+        validator->check(index, claim, excused, scratch_.hidden);
     }
 }
 
@@ -149,92 +134,30 @@ SendOutcome ReplicationSender::replicate_actor(std::uint32_t index) {
     return replicate_properties(index);
 }
 
-OwedVersions ReplicationSender::position_of(std::uint32_t index) const {
-    const SendingRepState& pair = pairs_[index];
-    const auto extra = extras_.find(index);
-    OwedVersions position(pair);
-    if (extra != extras_.end()) {
-        extra->second.lost_parts.describe(position);
-    }
-    const ChangelistState& state = objects_.at(index)->changelist_state();
-    // Told apart only where it makes a difference, so that receivers have more in common.
-    position.is_exact = state.is_any_back(pair.sent_version) && is_exact(index);
-    if (state.layout().needs_held_version() && extra != extras_.end()) {
-        position.held_version = extra->second.in_flight.held_version(pair);
-        const Version joined = extra->second.joined_version;
-        position.joined_version = joined > position.held_version ? joined : 0;
-        const Version restarted = extra->second.restart_version;
-        position.restart_version = restarted > position.held_version ? restarted : 0;
-    }
-    return position;
-}
-
 OwedVersions ReplicationSender::sending_position_of(std::uint32_t index) {
-    OwedVersions position = position_of(index);
+    OwedVersions position = pairs_.position_of(index);
     scratch_.sending_parts.assign(position.lost_parts.begin(), position.lost_parts.end());
     position.lost_parts = {scratch_.sending_parts.data(), scratch_.sending_parts.size()};
     return position;
 }
 
-bool ReplicationSender::is_exact(std::uint32_t index) const {
-    if (!pairs_[index].is_exact()) {
-        return false;
-    }
-    const auto extra = extras_.find(index);
-    return extra == extras_.end() || extra->second.left_out.is_empty() ||
-           !extra->second.left_out.is_any_seen(objects_.at(index)->changelist_state().conditions(),
-                                               passing_of(index));
-}
-
-std::optional<ConnectionShadow> ReplicationSender::connection_shadow(std::uint32_t index) const {
-    if (index >= pairs_.size() || channel_state(pairs_[index]) != ChannelState::Open) {
-        return std::nullopt;
-    }
-    OwedVersions position = position_of(index);
-    position.is_exact = is_exact(index);
-    return ConnectionShadow(objects_.at(index)->changelist_state(), position, passing_of(index));
-}
-
-PairExtra& ReplicationSender::extra_of(std::uint32_t index) {
-    const auto found = extras_.find(index);
-    return found != extras_.end() ? found->second
-                                  : extras_.emplace(index, PairExtra(resource_)).first->second;
-}
-
-void ReplicationSender::collect_owed(std::uint32_t index, const OwedVersions& position) {
-    ChangeMask& owed = context_.scratch.owed;
-    const ChangelistState& state = objects_.at(index)->changelist_state();
-    if (state.layout().conditions().is_trivial()) {
-        state.collect_owed(position, owed);
-    } else {
-        state.collect_owed(position, passing_of(index), owed);
-    }
-    if (const DeltaStates* deltas = deltas_of(index)) {
-        deltas->remove_held(state, owed);
-    }
-    const auto extra = extras_.find(index);
-    if (extra != extras_.end()) {
-        extra->second.paused.remove_paused(owed);
-    }
-}
-
 SendOutcome ReplicationSender::replicate_properties(std::uint32_t index) {
     SendingRepState& pair = pairs_[index];
-    context_.delta_states = deltas_of(index);
+    context_.delta_states = pairs_.deltas_of(index);
     const Version version = objects_.at(index)->changelist_state().version();
-    const auto extra = extras_.find(index);
+    PairExtra* extra = pairs_.find_extra(index);
     if (!pair.owes_any(version)) {
         set_initial(pair, false);
-        pending_.clear(index);
+        pairs_.pending().clear(index);
         return SendOutcome::Done;
     }
-    if (extra != extras_.end()) {
-        owe_left_out(index, extra->second);
+    if (extra != nullptr) {
+        owe_left_out(index, *extra);
     }
     const OwedVersions position = sending_position_of(index);
     const SharedPayload* payload = find_payload(index, position);
     if (payload == nullptr) {
-        collect_owed(index, position);
+        pairs_.collect_owed(index, position, context_.scratch.owed);
         if (!context_.scratch.owed.any()) {
             // What was lost has been sent again since, or is paused and will be owed anew, or is
             // nothing that this connection may see.
@@ -257,13 +180,13 @@ SendOutcome ReplicationSender::replicate_properties(std::uint32_t index) {
         }
         if (result == SendResult::Whole) {
             add_records_of_all(take_owed(index, position));
-            pending_.clear(index);
+            pairs_.pending().clear(index);
             return SendOutcome::Done;
         }
     }
     if (payload != nullptr) {
         // It fits for others, whose open is acknowledged: their blocks carry no length.
-        collect_owed(index, position);
+        pairs_.collect_owed(index, position, context_.scratch.owed);
     }
     return replicate_parts(index, position);
 }
@@ -272,26 +195,26 @@ void ReplicationSender::skip(std::uint32_t index) {
     SendingRepState& pair = pairs_[index];
     pair.skip(objects_.at(index)->changelist_state().version());
     set_initial(pair, false);
-    const auto extra = extras_.find(index);
-    if (extra != extras_.end()) {
-        extra->second.complete.take();
+    PairExtra* extra = pairs_.find_extra(index);
+    if (extra != nullptr) {
+        extra->complete.take();
     }
-    pending_.clear(index);
+    pairs_.pending().clear(index);
 }
 
 SendOutcome ReplicationSender::replicate_parts(std::uint32_t index, OwedVersions position) {
     const ChangelistState& state = objects_.at(index)->changelist_state();
     if (state.must_restart_arrays(position, context_.scratch.owed)) {
         state.for_each_restarted(pairs_[index].sent_version, [&](const LostPart& part) {
-            note_lost_while_paused(index, part.range, part.versions);
-            owe_part(index, part);
+            pairs_.note_lost_while_paused(index, part.range, part.versions);
+            pairs_.owe_part(index, part);
         });
-        extra_of(index).restart_version = state.version();
+        pairs_.extra_of(index).restart_version = state.version();
         position = sending_position_of(index);
-        collect_owed(index, position);
+        pairs_.collect_owed(index, position, context_.scratch.owed);
     }
     const TakenOfPair taken = take_owed(index, position);
-    pending_.clear(index);
+    pairs_.pending().clear(index);
     RepCursor cursor;
     SendResult result = SendResult::Part;
     while (result != SendResult::Whole && result != SendResult::Nothing) {
@@ -345,22 +268,22 @@ void ReplicationSender::add_records(const TakenOfPair& taken, std::span<const Lo
         is_more = true;
     }
     if (objects_.at(index)->changelist_state().layout().needs_held_version()) {
-        extra_of(index).in_flight.sent(taken.versions);
+        pairs_.extra_of(index).in_flight.sent(taken.versions);
     }
-    if (CompleteVersions* complete = tracked(index)) {
+    if (CompleteVersions* complete = pairs_.tracked(index)) {
         complete->sent(taken.versions, is_complete);
     }
-    if (DeltaStates* deltas = deltas_of(index)) {
+    if (DeltaStates* deltas = pairs_.deltas_of(index)) {
         deltas->block_sent(context_.scratch.deltas);
     }
 }
 
 void ReplicationSender::resolve_record(std::uint32_t index, bool is_delivered) {
-    const auto extra = extras_.find(index);
-    if (extra != extras_.end() && extra->second.in_flight.count() > 0) {
-        extra->second.in_flight.resolved();
+    PairExtra* extra = pairs_.find_extra(index);
+    if (extra != nullptr && extra->in_flight.count() > 0) {
+        extra->in_flight.resolved();
     }
-    CompleteVersions* complete = tracked(index);
+    CompleteVersions* complete = pairs_.tracked(index);
     if (complete == nullptr || !complete->has_records()) {
         return;
     }
@@ -377,7 +300,7 @@ TakenOfPair ReplicationSender::take_owed(std::uint32_t index, const OwedVersions
                                             position, is_initial(pair)),
                             index};
     set_initial(pair, false);
-    if (CompleteVersions* complete = tracked(index)) {
+    if (CompleteVersions* complete = pairs_.tracked(index)) {
         complete->take();
     }
     return taken;
@@ -400,13 +323,13 @@ void ReplicationSender::return_unsent(const TakenOfPair& taken, const RepRange& 
 void ReplicationSender::owe_carried(const TakenOfPair& taken) {
     SendingRepState& pair = pairs_[taken.index];
     for (const LostPart& part : scratch_.carried_parts) {
-        owe_part(taken.index, part);
+        pairs_.owe_part(taken.index, part);
     }
-    if (CompleteVersions* complete = tracked(taken.index)) {
+    if (CompleteVersions* complete = pairs_.tracked(taken.index)) {
         complete->give_back();
     }
     set_initial(pair, is_initial(pair) || taken.is_initial);
-    pending_.set(taken.index);
+    pairs_.pending().set(taken.index);
 }
 
 bool ReplicationSender::may_share_payload(std::uint32_t index, const OwedVersions& position) const {
@@ -414,8 +337,8 @@ bool ReplicationSender::may_share_payload(std::uint32_t index, const OwedVersion
         !objects_.at(index)->changelist_state().layout().is_fully_shared()) {
         return false;
     }
-    const auto extra = extras_.find(index);
-    return extra == extras_.end() || extra->second.paused.is_empty();
+    const PairExtra* extra = pairs_.find_extra(index);
+    return extra == nullptr || extra->paused.is_empty();
 }
 
 SharedSerialization::PayloadKey ReplicationSender::payload_key(std::uint32_t index,
@@ -423,7 +346,7 @@ SharedSerialization::PayloadKey ReplicationSender::payload_key(std::uint32_t ind
     const ChangelistState& state = objects_.at(index)->changelist_state();
     return state.payload_key(position, state.layout().conditions().is_trivial()
                                            ? LifetimeConditionSet()
-                                           : passing_of(index));
+                                           : pairs_.passing_of(index));
 }
 
 const SharedPayload* ReplicationSender::find_payload(std::uint32_t index,
@@ -451,8 +374,8 @@ BlockFrame ReplicationSender::begin_block(std::uint32_t index, bool is_part) {
 
 void ReplicationSender::end_block(BlockFrame& frame, bool more_parts_follow) {
     const auto block = frame.body.bytes().subspan(frame.body_offset_bytes);
-    if (validator_) {
-        validator_->block_sent(ObjectStore::index_of(frame.channel), block);
+    if (PairValidator* validator = pairs_.validator()) {
+        validator->block_sent(ObjectStore::index_of(frame.channel), block);
     }
     if (frame.has_length) {
         frame.packet.write_packed_uint(block_length_word(block.size(), more_parts_follow));
@@ -473,8 +396,8 @@ SendResult ReplicationSender::write_payload(std::uint32_t index, const SharedPay
         return SendResult::DoesNotFit;
     }
     packets_.builder().spend_array_steps(payload.array_steps);
-    if (validator_) {
-        validator_->block_sent(index, block);
+    if (PairValidator* validator = pairs_.validator()) {
+        validator->block_sent(index, block);
     }
     ReplicationCounters& counters = context_.counters;
     counters.pieces_reused += payload.property_count;
@@ -529,20 +452,6 @@ SendResult ReplicationSender::write_part(std::uint32_t index, const OwedVersions
     return result;
 }
 
-void ReplicationSender::add_lost_part(std::uint32_t index, const LostPart& part) {
-    const auto extra = extras_.find(index);
-    if (!part.range.is_whole() || extra != extras_.end()) {
-        extra_of(index).lost_parts.add(
-            pairs_[index], part.versions, part.range,
-            objects_.at(index)->changelist_state().layout().has_keyed_arrays());
-    }
-}
-
-void ReplicationSender::owe_part(std::uint32_t index, const LostPart& part) {
-    add_lost_part(index, part);
-    pairs_[index].return_unsent({part.versions, {}});
-}
-
 void ReplicationSender::record_delivered(const SentRecord& record) {
     if (record.is_more) {
         return;
@@ -550,8 +459,8 @@ void ReplicationSender::record_delivered(const SentRecord& record) {
     pairs_[record.object_index].delivered();
     resolve_record(record.object_index, true);
     resolve_deltas(record.object_index, true);
-    if (validator_) {
-        validator_->block_delivered(record.object_index);
+    if (PairValidator* validator = pairs_.validator()) {
+        validator->block_delivered(record.object_index);
     }
 }
 
@@ -559,8 +468,8 @@ void ReplicationSender::record_lost(const SentRecord& record) {
     const std::uint32_t index = record.object_index;
     SendingRepState& pair = pairs_[index];
     if (!record.is_more) {
-        if (validator_) {
-            validator_->block_lost(index);
+        if (PairValidator* validator = pairs_.validator()) {
+            validator->block_lost(index);
         }
         resolve_record(index, false);
         pair.delivered();  // resolved; what is owed for it follows
@@ -568,12 +477,12 @@ void ReplicationSender::record_lost(const SentRecord& record) {
     if (channel_state(pair) == ChannelState::Closing) {
         return;  // nothing is owed any more
     }
-    note_lost_while_paused(index, record.carried.range, record.carried.versions);
-    owe_part(index, record.carried);
+    pairs_.note_lost_while_paused(index, record.carried.range, record.carried.versions);
+    pairs_.owe_part(index, record.carried);
     if (record.is_initial) {
-        owe_initial(index, record.carried.range);
+        pairs_.owe_initial(index, record.carried.range);
     }
-    pending_.set(index);
+    pairs_.pending().set(index);
     if (!record.is_more) {
         resolve_deltas(index, false);
     }

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // What one connection of a server is owed, and the sending of it: its pairs with all objects.
-//
-// A pair is twelve bytes in a row by object index; what is rare lies beside it: PairExtra.
-//
-//     Closed --open goes out--> OpenSent --open delivered--> Open
-//       ^                          |                           |
-//       |                          +-- object removed, dormant +
-//       +--all bunches delivered-- Closing
-//
-// The close alone does not free the channel: it may arrive before the open, which then is to come.
 #pragma once
 
 #include <replayout/connection_shadow.h>
@@ -17,12 +8,10 @@
 #include <replayout/send_properties.h>
 
 #include "bit_row.h"
+#include "connection_pairs.h"
 #include "initial_batch.h"
 #include "object_store.h"
 #include "packet_sender.h"
-#include "pair_dormancy.h"
-#include "pair_extra.h"
-#include "pair_validator.h"
 #include "remote_function_encoder.h"
 #include "remote_function_receiver.h"
 #include "remote_function_sender.h"
@@ -43,7 +32,7 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
 
     /// From now on, before anything is sent, every pair is checked against a copy of what the
     /// client holds; see PairValidator.
-    void start_validating(const NetGUIDCache& guids);
+    void start_validating(const NetGUIDCache& guids) { pairs_.start_validating(guids); }
 
     /// Objects of `changed` (a row over the store) must be looked at.
     void mark_pending(const BitRow& changed);
@@ -51,11 +40,15 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     void facts_changed(std::uint32_t index, const ObjectFacts& before, const ObjectFacts& after);
     /// A property of that object, of condition Dynamic, is about to be of condition `after`.
     void dynamic_condition_changed(std::uint32_t index, ParentIndex parent,
-                                   LifetimeCondition after);
+                                   LifetimeCondition after) {
+        pairs_.dynamic_condition_changed(index, parent, after);
+    }
     /// What the connection is to an object with these facts; not initial.
-    [[nodiscard]] ReplicationFlags flags_for(const ObjectFacts& facts) const noexcept;
+    [[nodiscard]] ReplicationFlags flags_for(const ObjectFacts& facts) const noexcept {
+        return pairs_.flags_for(facts);
+    }
     /// The connection records instead of playing, or does no longer.
-    void set_is_replay(bool is_replay);
+    void set_is_replay(bool is_replay) { pairs_.set_is_replay(is_replay); }
 
     /// The object of that slot is about to be removed.
     void object_removed(std::uint32_t index, ChannelCloseReason reason);
@@ -65,7 +58,9 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// Nothing of a torn off object is under way, or to be sent.
     [[nodiscard]] bool is_torn_off(std::uint32_t index) const noexcept;
     /// The client has it, or is being sent it.
-    [[nodiscard]] bool has_object(std::uint32_t index) const noexcept;
+    [[nodiscard]] bool has_object(std::uint32_t index) const noexcept {
+        return pairs_.has_object(index);
+    }
     /// Whether the client is to have the object. A dormant state is to be applied again.
     void set_relevant(std::uint32_t index, bool is_relevant);
 
@@ -76,7 +71,7 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// It is sent again from now on.
     void wake(std::uint32_t index);
     void ask_dormant(std::uint32_t index, bool is_dormant);
-    [[nodiscard]] const PairDormancy& dormancy() const noexcept { return dormancy_; }
+    [[nodiscard]] const PairDormancy& dormancy() const noexcept { return pairs_.dormancy(); }
 
     /// To be filled and begun by who knows the objects.
     [[nodiscard]] InitialBatch& initial_batch() noexcept { return initial_batch_; }
@@ -107,7 +102,9 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     void validate_pairs();
 
     /// Nothing when the object's channel is not open.
-    [[nodiscard]] std::optional<ConnectionShadow> connection_shadow(std::uint32_t index) const;
+    [[nodiscard]] std::optional<ConnectionShadow> connection_shadow(std::uint32_t index) const {
+        return pairs_.connection_shadow(index);
+    }
     /// Whether everything was sent and delivered, opens and closes included.
     [[nodiscard]] bool is_settled() const noexcept;
 
@@ -180,28 +177,11 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     void forget_unmapped(std::uint32_t index);
     /// The client has the object now: what waited for it is owed again.
     void object_mapped(std::uint32_t index);
-    void owe_again(std::uint32_t index, RepHandle handle);
-    /// Of what is paused within `range`, these versions were lost.
-    void note_lost_while_paused(std::uint32_t index, const RepRange& range, VersionInterval lost);
     void value_delivered(const BunchTag& tag);
     /// Values that the client has by now; see resume_value().
     void resume_values(std::uint32_t index);
     /// The client has the value; changes of it may go out again.
     void resume_value(std::uint32_t index, const PausedValues::Entry& value);
-    void collect_owed(std::uint32_t index, const OwedVersions& position);
-    [[nodiscard]] ReplicationFlags flags_of(std::uint32_t index,
-                                            const ObjectFacts& facts) const noexcept;
-    [[nodiscard]] LifetimeConditionSet passing_of(std::uint32_t index) const;
-    /// Owes what a receiver sees by `after` and did not by `before`.
-    void owe_turned_on(std::uint32_t index, LifetimeConditionSet before,
-                       LifetimeConditionSet after);
-    /// What is sent only at first was lost, as far as it lies in that range.
-    void owe_initial(std::uint32_t index, const RepRange& range);
-    /// All that ever changed of these is owed.
-    void owe_from_start(std::uint32_t index, const RepRange& handles);
-    [[nodiscard]] PairExtra& extra_of(std::uint32_t index);
-    /// Of a layout that has deltas; null of any other.
-    [[nodiscard]] DeltaStates* deltas_of(std::uint32_t index);
     /// The oldest block of the pair is no more under way.
     void resolve_deltas(std::uint32_t index, bool is_delivered);
     /// What the client lacks of its deltas is owed again.
@@ -225,14 +205,10 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     [[nodiscard]] bool is_named_alive(const NamedObject& named) const noexcept;
     /// The client's copy is complete as of this version. Keeps account from now on.
     [[nodiscard]] Version complete_version(std::uint32_t index);
-    /// Of a pair of which account is kept; null of any other.
-    [[nodiscard]] CompleteVersions* tracked(std::uint32_t index);
     void queue_bunch(const BunchHeader& header, std::uint16_t sequence,
                      std::span<const std::byte> payload, const BunchTag& tag);
     void queue_open(std::uint32_t index, const OpenPayload& payload);
     [[nodiscard]] OpenPayload open_payload_of(std::uint32_t index) const noexcept;
-    /// Its channel is about to open.
-    void begin_pair(std::uint32_t index);
     void send_roles();
     /// The client is to have the object no more.
     void close_object(std::uint32_t index, ChannelCloseReason reason);
@@ -243,8 +219,6 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     /// Opens parts of an object behind it, as far as the packet has room for them.
     void open_parts(std::uint32_t index);
     void open_delivered(std::uint32_t index);
-    /// The client threw away all that was sent so far.
-    void owe_everything(std::uint32_t index);
     /// Of the channel's last bunch. What lies beside the pair is forgotten.
     [[nodiscard]] std::uint16_t take_next_sequence(std::uint32_t index);
     void queue_close(std::uint32_t index, std::uint16_t sequence, ChannelCloseReason reason);
@@ -253,43 +227,26 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     [[nodiscard]] bool may_go_dormant(std::uint32_t index) const;
     /// The client does not have all of them yet.
     [[nodiscard]] bool has_torn_off_parts(std::uint32_t index) const;
-    /// The channel opens again over the object that the client kept.
-    void start_over(std::uint32_t index);
     /// The dormant object of that slot is about to be removed.
     void remove_dormant(std::uint32_t index, ChannelCloseReason reason);
     void destroy_kept(std::uint32_t index, const RemovedObject& removed);
     /// False: the channel is free.
     [[nodiscard]] bool finish_dormant_close(std::uint32_t index);
-    [[nodiscard]] OwedVersions position_of(std::uint32_t index) const;
-    /// The same, of a pair that is about to be sent: what it lends stays until the next one.
+    /// The position of a pair that is about to be sent: what it lends stays until the next one.
     [[nodiscard]] OwedVersions sending_position_of(std::uint32_t index);
-    /// What the client holds is known.
-    [[nodiscard]] bool is_exact(std::uint32_t index) const;
-    /// A loss is about to be noted in the pair.
-    void add_lost_part(std::uint32_t index, const LostPart& part);
-    /// These versions are owed again, in that range.
-    void owe_part(std::uint32_t index, const LostPart& part);
-    void grow();
 
     const ObjectStore& objects_;
     PacketSender& packets_;
     SendContext& context_;
     NetStats& stats_;
     SenderSettings settings_;
-    bool is_replay_ = false;
     MemoryResource* resource_;  // of what scales with pairs
-    MemoryResource* validation_resource_;
-    Vector<SendingRepState> pairs_;  // by object index
-    BitRow pending_;
-    FlatMap<std::uint32_t, PairExtra> extras_;    // by object index
-    FlatMap<std::uint32_t, DeltaStates> deltas_;  // by object index
+    ConnectionPairs pairs_;
     UnmappedValues unmapped_;
-    PairDormancy dormancy_;
     InitialBatch initial_batch_;
     bool is_batch_next_ = false;  // the last flush did not come to it
     ToldRoles told_roles_;
     FlatMap<std::uint32_t, RemovedObject> removed_;  // by object index
-    std::optional<PairValidator> validator_;
     SenderScratch scratch_;
     std::uint32_t closing_count_ = 0;
     std::uint32_t first_index_ = 0;  // where the next flush begins

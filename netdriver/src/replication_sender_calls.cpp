@@ -23,7 +23,7 @@ namespace replayout {
 CallResult ReplicationSender::add_call(const NewCall& call, RemoteFunctionEncoder& encoder,
                                        SendContext& context) {
     REPLAYOUT_ASSERT(has_room_for_call(call.is_reliable));
-    grow();
+    pairs_.grow();
     const ChannelIndex channel = ObjectStore::channel_of(call.index);
     context.receiver = this;
     const CallResult result = encoder.write(context);
@@ -96,7 +96,7 @@ bool ReplicationSender::is_meant(const OutgoingCall& call,
     }
     // One that is dormant here the receiver has as it is to stay, or is not to have; one that is
     // not relevant it is not to have. Only the target wakes.
-    return &named == &call.named.front() || !dormancy_.is_resting(named.index);
+    return &named == &call.named.front() || !pairs_.dormancy().is_resting(named.index);
 }
 
 SendOutcome ReplicationSender::send_call(OutgoingCall& call) {
@@ -144,14 +144,8 @@ SendOutcome ReplicationSender::send_call(OutgoingCall& call) {
     return SendOutcome::HeldBack;
 }
 
-CompleteVersions* ReplicationSender::tracked(std::uint32_t index) {
-    const auto extra = extras_.find(index);
-    return extra != extras_.end() && extra->second.complete.is_tracking() ? &extra->second.complete
-                                                                          : nullptr;
-}
-
 Version ReplicationSender::complete_version(std::uint32_t index) {
-    PairExtra& extra = extra_of(index);
+    PairExtra& extra = pairs_.extra_of(index);
     owe_left_out(index, extra);
     CompleteVersions& complete = extra.complete;
     if (!complete.is_tracking()) {
@@ -180,8 +174,8 @@ bool ReplicationSender::collect_call_blocks(const OutgoingCall& call, std::size_
         if (!is_open && !is_opening) {
             return false;  // its open is under way, or another object still closes in its place
         }
-        const auto extra = extras_.find(named.index);
-        if (extra != extras_.end() && !extra->second.paused.is_empty()) {
+        const PairExtra* extra = pairs_.find_extra(named.index);
+        if (extra != nullptr && !extra->paused.is_empty()) {
             return false;  // a value too large for a packet is on its way
         }
         const Version complete = complete_version(named.index);
@@ -231,11 +225,11 @@ bool ReplicationSender::encode_since(std::uint32_t index, Version complete,
     OwedVersions position;
     position.sent_version = complete;
     position.held_version = state.layout().needs_held_version() ? complete : 0;
-    const auto extra = extras_.find(index);
-    if (extra != extras_.end() && extra->second.restart_version > complete) {
-        position.restart_version = extra->second.restart_version;
+    const PairExtra* extra = pairs_.find_extra(index);
+    if (extra != nullptr && extra->restart_version > complete) {
+        position.restart_version = extra->restart_version;
     }
-    collect_owed(index, position);
+    pairs_.collect_owed(index, position, context_.scratch.owed);
     if (!context_.scratch.owed.any()) {
         return true;  // nothing that this connection may see
     }
@@ -265,23 +259,23 @@ void ReplicationSender::write_call_blocks() {
         REPLAYOUT_ASSERT(is_added);
         (void)is_added;
         packets_.builder().spend_array_steps(block.array_steps);
-        if (validator_) {
-            validator_->block_sent(block.index, bytes);
+        if (PairValidator* validator = pairs_.validator()) {
+            validator->block_sent(block.index, bytes);
         }
         count_block(bytes.size());
         const bool is_complete =
-            !extra_of(block.index)
+            !pairs_.extra_of(block.index)
                  .left_out.is_any_seen(objects_.at(block.index)->changelist_state().conditions(),
-                                       passing_of(block.index));
+                                       pairs_.passing_of(block.index));
         add_records_of_all(take_owed(block.index, sending_position_of(block.index)), is_complete);
-        pending_.clear(block.index);
+        pairs_.pending().clear(block.index);
         scratch_.carried.push_back(block.index);
     }
 }
 
 CallableState ReplicationSender::callable(ChannelIndex channel) const noexcept {
     const std::uint32_t index = ObjectStore::index_of(channel);
-    if (channel.is_control() || index >= pairs_.size()) {
+    if (channel.is_control() || !pairs_.contains(index)) {
         return CallableState::No;
     }
     switch (channel_state(pairs_[index])) {
@@ -291,7 +285,7 @@ CallableState ReplicationSender::callable(ChannelIndex channel) const noexcept {
             return CallableState::Late;
         default:
             // Dormant: the client may have called before it heard of that.
-            return dormancy_.kept.test(index) ? CallableState::Late : CallableState::No;
+            return pairs_.dormancy().kept.test(index) ? CallableState::Late : CallableState::No;
     }
 }
 

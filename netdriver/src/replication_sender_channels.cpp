@@ -32,12 +32,12 @@ void ReplicationSender::queue_open(std::uint32_t index, const OpenPayload& paylo
 }
 
 std::uint16_t ReplicationSender::take_next_sequence(std::uint32_t index) {
-    const auto extra = extras_.find(index);
-    if (extra == extras_.end()) {
+    const PairExtra* extra = pairs_.find_extra(index);
+    if (extra == nullptr) {
         return 2;  // behind the open
     }
-    const std::uint16_t sequence = extra->second.next_sequence;
-    extras_.erase(extra);
+    const std::uint16_t sequence = extra->next_sequence;
+    pairs_.erase_extra(index);
     return sequence;
 }
 
@@ -62,16 +62,16 @@ void ReplicationSender::queue_bunch(const BunchHeader& header, std::uint16_t seq
 
 void ReplicationSender::object_removed(std::uint32_t index, ChannelCloseReason reason) {
     close_object(index, reason);
-    dormancy_.forget(index);
+    pairs_.dormancy().forget(index);
     initial_batch_.release(index);
 }
 
 void ReplicationSender::close_object(std::uint32_t index, ChannelCloseReason reason) {
-    grow();
+    pairs_.grow();
     forget_unmapped(index);
     const ChannelState state = channel_state(pairs_[index]);
-    const bool is_kept = dormancy_.kept.test(index);
-    dormancy_.closed(index);
+    const bool is_kept = pairs_.dormancy().kept.test(index);
+    pairs_.dormancy().closed(index);
     stats_.calls_dropped += calls_.drop_channel(ObjectStore::channel_of(index));
     if (state != ChannelState::OpenSent && state != ChannelState::Open) {
         if (is_kept) {
@@ -79,49 +79,40 @@ void ReplicationSender::close_object(std::uint32_t index, ChannelCloseReason rea
         }
         return;  // never opened, or its predecessor in this slot is still closing
     }
-    pending_.clear(index);
-    deltas_.erase(index);
+    pairs_.pending().clear(index);
+    pairs_.erase_deltas(index);
     told_roles_.erase(index);
     queue_close(index, take_next_sequence(index), reason);
-    if (validator_) {
-        validator_->channel_closed(index);
+    if (PairValidator* validator = pairs_.validator()) {
+        validator->channel_closed(index);
     }
-}
-
-bool ReplicationSender::has_object(std::uint32_t index) const noexcept {
-    if (index >= pairs_.size()) {
-        return false;
-    }
-    const ChannelState state = channel_state(pairs_[index]);
-    return state == ChannelState::OpenSent || state == ChannelState::Open ||
-           dormancy_.kept.test(index);
 }
 
 void ReplicationSender::set_relevant(std::uint32_t index, bool is_relevant) {
-    if (is_relevant == !dormancy_.irrelevant.test(index)) {
+    if (is_relevant == !pairs_.dormancy().irrelevant.test(index)) {
         return;
     }
     if (!is_relevant) {
         close_object(index, ChannelCloseReason::Relevancy);
-        dormancy_.irrelevant.insert(index);
-        pending_.clear(index);
+        pairs_.dormancy().irrelevant.insert(index);
+        pairs_.pending().clear(index);
         return;
     }
-    grow();
-    dormancy_.irrelevant.erase(index);
-    if (!dormancy_.dormant.test(index)) {
-        pending_.set(index);
+    pairs_.grow();
+    pairs_.dormancy().irrelevant.erase(index);
+    if (!pairs_.dormancy().dormant.test(index)) {
+        pairs_.pending().set(index);
     }
 }
 
 bool ReplicationSender::has_outer_for_certain(std::uint32_t index) const noexcept {
     const std::uint32_t outer = objects_.at(index)->family().outer;
-    return outer == ObjectStore::no_index || dormancy_.kept.test(outer) ||
+    return outer == ObjectStore::no_index || pairs_.dormancy().kept.test(outer) ||
            channel_state(pairs_[outer]) == ChannelState::Open;
 }
 
 bool ReplicationSender::is_outer_ready(std::uint32_t index) const noexcept {
-    if (has_outer_for_certain(index) || dormancy_.kept.test(index)) {
+    if (has_outer_for_certain(index) || pairs_.dormancy().kept.test(index)) {
         return true;
     }
     const std::uint32_t outer = objects_.at(index)->family().outer;
@@ -137,8 +128,8 @@ OpenPayload ReplicationSender::open_payload_of(std::uint32_t index) const noexce
 SendOutcome ReplicationSender::open_channel(std::uint32_t index) {
     if (!is_outer_ready(index)) {
         const std::uint32_t outer = objects_.at(index)->family().outer;
-        const bool may_open =
-            channel_state(pairs_[outer]) == ChannelState::Closed && !dormancy_.is_resting(outer);
+        const bool may_open = channel_state(pairs_[outer]) == ChannelState::Closed &&
+                              !pairs_.dormancy().is_resting(outer);
         return may_open ? open_channel(outer) : SendOutcome::Done;
     }
     const OpenPayload payload = open_payload_of(index);
@@ -150,7 +141,7 @@ SendOutcome ReplicationSender::open_channel(std::uint32_t index) {
     std::size_t all_bytes = open_bytes(index, payload);
     objects_.for_each_in_family(index, [&](std::uint32_t part) {
         const bool is_to_open =
-            pending_.test(part) && channel_state(pairs_[part]) == ChannelState::Closed;
+            pairs_.pending().test(part) && channel_state(pairs_[part]) == ChannelState::Closed;
         all_bytes += part != index && is_to_open ? open_bytes(part, open_payload_of(part)) : 0;
     });
     const bool fits = all_bytes <= packets_.builder().room_bytes();
@@ -158,35 +149,17 @@ SendOutcome ReplicationSender::open_channel(std::uint32_t index) {
                                       fits ? all_bytes : open_bytes(index, payload))) {
         return SendOutcome::WindowFull;
     }
-    begin_pair(index);
+    pairs_.begin(index);
     queue_open(index, payload);
     packets_.write_open();
     open_parts(index);
     return SendOutcome::Done;
 }
 
-void ReplicationSender::begin_pair(std::uint32_t index) {
-    if (dormancy_.kept.test(index)) {
-        start_over(index);
-        return;
-    }
-    pairs_[index] = SendingRepState();
-    set_channel_state(pairs_[index], ChannelState::OpenSent);
-    set_initial(pairs_[index], true);
-    const ChangelistState& state = objects_.at(index)->changelist_state();
-    if (state.layout().needs_held_version()) {
-        extra_of(index).joined_version = state.version();
-        extra_of(index).restart_version = 0;
-    }
-    if (validator_) {
-        validator_->channel_opened(index);
-    }
-}
-
 void ReplicationSender::open_parts(std::uint32_t index) {
     for (std::uint32_t part = objects_.at(index)->family().first; part != ObjectStore::no_index;
          part = objects_.at(part)->family().next) {
-        if (!pending_.test(part) || channel_state(pairs_[part]) != ChannelState::Closed) {
+        if (!pairs_.pending().test(part) || channel_state(pairs_[part]) != ChannelState::Closed) {
             continue;
         }
         const OpenPayload payload = open_payload_of(part);
@@ -194,7 +167,7 @@ void ReplicationSender::open_parts(std::uint32_t index) {
             !packets_.reliable().has_room_for(Share::Objects, payload.bytes().size())) {
             return;  // it waits until the client has its outer
         }
-        begin_pair(part);
+        pairs_.begin(part);
         queue_open(part, payload);
         packets_.write_open();
         open_parts(part);
@@ -208,8 +181,8 @@ void ReplicationSender::bunch_delivered(const BunchTag& tag) {
     const bool is_early = tag.kind == BunchTag::Kind::Open &&
                           channel_state(pairs_[tag.object_index]) == ChannelState::OpenSent &&
                           !has_outer_for_certain(tag.object_index);
-    if (validator_ && !is_early) {
-        validator_->bunch_delivered(tag);
+    if (PairValidator* validator = pairs_.validator(); validator != nullptr && !is_early) {
+        validator->bunch_delivered(tag);
     }
     SendingRepState& pair = pairs_[tag.object_index];
     REPLAYOUT_ASSERT(bunch_count(pair) > 0);
@@ -219,7 +192,7 @@ void ReplicationSender::bunch_delivered(const BunchTag& tag) {
             finish_close(tag.object_index);
         }
     } else if (is_early) {
-        dormancy_.awaits_outer.insert(tag.object_index);
+        pairs_.dormancy().awaits_outer.insert(tag.object_index);
     } else if (tag.kind == BunchTag::Kind::Open) {
         open_delivered(tag.object_index);
     } else if (tag.kind == BunchTag::Kind::Value) {
@@ -237,11 +210,11 @@ void ReplicationSender::open_delivered(std::uint32_t index) {
     // was sent of them before.
     for (std::uint32_t part = objects_.at(index)->family().first; part != ObjectStore::no_index;
          part = objects_.at(part)->family().next) {
-        if (dormancy_.awaits_outer.test(part)) {
-            dormancy_.awaits_outer.clear(part);
-            owe_everything(part);
-            if (validator_) {
-                validator_->bunch_delivered({BunchTag::Kind::Open, part, 0});
+        if (pairs_.dormancy().awaits_outer.test(part)) {
+            pairs_.dormancy().awaits_outer.clear(part);
+            pairs_.owe_everything(part);
+            if (PairValidator* validator = pairs_.validator()) {
+                validator->bunch_delivered({BunchTag::Kind::Open, part, 0});
             }
             open_delivered(part);
         }
@@ -256,8 +229,8 @@ void ReplicationSender::finish_close(std::uint32_t index) {
         return;
     }
     pairs_[index] = SendingRepState();
-    if (objects_.at(index) != nullptr && !dormancy_.is_resting(index)) {
-        pending_.set(index);  // the next object of this slot has been waiting
+    if (objects_.at(index) != nullptr && !pairs_.dormancy().is_resting(index)) {
+        pairs_.pending().set(index);  // the next object of this slot has been waiting
     }
 }
 
@@ -268,23 +241,7 @@ void ReplicationSender::bunch_lost(const BunchTag& tag) {
     if (channel_state(pairs_[tag.object_index]) != ChannelState::OpenSent) {
         return;
     }
-    owe_everything(tag.object_index);
-}
-
-void ReplicationSender::owe_everything(std::uint32_t index) {
-    SendingRepState& pair = pairs_[index];
-    note_lost_while_paused(index, RepRange(), {0, pair.sent_version});
-    pair.lose_everything();
-    set_initial(pair, true);
-    const auto extra = extras_.find(index);
-    if (extra != extras_.end()) {
-        extra->second.lost_parts.clear();
-        extra->second.complete.restart();
-    }
-    if (const auto deltas = deltas_.find(index); deltas != deltas_.end()) {
-        deltas->second.restart();
-    }
-    pending_.set(index);
+    pairs_.owe_everything(tag.object_index);
 }
 
 }  // namespace replayout

@@ -14,46 +14,46 @@
 namespace replayout {
 
 void ReplicationSender::become_dormant(std::uint32_t index) {
-    if (!dormancy_.dormant.test(index)) {
-        dormancy_.becoming.insert(index);
+    if (!pairs_.dormancy().dormant.test(index)) {
+        pairs_.dormancy().becoming.insert(index);
     }
 }
 
 void ReplicationSender::withhold(std::uint32_t index) {
-    grow();
+    pairs_.grow();
     const bool has_channel = channel_state(pairs_[index]) == ChannelState::OpenSent ||
                              channel_state(pairs_[index]) == ChannelState::Open;
     const bool has_calls = calls_.has_calls(ObjectStore::channel_of(index));
-    if (has_channel || has_calls || dormancy_.kept.test(index)) {
+    if (has_channel || has_calls || pairs_.dormancy().kept.test(index)) {
         become_dormant(index);
         return;
     }
-    dormancy_.dormant.insert(index);
-    pending_.clear(index);
+    pairs_.dormancy().dormant.insert(index);
+    pairs_.pending().clear(index);
 }
 
 void ReplicationSender::wake(std::uint32_t index) {
-    dormancy_.becoming.erase(index);
-    if (dormancy_.dormant.test(index)) {
-        grow();
-        dormancy_.dormant.clear(index);
-        if (!dormancy_.irrelevant.test(index)) {
-            pending_.set(index);
+    pairs_.dormancy().becoming.erase(index);
+    if (pairs_.dormancy().dormant.test(index)) {
+        pairs_.grow();
+        pairs_.dormancy().dormant.clear(index);
+        if (!pairs_.dormancy().irrelevant.test(index)) {
+            pairs_.pending().set(index);
         }
     }
 }
 
 void ReplicationSender::ask_dormant(std::uint32_t index, bool is_dormant) {
     if (is_dormant) {
-        dormancy_.asked.insert(index);
+        pairs_.dormancy().asked.insert(index);
     } else {
-        dormancy_.asked.erase(index);
+        pairs_.dormancy().asked.erase(index);
     }
 }
 
 void ReplicationSender::enter_dormancy() {
-    for (std::uint32_t index = dormancy_.becoming.next(0); index != BitRow::no_bit;
-         index = dormancy_.becoming.next(index + 1)) {
+    for (std::uint32_t index = pairs_.dormancy().becoming.next(0); index != BitRow::no_bit;
+         index = pairs_.dormancy().becoming.next(index + 1)) {
         if (!may_go_dormant(index)) {
             continue;
         }
@@ -67,15 +67,15 @@ void ReplicationSender::enter_dormancy() {
         (void)calls_.drop_channel(ObjectStore::channel_of(index));  // none wait: its sequences
         if (is_torn_off) {
             finish_tear_off(index);
-            if (validator_) {
-                validator_->channel_closed(index);
+            if (PairValidator* validator = pairs_.validator()) {
+                validator->channel_closed(index);
             }
         } else {
-            dormancy_.becoming.clear(index);
-            dormancy_.dormant.insert(index);
-            dormancy_.kept.insert(index);
-            if (validator_) {
-                validator_->channel_dormant(index);
+            pairs_.dormancy().becoming.clear(index);
+            pairs_.dormancy().dormant.insert(index);
+            pairs_.dormancy().kept.insert(index);
+            if (PairValidator* validator = pairs_.validator()) {
+                validator->channel_dormant(index);
             }
         }
         (void)packets_.write_unsent_bunches();
@@ -83,14 +83,14 @@ void ReplicationSender::enter_dormancy() {
 }
 
 void ReplicationSender::tear_off(std::uint32_t index) {
-    grow();
-    dormancy_.asked.erase(index);
-    const bool was_kept = dormancy_.kept.test(index);
+    pairs_.grow();
+    pairs_.dormancy().asked.erase(index);
+    const bool was_kept = pairs_.dormancy().kept.test(index);
     const ChannelState state = channel_state(pairs_[index]);
     const bool has_channel = state == ChannelState::OpenSent || state == ChannelState::Open;
     if (was_kept || has_channel) {
         wake(index);
-        dormancy_.becoming.insert(index);
+        pairs_.dormancy().becoming.insert(index);
         return;
     }
     // It is never sent to who does not have it; the object before it may still be closing here.
@@ -99,26 +99,26 @@ void ReplicationSender::tear_off(std::uint32_t index) {
 }
 
 bool ReplicationSender::is_torn_off(std::uint32_t index) const noexcept {
-    return dormancy_.irrelevant.test(index) &&
-           (index >= pairs_.size() || channel_state(pairs_[index]) == ChannelState::Closed);
+    return pairs_.dormancy().irrelevant.test(index) &&
+           (!pairs_.contains(index) || channel_state(pairs_[index]) == ChannelState::Closed);
 }
 
 void ReplicationSender::finish_tear_off(std::uint32_t index) {
     forget_unmapped(index);
-    dormancy_.closed(index);
-    dormancy_.irrelevant.insert(index);
-    pending_.clear(index);
-    deltas_.erase(index);
+    pairs_.dormancy().closed(index);
+    pairs_.dormancy().irrelevant.insert(index);
+    pairs_.pending().clear(index);
+    pairs_.erase_deltas(index);
 }
 
 bool ReplicationSender::may_go_dormant(std::uint32_t index) const {
     // Not pending: nothing is owed. Exact: nothing is lost or in flight, no delta and no large
     // value either; and of an open channel there are no other bunches than those, but for calls.
     const SendingRepState& pair = pairs_[index];
-    const bool may_go = channel_state(pair) == ChannelState::Open && !pending_.test(index) &&
-                        is_exact(index) && !unmapped_.is_waiting(index) &&
-                        !told_roles_.contains(index) && !has_torn_off_parts(index) &&
-                        !calls_.has_calls(ObjectStore::channel_of(index));
+    const bool may_go =
+        channel_state(pair) == ChannelState::Open && !pairs_.pending().test(index) &&
+        pairs_.is_exact(index) && !unmapped_.is_waiting(index) && !told_roles_.contains(index) &&
+        !has_torn_off_parts(index) && !calls_.has_calls(ObjectStore::channel_of(index));
     REPLAYOUT_ASSERT(!may_go || bunch_count(pair) == 0);
     return may_go;
 }
@@ -129,28 +129,18 @@ bool ReplicationSender::has_torn_off_parts(std::uint32_t index) const {
     if (objects_.at(index)->is_torn_off()) {
         std::uint32_t part = objects_.at(index)->family().first;
         for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
-            has_any = has_any || dormancy_.becoming.test(part);
+            has_any = has_any || pairs_.dormancy().becoming.test(part);
         }
     }
     return has_any;
 }
 
-void ReplicationSender::start_over(std::uint32_t index) {
-    SendingRepState& pair = pairs_[index];
-    const ObjectFacts& facts = objects_.at(index)->facts();
-    const LifetimeConditionSet was = passing_conditions(flags_of(index, facts));
-    set_channel_state(pair, ChannelState::OpenSent);
-    set_initial(pair, true);
-    // What is sent only at first may have changed since the object was opened the first time.
-    owe_turned_on(index, was, passing_conditions(flags_of(index, facts)));
-}
-
 void ReplicationSender::remove_dormant(std::uint32_t index, ChannelCloseReason reason) {
-    extras_.erase(index);
-    deltas_.erase(index);
-    pending_.clear(index);
-    if (validator_) {
-        validator_->channel_closed(index);
+    pairs_.erase_extra(index);
+    pairs_.erase_deltas(index);
+    pairs_.pending().clear(index);
+    if (PairValidator* validator = pairs_.validator()) {
+        validator->channel_closed(index);
     }
     const NetworkObjectInfo& info = *objects_.at(index);
     const RemovedObject removed{info.guid(), info.layout_number(),
@@ -169,7 +159,7 @@ void ReplicationSender::destroy_kept(std::uint32_t index, const RemovedObject& r
 }
 
 bool ReplicationSender::finish_dormant_close(std::uint32_t index) {
-    if (dormancy_.kept.test(index)) {
+    if (pairs_.dormancy().kept.test(index)) {
         set_channel_state(pairs_[index], ChannelState::Closed);  // pending, if it was woken
         ++stats_.channels_dormant;
         return true;

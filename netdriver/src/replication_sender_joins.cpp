@@ -12,8 +12,8 @@ bool ReplicationSender::open_initial_batch(std::uint32_t initial_opens) {
             return;
         }
         initial_batch_.release(index);
-        if (!dormancy_.is_resting(index)) {
-            pending_.set(index);
+        if (!pairs_.dormancy().is_resting(index)) {
+            pairs_.pending().set(index);
             initial_batch_.sent().push_back(
                 {objects_.id_at(index), objects_.at(index)->changelist_state().version()});
         }
@@ -24,7 +24,7 @@ bool ReplicationSender::open_initial_batch(std::uint32_t initial_opens) {
             return true;
         }
         objects_.for_each_in_family(index, release);
-        if (dormancy_.is_resting(index)) {
+        if (pairs_.dormancy().is_resting(index)) {
             continue;
         }
         if (const SendOutcome outcome = replicate_actor(index); outcome != SendOutcome::Done) {
@@ -44,17 +44,17 @@ bool ReplicationSender::is_initial_batch_over() {
 
 bool ReplicationSender::has_sent(const InitialBatch::Sent& object) {
     const std::uint32_t index = object.id.index;
-    if (!objects_.contains(object.id) || dormancy_.is_resting(index)) {
+    if (!objects_.contains(object.id) || pairs_.dormancy().is_resting(index)) {
         return true;  // it is not to have it any more, or had it all
     }
     if (channel_state(pairs_[index]) != ChannelState::Open) {
         return false;
     }
-    const auto extra = extras_.find(index);
-    if (extra != extras_.end() && extra->second.paused.is_any_as_old_as(object.version)) {
+    const PairExtra* extra = pairs_.find_extra(index);
+    if (extra != nullptr && extra->paused.is_any_as_old_as(object.version)) {
         return false;
     }
-    if (extra != extras_.end() && !extra->second.left_out.is_empty()) {
+    if (extra != nullptr && !extra->left_out.is_empty()) {
         return true;  // what cannot be sent is not waited for
     }
     const SendingRepState& pair = pairs_[index];

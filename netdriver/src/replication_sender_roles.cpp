@@ -26,6 +26,17 @@ class RolePayload {
 
 }  // namespace
 
+void ReplicationSender::facts_changed(std::uint32_t index, const ObjectFacts& before,
+                                      const ObjectFacts& after) {
+    pairs_.facts_changed(index, before, after);
+    const ObjectRole role_before = before.role_of(settings_.peer);
+    const ChannelState state = channel_state(pairs_[index]);
+    const bool is_told = state == ChannelState::OpenSent || state == ChannelState::Open;
+    if (is_told && role_before != after.role_of(settings_.peer)) {
+        told_roles_.changed(index, role_before);
+    }
+}
+
 void ReplicationSender::send_roles() {
     ToldRoles::Map& entries = told_roles_.entries();
     for (auto entry = entries.begin(); entry != entries.end();) {
@@ -47,7 +58,7 @@ void ReplicationSender::send_roles() {
         BunchHeader header;
         header.channel = ObjectStore::channel_of(index);
         header.is_message = true;
-        queue_bunch(header, extra_of(index).next_sequence++, payload.bytes(),
+        queue_bunch(header, pairs_.extra_of(index).next_sequence++, payload.bytes(),
                     {BunchTag::Kind::Role, index, 0});
         entry->second = {role, true};
         (void)packets_.write_unsent_bunches();

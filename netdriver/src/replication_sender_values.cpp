@@ -57,20 +57,20 @@ bool ReplicationSender::send_large_value(std::uint32_t index, const OwedVersions
     REPLAYOUT_ASSERT(result == SendResult::Whole);
     (void)result;
     note_sent_values(index, handles, position);
-    if (DeltaStates* deltas = deltas_of(index)) {
+    if (DeltaStates* deltas = pairs_.deltas_of(index)) {
         deltas->value_sent(context_.scratch.deltas);
     }
     BunchHeader header;
     header.channel = ObjectStore::channel_of(index);
-    PairExtra& extra = extra_of(index);
+    PairExtra& extra = pairs_.extra_of(index);
     const std::uint32_t queued = bunch_count(pairs_[index]);
     queue_bunch(header, extra.next_sequence, writer.bytes(),
                 {BunchTag::Kind::Value, index, handles.handle_begin});
     const std::uint32_t count = bunch_count(pairs_[index]) - queued;
     extra.next_sequence = static_cast<std::uint16_t>(extra.next_sequence + count);
     extra.paused.add(handles, state.version(), count);
-    if (validator_) {
-        validator_->value_queued(index, handles, count, writer.bytes());
+    if (PairValidator* validator = pairs_.validator()) {
+        validator->value_queued(index, handles, count, writer.bytes());
     }
     pairs_[index].send_part();  // until it is delivered, the pair is not exact
     count_block(payload.size());
@@ -86,27 +86,18 @@ void ReplicationSender::count_block(std::size_t bytes) noexcept {
     }
 }
 
-void ReplicationSender::note_lost_while_paused(std::uint32_t index, const RepRange& range,
-                                               VersionInterval lost) {
-    const auto extra = extras_.find(index);
-    if (extra != extras_.end()) {
-        const RepLayout& layout = objects_.at(index)->changelist_state().layout();
-        extra->second.paused.note_lost(layout, range, lost);
-    }
-}
-
 void ReplicationSender::value_delivered(const BunchTag& tag) {
-    extras_.at(tag.object_index).paused.fragment_delivered(RepHandle{tag.handle});
+    pairs_.extra_of(tag.object_index).paused.fragment_delivered(RepHandle{tag.handle});
     resume_values(tag.object_index);
 }
 
 void ReplicationSender::resume_values(std::uint32_t index) {
-    const auto extra = extras_.find(index);
+    PairExtra* extra = pairs_.find_extra(index);
     // The client takes the bunches of a channel in order, the open first.
-    if (extra == extras_.end() || channel_state(pairs_[index]) != ChannelState::Open) {
+    if (extra == nullptr || channel_state(pairs_[index]) != ChannelState::Open) {
         return;
     }
-    while (const auto value = extra->second.paused.take_delivered()) {
+    while (const auto value = extra->paused.take_delivered()) {
         resume_value(index, *value);
     }
 }
@@ -117,32 +108,32 @@ void ReplicationSender::resume_value(std::uint32_t index, const PausedValues::En
     // Whatever it became while it was paused is owed now, and what was lost of it, and only that.
     const VersionInterval missed = value.missed(pair.sent_version);
     if (!missed.is_empty()) {
-        owe_part(index, {missed, value.handles});
+        pairs_.owe_part(index, {missed, value.handles});
     }
-    if (const auto deltas = deltas_.find(index); deltas != deltas_.end()) {
-        deltas->second.value_delivered(RepHandle{value.handles.handle_begin}, scratch_.missed);
+    if (DeltaStates* deltas = pairs_.find_deltas(index)) {
+        deltas->value_delivered(RepHandle{value.handles.handle_begin}, scratch_.missed);
         owe_missed_deltas(index);
     }
-    pending_.set(index);
+    pairs_.pending().set(index);
     // What it named may have come while it was paused.
     const auto is_ready = [&](const UnmappedValues::Entry& entry) {
         return entry.index == index && value.handles.contains(entry.handle) &&
                is_mapped(entry.guid);
     };
     while (const auto entry = unmapped_.take(is_ready)) {
-        owe_again(index, entry->handle);
+        pairs_.owe_again(index, entry->handle);
     }
 }
 
 bool ReplicationSender::is_mapped(NetGUID guid) const {
     const std::uint32_t index = objects_.find_index(guid);
-    return index < pairs_.size() &&
-           (channel_state(pairs_[index]) == ChannelState::Open || dormancy_.kept.test(index));
+    return pairs_.contains(index) && (channel_state(pairs_[index]) == ChannelState::Open ||
+                                      pairs_.dormancy().kept.test(index));
 }
 
 bool ReplicationSender::is_paused(std::uint32_t index, RepHandle handle) const {
-    const auto extra = extras_.find(index);
-    return extra != extras_.end() && extra->second.paused.contains(handle);
+    const PairExtra* extra = pairs_.find_extra(index);
+    return extra != nullptr && extra->paused.contains(handle);
 }
 
 void ReplicationSender::note_sent_values(std::uint32_t index, const RepRange& handles,
@@ -157,7 +148,7 @@ void ReplicationSender::note_sent_values(std::uint32_t index, const RepRange& ha
     };
     while (unmapped_.take(is_outdated)) {
     }
-    if (DeltaStates* deltas = deltas_of(index)) {
+    if (DeltaStates* deltas = pairs_.deltas_of(index)) {
         deltas->note_unchanged(scratch.unchanged);
     }
     for (const UnmappedValue& value : scratch.unmapped) {
@@ -172,39 +163,31 @@ void ReplicationSender::note_left_out(std::uint32_t index, std::span<const RepHa
     for (const RepHandle handle : handles) {
         if (is_delta(state.layout(), handle)) {
             // It may have nothing to say for good, where values differ that it never sends.
-            if (validator_) {
-                validator_->value_unknown(index, handle);
+            if (PairValidator* validator = pairs_.validator()) {
+                validator->value_unknown(index, handle);
             }
             continue;
         }
-        extra_of(index).left_out.note(state.layout(), {&handle, 1}, position, state.version());
-        if (validator_) {
-            validator_->value_left_out(index, handle);
+        pairs_.extra_of(index).left_out.note(state.layout(), {&handle, 1}, position,
+                                             state.version());
+        if (PairValidator* validator = pairs_.validator()) {
+            validator->value_left_out(index, handle);
         }
     }
 }
 
 void ReplicationSender::owe_left_out(std::uint32_t index, PairExtra& extra) {
     extra.left_out.owe_with(
-        context_.scratch.owed, [&] { collect_owed(index, position_of(index)); },
+        context_.scratch.owed,
+        [&] { pairs_.collect_owed(index, pairs_.position_of(index), context_.scratch.owed); },
         [&](const LeftOutValues::Entry& value) {
-            owe_part(index, {value.versions, value.handles});
+            pairs_.owe_part(index, {value.versions, value.handles});
         });
 }
 
-DeltaStates* ReplicationSender::deltas_of(std::uint32_t index) {
-    if (!objects_.at(index)->changelist_state().layout().has_delta_structs()) {
-        return nullptr;
-    }
-    const auto found = deltas_.find(index);
-    return found != deltas_.end() ? &found->second
-                                  : &deltas_.emplace(index, DeltaStates(resource_)).first->second;
-}
-
 void ReplicationSender::resolve_deltas(std::uint32_t index, bool is_delivered) {
-    const auto deltas = deltas_.find(index);
-    if (deltas != deltas_.end()) {
-        deltas->second.block_resolved(is_delivered, scratch_.missed);
+    if (DeltaStates* deltas = pairs_.find_deltas(index)) {
+        deltas->block_resolved(is_delivered, scratch_.missed);
         owe_missed_deltas(index);
     }
 }
@@ -213,7 +196,7 @@ void ReplicationSender::owe_missed_deltas(std::uint32_t index) {
     while (!scratch_.missed.empty()) {
         const RepHandle handle = scratch_.missed.back();
         scratch_.missed.pop_back();
-        owe_again(index, handle);
+        pairs_.owe_again(index, handle);
     }
 }
 
@@ -223,9 +206,10 @@ void ReplicationSender::forget_unmapped(std::uint32_t index) {
         return entry.index == index || entry.guid == guid;
     };
     while (const auto entry = unmapped_.take(is_concerned)) {
-        if (validator_ && entry->index != index) {
+        if (PairValidator* validator = pairs_.validator();
+            validator != nullptr && entry->index != index) {
             // The client has null, and the value names what is no more: equal, and not to the bit.
-            validator_->value_unknown(entry->index, entry->handle);
+            validator->value_unknown(entry->index, entry->handle);
         }
     }
 }
@@ -236,21 +220,7 @@ void ReplicationSender::object_mapped(std::uint32_t index) {
         return entry.guid == guid && !is_paused(entry.index, entry.handle);
     };
     while (const auto entry = unmapped_.take(is_ready)) {
-        owe_again(entry->index, entry->handle);
-    }
-}
-
-void ReplicationSender::owe_again(std::uint32_t index, RepHandle handle) {
-    pending_.set(index);
-    const NetworkObjectInfo& info = *objects_.at(index);
-    const ChangelistState& state = info.changelist_state();
-    if (state.conditions().is_initial(handle, passing_conditions(flags_for(info.facts())))) {
-        owe_initial(index, RepRange::of(handle));  // it did not arrive, as if its block were lost
-        return;
-    }
-    const VersionInterval versions = state.versions_to_repeat(handle, pairs_[index].sent_version);
-    if (!versions.is_empty()) {
-        owe_part(index, {versions, RepRange::of(handle)});
+        pairs_.owe_again(entry->index, entry->handle);
     }
 }
 

@@ -1,47 +1,41 @@
 // SPDX-License-Identifier: MIT
 //
 // What a connection is to an object, and what happens when it becomes something else.
-#include "replication_sender.h"
+#include "connection_pairs.h"
 
 namespace replayout {
 
-ReplicationFlags ReplicationSender::flags_of(std::uint32_t index,
-                                             const ObjectFacts& facts) const noexcept {
+ReplicationFlags ConnectionPairs::flags_of(std::uint32_t index,
+                                           const ObjectFacts& facts) const noexcept {
     ReplicationFlags flags = flags_for(facts);
     flags.is_initial = is_initial(pairs_[index]);
     return flags;
 }
 
-ReplicationFlags ReplicationSender::flags_for(const ObjectFacts& facts) const noexcept {
+ReplicationFlags ConnectionPairs::flags_for(const ObjectFacts& facts) const noexcept {
     ReplicationFlags flags;
-    flags.is_owner = facts.has_owner && facts.owner == settings_.peer;
+    flags.is_owner = facts.has_owner && facts.owner == peer_;
     flags.is_simulated = !(flags.is_owner && facts.is_autonomous);
     flags.is_replay = is_replay_;
     flags.has_physics = facts.has_physics;
     return flags;
 }
 
-LifetimeConditionSet ReplicationSender::passing_of(std::uint32_t index) const {
+LifetimeConditionSet ConnectionPairs::passing_of(std::uint32_t index) const {
     return passing_conditions(flags_of(index, objects_.at(index)->facts()));
 }
 
-void ReplicationSender::facts_changed(std::uint32_t index, const ObjectFacts& before,
-                                      const ObjectFacts& after) {
+void ConnectionPairs::facts_changed(std::uint32_t index, const ObjectFacts& before,
+                                    const ObjectFacts& after) {
     grow();
     // As if nothing were initial: what was sent only at first may be old by now, though a client
     // that is to be sent some of it again meets its condition.
     owe_turned_on(index, passing_conditions(flags_for(before)),
                   passing_conditions(flags_for(after)));
-    const ObjectRole role_before = before.role_of(settings_.peer);
-    const ChannelState state = channel_state(pairs_[index]);
-    const bool is_told = state == ChannelState::OpenSent || state == ChannelState::Open;
-    if (is_told && role_before != after.role_of(settings_.peer)) {
-        told_roles_.changed(index, role_before);
-    }
 }
 
-void ReplicationSender::dynamic_condition_changed(std::uint32_t index, ParentIndex parent,
-                                                  LifetimeCondition after) {
+void ConnectionPairs::dynamic_condition_changed(std::uint32_t index, ParentIndex parent,
+                                                LifetimeCondition after) {
     grow();
     const ChangelistState& state = objects_.at(index)->changelist_state();
     const LifetimeCondition before = state.conditions().condition_of(parent);
@@ -53,7 +47,7 @@ void ReplicationSender::dynamic_condition_changed(std::uint32_t index, ParentInd
     }
 }
 
-void ReplicationSender::set_is_replay(bool is_replay) {
+void ConnectionPairs::set_is_replay(bool is_replay) {
     grow();
     for (std::uint32_t index = 0; index < objects_.slot_count(); ++index) {
         if (objects_.at(index) != nullptr) {
@@ -66,13 +60,13 @@ void ReplicationSender::set_is_replay(bool is_replay) {
     is_replay_ = is_replay;
 }
 
-void ReplicationSender::owe_turned_on(std::uint32_t index, LifetimeConditionSet before,
-                                      LifetimeConditionSet after) {
+void ConnectionPairs::owe_turned_on(std::uint32_t index, LifetimeConditionSet before,
+                                    LifetimeConditionSet after) {
     objects_.at(index)->changelist_state().conditions().for_each_turned_on(
         before, after, [&](const RepRange& handles) { owe_from_start(index, handles); });
 }
 
-void ReplicationSender::owe_initial(std::uint32_t index, const RepRange& range) {
+void ConnectionPairs::owe_initial(std::uint32_t index, const RepRange& range) {
     // What changed of it since was passed over.
     ReplicationFlags flags = flags_of(index, objects_.at(index)->facts());
     flags.is_initial = false;
@@ -84,12 +78,9 @@ void ReplicationSender::owe_initial(std::uint32_t index, const RepRange& range) 
         [&](const RepRange& handles) { owe_from_start(index, handles); });
 }
 
-void ReplicationSender::owe_from_start(std::uint32_t index, const RepRange& handles) {
-    const ChannelState state = channel_state(pairs_[index]);
-    const bool has_object = state == ChannelState::OpenSent || state == ChannelState::Open ||
-                            dormancy_.kept.test(index);
+void ConnectionPairs::owe_from_start(std::uint32_t index, const RepRange& handles) {
     const VersionInterval all{0, pairs_[index].sent_version};
-    if (!has_object || all.is_empty()) {
+    if (!has_object(index) || all.is_empty()) {
         return;  // it will be sent everything that it may see
     }
     note_lost_while_paused(index, handles, all);

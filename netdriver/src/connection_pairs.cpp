@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+#include "connection_pairs.h"
+
+#include <utility>
+
+#include "row_growth.h"
+
+namespace replayout {
+
+ConnectionPairs::ConnectionPairs(const ObjectStore& objects, PeerId peer, MemoryMeters& memory)
+    : objects_(objects),
+      peer_(peer),
+      resource_(&memory.pairs),
+      validation_resource_(&memory.validation),
+      pairs_(Allocator<SendingRepState>(resource_)),
+      pending_(resource_),
+      extras_(Allocator<std::pair<std::uint32_t, PairExtra>>(resource_)),
+      deltas_(Allocator<std::pair<std::uint32_t, DeltaStates>>(resource_)),
+      dormancy_(resource_) {}
+
+void ConnectionPairs::start_validating(const NetGUIDCache& guids) {
+    validator_.emplace(objects_, guids, validation_resource_);
+}
+
+void ConnectionPairs::grow() {
+    if (pairs_.size() < objects_.slot_count()) {
+        grow_row(pairs_, objects_.slot_count(), SendingRepState());
+        pending_.grow(objects_.slot_count());
+    }
+}
+
+PairExtra& ConnectionPairs::extra_of(std::uint32_t index) {
+    PairExtra* extra = find_extra(index);
+    return extra != nullptr ? *extra : extras_.emplace(index, PairExtra(resource_)).first->second;
+}
+
+CompleteVersions* ConnectionPairs::tracked(std::uint32_t index) noexcept {
+    PairExtra* extra = find_extra(index);
+    return extra != nullptr && extra->complete.is_tracking() ? &extra->complete : nullptr;
+}
+
+DeltaStates* ConnectionPairs::deltas_of(std::uint32_t index) {
+    if (!objects_.at(index)->changelist_state().layout().has_delta_structs()) {
+        return nullptr;
+    }
+    DeltaStates* deltas = find_deltas(index);
+    return deltas != nullptr ? deltas
+                             : &deltas_.emplace(index, DeltaStates(resource_)).first->second;
+}
+
+OwedVersions ConnectionPairs::position_of(std::uint32_t index) const {
+    const SendingRepState& pair = pairs_[index];
+    const PairExtra* extra = find_extra(index);
+    OwedVersions position(pair);
+    if (extra != nullptr) {
+        extra->lost_parts.describe(position);
+    }
+    const ChangelistState& state = objects_.at(index)->changelist_state();
+    // Told apart only where it makes a difference, so that receivers have more in common.
+    position.is_exact = state.is_any_back(pair.sent_version) && is_exact(index);
+    if (state.layout().needs_held_version() && extra != nullptr) {
+        position.held_version = extra->in_flight.held_version(pair);
+        const Version joined = extra->joined_version;
+        position.joined_version = joined > position.held_version ? joined : 0;
+        const Version restarted = extra->restart_version;
+        position.restart_version = restarted > position.held_version ? restarted : 0;
+    }
+    return position;
+}
+
+bool ConnectionPairs::is_exact(std::uint32_t index) const {
+    if (!pairs_[index].is_exact()) {
+        return false;
+    }
+    const PairExtra* extra = find_extra(index);
+    return extra == nullptr || extra->left_out.is_empty() ||
+           !extra->left_out.is_any_seen(objects_.at(index)->changelist_state().conditions(),
+                                        passing_of(index));
+}
+
+void ConnectionPairs::collect_owed(std::uint32_t index, const OwedVersions& position,
+                                   ChangeMask& owed) {
+    const ChangelistState& state = objects_.at(index)->changelist_state();
+    if (state.layout().conditions().is_trivial()) {
+        state.collect_owed(position, owed);
+    } else {
+        state.collect_owed(position, passing_of(index), owed);
+    }
+    if (const DeltaStates* deltas = deltas_of(index)) {
+        deltas->remove_held(state, owed);
+    }
+    const PairExtra* extra = find_extra(index);
+    if (extra != nullptr) {
+        extra->paused.remove_paused(owed);
+    }
+}
+
+bool ConnectionPairs::has_object(std::uint32_t index) const noexcept {
+    if (index >= pairs_.size()) {
+        return false;
+    }
+    const ChannelState state = channel_state(pairs_[index]);
+    return state == ChannelState::OpenSent || state == ChannelState::Open ||
+           dormancy_.kept.test(index);
+}
+
+std::optional<ConnectionShadow> ConnectionPairs::connection_shadow(std::uint32_t index) const {
+    if (index >= pairs_.size() || channel_state(pairs_[index]) != ChannelState::Open) {
+        return std::nullopt;
+    }
+    OwedVersions position = position_of(index);
+    position.is_exact = is_exact(index);
+    return ConnectionShadow(objects_.at(index)->changelist_state(), position, passing_of(index));
+}
+
+void ConnectionPairs::begin(std::uint32_t index) {
+    if (dormancy_.kept.test(index)) {
+        start_over(index);
+        return;
+    }
+    pairs_[index] = SendingRepState();
+    set_channel_state(pairs_[index], ChannelState::OpenSent);
+    set_initial(pairs_[index], true);
+    const ChangelistState& state = objects_.at(index)->changelist_state();
+    if (state.layout().needs_held_version()) {
+        extra_of(index).joined_version = state.version();
+        extra_of(index).restart_version = 0;
+    }
+    if (validator_) {
+        validator_->channel_opened(index);
+    }
+}
+
+void ConnectionPairs::start_over(std::uint32_t index) {
+    SendingRepState& pair = pairs_[index];
+    const ObjectFacts& facts = objects_.at(index)->facts();
+    const LifetimeConditionSet was = passing_conditions(flags_of(index, facts));
+    set_channel_state(pair, ChannelState::OpenSent);
+    set_initial(pair, true);
+    // What is sent only at first may have changed since the object was opened the first time.
+    owe_turned_on(index, was, passing_conditions(flags_of(index, facts)));
+}
+
+void ConnectionPairs::add_lost_part(std::uint32_t index, const LostPart& part) {
+    const PairExtra* extra = find_extra(index);
+    if (!part.range.is_whole() || extra != nullptr) {
+        extra_of(index).lost_parts.add(
+            pairs_[index], part.versions, part.range,
+            objects_.at(index)->changelist_state().layout().has_keyed_arrays());
+    }
+}
+
+void ConnectionPairs::owe_part(std::uint32_t index, const LostPart& part) {
+    add_lost_part(index, part);
+    pairs_[index].return_unsent({part.versions, {}});
+}
+
+void ConnectionPairs::owe_again(std::uint32_t index, RepHandle handle) {
+    pending_.set(index);
+    const NetworkObjectInfo& info = *objects_.at(index);
+    const ChangelistState& state = info.changelist_state();
+    if (state.conditions().is_initial(handle, passing_conditions(flags_for(info.facts())))) {
+        owe_initial(index, RepRange::of(handle));  // it did not arrive, as if its block were lost
+        return;
+    }
+    const VersionInterval versions = state.versions_to_repeat(handle, pairs_[index].sent_version);
+    if (!versions.is_empty()) {
+        owe_part(index, {versions, RepRange::of(handle)});
+    }
+}
+
+void ConnectionPairs::owe_everything(std::uint32_t index) {
+    SendingRepState& pair = pairs_[index];
+    note_lost_while_paused(index, RepRange(), {0, pair.sent_version});
+    pair.lose_everything();
+    set_initial(pair, true);
+    PairExtra* extra = find_extra(index);
+    if (extra != nullptr) {
+        extra->lost_parts.clear();
+        extra->complete.restart();
+    }
+    if (DeltaStates* deltas = find_deltas(index)) {
+        deltas->restart();
+    }
+    pending_.set(index);
+}
+
+void ConnectionPairs::note_lost_while_paused(std::uint32_t index, const RepRange& range,
+                                             VersionInterval lost) {
+    PairExtra* extra = find_extra(index);
+    if (extra != nullptr) {
+        const RepLayout& layout = objects_.at(index)->changelist_state().layout();
+        extra->paused.note_lost(layout, range, lost);
+    }
+}
+
+}  // namespace replayout
