@@ -2,6 +2,7 @@
 #include "replication_sender.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -19,7 +20,7 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       settings_(settings),
       resource_(&memory.pairs),
       pairs_(objects, settings.peer, memory),
-      unmapped_(resource_),
+      values_(objects, pairs_, context, memory),
       initial_batch_(resource_),
       told_roles_(resource_),
       removed_(Allocator<std::pair<std::uint32_t, RemovedObject>>(resource_)),
@@ -45,7 +46,7 @@ bool ReplicationSender::is_settled() const noexcept {
 
 void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens) {
     pairs_.grow();
-    context_.receiver = this;
+    context_.receiver = &values_;
     send_roles();
     send_calls();
     // In turn: if each flush began with the same objects, those behind them would never be sent
@@ -107,7 +108,7 @@ void ReplicationSender::validate_pairs() {
             extra->paused.add_to(excused);
             claim.paused_count = extra->paused.count();
         }
-        claim.has_unmapped_values = unmapped_.mark(index, excused);
+        claim.has_unmapped_values = values_.mark_unmapped(index, excused);
         validator->check(index, claim, excused, scratch_.hidden);
     }
 }
@@ -145,15 +146,12 @@ SendOutcome ReplicationSender::replicate_properties(std::uint32_t index) {
     SendingRepState& pair = pairs_[index];
     context_.delta_states = pairs_.deltas_of(index);
     const Version version = objects_.at(index)->changelist_state().version();
-    PairExtra* extra = pairs_.find_extra(index);
     if (!pair.owes_any(version)) {
         set_initial(pair, false);
         pairs_.pending().clear(index);
         return SendOutcome::Done;
     }
-    if (extra != nullptr) {
-        owe_left_out(index, *extra);
-    }
+    values_.owe_left_out(index);
     const OwedVersions position = sending_position_of(index);
     const SharedPayload* payload = find_payload(index, position);
     if (payload == nullptr) {
@@ -420,7 +418,7 @@ SendResult ReplicationSender::write_whole_block(std::uint32_t index, const OwedV
     const ValueScope steps(context_.array_steps_left, packets_.builder().array_steps_left());
     const SendResult result = send_properties(state, position, owed, frame.body, context_);
     if (result != SendResult::DoesNotFit) {
-        note_sent_values(index, RepRange(), position);
+        values_.note_sent(index, RepRange(), position);
     }
     if (result != SendResult::Whole) {
         return result;
@@ -448,8 +446,71 @@ SendResult ReplicationSender::write_part(std::uint32_t index, const OwedVersions
     if (result == SendResult::Whole || result == SendResult::Part) {
         end_block(frame, result == SendResult::Part);
     }
-    note_sent_values(index, range, position);
+    values_.note_sent(index, range, position);
     return result;
+}
+
+bool ReplicationSender::send_large_value(std::uint32_t index, const OwedVersions& position,
+                                         const RepRange& handles) {
+    ChangelistState& state = objects_.at(index)->changelist_state();
+    const ChangeMask& owed = context_.scratch.owed;
+    ChangeMask only(resource_);
+    only.reset(state.layout().handle_count());
+    for (std::uint32_t handle = handles.handle_begin; handle < handles.handle_end; ++handle) {
+        if (owed.test(handle - 1)) {
+            only.set(handle - 1);
+        }
+    }
+    const std::size_t byte_count = measure_block(state, position, only, context_);
+    if (byte_count > settings_.config.bunch_bytes_max) {
+        ++context_.counters.values_over_limit;
+        log(LogLevel::Error, "a value of \"" + std::string(state.layout().type().name()) +
+                                 "\" exceeds bunch_bytes_max and is not sent");
+        for (std::uint32_t bit = only.next(0); bit < only.bit_count(); bit = only.next(bit + 1)) {
+            const RepHandle left_out{bit + 1};
+            values_.note_left_out(index, {&left_out, 1}, position);
+        }
+        return true;
+    }
+    const std::uint32_t fragments = packets_.reliable().fragment_count(byte_count);
+    if (bunch_count(pairs_[index]) + fragments >= bunch_count_max) {
+        return false;  // one is left for the close
+    }
+    Vector<std::byte> payload(byte_count, Allocator<std::byte>(resource_));
+    BitWriter writer({payload.data(), payload.size()});
+    // A message earns its own.
+    const ValueScope steps(context_.array_steps_left, std::numeric_limits<std::size_t>::max());
+    const SendResult result = send_properties(state, position, only, writer, context_);
+    REPLAYOUT_ASSERT(result == SendResult::Whole);
+    (void)result;
+    values_.note_sent(index, handles, position);
+    if (DeltaStates* deltas = pairs_.deltas_of(index)) {
+        deltas->value_sent(context_.scratch.deltas);
+    }
+    BunchHeader header;
+    header.channel = ObjectStore::channel_of(index);
+    PairExtra& extra = pairs_.extra_of(index);
+    const std::uint32_t queued = bunch_count(pairs_[index]);
+    queue_bunch(header, extra.next_sequence, writer.bytes(),
+                {BunchTag::Kind::Value, index, handles.handle_begin});
+    const std::uint32_t count = bunch_count(pairs_[index]) - queued;
+    extra.next_sequence = static_cast<std::uint16_t>(extra.next_sequence + count);
+    extra.paused.add(handles, state.version(), count);
+    if (PairValidator* validator = pairs_.validator()) {
+        validator->value_queued(index, handles, count, writer.bytes());
+    }
+    pairs_[index].send_part();  // until it is delivered, the pair is not exact
+    count_block(payload.size());
+    return true;
+}
+
+void ReplicationSender::count_block(std::size_t bytes) noexcept {
+    ++context_.counters.blocks_sent;
+    context_.counters.block_bytes_sent += bytes;
+    if (context_.type_counters != nullptr) {
+        ++context_.type_counters->blocks_sent;
+        context_.type_counters->block_bytes_sent += bytes;
+    }
 }
 
 void ReplicationSender::record_delivered(const SentRecord& record) {
@@ -458,7 +519,7 @@ void ReplicationSender::record_delivered(const SentRecord& record) {
     }
     pairs_[record.object_index].delivered();
     resolve_record(record.object_index, true);
-    resolve_deltas(record.object_index, true);
+    values_.resolve_deltas(record.object_index, true);
     if (PairValidator* validator = pairs_.validator()) {
         validator->block_delivered(record.object_index);
     }
@@ -484,7 +545,7 @@ void ReplicationSender::record_lost(const SentRecord& record) {
     }
     pairs_.pending().set(index);
     if (!record.is_more) {
-        resolve_deltas(index, false);
+        values_.resolve_deltas(index, false);
     }
 }
 

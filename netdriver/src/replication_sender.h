@@ -17,7 +17,7 @@
 #include "remote_function_sender.h"
 #include "sender_blocks.h"
 #include "told_roles.h"
-#include "unmapped_values.h"
+#include "waiting_values.h"
 
 #include <cstdint>
 #include <optional>
@@ -25,7 +25,7 @@
 
 namespace replayout {
 
-class ReplicationSender final : public SentContentHandler, private ReceiverIds {
+class ReplicationSender final : public SentContentHandler {
   public:
     ReplicationSender(const ObjectStore& objects, PacketSender& packets, SendContext& context,
                       NetStats& stats, const SenderSettings& settings, MemoryMeters& memory);
@@ -115,8 +115,6 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     void bunch_lost(const BunchTag& tag) override;
     void call_delivered(CallOrder order) override;
     void call_lost(CallOrder order) override;
-    // The client has what it acknowledged the open of.
-    [[nodiscard]] bool is_mapped(NetGUID guid) const override;
 
     /// Replicates what is pending from slot `begin` to `end`. False: the window is full, and the
     /// next flush begins where this one stopped.
@@ -134,7 +132,6 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     [[nodiscard]] bool may_share_payload(std::uint32_t index, const OwedVersions& position) const;
     [[nodiscard]] SharedSerialization::PayloadKey payload_key(std::uint32_t index,
                                                               const OwedVersions& position) const;
-    [[nodiscard]] bool is_paused(std::uint32_t index, RepHandle handle) const;
     /// Null: nobody was sent the same yet.
     [[nodiscard]] const SharedPayload* find_payload(std::uint32_t index,
                                                     const OwedVersions& position) const;
@@ -165,27 +162,6 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     void add_records_of_all(const TakenOfPair& taken, bool is_complete = false);
     /// The oldest record of the pair is no more under way.
     void resolve_record(std::uint32_t index, bool is_delivered);
-    /// The values of `handles` were sent to a receiver at `position`: notes which of them are not
-    /// fully mapped or left out.
-    void note_sent_values(std::uint32_t index, const RepRange& handles,
-                          const OwedVersions& position);
-    void note_left_out(std::uint32_t index, std::span<const RepHandle> handles,
-                       const OwedVersions& position);
-    /// What was left out goes with what is owed of the same values.
-    void owe_left_out(std::uint32_t index, PairExtra& extra);
-    /// The object is about to be removed: nothing of it waits, and nothing waits for it.
-    void forget_unmapped(std::uint32_t index);
-    /// The client has the object now: what waited for it is owed again.
-    void object_mapped(std::uint32_t index);
-    void value_delivered(const BunchTag& tag);
-    /// Values that the client has by now; see resume_value().
-    void resume_values(std::uint32_t index);
-    /// The client has the value; changes of it may go out again.
-    void resume_value(std::uint32_t index, const PausedValues::Entry& value);
-    /// The oldest block of the pair is no more under way.
-    void resolve_deltas(std::uint32_t index, bool is_delivered);
-    /// What the client lacks of its deltas is owed again.
-    void owe_missed_deltas(std::uint32_t index);
 
     void send_calls();
     /// False: the window of packets is full.
@@ -242,7 +218,7 @@ class ReplicationSender final : public SentContentHandler, private ReceiverIds {
     SenderSettings settings_;
     MemoryResource* resource_;  // of what scales with pairs
     ConnectionPairs pairs_;
-    UnmappedValues unmapped_;
+    WaitingValues values_;
     InitialBatch initial_batch_;
     bool is_batch_next_ = false;  // the last flush did not come to it
     ToldRoles told_roles_;

@@ -25,7 +25,7 @@ CallResult ReplicationSender::add_call(const NewCall& call, RemoteFunctionEncode
     REPLAYOUT_ASSERT(has_room_for_call(call.is_reliable));
     pairs_.grow();
     const ChannelIndex channel = ObjectStore::channel_of(call.index);
-    context.receiver = this;
+    context.receiver = &values_;
     const CallResult result = encoder.write(context);
     context.receiver = nullptr;
     if (result != CallResult::Sent) {
@@ -146,7 +146,7 @@ SendOutcome ReplicationSender::send_call(OutgoingCall& call) {
 
 Version ReplicationSender::complete_version(std::uint32_t index) {
     PairExtra& extra = pairs_.extra_of(index);
-    owe_left_out(index, extra);
+    values_.owe_left_out(index);
     CompleteVersions& complete = extra.complete;
     if (!complete.is_tracking()) {
         complete.begin(pairs_[index].in_flight);
@@ -245,7 +245,7 @@ bool ReplicationSender::encode_since(std::uint32_t index, Version complete,
     if (result == SendResult::DoesNotFit) {
         return false;
     }
-    note_sent_values(index, RepRange(), position);
+    values_.note_sent(index, RepRange(), position);
     size = result == SendResult::Whole ? writer.byte_count() : 0;
     return true;
 }

@@ -68,7 +68,7 @@ void ReplicationSender::object_removed(std::uint32_t index, ChannelCloseReason r
 
 void ReplicationSender::close_object(std::uint32_t index, ChannelCloseReason reason) {
     pairs_.grow();
-    forget_unmapped(index);
+    values_.forget_object(index);
     const ChannelState state = channel_state(pairs_[index]);
     const bool is_kept = pairs_.dormancy().kept.test(index);
     pairs_.dormancy().closed(index);
@@ -196,7 +196,7 @@ void ReplicationSender::bunch_delivered(const BunchTag& tag) {
     } else if (tag.kind == BunchTag::Kind::Open) {
         open_delivered(tag.object_index);
     } else if (tag.kind == BunchTag::Kind::Value) {
-        value_delivered(tag);
+        values_.value_delivered(tag);
     } else if (tag.kind == BunchTag::Kind::Role) {
         told_roles_.delivered(tag.object_index);
     }
@@ -204,8 +204,8 @@ void ReplicationSender::bunch_delivered(const BunchTag& tag) {
 
 void ReplicationSender::open_delivered(std::uint32_t index) {
     set_channel_state(pairs_[index], ChannelState::Open);
-    object_mapped(index);
-    resume_values(index);  // those that arrived before it
+    values_.object_mapped(index);
+    values_.resume_values(index);  // those that arrived before it
     // Parts of which the open came first: the client opens them only now, and threw away what it
     // was sent of them before.
     for (std::uint32_t part = objects_.at(index)->family().first; part != ObjectStore::no_index;

@@ -58,15 +58,13 @@ struct CallBlock {
 /// Memory that is used again.
 struct SenderScratch {
     SenderScratch(MemoryResource* resource, MemoryResource* validation_resource)
-        : missed(Allocator<RepHandle>(resource)),
-          hidden(validation_resource),
+        : hidden(validation_resource),
           sending_parts(Allocator<LostPart>(resource)),
           carried_parts(Allocator<LostPart>(resource)),
           waiting_channels(Allocator<ChannelIndex>(resource)),
           call_blocks(Allocator<CallBlock>(resource)),
           carried(Allocator<std::uint32_t>(resource)) {}
 
-    Vector<RepHandle> missed;        ///< deltas that were not taken
     ChangeMask hidden;               ///< of the validation
     Vector<LostPart> sending_parts;  ///< where the pair at hand had lost something
     Vector<LostPart> carried_parts;  ///< what a block carried of it

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+//
+// Values of one connection that were not just sent and done with, and when each is owed again:
+//
+//     unmapped    its receiver lacks the object that it names      once the receiver has that
+//     paused      too large for a packet, it travels reliably      once it was delivered
+//     left out    it could not be written                          with what is owed of the same
+//     delta       it says what changed since a state               once a block of it was lost
+//
+// It sends nothing. What it knows of a pair lies beside that (PairExtra, DeltaStates), but for the
+// unmapped ones, of which few are.
+#pragma once
+
+#include <replayout/send_properties.h>
+
+#include "connection_pairs.h"
+#include "reliable_sender.h"
+#include "unmapped_values.h"
+
+#include <cstdint>
+#include <span>
+
+namespace replayout {
+
+class WaitingValues final : public ReceiverIds {
+  public:
+    /// What was just written stands in the scratch of `context`.
+    WaitingValues(const ObjectStore& objects, ConnectionPairs& pairs, SendContext& context,
+                  MemoryMeters& memory);
+
+    /// The client has what it acknowledged the open of.
+    [[nodiscard]] bool is_mapped(NetGUID guid) const override;
+
+    /// The values of `handles` were sent to a receiver at `position`: notes which of them are not
+    /// fully mapped or left out.
+    void note_sent(std::uint32_t index, const RepRange& handles, const OwedVersions& position);
+    void note_left_out(std::uint32_t index, std::span<const RepHandle> handles,
+                       const OwedVersions& position);
+    /// What was left out goes with what is owed of the same values. Uses SendScratch::owed.
+    void owe_left_out(std::uint32_t index);
+
+    /// A fragment of a value that travels reliably.
+    void value_delivered(const BunchTag& tag);
+    /// Of an object that the client has: changes of values that it has by now may go out again.
+    void resume_values(std::uint32_t index);
+    /// The oldest block of the pair is no more under way.
+    void resolve_deltas(std::uint32_t index, bool is_delivered);
+
+    /// The client has the object now: what waited for it is owed again.
+    void object_mapped(std::uint32_t index);
+    /// The object is about to be removed: nothing of it waits, and nothing waits for it.
+    void forget_object(std::uint32_t index);
+
+    /// Whether any value of the object waits for another object.
+    [[nodiscard]] bool has_unmapped(std::uint32_t index) const noexcept {
+        return unmapped_.is_waiting(index);
+    }
+    /// Sets the handles of those. Whether there are any.
+    bool mark_unmapped(std::uint32_t index, ChangeMask& handles) const noexcept {
+        return unmapped_.mark(index, handles);
+    }
+
+  private:
+    [[nodiscard]] bool is_paused(std::uint32_t index, RepHandle handle) const;
+    void resume_value(std::uint32_t index, const PausedValues::Entry& value);
+    /// What the client lacks of its deltas is owed again.
+    void owe_missed_deltas(std::uint32_t index);
+
+    const ObjectStore& objects_;
+    ConnectionPairs& pairs_;
+    SendContext& context_;
+    UnmappedValues unmapped_;
+    Vector<RepHandle> missed_;  // scratch: deltas that were not taken
+};
+
+}  // namespace replayout
