@@ -21,6 +21,7 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       resource_(&memory.pairs),
       pairs_(objects, settings.peer, memory),
       values_(objects, pairs_, context, memory),
+      records_(objects, pairs_, values_, packets, context, memory),
       initial_batch_(resource_),
       told_roles_(resource_),
       removed_(Allocator<std::pair<std::uint32_t, RemovedObject>>(resource_)),
@@ -135,13 +136,6 @@ SendOutcome ReplicationSender::replicate_actor(std::uint32_t index) {
     return replicate_properties(index);
 }
 
-OwedVersions ReplicationSender::sending_position_of(std::uint32_t index) {
-    OwedVersions position = pairs_.position_of(index);
-    scratch_.sending_parts.assign(position.lost_parts.begin(), position.lost_parts.end());
-    position.lost_parts = {scratch_.sending_parts.data(), scratch_.sending_parts.size()};
-    return position;
-}
-
 SendOutcome ReplicationSender::replicate_properties(std::uint32_t index) {
     SendingRepState& pair = pairs_[index];
     context_.delta_states = pairs_.deltas_of(index);
@@ -152,14 +146,14 @@ SendOutcome ReplicationSender::replicate_properties(std::uint32_t index) {
         return SendOutcome::Done;
     }
     values_.owe_left_out(index);
-    const OwedVersions position = sending_position_of(index);
+    const OwedVersions position = records_.sending_position_of(index);
     const SharedPayload* payload = find_payload(index, position);
     if (payload == nullptr) {
         pairs_.collect_owed(index, position, context_.scratch.owed);
         if (!context_.scratch.owed.any()) {
             // What was lost has been sent again since, or is paused and will be owed anew, or is
             // nothing that this connection may see.
-            skip(index);
+            records_.skip(index);
             return SendOutcome::Done;
         }
     }
@@ -173,11 +167,11 @@ SendOutcome ReplicationSender::replicate_properties(std::uint32_t index) {
         const SendResult result = payload != nullptr ? write_payload(index, *payload)
                                                      : write_whole_block(index, position);
         if (result == SendResult::Nothing) {
-            skip(index);
+            records_.skip(index);
             return SendOutcome::Done;
         }
         if (result == SendResult::Whole) {
-            add_records_of_all(take_owed(index, position));
+            records_.add_records_of_all(records_.take_owed(index, position));
             pairs_.pending().clear(index);
             return SendOutcome::Done;
         }
@@ -189,17 +183,6 @@ SendOutcome ReplicationSender::replicate_properties(std::uint32_t index) {
     return replicate_parts(index, position);
 }
 
-void ReplicationSender::skip(std::uint32_t index) {
-    SendingRepState& pair = pairs_[index];
-    pair.skip(objects_.at(index)->changelist_state().version());
-    set_initial(pair, false);
-    PairExtra* extra = pairs_.find_extra(index);
-    if (extra != nullptr) {
-        extra->complete.take();
-    }
-    pairs_.pending().clear(index);
-}
-
 SendOutcome ReplicationSender::replicate_parts(std::uint32_t index, OwedVersions position) {
     const ChangelistState& state = objects_.at(index)->changelist_state();
     if (state.must_restart_arrays(position, context_.scratch.owed)) {
@@ -208,10 +191,10 @@ SendOutcome ReplicationSender::replicate_parts(std::uint32_t index, OwedVersions
             pairs_.owe_part(index, part);
         });
         pairs_.extra_of(index).restart_version = state.version();
-        position = sending_position_of(index);
+        position = records_.sending_position_of(index);
         pairs_.collect_owed(index, position, context_.scratch.owed);
     }
-    const TakenOfPair taken = take_owed(index, position);
+    const TakenOfPair taken = records_.take_owed(index, position);
     pairs_.pending().clear(index);
     RepCursor cursor;
     SendResult result = SendResult::Part;
@@ -221,7 +204,7 @@ SendOutcome ReplicationSender::replicate_parts(std::uint32_t index, OwedVersions
             break;  // the last value was too large and went its own way
         }
         if (!packets_.can_write()) {
-            return_unsent_from(taken, cursor);
+            records_.return_unsent_from(taken, cursor);
             return SendOutcome::WindowFull;
         }
         RepRange range{1, 1};  // of Nothing
@@ -231,103 +214,16 @@ SendOutcome ReplicationSender::replicate_parts(std::uint32_t index, OwedVersions
         }
         if (result == SendResult::ValueTooLarge) {
             if (!send_large_value(index, position, range)) {
-                return_unsent(taken, range);
+                records_.return_unsent(taken, range);
             }
             continue;
         }
-        add_records_of_part(taken);
+        records_.add_records_of_part(taken);
         if (result == SendResult::Part) {
             packets_.flush_full();
         }
     }
     return SendOutcome::Done;
-}
-
-void ReplicationSender::add_records_of_all(const TakenOfPair& taken, bool is_complete) {
-    scratch_.carried_parts.clear();
-    collect_carried(taken.position, pairs_[taken.index].sent_version, RepRange(),
-                    scratch_.carried_parts,
-                    objects_.at(taken.index)->changelist_state().layout().has_keyed_arrays());
-    add_records(taken, {scratch_.carried_parts.data(), scratch_.carried_parts.size()}, is_complete);
-}
-
-void ReplicationSender::add_records_of_part(const TakenOfPair& taken) {
-    scratch_.carried_parts.assign(context_.scratch.carried.begin(), context_.scratch.carried.end());
-    add_records(taken, {scratch_.carried_parts.data(), scratch_.carried_parts.size()});
-}
-
-void ReplicationSender::add_records(const TakenOfPair& taken, std::span<const LostPart> carried,
-                                    bool is_complete) {
-    const std::uint32_t index = taken.index;
-    pairs_[index].send_part();
-    bool is_more = false;
-    for (const LostPart& part : carried) {
-        packets_.add_record({index, taken.is_initial, is_more, part});
-        is_more = true;
-    }
-    if (objects_.at(index)->changelist_state().layout().needs_held_version()) {
-        pairs_.extra_of(index).in_flight.sent(taken.versions);
-    }
-    if (CompleteVersions* complete = pairs_.tracked(index)) {
-        complete->sent(taken.versions, is_complete);
-    }
-    if (DeltaStates* deltas = pairs_.deltas_of(index)) {
-        deltas->block_sent(context_.scratch.deltas);
-    }
-}
-
-void ReplicationSender::resolve_record(std::uint32_t index, bool is_delivered) {
-    PairExtra* extra = pairs_.find_extra(index);
-    if (extra != nullptr && extra->in_flight.count() > 0) {
-        extra->in_flight.resolved();
-    }
-    CompleteVersions* complete = pairs_.tracked(index);
-    if (complete == nullptr || !complete->has_records()) {
-        return;
-    }
-    if (is_delivered) {
-        complete->delivered();
-    } else {
-        complete->lost();
-    }
-}
-
-TakenOfPair ReplicationSender::take_owed(std::uint32_t index, const OwedVersions& position) {
-    SendingRepState& pair = pairs_[index];
-    const TakenOfPair taken{TakenOwed::take(pair, objects_.at(index)->changelist_state().version(),
-                                            position, is_initial(pair)),
-                            index};
-    set_initial(pair, false);
-    if (CompleteVersions* complete = pairs_.tracked(index)) {
-        complete->take();
-    }
-    return taken;
-}
-
-void ReplicationSender::return_unsent_from(const TakenOfPair& taken, const RepCursor& cursor) {
-    scratch_.carried_parts.clear();
-    collect_unsent(taken.position, pairs_[taken.index].sent_version, cursor.handle, cursor.element,
-                   scratch_.carried_parts);
-    owe_carried(taken);
-}
-
-void ReplicationSender::return_unsent(const TakenOfPair& taken, const RepRange& range) {
-    scratch_.carried_parts.clear();
-    collect_carried(taken.position, pairs_[taken.index].sent_version, range,
-                    scratch_.carried_parts);
-    owe_carried(taken);
-}
-
-void ReplicationSender::owe_carried(const TakenOfPair& taken) {
-    SendingRepState& pair = pairs_[taken.index];
-    for (const LostPart& part : scratch_.carried_parts) {
-        pairs_.owe_part(taken.index, part);
-    }
-    if (CompleteVersions* complete = pairs_.tracked(taken.index)) {
-        complete->give_back();
-    }
-    set_initial(pair, is_initial(pair) || taken.is_initial);
-    pairs_.pending().set(taken.index);
 }
 
 bool ReplicationSender::may_share_payload(std::uint32_t index, const OwedVersions& position) const {
@@ -510,42 +406,6 @@ void ReplicationSender::count_block(std::size_t bytes) noexcept {
     if (context_.type_counters != nullptr) {
         ++context_.type_counters->blocks_sent;
         context_.type_counters->block_bytes_sent += bytes;
-    }
-}
-
-void ReplicationSender::record_delivered(const SentRecord& record) {
-    if (record.is_more) {
-        return;
-    }
-    pairs_[record.object_index].delivered();
-    resolve_record(record.object_index, true);
-    values_.resolve_deltas(record.object_index, true);
-    if (PairValidator* validator = pairs_.validator()) {
-        validator->block_delivered(record.object_index);
-    }
-}
-
-void ReplicationSender::record_lost(const SentRecord& record) {
-    const std::uint32_t index = record.object_index;
-    SendingRepState& pair = pairs_[index];
-    if (!record.is_more) {
-        if (PairValidator* validator = pairs_.validator()) {
-            validator->block_lost(index);
-        }
-        resolve_record(index, false);
-        pair.delivered();  // resolved; what is owed for it follows
-    }
-    if (channel_state(pair) == ChannelState::Closing) {
-        return;  // nothing is owed any more
-    }
-    pairs_.note_lost_while_paused(index, record.carried.range, record.carried.versions);
-    pairs_.owe_part(index, record.carried);
-    if (record.is_initial) {
-        pairs_.owe_initial(index, record.carried.range);
-    }
-    pairs_.pending().set(index);
-    if (!record.is_more) {
-        values_.resolve_deltas(index, false);
     }
 }
 

@@ -16,6 +16,7 @@
 #include "remote_function_receiver.h"
 #include "remote_function_sender.h"
 #include "sender_blocks.h"
+#include "sent_records.h"
 #include "told_roles.h"
 #include "waiting_values.h"
 
@@ -109,8 +110,8 @@ class ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool is_settled() const noexcept;
 
   private:
-    void record_delivered(const SentRecord& record) override;
-    void record_lost(const SentRecord& record) override;
+    void record_delivered(const SentRecord& record) override { records_.record_delivered(record); }
+    void record_lost(const SentRecord& record) override { records_.record_lost(record); }
     void bunch_delivered(const BunchTag& tag) override;
     void bunch_lost(const BunchTag& tag) override;
     void call_delivered(CallOrder order) override;
@@ -125,8 +126,6 @@ class ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool has_sent(const InitialBatch::Sent& object);
     [[nodiscard]] SendOutcome open_channel(std::uint32_t index);
     [[nodiscard]] SendOutcome replicate_properties(std::uint32_t index);
-    /// Nothing is sent of what the pair owes.
-    void skip(std::uint32_t index);
     [[nodiscard]] SendOutcome replicate_parts(std::uint32_t index, OwedVersions position);
     /// The block of this pair is what its position and its conditions say, for all who share them.
     [[nodiscard]] bool may_share_payload(std::uint32_t index, const OwedVersions& position) const;
@@ -135,13 +134,6 @@ class ReplicationSender final : public SentContentHandler {
     /// Null: nobody was sent the same yet.
     [[nodiscard]] const SharedPayload* find_payload(std::uint32_t index,
                                                     const OwedVersions& position) const;
-    /// Everything that is owed goes out now, in one block or in parts.
-    [[nodiscard]] TakenOfPair take_owed(std::uint32_t index, const OwedVersions& position);
-    /// What is left of what was taken, from `cursor` on or all of `range`, is not sent after all.
-    void return_unsent_from(const TakenOfPair& taken, const RepCursor& cursor);
-    void return_unsent(const TakenOfPair& taken, const RepRange& range);
-    /// What is in the scratch as carried parts is owed again.
-    void owe_carried(const TakenOfPair& taken);
     [[nodiscard]] BlockFrame begin_block(std::uint32_t index, bool is_part);
     void end_block(BlockFrame& frame, bool more_parts_follow);
     /// A block went into a packet or on its reliable way.
@@ -154,14 +146,6 @@ class ReplicationSender final : public SentContentHandler {
     /// False: too many of the object's bunches are under way; the value stays owed.
     [[nodiscard]] bool send_large_value(std::uint32_t index, const OwedVersions& position,
                                         const RepRange& handles);
-    /// What `carried` says of what was taken goes out with a block.
-    void add_records(const TakenOfPair& taken, std::span<const LostPart> carried,
-                     bool is_complete = false);
-    void add_records_of_part(const TakenOfPair& taken);
-    /// The same of a block with all that was taken.
-    void add_records_of_all(const TakenOfPair& taken, bool is_complete = false);
-    /// The oldest record of the pair is no more under way.
-    void resolve_record(std::uint32_t index, bool is_delivered);
 
     void send_calls();
     /// False: the window of packets is full.
@@ -179,8 +163,6 @@ class ReplicationSender final : public SentContentHandler {
     /// It must be there, and be what it was, before the call may run.
     [[nodiscard]] bool is_meant(const OutgoingCall& call, const NamedObject& named) const noexcept;
     [[nodiscard]] bool is_named_alive(const NamedObject& named) const noexcept;
-    /// The client's copy is complete as of this version. Keeps account from now on.
-    [[nodiscard]] Version complete_version(std::uint32_t index);
     void queue_bunch(const BunchHeader& header, std::uint16_t sequence,
                      std::span<const std::byte> payload, const BunchTag& tag);
     void queue_open(std::uint32_t index, const OpenPayload& payload);
@@ -208,8 +190,6 @@ class ReplicationSender final : public SentContentHandler {
     void destroy_kept(std::uint32_t index, const RemovedObject& removed);
     /// False: the channel is free.
     [[nodiscard]] bool finish_dormant_close(std::uint32_t index);
-    /// The position of a pair that is about to be sent: what it lends stays until the next one.
-    [[nodiscard]] OwedVersions sending_position_of(std::uint32_t index);
 
     const ObjectStore& objects_;
     PacketSender& packets_;
@@ -219,6 +199,7 @@ class ReplicationSender final : public SentContentHandler {
     MemoryResource* resource_;  // of what scales with pairs
     ConnectionPairs pairs_;
     WaitingValues values_;
+    SentRecords records_;
     InitialBatch initial_batch_;
     bool is_batch_next_ = false;  // the last flush did not come to it
     ToldRoles told_roles_;

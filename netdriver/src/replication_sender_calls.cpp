@@ -144,16 +144,6 @@ SendOutcome ReplicationSender::send_call(OutgoingCall& call) {
     return SendOutcome::HeldBack;
 }
 
-Version ReplicationSender::complete_version(std::uint32_t index) {
-    PairExtra& extra = pairs_.extra_of(index);
-    values_.owe_left_out(index);
-    CompleteVersions& complete = extra.complete;
-    if (!complete.is_tracking()) {
-        complete.begin(pairs_[index].in_flight);
-    }
-    return complete.version(pairs_[index]);
-}
-
 bool ReplicationSender::collect_call_blocks(const OutgoingCall& call, std::size_t& bytes) {
     scratch_.call_blocks.clear();
     if (scratch_.carried_packet != packets_.open_packet_number()) {
@@ -178,7 +168,7 @@ bool ReplicationSender::collect_call_blocks(const OutgoingCall& call, std::size_
         if (extra != nullptr && !extra->paused.is_empty()) {
             return false;  // a value too large for a packet is on its way
         }
-        const Version complete = complete_version(named.index);
+        const Version complete = records_.complete_version(named.index);
         if (is_open && complete >= named.version) {
             continue;
         }
@@ -267,7 +257,9 @@ void ReplicationSender::write_call_blocks() {
             !pairs_.extra_of(block.index)
                  .left_out.is_any_seen(objects_.at(block.index)->changelist_state().conditions(),
                                        pairs_.passing_of(block.index));
-        add_records_of_all(take_owed(block.index, sending_position_of(block.index)), is_complete);
+        records_.add_records_of_all(
+            records_.take_owed(block.index, records_.sending_position_of(block.index)),
+            is_complete);
         pairs_.pending().clear(block.index);
         scratch_.carried.push_back(block.index);
     }

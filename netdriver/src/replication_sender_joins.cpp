@@ -61,7 +61,7 @@ bool ReplicationSender::has_sent(const InitialBatch::Sent& object) {
     if (pair.in_flight == 0 && pair.lost().is_empty() && pair.sent_version >= object.version) {
         return true;
     }
-    return complete_version(index) >= object.version;
+    return records_.complete_version(index) >= object.version;
 }
 
 }  // namespace replayout

@@ -5,12 +5,10 @@
 
 #include <replayout/bit_writer.h>
 #include <replayout/change_mask.h>
-#include <replayout/lost_parts.h>
 #include <replayout/netdriver/bunch.h>
 #include <replayout/netdriver/net_config.h>
 #include <replayout/netdriver/transport.h>
 #include <replayout/reflection/memory.h>
-#include <replayout/taken_owed.h>
 #include <replayout/type_counters.h>
 
 #include "packet_builder.h"
@@ -42,11 +40,6 @@ enum class CallableState : std::uint8_t {
     No,    ///< it knows of no such object
 };
 
-/// What was taken of a pair, to go out in one block or in parts.
-struct TakenOfPair : TakenOwed {
-    std::uint32_t index = 0;
-};
-
 /// A block that is to go with a call, in SenderScratch::body.
 struct CallBlock {
     std::uint32_t index = 0;
@@ -59,15 +52,11 @@ struct CallBlock {
 struct SenderScratch {
     SenderScratch(MemoryResource* resource, MemoryResource* validation_resource)
         : hidden(validation_resource),
-          sending_parts(Allocator<LostPart>(resource)),
-          carried_parts(Allocator<LostPart>(resource)),
           waiting_channels(Allocator<ChannelIndex>(resource)),
           call_blocks(Allocator<CallBlock>(resource)),
           carried(Allocator<std::uint32_t>(resource)) {}
 
-    ChangeMask hidden;               ///< of the validation
-    Vector<LostPart> sending_parts;  ///< where the pair at hand had lost something
-    Vector<LostPart> carried_parts;  ///< what a block carried of it
+    ChangeMask hidden;  ///< of the validation
     std::array<std::byte, PacketBuilder::packet_bytes_limit> body;
     Vector<ChannelIndex> waiting_channels;  ///< with a call that waits
     Vector<CallBlock> call_blocks;

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+#include "sent_records.h"
+
+namespace replayout {
+
+SentRecords::SentRecords(const ObjectStore& objects, ConnectionPairs& pairs, WaitingValues& values,
+                         PacketSender& packets, SendContext& context, MemoryMeters& memory)
+    : objects_(objects),
+      pairs_(pairs),
+      values_(values),
+      packets_(packets),
+      context_(context),
+      sending_parts_(Allocator<LostPart>(&memory.scratch)),
+      carried_parts_(Allocator<LostPart>(&memory.scratch)) {}
+
+OwedVersions SentRecords::sending_position_of(std::uint32_t index) {
+    OwedVersions position = pairs_.position_of(index);
+    sending_parts_.assign(position.lost_parts.begin(), position.lost_parts.end());
+    position.lost_parts = {sending_parts_.data(), sending_parts_.size()};
+    return position;
+}
+
+TakenOfPair SentRecords::take_owed(std::uint32_t index, const OwedVersions& position) {
+    SendingRepState& pair = pairs_[index];
+    const TakenOfPair taken{TakenOwed::take(pair, objects_.at(index)->changelist_state().version(),
+                                            position, is_initial(pair)),
+                            index};
+    set_initial(pair, false);
+    if (CompleteVersions* complete = pairs_.tracked(index)) {
+        complete->take();
+    }
+    return taken;
+}
+
+void SentRecords::skip(std::uint32_t index) {
+    SendingRepState& pair = pairs_[index];
+    pair.skip(objects_.at(index)->changelist_state().version());
+    set_initial(pair, false);
+    PairExtra* extra = pairs_.find_extra(index);
+    if (extra != nullptr) {
+        extra->complete.take();
+    }
+    pairs_.pending().clear(index);
+}
+
+void SentRecords::add_records_of_all(const TakenOfPair& taken, bool is_complete) {
+    carried_parts_.clear();
+    collect_carried(taken.position, pairs_[taken.index].sent_version, RepRange(), carried_parts_,
+                    objects_.at(taken.index)->changelist_state().layout().has_keyed_arrays());
+    add_records(taken, {carried_parts_.data(), carried_parts_.size()}, is_complete);
+}
+
+void SentRecords::add_records_of_part(const TakenOfPair& taken) {
+    carried_parts_.assign(context_.scratch.carried.begin(), context_.scratch.carried.end());
+    add_records(taken, {carried_parts_.data(), carried_parts_.size()});
+}
+
+void SentRecords::add_records(const TakenOfPair& taken, std::span<const LostPart> carried,
+                              bool is_complete) {
+    const std::uint32_t index = taken.index;
+    pairs_[index].send_part();
+    bool is_more = false;
+    for (const LostPart& part : carried) {
+        packets_.add_record({index, taken.is_initial, is_more, part});
+        is_more = true;
+    }
+    if (objects_.at(index)->changelist_state().layout().needs_held_version()) {
+        pairs_.extra_of(index).in_flight.sent(taken.versions);
+    }
+    if (CompleteVersions* complete = pairs_.tracked(index)) {
+        complete->sent(taken.versions, is_complete);
+    }
+    if (DeltaStates* deltas = pairs_.deltas_of(index)) {
+        deltas->block_sent(context_.scratch.deltas);
+    }
+}
+
+void SentRecords::return_unsent_from(const TakenOfPair& taken, const RepCursor& cursor) {
+    carried_parts_.clear();
+    collect_unsent(taken.position, pairs_[taken.index].sent_version, cursor.handle, cursor.element,
+                   carried_parts_);
+    owe_carried(taken);
+}
+
+void SentRecords::return_unsent(const TakenOfPair& taken, const RepRange& range) {
+    carried_parts_.clear();
+    collect_carried(taken.position, pairs_[taken.index].sent_version, range, carried_parts_);
+    owe_carried(taken);
+}
+
+void SentRecords::owe_carried(const TakenOfPair& taken) {
+    SendingRepState& pair = pairs_[taken.index];
+    for (const LostPart& part : carried_parts_) {
+        pairs_.owe_part(taken.index, part);
+    }
+    if (CompleteVersions* complete = pairs_.tracked(taken.index)) {
+        complete->give_back();
+    }
+    set_initial(pair, is_initial(pair) || taken.is_initial);
+    pairs_.pending().set(taken.index);
+}
+
+void SentRecords::record_delivered(const SentRecord& record) {
+    if (record.is_more) {
+        return;
+    }
+    pairs_[record.object_index].delivered();
+    resolve_record(record.object_index, true);
+    values_.resolve_deltas(record.object_index, true);
+    if (PairValidator* validator = pairs_.validator()) {
+        validator->block_delivered(record.object_index);
+    }
+}
+
+void SentRecords::record_lost(const SentRecord& record) {
+    const std::uint32_t index = record.object_index;
+    SendingRepState& pair = pairs_[index];
+    if (!record.is_more) {
+        if (PairValidator* validator = pairs_.validator()) {
+            validator->block_lost(index);
+        }
+        resolve_record(index, false);
+        pair.delivered();  // resolved; what is owed for it follows
+    }
+    if (channel_state(pair) == ChannelState::Closing) {
+        return;  // nothing is owed any more
+    }
+    pairs_.note_lost_while_paused(index, record.carried.range, record.carried.versions);
+    pairs_.owe_part(index, record.carried);
+    if (record.is_initial) {
+        pairs_.owe_initial(index, record.carried.range);
+    }
+    pairs_.pending().set(index);
+    if (!record.is_more) {
+        values_.resolve_deltas(index, false);
+    }
+}
+
+void SentRecords::resolve_record(std::uint32_t index, bool is_delivered) {
+    PairExtra* extra = pairs_.find_extra(index);
+    if (extra != nullptr && extra->in_flight.count() > 0) {
+        extra->in_flight.resolved();
+    }
+    CompleteVersions* complete = pairs_.tracked(index);
+    if (complete == nullptr || !complete->has_records()) {
+        return;
+    }
+    if (is_delivered) {
+        complete->delivered();
+    } else {
+        complete->lost();
+    }
+}
+
+Version SentRecords::complete_version(std::uint32_t index) {
+    PairExtra& extra = pairs_.extra_of(index);
+    values_.owe_left_out(index);
+    CompleteVersions& complete = extra.complete;
+    if (!complete.is_tracking()) {
+        complete.begin(pairs_[index].in_flight);
+    }
+    return complete.version(pairs_[index]);
+}
+
+}  // namespace replayout

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+//
+// What the blocks of one connection carried, and what becomes of it.
+//
+//     owed --take_owed()--> taken --add_records...()--> under way --record_delivered()--> held
+//      ^                      |                             |
+//      +---return_unsent...()-+-----------record_lost()-----+
+//
+// The records themselves lie with their packets (PacketSender); here is what they mean to a pair,
+// and the account of the version as of which the client's copy is complete.
+#pragma once
+
+#include <replayout/lost_parts.h>
+#include <replayout/reflection/memory.h>
+#include <replayout/send_properties.h>
+#include <replayout/taken_owed.h>
+
+#include "connection_pairs.h"
+#include "packet_sender.h"
+#include "waiting_values.h"
+
+#include <cstdint>
+#include <span>
+
+namespace replayout {
+
+/// What was taken of a pair, to go out in one block or in parts.
+struct TakenOfPair : TakenOwed {
+    std::uint32_t index = 0;
+};
+
+class SentRecords {
+  public:
+    /// What was just written stands in the scratch of `context`.
+    SentRecords(const ObjectStore& objects, ConnectionPairs& pairs, WaitingValues& values,
+                PacketSender& packets, SendContext& context, MemoryMeters& memory);
+
+    /// The position of a pair that is about to be sent: what it lends stays until the next one.
+    [[nodiscard]] OwedVersions sending_position_of(std::uint32_t index);
+    /// Everything that is owed goes out now, in one block or in parts.
+    [[nodiscard]] TakenOfPair take_owed(std::uint32_t index, const OwedVersions& position);
+    /// Nothing is sent of what the pair owes.
+    void skip(std::uint32_t index);
+
+    // Behind a block that was written
+
+    /// It has all that was taken. `is_complete`: with everything since complete_version().
+    void add_records_of_all(const TakenOfPair& taken, bool is_complete = false);
+    /// It has what send_part() says.
+    void add_records_of_part(const TakenOfPair& taken);
+
+    /// What is left of what was taken, from `cursor` on or all of `range`, is not sent after all.
+    void return_unsent_from(const TakenOfPair& taken, const RepCursor& cursor);
+    void return_unsent(const TakenOfPair& taken, const RepRange& range);
+
+    // See SentContentHandler.
+    void record_delivered(const SentRecord& record);
+    void record_lost(const SentRecord& record);
+
+    /// The client's copy is complete as of this version. Keeps account from now on.
+    [[nodiscard]] Version complete_version(std::uint32_t index);
+
+  private:
+    /// What `carried` says of what was taken goes out with a block.
+    void add_records(const TakenOfPair& taken, std::span<const LostPart> carried,
+                     bool is_complete = false);
+    /// What is in the scratch as carried parts is owed again.
+    void owe_carried(const TakenOfPair& taken);
+    /// The oldest record of the pair is no more under way.
+    void resolve_record(std::uint32_t index, bool is_delivered);
+
+    const ObjectStore& objects_;
+    ConnectionPairs& pairs_;
+    WaitingValues& values_;
+    PacketSender& packets_;
+    SendContext& context_;
+    Vector<LostPart> sending_parts_;  // scratch: where the pair at hand had lost something
+    Vector<LostPart> carried_parts_;  // scratch: what a block carried of it
+};
+
+}  // namespace replayout
