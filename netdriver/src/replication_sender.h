@@ -12,11 +12,11 @@
 #include "initial_batch.h"
 #include "object_store.h"
 #include "packet_sender.h"
+#include "property_sender.h"
 #include "remote_function_encoder.h"
 #include "remote_function_receiver.h"
 #include "remote_function_sender.h"
 #include "sender_blocks.h"
-#include "sent_records.h"
 #include "told_roles.h"
 #include "waiting_values.h"
 
@@ -125,28 +125,6 @@ class ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool open_initial_batch(std::uint32_t initial_opens);
     [[nodiscard]] bool has_sent(const InitialBatch::Sent& object);
     [[nodiscard]] SendOutcome open_channel(std::uint32_t index);
-    [[nodiscard]] SendOutcome replicate_properties(std::uint32_t index);
-    [[nodiscard]] SendOutcome replicate_parts(std::uint32_t index, OwedVersions position);
-    /// The block of this pair is what its position and its conditions say, for all who share them.
-    [[nodiscard]] bool may_share_payload(std::uint32_t index, const OwedVersions& position) const;
-    [[nodiscard]] SharedSerialization::PayloadKey payload_key(std::uint32_t index,
-                                                              const OwedVersions& position) const;
-    /// Null: nobody was sent the same yet.
-    [[nodiscard]] const SharedPayload* find_payload(std::uint32_t index,
-                                                    const OwedVersions& position) const;
-    [[nodiscard]] BlockFrame begin_block(std::uint32_t index, bool is_part);
-    void end_block(BlockFrame& frame, bool more_parts_follow);
-    /// A block went into a packet or on its reliable way.
-    void count_block(std::size_t bytes) noexcept;
-    /// Whole, or DoesNotFit into what is left of the packet.
-    [[nodiscard]] SendResult write_payload(std::uint32_t index, const SharedPayload& payload);
-    [[nodiscard]] SendResult write_whole_block(std::uint32_t index, const OwedVersions& position);
-    [[nodiscard]] SendResult write_part(std::uint32_t index, const OwedVersions& position,
-                                        RepCursor& cursor, RepRange& range);
-    /// False: too many of the object's bunches are under way; the value stays owed.
-    [[nodiscard]] bool send_large_value(std::uint32_t index, const OwedVersions& position,
-                                        const RepRange& handles);
-
     void send_calls();
     /// False: the window of packets is full.
     [[nodiscard]] bool send_calls_of(bool are_queued);
@@ -163,8 +141,6 @@ class ReplicationSender final : public SentContentHandler {
     /// It must be there, and be what it was, before the call may run.
     [[nodiscard]] bool is_meant(const OutgoingCall& call, const NamedObject& named) const noexcept;
     [[nodiscard]] bool is_named_alive(const NamedObject& named) const noexcept;
-    void queue_bunch(const BunchHeader& header, std::uint16_t sequence,
-                     std::span<const std::byte> payload, const BunchTag& tag);
     void queue_open(std::uint32_t index, const OpenPayload& payload);
     [[nodiscard]] OpenPayload open_payload_of(std::uint32_t index) const noexcept;
     void send_roles();
@@ -200,6 +176,7 @@ class ReplicationSender final : public SentContentHandler {
     ConnectionPairs pairs_;
     WaitingValues values_;
     SentRecords records_;
+    PropertySender properties_;
     InitialBatch initial_batch_;
     bool is_batch_next_ = false;  // the last flush did not come to it
     ToldRoles told_roles_;

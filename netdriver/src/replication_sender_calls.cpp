@@ -252,7 +252,7 @@ void ReplicationSender::write_call_blocks() {
         if (PairValidator* validator = pairs_.validator()) {
             validator->block_sent(block.index, bytes);
         }
-        count_block(bytes.size());
+        properties_.count_block(bytes.size());
         const bool is_complete =
             !pairs_.extra_of(block.index)
                  .left_out.is_any_seen(objects_.at(block.index)->changelist_state().conditions(),

@@ -6,6 +6,8 @@
 
 #include <array>
 
+#include "object_bunch.h"
+
 namespace replayout {
 
 namespace {
@@ -27,7 +29,8 @@ namespace {
 }  // namespace
 
 void ReplicationSender::queue_open(std::uint32_t index, const OpenPayload& payload) {
-    queue_bunch(open_header(index), 1, payload.bytes(), {BunchTag::Kind::Open, index, 0});
+    queue_bunch(packets_.reliable(), pairs_[index], open_header(index), 1, payload.bytes(),
+                {BunchTag::Kind::Open, index, 0});
     ++stats_.channels_opened;
 }
 
@@ -47,17 +50,10 @@ void ReplicationSender::queue_close(std::uint32_t index, std::uint16_t sequence,
     BunchHeader header;
     header.channel = ObjectStore::channel_of(index);
     header.is_close = true;
-    queue_bunch(header, sequence, payload, {BunchTag::Kind::Close, index, 0});
+    queue_bunch(packets_.reliable(), pairs_[index], header, sequence, payload,
+                {BunchTag::Kind::Close, index, 0});
     set_channel_state(pairs_[index], ChannelState::Closing);
     ++closing_count_;
-}
-
-void ReplicationSender::queue_bunch(const BunchHeader& header, std::uint16_t sequence,
-                                    std::span<const std::byte> payload, const BunchTag& tag) {
-    const std::uint32_t count = packets_.reliable().queue(header, sequence, payload, tag);
-    SendingRepState& pair = pairs_[tag.object_index];
-    REPLAYOUT_ASSERT(bunch_count(pair) + count <= bunch_count_max);
-    pair.holder_bits = static_cast<std::uint16_t>(pair.holder_bits + count * one_bunch);
 }
 
 void ReplicationSender::object_removed(std::uint32_t index, ChannelCloseReason reason) {
@@ -185,8 +181,7 @@ void ReplicationSender::bunch_delivered(const BunchTag& tag) {
         validator->bunch_delivered(tag);
     }
     SendingRepState& pair = pairs_[tag.object_index];
-    REPLAYOUT_ASSERT(bunch_count(pair) > 0);
-    pair.holder_bits = static_cast<std::uint16_t>(pair.holder_bits - one_bunch);
+    resolve_bunch(pair);
     if (channel_state(pair) == ChannelState::Closing) {
         if (bunch_count(pair) == 0) {
             finish_close(tag.object_index);

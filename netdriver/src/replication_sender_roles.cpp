@@ -7,6 +7,8 @@
 
 #include <array>
 
+#include "object_bunch.h"
+
 namespace replayout {
 
 namespace {
@@ -58,7 +60,8 @@ void ReplicationSender::send_roles() {
         BunchHeader header;
         header.channel = ObjectStore::channel_of(index);
         header.is_message = true;
-        queue_bunch(header, pairs_.extra_of(index).next_sequence++, payload.bytes(),
+        queue_bunch(packets_.reliable(), pairs_[index], header,
+                    pairs_.extra_of(index).next_sequence++, payload.bytes(),
                     {BunchTag::Kind::Role, index, 0});
         entry->second = {role, true};
         (void)packets_.write_unsent_bunches();

@@ -3,7 +3,6 @@
 // What a ReplicationSender is made with, answers, and has at hand while it writes blocks.
 #pragma once
 
-#include <replayout/bit_writer.h>
 #include <replayout/change_mask.h>
 #include <replayout/netdriver/bunch.h>
 #include <replayout/netdriver/net_config.h>
@@ -64,15 +63,6 @@ struct SenderScratch {
     /// delivered.
     Vector<std::uint32_t> carried;
     std::uint64_t carried_packet = 0;
-};
-
-/// A block between its header and its end.
-struct BlockFrame {
-    ChannelIndex channel;
-    BitWriter packet;
-    BitWriter body;                 ///< where the properties go
-    std::size_t body_offset_bytes;  ///< in `body`, of the first of them
-    bool has_length;
 };
 
 }  // namespace replayout

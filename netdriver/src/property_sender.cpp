@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+#include "property_sender.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "object_bunch.h"
+#include "value_scope.h"
+
+namespace replayout {
+
+PropertySender::PropertySender(const ObjectStore& objects, ConnectionPairs& pairs,
+                               WaitingValues& values, SentRecords& records, PacketSender& packets,
+                               SendContext& context, const NetConfig& config,
+                               std::span<std::byte> body, MemoryMeters& memory)
+    : objects_(objects),
+      pairs_(pairs),
+      values_(values),
+      records_(records),
+      packets_(packets),
+      context_(context),
+      config_(config),
+      body_(body),
+      resource_(&memory.pairs) {}
+
+SendOutcome PropertySender::replicate_properties(std::uint32_t index) {
+    SendingRepState& pair = pairs_[index];
+    context_.delta_states = pairs_.deltas_of(index);
+    const Version version = objects_.at(index)->changelist_state().version();
+    if (!pair.owes_any(version)) {
+        set_initial(pair, false);
+        pairs_.pending().clear(index);
+        return SendOutcome::Done;
+    }
+    values_.owe_left_out(index);
+    const OwedVersions position = records_.sending_position_of(index);
+    const SharedPayload* payload = find_payload(index, position);
+    if (payload == nullptr) {
+        pairs_.collect_owed(index, position, context_.scratch.owed);
+        if (!context_.scratch.owed.any()) {
+            // What was lost has been sent again since, or is paused and will be owed anew, or is
+            // nothing that this connection may see.
+            records_.skip(index);
+            return SendOutcome::Done;
+        }
+    }
+    for (const bool is_fresh_packet : {false, true}) {
+        if (is_fresh_packet) {
+            packets_.flush_full();
+        }
+        if (!packets_.can_write()) {
+            return SendOutcome::WindowFull;
+        }
+        const SendResult result = payload != nullptr ? write_payload(index, *payload)
+                                                     : write_whole_block(index, position);
+        if (result == SendResult::Nothing) {
+            records_.skip(index);
+            return SendOutcome::Done;
+        }
+        if (result == SendResult::Whole) {
+            records_.add_records_of_all(records_.take_owed(index, position));
+            pairs_.pending().clear(index);
+            return SendOutcome::Done;
+        }
+    }
+    if (payload != nullptr) {
+        // It fits for others, whose open is acknowledged: their blocks carry no length.
+        pairs_.collect_owed(index, position, context_.scratch.owed);
+    }
+    return replicate_parts(index, position);
+}
+
+SendOutcome PropertySender::replicate_parts(std::uint32_t index, OwedVersions position) {
+    const ChangelistState& state = objects_.at(index)->changelist_state();
+    if (state.must_restart_arrays(position, context_.scratch.owed)) {
+        state.for_each_restarted(pairs_[index].sent_version, [&](const LostPart& part) {
+            pairs_.note_lost_while_paused(index, part.range, part.versions);
+            pairs_.owe_part(index, part);
+        });
+        pairs_.extra_of(index).restart_version = state.version();
+        position = records_.sending_position_of(index);
+        pairs_.collect_owed(index, position, context_.scratch.owed);
+    }
+    const TakenOfPair taken = records_.take_owed(index, position);
+    pairs_.pending().clear(index);
+    RepCursor cursor;
+    SendResult result = SendResult::Part;
+    while (result != SendResult::Whole && result != SendResult::Nothing) {
+        const std::uint32_t next = context_.scratch.owed.next(cursor.handle.value - 1);
+        if (cursor.element == 0 && next == context_.scratch.owed.bit_count()) {
+            break;  // the last value was too large and went its own way
+        }
+        if (!packets_.can_write()) {
+            records_.return_unsent_from(taken, cursor);
+            return SendOutcome::WindowFull;
+        }
+        RepRange range{1, 1};  // of Nothing
+        result = write_part(index, position, cursor, range);
+        if (result == SendResult::Nothing) {
+            break;
+        }
+        if (result == SendResult::ValueTooLarge) {
+            if (!send_large_value(index, position, range)) {
+                records_.return_unsent(taken, range);
+            }
+            continue;
+        }
+        records_.add_records_of_part(taken);
+        if (result == SendResult::Part) {
+            packets_.flush_full();
+        }
+    }
+    return SendOutcome::Done;
+}
+
+bool PropertySender::may_share_payload(std::uint32_t index, const OwedVersions& position) const {
+    if (!context_.is_sharing || !position.lost_parts.empty() ||
+        !objects_.at(index)->changelist_state().layout().is_fully_shared()) {
+        return false;
+    }
+    const PairExtra* extra = pairs_.find_extra(index);
+    return extra == nullptr || extra->paused.is_empty();
+}
+
+SharedSerialization::PayloadKey PropertySender::payload_key(std::uint32_t index,
+                                                            const OwedVersions& position) const {
+    const ChangelistState& state = objects_.at(index)->changelist_state();
+    return state.payload_key(position, state.layout().conditions().is_trivial()
+                                           ? LifetimeConditionSet()
+                                           : pairs_.passing_of(index));
+}
+
+const SharedPayload* PropertySender::find_payload(std::uint32_t index,
+                                                  const OwedVersions& position) const {
+    if (!may_share_payload(index, position)) {
+        return nullptr;
+    }
+    const ChangelistState& state = objects_.at(index)->changelist_state();
+    return state.shared().find_payload(payload_key(index, position));
+}
+
+PropertySender::BlockFrame PropertySender::begin_block(std::uint32_t index, bool is_part) {
+    const ChannelIndex channel = ObjectStore::channel_of(index);
+    const bool has_length = is_part || block_has_length(pairs_[index]);
+    const BitWriter packet = packets_.builder().begin_block(channel, has_length);
+    if (!has_length) {
+        return {channel, packet, packet, packet.byte_count(), false};
+    }
+    // The length comes to stand before the block, so the block is laid down apart.
+    const std::size_t room_bytes = packet.bits_left() / 8;
+    const std::size_t body_bytes =
+        room_bytes - std::min(room_bytes, PacketBuilder::block_length_bytes_max);
+    return {channel, packet, BitWriter(body_.first(body_bytes)), 0, true};
+}
+
+void PropertySender::end_block(BlockFrame& frame, bool more_parts_follow) {
+    const auto block = frame.body.bytes().subspan(frame.body_offset_bytes);
+    if (PairValidator* validator = pairs_.validator()) {
+        validator->block_sent(ObjectStore::index_of(frame.channel), block);
+    }
+    if (frame.has_length) {
+        frame.packet.write_packed_uint(block_length_word(block.size(), more_parts_follow));
+        frame.packet.write_bytes(frame.body.bytes());
+    } else {
+        frame.packet = frame.body;
+    }
+    packets_.builder().end_block(frame.packet, frame.channel);
+    packets_.builder().spend_array_steps(context_.scratch.array_steps);
+    count_block(block.size());
+}
+
+SendResult PropertySender::write_payload(std::uint32_t index, const SharedPayload& payload) {
+    const std::span<const std::byte> block(payload.bytes.data(), payload.bytes.size());
+    if (payload.array_steps > packets_.builder().array_steps_left() ||
+        !packets_.builder().add_block(ObjectStore::channel_of(index),
+                                      block_has_length(pairs_[index]), block)) {
+        return SendResult::DoesNotFit;
+    }
+    packets_.builder().spend_array_steps(payload.array_steps);
+    if (PairValidator* validator = pairs_.validator()) {
+        validator->block_sent(index, block);
+    }
+    ReplicationCounters& counters = context_.counters;
+    counters.pieces_reused += payload.property_count;
+    counters.properties_sent += payload.property_count;
+    ++counters.payloads_reused;
+    count_block(block.size());
+    if (context_.type_counters != nullptr) {
+        context_.type_counters->count_payload_reuse(block, context_.scratch.part);
+    }
+    return SendResult::Whole;
+}
+
+SendResult PropertySender::write_whole_block(std::uint32_t index, const OwedVersions& position) {
+    ChangelistState& state = objects_.at(index)->changelist_state();
+    const ChangeMask& owed = context_.scratch.owed;
+    BlockFrame frame = begin_block(index, false);
+    if (frame.packet.overflowed()) {
+        return SendResult::DoesNotFit;
+    }
+    const ValueScope steps(context_.array_steps_left, packets_.builder().array_steps_left());
+    const SendResult result = send_properties(state, position, owed, frame.body, context_);
+    if (result != SendResult::DoesNotFit) {
+        values_.note_sent(index, RepRange(), position);
+    }
+    if (result != SendResult::Whole) {
+        return result;
+    }
+    if (context_.scratch.left_out.empty() && may_share_payload(index, position)) {
+        state.shared().keep_payload(payload_key(index, position), owed.count(),
+                                    frame.body.bytes().subspan(frame.body_offset_bytes),
+                                    context_.scratch.array_steps);
+        ++context_.counters.payloads_built;
+        if (context_.type_counters != nullptr) {
+            ++context_.type_counters->payloads_built;
+        }
+    }
+    end_block(frame, false);
+    return SendResult::Whole;
+}
+
+SendResult PropertySender::write_part(std::uint32_t index, const OwedVersions& position,
+                                      RepCursor& cursor, RepRange& range) {
+    ChangelistState& state = objects_.at(index)->changelist_state();
+    BlockFrame frame = begin_block(index, true);
+    REPLAYOUT_ASSERT(!frame.packet.overflowed());
+    const SendResult result =
+        send_part(state, position, context_.scratch.owed, cursor, range, frame.body, context_);
+    if (result == SendResult::Whole || result == SendResult::Part) {
+        end_block(frame, result == SendResult::Part);
+    }
+    values_.note_sent(index, range, position);
+    return result;
+}
+
+bool PropertySender::send_large_value(std::uint32_t index, const OwedVersions& position,
+                                      const RepRange& handles) {
+    ChangelistState& state = objects_.at(index)->changelist_state();
+    const ChangeMask& owed = context_.scratch.owed;
+    ChangeMask only(resource_);
+    only.reset(state.layout().handle_count());
+    for (std::uint32_t handle = handles.handle_begin; handle < handles.handle_end; ++handle) {
+        if (owed.test(handle - 1)) {
+            only.set(handle - 1);
+        }
+    }
+    const std::size_t byte_count = measure_block(state, position, only, context_);
+    if (byte_count > config_.bunch_bytes_max) {
+        ++context_.counters.values_over_limit;
+        log(LogLevel::Error, "a value of \"" + std::string(state.layout().type().name()) +
+                                 "\" exceeds bunch_bytes_max and is not sent");
+        for (std::uint32_t bit = only.next(0); bit < only.bit_count(); bit = only.next(bit + 1)) {
+            const RepHandle left_out{bit + 1};
+            values_.note_left_out(index, {&left_out, 1}, position);
+        }
+        return true;
+    }
+    const std::uint32_t fragments = packets_.reliable().fragment_count(byte_count);
+    if (bunch_count(pairs_[index]) + fragments >= bunch_count_max) {
+        return false;  // one is left for the close
+    }
+    Vector<std::byte> payload(byte_count, Allocator<std::byte>(resource_));
+    BitWriter writer({payload.data(), payload.size()});
+    // A message earns its own.
+    const ValueScope steps(context_.array_steps_left, std::numeric_limits<std::size_t>::max());
+    const SendResult result = send_properties(state, position, only, writer, context_);
+    REPLAYOUT_ASSERT(result == SendResult::Whole);
+    (void)result;
+    values_.note_sent(index, handles, position);
+    if (DeltaStates* deltas = pairs_.deltas_of(index)) {
+        deltas->value_sent(context_.scratch.deltas);
+    }
+    BunchHeader header;
+    header.channel = ObjectStore::channel_of(index);
+    PairExtra& extra = pairs_.extra_of(index);
+    const std::uint32_t count =
+        queue_bunch(packets_.reliable(), pairs_[index], header, extra.next_sequence, writer.bytes(),
+                    {BunchTag::Kind::Value, index, handles.handle_begin});
+    extra.next_sequence = static_cast<std::uint16_t>(extra.next_sequence + count);
+    extra.paused.add(handles, state.version(), count);
+    if (PairValidator* validator = pairs_.validator()) {
+        validator->value_queued(index, handles, count, writer.bytes());
+    }
+    pairs_[index].send_part();  // until it is delivered, the pair is not exact
+    count_block(payload.size());
+    return true;
+}
+
+void PropertySender::count_block(std::size_t bytes) noexcept {
+    ++context_.counters.blocks_sent;
+    context_.counters.block_bytes_sent += bytes;
+    if (context_.type_counters != nullptr) {
+        ++context_.type_counters->blocks_sent;
+        context_.type_counters->block_bytes_sent += bytes;
+    }
+}
+
+}  // namespace replayout

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+//
+// Properties of one connection on their way out: what a pair owes goes into packets, in one block
+// or in parts, copied where another connection was sent the same.
+//
+// A block is written in place. Until the open of its channel is acknowledged it carries its length,
+// which stands before it, so it is laid down apart first. What one packet cannot hold is cut into
+// parts; a single value that it cannot hold travels reliably, as a bunch of the object's channel.
+#pragma once
+
+#include <replayout/bit_writer.h>
+#include <replayout/netdriver/net_config.h>
+#include <replayout/send_properties.h>
+
+#include "connection_pairs.h"
+#include "packet_sender.h"
+#include "sender_blocks.h"
+#include "sent_records.h"
+#include "waiting_values.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace replayout {
+
+class PropertySender {
+  public:
+    /// `body` has room for a packet, and is scratch between two calls. `config` outlives this.
+    PropertySender(const ObjectStore& objects, ConnectionPairs& pairs, WaitingValues& values,
+                   SentRecords& records, PacketSender& packets, SendContext& context,
+                   const NetConfig& config, std::span<std::byte> body, MemoryMeters& memory);
+
+    /// Sends what the pair owes, of an object whose channel is open or about to be: it is pending
+    /// no more, but for what the window has no room for.
+    [[nodiscard]] SendOutcome replicate_properties(std::uint32_t index);
+    /// A block went into a packet or on its reliable way.
+    void count_block(std::size_t bytes) noexcept;
+
+  private:
+    /// A block between its header and its end.
+    struct BlockFrame {
+        ChannelIndex channel;
+        BitWriter packet;
+        BitWriter body;                 // where the properties go
+        std::size_t body_offset_bytes;  // in `body`, of the first of them
+        bool has_length;
+    };
+
+    [[nodiscard]] SendOutcome replicate_parts(std::uint32_t index, OwedVersions position);
+    /// The block of this pair is what its position and its conditions say, for all who share them.
+    [[nodiscard]] bool may_share_payload(std::uint32_t index, const OwedVersions& position) const;
+    [[nodiscard]] SharedSerialization::PayloadKey payload_key(std::uint32_t index,
+                                                              const OwedVersions& position) const;
+    /// Null: nobody was sent the same yet.
+    [[nodiscard]] const SharedPayload* find_payload(std::uint32_t index,
+                                                    const OwedVersions& position) const;
+    [[nodiscard]] BlockFrame begin_block(std::uint32_t index, bool is_part);
+    void end_block(BlockFrame& frame, bool more_parts_follow);
+    /// Whole, or DoesNotFit into what is left of the packet.
+    [[nodiscard]] SendResult write_payload(std::uint32_t index, const SharedPayload& payload);
+    [[nodiscard]] SendResult write_whole_block(std::uint32_t index, const OwedVersions& position);
+    [[nodiscard]] SendResult write_part(std::uint32_t index, const OwedVersions& position,
+                                        RepCursor& cursor, RepRange& range);
+    /// False: too many of the object's bunches are under way; the value stays owed.
+    [[nodiscard]] bool send_large_value(std::uint32_t index, const OwedVersions& position,
+                                        const RepRange& handles);
+
+    const ObjectStore& objects_;
+    ConnectionPairs& pairs_;
+    WaitingValues& values_;
+    SentRecords& records_;
+    PacketSender& packets_;
+    SendContext& context_;
+    const NetConfig& config_;
+    std::span<std::byte> body_;  // scratch: a block that is laid down apart
+    MemoryResource* resource_;
+};
+
+}  // namespace replayout
