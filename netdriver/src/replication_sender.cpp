@@ -17,12 +17,12 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       pairs_(objects, settings.peer, memory),
       values_(objects, pairs_, context, memory),
       records_(objects, pairs_, values_, packets, context, memory),
+      scratch_(&memory.scratch, &memory.validation),
       properties_(objects, pairs_, values_, records_, packets, context, settings.config,
                   scratch_.body, memory),
       initial_batch_(resource_),
-      told_roles_(resource_),
+      roles_(objects, pairs_, packets, settings.peer, memory),
       removed_(Allocator<std::pair<std::uint32_t, RemovedObject>>(resource_)),
-      scratch_(&memory.scratch, &memory.validation),
       calls_(settings.config, &memory.in_flight),
       incoming_calls_(settings.config, settings.config.called_channels_max, &memory.connections) {}
 
@@ -39,13 +39,13 @@ void ReplicationSender::mark_pending(const BitRow& changed) {
 bool ReplicationSender::is_settled() const noexcept {
     return pairs_.pending().next(0) == BitRow::no_bit && packets_.reliable_is_idle() &&
            closing_count_ == 0 && initial_batch_.state() == InitialBatch::State::Finished &&
-           calls_.is_idle() && told_roles_.is_empty();
+           calls_.is_idle() && roles_.is_idle();
 }
 
 void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens) {
     pairs_.grow();
     context_.receiver = &values_;
-    send_roles();
+    roles_.send_roles();
     send_calls();
     // In turn: if each flush began with the same objects, those behind them would never be sent
     // while the window is full.

@@ -16,8 +16,8 @@
 #include "remote_function_encoder.h"
 #include "remote_function_receiver.h"
 #include "remote_function_sender.h"
+#include "role_sender.h"
 #include "sender_blocks.h"
-#include "told_roles.h"
 #include "waiting_values.h"
 
 #include <cstdint>
@@ -38,7 +38,10 @@ class ReplicationSender final : public SentContentHandler {
     /// Objects of `changed` (a row over the store) must be looked at.
     void mark_pending(const BitRow& changed);
     /// The object of that slot is something else to this connection from now on than it was.
-    void facts_changed(std::uint32_t index, const ObjectFacts& before, const ObjectFacts& after);
+    void facts_changed(std::uint32_t index, const ObjectFacts& before, const ObjectFacts& after) {
+        pairs_.facts_changed(index, before, after);
+        roles_.facts_changed(index, before, after);
+    }
     /// A property of that object, of condition Dynamic, is about to be of condition `after`.
     void dynamic_condition_changed(std::uint32_t index, ParentIndex parent,
                                    LifetimeCondition after) {
@@ -143,7 +146,6 @@ class ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool is_named_alive(const NamedObject& named) const noexcept;
     void queue_open(std::uint32_t index, const OpenPayload& payload);
     [[nodiscard]] OpenPayload open_payload_of(std::uint32_t index) const noexcept;
-    void send_roles();
     /// The client is to have the object no more.
     void close_object(std::uint32_t index, ChannelCloseReason reason);
     void finish_tear_off(std::uint32_t index);
@@ -176,12 +178,12 @@ class ReplicationSender final : public SentContentHandler {
     ConnectionPairs pairs_;
     WaitingValues values_;
     SentRecords records_;
+    SenderScratch scratch_;
     PropertySender properties_;
     InitialBatch initial_batch_;
     bool is_batch_next_ = false;  // the last flush did not come to it
-    ToldRoles told_roles_;
+    RoleSender roles_;
     FlatMap<std::uint32_t, RemovedObject> removed_;  // by object index
-    SenderScratch scratch_;
     std::uint32_t closing_count_ = 0;
     std::uint32_t first_index_ = 0;  // where the next flush begins
     RemoteFunctionSender calls_;

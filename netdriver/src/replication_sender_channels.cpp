@@ -77,7 +77,7 @@ void ReplicationSender::close_object(std::uint32_t index, ChannelCloseReason rea
     }
     pairs_.pending().clear(index);
     pairs_.erase_deltas(index);
-    told_roles_.erase(index);
+    roles_.forget_object(index);
     queue_close(index, take_next_sequence(index), reason);
     if (PairValidator* validator = pairs_.validator()) {
         validator->channel_closed(index);
@@ -193,7 +193,7 @@ void ReplicationSender::bunch_delivered(const BunchTag& tag) {
     } else if (tag.kind == BunchTag::Kind::Value) {
         values_.value_delivered(tag);
     } else if (tag.kind == BunchTag::Kind::Role) {
-        told_roles_.delivered(tag.object_index);
+        roles_.role_delivered(tag.object_index);
     }
 }
 

@@ -117,7 +117,7 @@ bool ReplicationSender::may_go_dormant(std::uint32_t index) const {
     const SendingRepState& pair = pairs_[index];
     const bool may_go =
         channel_state(pair) == ChannelState::Open && !pairs_.pending().test(index) &&
-        pairs_.is_exact(index) && !values_.has_unmapped(index) && !told_roles_.contains(index) &&
+        pairs_.is_exact(index) && !values_.has_unmapped(index) && !roles_.is_telling(index) &&
         !has_torn_off_parts(index) && !calls_.has_calls(ObjectStore::channel_of(index));
     REPLAYOUT_ASSERT(!may_go || bunch_count(pair) == 0);
     return may_go;

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
-//
-// The role of this client to each object: told with the open, and by a message of the object's
-// channel when it changes while that is open. One that changes while the object is dormant is told
-// with the open by which it wakes.
-#include "replication_sender.h"
+#include "role_sender.h"
 
 #include <array>
 
@@ -28,22 +24,29 @@ class RolePayload {
 
 }  // namespace
 
-void ReplicationSender::facts_changed(std::uint32_t index, const ObjectFacts& before,
-                                      const ObjectFacts& after) {
-    pairs_.facts_changed(index, before, after);
-    const ObjectRole role_before = before.role_of(settings_.peer);
+RoleSender::RoleSender(const ObjectStore& objects, ConnectionPairs& pairs, PacketSender& packets,
+                       PeerId peer, MemoryMeters& memory)
+    : objects_(objects),
+      pairs_(pairs),
+      packets_(packets),
+      peer_(peer),
+      told_roles_(&memory.pairs) {}
+
+void RoleSender::facts_changed(std::uint32_t index, const ObjectFacts& before,
+                               const ObjectFacts& after) {
+    const ObjectRole role_before = before.role_of(peer_);
     const ChannelState state = channel_state(pairs_[index]);
     const bool is_told = state == ChannelState::OpenSent || state == ChannelState::Open;
-    if (is_told && role_before != after.role_of(settings_.peer)) {
+    if (is_told && role_before != after.role_of(peer_)) {
         told_roles_.changed(index, role_before);
     }
 }
 
-void ReplicationSender::send_roles() {
+void RoleSender::send_roles() {
     ToldRoles::Map& entries = told_roles_.entries();
     for (auto entry = entries.begin(); entry != entries.end();) {
         const std::uint32_t index = entry->first;
-        const ObjectRole role = objects_.at(index)->facts().role_of(settings_.peer);
+        const ObjectRole role = objects_.at(index)->facts().role_of(peer_);
         if (entry->second.is_under_way) {
             ++entry;
             continue;

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+//
+// The role of this client to each object: told with the open, and by a message of the object's
+// channel when it changes while that is open. One that changes while the object is dormant is told
+// with the open by which it wakes.
+#pragma once
+
+#include <replayout/netdriver/transport.h>
+
+#include "connection_pairs.h"
+#include "packet_sender.h"
+#include "told_roles.h"
+
+#include <cstdint>
+
+namespace replayout {
+
+class RoleSender {
+  public:
+    RoleSender(const ObjectStore& objects, ConnectionPairs& pairs, PacketSender& packets,
+               PeerId peer, MemoryMeters& memory);
+
+    /// The object of that slot is something else to this connection from now on than it was.
+    void facts_changed(std::uint32_t index, const ObjectFacts& before, const ObjectFacts& after);
+    /// As far as the window of bunches has room.
+    void send_roles();
+    /// The client was told, and may be told again.
+    void role_delivered(std::uint32_t index) noexcept { told_roles_.delivered(index); }
+    /// The channel closes.
+    void forget_object(std::uint32_t index) noexcept { told_roles_.erase(index); }
+
+    /// The client is to be told, or the message is under way.
+    [[nodiscard]] bool is_telling(std::uint32_t index) const noexcept {
+        return told_roles_.contains(index);
+    }
+    [[nodiscard]] bool is_idle() const noexcept { return told_roles_.is_empty(); }
+
+  private:
+    const ObjectStore& objects_;
+    ConnectionPairs& pairs_;
+    PacketSender& packets_;
+    PeerId peer_;
+    ToldRoles told_roles_;
+};
+
+}  // namespace replayout
