@@ -22,9 +22,10 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
                   scratch_.body, memory),
       initial_batch_(resource_),
       roles_(objects, pairs_, packets, settings.peer, memory),
-      removed_(Allocator<std::pair<std::uint32_t, RemovedObject>>(resource_)),
       calls_(settings.config, &memory.in_flight),
-      incoming_calls_(settings.config, settings.config.called_channels_max, &memory.connections) {}
+      incoming_calls_(settings.config, settings.config.called_channels_max, &memory.connections),
+      channels_(objects, pairs_, values_, roles_, packets, calls_, incoming_calls_, stats,
+                settings.peer, memory) {}
 
 void ReplicationSender::mark_pending(const BitRow& changed) {
     pairs_.grow();
@@ -38,7 +39,7 @@ void ReplicationSender::mark_pending(const BitRow& changed) {
 
 bool ReplicationSender::is_settled() const noexcept {
     return pairs_.pending().next(0) == BitRow::no_bit && packets_.reliable_is_idle() &&
-           closing_count_ == 0 && initial_batch_.state() == InitialBatch::State::Finished &&
+           channels_.is_idle() && initial_batch_.state() == InitialBatch::State::Finished &&
            calls_.is_idle() && roles_.is_idle();
 }
 
@@ -77,6 +78,23 @@ bool ReplicationSender::replicate_pending(std::uint32_t begin, std::uint32_t end
         }
     }
     return true;
+}
+
+void ReplicationSender::object_removed(std::uint32_t index, ChannelCloseReason reason) {
+    channels_.close_object(index, reason);
+    pairs_.dormancy().forget(index);
+    initial_batch_.release(index);
+}
+
+void ReplicationSender::bunch_delivered(const BunchTag& tag) {
+    if (tag.kind == BunchTag::Kind::Control || !channels_.bunch_delivered(tag)) {
+        return;
+    }
+    if (tag.kind == BunchTag::Kind::Value) {
+        values_.value_delivered(tag);
+    } else if (tag.kind == BunchTag::Kind::Role) {
+        roles_.role_delivered(tag.object_index);
+    }
 }
 
 void ReplicationSender::validate_pairs() {
@@ -120,7 +138,8 @@ SendOutcome ReplicationSender::replicate_actor(std::uint32_t index) {
             return SendOutcome::Done;  // stays pending; the channel is free once its close is
                                        // delivered
         case ChannelState::Closed:
-            if (const SendOutcome outcome = open_channel(index); outcome != SendOutcome::Done) {
+            if (const SendOutcome outcome = channels_.open_channel(index);
+                outcome != SendOutcome::Done) {
                 return outcome;
             }
             if (channel_state(pairs_[index]) == ChannelState::Closed) {

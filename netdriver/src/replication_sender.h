@@ -10,13 +10,13 @@
 #include "bit_row.h"
 #include "connection_pairs.h"
 #include "initial_batch.h"
+#include "object_channels.h"
 #include "object_store.h"
 #include "packet_sender.h"
 #include "property_sender.h"
 #include "remote_function_encoder.h"
 #include "remote_function_receiver.h"
 #include "remote_function_sender.h"
-#include "role_sender.h"
 #include "sender_blocks.h"
 #include "waiting_values.h"
 
@@ -66,7 +66,9 @@ class ReplicationSender final : public SentContentHandler {
         return pairs_.has_object(index);
     }
     /// Whether the client is to have the object. A dormant state is to be applied again.
-    void set_relevant(std::uint32_t index, bool is_relevant);
+    void set_relevant(std::uint32_t index, bool is_relevant) {
+        channels_.set_relevant(index, is_relevant);
+    }
 
     /// The object of that slot goes dormant here as soon as the client has all of it.
     void become_dormant(std::uint32_t index);
@@ -99,7 +101,9 @@ class ReplicationSender final : public SentContentHandler {
         return calls_.has_room_for(is_reliable, PacketBuilder::packet_bytes_limit);
     }
 
-    [[nodiscard]] CallableState callable(ChannelIndex channel) const noexcept;
+    [[nodiscard]] CallableState callable(ChannelIndex channel) const noexcept {
+        return channels_.callable(channel);
+    }
     [[nodiscard]] RemoteFunctionReceiver& incoming_calls() noexcept { return incoming_calls_; }
 
     /// After the above: checks the pairs that something happened to, when validating.
@@ -116,7 +120,7 @@ class ReplicationSender final : public SentContentHandler {
     void record_delivered(const SentRecord& record) override { records_.record_delivered(record); }
     void record_lost(const SentRecord& record) override { records_.record_lost(record); }
     void bunch_delivered(const BunchTag& tag) override;
-    void bunch_lost(const BunchTag& tag) override;
+    void bunch_lost(const BunchTag& tag) override { channels_.bunch_lost(tag); }
     void call_delivered(CallOrder order) override;
     void call_lost(CallOrder order) override;
 
@@ -127,7 +131,6 @@ class ReplicationSender final : public SentContentHandler {
     /// False: the window is full.
     [[nodiscard]] bool open_initial_batch(std::uint32_t initial_opens);
     [[nodiscard]] bool has_sent(const InitialBatch::Sent& object);
-    [[nodiscard]] SendOutcome open_channel(std::uint32_t index);
     void send_calls();
     /// False: the window of packets is full.
     [[nodiscard]] bool send_calls_of(bool are_queued);
@@ -144,30 +147,11 @@ class ReplicationSender final : public SentContentHandler {
     /// It must be there, and be what it was, before the call may run.
     [[nodiscard]] bool is_meant(const OutgoingCall& call, const NamedObject& named) const noexcept;
     [[nodiscard]] bool is_named_alive(const NamedObject& named) const noexcept;
-    void queue_open(std::uint32_t index, const OpenPayload& payload);
-    [[nodiscard]] OpenPayload open_payload_of(std::uint32_t index) const noexcept;
-    /// The client is to have the object no more.
-    void close_object(std::uint32_t index, ChannelCloseReason reason);
     void finish_tear_off(std::uint32_t index);
-    /// The client has the outer of a subobject, or will have it first.
-    [[nodiscard]] bool is_outer_ready(std::uint32_t index) const noexcept;
-    [[nodiscard]] bool has_outer_for_certain(std::uint32_t index) const noexcept;
-    /// Opens parts of an object behind it, as far as the packet has room for them.
-    void open_parts(std::uint32_t index);
-    void open_delivered(std::uint32_t index);
-    /// Of the channel's last bunch. What lies beside the pair is forgotten.
-    [[nodiscard]] std::uint16_t take_next_sequence(std::uint32_t index);
-    void queue_close(std::uint32_t index, std::uint16_t sequence, ChannelCloseReason reason);
-    void finish_close(std::uint32_t index);
     void enter_dormancy();
     [[nodiscard]] bool may_go_dormant(std::uint32_t index) const;
     /// The client does not have all of them yet.
     [[nodiscard]] bool has_torn_off_parts(std::uint32_t index) const;
-    /// The dormant object of that slot is about to be removed.
-    void remove_dormant(std::uint32_t index, ChannelCloseReason reason);
-    void destroy_kept(std::uint32_t index, const RemovedObject& removed);
-    /// False: the channel is free.
-    [[nodiscard]] bool finish_dormant_close(std::uint32_t index);
 
     const ObjectStore& objects_;
     PacketSender& packets_;
@@ -183,11 +167,10 @@ class ReplicationSender final : public SentContentHandler {
     InitialBatch initial_batch_;
     bool is_batch_next_ = false;  // the last flush did not come to it
     RoleSender roles_;
-    FlatMap<std::uint32_t, RemovedObject> removed_;  // by object index
-    std::uint32_t closing_count_ = 0;
     std::uint32_t first_index_ = 0;  // where the next flush begins
     RemoteFunctionSender calls_;
     RemoteFunctionReceiver incoming_calls_;
+    ObjectChannels channels_;
 };
 
 }  // namespace replayout

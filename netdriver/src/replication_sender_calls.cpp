@@ -113,7 +113,7 @@ SendOutcome ReplicationSender::send_call(OutgoingCall& call) {
             named.has_version = true;
         }
         if (channel_state(pairs_[named.index]) == ChannelState::Closed) {
-            if (const SendOutcome outcome = open_channel(named.index);
+            if (const SendOutcome outcome = channels_.open_channel(named.index);
                 outcome != SendOutcome::Done) {
                 return outcome;
             }
@@ -160,7 +160,8 @@ bool ReplicationSender::collect_call_blocks(const OutgoingCall& call, std::size_
         const ChannelState channel = channel_state(pairs_[named.index]);
         const bool is_open = channel == ChannelState::Open;
         const bool is_opening = channel == ChannelState::OpenSent &&
-                                packets_.carries_open(named.index) && is_outer_ready(named.index);
+                                packets_.carries_open(named.index) &&
+                                channels_.is_outer_ready(named.index);
         if (!is_open && !is_opening) {
             return false;  // its open is under way, or another object still closes in its place
         }
@@ -262,22 +263,6 @@ void ReplicationSender::write_call_blocks() {
             is_complete);
         pairs_.pending().clear(block.index);
         scratch_.carried.push_back(block.index);
-    }
-}
-
-CallableState ReplicationSender::callable(ChannelIndex channel) const noexcept {
-    const std::uint32_t index = ObjectStore::index_of(channel);
-    if (channel.is_control() || !pairs_.contains(index)) {
-        return CallableState::No;
-    }
-    switch (channel_state(pairs_[index])) {
-        case ChannelState::Open:
-            return CallableState::Yes;
-        case ChannelState::Closing:
-            return CallableState::Late;
-        default:
-            // Dormant: the client may have called before it heard of that.
-            return pairs_.dormancy().kept.test(index) ? CallableState::Late : CallableState::No;
     }
 }
 

@@ -62,8 +62,8 @@ void ReplicationSender::enter_dormancy() {
             return;
         }
         const bool is_torn_off = objects_.at(index)->is_torn_off();
-        queue_close(index, take_next_sequence(index),
-                    is_torn_off ? ChannelCloseReason::TearOff : ChannelCloseReason::Dormancy);
+        channels_.queue_close(
+            index, is_torn_off ? ChannelCloseReason::TearOff : ChannelCloseReason::Dormancy);
         (void)calls_.drop_channel(ObjectStore::channel_of(index));  // none wait: its sequences
         if (is_torn_off) {
             finish_tear_off(index);
@@ -133,45 +133,6 @@ bool ReplicationSender::has_torn_off_parts(std::uint32_t index) const {
         }
     }
     return has_any;
-}
-
-void ReplicationSender::remove_dormant(std::uint32_t index, ChannelCloseReason reason) {
-    pairs_.erase_extra(index);
-    pairs_.erase_deltas(index);
-    pairs_.pending().clear(index);
-    if (PairValidator* validator = pairs_.validator()) {
-        validator->channel_closed(index);
-    }
-    const NetworkObjectInfo& info = *objects_.at(index);
-    const RemovedObject removed{info.guid(), info.layout_number(),
-                                info.facts().role_of(settings_.peer), reason};
-    if (channel_state(pairs_[index]) == ChannelState::Closing) {
-        removed_.emplace(index, removed);  // the channel is not free yet
-    } else {
-        destroy_kept(index, removed);
-    }
-}
-
-void ReplicationSender::destroy_kept(std::uint32_t index, const RemovedObject& removed) {
-    pairs_[index] = SendingRepState();
-    queue_open(index, OpenPayload(removed.guid, removed.layout_number, removed.role, nullptr));
-    queue_close(index, 2, removed.reason);
-}
-
-bool ReplicationSender::finish_dormant_close(std::uint32_t index) {
-    if (pairs_.dormancy().kept.test(index)) {
-        set_channel_state(pairs_[index], ChannelState::Closed);  // pending, if it was woken
-        ++stats_.channels_dormant;
-        return true;
-    }
-    const auto removed = removed_.find(index);
-    if (removed == removed_.end()) {
-        return false;
-    }
-    ++stats_.channels_dormant;
-    destroy_kept(index, removed->second);
-    removed_.erase(removed);
-    return true;
 }
 
 }  // namespace replayout

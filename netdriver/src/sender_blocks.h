@@ -32,13 +32,6 @@ enum class SendOutcome : std::uint8_t {
     HeldBack,    ///< by the window of bunches: this object must wait
 };
 
-/// Whether a client may call functions of an object.
-enum class CallableState : std::uint8_t {
-    Yes,
-    Late,  ///< it may not have heard yet that the object is gone, or dormant
-    No,    ///< it knows of no such object
-};
-
 /// A block that is to go with a call, in SenderScratch::body.
 struct CallBlock {
     std::uint32_t index = 0;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
-//
-// Channels of objects: opened, closed, and used again. An open that was lost goes out again, and
-// everything sent since the first one is owed again, because the client threw it away.
-#include "replication_sender.h"
+#include "object_channels.h"
 
 #include <array>
+#include <utility>
 
 #include "object_bunch.h"
 
@@ -28,13 +26,28 @@ namespace {
 
 }  // namespace
 
-void ReplicationSender::queue_open(std::uint32_t index, const OpenPayload& payload) {
+ObjectChannels::ObjectChannels(const ObjectStore& objects, ConnectionPairs& pairs,
+                               WaitingValues& values, RoleSender& roles, PacketSender& packets,
+                               RemoteFunctionSender& calls, RemoteFunctionReceiver& incoming_calls,
+                               NetStats& stats, PeerId peer, MemoryMeters& memory)
+    : objects_(objects),
+      pairs_(pairs),
+      values_(values),
+      roles_(roles),
+      packets_(packets),
+      calls_(calls),
+      incoming_calls_(incoming_calls),
+      stats_(stats),
+      peer_(peer),
+      removed_(Allocator<std::pair<std::uint32_t, RemovedObject>>(&memory.pairs)) {}
+
+void ObjectChannels::queue_open(std::uint32_t index, const OpenPayload& payload) {
     queue_bunch(packets_.reliable(), pairs_[index], open_header(index), 1, payload.bytes(),
                 {BunchTag::Kind::Open, index, 0});
     ++stats_.channels_opened;
 }
 
-std::uint16_t ReplicationSender::take_next_sequence(std::uint32_t index) {
+std::uint16_t ObjectChannels::take_next_sequence(std::uint32_t index) {
     const PairExtra* extra = pairs_.find_extra(index);
     if (extra == nullptr) {
         return 2;  // behind the open
@@ -44,8 +57,8 @@ std::uint16_t ReplicationSender::take_next_sequence(std::uint32_t index) {
     return sequence;
 }
 
-void ReplicationSender::queue_close(std::uint32_t index, std::uint16_t sequence,
-                                    ChannelCloseReason reason) {
+void ObjectChannels::queue_close(std::uint32_t index, std::uint16_t sequence,
+                                 ChannelCloseReason reason) {
     const std::array<std::byte, close_payload_bytes> payload = {static_cast<std::byte>(reason)};
     BunchHeader header;
     header.channel = ObjectStore::channel_of(index);
@@ -56,13 +69,7 @@ void ReplicationSender::queue_close(std::uint32_t index, std::uint16_t sequence,
     ++closing_count_;
 }
 
-void ReplicationSender::object_removed(std::uint32_t index, ChannelCloseReason reason) {
-    close_object(index, reason);
-    pairs_.dormancy().forget(index);
-    initial_batch_.release(index);
-}
-
-void ReplicationSender::close_object(std::uint32_t index, ChannelCloseReason reason) {
+void ObjectChannels::close_object(std::uint32_t index, ChannelCloseReason reason) {
     pairs_.grow();
     values_.forget_object(index);
     const ChannelState state = channel_state(pairs_[index]);
@@ -84,7 +91,7 @@ void ReplicationSender::close_object(std::uint32_t index, ChannelCloseReason rea
     }
 }
 
-void ReplicationSender::set_relevant(std::uint32_t index, bool is_relevant) {
+void ObjectChannels::set_relevant(std::uint32_t index, bool is_relevant) {
     if (is_relevant == !pairs_.dormancy().irrelevant.test(index)) {
         return;
     }
@@ -101,13 +108,13 @@ void ReplicationSender::set_relevant(std::uint32_t index, bool is_relevant) {
     }
 }
 
-bool ReplicationSender::has_outer_for_certain(std::uint32_t index) const noexcept {
+bool ObjectChannels::has_outer_for_certain(std::uint32_t index) const noexcept {
     const std::uint32_t outer = objects_.at(index)->family().outer;
     return outer == ObjectStore::no_index || pairs_.dormancy().kept.test(outer) ||
            channel_state(pairs_[outer]) == ChannelState::Open;
 }
 
-bool ReplicationSender::is_outer_ready(std::uint32_t index) const noexcept {
+bool ObjectChannels::is_outer_ready(std::uint32_t index) const noexcept {
     if (has_outer_for_certain(index) || pairs_.dormancy().kept.test(index)) {
         return true;
     }
@@ -115,13 +122,12 @@ bool ReplicationSender::is_outer_ready(std::uint32_t index) const noexcept {
     return channel_state(pairs_[outer]) == ChannelState::OpenSent && packets_.carries_open(outer);
 }
 
-OpenPayload ReplicationSender::open_payload_of(std::uint32_t index) const noexcept {
+OpenPayload ObjectChannels::open_payload_of(std::uint32_t index) const noexcept {
     const NetworkObjectInfo& info = *objects_.at(index);
-    return {info.guid(), info.layout_number(), info.facts().role_of(settings_.peer),
-            &info.spawn_record()};
+    return {info.guid(), info.layout_number(), info.facts().role_of(peer_), &info.spawn_record()};
 }
 
-SendOutcome ReplicationSender::open_channel(std::uint32_t index) {
+SendOutcome ObjectChannels::open_channel(std::uint32_t index) {
     if (!is_outer_ready(index)) {
         const std::uint32_t outer = objects_.at(index)->family().outer;
         const bool may_open = channel_state(pairs_[outer]) == ChannelState::Closed &&
@@ -152,7 +158,7 @@ SendOutcome ReplicationSender::open_channel(std::uint32_t index) {
     return SendOutcome::Done;
 }
 
-void ReplicationSender::open_parts(std::uint32_t index) {
+void ObjectChannels::open_parts(std::uint32_t index) {
     for (std::uint32_t part = objects_.at(index)->family().first; part != ObjectStore::no_index;
          part = objects_.at(part)->family().next) {
         if (!pairs_.pending().test(part) || channel_state(pairs_[part]) != ChannelState::Closed) {
@@ -170,10 +176,7 @@ void ReplicationSender::open_parts(std::uint32_t index) {
     }
 }
 
-void ReplicationSender::bunch_delivered(const BunchTag& tag) {
-    if (tag.kind == BunchTag::Kind::Control) {
-        return;
-    }
+bool ObjectChannels::bunch_delivered(const BunchTag& tag) {
     const bool is_early = tag.kind == BunchTag::Kind::Open &&
                           channel_state(pairs_[tag.object_index]) == ChannelState::OpenSent &&
                           !has_outer_for_certain(tag.object_index);
@@ -186,18 +189,17 @@ void ReplicationSender::bunch_delivered(const BunchTag& tag) {
         if (bunch_count(pair) == 0) {
             finish_close(tag.object_index);
         }
-    } else if (is_early) {
+        return false;
+    }
+    if (is_early) {
         pairs_.dormancy().awaits_outer.insert(tag.object_index);
     } else if (tag.kind == BunchTag::Kind::Open) {
         open_delivered(tag.object_index);
-    } else if (tag.kind == BunchTag::Kind::Value) {
-        values_.value_delivered(tag);
-    } else if (tag.kind == BunchTag::Kind::Role) {
-        roles_.role_delivered(tag.object_index);
     }
+    return true;
 }
 
-void ReplicationSender::open_delivered(std::uint32_t index) {
+void ObjectChannels::open_delivered(std::uint32_t index) {
     set_channel_state(pairs_[index], ChannelState::Open);
     values_.object_mapped(index);
     values_.resume_values(index);  // those that arrived before it
@@ -216,7 +218,7 @@ void ReplicationSender::open_delivered(std::uint32_t index) {
     }
 }
 
-void ReplicationSender::finish_close(std::uint32_t index) {
+void ObjectChannels::finish_close(std::uint32_t index) {
     incoming_calls_.channel_closed(ObjectStore::channel_of(index));
     --closing_count_;
     ++stats_.channels_closed;
@@ -229,7 +231,7 @@ void ReplicationSender::finish_close(std::uint32_t index) {
     }
 }
 
-void ReplicationSender::bunch_lost(const BunchTag& tag) {
+void ObjectChannels::bunch_lost(const BunchTag& tag) {
     if (tag.kind != BunchTag::Kind::Open) {
         return;
     }
@@ -237,6 +239,61 @@ void ReplicationSender::bunch_lost(const BunchTag& tag) {
         return;
     }
     pairs_.owe_everything(tag.object_index);
+}
+
+void ObjectChannels::remove_dormant(std::uint32_t index, ChannelCloseReason reason) {
+    pairs_.erase_extra(index);
+    pairs_.erase_deltas(index);
+    pairs_.pending().clear(index);
+    if (PairValidator* validator = pairs_.validator()) {
+        validator->channel_closed(index);
+    }
+    const NetworkObjectInfo& info = *objects_.at(index);
+    const RemovedObject removed{info.guid(), info.layout_number(), info.facts().role_of(peer_),
+                                reason};
+    if (channel_state(pairs_[index]) == ChannelState::Closing) {
+        removed_.emplace(index, removed);  // the channel is not free yet
+    } else {
+        destroy_kept(index, removed);
+    }
+}
+
+void ObjectChannels::destroy_kept(std::uint32_t index, const RemovedObject& removed) {
+    pairs_[index] = SendingRepState();
+    queue_open(index, OpenPayload(removed.guid, removed.layout_number, removed.role, nullptr));
+    queue_close(index, 2, removed.reason);
+}
+
+bool ObjectChannels::finish_dormant_close(std::uint32_t index) {
+    if (pairs_.dormancy().kept.test(index)) {
+        set_channel_state(pairs_[index], ChannelState::Closed);  // pending, if it was woken
+        ++stats_.channels_dormant;
+        return true;
+    }
+    const auto removed = removed_.find(index);
+    if (removed == removed_.end()) {
+        return false;
+    }
+    ++stats_.channels_dormant;
+    destroy_kept(index, removed->second);
+    removed_.erase(removed);
+    return true;
+}
+
+CallableState ObjectChannels::callable(ChannelIndex channel) const noexcept {
+    const std::uint32_t index = ObjectStore::index_of(channel);
+    if (channel.is_control() || !pairs_.contains(index)) {
+        return CallableState::No;
+    }
+    switch (channel_state(pairs_[index])) {
+        case ChannelState::Open:
+            return CallableState::Yes;
+        case ChannelState::Closing:
+            return CallableState::Late;
+        default:
+            // Dormant: the client may have called before it heard of that.
+            return pairs_.dormancy().kept.test(index) ? CallableState::Late : CallableState::No;
+    }
 }
 
 }  // namespace replayout
