@@ -25,7 +25,8 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       calls_(settings.config, &memory.in_flight),
       incoming_calls_(settings.config, settings.config.called_channels_max, &memory.connections),
       channels_(objects, pairs_, values_, roles_, packets, calls_, incoming_calls_, stats,
-                settings.peer, memory) {}
+                settings.peer, memory),
+      dormant_channels_(objects, pairs_, values_, roles_, channels_, packets, calls_, stats) {}
 
 void ReplicationSender::mark_pending(const BitRow& changed) {
     pairs_.grow();
@@ -62,7 +63,7 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens) 
     if (!is_batch_first && !open_initial_batch(initial_opens)) {
         return;
     }
-    enter_dormancy();
+    dormant_channels_.enter_dormancy();
 }
 
 bool ReplicationSender::replicate_pending(std::uint32_t begin, std::uint32_t end) {

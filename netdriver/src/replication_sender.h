@@ -9,8 +9,8 @@
 
 #include "bit_row.h"
 #include "connection_pairs.h"
+#include "dormant_channels.h"
 #include "initial_batch.h"
-#include "object_channels.h"
 #include "object_store.h"
 #include "packet_sender.h"
 #include "property_sender.h"
@@ -58,9 +58,11 @@ class ReplicationSender final : public SentContentHandler {
     void object_removed(std::uint32_t index, ChannelCloseReason reason);
     /// Its channel closes for tear-off as soon as the client has all of it. Who never had it is not
     /// sent it.
-    void tear_off(std::uint32_t index);
+    void tear_off(std::uint32_t index) { dormant_channels_.tear_off(index); }
     /// Nothing of a torn off object is under way, or to be sent.
-    [[nodiscard]] bool is_torn_off(std::uint32_t index) const noexcept;
+    [[nodiscard]] bool is_torn_off(std::uint32_t index) const noexcept {
+        return dormant_channels_.is_torn_off(index);
+    }
     /// The client has it, or is being sent it.
     [[nodiscard]] bool has_object(std::uint32_t index) const noexcept {
         return pairs_.has_object(index);
@@ -71,12 +73,14 @@ class ReplicationSender final : public SentContentHandler {
     }
 
     /// The object of that slot goes dormant here as soon as the client has all of it.
-    void become_dormant(std::uint32_t index);
+    void become_dormant(std::uint32_t index) { dormant_channels_.become_dormant(index); }
     /// Likewise; a client that does not have it is not sent it.
-    void withhold(std::uint32_t index);
+    void withhold(std::uint32_t index) { dormant_channels_.withhold(index); }
     /// It is sent again from now on.
-    void wake(std::uint32_t index);
-    void ask_dormant(std::uint32_t index, bool is_dormant);
+    void wake(std::uint32_t index) { dormant_channels_.wake(index); }
+    void ask_dormant(std::uint32_t index, bool is_dormant) {
+        dormant_channels_.ask_dormant(index, is_dormant);
+    }
     [[nodiscard]] const PairDormancy& dormancy() const noexcept { return pairs_.dormancy(); }
 
     /// To be filled and begun by who knows the objects.
@@ -147,11 +151,6 @@ class ReplicationSender final : public SentContentHandler {
     /// It must be there, and be what it was, before the call may run.
     [[nodiscard]] bool is_meant(const OutgoingCall& call, const NamedObject& named) const noexcept;
     [[nodiscard]] bool is_named_alive(const NamedObject& named) const noexcept;
-    void finish_tear_off(std::uint32_t index);
-    void enter_dormancy();
-    [[nodiscard]] bool may_go_dormant(std::uint32_t index) const;
-    /// The client does not have all of them yet.
-    [[nodiscard]] bool has_torn_off_parts(std::uint32_t index) const;
 
     const ObjectStore& objects_;
     PacketSender& packets_;
@@ -171,6 +170,7 @@ class ReplicationSender final : public SentContentHandler {
     RemoteFunctionSender calls_;
     RemoteFunctionReceiver incoming_calls_;
     ObjectChannels channels_;
+    DormantChannels dormant_channels_;
 };
 
 }  // namespace replayout

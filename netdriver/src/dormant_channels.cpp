@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: MIT
-//
-// Objects that are dormant on this connection: their channels are closed, and the client keeps
-// them.
-//
-// A pair goes dormant when it is exact and nothing waits, so its client is known to hold each value
-// that it may see, at sent_version. It stays so: the pair is kept as it is, and the channel that
-// opens again goes on from there. (Rejected: SendingRepState::reopen(), everything that ever
-// changed is owed. It is for a receiver of which nothing is known any more; here it would send an
-// object of twenty properties for the one that changed. Rejected: sent_version = 0, which looks
-// exact, of values that the client does not hold.)
-#include "replication_sender.h"
+#include "dormant_channels.h"
 
 namespace replayout {
 
-void ReplicationSender::become_dormant(std::uint32_t index) {
+DormantChannels::DormantChannels(const ObjectStore& objects, ConnectionPairs& pairs,
+                                 WaitingValues& values, const RoleSender& roles,
+                                 ObjectChannels& channels, PacketSender& packets,
+                                 RemoteFunctionSender& calls, NetStats& stats)
+    : objects_(objects),
+      pairs_(pairs),
+      values_(values),
+      roles_(roles),
+      channels_(channels),
+      packets_(packets),
+      calls_(calls),
+      stats_(stats) {}
+
+void DormantChannels::become_dormant(std::uint32_t index) {
     if (!pairs_.dormancy().dormant.test(index)) {
         pairs_.dormancy().becoming.insert(index);
     }
 }
 
-void ReplicationSender::withhold(std::uint32_t index) {
+void DormantChannels::withhold(std::uint32_t index) {
     pairs_.grow();
     const bool has_channel = channel_state(pairs_[index]) == ChannelState::OpenSent ||
                              channel_state(pairs_[index]) == ChannelState::Open;
@@ -32,7 +35,7 @@ void ReplicationSender::withhold(std::uint32_t index) {
     pairs_.pending().clear(index);
 }
 
-void ReplicationSender::wake(std::uint32_t index) {
+void DormantChannels::wake(std::uint32_t index) {
     pairs_.dormancy().becoming.erase(index);
     if (pairs_.dormancy().dormant.test(index)) {
         pairs_.grow();
@@ -43,7 +46,7 @@ void ReplicationSender::wake(std::uint32_t index) {
     }
 }
 
-void ReplicationSender::ask_dormant(std::uint32_t index, bool is_dormant) {
+void DormantChannels::ask_dormant(std::uint32_t index, bool is_dormant) {
     if (is_dormant) {
         pairs_.dormancy().asked.insert(index);
     } else {
@@ -51,7 +54,7 @@ void ReplicationSender::ask_dormant(std::uint32_t index, bool is_dormant) {
     }
 }
 
-void ReplicationSender::enter_dormancy() {
+void DormantChannels::enter_dormancy() {
     for (std::uint32_t index = pairs_.dormancy().becoming.next(0); index != BitRow::no_bit;
          index = pairs_.dormancy().becoming.next(index + 1)) {
         if (!may_go_dormant(index)) {
@@ -82,7 +85,7 @@ void ReplicationSender::enter_dormancy() {
     }
 }
 
-void ReplicationSender::tear_off(std::uint32_t index) {
+void DormantChannels::tear_off(std::uint32_t index) {
     pairs_.grow();
     pairs_.dormancy().asked.erase(index);
     const bool was_kept = pairs_.dormancy().kept.test(index);
@@ -98,12 +101,12 @@ void ReplicationSender::tear_off(std::uint32_t index) {
     finish_tear_off(index);
 }
 
-bool ReplicationSender::is_torn_off(std::uint32_t index) const noexcept {
+bool DormantChannels::is_torn_off(std::uint32_t index) const noexcept {
     return pairs_.dormancy().irrelevant.test(index) &&
            (!pairs_.contains(index) || channel_state(pairs_[index]) == ChannelState::Closed);
 }
 
-void ReplicationSender::finish_tear_off(std::uint32_t index) {
+void DormantChannels::finish_tear_off(std::uint32_t index) {
     values_.forget_object(index);
     pairs_.dormancy().closed(index);
     pairs_.dormancy().irrelevant.insert(index);
@@ -111,7 +114,7 @@ void ReplicationSender::finish_tear_off(std::uint32_t index) {
     pairs_.erase_deltas(index);
 }
 
-bool ReplicationSender::may_go_dormant(std::uint32_t index) const {
+bool DormantChannels::may_go_dormant(std::uint32_t index) const {
     // Not pending: nothing is owed. Exact: nothing is lost or in flight, no delta and no large
     // value either; and of an open channel there are no other bunches than those, but for calls.
     const SendingRepState& pair = pairs_[index];
@@ -123,7 +126,7 @@ bool ReplicationSender::may_go_dormant(std::uint32_t index) const {
     return may_go;
 }
 
-bool ReplicationSender::has_torn_off_parts(std::uint32_t index) const {
+bool DormantChannels::has_torn_off_parts(std::uint32_t index) const {
     // The client lets go of the parts with the whole, so each must have all of its last state.
     bool has_any = false;
     if (objects_.at(index)->is_torn_off()) {

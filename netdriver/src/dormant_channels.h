@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// Objects that are dormant on this connection: their channels are closed, and the client keeps
+// them.
+//
+// A pair goes dormant when it is exact and nothing waits, so its client is known to hold each value
+// that it may see, at sent_version. It stays so: the pair is kept as it is, and the channel that
+// opens again goes on from there. (Rejected: SendingRepState::reopen(), everything that ever
+// changed is owed. It is for a receiver of which nothing is known any more; here it would send an
+// object of twenty properties for the one that changed. Rejected: sent_version = 0, which looks
+// exact, of values that the client does not hold.)
+//
+// An object that is torn off goes the same way: its channel closes when the client has all of it.
+#pragma once
+
+#include <replayout/netdriver/net_stats.h>
+
+#include "connection_pairs.h"
+#include "object_channels.h"
+#include "packet_sender.h"
+#include "remote_function_sender.h"
+#include "role_sender.h"
+#include "waiting_values.h"
+
+#include <cstdint>
+
+namespace replayout {
+
+class DormantChannels {
+  public:
+    DormantChannels(const ObjectStore& objects, ConnectionPairs& pairs, WaitingValues& values,
+                    const RoleSender& roles, ObjectChannels& channels, PacketSender& packets,
+                    RemoteFunctionSender& calls, NetStats& stats);
+
+    /// The object of that slot goes dormant here as soon as the client has all of it.
+    void become_dormant(std::uint32_t index);
+    /// Likewise; a client that does not have it is not sent it.
+    void withhold(std::uint32_t index);
+    /// It is sent again from now on.
+    void wake(std::uint32_t index);
+    void ask_dormant(std::uint32_t index, bool is_dormant);
+    /// Its channel closes for tear-off as soon as the client has all of it. Who never had it is not
+    /// sent it.
+    void tear_off(std::uint32_t index);
+    /// Nothing of a torn off object is under way, or to be sent.
+    [[nodiscard]] bool is_torn_off(std::uint32_t index) const noexcept;
+
+    /// Closes the channels of those of which the client has all by now.
+    void enter_dormancy();
+
+  private:
+    [[nodiscard]] bool may_go_dormant(std::uint32_t index) const;
+    /// The client does not have all of them yet.
+    [[nodiscard]] bool has_torn_off_parts(std::uint32_t index) const;
+    void finish_tear_off(std::uint32_t index);
+
+    const ObjectStore& objects_;
+    ConnectionPairs& pairs_;
+    WaitingValues& values_;
+    const RoleSender& roles_;
+    ObjectChannels& channels_;
+    PacketSender& packets_;
+    RemoteFunctionSender& calls_;
+    NetStats& stats_;
+};
+
+}  // namespace replayout
