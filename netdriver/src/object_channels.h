@@ -21,7 +21,7 @@
 #include "remote_function_receiver.h"
 #include "remote_function_sender.h"
 #include "role_sender.h"
-#include "sender_blocks.h"
+#include "sender_settings.h"
 #include "waiting_values.h"
 
 #include <cstdint>

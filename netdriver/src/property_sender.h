@@ -14,7 +14,7 @@
 
 #include "connection_pairs.h"
 #include "packet_sender.h"
-#include "sender_blocks.h"
+#include "sender_settings.h"
 #include "sent_records.h"
 #include "waiting_values.h"
 

@@ -13,20 +13,21 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       context_(context),
       stats_(stats),
       settings_(settings),
-      resource_(&memory.pairs),
       pairs_(objects, settings.peer, memory),
       values_(objects, pairs_, context, memory),
       records_(objects, pairs_, values_, packets, context, memory),
-      scratch_(&memory.scratch, &memory.validation),
-      properties_(objects, pairs_, values_, records_, packets, context, settings.config,
-                  scratch_.body, memory),
-      initial_batch_(resource_),
+      properties_(objects, pairs_, values_, records_, packets, context, settings.config, body_,
+                  memory),
       roles_(objects, pairs_, packets, settings.peer, memory),
       calls_(settings.config, &memory.in_flight),
       incoming_calls_(settings.config, settings.config.called_channels_max, &memory.connections),
       channels_(objects, pairs_, values_, roles_, packets, calls_, incoming_calls_, stats,
                 settings.peer, memory),
-      dormant_channels_(objects, pairs_, values_, roles_, channels_, packets, calls_, stats) {}
+      dormant_channels_(objects, pairs_, values_, roles_, channels_, packets, calls_, stats),
+      call_sender_(objects, pairs_, values_, records_, properties_, channels_, packets, calls_,
+                   context, settings, body_, memory),
+      initial_batch_(&memory.pairs),
+      hidden_(&memory.validation) {}
 
 void ReplicationSender::mark_pending(const BitRow& changed) {
     pairs_.grow();
@@ -48,7 +49,7 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens) 
     pairs_.grow();
     context_.receiver = &values_;
     roles_.send_roles();
-    send_calls();
+    call_sender_.send_calls();
     // In turn: if each flush began with the same objects, those behind them would never be sent
     // while the window is full.
     const bool is_batch_first = std::exchange(is_batch_next_, false);
@@ -115,8 +116,8 @@ void ReplicationSender::validate_pairs() {
         if (const DeltaStates* deltas = pairs_.deltas_of(index)) {
             deltas->remove_held(state, excused);
         }
-        scratch_.hidden.reset(state.layout().handle_count());
-        state.conditions().add_hidden(passing, scratch_.hidden);
+        hidden_.reset(state.layout().handle_count());
+        state.conditions().add_hidden(passing, hidden_);
         const PairExtra* extra = pairs_.find_extra(index);
         PairValidator::Claim claim;
         claim.state = pairs_[index];
@@ -126,7 +127,7 @@ void ReplicationSender::validate_pairs() {
             claim.paused_count = extra->paused.count();
         }
         claim.has_unmapped_values = values_.mark_unmapped(index, excused);
-        validator->check(index, claim, excused, scratch_.hidden);
+        validator->check(index, claim, excused, hidden_);
     }
 }
 

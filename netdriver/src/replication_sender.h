@@ -1,25 +1,42 @@
 // SPDX-License-Identifier: MIT
 //
-// What one connection of a server is owed, and the sending of it: its pairs with all objects.
+// The sending side of one connection of a server: which objects are looked at in a flush, in which
+// order, and who learns what became of what was sent. All else is done by its parts. Each knows
+// those beneath it that it needs, and none above:
+//
+//     CallSender         remote calls, each with the state that it means
+//     DormantChannels    closes the channels of what goes dormant or is torn off
+//     ObjectChannels     opens and closes channels, an outer before its parts
+//     RoleSender         tells the client of its roles
+//     PropertySender     writes what a pair owes into packets
+//     SentRecords        what blocks carried, and what becomes of it
+//     WaitingValues      values that are owed again later than at a loss
+//     ConnectionPairs    what each pair was sent, lost and owes
 #pragma once
 
 #include <replayout/connection_shadow.h>
-#include <replayout/netdriver/net_world.h>
+#include <replayout/netdriver/net_stats.h>
 #include <replayout/send_properties.h>
 
 #include "bit_row.h"
+#include "call_sender.h"
 #include "connection_pairs.h"
 #include "dormant_channels.h"
 #include "initial_batch.h"
+#include "object_channels.h"
 #include "object_store.h"
 #include "packet_sender.h"
 #include "property_sender.h"
 #include "remote_function_encoder.h"
 #include "remote_function_receiver.h"
 #include "remote_function_sender.h"
-#include "sender_blocks.h"
+#include "role_sender.h"
+#include "sender_settings.h"
+#include "sent_records.h"
 #include "waiting_values.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -30,6 +47,8 @@ class ReplicationSender final : public SentContentHandler {
   public:
     ReplicationSender(const ObjectStore& objects, PacketSender& packets, SendContext& context,
                       NetStats& stats, const SenderSettings& settings, MemoryMeters& memory);
+    ReplicationSender(const ReplicationSender&) = delete;
+    ReplicationSender& operator=(const ReplicationSender&) = delete;
 
     /// From now on, before anything is sent, every pair is checked against a copy of what the
     /// client holds; see PairValidator.
@@ -94,15 +113,21 @@ class ReplicationSender final : public SentContentHandler {
     /// A call of what `encoder` was set to. Sent, or a refusal of the encoder. Requires
     /// has_room_for_call().
     [[nodiscard]] CallResult add_call(const NewCall& call, RemoteFunctionEncoder& encoder,
-                                      SendContext& context);
+                                      SendContext& context) {
+        return call_sender_.add_call(call, encoder, context);
+    }
     /// These objects are named by it, too.
-    void name_in_last_call(std::span<const std::uint32_t> indices);
+    void name_in_last_call(std::span<const std::uint32_t> indices) {
+        call_sender_.name_in_last_call(indices);
+    }
     /// It is not made after all.
     void take_back_call() { calls_.take_back(); }
     /// Not too many of that function are queued.
-    [[nodiscard]] bool may_queue_call(std::uint32_t index, FunctionIndex function) const noexcept;
+    [[nodiscard]] bool may_queue_call(std::uint32_t index, FunctionIndex function) const noexcept {
+        return call_sender_.may_queue_call(index, function);
+    }
     [[nodiscard]] bool has_room_for_call(bool is_reliable) const noexcept {
-        return calls_.has_room_for(is_reliable, PacketBuilder::packet_bytes_limit);
+        return call_sender_.has_room_for_call(is_reliable);
     }
 
     [[nodiscard]] CallableState callable(ChannelIndex channel) const noexcept {
@@ -125,8 +150,8 @@ class ReplicationSender final : public SentContentHandler {
     void record_lost(const SentRecord& record) override { records_.record_lost(record); }
     void bunch_delivered(const BunchTag& tag) override;
     void bunch_lost(const BunchTag& tag) override { channels_.bunch_lost(tag); }
-    void call_delivered(CallOrder order) override;
-    void call_lost(CallOrder order) override;
+    void call_delivered(CallOrder order) override { calls_.delivered(order); }
+    void call_lost(CallOrder order) override { calls_.lost(order); }
 
     /// Replicates what is pending from slot `begin` to `end`. False: the window is full, and the
     /// next flush begins where this one stopped.
@@ -135,42 +160,29 @@ class ReplicationSender final : public SentContentHandler {
     /// False: the window is full.
     [[nodiscard]] bool open_initial_batch(std::uint32_t initial_opens);
     [[nodiscard]] bool has_sent(const InitialBatch::Sent& object);
-    void send_calls();
-    /// False: the window of packets is full.
-    [[nodiscard]] bool send_calls_of(bool are_queued);
-    [[nodiscard]] SendOutcome send_call(OutgoingCall& call);
-    /// Collects the blocks that must go with a call, and adds their size. False: the call waits.
-    [[nodiscard]] bool collect_call_blocks(const OutgoingCall& call, std::size_t& bytes);
-    /// Nothing of its state can travel with a call: it has to be delivered first.
-    [[nodiscard]] bool must_be_delivered(std::uint32_t index, Version complete) const;
-    /// What changed since `complete`. False: it does not fit.
-    [[nodiscard]] bool encode_since(std::uint32_t index, Version complete,
-                                    std::span<std::byte> room, std::size_t& size);
-    [[nodiscard]] std::size_t call_array_steps() const noexcept;
-    void write_call_blocks();
-    /// It must be there, and be what it was, before the call may run.
-    [[nodiscard]] bool is_meant(const OutgoingCall& call, const NamedObject& named) const noexcept;
-    [[nodiscard]] bool is_named_alive(const NamedObject& named) const noexcept;
 
     const ObjectStore& objects_;
     PacketSender& packets_;
     SendContext& context_;
     NetStats& stats_;
     SenderSettings settings_;
-    MemoryResource* resource_;  // of what scales with pairs
+    // The parts, each made of those before it.
     ConnectionPairs pairs_;
     WaitingValues values_;
     SentRecords records_;
-    SenderScratch scratch_;
+    std::array<std::byte, PacketBuilder::packet_bytes_limit> body_;  // scratch: blocks laid apart
     PropertySender properties_;
-    InitialBatch initial_batch_;
-    bool is_batch_next_ = false;  // the last flush did not come to it
     RoleSender roles_;
-    std::uint32_t first_index_ = 0;  // where the next flush begins
     RemoteFunctionSender calls_;
     RemoteFunctionReceiver incoming_calls_;
     ObjectChannels channels_;
     DormantChannels dormant_channels_;
+    CallSender call_sender_;
+    // The order of a flush.
+    InitialBatch initial_batch_;
+    bool is_batch_next_ = false;     // the last flush did not come to it
+    std::uint32_t first_index_ = 0;  // where the next flush begins
+    ChangeMask hidden_;              // scratch of the validation
 };
 
 }  // namespace replayout

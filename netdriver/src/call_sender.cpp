@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: MIT
-// Remote calls to one client, each with the state that it means.
-//
-// A call means its target and the objects that its parameters name, as they were when it was made.
-// So of each of them either the client's copy is complete as of then, or the call goes in one
-// packet with everything that changed since the version as of which it is (CompleteVersions):
-//
-//     complete as of 7     in flight (7, 9] (9, 12]     version at the call 14
-//     packet   [ call ][ block of all that changed since 7 ]
-//
-// Whatever becomes of the packets before it, a packet that arrives brings the state with the call.
-// One that is lost makes both owed again. A call whose state does not fit beside it waits until
-// that was delivered.
-#include "replication_sender.h"
+#include "call_sender.h"
 
 #include <algorithm>
-#include <array>
 
 #include "value_scope.h"
 
 namespace replayout {
 
-CallResult ReplicationSender::add_call(const NewCall& call, RemoteFunctionEncoder& encoder,
-                                       SendContext& context) {
+CallSender::CallSender(const ObjectStore& objects, ConnectionPairs& pairs, WaitingValues& values,
+                       SentRecords& records, PropertySender& properties, ObjectChannels& channels,
+                       PacketSender& packets, RemoteFunctionSender& calls, SendContext& context,
+                       const SenderSettings& settings, std::span<std::byte> body,
+                       MemoryMeters& memory)
+    : objects_(objects),
+      pairs_(pairs),
+      values_(values),
+      records_(records),
+      properties_(properties),
+      channels_(channels),
+      packets_(packets),
+      calls_(calls),
+      context_(context),
+      settings_(settings),
+      scratch_(body, &memory.scratch) {}
+
+CallResult CallSender::add_call(const NewCall& call, RemoteFunctionEncoder& encoder,
+                                SendContext& context) {
     REPLAYOUT_ASSERT(has_room_for_call(call.is_reliable));
     pairs_.grow();
     const ChannelIndex channel = ObjectStore::channel_of(call.index);
@@ -37,7 +41,7 @@ CallResult ReplicationSender::add_call(const NewCall& call, RemoteFunctionEncode
     return CallResult::Sent;
 }
 
-void ReplicationSender::name_in_last_call(std::span<const std::uint32_t> indices) {
+void CallSender::name_in_last_call(std::span<const std::uint32_t> indices) {
     auto& named = calls_.calls().back().named;
     for (const std::uint32_t index : indices) {
         const auto is_it = [&](const NamedObject& object) { return object.index == index; };
@@ -47,19 +51,19 @@ void ReplicationSender::name_in_last_call(std::span<const std::uint32_t> indices
     }
 }
 
-bool ReplicationSender::may_queue_call(std::uint32_t index, FunctionIndex function) const noexcept {
+bool CallSender::may_queue_call(std::uint32_t index, FunctionIndex function) const noexcept {
     return calls_.queued_count(ObjectStore::channel_of(index), function) <
            settings_.config.queued_calls_per_function_max;
 }
 
-void ReplicationSender::send_calls() {
+void CallSender::send_calls() {
     // What is queued stands behind what is not.
     if (!calls_.is_idle() && send_calls_of(false)) {
         (void)send_calls_of(true);
     }
 }
 
-bool ReplicationSender::send_calls_of(bool are_queued) {
+bool CallSender::send_calls_of(bool are_queued) {
     scratch_.waiting_channels.clear();
     for (auto call = calls_.calls().begin(); call != calls_.calls().end();) {
         const bool is_behind =
@@ -84,13 +88,12 @@ bool ReplicationSender::send_calls_of(bool are_queued) {
     return true;
 }
 
-bool ReplicationSender::is_named_alive(const NamedObject& named) const noexcept {
+bool CallSender::is_named_alive(const NamedObject& named) const noexcept {
     const NetworkObjectInfo* info = objects_.at(named.index);
     return info != nullptr && info->guid() == named.guid;
 }
 
-bool ReplicationSender::is_meant(const OutgoingCall& call,
-                                 const NamedObject& named) const noexcept {
+bool CallSender::is_meant(const OutgoingCall& call, const NamedObject& named) const noexcept {
     if (!is_named_alive(named)) {
         return false;  // the receiver has no such object, or will not have it: null, as it should
     }
@@ -99,7 +102,7 @@ bool ReplicationSender::is_meant(const OutgoingCall& call,
     return &named == &call.named.front() || !pairs_.dormancy().is_resting(named.index);
 }
 
-SendOutcome ReplicationSender::send_call(OutgoingCall& call) {
+SendOutcome CallSender::send_call(OutgoingCall& call) {
     if (!packets_.can_write(Share::Messages)) {
         return SendOutcome::WindowFull;
     }
@@ -144,7 +147,7 @@ SendOutcome ReplicationSender::send_call(OutgoingCall& call) {
     return SendOutcome::HeldBack;
 }
 
-bool ReplicationSender::collect_call_blocks(const OutgoingCall& call, std::size_t& bytes) {
+bool CallSender::collect_call_blocks(const OutgoingCall& call, std::size_t& bytes) {
     scratch_.call_blocks.clear();
     if (scratch_.carried_packet != packets_.open_packet_number()) {
         scratch_.carried_packet = packets_.open_packet_number();
@@ -177,7 +180,7 @@ bool ReplicationSender::collect_call_blocks(const OutgoingCall& call, std::size_
             return false;
         }
         std::size_t size = 0;
-        if (!encode_since(named.index, complete, std::span(scratch_.body).subspan(offset), size)) {
+        if (!encode_since(named.index, complete, scratch_.body.subspan(offset), size)) {
             return false;
         }
         if (size > 0) {
@@ -190,7 +193,7 @@ bool ReplicationSender::collect_call_blocks(const OutgoingCall& call, std::size_
     return true;
 }
 
-std::size_t ReplicationSender::call_array_steps() const noexcept {
+std::size_t CallSender::call_array_steps() const noexcept {
     std::size_t steps = 0;
     for (const CallBlock& block : scratch_.call_blocks) {
         steps += block.array_steps;
@@ -198,7 +201,7 @@ std::size_t ReplicationSender::call_array_steps() const noexcept {
     return steps;
 }
 
-bool ReplicationSender::must_be_delivered(std::uint32_t index, Version complete) const {
+bool CallSender::must_be_delivered(std::uint32_t index, Version complete) const {
     const RepLayout& layout = objects_.at(index)->changelist_state().layout();
     if (layout.has_delta_structs()) {
         return true;  // a delta that is under way cannot be said again
@@ -210,8 +213,8 @@ bool ReplicationSender::must_be_delivered(std::uint32_t index, Version complete)
            packets_.has_initial_under_way(index);
 }
 
-bool ReplicationSender::encode_since(std::uint32_t index, Version complete,
-                                     std::span<std::byte> room, std::size_t& size) {
+bool CallSender::encode_since(std::uint32_t index, Version complete, std::span<std::byte> room,
+                              std::size_t& size) {
     ChangelistState& state = objects_.at(index)->changelist_state();
     OwedVersions position;
     position.sent_version = complete;
@@ -241,7 +244,7 @@ bool ReplicationSender::encode_since(std::uint32_t index, Version complete,
     return true;
 }
 
-void ReplicationSender::write_call_blocks() {
+void CallSender::write_call_blocks() {
     for (const CallBlock& block : scratch_.call_blocks) {
         const auto bytes =
             std::span<const std::byte>(scratch_.body).subspan(block.offset, block.size);
@@ -264,14 +267,6 @@ void ReplicationSender::write_call_blocks() {
         pairs_.pending().clear(block.index);
         scratch_.carried.push_back(block.index);
     }
-}
-
-void ReplicationSender::call_delivered(CallOrder order) {
-    calls_.delivered(order);
-}
-
-void ReplicationSender::call_lost(CallOrder order) {
-    calls_.lost(order);
 }
 
 }  // namespace replayout

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+//
+// Remote calls to one client, each with the state that it means.
+//
+// A call means its target and the objects that its parameters name, as they were when it was made.
+// So of each of them either the client's copy is complete as of then, or the call goes in one
+// packet with everything that changed since the version as of which it is (CompleteVersions):
+//
+//     complete as of 7     in flight (7, 9] (9, 12]     version at the call 14
+//     packet   [ call ][ block of all that changed since 7 ]
+//
+// Whatever becomes of the packets before it, a packet that arrives brings the state with the call.
+// One that is lost makes both owed again. A call whose state does not fit beside it waits until
+// that was delivered.
+//
+// RemoteFunctionSender keeps the calls, this decides when each goes, and with what.
+#pragma once
+
+#include <replayout/reflection/memory.h>
+#include <replayout/send_properties.h>
+
+#include "connection_pairs.h"
+#include "object_channels.h"
+#include "packet_sender.h"
+#include "property_sender.h"
+#include "remote_function_encoder.h"
+#include "remote_function_sender.h"
+#include "sender_settings.h"
+#include "sent_records.h"
+#include "waiting_values.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace replayout {
+
+class CallSender {
+  public:
+    /// `body` has room for a packet, and is scratch between two calls of a function here.
+    CallSender(const ObjectStore& objects, ConnectionPairs& pairs, WaitingValues& values,
+               SentRecords& records, PropertySender& properties, ObjectChannels& channels,
+               PacketSender& packets, RemoteFunctionSender& calls, SendContext& context,
+               const SenderSettings& settings, std::span<std::byte> body, MemoryMeters& memory);
+
+    /// A call of what `encoder` was set to. Sent, or a refusal of the encoder. Requires
+    /// has_room_for_call().
+    [[nodiscard]] CallResult add_call(const NewCall& call, RemoteFunctionEncoder& encoder,
+                                      SendContext& context);
+    /// These objects are named by it, too.
+    void name_in_last_call(std::span<const std::uint32_t> indices);
+    /// Not too many of that function are queued.
+    [[nodiscard]] bool may_queue_call(std::uint32_t index, FunctionIndex function) const noexcept;
+    [[nodiscard]] bool has_room_for_call(bool is_reliable) const noexcept {
+        return calls_.has_room_for(is_reliable, PacketBuilder::packet_bytes_limit);
+    }
+
+    /// As far as what they mean is there or can go with them, and the window has room.
+    void send_calls();
+
+  private:
+    /// A block that is to go with a call, in Scratch::body.
+    struct CallBlock {
+        std::uint32_t index = 0;
+        std::size_t offset = 0;
+        std::size_t size = 0;
+        std::size_t array_steps = 0;
+    };
+
+    /// Memory that is used again.
+    struct Scratch {
+        Scratch(std::span<std::byte> body_bytes, MemoryResource* resource)
+            : body(body_bytes),
+              waiting_channels(Allocator<ChannelIndex>(resource)),
+              call_blocks(Allocator<CallBlock>(resource)),
+              carried(Allocator<std::uint32_t>(resource)) {}
+
+        std::span<std::byte> body;
+        Vector<ChannelIndex> waiting_channels;  // with a call that waits
+        Vector<CallBlock> call_blocks;
+        // Objects of which the open packet, of that number, carries all that changed since what
+        // was delivered.
+        Vector<std::uint32_t> carried;
+        std::uint64_t carried_packet = 0;
+    };
+
+    /// False: the window of packets is full.
+    [[nodiscard]] bool send_calls_of(bool are_queued);
+    [[nodiscard]] SendOutcome send_call(OutgoingCall& call);
+    /// Collects the blocks that must go with a call, and adds their size. False: the call waits.
+    [[nodiscard]] bool collect_call_blocks(const OutgoingCall& call, std::size_t& bytes);
+    /// Nothing of its state can travel with a call: it has to be delivered first.
+    [[nodiscard]] bool must_be_delivered(std::uint32_t index, Version complete) const;
+    /// What changed since `complete`. False: it does not fit.
+    [[nodiscard]] bool encode_since(std::uint32_t index, Version complete,
+                                    std::span<std::byte> room, std::size_t& size);
+    [[nodiscard]] std::size_t call_array_steps() const noexcept;
+    void write_call_blocks();
+    /// It must be there, and be what it was, before the call may run.
+    [[nodiscard]] bool is_meant(const OutgoingCall& call, const NamedObject& named) const noexcept;
+    [[nodiscard]] bool is_named_alive(const NamedObject& named) const noexcept;
+
+    const ObjectStore& objects_;
+    ConnectionPairs& pairs_;
+    WaitingValues& values_;
+    SentRecords& records_;
+    PropertySender& properties_;
+    ObjectChannels& channels_;
+    PacketSender& packets_;
+    RemoteFunctionSender& calls_;
+    SendContext& context_;
+    SenderSettings settings_;
+    Scratch scratch_;
+};
+
+}  // namespace replayout
