@@ -103,8 +103,8 @@ struct SendContext {
     /// group or part of an array is written alone whatever it costs.
     std::size_t array_steps_left = array_steps_in_packet;
 
-    /// Less than a receiver has, as a part that was lost can make what follows cost more than its
-    /// sender knows: an eighth is what ten arrays of 2,048 elements cost that are sorted for it.
+    /// An eighth less than a receiver grants. What is counted for a block is what it can cost at
+    /// most, whatever was lost before it, so this is a margin and nothing rests on it.
     static constexpr std::size_t array_steps_in_packet = DecodeBudget::array_steps_default / 8 * 7;
 };
 
