@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// An object store of your own, in the manner of an ECS: components of a kind lie in a row, move
-// when others go, and are found by entity. An entity is replicated as its position, with its health
-// as a part of that.
+// An object store of your own, in the manner of an ECS: components of a kind lie in a row, and move
+// when others go. An entity is replicated as its position, with its health as a part of that.
 #include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/reflection/reflection.h>
@@ -66,7 +65,11 @@ struct Store final : NetWorld {
         return health_of(entity_of(info.outer));
     }
     void despawn(ObjectHandle object, ChannelCloseReason) override {
-        is_health(object) ? healths.remove(entity_of(object)) : positions.remove(entity_of(object));
+        if (is_health(object)) {
+            healths.remove(entity_of(object));
+        } else {
+            positions.remove(entity_of(object));
+        }
     }
 };
 
@@ -74,13 +77,12 @@ struct Store final : NetWorld {
 
 int main() {
     TypeRegistry types;
-    const auto position =
-        class_builder<Position>(types, "Position").property<&Position::x>().build();
+    const auto place = class_builder<Position>(types, "Position").property<&Position::x>().build();
     const auto health = class_builder<Health>(types, "Health").property<&Health::points>().build();
-    if (!position || !health || !types.freeze()) {
+    if (!place || !health || !types.freeze()) {
         return 1;
     }
-    const auto positions = RepLayout::create(types, **position);
+    const auto positions = RepLayout::create(types, **place);
     const auto healths = RepLayout::create(types, **health);
     LoopbackNetwork network({}, std::pmr::get_default_resource());
     Store ours;
@@ -92,17 +94,16 @@ int main() {
         !client.connect(PeerId{1}, NetTime())) {
         return 1;
     }
-    std::vector<NetObjectId> ids{{}};
     for (Entity entity = 1; entity <= 3; ++entity) {
         ours.positions.add(entity);
         ours.positions.of(entity).x = static_cast<std::int32_t>(entity * 10);
         ours.healths.add(entity);
-        ids.push_back(server.add_object(**positions, Store::position_of(entity)));
-        (void)server.add_subobject(ids.back(), **healths, Store::health_of(entity));
+        const NetObjectId id = server.add_object(**positions, Store::position_of(entity));
+        (void)server.add_subobject(id, **healths, Store::health_of(entity));
     }
     for (int frame = 1; frame <= 4; ++frame) {
         if (frame == 3) {
-            server.remove_object(ids[1]);
+            server.remove_object(server.find_object(Store::position_of(1)));
             ours.positions.remove(1);
             ours.healths.remove(1);
             ours.healths.of(3).points = 42;  // where that of entity 1 was
@@ -111,9 +112,8 @@ int main() {
             driver->tick_dispatch(NetTime::from_milliseconds(frame * 33));
             driver->tick_flush(NetTime::from_milliseconds(frame * 33));
         }
-        std::printf("frame %d\n", frame);
-        for (const auto& [entity, place] : theirs.positions.row) {
-            std::printf("  at %d, health %d\n", place.x, theirs.healths.of(entity).points);
+        for (const auto& [entity, position] : theirs.positions.row) {
+            std::printf("at %d, health %d\n", position.x, theirs.healths.of(entity).points);
         }
     }
 }

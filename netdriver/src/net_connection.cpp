@@ -129,7 +129,7 @@ CloseReason NetConnection::read_bunches(BitReader& reader, DecodeBudget& budget,
         }
         const std::span<const std::byte> payload = reader.take_bytes(header.payload_bytes);
         CloseReason reason = CloseReason::None;
-        if (header.channel.is_control() && header.is_call) {
+        if (header.channel.is_control() && (header.is_call || header.is_message)) {
             reason = CloseReason::MalformedBunch;
         } else if (header.channel.is_control()) {
             control_handler_ = &handler;

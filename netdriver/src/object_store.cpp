@@ -50,10 +50,9 @@ void ObjectStore::remove(NetObjectId id) {
     --object_count_;
 }
 
-NetObjectId ObjectStore::rename(NetObjectId id) noexcept {
+void ObjectStore::retire_id(NetObjectId id) noexcept {
     REPLAYOUT_ASSERT(contains(id));
     ++slots_[id.index].generation;
-    return id_at(id.index);
 }
 
 void ObjectStore::attach(std::uint32_t index, std::uint32_t outer) noexcept {

@@ -123,8 +123,8 @@ class ObjectStore {
     [[nodiscard]] NetObjectId add(const RepLayout& layout, std::uint32_t layout_number,
                                   ObjectHandle object, NetGUID guid);
     void remove(NetObjectId id);
-    /// Takes the id back, and keeps the object; it has another one from now on, which nobody has.
-    [[nodiscard]] NetObjectId rename(NetObjectId id) noexcept;
+    /// Keeps the object, which has another id from now on that nobody has.
+    void retire_id(NetObjectId id) noexcept;
 
     [[nodiscard]] bool contains(NetObjectId id) const noexcept;
     /// Null when the slot is empty.

@@ -10,20 +10,20 @@ namespace replayout {
 
 namespace {
 
-enum OpenFact : std::uint32_t {
-    owned_fact = 1u << 0,
-    autonomous_fact = 1u << 1,
-    player_fact = 1u << 2,
-    archetype_fact = 1u << 3,
-    name_fact = 1u << 4,
-    location_fact = 1u << 5,
-    rotation_fact = 1u << 6,
-    scale_fact = 1u << 7,
-    velocity_fact = 1u << 8,
-    outer_fact = 1u << 9,
-    all_facts = (1u << 10) - 1,
-};
-constexpr std::uint32_t role_facts = owned_fact | autonomous_fact | player_fact;
+namespace facts {
+constexpr std::uint32_t owned = 1u << 0;
+constexpr std::uint32_t autonomous = 1u << 1;
+constexpr std::uint32_t player = 1u << 2;
+constexpr std::uint32_t archetype = 1u << 3;
+constexpr std::uint32_t name = 1u << 4;
+constexpr std::uint32_t location = 1u << 5;
+constexpr std::uint32_t rotation = 1u << 6;
+constexpr std::uint32_t scale = 1u << 7;
+constexpr std::uint32_t velocity = 1u << 8;
+constexpr std::uint32_t outer = 1u << 9;
+constexpr std::uint32_t all = (1u << 10) - 1;
+constexpr std::uint32_t role = owned | autonomous | player;
+}  // namespace facts
 
 void write_float(BitWriter& writer, float value) noexcept {
     REPLAYOUT_ASSERT(std::isfinite(value));
@@ -61,38 +61,59 @@ void write_vector(BitWriter& writer, const Vector3& vector) noexcept {
     return rotation;
 }
 
+/// Archetype, outer and name of a record with these facts.
+[[nodiscard]] bool read_identity(BitReader& reader, std::uint64_t there,
+                                 OpenMessage& open) noexcept {
+    if ((there & facts::archetype) != 0) {
+        open.archetype.value = reader.read_packed_uint32();
+        if (open.archetype.value == 0) {
+            return false;
+        }
+    }
+    if ((there & facts::outer) != 0) {
+        open.outer = NetGUID{reader.read_packed_uint()};
+        if (open.outer.is_null()) {
+            return false;
+        }
+    }
+    if ((there & facts::name) != 0) {
+        open.parameters.stable_name = read_stable_name(reader);
+    }
+    return true;
+}
+
 }  // namespace
 
 void encode_spawn_record(ArchetypeId archetype, NetGUID outer, const SpawnParameters& parameters,
                          SpawnRecord& record) {
-    std::array<std::byte, 256> memory;
+    std::array<std::byte, spawn_record_bytes_max> memory;
     BitWriter writer(memory);
-    const auto add = [&record](OpenFact fact, bool is_there) {
+    const auto add = [&record](std::uint32_t fact, bool is_there) {
         record.facts |= is_there ? fact : 0u;
         return is_there;
     };
-    if (add(archetype_fact, archetype.value != 0)) {
+    if (add(facts::archetype, archetype.value != 0)) {
         writer.write_packed_uint(archetype.value);
     }
-    if (add(outer_fact, !outer.is_null())) {
+    if (add(facts::outer, !outer.is_null())) {
         writer.write_packed_uint(outer.value);
     }
-    if (add(name_fact, !parameters.stable_name.empty())) {
+    if (add(facts::name, !parameters.stable_name.empty())) {
         write_stable_name(writer, parameters.stable_name);
     }
-    if (add(location_fact, parameters.location.has_value())) {
+    if (add(facts::location, parameters.location.has_value())) {
         write_vector(writer, *parameters.location);
     }
-    if (add(rotation_fact, parameters.rotation.has_value())) {
+    if (add(facts::rotation, parameters.rotation.has_value())) {
         write_float(writer, parameters.rotation->x);
         write_float(writer, parameters.rotation->y);
         write_float(writer, parameters.rotation->z);
         write_float(writer, parameters.rotation->w);
     }
-    if (add(scale_fact, parameters.scale.has_value())) {
+    if (add(facts::scale, parameters.scale.has_value())) {
         write_vector(writer, *parameters.scale);
     }
-    if (add(velocity_fact, parameters.velocity.has_value())) {
+    if (add(facts::velocity, parameters.velocity.has_value())) {
         write_vector(writer, *parameters.velocity);
     }
     REPLAYOUT_ASSERT(!writer.overflowed());
@@ -100,27 +121,27 @@ void encode_spawn_record(ArchetypeId archetype, NetGUID outer, const SpawnParame
 }
 
 std::string_view stable_name_of(const SpawnRecord& record) noexcept {
+    if ((record.facts & facts::name) == 0) {
+        return {};
+    }
     BitReader reader({record.bytes.data(), record.bytes.size()});
-    if ((record.facts & archetype_fact) != 0) {
-        (void)reader.read_packed_uint32();
-    }
-    if ((record.facts & outer_fact) != 0) {
-        (void)reader.read_packed_uint();
-    }
-    return (record.facts & name_fact) != 0 ? read_stable_name(reader) : std::string_view();
+    OpenMessage open;
+    (void)read_identity(reader, record.facts, open);
+    return open.parameters.stable_name;
 }
 
 std::uint32_t role_bits(const ObjectRole& role) noexcept {
-    return (role.is_owned ? owned_fact : 0u) |
-           (role.role == NetRole::AutonomousProxy ? autonomous_fact : 0u) |
-           (role.is_player ? player_fact : 0u);
+    return (role.is_owned ? facts::owned : 0u) |
+           (role.role == NetRole::AutonomousProxy ? facts::autonomous : 0u) |
+           (role.is_player ? facts::player : 0u);
 }
 
 bool read_role(std::uint64_t bits, ObjectRole& role) noexcept {
-    role.is_owned = (bits & owned_fact) != 0;
-    role.role = (bits & autonomous_fact) != 0 ? NetRole::AutonomousProxy : NetRole::SimulatedProxy;
-    role.is_player = (bits & player_fact) != 0;
-    return (bits & ~std::uint64_t{role_facts}) == 0 && (role.is_owned || bits == 0);
+    role.is_owned = (bits & facts::owned) != 0;
+    role.role =
+        (bits & facts::autonomous) != 0 ? NetRole::AutonomousProxy : NetRole::SimulatedProxy;
+    role.is_player = (bits & facts::player) != 0;
+    return (bits & ~std::uint64_t{facts::role}) == 0 && (role.is_owned || bits == 0);
 }
 
 OpenPayload::OpenPayload(NetGUID guid, std::uint32_t layout_number, const ObjectRole& role,
@@ -139,35 +160,23 @@ bool read_open(std::span<const std::byte> message, OpenMessage& open) noexcept {
     BitReader reader(message);
     open.guid = NetGUID{reader.read_packed_uint()};
     open.layout_number = reader.read_packed_uint();
-    const std::uint64_t facts = reader.read_packed_uint();
-    if ((facts & ~std::uint64_t{all_facts}) != 0 || !read_role(facts & role_facts, open.role)) {
+    const std::uint64_t there = reader.read_packed_uint();
+    if ((there & ~std::uint64_t{facts::all}) != 0 || !read_role(there & facts::role, open.role)) {
         return false;
     }
-    if ((facts & archetype_fact) != 0) {
-        open.archetype.value = reader.read_packed_uint32();
-        if (open.archetype.value == 0) {
-            return false;
-        }
+    if (!read_identity(reader, there, open)) {
+        return false;
     }
-    if ((facts & outer_fact) != 0) {
-        open.outer = NetGUID{reader.read_packed_uint()};
-        if (open.outer.is_null()) {
-            return false;
-        }
-    }
-    if ((facts & name_fact) != 0) {
-        open.parameters.stable_name = read_stable_name(reader);
-    }
-    if ((facts & location_fact) != 0) {
+    if ((there & facts::location) != 0) {
         open.parameters.location = read_vector(reader);
     }
-    if ((facts & rotation_fact) != 0) {
+    if ((there & facts::rotation) != 0) {
         open.parameters.rotation = read_rotation(reader);
     }
-    if ((facts & scale_fact) != 0) {
+    if ((there & facts::scale) != 0) {
         open.parameters.scale = read_vector(reader);
     }
-    if ((facts & velocity_fact) != 0) {
+    if ((there & facts::velocity) != 0) {
         open.parameters.velocity = read_vector(reader);
     }
     return !reader.failed() && reader.bits_left() == 0 && !open.guid.is_null();

@@ -14,6 +14,7 @@
 #include <replayout/bit_reader.h>
 #include <replayout/bit_writer.h>
 #include <replayout/net_guid.h>
+#include <replayout/netdriver/bunch.h>
 #include <replayout/netdriver/net_role.h>
 #include <replayout/netdriver/spawn_parameters.h>
 #include <replayout/reflection/memory.h>
@@ -25,6 +26,10 @@
 #include <string_view>
 
 namespace replayout {
+
+/// Archetype, outer, stable name; location, scale and velocity; rotation.
+inline constexpr std::size_t spawn_record_bytes_max =
+    5 + 10 + (1 + stable_name_bytes_max) + 3 * 12 + 16;
 
 /// The spawn record as it travels.
 struct SpawnRecord {
@@ -61,9 +66,9 @@ class OpenPayload {
     }
 
   private:
-    // Fits into a fragment of the smallest packet, 192 bytes, so that no open is cut.
-    static constexpr std::size_t bytes_max =
-        10 + 5 + 2 + 5 + 10 + (1 + stable_name_bytes_max) + 3 * 12 + 16;
+    // Network id, class number, facts.
+    static constexpr std::size_t bytes_max = 10 + 5 + 2 + spawn_record_bytes_max;
+    static_assert(bytes_max <= fragment_bytes(256), "no open is cut, even in the smallest packets");
 
     std::array<std::byte, bytes_max> memory_;
     std::size_t size_ = 0;

@@ -61,7 +61,7 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     void send_calls();
     [[nodiscard]] CloseReason receive_layout(std::span<const std::byte> message);
     [[nodiscard]] CloseReason receive_destruction_notice(std::span<const std::byte> message);
-    /// Nothing: it is not of the initial batch.
+    /// False: it is no message of the initial batch.
     [[nodiscard]] bool receive_initial_batch(std::span<const std::byte> message);
     void send_hello(const NetConfig& config);
     void close_when_ended();

@@ -93,35 +93,21 @@ bool ReplicationReceiver::must_wait(const BunchHeader& header, std::span<const s
     }
     if (channel.awaited.is_null()) {
         channel.awaited = open.outer;
-        const MentionList empty(MentionList::allocator_type{resource_});
-        awaiting_.try_emplace(open.outer.value, empty).first->second.push_back(current_channel_);
+        awaiting_.add(open.outer, current_channel_);
     }
     return true;
 }
 
 void ReplicationReceiver::await_no_more(std::uint32_t index) {
-    const NetGUID outer = std::exchange(channels_[index]->awaited, NetGUID());
-    const auto found = awaiting_.find(outer.value);
-    if (outer.is_null() || found == awaiting_.end()) {
-        return;
-    }
-    MentionList& list = found->second;
-    list.erase(std::remove(list.begin(), list.end(), index), list.end());
-    if (list.empty()) {
-        awaiting_.erase(found);
-    }
+    awaiting_.remove(std::exchange(channels_[index]->awaited, NetGUID()), index);
 }
 
 void ReplicationReceiver::outer_arrived(NetGUID guid) {
-    const auto found = awaiting_.find(guid.value);
-    if (found == awaiting_.end()) {
-        return;
-    }
-    for (const std::uint32_t index : found->second) {
+    for (const std::uint32_t index : awaiting_.of(guid)) {
         channels_[index]->awaited = NetGUID();
         ready_.push_back(index);
     }
-    awaiting_.erase(found);
+    awaiting_.erase(guid);
 }
 
 CloseReason ReplicationReceiver::handle_message(const BunchHeader& header,
@@ -185,24 +171,26 @@ CloseReason ReplicationReceiver::receive_open(std::span<const std::byte> payload
     outer_arrived(open.guid);
     const ActorChannel* outer = find_outer(open.outer);
     const bool may_spawn = open.outer.is_null() || (outer != nullptr && !outer->object.is_null());
+    ObjectHandle spawned;
     if (layouts.local != nullptr && may_spawn) {
         channel.handler = handler_of(*layouts.local);
-        channel.object = channel.handler->spawn(
-            {open.guid, *layouts.local, open.archetype, open.role,
-             outer == nullptr ? ObjectHandle() : outer->object, open.parameters});
+        spawned = channel.handler->spawn({open.guid, *layouts.local, open.archetype, open.role,
+                                          outer == nullptr ? ObjectHandle() : outer->object,
+                                          open.parameters});
     }
-    if (channel.object.is_null()) {
+    // A server may tell of one name twice, so the world may have found what is shown already.
+    if (spawned.is_null() || !guids_.find_guid(spawned).is_null()) {
         channel.state = ActorChannel::State::Refused;
         if (may_spawn) {
-            log_refusal(channel, open);  // else its outer is gone, or was refused and told of
+            log_refusal(channel, open, spawned);  // else its outer is gone, or was refused
         }
         return CloseReason::None;
     }
+    channel.object = spawned;
     channel.state = ActorChannel::State::Open;
     channel.outer = open.outer;
     if (outer != nullptr) {
-        const MentionList empty(MentionList::allocator_type{resource_});
-        parts_.try_emplace(open.outer.value, empty).first->second.push_back(current_channel_);
+        parts_.add(open.outer, current_channel_);
     }
     guids_.bind(open.guid, channel.object);
     rebind(open.guid, channel.object);
@@ -221,8 +209,10 @@ const ActorChannel* ReplicationReceiver::find_outer(NetGUID guid) const noexcept
     return guid.is_null() || found == channels_by_guid_.end() ? nullptr : channels_[found->second];
 }
 
-void ReplicationReceiver::log_refusal(const ActorChannel& channel, const OpenMessage& open) {
+void ReplicationReceiver::log_refusal(const ActorChannel& channel, const OpenMessage& open,
+                                      ObjectHandle spawned) {
     std::string text = channel.local == nullptr ? "there is no class or archetype here for object "
+                       : !spawned.is_null()     ? "what was spawned is shown already for object "
                        : open.parameters.stable_name.empty() ? "nothing was spawned for object "
                                                              : "nothing was found for object ";
     text += std::to_string(open.guid.value) + " of class \"" + std::string(channel.layout->name()) +
@@ -297,8 +287,7 @@ CloseReason ReplicationReceiver::receive_close(std::span<const std::byte> payloa
     }
     channels_[index]->state = ActorChannel::State::Dormant;
     channels_[index]->receiver.reset();
-    calls_.channel_closed(ChannelIndex{index});
-    stats_.calls_dropped += outgoing_calls_.drop_channel(ChannelIndex{index});
+    drop_calls_of(index);
     ++stats_.channels_closed;
     ++stats_.channels_dormant;
     return called;
@@ -307,10 +296,8 @@ CloseReason ReplicationReceiver::receive_close(std::span<const std::byte> payloa
 void ReplicationReceiver::collect_family(std::uint32_t index) {
     family_.assign(1, index);
     for (std::size_t i = 0; i < family_.size(); ++i) {
-        const auto found = parts_.find(channels_[family_[i]]->guid.value);
-        if (found != parts_.end()) {
-            family_.insert(family_.end(), found->second.begin(), found->second.end());
-        }
+        const std::span<const std::uint32_t> parts = parts_.of(channels_[family_[i]]->guid);
+        family_.insert(family_.end(), parts.begin(), parts.end());
     }
 }
 
@@ -324,6 +311,11 @@ bool ReplicationReceiver::spend_close(std::uint32_t index) {
     return true;
 }
 
+void ReplicationReceiver::drop_calls_of(std::uint32_t index) {
+    calls_.channel_closed(ChannelIndex{index});
+    stats_.calls_dropped += outgoing_calls_.drop_channel(ChannelIndex{index});
+}
+
 void ReplicationReceiver::release_object(std::uint32_t index, ChannelCloseReason reason) {
     ActorChannel& channel = *channels_[index];
     if (channel.object.is_null()) {
@@ -331,13 +323,7 @@ void ReplicationReceiver::release_object(std::uint32_t index, ChannelCloseReason
     }
     forget_mentions(index);
     channel.references.clear();
-    if (const auto parts = parts_.find(channel.outer.value); parts != parts_.end()) {
-        MentionList& list = parts->second;
-        list.erase(std::remove(list.begin(), list.end(), index), list.end());
-        if (list.empty()) {
-            parts_.erase(parts);
-        }
-    }
+    parts_.remove(channel.outer, index);
     guids_.unbind(channel.guid);
     rebind(channel.guid, ObjectHandle{});
     channel.handler->despawn(channel.object, reason);
@@ -345,8 +331,7 @@ void ReplicationReceiver::release_object(std::uint32_t index, ChannelCloseReason
     channel.handler = nullptr;
     channel.outer = NetGUID{};
     channel.role = ObjectRole();
-    calls_.channel_closed(ChannelIndex{index});
-    stats_.calls_dropped += outgoing_calls_.drop_channel(ChannelIndex{index});
+    drop_calls_of(index);
 }
 
 void ReplicationReceiver::close_channel(std::uint32_t index, ChannelCloseReason reason) {
@@ -358,6 +343,9 @@ void ReplicationReceiver::close_channel(std::uint32_t index, ChannelCloseReason 
     // What is a part of it goes with it, and first. Their channels stay until their own closes
     // come; until then what arrives on them is thrown away.
     collect_family(index);
+    for (const std::uint32_t member : family_) {
+        parts_.erase(channels_[member]->guid);  // at once, not part by part
+    }
     for (std::size_t i = family_.size(); i > 1; --i) {
         ActorChannel& part = *channels_[family_[i - 1]];
         release_object(family_[i - 1], reason);
@@ -372,8 +360,7 @@ void ReplicationReceiver::close_channel(std::uint32_t index, ChannelCloseReason 
     channel.layout = nullptr;
     channel.local = nullptr;
     channel.is_closing = false;
-    calls_.channel_closed(ChannelIndex{index});
-    stats_.calls_dropped += outgoing_calls_.drop_channel(ChannelIndex{index});
+    drop_calls_of(index);
     channel.references.clear();
     channel.receiver.reset();
 }
@@ -507,47 +494,27 @@ void ReplicationReceiver::update_mentions(std::uint32_t index) {
     const ReceivingRepState& references = channels_[index]->references;
     for (const NetGUID guid : dropped_) {
         if (!references.names(guid)) {
-            remove_mention(guid, index);
+            mentions_.remove(guid, index);
         }
     }
     for (const NetGUID guid : named_) {
-        const MentionList empty(MentionList::allocator_type{resource_});
-        MentionList& list = mentions_.try_emplace(guid.value, empty).first->second;
-        if (std::find(list.begin(), list.end(), index) == list.end()) {
-            list.push_back(index);
-        }
+        mentions_.add_once(guid, index);
     }
 }
 
 void ReplicationReceiver::forget_mentions(std::uint32_t index) {
     for (const auto& [path, reference] : channels_[index]->references.references()) {
-        remove_mention(reference.guid, index);
+        mentions_.remove(reference.guid, index);
     }
     for (const auto& [path, value] : channels_[index]->references.values()) {
         for (const NetGUID guid : value.guids) {
-            remove_mention(guid, index);
+            mentions_.remove(guid, index);
         }
     }
 }
 
-void ReplicationReceiver::remove_mention(NetGUID guid, std::uint32_t index) {
-    const auto found = mentions_.find(guid.value);
-    if (found == mentions_.end()) {
-        return;
-    }
-    MentionList& list = found->second;
-    list.erase(std::remove(list.begin(), list.end(), index), list.end());
-    if (list.empty()) {
-        mentions_.erase(found);
-    }
-}
-
 void ReplicationReceiver::rebind(NetGUID guid, ObjectHandle target) {
-    const auto found = mentions_.find(guid.value);
-    if (found == mentions_.end()) {
-        return;
-    }
-    for (const std::uint32_t index : found->second) {
+    for (const std::uint32_t index : mentions_.of(guid)) {
         ActorChannel* channel = find_channel(index);
         // Of one that is dormant too: its references are the engine's to follow all the same.
         if (channel != nullptr && !channel->object.is_null()) {
@@ -560,13 +527,9 @@ void ReplicationReceiver::rebind(NetGUID guid, ObjectHandle target) {
 }
 
 bool ReplicationReceiver::spend_rebind(NetGUID guid) {
-    const auto found = mentions_.find(guid.value);
-    if (found == mentions_.end()) {
-        return true;
-    }
     // Before it begins: half of it would leave references to an object that is gone.
     std::size_t steps = 0;
-    for (const std::uint32_t index : found->second) {
+    for (const std::uint32_t index : mentions_.of(guid)) {
         steps += channels_[index]->references.rebind_steps(guid);
     }
     if (steps > budget_->steps) {

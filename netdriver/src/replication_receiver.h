@@ -15,6 +15,7 @@
 #include <replayout/receive_properties.h>
 
 #include "actor_channel.h"
+#include "channel_lists.h"
 #include "open_message.h"
 #include "remote_function_receiver.h"
 #include "remote_function_runner.h"
@@ -82,7 +83,8 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     /// The channel of that object, or null.
     [[nodiscard]] const ActorChannel* find_outer(NetGUID guid) const noexcept;
     [[nodiscard]] CloseReason receive_open(std::span<const std::byte> payload);
-    static void log_refusal(const ActorChannel& channel, const OpenMessage& open);
+    static void log_refusal(const ActorChannel& channel, const OpenMessage& open,
+                            ObjectHandle spawned);
     /// The open of an object that is dormant here.
     [[nodiscard]] CloseReason reopen_channel(ActorChannel& channel, const OpenMessage& open);
     [[nodiscard]] SpawnHandler* handler_of(const RepLayout& layout) const noexcept;
@@ -103,6 +105,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     /// Hooks and notifies of an object of which parts have arrived, and not the last.
     void finish_update();
     void close_channel(std::uint32_t index, ChannelCloseReason reason);
+    void drop_calls_of(std::uint32_t index);
     /// The object of a channel is no more a client's.
     void release_object(std::uint32_t index, ChannelCloseReason reason);
     /// Puts the channel, and those of all parts of its object, into family_: outer before inner.
@@ -123,12 +126,9 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     void count_values(const ReceiveContext& context);
     void update_mentions(std::uint32_t index);
     void forget_mentions(std::uint32_t index);
-    void remove_mention(NetGUID guid, std::uint32_t index);
     void rebind(NetGUID guid, ObjectHandle target);
     /// Takes from the packet's budget what rebind() is going to cost. False: it is spent.
     [[nodiscard]] bool spend_rebind(NetGUID guid);
-
-    using MentionList = SmallVector<std::uint32_t, 4>;
 
     const NetConfig& config_;
     const SessionLayouts& layouts_;
@@ -140,10 +140,9 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     Vector<ActorChannel*> channels_;  // by channel index; null: never used
     // Looked up, never walked.
     std::pmr::unordered_map<std::uint64_t, std::uint32_t> channels_by_guid_;
-    std::pmr::unordered_map<std::uint64_t, MentionList> mentions_;  // id -> channels
-    std::pmr::unordered_map<std::uint64_t, MentionList> parts_;     // id -> channels of its parts
-    // Id of an outer that is not there -> channels with an open that waits for it.
-    std::pmr::unordered_map<std::uint64_t, MentionList> awaiting_;
+    ChannelLists mentions_;  // that have a reference to the object
+    ChannelLists parts_;     // of its parts
+    ChannelLists awaiting_;  // with an open that waits for this outer
     bool has_begun_batch_ = false;
     std::uint32_t opened_count_ = 0;
     Vector<std::uint32_t> ready_;   // channels that need not wait any more

@@ -157,7 +157,7 @@ class ReplicationServer {
     void introduce_torn_off(Client& client);
     /// After a flush: those that every client has all of.
     void remove_torn_off_objects();
-    [[nodiscard]] bool is_hosts(const ObjectFacts& facts) const noexcept {
+    [[nodiscard]] bool is_owned_by_host(const ObjectFacts& facts) const noexcept {
         return host_.has_value() && facts.has_owner && facts.owner == *host_;
     }
     void server_replicate_actors();
@@ -232,7 +232,7 @@ class ReplicationServer {
     BitRow changed_;
     ObjectDormancy dormancy_;
     BitRow torn_off_;
-    BitRow conditional_;                 // subobjects that some connections may not be to have
+    BitRow conditional_;                 // subobjects that not every client is to have
     Vector<std::uint32_t> torn_family_;  // scratch
     DestroyedNames destroyed_names_;
     std::optional<PeerId> host_;

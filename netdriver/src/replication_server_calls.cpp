@@ -23,7 +23,7 @@ CallResult ReplicationServer::call_function(NetObjectId id, FunctionIndex functi
     const ObjectHandle object = info.object();
     const bool is_multicast = called.has(FunctionFlags::Multicast);
     CallResult result = CallResult::Ran;
-    const bool is_hosts_own = !is_multicast && is_hosts(info.facts());
+    const bool is_hosts_own = !is_multicast && is_owned_by_host(info.facts());
     if (called.runs_on_clients() && !is_hosts_own) {
         const bool may_queue =
             !called.has(FunctionFlags::Reliable) && policy != RemoteFunctionSendPolicy::ForceSend;

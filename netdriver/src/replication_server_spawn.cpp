@@ -66,6 +66,11 @@ NetObjectId ReplicationServer::add_subobject(NetObjectId outer, const RepLayout&
     const NetworkObjectInfo& whole = *objects_.at(outer.index);
     info.family().condition = parameters.condition;
     info.set_facts(whole.facts());
+    for (Client* client : clients_) {
+        if (client->sender.dormancy().asked.test(outer.index)) {
+            client->sender.ask_dormant(id.index, true);
+        }
+    }
     if (parameters.condition != LifetimeCondition::None) {
         conditional_.insert(id.index);
     }
@@ -229,7 +234,7 @@ void ReplicationServer::tear_off(NetObjectId id) {
 }
 
 void ReplicationServer::tear_off_one(std::uint32_t index) {
-    (void)objects_.rename(objects_.id_at(index));
+    objects_.retire_id(objects_.id_at(index));
     objects_.at(index)->tear_off();
     dormancy_.forget(index);
     conditional_.erase(index);

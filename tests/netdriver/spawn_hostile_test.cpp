@@ -44,13 +44,15 @@ void write_name(BitWriter& writer, std::string_view name) {
 
 [[nodiscard]] std::vector<BadOpen> bad_opens() {
     return {
-        {"a fact that there is not", 1u << 9, {}},
+        {"a fact that there is not", 1u << 10, {}},
         {"facts beyond any", ~std::uint64_t{0}, {}},
         {"autonomous and not owned", 2, {}},
         {"a player's and not owned", 4, {}},
         {"archetype 0", 8, [](BitWriter& writer) { writer.write_packed_uint(0); }},
         {"an archetype of more than 32 bits", 8,
          [](BitWriter& writer) { writer.write_packed_uint(std::uint64_t{1} << 32); }},
+        {"an outer that is none", 512, [](BitWriter& writer) { writer.write_packed_uint(0); }},
+        {"an outer that is cut short", 512, {}},
         {"a name without a character", 16, [](BitWriter& writer) { write_name(writer, ""); }},
         {"a name that is too long", 16,
          [](BitWriter& writer) { write_name(writer, std::string(97, 'a')); }},
@@ -104,8 +106,9 @@ TEST_CASE("Hostile: an open that is not one spawns nothing", "[netdriver][hostil
 
 TEST_CASE("Hostile: an open cut short anywhere is refused", "[netdriver][hostile][spawn]") {
     const Bunch whole =
-        open_bunch(1, NetGUID{300}, TestSchema::pawn_number, 0x1FF, [](BitWriter& writer) {
+        open_bunch(1, NetGUID{300}, TestSchema::pawn_number, 0x3FF, [](BitWriter& writer) {
             writer.write_packed_uint(7);
+            writer.write_packed_uint(2);
             write_name(writer, "cellar/door");
             write_floats(writer, 3 + 4 + 3 + 3, 1.5f);
         });
@@ -118,7 +121,7 @@ TEST_CASE("Hostile: an open cut short anywhere is refused", "[netdriver][hostile
                                Bytes(whole.payload.begin(),
                                      whole.payload.begin() + static_cast<std::ptrdiff_t>(size)));
         server.deliver_packet({cut});
-        CHECK(server.is_joined() == (size == whole.payload.size()));
+        CHECK(server.is_joined() == (size == whole.payload.size()));  // it waits for its outer
         CHECK(server.world().spawn_count == 0);
     }
 }
@@ -126,6 +129,7 @@ TEST_CASE("Hostile: an open cut short anywhere is refused", "[netdriver][hostile
 TEST_CASE("Hostile: any bytes as an open do no harm", "[netdriver][hostile][spawn]") {
     SeededRandom random(7);
     const LogSpy log;
+    int taken_count = 0;
     for (int game = 0; game < 2'000; ++game) {
         ForgedServer server;
         server.welcome();
@@ -136,8 +140,104 @@ TEST_CASE("Hostile: any bytes as an open do no harm", "[netdriver][hostile][spaw
             byte = static_cast<std::byte>(random.percent(50) ? random.below(8) : random.below(256));
         }
         server.deliver_packet({make_bunch(bunch.header, payload)});
-        CHECK(server.world().object_count() <= 1);
+        if (server.is_joined()) {
+            ++taken_count;
+            CHECK(server.world().object_count() == server.world().spawn_count);
+        } else {
+            CHECK(server.driver().close_reason() == CloseReason::MalformedBunch);
+            CHECK(server.world().object_count() == 0);
+        }
     }
+    CHECK(taken_count > 0);
+    CHECK(taken_count < 1'000);
+}
+
+TEST_CASE("Hostile: an object that is shown is not shown as another one, too",
+          "[netdriver][hostile][spawn]") {
+    ForgedServer server;
+    server.welcome();
+    server.world().found_by_name = server.world().add(TestSchema::get().pawn());
+    const ObjectHandle door = server.world().found_by_name;
+    const auto open_door = [](std::uint32_t channel) {
+        return open_bunch(channel, NetGUID{channel}, TestSchema::pawn_number, 16,
+                          [](BitWriter& writer) { write_name(writer, "door"); });
+    };
+    server.deliver_packet({open_door(1)});
+    REQUIRE(server.object_on(1) == door);
+    const LogSpy log;
+    server.deliver_packet({open_door(2)});
+    CHECK(server.is_joined());
+    CHECK(server.object_on(2).is_null());
+    CHECK(server.driver().guids().find_guid(door) == NetGUID{1});
+    REQUIRE(LogSpy::messages().size() == 1);
+    CHECK(LogSpy::messages().front().find("shown already for object 2") != std::string::npos);
+    const std::uint32_t first = GENERATE(1u, 2u);
+    server.deliver_packet({close_bunch(first, 2)});
+    server.deliver_packet({close_bunch(3 - first, 2)});
+    CHECK(server.is_joined());
+    CHECK(server.world().despawn_count == 1);
+    CHECK(server.driver().guids().find_guid(door).is_null());
+}
+
+TEST_CASE("Hostile: parts of what there is not wait within their limits, and do no harm",
+          "[netdriver][hostile][spawn]") {
+    const auto open_part = [](std::uint32_t channel, std::uint64_t outer) {
+        return open_bunch(channel, NetGUID{channel}, TestSchema::pawn_number, 512,
+                          [outer](BitWriter& writer) { writer.write_packed_uint(outer); });
+    };
+    ForgedServer server;
+    server.welcome();
+    SECTION("a part of itself") {
+        server.deliver_packet({open_part(1, 1)});
+        CHECK(server.is_joined());
+        CHECK(server.world().spawn_count == 0);
+    }
+    SECTION("a ring") {
+        server.deliver_packet({open_part(1, 2), open_part(2, 3), open_part(3, 1)});
+        CHECK(server.is_joined());
+        CHECK(server.world().spawn_count == 0);
+    }
+    SECTION("closed before its outer comes") {
+        server.deliver_packet({open_part(2, 1)});
+        server.deliver_packet({close_bunch(2, 2)});
+        CHECK(server.is_joined());
+        server.open(1, TestSchema::pawn_number);
+        CHECK(server.world().object_count() == 1);
+    }
+    SECTION("as many as a connection may have waiting, and one more") {
+        const std::uint32_t most = NetConfig().reliable_waiting_max;
+        std::uint32_t channel = 2;
+        while (server.is_joined() && channel < most + 100) {
+            server.deliver_packet({open_part(channel, 1)});
+            ++channel;
+        }
+        CHECK(server.driver().close_reason() == CloseReason::ReliableOverflow);
+        CHECK(channel - 2 == most + 1);
+        CHECK(server.world().spawn_count == 0);
+    }
+}
+
+TEST_CASE("Hostile: with an object all its parts go, however many they are",
+          "[netdriver][hostile][spawn]") {
+    ForgedServer server;
+    server.welcome();
+    server.open(1, TestSchema::pawn_number);
+    constexpr std::uint32_t count = 20'000;
+    for (std::uint32_t part = 0; part < count; part += 20) {
+        std::vector<Bunch> opens;
+        for (std::uint32_t i = 0; i < 20; ++i) {
+            const std::uint32_t channel = 2 + part + i;
+            opens.push_back(open_bunch(channel, NetGUID{channel}, TestSchema::pawn_number, 512,
+                                       [](BitWriter& writer) { writer.write_packed_uint(1); }));
+        }
+        server.deliver_packet(opens);
+    }
+    REQUIRE(server.world().object_count() == count + 1);
+    server.deliver_packet({close_bunch(1, 2)});
+    CHECK(server.is_joined());
+    CHECK(server.world().object_count() == 0);
+    server.deliver_packet({close_bunch(2, 2)});  // the part's own close comes later
+    CHECK(server.is_joined());
 }
 
 TEST_CASE("Hostile: a message of an object that is not one closes", "[netdriver][hostile][roles]") {
@@ -150,6 +250,15 @@ TEST_CASE("Hostile: a message of an object that is not one closes", "[netdriver]
     server.open(1, TestSchema::pawn_number);
     server.deliver_packet({message_bunch(1, 2, bad)});
     CHECK(server.driver().close_reason() == CloseReason::MalformedBunch);
+}
+
+TEST_CASE("Hostile: a message about no object closes, whatever it says",
+          "[netdriver][hostile][roles]") {
+    ForgedServer server;
+    server.welcome();
+    server.deliver_packet({message_bunch(0, 2, destroyed_message({"door"}))});
+    CHECK(server.driver().close_reason() == CloseReason::MalformedBunch);
+    CHECK(server.world().destroyed_names.empty());
 }
 
 TEST_CASE("Hostile: a role is told of an open object, or one that could not be made",

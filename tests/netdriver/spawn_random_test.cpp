@@ -25,7 +25,7 @@ constexpr std::uint32_t client_count = 3;
 class RandomStage {
   public:
     explicit RandomStage(std::uint64_t seed)
-        : random_(seed), game_(link(), patient(), seed), driver_(game_.server().driver) {
+        : random_(seed), game_(link(), patient_config(), seed), driver_(game_.server().driver) {
         for (std::size_t i = 0; i < client_count; ++i) {
             (void)game_.join();
         }
@@ -80,11 +80,6 @@ class RandomStage {
 
   private:
     /// So much is lost that who joins may not be heard for ten seconds, once in thousands of games.
-    [[nodiscard]] static NetConfig patient() {
-        NetConfig config;
-        config.timeout_ms = 60'000;
-        return config;
-    }
     [[nodiscard]] static LinkSettings link() {
         LinkSettings link;
         link.loss = 0.2;

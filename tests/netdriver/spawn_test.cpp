@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <string>
-#include <utility>
 
 #include "support/catch.h"
 #include "support/log_spy.h"
@@ -14,21 +13,6 @@
 
 namespace replayout::test {
 namespace {
-
-[[nodiscard]] LinkSettings bad_link() {
-    LinkSettings link;
-    link.loss = 0.3;
-    link.duplicate = 0.1;
-    link.reorder = 0.2;
-    link.latency_ms = 60;
-    link.jitter_ms = 20;
-    return link;
-}
-
-/// What a client's world is told from now on.
-[[nodiscard]] Told take_told(PropHost& host) {
-    return std::exchange(host.world.told, {});
-}
 
 class BarrelHandler final : public SpawnHandler {
   public:

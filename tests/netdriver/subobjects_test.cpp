@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "support/catch.h"
@@ -19,24 +18,10 @@
 namespace replayout::test {
 namespace {
 
-[[nodiscard]] LinkSettings bad_link() {
-    LinkSettings link;
-    link.loss = 0.3;
-    link.duplicate = 0.1;
-    link.reorder = 0.2;
-    link.latency_ms = 60;
-    link.jitter_ms = 40;
-    return link;
-}
-
 [[nodiscard]] SubobjectParameters part_of(LifetimeCondition condition) {
     SubobjectParameters parameters;
     parameters.condition = condition;
     return parameters;
-}
-
-[[nodiscard]] Told take_told(PropHost& host) {
-    return std::exchange(host.world.told, {});
 }
 
 }  // namespace
@@ -182,6 +167,27 @@ TEST_CASE("Subobjects: each client has those that its role and its groups say",
     CHECK_FALSE(has(other, others));
 }
 
+TEST_CASE("Subobjects: one that is added sleeps where its outer does",
+          "[netdriver][subobjects][dormancy]") {
+    SpawnGame game;
+    const std::size_t sleeper = game.join();
+    const std::size_t other = game.join();
+    NetDriver& driver = game.server().driver;
+    const ObjectHandle pawn = game.add(game.layouts().prop());
+    REQUIRE(game.settle());
+    driver.set_dormant_for(SpawnGame::peer_of(sleeper), game.id_of(pawn), true);
+    driver.set_dormancy(game.id_of(pawn), NetDormancy::DormantPartial);
+    REQUIRE(game.settle());
+    const ObjectHandle part = game.add_part(pawn);
+    REQUIRE(game.settle());
+    CHECK(driver.is_dormant_for(SpawnGame::peer_of(sleeper), game.id_of(part)));
+    CHECK_FALSE(driver.is_dormant_for(SpawnGame::peer_of(other), game.id_of(part)));
+    CHECK_FALSE(game.find_on(other, part).is_null());
+    driver.set_dormant_for(SpawnGame::peer_of(sleeper), game.id_of(pawn), false);
+    REQUIRE(game.settle());
+    CHECK_FALSE(game.find_on(sleeper, part).is_null());
+}
+
 TEST_CASE("Subobjects: more than a packet holds come, too", "[netdriver][subobjects]") {
     SpawnGame game(bad_link());
     const ObjectHandle pawn = game.add(game.layouts().prop());
@@ -215,7 +221,7 @@ struct Part {
 class FamilyStage {
   public:
     explicit FamilyStage(std::uint64_t seed)
-        : random_(seed), game_(bad_link(), patient(), seed), driver_(game_.server().driver) {
+        : random_(seed), game_(bad_link(), patient_config(), seed), driver_(game_.server().driver) {
         for (std::uint32_t i = 0; i < client_count; ++i) {
             (void)game_.join();
         }
@@ -235,11 +241,6 @@ class FamilyStage {
 
   private:
     /// So much is lost that who joins may not be heard for ten seconds, once in thousands of games.
-    [[nodiscard]] static NetConfig patient() {
-        NetConfig config;
-        config.timeout_ms = 60'000;
-        return config;
-    }
     [[nodiscard]] Part& find(ObjectHandle object) {
         for (Part& part : parts_) {
             if (part.object == object) {
@@ -313,7 +314,7 @@ class FamilyStage {
                 break;
             case 1:
                 root.owner = static_cast<int>(random_.below(client_count));
-                driver_.set_owner(root_id, SpawnGame::peer_of(random_owner(root)));
+                driver_.set_owner(root_id, SpawnGame::peer_of(owner_of(root)));
                 break;
             case 2:
                 root.is_autonomous = random_.percent(50);
@@ -339,7 +340,7 @@ class FamilyStage {
                 break;
         }
     }
-    [[nodiscard]] static std::size_t random_owner(const Part& root) {
+    [[nodiscard]] static std::size_t owner_of(const Part& root) {
         return static_cast<std::size_t>(root.owner);
     }
     void add() {

@@ -41,6 +41,26 @@ constexpr PeerId server_peer{1};
 
 }  // namespace
 
+Told take_told(PropHost& host) {
+    return std::exchange(host.world.told, {});
+}
+
+LinkSettings bad_link() {
+    LinkSettings link;
+    link.loss = 0.3;
+    link.duplicate = 0.1;
+    link.reorder = 0.2;
+    link.latency_ms = 60;
+    link.jitter_ms = 20;
+    return link;
+}
+
+NetConfig patient_config() {
+    NetConfig config;
+    config.timeout_ms = 60'000;
+    return config;
+}
+
 PropLayouts::PropLayouts() {
     using F = FunctionFlags;
     const auto type = class_builder<Prop>(registry_, "Prop")

@@ -114,6 +114,14 @@ struct PropHost {
     NetDriver driver;
 };
 
+/// What a host's world was told since this was asked last.
+[[nodiscard]] Told take_told(PropHost& host);
+
+/// Loses nearly a third, in any order.
+[[nodiscard]] LinkSettings bad_link();
+/// For a network that loses much, all the time.
+[[nodiscard]] NetConfig patient_config();
+
 class SpawnGame {
   public:
     explicit SpawnGame(const LinkSettings& link = {}, const NetConfig& config = {},

@@ -210,6 +210,9 @@ ObjectHandle TestWorld::spawn(const SpawnInfo& info) {
         return {};
     }
     ++spawn_count;
+    if (!info.parameters.stable_name.empty() && !found_by_name.is_null()) {
+        return found_by_name;
+    }
     return add(info.layout);
 }
 

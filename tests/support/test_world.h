@@ -143,6 +143,8 @@ class TestWorld final : public NetWorld {
 
     /// Class that spawn() refuses to make; null: none.
     const RepLayout* refused_layout = nullptr;
+    /// What spawn() answers for any object with a name; null: a new one.
+    ObjectHandle found_by_name;
     /// Called before a despawn takes place.
     std::function<void(ObjectHandle)> on_despawn;
     std::function<void(PeerId)> on_joined;

@@ -21,20 +21,22 @@ namespace replayout {
 /// An object that the server announced.
 struct SpawnInfo {
     NetGUID guid;
-    const RepLayout& layout;  ///< ours, also where the server's is another; its archetype's
+    const RepLayout& layout;  ///< this end's, also where the server's is another; its archetype's
     ArchetypeId archetype{};  ///< 0: that of the class itself
-    ObjectRole role{};        ///< ours
+    ObjectRole role{};        ///< what this client is to the object
     ObjectHandle outer{};     ///< the object that it is a part of; null: none
     /// As the server gave them; the stable name is on loan for the call.
     SpawnParameters parameters{};
 };
 
-/// Makes the objects of a client, or finds them, and takes them back.
+/// Makes the objects of a client, or finds them, and takes them back. Called as a NetWorld is, and
+/// must not call the driver back either, except for its const functions.
 class SpawnHandler {
   public:
     /// Makes the object, equal to the layout's archetype; or, where it has a stable name, finds the
     /// one that is there under it, which must equal the archetype too where nobody told otherwise.
-    /// Null: there is none. The driver logs that, and throws away what arrives for the object.
+    /// Null: there is none. The driver logs that, and throws away what arrives for the object; so
+    /// it does where the handle is that of another object that is shown.
     [[nodiscard]] virtual ObjectHandle spawn(const SpawnInfo& info) = 0;
 
     /// The object is replicated no more. The handle is not used again, and every reference to it is

@@ -39,22 +39,24 @@ struct NetGroup {
     friend constexpr auto operator<=>(NetGroup, NetGroup) noexcept = default;
 };
 
+/// What an object is spawned with, beside its values. All numbers are finite.
 struct SpawnParameters {
     /// Of an object that both ends have before it is replicated, because it lies in the map: its
     /// name there; of a subobject that its outer is made with, its name within that. UTF-8, up to
     /// stable_name_bytes_max; taken within the call. Empty: the client makes the object.
-    std::string_view stable_name;
-    // Units, axes and order are the game's; all numbers are finite. Not quantised: four bytes each.
-    std::optional<Vector3> location;
-    std::optional<Quat> rotation;
-    std::optional<Vector3> scale;
-    std::optional<Vector3> velocity;
+    std::string_view stable_name{};
+    // Units, axes and order are the game's. Not quantised: four bytes each.
+    std::optional<Vector3> location{};
+    std::optional<Quat> rotation{};
+    std::optional<Vector3> scale{};
+    std::optional<Vector3> velocity{};
 };
 
+/// What a subobject is added with.
 struct SubobjectParameters {
     /// Of a part that the outer is made with at both ends: its name there, as in SpawnParameters.
     /// Empty: the client makes it.
-    std::string_view stable_name;
+    std::string_view stable_name{};
     /// Which clients are to have it, of those that have its outer, by what they are to that: None,
     /// Never, NetGroup, or one that looks at owner, role, physics or replays alone.
     LifetimeCondition condition = LifetimeCondition::None;

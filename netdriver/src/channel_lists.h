@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+//
+// For each of some objects the channels that have to do with it: that mention it, are parts of it,
+// or wait for it.
+#pragma once
+
+#include <replayout/net_guid.h>
+#include <replayout/reflection/memory.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+
+namespace replayout {
+
+class ChannelLists {
+  public:
+    explicit ChannelLists(MemoryResource* resource) : lists_(resource), resource_(resource) {}
+
+    void add(NetGUID guid, std::uint32_t channel) { list_of(guid).push_back(channel); }
+    /// Nothing where it is in the list. O(list).
+    void add_once(NetGUID guid, std::uint32_t channel) {
+        List& list = list_of(guid);
+        if (std::find(list.begin(), list.end(), channel) == list.end()) {
+            list.push_back(channel);
+        }
+    }
+    /// O(list).
+    void remove(NetGUID guid, std::uint32_t channel) {
+        const auto found = lists_.find(guid.value);
+        if (found == lists_.end()) {
+            return;
+        }
+        List& list = found->second;
+        list.erase(std::remove(list.begin(), list.end(), channel), list.end());
+        if (list.empty()) {
+            lists_.erase(found);
+        }
+    }
+    void erase(NetGUID guid) { lists_.erase(guid.value); }
+
+    /// Valid until something changes.
+    [[nodiscard]] std::span<const std::uint32_t> of(NetGUID guid) const noexcept {
+        const auto found = lists_.find(guid.value);
+        return found == lists_.end() ? std::span<const std::uint32_t>() : std::span(found->second);
+    }
+
+  private:
+    using List = SmallVector<std::uint32_t, 4>;
+
+    [[nodiscard]] List& list_of(NetGUID guid) {
+        return lists_.try_emplace(guid.value, List(List::allocator_type{resource_})).first->second;
+    }
+
+    std::pmr::unordered_map<std::uint64_t, List> lists_;  // looked up, never walked
+    MemoryResource* resource_;
+};
+
+}  // namespace replayout
