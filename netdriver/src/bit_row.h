@@ -26,6 +26,11 @@ class BitRow {
         words_[bit >> 6] &= ~(std::uint64_t{1} << (bit & 63));
     }
     void clear_all() noexcept { std::fill(words_.begin(), words_.end(), 0); }
+    /// Likewise, and gives its memory back.
+    void release() noexcept {
+        words_.clear();
+        words_.shrink_to_fit();
+    }
     /// Beyond its end nothing is set.
     [[nodiscard]] bool test(std::uint32_t bit) const noexcept {
         return (bit >> 6) < words_.size() && ((words_[bit >> 6] >> (bit & 63)) & 1) != 0;

@@ -31,6 +31,7 @@ class CompleteVersions {
     /// Nobody knows what the records under way carry: as if everything.
     void begin(std::uint32_t records_in_flight) {
         is_tracking_ = true;
+        debt_ = no_debt;  // what was lost so far stands in the pair
         records_.assign(records_in_flight, Record{});
     }
 

@@ -122,6 +122,11 @@ void ConnectionPairs::begin(std::uint32_t index) {
     set_channel_state(pairs_[index], ChannelState::OpenSent);
     set_initial(pairs_[index], true);
     const ChangelistState& state = objects_.at(index)->changelist_state();
+    if (!stable_name_of(objects_.at(index)->spawn_record()).empty()) {
+        // The client may have been told of it before: it kept it as it then was, and what is back
+        // at the archetype is not what it has.
+        pairs_[index].reopen(state.version());
+    }
     if (state.layout().needs_held_version()) {
         extra_of(index).joined_version = state.version();
         extra_of(index).restart_version = 0;

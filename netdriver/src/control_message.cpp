@@ -7,6 +7,8 @@ namespace replayout {
 
 namespace {
 
+constexpr std::size_t destroyed_object_bytes_max = 10 + stable_name_encoded_bytes_max;
+
 constexpr std::uint32_t hello_magic = 0x59'4C'50'52;  // "RPLY"
 
 void write_kind(BitWriter& writer, ControlMessageKind kind) noexcept {
@@ -142,24 +144,35 @@ bool read_hello(std::span<const std::byte> message, Hello& hello) noexcept {
 
 DestructionNoticeWriter::DestructionNoticeWriter(std::span<std::byte> room) noexcept
     : writer_(room) {
-    REPLAYOUT_ASSERT(room.size() > stable_name_encoded_bytes_max);
+    REPLAYOUT_ASSERT(room.size() > destroyed_object_bytes_max);
     write_kind(writer_, ControlMessageKind::Destroyed);
 }
 
-bool DestructionNoticeWriter::add(std::string_view name) noexcept {
-    if (writer_.bits_left() < stable_name_encoded_bytes_max * 8) {
+bool DestructionNoticeWriter::add(NetGUID guid, std::string_view name) noexcept {
+    if (writer_.bits_left() < destroyed_object_bytes_max * 8) {
         return false;
     }
+    writer_.write_packed_uint(guid.value);
     write_stable_name(writer_, name);
     return true;
 }
 
-bool read_destruction_notice(std::span<const std::byte> message, BitReader& names) noexcept {
+DestroyedObject read_destroyed_object(BitReader& reader) noexcept {
+    DestroyedObject object;
+    object.guid = NetGUID{reader.read_packed_uint()};
+    if (object.guid.is_null()) {
+        reader.fail();
+    }
+    object.stable_name = read_stable_name(reader);
+    return object;
+}
+
+bool read_destruction_notice(std::span<const std::byte> message, BitReader& objects) noexcept {
     BitReader reader(message);
     const bool is_notice = read_kind(reader, ControlMessageKind::Destroyed);
-    names = reader;
+    objects = reader;
     while (reader.bits_left() > 0 && !reader.failed()) {
-        (void)read_stable_name(reader);
+        (void)read_destroyed_object(reader);
     }
     return is_notice && is_at_end(reader);
 }

@@ -19,6 +19,7 @@
 
 #include <replayout/bit_reader.h>
 #include <replayout/bit_writer.h>
+#include <replayout/net_guid.h>
 #include <replayout/netdriver/close_reason.h>
 #include <replayout/reflection/hash.h>
 #include <replayout/reflection/memory.h>
@@ -103,21 +104,26 @@ struct KnownLayout {
 [[nodiscard]] bool read_described_layout(std::span<const std::byte> message,
                                          std::span<const std::byte>& description) noexcept;
 
-/// Stable names of objects that are no more, as many as fit.
+/// Ids and stable names of objects that are no more, as many as fit.
 class DestructionNoticeWriter {
   public:
     /// Room for the longest name, at least.
     explicit DestructionNoticeWriter(std::span<std::byte> room) noexcept;
     /// False, and nothing written: it does not fit.
-    [[nodiscard]] bool add(std::string_view name) noexcept;
+    [[nodiscard]] bool add(NetGUID guid, std::string_view name) noexcept;
     [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return writer_.bytes(); }
 
   private:
     BitWriter writer_;
 };
-/// `names` reads them, one read_stable_name() after the other; all of them are names.
+struct DestroyedObject {
+    NetGUID guid;
+    std::string_view stable_name;  ///< lies in the message
+};
+/// `objects` reads them, one read_destroyed_object() after the other; all of them are objects.
 [[nodiscard]] bool read_destruction_notice(std::span<const std::byte> message,
-                                           BitReader& names) noexcept;
+                                           BitReader& objects) noexcept;
+[[nodiscard]] DestroyedObject read_destroyed_object(BitReader& reader) noexcept;
 
 class InitialBatchStartedMessage {
   public:

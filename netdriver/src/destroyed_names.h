@@ -5,6 +5,7 @@
 // place of its own.
 #pragma once
 
+#include <replayout/net_guid.h>
 #include <replayout/reflection/memory.h>
 
 #include <algorithm>
@@ -17,18 +18,25 @@ namespace replayout {
 class DestroyedNames {
   public:
     DestroyedNames(std::size_t count_max, MemoryResource* resource)
-        : count_max_(count_max), names_(Allocator<std::pmr::string>(resource)) {}
+        : count_max_(count_max), names_(Allocator<Entry>(resource)) {}
 
     [[nodiscard]] std::size_t count() const noexcept { return names_.size(); }
-    [[nodiscard]] std::string_view at(std::size_t place) const noexcept { return names_[place]; }
+    struct Entry {
+        NetGUID guid;
+        std::pmr::string name;
+    };
+    [[nodiscard]] const Entry& at(std::size_t place) const noexcept { return names_[place]; }
     [[nodiscard]] bool is_full() const noexcept { return names_.size() >= count_max_; }
 
     /// Requires room.
-    void add(std::string_view name) { names_.emplace_back(name); }
+    void add(NetGUID guid, std::string_view name) {
+        names_.push_back({guid, std::pmr::string(name, names_.get_allocator().resource())});
+    }
     static constexpr std::size_t no_place = ~std::size_t{0};
     /// O(names).
     [[nodiscard]] std::size_t find(std::string_view name) const noexcept {
-        const auto found = std::find(names_.begin(), names_.end(), name);
+        const auto found = std::find_if(names_.begin(), names_.end(),
+                                        [&](const Entry& entry) { return entry.name == name; });
         return found == names_.end() ? no_place : static_cast<std::size_t>(found - names_.begin());
     }
     /// Those behind it move up.
@@ -39,7 +47,7 @@ class DestroyedNames {
 
   private:
     std::size_t count_max_;
-    Vector<std::pmr::string> names_;
+    Vector<Entry> names_;
 };
 
 }  // namespace replayout

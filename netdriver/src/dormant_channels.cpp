@@ -117,11 +117,15 @@ void DormantChannels::finish_tear_off(std::uint32_t index) {
 bool DormantChannels::may_go_dormant(std::uint32_t index) const {
     // Not pending: nothing is owed. Exact: nothing is lost or in flight, no delta and no large
     // value either; and of an open channel there are no other bunches than those, but for calls.
+    // Of what is torn off, what cannot be sent or waits for an object will never be there.
     const SendingRepState& pair = pairs_[index];
-    const bool may_go =
-        channel_state(pair) == ChannelState::Open && !pairs_.pending().test(index) &&
-        pairs_.is_exact(index) && !values_.has_unmapped(index) && !roles_.is_telling(index) &&
-        !has_torn_off_parts(index) && !calls_.has_calls(ObjectStore::channel_of(index));
+    const bool has_all = objects_.at(index)->is_torn_off()
+                             ? pair.is_exact()
+                             : pairs_.is_exact(index) && !values_.has_unmapped(index);
+    const bool may_go = channel_state(pair) == ChannelState::Open &&
+                        !pairs_.pending().test(index) && has_all && !roles_.is_telling(index) &&
+                        !has_torn_off_parts(index) &&
+                        !calls_.has_calls(ObjectStore::channel_of(index));
     REPLAYOUT_ASSERT(!may_go || bunch_count(pair) == 0);
     return may_go;
 }

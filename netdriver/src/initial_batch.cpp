@@ -34,13 +34,22 @@ std::uint32_t InitialBatch::next() noexcept {
     return BitRow::no_bit;
 }
 
+void InitialBatch::take_sent(std::size_t place) noexcept {
+    whole_.erase(sent_[place].id.index);
+    pieces_.erase(sent_[place].id.index);
+    sent_[place] = sent_.back();
+    sent_.pop_back();
+}
+
 void InitialBatch::finish() {
     REPLAYOUT_ASSERT(is_over());
     state_ = State::Finished;
     // A session is much longer than its beginning.
     candidates_.shrink_to_fit();
     sent_.shrink_to_fit();
-    waiting_.clear_all();
+    waiting_.release();
+    whole_.release();
+    pieces_.release();
 }
 
 }  // namespace replayout

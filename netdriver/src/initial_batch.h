@@ -12,6 +12,7 @@
 
 #include "bit_row.h"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace replayout {
@@ -26,6 +27,8 @@ class InitialBatch {
 
     explicit InitialBatch(MemoryResource* resource)
         : waiting_(resource),
+          whole_(resource),
+          pieces_(resource),
           candidates_(Allocator<Candidate>(resource)),
           sent_(Allocator<Sent>(resource)) {}
 
@@ -52,8 +55,24 @@ class InitialBatch {
         NetObjectId id;
         Version version = 0;  ///< of the object when it was released
     };
+    /// How the client came by what it has of an object that was released.
+    enum class Arrival : std::uint8_t {
+        None,    ///< its first block is not there
+        Whole,   ///< that was everything, and is there
+        Pieces,  ///< by and by: in parts, or again after a loss
+    };
+    [[nodiscard]] Arrival arrival(std::uint32_t index) const noexcept {
+        return pieces_.test(index)  ? Arrival::Pieces
+               : whole_.test(index) ? Arrival::Whole
+                                    : Arrival::None;
+    }
+    void came_whole(std::uint32_t index) { whole_.insert(index); }
+    void comes_in_pieces(std::uint32_t index) { pieces_.insert(index); }
     /// What was released to be opened, and may not be there; whoever finds out takes it away.
-    [[nodiscard]] Vector<Sent>& sent() noexcept { return sent_; }
+    [[nodiscard]] const Vector<Sent>& sent() const noexcept { return sent_; }
+    void add_sent(const Sent& object) { sent_.push_back(object); }
+    /// The last one takes its place.
+    void take_sent(std::size_t place) noexcept;
     /// Nothing waits, and everything is there.
     [[nodiscard]] bool is_over() noexcept { return sent_.empty() && next() == BitRow::no_bit; }
     /// Once it is over. Gives its memory back.
@@ -72,6 +91,8 @@ class InitialBatch {
 
     State state_ = State::Before;
     BitRow waiting_;
+    BitRow whole_;                  // of what was sent; see Arrival
+    BitRow pieces_;                 // likewise
     Vector<Candidate> candidates_;  // a heap, the next one on top
     Vector<Sent> sent_;
 };

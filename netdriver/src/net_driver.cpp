@@ -286,7 +286,7 @@ void NetDriver::set_player(NetObjectId id, bool is_player) {
 }
 
 ObjectRole NetDriver::role_for(PeerId peer, NetObjectId id) const {
-    return facts_of(id).role_of(peer);
+    return server_->role_for(peer, facts_of(id));
 }
 
 void NetDriver::set_host(PeerId host) {
@@ -388,7 +388,9 @@ NetObjectId NetDriver::find_object(ObjectHandle object) const noexcept {
     REPLAYOUT_ASSERT(server_ != nullptr);
     const ObjectStore& objects = server_->objects();
     const std::uint32_t index = objects.find_index(guids_.find_guid(object));
-    return index == ObjectStore::no_index ? NetObjectId{} : objects.id_at(index);
+    return index == ObjectStore::no_index || objects.at(index)->is_torn_off()
+               ? NetObjectId{}
+               : objects.id_at(index);
 }
 
 NetGUID NetDriver::guid_of(NetObjectId id) const {

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "object_channels.h"
 
+#include <replayout/reflection/hash.h>
+
+#include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
 
 #include "object_bunch.h"
@@ -39,7 +43,8 @@ ObjectChannels::ObjectChannels(const ObjectStore& objects, ConnectionPairs& pair
       incoming_calls_(incoming_calls),
       stats_(stats),
       peer_(peer),
-      removed_(Allocator<std::pair<std::uint32_t, RemovedObject>>(&memory.pairs)) {}
+      removed_(Allocator<std::pair<std::uint32_t, RemovedObject>>(&memory.pairs)),
+      closing_names_(Allocator<std::pair<std::uint32_t, ClosingName>>(&memory.pairs)) {}
 
 void ObjectChannels::queue_open(std::uint32_t index, const OpenPayload& payload) {
     queue_bunch(packets_.reliable(), pairs_[index], open_header(index), 1, payload.bytes(),
@@ -76,7 +81,11 @@ void ObjectChannels::close_object(std::uint32_t index, ChannelCloseReason reason
     const bool is_kept = pairs_.dormancy().kept.test(index);
     pairs_.dormancy().closed(index);
     stats_.calls_dropped += calls_.drop_channel(ObjectStore::channel_of(index));
-    if (state != ChannelState::OpenSent && state != ChannelState::Open) {
+    const bool has_channel = state == ChannelState::OpenSent || state == ChannelState::Open;
+    if (has_channel || is_kept) {
+        note_closing_name(index);
+    }
+    if (!has_channel) {
         if (is_kept) {
             remove_dormant(index, reason);
         }
@@ -134,6 +143,9 @@ SendOutcome ObjectChannels::open_channel(std::uint32_t index) {
                               !pairs_.dormancy().is_resting(outer);
         return may_open ? open_channel(outer) : SendOutcome::Done;
     }
+    if (is_name_taken(index)) {
+        return SendOutcome::Done;
+    }
     const OpenPayload payload = open_payload_of(index);
     if (!packets_.reliable().has_room_for(Share::Objects, payload.bytes().size())) {
         return SendOutcome::HeldBack;
@@ -161,7 +173,8 @@ SendOutcome ObjectChannels::open_channel(std::uint32_t index) {
 void ObjectChannels::open_parts(std::uint32_t index) {
     for (std::uint32_t part = objects_.at(index)->family().first; part != ObjectStore::no_index;
          part = objects_.at(part)->family().next) {
-        if (!pairs_.pending().test(part) || channel_state(pairs_[part]) != ChannelState::Closed) {
+        if (!pairs_.pending().test(part) || channel_state(pairs_[part]) != ChannelState::Closed ||
+            is_name_taken(part)) {
             continue;
         }
         const OpenPayload payload = open_payload_of(part);
@@ -174,6 +187,35 @@ void ObjectChannels::open_parts(std::uint32_t index) {
         packets_.write_open();
         open_parts(part);
     }
+}
+
+ObjectChannels::ClosingName ObjectChannels::name_of(const SpawnRecord& record,
+                                                    NetGUID outer) noexcept {
+    const std::string_view name = stable_name_of(record);
+    return {outer, name.empty() ? 0 : hash64(name)};
+}
+
+void ObjectChannels::note_closing_name(std::uint32_t index) {
+    const NetworkObjectInfo& info = *objects_.at(index);
+    const NetGUID outer =
+        info.is_subobject() ? objects_.at(info.family().outer)->guid() : NetGUID();
+    const ClosingName name = name_of(info.spawn_record(), outer);
+    if (name.name_hash != 0) {
+        closing_names_.insert_or_assign(index, name);
+    }
+}
+
+bool ObjectChannels::is_name_taken(std::uint32_t index) const noexcept {
+    if (closing_names_.empty()) {
+        return false;
+    }
+    const NetworkObjectInfo& info = *objects_.at(index);
+    const NetGUID outer =
+        info.is_subobject() ? objects_.at(info.family().outer)->guid() : NetGUID();
+    const ClosingName name = name_of(info.spawn_record(), outer);
+    return name.name_hash != 0 &&
+           std::any_of(closing_names_.begin(), closing_names_.end(),
+                       [&](const auto& closing) { return closing.second == name; });
 }
 
 bool ObjectChannels::bunch_delivered(const BunchTag& tag) {
@@ -225,6 +267,7 @@ void ObjectChannels::finish_close(std::uint32_t index) {
     if (finish_dormant_close(index)) {
         return;
     }
+    closing_names_.erase(index);
     pairs_[index] = SendingRepState();
     if (objects_.at(index) != nullptr && !pairs_.dormancy().is_resting(index)) {
         pairs_.pending().set(index);  // the next object of this slot has been waiting

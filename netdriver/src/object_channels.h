@@ -43,12 +43,16 @@ class ObjectChannels {
                    MemoryMeters& memory);
 
     /// Opens the channel of the object, with parts of it as far as the packet has room for them.
-    /// Where its outer must come first, that is opened; Done, and the object's is still closed.
+    /// Where its outer must come first, that is opened; Done, and the object's is still closed. So
+    /// it is where another object has its stable name.
     [[nodiscard]] SendOutcome open_channel(std::uint32_t index);
     /// The client is to have the object no more.
     void close_object(std::uint32_t index, ChannelCloseReason reason);
     /// The close alone: of a channel that is open, to which nothing more is to be said.
     void queue_close(std::uint32_t index, ChannelCloseReason reason) {
+        if (reason == ChannelCloseReason::TearOff) {
+            note_closing_name(index);
+        }
         queue_close(index, take_next_sequence(index), reason);
     }
     /// Whether the client is to have the object. A dormant state is to be applied again.
@@ -75,6 +79,10 @@ class ObjectChannels {
     [[nodiscard]] std::uint16_t take_next_sequence(std::uint32_t index);
     void queue_close(std::uint32_t index, std::uint16_t sequence, ChannelCloseReason reason);
     void finish_close(std::uint32_t index);
+    /// The client may still find the object under its stable name when another one opens.
+    void note_closing_name(std::uint32_t index);
+    /// The client may not have let go of another object under the stable name of this one.
+    [[nodiscard]] bool is_name_taken(std::uint32_t index) const noexcept;
     /// The dormant object of that slot is about to be removed.
     void remove_dormant(std::uint32_t index, ChannelCloseReason reason);
     void destroy_kept(std::uint32_t index, const RemovedObject& removed);
@@ -91,6 +99,14 @@ class ObjectChannels {
     NetStats& stats_;
     PeerId peer_;
     FlatMap<std::uint32_t, RemovedObject> removed_;  // by object index
+    struct ClosingName {
+        NetGUID outer;
+        std::uint64_t name_hash = 0;
+
+        friend bool operator==(const ClosingName&, const ClosingName&) noexcept = default;
+    };
+    [[nodiscard]] static ClosingName name_of(const SpawnRecord& record, NetGUID outer) noexcept;
+    FlatMap<std::uint32_t, ClosingName> closing_names_;  // by object index
     std::uint32_t closing_count_ = 0;
 };
 

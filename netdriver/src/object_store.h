@@ -92,6 +92,9 @@ class NetworkObjectInfo {
     /// It goes, as soon as each client has all of it.
     [[nodiscard]] bool is_torn_off() const noexcept { return is_torn_off_; }
     void tear_off() noexcept { is_torn_off_ = true; }
+    /// Its handle is the game's again, its memory is asked for no more.
+    [[nodiscard]] bool is_handed_back() const noexcept { return is_handed_back_; }
+    void hand_back() noexcept { is_handed_back_ = true; }
 
   private:
     ChangelistState changelist_state_;
@@ -102,6 +105,7 @@ class NetworkObjectInfo {
     ObjectFacts facts_;
     NetDormancy dormancy_ = NetDormancy::Awake;
     bool is_torn_off_ = false;
+    bool is_handed_back_ = false;
     std::optional<Vector3> location_;
     Family family_;
     Vector<NetGroup> groups_;
@@ -145,6 +149,13 @@ class ObjectStore {
     void attach(std::uint32_t index, std::uint32_t outer) noexcept;
     /// O(subobjects of the outer).
     void detach(std::uint32_t index) noexcept;
+    /// The object that this is a part of, at whatever depth; itself, if it is no part.
+    [[nodiscard]] std::uint32_t root_of(std::uint32_t index) const noexcept {
+        while (at(index)->is_subobject()) {
+            index = at(index)->family().outer;
+        }
+        return index;
+    }
     /// Calls `visit(index)` for the object and all parts of it, at any depth, outer before inner.
     template <typename Visitor>
     void for_each_in_family(std::uint32_t index, Visitor&& visit) const {

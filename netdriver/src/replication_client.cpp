@@ -165,12 +165,13 @@ InitialBatchProgress ReplicationClient::initial_batch() const noexcept {
 }
 
 CloseReason ReplicationClient::receive_destruction_notice(std::span<const std::byte> message) {
-    BitReader names(message);
-    if (!read_destruction_notice(message, names)) {
+    BitReader objects(message);
+    if (!read_destruction_notice(message, objects)) {
         return CloseReason::NotAllowed;
     }
-    while (names.bits_left() > 0) {
-        world_.destroy_named(read_stable_name(names));
+    while (objects.bits_left() > 0) {
+        const DestroyedObject object = read_destroyed_object(objects);
+        receiver_.named_object_ended(object.guid, object.stable_name);
     }
     return CloseReason::None;
 }

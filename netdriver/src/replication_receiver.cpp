@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "replication_receiver.h"
 
+#include <replayout/reflection/hash.h>
+
 #include <algorithm>
 #include <memory>
 #include <new>
@@ -25,6 +27,7 @@ ReplicationReceiver::ReplicationReceiver(const NetConfig& config, const SessionL
       resource_(&memory.channels),
       channels_(Allocator<ActorChannel*>(resource_)),
       channels_by_guid_(resource_),
+      channels_by_name_(resource_),
       mentions_(resource_),
       parts_(resource_),
       awaiting_(resource_),
@@ -191,10 +194,25 @@ CloseReason ReplicationReceiver::receive_open(std::span<const std::byte> payload
     channel.outer = open.outer;
     if (outer != nullptr) {
         parts_.add(open.outer, current_channel_);
+    } else if (!open.parameters.stable_name.empty()) {
+        channel.name_hash = hash64(open.parameters.stable_name);
+        channels_by_name_.emplace(channel.name_hash, current_channel_);
     }
     guids_.bind(open.guid, channel.object);
     rebind(open.guid, channel.object);
     return CloseReason::None;
+}
+
+void ReplicationReceiver::named_object_ended(NetGUID guid, std::string_view stable_name) {
+    const auto shown = channels_by_name_.find(hash64(stable_name));
+    if (shown == channels_by_name_.end()) {
+        world_.destroy_named(stable_name);
+        return;
+    }
+    // Between channels there is no order. The close of what is shown may be on its way still; or
+    // this is told again, and another object has the name by now.
+    ActorChannel& channel = *channels_[shown->second];
+    channel.is_destroyed = channel.is_destroyed || guid >= channel.guid;
 }
 
 void ReplicationReceiver::begin_initial_batch() {
@@ -353,7 +371,15 @@ void ReplicationReceiver::close_channel(std::uint32_t index, ChannelCloseReason 
             part.state = ActorChannel::State::Refused;
         }
     }
-    release_object(index, reason);
+    const bool stays_alive =
+        reason == ChannelCloseReason::Relevancy || reason == ChannelCloseReason::Disconnected;
+    release_object(index,
+                   channel.is_destroyed && stays_alive ? ChannelCloseReason::Destroyed : reason);
+    const auto named = channels_by_name_.find(std::exchange(channel.name_hash, 0));
+    if (named != channels_by_name_.end() && named->second == index) {
+        channels_by_name_.erase(named);
+    }
+    channel.is_destroyed = false;
     channels_by_guid_.erase(channel.guid.value);
     channel.state = ActorChannel::State::Closed;
     channel.guid = NetGUID{};

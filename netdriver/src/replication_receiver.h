@@ -22,6 +22,7 @@
 #include "remote_function_sender.h"
 #include "session_layouts.h"
 
+#include <string_view>
 #include <unordered_map>
 
 namespace replayout {
@@ -53,6 +54,9 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     [[nodiscard]] bool has_begun_initial_batch() const noexcept { return has_begun_batch_; }
     /// Objects that came, without their parts.
     [[nodiscard]] std::uint32_t opened_count() const noexcept { return opened_count_; }
+
+    /// The object with that stable name is no more, and its channel was not closed for that.
+    void named_object_ended(NetGUID guid, std::string_view stable_name);
 
     /// The connection ended: every object is despawned.
     void close_all();
@@ -140,6 +144,8 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     Vector<ActorChannel*> channels_;  // by channel index; null: never used
     // Looked up, never walked.
     std::pmr::unordered_map<std::uint64_t, std::uint32_t> channels_by_guid_;
+    // Hash of a stable name -> channel of the object that is there under it.
+    std::pmr::unordered_map<std::uint64_t, std::uint32_t> channels_by_name_;
     ChannelLists mentions_;  // that have a reference to the object
     ChannelLists parts_;     // of its parts
     ChannelLists awaiting_;  // with an open that waits for this outer

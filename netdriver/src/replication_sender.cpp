@@ -99,6 +99,14 @@ void ReplicationSender::bunch_delivered(const BunchTag& tag) {
     }
 }
 
+void ReplicationSender::bunch_lost(const BunchTag& tag) {
+    channels_.bunch_lost(tag);
+    if (tag.kind == BunchTag::Kind::Open &&
+        initial_batch_.state() == InitialBatch::State::Sending) {
+        initial_batch_.comes_in_pieces(tag.object_index);  // the client threw its first block away
+    }
+}
+
 void ReplicationSender::validate_pairs() {
     PairValidator* validator = pairs_.validator();
     if (validator == nullptr) {

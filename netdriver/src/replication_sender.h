@@ -146,10 +146,16 @@ class ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool is_settled() const noexcept;
 
   private:
-    void record_delivered(const SentRecord& record) override { records_.record_delivered(record); }
-    void record_lost(const SentRecord& record) override { records_.record_lost(record); }
+    void record_delivered(const SentRecord& record) override {
+        records_.record_delivered(record);
+        note_first_block(record, true);
+    }
+    void record_lost(const SentRecord& record) override {
+        records_.record_lost(record);
+        note_first_block(record, false);
+    }
     void bunch_delivered(const BunchTag& tag) override;
-    void bunch_lost(const BunchTag& tag) override { channels_.bunch_lost(tag); }
+    void bunch_lost(const BunchTag& tag) override;
     void call_delivered(CallOrder order) override { calls_.delivered(order); }
     void call_lost(CallOrder order) override { calls_.lost(order); }
 
@@ -160,6 +166,8 @@ class ReplicationSender final : public SentContentHandler {
     /// False: the window is full.
     [[nodiscard]] bool open_initial_batch(std::uint32_t initial_opens);
     [[nodiscard]] bool has_sent(const InitialBatch::Sent& object);
+    /// Of the initial batch: how the first block of an object came, if this record is of one.
+    void note_first_block(const SentRecord& record, bool is_delivered);
 
     const ObjectStore& objects_;
     PacketSender& packets_;

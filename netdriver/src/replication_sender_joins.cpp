@@ -14,7 +14,7 @@ bool ReplicationSender::open_initial_batch(std::uint32_t initial_opens) {
         initial_batch_.release(index);
         if (!pairs_.dormancy().is_resting(index)) {
             pairs_.pending().set(index);
-            initial_batch_.sent().push_back(
+            initial_batch_.add_sent(
                 {objects_.id_at(index), objects_.at(index)->changelist_state().version()});
         }
     };
@@ -35,9 +35,12 @@ bool ReplicationSender::open_initial_batch(std::uint32_t initial_opens) {
 }
 
 bool ReplicationSender::is_initial_batch_over() {
-    Vector<InitialBatch::Sent>& sent = initial_batch_.sent();
-    while (!sent.empty() && has_sent(sent.back())) {
-        sent.pop_back();
+    // All of them each time, and not one behind the other: what changes all the time is looked at
+    // while the client gets it. What is sent is there a round trip later, so there are not many.
+    for (std::size_t place = initial_batch_.sent().size(); place > 0; --place) {
+        if (has_sent(initial_batch_.sent()[place - 1])) {
+            initial_batch_.take_sent(place - 1);
+        }
     }
     return initial_batch_.is_over();
 }
@@ -61,7 +64,24 @@ bool ReplicationSender::has_sent(const InitialBatch::Sent& object) {
     if (pair.in_flight == 0 && pair.lost().is_empty() && pair.sent_version >= object.version) {
         return true;
     }
-    return records_.complete_version(index) >= object.version;
+    const InitialBatch::Arrival arrival = initial_batch_.arrival(index);
+    return arrival == InitialBatch::Arrival::Whole ||
+           (arrival == InitialBatch::Arrival::Pieces &&
+            records_.complete_version(index) >= object.version);
+}
+
+void ReplicationSender::note_first_block(const SentRecord& record, bool is_delivered) {
+    const bool is_first = record.carried.versions.after == 0 && !record.carried.versions.is_empty();
+    if (initial_batch_.state() != InitialBatch::State::Sending || !is_first) {
+        return;
+    }
+    const bool is_whole = is_delivered && !record.is_more && record.carried.range.is_whole() &&
+                          !pairs_.dormancy().awaits_outer.test(record.object_index);
+    if (is_whole) {
+        initial_batch_.came_whole(record.object_index);
+    } else {
+        initial_batch_.comes_in_pieces(record.object_index);
+    }
 }
 
 }  // namespace replayout

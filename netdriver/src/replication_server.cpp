@@ -163,6 +163,10 @@ void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> da
         ++stats_.packets_dropped;
         return;
     }
+    if (host_.has_value() && peer == *host_) {
+        ++stats_.packets_dropped;  // that id is taken, for as long as there is a server
+        return;
+    }
     const auto found = clients_by_peer_.find(peer.value);
     if (found != clients_by_peer_.end()) {
         NetConnection& replaced = found->second->connection;
@@ -309,6 +313,7 @@ void ReplicationServer::server_replicate_actors() {
     mark_validator_.validate(objects_, live_, dormancy_.dormant, world_, stats_.replication);
     // Phase A: what changed, once for all connections.
     compare_due_objects();
+    hand_back_torn_off_objects();
     // Phase B: who is owed what, connection by connection.
     begin_initial_batches();
     const std::uint32_t initial_opens = initial_opens_per_client();
@@ -368,7 +373,10 @@ void ReplicationServer::set_facts(NetObjectId id, const ObjectFacts& facts) {
         return;
     }
     objects_.for_each_in_family(id.index, [&](std::uint32_t index) { set_facts_of(index, facts); });
-    show_parts_to_all(id.index);
+    std::uint32_t part = objects_.at(id.index)->family().first;
+    for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
+        show_part_to_all(part);
+    }
 }
 
 void ReplicationServer::set_facts_of(std::uint32_t index, const ObjectFacts& facts) {

@@ -61,7 +61,17 @@ class ReplicationServer {
     void forget_all_destroyed();
     void set_location(NetObjectId id, const Vector3& location);
     void set_viewer(PeerId peer, const Vector3& location);
-    void set_host(PeerId host) noexcept { host_ = host; }
+    void set_host(PeerId host) noexcept {
+        REPLAYOUT_ASSERT((!host_.has_value() || *host_ == host) && find_joined(host) == nullptr);
+        host_ = host;
+    }
+    [[nodiscard]] ObjectRole role_for(PeerId peer, const ObjectFacts& facts) const noexcept {
+        ObjectRole role = facts.role_of(peer);
+        if (host_.has_value() && peer == *host_) {
+            role.role = NetRole::Authority;
+        }
+        return role;
+    }
     void mark_property_dirty(NetObjectId id, std::string_view property);
     void mark_property_dirty(NetObjectId id, ParentIndex property);
     void mark_object_dirty(NetObjectId id);
@@ -142,7 +152,8 @@ class ReplicationServer {
     /// The same was decided anew, for one client, of an object and all parts of it.
     void show_family(Client& client, std::uint32_t index, bool is_relevant);
     void show_parts(Client& client, std::uint32_t index);
-    void show_parts_to_all(std::uint32_t index);
+    void show_part(Client& client, std::uint32_t part);
+    void show_part_to_all(std::uint32_t part);
     /// To one client, every subobject with a condition.
     void show_conditional(Client& client);
     void tear_off_one(std::uint32_t index);
@@ -157,6 +168,8 @@ class ReplicationServer {
     void introduce_torn_off(Client& client);
     /// After a flush: those that every client has all of.
     void remove_torn_off_objects();
+    /// They were compared for the last time.
+    void hand_back_torn_off_objects();
     [[nodiscard]] bool is_owned_by_host(const ObjectFacts& facts) const noexcept {
         return host_.has_value() && facts.has_owner && facts.owner == *host_;
     }

@@ -36,7 +36,9 @@ CallResult ReplicationServer::call_function(NetObjectId id, FunctionIndex functi
             return result;
         }
     }
-    call_runner_.run_here(called, world_.object_memory(object), params, {object, id, PeerId{}});
+    const bool is_hosts_call = called.runs_on_server() && is_owned_by_host(info.facts());
+    call_runner_.run_here(called, world_.object_memory(object), params,
+                          {object, id, is_hosts_call ? *host_ : PeerId{}});
     return result;
 }
 
@@ -142,8 +144,9 @@ CloseReason ReplicationServer::run_calls(Client& client) {
 
 CloseReason ReplicationServer::run_call(Client& client, const DueCall& call) {
     const std::uint32_t index = ObjectStore::index_of(call.channel);
-    if (client.sender.callable(call.channel) != CallableState::Yes) {
-        ++stats_.calls_dropped;  // a call before it removed the object
+    if (client.sender.callable(call.channel) != CallableState::Yes ||
+        objects_.at(index)->is_torn_off()) {
+        ++stats_.calls_dropped;  // a call before it removed the object, or it is nobody's any more
         return CloseReason::None;
     }
     const NetworkObjectInfo& info = *objects_.at(index);

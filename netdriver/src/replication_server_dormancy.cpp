@@ -136,8 +136,13 @@ void ReplicationServer::apply_dormancy_to_all(std::uint32_t index, bool wakes) {
 
 void ReplicationServer::wake_for(Client& client, std::uint32_t index) {
     if (objects_.at(index)->dormancy() == NetDormancy::Initial) {
-        objects_.at(index)->set_dormancy(NetDormancy::DormantAll);
-        apply_dormancy_to_all(index, true);
+        // Whole: a part cannot be where its outer is not.
+        objects_.for_each_in_family(objects_.root_of(index), [&](std::uint32_t member) {
+            if (objects_.at(member)->dormancy() == NetDormancy::Initial) {
+                objects_.at(member)->set_dormancy(NetDormancy::DormantAll);
+                apply_dormancy_to_all(member, true);
+            }
+        });
         return;
     }
     client.sender.wake(index);

@@ -69,7 +69,10 @@ void ReplicationServer::begin_initial_batch(Client& client) {
             continue;
         }
         if (info.is_subobject()) {
-            batch.add_part(index);
+            // With its outer; where that does not come, as any other object.
+            if (!client.sender.dormancy().is_resting(objects_.root_of(index))) {
+                batch.add_part(index);
+            }
             continue;
         }
         const bool has_place = client.viewer.has_value() && info.location().has_value();

@@ -31,6 +31,7 @@ NetObjectId ReplicationServer::add(const RepLayout& layout, ObjectHandle object,
         log(LogLevel::Error, "an object was not added: there are channels_max of them");
         return {};
     }
+    forget_destroyed(parameters.stable_name);
     const NetGUID guid = guids_.assign_to_new(object);
     guids_.bind(guid, object);
     const NetObjectId id = objects_.add(layout, layouts_.number_of(layout), object, guid);
@@ -74,7 +75,7 @@ NetObjectId ReplicationServer::add_subobject(NetObjectId outer, const RepLayout&
     if (parameters.condition != LifetimeCondition::None) {
         conditional_.insert(id.index);
     }
-    show_parts_to_all(outer.index);
+    show_part_to_all(id.index);
     if (whole.dormancy() != NetDormancy::Awake) {
         set_dormancy_of(id.index, whole.dormancy());
     }
@@ -105,7 +106,9 @@ void ReplicationServer::remove_object(NetObjectId id, ChannelCloseReason reason)
 }
 
 void ReplicationServer::forget_object(NetObjectId id) {
-    guids_.unbind(objects_.at(id.index)->guid());
+    if (!objects_.at(id.index)->is_handed_back()) {
+        guids_.unbind(objects_.at(id.index)->guid());
+    }
     live_.clear(id.index);
     due_.clear(id.index);
     dormancy_.forget(id.index);
@@ -168,11 +171,16 @@ void ReplicationServer::show_family(Client& client, std::uint32_t index, bool is
 }
 
 void ReplicationServer::show_parts(Client& client, std::uint32_t index) {
-    const bool is_shown_whole = !client.sender.dormancy().irrelevant.test(index);
     std::uint32_t part = objects_.at(index)->family().first;
     for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
-        show_family(client, part, is_shown_whole && is_shown(client, *objects_.at(part)));
+        show_part(client, part);
     }
+}
+
+void ReplicationServer::show_part(Client& client, std::uint32_t part) {
+    const NetworkObjectInfo& info = *objects_.at(part);
+    const bool is_shown_whole = !client.sender.dormancy().irrelevant.test(info.family().outer);
+    show_family(client, part, is_shown_whole && is_shown(client, info));
 }
 
 void ReplicationServer::add_to_group(NetObjectId id, NetGroup group) {
@@ -180,7 +188,7 @@ void ReplicationServer::add_to_group(NetObjectId id, NetGroup group) {
     Vector<NetGroup>& groups = objects_.at(id.index)->groups();
     if (std::find(groups.begin(), groups.end(), group) == groups.end()) {
         groups.push_back(group);
-        show_parts_to_all(objects_.at(id.index)->family().outer);
+        show_part_to_all(id.index);
     }
 }
 
@@ -190,7 +198,7 @@ void ReplicationServer::remove_from_group(NetObjectId id, NetGroup group) {
     const auto found = std::find(groups.begin(), groups.end(), group);
     if (found != groups.end()) {
         groups.erase(found);
-        show_parts_to_all(objects_.at(id.index)->family().outer);
+        show_part_to_all(id.index);
     }
 }
 
@@ -207,10 +215,10 @@ void ReplicationServer::set_in_group(PeerId peer, NetGroup group, bool is_in_gro
     show_conditional(*client);
 }
 
-void ReplicationServer::show_parts_to_all(std::uint32_t index) {
+void ReplicationServer::show_part_to_all(std::uint32_t part) {
     for (Client* client : clients_) {
         if (client->connection.state() == ConnectionState::Joined) {
-            show_parts(*client, index);
+            show_part(*client, part);
         }
     }
 }
@@ -218,7 +226,7 @@ void ReplicationServer::show_parts_to_all(std::uint32_t index) {
 void ReplicationServer::show_conditional(Client& client) {
     for (std::uint32_t index = conditional_.next(0); index != BitRow::no_bit;
          index = conditional_.next(index + 1)) {
-        show_parts(client, objects_.at(index)->family().outer);
+        show_part(client, index);
     }
 }
 
@@ -243,6 +251,18 @@ void ReplicationServer::tear_off_one(std::uint32_t index) {
     for (Client* client : clients_) {
         if (client->connection.state() == ConnectionState::Joined) {
             client->sender.tear_off(index);
+        }
+    }
+}
+
+void ReplicationServer::hand_back_torn_off_objects() {
+    for (std::uint32_t index = torn_off_.next(0); index != BitRow::no_bit;
+         index = torn_off_.next(index + 1)) {
+        NetworkObjectInfo& info = *objects_.at(index);
+        if (!info.is_handed_back()) {
+            info.hand_back();
+            guids_.unbind(info.guid());
+            live_.clear(index);
         }
     }
 }
@@ -289,7 +309,7 @@ void ReplicationServer::note_destroyed(std::uint32_t index) {
         return;
     }
     const std::size_t place = destroyed_names_.count();
-    destroyed_names_.add(name);
+    destroyed_names_.add(objects_.at(index)->guid(), name);
     for (Client* client : clients_) {
         // Who has the object is told by the close of its channel.
         if (client->next_notice == place && client->sender.has_object(index)) {
@@ -299,6 +319,9 @@ void ReplicationServer::note_destroyed(std::uint32_t index) {
 }
 
 void ReplicationServer::forget_destroyed(std::string_view stable_name) {
+    if (stable_name.empty()) {
+        return;
+    }
     const std::size_t place = destroyed_names_.find(stable_name);
     if (place == DestroyedNames::no_place) {
         return;
@@ -324,7 +347,8 @@ void ReplicationServer::send_destruction_notices(Client& client) {
            packets.reliable().has_room_for(Share::Messages, room_bytes)) {
         DestructionNoticeWriter writer(std::span<std::byte>(message).first(room_bytes));
         while (client.next_notice < destroyed_names_.count() &&
-               writer.add(destroyed_names_.at(client.next_notice))) {
+               writer.add(destroyed_names_.at(client.next_notice).guid,
+                          destroyed_names_.at(client.next_notice).name)) {
             ++client.next_notice;
         }
         client.connection.send_control(writer.bytes());

@@ -157,7 +157,7 @@ Version SentRecords::complete_version(std::uint32_t index) {
     values_.owe_left_out(index);
     CompleteVersions& complete = extra.complete;
     if (!complete.is_tracking()) {
-        complete.begin(pairs_[index].in_flight);
+        complete.begin(pairs_[index].in_flight - extra.paused.count());
     }
     return complete.version(pairs_[index]);
 }

@@ -85,6 +85,7 @@ void write_name(BitWriter& writer, std::string_view name) {
     return written([&](BitWriter& writer) {
         writer.write_bits(7, 8);
         for (const std::string& name : names) {
+            writer.write_packed_uint(9);
             write_name(writer, name);
         }
     });
