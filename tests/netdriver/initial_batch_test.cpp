@@ -146,6 +146,33 @@ TEST_CASE("Initial batch: when it is finished a client has all that was there wh
     }
 }
 
+TEST_CASE("Initial batch: while everything moves it is over a round trip after the last object",
+          "[netdriver][initial_batch]") {
+    const bool is_bad = GENERATE(false, true);
+    LinkSettings link = is_bad ? bad_link() : LinkSettings();
+    link.latency_ms = 40;
+    SpawnGame game(link);
+    std::vector<ObjectHandle> props;
+    for (int i = 0; i < 300; ++i) {
+        props.push_back(game.add_at(static_cast<float>(i)));
+    }
+    const std::size_t client = game.join();
+    const NetDriver& driver = game.client(client).driver;
+    int last_spawn_tick = 0;
+    int tick = 0;
+    for (; !driver.initial_batch().is_finished && tick < 1'000; ++tick) {
+        const std::uint32_t before = driver.initial_batch().spawned_count;
+        for (const ObjectHandle prop : props) {
+            ++game.prop(prop).hp;
+        }
+        game.tick();
+        last_spawn_tick = driver.initial_batch().spawned_count != before ? tick : last_spawn_tick;
+    }
+    CHECK(driver.initial_batch().spawned_count == 300);
+    // There and back, a tick at each end, and on a bad network losses of losses.
+    CHECK(tick - last_spawn_tick <= (is_bad ? 60 : 10));
+}
+
 TEST_CASE("Initial batch: what is nowhere comes first, then the nearest",
           "[netdriver][initial_batch]") {
     SpawnGame game({}, with_opens(1));

@@ -365,4 +365,47 @@ TEST_CASE("Remote functions: a client whose world made no object passes over its
     CHECK(net.server().driver.connection_count() == 1);
 }
 
+TEST_CASE("Remote functions: a call is delivered though its object came in pieces",
+          "[netdriver][rpc]") {
+    CallFixtureOptions options;
+    options.server.packet_bytes_max = 256;
+    options.client.packet_bytes_max = 256;
+    options.link.latency_ms = 100;
+    CallFixture net(options);
+    const std::size_t client = net.join();
+    ObjectHandle turret;
+    const std::string large(300, 'x');
+    SECTION("a value grew beyond a packet while its open was under way, before the client joined") {
+        turret = net.add_owned(client);
+        while (net.server().driver.stats().channels_opened == 0) {
+            net.tick();
+        }
+        net.tick(4);
+        net.turret(turret).label = large;
+    }
+    SECTION("a value grew beyond a packet while its open was under way") {
+        REQUIRE(net.settle());
+        turret = net.add_owned(client);
+        net.tick(4);
+        net.turret(turret).label = large;
+    }
+    SECTION("its open was lost") {
+        REQUIRE(net.settle());
+        LinkSettings dead;
+        dead.loss = 1;
+        net.network().set_settings(CallFixture::server_peer, CallFixture::client_peer(client),
+                                   dead);
+        turret = net.add_owned(client);
+        net.turret(turret).power = 5;
+        net.turret(turret).label = large;
+        net.tick();
+        net.network().heal();
+    }
+    REQUIRE(net.settle());
+    REQUIRE(net.turret_on(client, turret).label == large);
+    CHECK(net.call(turret, "client_tell", {1, {}, ""}) == CallResult::Sent);
+    REQUIRE(net.settle());
+    CHECK(heard(net.client(client), "tell") == Numbers{1});
+}
+
 }  // namespace replayout::test

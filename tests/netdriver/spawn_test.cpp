@@ -283,6 +283,32 @@ TEST_CASE("Tear-off: who has the object gets all of it, and keeps it", "[netdriv
     CHECK(game.server().driver.object_count() == 1);
 }
 
+TEST_CASE("Tear-off: the handle is the game's again behind the next flush", "[netdriver][spawn]") {
+    SpawnGame game(bad_link());
+    const std::size_t client = game.join();
+    const ObjectHandle prop = game.add(game.layouts().prop());
+    NetDriver& driver = game.server().driver;
+    driver.set_owner(game.id_of(prop), SpawnGame::peer_of(client));
+    REQUIRE(game.settle());
+    const ObjectHandle shown = game.find_on(client, prop);
+    CHECK(game.client(client).driver.call_function(shown, "server_use") == CallResult::Sent);
+    game.prop(prop).hp = 1;
+    driver.tear_off(game.id_of(prop));
+    CHECK(driver.find_object(prop) == NetObjectId{});
+    game.tick();
+    game.server().world.at(prop).hp = 2;  // another object, in the same memory
+    game.server().world.at(prop).heard.clear();
+    const NetObjectId again = driver.add_object(game.layouts().prop(), prop);
+    CHECK(driver.find_object(prop) == again);
+    REQUIRE(game.settle());
+    CHECK(game.client(client).world.at(shown).hp == 1);
+    const ObjectHandle other =
+        game.client(client).driver.guids().find_object(driver.guid_of(again));
+    REQUIRE_FALSE(other.is_null());
+    CHECK(game.client(client).world.at(other).hp == 2);
+    CHECK(game.server().world.at(prop).heard.empty());  // that call was of the one before
+}
+
 TEST_CASE("Destroyed names: who did not see it happen is told, and nobody twice",
           "[netdriver][spawn]") {
     SpawnGame game(bad_link());
