@@ -257,8 +257,8 @@ bool PropertySender::send_large_value(std::uint32_t index, const OwedVersions& p
         return true;
     }
     const std::uint32_t fragments = packets_.reliable().fragment_count(byte_count);
-    if (bunch_count(pairs_[index]) + fragments >= bunch_count_max) {
-        return false;  // one is left for the close
+    if (bunch_count(pairs_[index]) + fragments + 1 >= bunch_count_max) {
+        return false;  // one is left for the close, and one for a message
     }
     Vector<std::byte> payload(byte_count, Allocator<std::byte>(resource_));
     BitWriter writer({payload.data(), payload.size()});
