@@ -40,6 +40,7 @@ class ActorChannel {
     SpawnHandler* handler = nullptr;    ///< who made the object
     ObjectRole role;
     NetGUID outer;                  ///< of a subobject that is there
+    std::uint64_t name_key = 0;     ///< of its stable name within that; 0: none
     NetGUID awaited;                ///< the outer that an open waits for; null: none does
     bool is_closing = false;        ///< a close is here, and its open is not, or waits
     std::uint8_t block_count = 0;   ///< that were read of `last_packet`

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The stable names of objects that were destroyed: what a client that did not see it happen must be
-// told, for its map still has them. In order of destruction; each client goes through them by a
-// place of its own.
+// told, for its map still has them, or the object that they were a part of made them. In order of
+// destruction; each client goes through them by a place of its own. Who adds to them bounds them.
 #pragma once
 
 #include <replayout/reflection/memory.h>
@@ -16,14 +16,12 @@ namespace replayout {
 
 class DestroyedNames {
   public:
-    DestroyedNames(std::size_t count_max, MemoryResource* resource)
-        : count_max_(count_max), names_(Allocator<std::pmr::string>(resource)) {}
+    explicit DestroyedNames(MemoryResource* resource)
+        : names_(Allocator<std::pmr::string>(resource)) {}
 
     [[nodiscard]] std::size_t count() const noexcept { return names_.size(); }
     [[nodiscard]] std::string_view at(std::size_t place) const noexcept { return names_[place]; }
-    [[nodiscard]] bool is_full() const noexcept { return names_.size() >= count_max_; }
 
-    /// Requires room.
     void add(std::string_view name) { names_.emplace_back(name); }
     static constexpr std::size_t no_place = ~std::size_t{0};
     /// O(names).
@@ -38,7 +36,6 @@ class DestroyedNames {
     void clear() noexcept { names_.clear(); }
 
   private:
-    std::size_t count_max_;
     Vector<std::pmr::string> names_;
 };
 

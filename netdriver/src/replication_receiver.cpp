@@ -28,6 +28,7 @@ ReplicationReceiver::ReplicationReceiver(const NetConfig& config, const SessionL
       mentions_(resource_),
       parts_(resource_),
       awaiting_(resource_),
+      named_parts_(resource_),
       ready_(Allocator<std::uint32_t>(resource_)),
       family_(Allocator<std::uint32_t>(resource_)),
       scratch_(&memory.scratch),
@@ -203,6 +204,7 @@ CloseReason ReplicationReceiver::receive_open(std::span<const std::byte> payload
     if (outer != nullptr) {
         const MentionList empty(MentionList::allocator_type{resource_});
         parts_.try_emplace(open.outer.value, empty).first->second.push_back(current_channel_);
+        note_named_part(channel, open.parameters.stable_name);
     }
     guids_.bind(open.guid, channel.object);
     rebind(open.guid, channel.object);
@@ -258,19 +260,6 @@ void ReplicationReceiver::set_role(ActorChannel& channel, const ObjectRole& role
 SpawnHandler* ReplicationReceiver::handler_of(const RepLayout& layout) const noexcept {
     const auto found = handlers_.find(&layout);
     return found == handlers_.end() ? &world_ : found->second;
-}
-
-CloseReason ReplicationReceiver::receive_message(std::span<const std::byte> payload) {
-    BitReader reader(payload);
-    const auto kind = static_cast<ObjectMessageKind>(reader.read_bits(8));
-    const std::uint64_t bits = reader.read_packed_uint();
-    ObjectRole role;
-    if (kind != ObjectMessageKind::Role || reader.failed() || reader.bits_left() != 0 ||
-        !read_role(bits, role)) {
-        return CloseReason::MalformedBunch;
-    }
-    set_role(*channels_[current_channel_], role);
-    return CloseReason::None;
 }
 
 CloseReason ReplicationReceiver::receive_close(std::span<const std::byte> payload) {
@@ -338,6 +327,7 @@ void ReplicationReceiver::release_object(std::uint32_t index, ChannelCloseReason
             parts_.erase(parts);
         }
     }
+    forget_named_part(channel);
     guids_.unbind(channel.guid);
     rebind(channel.guid, ObjectHandle{});
     channel.handler->despawn(channel.object, reason);
