@@ -29,21 +29,22 @@ namespace {
 
 ObjectChannels::ObjectChannels(const ObjectStore& objects, ConnectionPairs& pairs,
                                WaitingValues& values, RoleSender& roles,
-                               PartNoticeSender& part_notices, PacketSender& packets,
-                               RemoteFunctionSender& calls, RemoteFunctionReceiver& incoming_calls,
-                               NetStats& stats, PeerId peer, MemoryMeters& memory)
+                               PartNoticeSender& part_notices, ClosingNames& closing_names,
+                               PacketSender& packets, RemoteFunctionSender& calls,
+                               RemoteFunctionReceiver& incoming_calls, NetStats& stats, PeerId peer,
+                               MemoryMeters& memory)
     : objects_(objects),
       pairs_(pairs),
       values_(values),
       roles_(roles),
       part_notices_(part_notices),
+      closing_names_(closing_names),
       packets_(packets),
       calls_(calls),
       incoming_calls_(incoming_calls),
       stats_(stats),
       peer_(peer),
-      removed_(Allocator<std::pair<std::uint32_t, RemovedObject>>(&memory.pairs)),
-      closing_names_(&memory.pairs) {}
+      removed_(Allocator<std::pair<std::uint32_t, RemovedObject>>(&memory.pairs)) {}
 
 void ObjectChannels::queue_open(std::uint32_t index, const OpenPayload& payload) {
     queue_bunch(packets_.reliable(), pairs_[index], open_header(index), 1, payload.bytes(),

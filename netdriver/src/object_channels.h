@@ -40,9 +40,10 @@ enum class CallableState : std::uint8_t {
 class ObjectChannels {
   public:
     ObjectChannels(const ObjectStore& objects, ConnectionPairs& pairs, WaitingValues& values,
-                   RoleSender& roles, PartNoticeSender& part_notices, PacketSender& packets,
-                   RemoteFunctionSender& calls, RemoteFunctionReceiver& incoming_calls,
-                   NetStats& stats, PeerId peer, MemoryMeters& memory);
+                   RoleSender& roles, PartNoticeSender& part_notices, ClosingNames& closing_names,
+                   PacketSender& packets, RemoteFunctionSender& calls,
+                   RemoteFunctionReceiver& incoming_calls, NetStats& stats, PeerId peer,
+                   MemoryMeters& memory);
 
     /// Opens the channel of the object, with parts of it as far as the packet has room for them.
     /// Where its outer must come first, that is opened; Done, and the object's is still closed. So
@@ -97,13 +98,13 @@ class ObjectChannels {
     WaitingValues& values_;
     RoleSender& roles_;
     PartNoticeSender& part_notices_;
+    ClosingNames& closing_names_;
     PacketSender& packets_;
     RemoteFunctionSender& calls_;
     RemoteFunctionReceiver& incoming_calls_;
     NetStats& stats_;
     PeerId peer_;
     FlatMap<std::uint32_t, RemovedObject> removed_;  // by object index
-    ClosingNames closing_names_;
     std::uint32_t closing_count_ = 0;
 };
 

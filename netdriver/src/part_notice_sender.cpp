@@ -10,11 +10,12 @@
 namespace replayout {
 
 PartNoticeSender::PartNoticeSender(const ObjectStore& objects, ConnectionPairs& pairs,
-                                   PacketSender& packets, const NetConfig& config,
-                                   MemoryMeters& memory)
+                                   PacketSender& packets, const ClosingNames& closing_names,
+                                   const NetConfig& config, MemoryMeters& memory)
     : objects_(objects),
       pairs_(pairs),
       packets_(packets),
+      closing_names_(closing_names),
       config_(config),
       notices_(&memory.pairs) {}
 
@@ -52,13 +53,24 @@ void PartNoticeSender::send_part_notices() {
             ++entry;
             continue;
         }
+        // A part of this name that is going there for another reason, out of sight say, goes first:
+        // a client passes over the name of what it is shown.
+        const auto is_next_free = [&] {
+            const NetGUID outer = objects_.at(index)->guid();
+            return notice.next < names->count() &&
+                   !closing_names_.contains(stable_name_key(outer, names->at(notice.next)));
+        };
+        if (!is_next_free()) {
+            ++entry;
+            continue;
+        }
         if (!packets_.can_write(Share::Messages) ||
             !packets_.reliable().has_room_for(Share::Messages, room.size())) {
             return;
         }
         BitWriter writer(room);
         writer.write_bits(static_cast<std::uint64_t>(ObjectMessageKind::PartsDestroyed), 8);
-        while (notice.next < names->count() &&
+        while (is_next_free() &&
                writer.byte_count() + stable_name_encoded_bytes_max <= room.size()) {
             write_stable_name(writer, names->at(notice.next));
             ++notice.next;

@@ -5,6 +5,7 @@
 // is lost. While the outer is dormant that waits for it to wake, as all that happens to it does.
 #pragma once
 
+#include "closing_names.h"
 #include "connection_pairs.h"
 #include "object_store.h"
 #include "packet_sender.h"
@@ -18,7 +19,8 @@ namespace replayout {
 class PartNoticeSender {
   public:
     PartNoticeSender(const ObjectStore& objects, ConnectionPairs& pairs, PacketSender& packets,
-                     const NetConfig& config, MemoryMeters& memory);
+                     const ClosingNames& closing_names, const NetConfig& config,
+                     MemoryMeters& memory);
 
     /// The names from `place` on, of the destroyed parts of an outer that the client has, are to be
     /// told.
@@ -46,6 +48,7 @@ class PartNoticeSender {
     const ObjectStore& objects_;
     ConnectionPairs& pairs_;
     PacketSender& packets_;
+    const ClosingNames& closing_names_;
     const NetConfig& config_;
     PartNotices notices_;
 };

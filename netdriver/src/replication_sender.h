@@ -179,6 +179,7 @@ class ReplicationSender final : public SentContentHandler {
     std::array<std::byte, PacketBuilder::packet_bytes_limit> body_;  // scratch: blocks laid apart
     PropertySender properties_;
     RoleSender roles_;
+    ClosingNames closing_names_;
     PartNoticeSender part_notices_;
     RemoteFunctionSender calls_;
     RemoteFunctionReceiver incoming_calls_;

@@ -597,7 +597,7 @@ class TankStage {
 TEST_CASE("Destroyed parts: at random over a network that loses, all show the same tanks",
           "[netdriver][subobjects]") {
     const std::uint64_t seed = run_seed();
-    for (std::uint64_t round = 0; round < 60; ++round) {
+    for (std::uint64_t round = 0; round < 200; ++round) {
         INFO("seed " << seed << ", round " << round);
         TankStage stage(seed * 1'000 + round);
         stage.play(static_cast<int>(20 + 10 * (round % 30)));
