@@ -40,6 +40,7 @@ class ActorChannel {
     SpawnHandler* handler = nullptr;    ///< who made the object
     ObjectRole role;
     NetGUID outer;                  ///< of a subobject that is there
+    std::uint64_t name_key = 0;     ///< of its stable name within that; 0: none
     NetGUID awaited;                ///< the outer that an open waits for; null: none does
     std::uint64_t name_hash = 0;    ///< of an object that is there under a stable name of its own
     bool is_destroyed = false;      ///< the server said so otherwise; its close is on the way

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The stable names of objects that were destroyed: what a client that did not see it happen must be
-// told, for its map still has them. In order of destruction; each client goes through them by a
-// place of its own.
+// told, for its map still has them, or the object that they were a part of made them. In order of
+// destruction; each client goes through them by a place of its own. Who adds to them bounds them.
 #pragma once
 
 #include <replayout/net_guid.h>
@@ -17,18 +17,15 @@ namespace replayout {
 
 class DestroyedNames {
   public:
-    DestroyedNames(std::size_t count_max, MemoryResource* resource)
-        : count_max_(count_max), names_(Allocator<Entry>(resource)) {}
+    explicit DestroyedNames(MemoryResource* resource) : names_(Allocator<Entry>(resource)) {}
 
-    [[nodiscard]] std::size_t count() const noexcept { return names_.size(); }
     struct Entry {
         NetGUID guid;
         std::pmr::string name;
     };
+    [[nodiscard]] std::size_t count() const noexcept { return names_.size(); }
     [[nodiscard]] const Entry& at(std::size_t place) const noexcept { return names_[place]; }
-    [[nodiscard]] bool is_full() const noexcept { return names_.size() >= count_max_; }
 
-    /// Requires room.
     void add(NetGUID guid, std::string_view name) {
         names_.push_back({guid, std::pmr::string(name, names_.get_allocator().resource())});
     }
@@ -46,7 +43,6 @@ class DestroyedNames {
     void clear() noexcept { names_.clear(); }
 
   private:
-    std::size_t count_max_;
     Vector<Entry> names_;
 };
 

@@ -5,12 +5,14 @@ namespace replayout {
 
 DormantChannels::DormantChannels(const ObjectStore& objects, ConnectionPairs& pairs,
                                  WaitingValues& values, const RoleSender& roles,
-                                 ObjectChannels& channels, PacketSender& packets,
-                                 RemoteFunctionSender& calls, NetStats& stats)
+                                 const PartNoticeSender& part_notices, ObjectChannels& channels,
+                                 PacketSender& packets, RemoteFunctionSender& calls,
+                                 NetStats& stats)
     : objects_(objects),
       pairs_(pairs),
       values_(values),
       roles_(roles),
+      part_notices_(part_notices),
       channels_(channels),
       packets_(packets),
       calls_(calls),
@@ -124,7 +126,7 @@ bool DormantChannels::may_go_dormant(std::uint32_t index) const {
                              : pairs_.is_exact(index) && !values_.has_unmapped(index);
     const bool may_go = channel_state(pair) == ChannelState::Open &&
                         !pairs_.pending().test(index) && has_all && !roles_.is_telling(index) &&
-                        !has_torn_off_parts(index) &&
+                        !part_notices_.is_telling(index) && !has_torn_off_parts(index) &&
                         !calls_.has_calls(ObjectStore::channel_of(index));
     REPLAYOUT_ASSERT(!may_go || bunch_count(pair) == 0);
     return may_go;

@@ -18,6 +18,7 @@
 #include "connection_pairs.h"
 #include "object_channels.h"
 #include "packet_sender.h"
+#include "part_notice_sender.h"
 #include "remote_function_sender.h"
 #include "role_sender.h"
 #include "waiting_values.h"
@@ -29,8 +30,9 @@ namespace replayout {
 class DormantChannels {
   public:
     DormantChannels(const ObjectStore& objects, ConnectionPairs& pairs, WaitingValues& values,
-                    const RoleSender& roles, ObjectChannels& channels, PacketSender& packets,
-                    RemoteFunctionSender& calls, NetStats& stats);
+                    const RoleSender& roles, const PartNoticeSender& part_notices,
+                    ObjectChannels& channels, PacketSender& packets, RemoteFunctionSender& calls,
+                    NetStats& stats);
 
     /// The object of that slot goes dormant here as soon as the client has all of it.
     void become_dormant(std::uint32_t index);
@@ -58,6 +60,7 @@ class DormantChannels {
     ConnectionPairs& pairs_;
     WaitingValues& values_;
     const RoleSender& roles_;
+    const PartNoticeSender& part_notices_;
     ObjectChannels& channels_;
     PacketSender& packets_;
     RemoteFunctionSender& calls_;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "object_bunch.h"
+#include "stable_name.h"
 
 namespace replayout {
 
@@ -31,20 +32,23 @@ namespace {
 }  // namespace
 
 ObjectChannels::ObjectChannels(const ObjectStore& objects, ConnectionPairs& pairs,
-                               WaitingValues& values, RoleSender& roles, PacketSender& packets,
-                               RemoteFunctionSender& calls, RemoteFunctionReceiver& incoming_calls,
-                               NetStats& stats, PeerId peer, MemoryMeters& memory)
+                               WaitingValues& values, RoleSender& roles,
+                               PartNoticeSender& part_notices, ClosingNames& closing_names,
+                               PacketSender& packets, RemoteFunctionSender& calls,
+                               RemoteFunctionReceiver& incoming_calls, NetStats& stats, PeerId peer,
+                               MemoryMeters& memory)
     : objects_(objects),
       pairs_(pairs),
       values_(values),
       roles_(roles),
+      part_notices_(part_notices),
+      closing_names_(closing_names),
       packets_(packets),
       calls_(calls),
       incoming_calls_(incoming_calls),
       stats_(stats),
       peer_(peer),
       removed_(Allocator<std::pair<std::uint32_t, RemovedObject>>(&memory.pairs)),
-      closing_names_(Allocator<std::pair<std::uint32_t, ClosingName>>(&memory.pairs)) {}
 
 void ObjectChannels::queue_open(std::uint32_t index, const OpenPayload& payload) {
     queue_bunch(packets_.reliable(), pairs_[index], open_header(index), 1, payload.bytes(),
@@ -79,12 +83,13 @@ void ObjectChannels::close_object(std::uint32_t index, ChannelCloseReason reason
     values_.forget_object(index);
     const ChannelState state = channel_state(pairs_[index]);
     const bool is_kept = pairs_.dormancy().kept.test(index);
-    pairs_.dormancy().closed(index);
-    stats_.calls_dropped += calls_.drop_channel(ObjectStore::channel_of(index));
-    const bool has_channel = state == ChannelState::OpenSent || state == ChannelState::Open;
-    if (has_channel || is_kept) {
+    if (pairs_.has_object(index)) {
         note_closing_name(index);
     }
+    pairs_.dormancy().closed(index);
+    part_notices_.forget_object(index);
+    stats_.calls_dropped += calls_.drop_channel(ObjectStore::channel_of(index));
+    const bool has_channel = state == ChannelState::OpenSent || state == ChannelState::Open;
     if (!has_channel) {
         if (is_kept) {
             remove_dormant(index, reason);
@@ -131,6 +136,35 @@ bool ObjectChannels::is_outer_ready(std::uint32_t index) const noexcept {
     return channel_state(pairs_[outer]) == ChannelState::OpenSent && packets_.carries_open(outer);
 }
 
+bool ObjectChannels::has_part_for_certain(std::uint32_t index) const noexcept {
+    return pairs_.has_object(index) && has_outer_for_certain(index);
+}
+
+std::uint64_t ObjectChannels::name_key_of(std::uint32_t index) const noexcept {
+    const NetworkObjectInfo& info = *objects_.at(index);
+    const std::string_view name = stable_name_of(info.spawn_record());
+    const NetGUID outer =
+        info.is_subobject() ? objects_.at(info.family().outer)->guid() : NetGUID();
+    return name.empty() ? 0 : stable_name_key(outer, name);
+}
+
+void ObjectChannels::note_closing_name(std::uint32_t index) {
+    if (const std::uint64_t key = name_key_of(index); key != 0) {
+        closing_names_.add(index, key);
+    }
+}
+
+bool ObjectChannels::is_name_taken(std::uint32_t index) const noexcept {
+    return !closing_names_.is_empty() && closing_names_.contains(name_key_of(index));
+}
+
+void ObjectChannels::begin(std::uint32_t index) {
+    if (!pairs_.dormancy().kept.test(index)) {
+        part_notices_.object_opened(index);
+    }
+    pairs_.begin(index);
+}
+
 OpenPayload ObjectChannels::open_payload_of(std::uint32_t index) const noexcept {
     const NetworkObjectInfo& info = *objects_.at(index);
     return {info.guid(), info.layout_number(), info.facts().role_of(peer_), &info.spawn_record()};
@@ -163,7 +197,7 @@ SendOutcome ObjectChannels::open_channel(std::uint32_t index) {
                                       fits ? all_bytes : open_bytes(index, payload))) {
         return SendOutcome::WindowFull;
     }
-    pairs_.begin(index);
+    begin(index);
     queue_open(index, payload);
     packets_.write_open();
     open_parts(index);
@@ -182,40 +216,11 @@ void ObjectChannels::open_parts(std::uint32_t index) {
             !packets_.reliable().has_room_for(Share::Objects, payload.bytes().size())) {
             return;  // it waits until the client has its outer
         }
-        pairs_.begin(part);
+        begin(part);
         queue_open(part, payload);
         packets_.write_open();
         open_parts(part);
     }
-}
-
-ObjectChannels::ClosingName ObjectChannels::name_of(const SpawnRecord& record,
-                                                    NetGUID outer) noexcept {
-    const std::string_view name = stable_name_of(record);
-    return {outer, name.empty() ? 0 : hash64(name)};
-}
-
-void ObjectChannels::note_closing_name(std::uint32_t index) {
-    const NetworkObjectInfo& info = *objects_.at(index);
-    const NetGUID outer =
-        info.is_subobject() ? objects_.at(info.family().outer)->guid() : NetGUID();
-    const ClosingName name = name_of(info.spawn_record(), outer);
-    if (name.name_hash != 0) {
-        closing_names_.insert_or_assign(index, name);
-    }
-}
-
-bool ObjectChannels::is_name_taken(std::uint32_t index) const noexcept {
-    if (closing_names_.empty()) {
-        return false;
-    }
-    const NetworkObjectInfo& info = *objects_.at(index);
-    const NetGUID outer =
-        info.is_subobject() ? objects_.at(info.family().outer)->guid() : NetGUID();
-    const ClosingName name = name_of(info.spawn_record(), outer);
-    return name.name_hash != 0 &&
-           std::any_of(closing_names_.begin(), closing_names_.end(),
-                       [&](const auto& closing) { return closing.second == name; });
 }
 
 bool ObjectChannels::bunch_delivered(const BunchTag& tag) {
@@ -267,7 +272,7 @@ void ObjectChannels::finish_close(std::uint32_t index) {
     if (finish_dormant_close(index)) {
         return;
     }
-    closing_names_.erase(index);
+    closing_names_.finished(index);
     pairs_[index] = SendingRepState();
     if (objects_.at(index) != nullptr && !pairs_.dormancy().is_resting(index)) {
         pairs_.pending().set(index);  // the next object of this slot has been waiting

@@ -15,9 +15,11 @@
 #include <replayout/netdriver/transport.h>
 #include <replayout/reflection/memory.h>
 
+#include "closing_names.h"
 #include "connection_pairs.h"
 #include "open_message.h"
 #include "packet_sender.h"
+#include "part_notice_sender.h"
 #include "remote_function_receiver.h"
 #include "remote_function_sender.h"
 #include "role_sender.h"
@@ -38,13 +40,14 @@ enum class CallableState : std::uint8_t {
 class ObjectChannels {
   public:
     ObjectChannels(const ObjectStore& objects, ConnectionPairs& pairs, WaitingValues& values,
-                   RoleSender& roles, PacketSender& packets, RemoteFunctionSender& calls,
+                   RoleSender& roles, PartNoticeSender& part_notices, ClosingNames& closing_names,
+                   PacketSender& packets, RemoteFunctionSender& calls,
                    RemoteFunctionReceiver& incoming_calls, NetStats& stats, PeerId peer,
                    MemoryMeters& memory);
 
     /// Opens the channel of the object, with parts of it as far as the packet has room for them.
     /// Where its outer must come first, that is opened; Done, and the object's is still closed. So
-    /// it is where another object has its stable name.
+    /// it is where another object of its stable name has to go first.
     [[nodiscard]] SendOutcome open_channel(std::uint32_t index);
     /// The client is to have the object no more.
     void close_object(std::uint32_t index, ChannelCloseReason reason);
@@ -64,12 +67,20 @@ class ObjectChannels {
 
     /// The client has the outer of a subobject, or will have it first.
     [[nodiscard]] bool is_outer_ready(std::uint32_t index) const noexcept;
+    /// The client has a subobject, or will have it before it hears of a close.
+    [[nodiscard]] bool has_part_for_certain(std::uint32_t index) const noexcept;
     [[nodiscard]] CallableState callable(ChannelIndex channel) const noexcept;
     /// No close is under way.
     [[nodiscard]] bool is_idle() const noexcept { return closing_count_ == 0; }
 
   private:
     [[nodiscard]] bool has_outer_for_certain(std::uint32_t index) const noexcept;
+    /// Of its stable name; 0: it has none.
+    [[nodiscard]] std::uint64_t name_key_of(std::uint32_t index) const noexcept;
+    /// The client still has another object of its name.
+    [[nodiscard]] bool is_name_taken(std::uint32_t index) const noexcept;
+    /// Its channel is about to open.
+    void begin(std::uint32_t index);
     [[nodiscard]] OpenPayload open_payload_of(std::uint32_t index) const noexcept;
     /// Opens parts of an object behind it, as far as the packet has room for them.
     void open_parts(std::uint32_t index);
@@ -81,8 +92,6 @@ class ObjectChannels {
     void finish_close(std::uint32_t index);
     /// The client may still find the object under its stable name when another one opens.
     void note_closing_name(std::uint32_t index);
-    /// The client may not have let go of another object under the stable name of this one.
-    [[nodiscard]] bool is_name_taken(std::uint32_t index) const noexcept;
     /// The dormant object of that slot is about to be removed.
     void remove_dormant(std::uint32_t index, ChannelCloseReason reason);
     void destroy_kept(std::uint32_t index, const RemovedObject& removed);
@@ -93,20 +102,14 @@ class ObjectChannels {
     ConnectionPairs& pairs_;
     WaitingValues& values_;
     RoleSender& roles_;
+    PartNoticeSender& part_notices_;
+    ClosingNames& closing_names_;
     PacketSender& packets_;
     RemoteFunctionSender& calls_;
     RemoteFunctionReceiver& incoming_calls_;
     NetStats& stats_;
     PeerId peer_;
     FlatMap<std::uint32_t, RemovedObject> removed_;  // by object index
-    struct ClosingName {
-        NetGUID outer;
-        std::uint64_t name_hash = 0;
-
-        friend bool operator==(const ClosingName&, const ClosingName&) noexcept = default;
-    };
-    [[nodiscard]] static ClosingName name_of(const SpawnRecord& record, NetGUID outer) noexcept;
-    FlatMap<std::uint32_t, ClosingName> closing_names_;  // by object index
     std::uint32_t closing_count_ = 0;
 };
 

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <new>
+#include <utility>
 
 namespace replayout {
 
@@ -10,7 +11,8 @@ ObjectStore::ObjectStore(MemoryResource* resource)
     : resource_(resource),
       slots_(Allocator<Slot>(resource)),
       free_indices_(Allocator<std::uint32_t>(resource)),
-      indices_(resource) {}
+      indices_(resource),
+      destroyed_parts_(Allocator<std::pair<std::uint32_t, DestroyedNames>>(resource)) {}
 
 ObjectStore::~ObjectStore() {
     for (std::uint32_t index = 0; index < slot_count(); ++index) {
@@ -46,6 +48,10 @@ void ObjectStore::remove(NetObjectId id) {
     std::destroy_at(slot.info);
     resource_->deallocate(slot.info, sizeof(NetworkObjectInfo), alignof(NetworkObjectInfo));
     slot.info = nullptr;
+    if (const auto parts = destroyed_parts_.find(id.index); parts != destroyed_parts_.end()) {
+        destroyed_part_count_ -= parts->second.count();
+        destroyed_parts_.erase(parts);
+    }
     free_indices_.push_back(id.index);
     --object_count_;
 }
@@ -80,6 +86,32 @@ void ObjectStore::detach(std::uint32_t index) noexcept {
     }
     part.outer = no_index;
     part.next = no_index;
+}
+
+void ObjectStore::add_destroyed_part(std::uint32_t outer, NetGUID part,
+                                     std::string_view name) {
+    destroyed_parts_.try_emplace(outer, DestroyedNames(resource_)).first->second.add(part, name);
+    ++destroyed_part_count_;
+}
+
+std::size_t ObjectStore::forget_destroyed_part(std::uint32_t outer, std::string_view name) {
+    const auto parts = destroyed_parts_.find(outer);
+    const std::size_t place =
+        parts == destroyed_parts_.end() ? DestroyedNames::no_place : parts->second.find(name);
+    if (place == DestroyedNames::no_place) {
+        return place;
+    }
+    parts->second.erase(place);
+    if (parts->second.count() == 0) {
+        destroyed_parts_.erase(parts);
+    }
+    --destroyed_part_count_;
+    return place;
+}
+
+const DestroyedNames* ObjectStore::destroyed_parts_of(std::uint32_t outer) const noexcept {
+    const auto parts = destroyed_parts_.find(outer);
+    return parts == destroyed_parts_.end() ? nullptr : &parts->second;
 }
 
 std::uint32_t ObjectStore::find_index(NetGUID guid) const noexcept {

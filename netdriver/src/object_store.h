@@ -11,6 +11,7 @@
 #include <replayout/netdriver/net_role.h>
 #include <replayout/reflection/memory.h>
 
+#include "destroyed_names.h"
 #include "open_message.h"
 
 #include <cstdint>
@@ -156,6 +157,17 @@ class ObjectStore {
         }
         return index;
     }
+
+    // Parts with stable names that were destroyed, by the outer that stayed; forgotten with that.
+    void add_destroyed_part(std::uint32_t outer, NetGUID part, std::string_view name);
+    /// There is such a part again. The place that the name had, or DestroyedNames::no_place.
+    std::size_t forget_destroyed_part(std::uint32_t outer, std::string_view name);
+    /// Null where there are none.
+    [[nodiscard]] const DestroyedNames* destroyed_parts_of(std::uint32_t outer) const noexcept;
+    /// Of all outers.
+    [[nodiscard]] std::size_t destroyed_part_count() const noexcept {
+        return destroyed_part_count_;
+    }
     /// Calls `visit(index)` for the object and all parts of it, at any depth, outer before inner.
     template <typename Visitor>
     void for_each_in_family(std::uint32_t index, Visitor&& visit) const {
@@ -186,6 +198,8 @@ class ObjectStore {
     Vector<std::uint32_t> free_indices_;  // last freed first: its memory is warm
     std::pmr::unordered_map<std::uint64_t, std::uint32_t> indices_;  // looked up, never walked
     std::uint32_t object_count_ = 0;
+    FlatMap<std::uint32_t, DestroyedNames> destroyed_parts_;  // by index of the outer; never empty
+    std::size_t destroyed_part_count_ = 0;
 };
 
 }  // namespace replayout

@@ -48,7 +48,8 @@ void encode_spawn_record(ArchetypeId archetype, NetGUID outer, const SpawnParame
 
 /// The first byte of a bunch with "message".
 enum class ObjectMessageKind : std::uint8_t {
-    Role = 1,  ///< what the receiver is to the object: packed role bits
+    Role = 1,            ///< what the receiver is to the object: packed role bits
+    PartsDestroyed = 2,  ///< stable names of parts that are no more, up to the end
 };
 
 /// Bits 0 to 2 of the facts.

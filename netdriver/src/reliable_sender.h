@@ -41,7 +41,7 @@ inline constexpr std::size_t share_count = 3;
 
 /// What a bunch was for, told to its sender when it is delivered.
 struct BunchTag {
-    enum class Kind : std::uint8_t { Control, Open, Close, Value, Role };
+    enum class Kind : std::uint8_t { Control, Open, Close, Value, Role, PartsDestroyed };
 
     Kind kind = Kind::Control;
     std::uint32_t object_index = 0;

@@ -31,6 +31,7 @@ ReplicationReceiver::ReplicationReceiver(const NetConfig& config, const SessionL
       mentions_(resource_),
       parts_(resource_),
       awaiting_(resource_),
+      named_parts_(resource_),
       ready_(Allocator<std::uint32_t>(resource_)),
       family_(Allocator<std::uint32_t>(resource_)),
       scratch_(&memory.scratch),
@@ -194,6 +195,7 @@ CloseReason ReplicationReceiver::receive_open(std::span<const std::byte> payload
     channel.outer = open.outer;
     if (outer != nullptr) {
         parts_.add(open.outer, current_channel_);
+        note_named_part(channel, open.parameters.stable_name);
     } else if (!open.parameters.stable_name.empty()) {
         channel.name_hash = hash64(open.parameters.stable_name);
         channels_by_name_.emplace(channel.name_hash, current_channel_);
@@ -268,19 +270,6 @@ SpawnHandler* ReplicationReceiver::handler_of(const RepLayout& layout) const noe
     return found == handlers_.end() ? &world_ : found->second;
 }
 
-CloseReason ReplicationReceiver::receive_message(std::span<const std::byte> payload) {
-    BitReader reader(payload);
-    const auto kind = static_cast<ObjectMessageKind>(reader.read_bits(8));
-    const std::uint64_t bits = reader.read_packed_uint();
-    ObjectRole role;
-    if (kind != ObjectMessageKind::Role || reader.failed() || reader.bits_left() != 0 ||
-        !read_role(bits, role)) {
-        return CloseReason::MalformedBunch;
-    }
-    set_role(*channels_[current_channel_], role);
-    return CloseReason::None;
-}
-
 CloseReason ReplicationReceiver::receive_close(std::span<const std::byte> payload) {
     BitReader reader(payload);
     const auto reason = static_cast<ChannelCloseReason>(reader.read_bits(8));
@@ -342,6 +331,7 @@ void ReplicationReceiver::release_object(std::uint32_t index, ChannelCloseReason
     forget_mentions(index);
     channel.references.clear();
     parts_.remove(channel.outer, index);
+    forget_named_part(channel);
     guids_.unbind(channel.guid);
     rebind(channel.guid, ObjectHandle{});
     channel.handler->despawn(channel.object, reason);

@@ -94,6 +94,11 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     [[nodiscard]] SpawnHandler* handler_of(const RepLayout& layout) const noexcept;
     void set_role(ActorChannel& channel, const ObjectRole& role);
     [[nodiscard]] CloseReason receive_message(std::span<const std::byte> payload);
+    [[nodiscard]] CloseReason receive_role(BitReader& reader);
+    [[nodiscard]] CloseReason receive_destroyed_parts(BitReader& reader);
+    /// A part is there, under the name that its outer has for it, if that is not empty; or goes.
+    void note_named_part(ActorChannel& channel, std::string_view stable_name);
+    void forget_named_part(ActorChannel& channel) noexcept;
     [[nodiscard]] CloseReason receive_close(std::span<const std::byte> payload);
     [[nodiscard]] CloseReason receive_block(BitReader& reader, ChannelIndex& last_channel);
     /// What a call brings of an object, and what its turn does.
@@ -149,6 +154,8 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     ChannelLists mentions_;  // that have a reference to the object
     ChannelLists parts_;     // of its parts
     ChannelLists awaiting_;  // with an open that waits for this outer
+    // Parts with stable names that are shown: hash of outer and name -> how many.
+    std::pmr::unordered_map<std::uint64_t, std::uint32_t> named_parts_;
     bool has_begun_batch_ = false;
     std::uint32_t opened_count_ = 0;
     Vector<std::uint32_t> ready_;   // channels that need not wait any more

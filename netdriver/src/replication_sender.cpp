@@ -19,11 +19,14 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       properties_(objects, pairs_, values_, records_, packets, context, settings.config, body_,
                   memory),
       roles_(objects, pairs_, packets, settings.peer, memory),
+      closing_names_(&memory.pairs),
+      part_notices_(objects, pairs_, packets, closing_names_, settings.config, memory),
       calls_(settings.config, &memory.in_flight),
       incoming_calls_(settings.config, settings.config.called_channels_max, &memory.connections),
-      channels_(objects, pairs_, values_, roles_, packets, calls_, incoming_calls_, stats,
-                settings.peer, memory),
-      dormant_channels_(objects, pairs_, values_, roles_, channels_, packets, calls_, stats),
+      channels_(objects, pairs_, values_, roles_, part_notices_, closing_names_, packets, calls_,
+                incoming_calls_, stats, settings.peer, memory),
+      dormant_channels_(objects, pairs_, values_, roles_, part_notices_, channels_, packets, calls_,
+                        stats),
       call_sender_(objects, pairs_, values_, records_, properties_, channels_, packets, calls_,
                    context, settings, body_, memory),
       initial_batch_(&memory.pairs),
@@ -42,13 +45,14 @@ void ReplicationSender::mark_pending(const BitRow& changed) {
 bool ReplicationSender::is_settled() const noexcept {
     return pairs_.pending().next(0) == BitRow::no_bit && packets_.reliable_is_idle() &&
            channels_.is_idle() && initial_batch_.state() == InitialBatch::State::Finished &&
-           calls_.is_idle() && roles_.is_idle();
+           calls_.is_idle() && roles_.is_idle() && part_notices_.is_idle();
 }
 
 void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens) {
     pairs_.grow();
     context_.receiver = &values_;
     roles_.send_roles();
+    part_notices_.send_part_notices();
     call_sender_.send_calls();
     // In turn: if each flush began with the same objects, those behind them would never be sent
     // while the window is full.
@@ -64,6 +68,7 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens) 
     if (!is_batch_first && !open_initial_batch(initial_opens)) {
         return;
     }
+    part_notices_.send_part_notices();  // of what was opened in this flush
     dormant_channels_.enter_dormancy();
 }
 
@@ -96,6 +101,8 @@ void ReplicationSender::bunch_delivered(const BunchTag& tag) {
         values_.value_delivered(tag);
     } else if (tag.kind == BunchTag::Kind::Role) {
         roles_.role_delivered(tag.object_index);
+    } else if (tag.kind == BunchTag::Kind::PartsDestroyed) {
+        part_notices_.notice_delivered(tag.object_index);
     }
 }
 

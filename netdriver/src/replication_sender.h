@@ -26,6 +26,7 @@
 #include "object_channels.h"
 #include "object_store.h"
 #include "packet_sender.h"
+#include "part_notice_sender.h"
 #include "property_sender.h"
 #include "remote_function_encoder.h"
 #include "remote_function_receiver.h"
@@ -86,6 +87,11 @@ class ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool has_object(std::uint32_t index) const noexcept {
         return pairs_.has_object(index);
     }
+    /// The same of a subobject, which it will have before it hears of a close.
+    [[nodiscard]] bool has_part_for_certain(std::uint32_t index) const noexcept {
+        return channels_.has_part_for_certain(index);
+    }
+    [[nodiscard]] PartNoticeSender& part_notices() noexcept { return part_notices_; }
     /// Whether the client is to have the object. A dormant state is to be applied again.
     void set_relevant(std::uint32_t index, bool is_relevant) {
         channels_.set_relevant(index, is_relevant);
@@ -181,6 +187,8 @@ class ReplicationSender final : public SentContentHandler {
     std::array<std::byte, PacketBuilder::packet_bytes_limit> body_;  // scratch: blocks laid apart
     PropertySender properties_;
     RoleSender roles_;
+    ClosingNames closing_names_;
+    PartNoticeSender part_notices_;
     RemoteFunctionSender calls_;
     RemoteFunctionReceiver incoming_calls_;
     ObjectChannels channels_;

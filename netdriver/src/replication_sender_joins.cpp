@@ -50,7 +50,7 @@ bool ReplicationSender::has_sent(const InitialBatch::Sent& object) {
     if (!objects_.contains(object.id) || pairs_.dormancy().is_resting(index)) {
         return true;  // it is not to have it any more, or had it all
     }
-    if (channel_state(pairs_[index]) != ChannelState::Open) {
+    if (channel_state(pairs_[index]) != ChannelState::Open || part_notices_.is_telling(index)) {
         return false;
     }
     const PairExtra* extra = pairs_.find_extra(index);

@@ -88,7 +88,7 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       torn_off_(&memory.objects),
       conditional_(&memory.objects),
       torn_family_(Allocator<std::uint32_t>(&memory.scratch)),
-      destroyed_names_(settings.config.destroyed_names_max, &memory.objects),
+      destroyed_names_(&memory.objects),
       mark_validator_(settings.mark_validation_ticks, &memory.objects),
       context_{guids,   stats.replication,     scratch_, settings.is_sharing,
                nullptr, settings.is_validating},

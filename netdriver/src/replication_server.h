@@ -156,6 +156,7 @@ class ReplicationServer {
     void show_part_to_all(std::uint32_t part);
     /// To one client, every subobject with a condition.
     void show_conditional(Client& client);
+    void remove_family(NetObjectId id, ChannelCloseReason reason);
     void tear_off_one(std::uint32_t index);
     void set_facts_of(std::uint32_t index, const ObjectFacts& facts);
     void set_dormancy_of(std::uint32_t index, NetDormancy dormancy);
@@ -163,6 +164,7 @@ class ReplicationServer {
     void forget_object(NetObjectId id);
     /// Who does not see the object that is about to go is to be told of its end.
     void note_destroyed(std::uint32_t index);
+    void note_destroyed_part(std::uint32_t index, std::string_view name);
     void send_destruction_notices(Client& client);
     /// A client joined: what is torn off it is not to have.
     void introduce_torn_off(Client& client);

@@ -59,6 +59,10 @@ NetObjectId ReplicationServer::add_subobject(NetObjectId outer, const RepLayout&
     REPLAYOUT_ASSERT(may_be_of_subobject(parameters.condition));
     SpawnParameters spawn;
     spawn.stable_name = parameters.stable_name;
+    const std::size_t place = objects_.forget_destroyed_part(outer.index, parameters.stable_name);
+    for (Client* client : clients_) {
+        client->sender.part_notices().forget_name(outer.index, place);
+    }
     const NetObjectId id = add(layout, object, outer, spawn);
     if (id.generation == 0) {
         return id;
@@ -87,19 +91,22 @@ void ReplicationServer::remove_object(NetObjectId id, ChannelCloseReason reason)
     REPLAYOUT_ASSERT(reason == ChannelCloseReason::Destroyed ||
                      reason == ChannelCloseReason::LevelUnloaded ||
                      reason == ChannelCloseReason::Migrated);
-    while (objects_.at(id.index)->family().first != ObjectStore::no_index) {
-        remove_object(objects_.id_at(objects_.at(id.index)->family().first), reason);
-    }
-    const bool is_part = objects_.at(id.index)->is_subobject();
-    if (reason == ChannelCloseReason::Destroyed && !is_part) {
+    if (reason == ChannelCloseReason::Destroyed) {
         note_destroyed(id.index);
+    }
+    remove_family(id, reason);
+}
+
+void ReplicationServer::remove_family(NetObjectId id, ChannelCloseReason reason) {
+    while (objects_.at(id.index)->family().first != ObjectStore::no_index) {
+        remove_family(objects_.id_at(objects_.at(id.index)->family().first), reason);
     }
     for (Client* client : clients_) {
         if (client->connection.state() == ConnectionState::Joined) {
             client->sender.object_removed(id.index, reason);
         }
     }
-    if (is_part) {
+    if (objects_.at(id.index)->is_subobject()) {
         objects_.detach(id.index);
     }
     forget_object(id);
@@ -302,10 +309,15 @@ void ReplicationServer::note_destroyed(std::uint32_t index) {
     if (name.empty()) {
         return;
     }
-    if (destroyed_names_.is_full()) {
+    if (destroyed_names_.count() + objects_.destroyed_part_count() >=
+        settings_.config.destroyed_names_max) {
         log(LogLevel::Error,
             "the end of an object is not told to who does not see it: there are "
             "destroyed_names_max of them");
+        return;
+    }
+    if (objects_.at(index)->is_subobject()) {
+        note_destroyed_part(index, name);
         return;
     }
     const std::size_t place = destroyed_names_.count();
@@ -314,6 +326,20 @@ void ReplicationServer::note_destroyed(std::uint32_t index) {
         // Who has the object is told by the close of its channel.
         if (client->next_notice == place && client->sender.has_object(index)) {
             ++client->next_notice;
+        }
+    }
+}
+
+void ReplicationServer::note_destroyed_part(std::uint32_t index, std::string_view name) {
+    const std::uint32_t outer = objects_.at(index)->family().outer;
+    objects_.add_destroyed_part(outer, objects_.at(index)->guid(), name);
+    const std::size_t place = objects_.destroyed_parts_of(outer)->count() - 1;
+    for (Client* client : clients_) {
+        // Who has the part is told by the close of its channel, and who has not the outer when that
+        // is opened.
+        if (client->connection.state() == ConnectionState::Joined &&
+            client->sender.has_object(outer) && !client->sender.has_part_for_certain(index)) {
+            client->sender.part_notices().add(outer, place);
         }
     }
 }

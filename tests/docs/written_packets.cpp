@@ -11,6 +11,7 @@
 #include <memory_resource>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,9 @@ class PawnWorld final : public NetWorld {
     void* object_memory(ObjectHandle object) override { return &pawn(object); }
     ObjectHandle spawn(const SpawnInfo&) override { return make(); }
     void despawn(ObjectHandle object, ChannelCloseReason) override { pawns_.erase(object.value); }
+    void destroy_part(ObjectHandle, std::string_view name) override { destroyed_part = name; }
+
+    std::string destroyed_part;
 
   private:
     std::map<std::uint64_t, Pawn> pawns_;
@@ -186,6 +190,24 @@ void add_spawn(WrittenExamples& examples) {
     session.turn(session.client, ignored, "acknowledgement 2");
     session.server.set_autonomous(id, false);
     session.turn(session.server, examples, "packet: another role");
+}
+
+/// An object that was destroyed a part of, before anybody saw it.
+void add_destroyed_part(WrittenExamples& examples) {
+    Session session(1'200);
+    WrittenExamples ignored;
+    session.turn(session.client, ignored, "hello");
+    session.turn(session.server, ignored, "welcome");
+    session.turn(session.client, ignored, "acknowledgement");
+    const ObjectHandle pawn = session.server_world.make();
+    const NetObjectId id = session.server.add_object(*session.layout, pawn);
+    SubobjectParameters parameters;
+    parameters.stable_name = "hand";
+    session.server.remove_object(session.server.add_subobject(
+        id, *session.layout, session.server_world.make(), parameters));
+    session.turn(session.server, examples, "packet: open of an object that lost a part");
+    session.turn(session.client, ignored, "acknowledgement 2");
+    CHECK(session.client_world.destroyed_part == "hand");
 }
 
 void add_large_value(WrittenExamples& examples) {
@@ -328,6 +350,7 @@ void add_packets(WrittenExamples& examples) {
     add_session(examples);
     add_dormancy(examples);
     add_spawn(examples);
+    add_destroyed_part(examples);
     add_large_value(examples);
     add_told_layouts(examples);
     add_calls(examples);

@@ -581,4 +581,20 @@ TEST_CASE("Hostile: channels that are opened by the thousand cost bounded memory
     CHECK(server.memory().bytes_in_use_max() < 5'000 * bytes_per_channel_max);
 }
 
+TEST_CASE("Hostile: an ack of what was never sent closes as invalid ack, at both ends",
+          "[netdriver][hostile]") {
+    ForgedServer server;
+    server.welcome();
+    server.forge().header().ack = static_cast<std::uint16_t>(server.forge().header().ack + 500);
+    server.deliver_packet({});
+    CHECK(server.driver().close_reason() == CloseReason::InvalidAck);
+
+    ForgedClient client;
+    client.join(7);
+    client.forge().header().ack = static_cast<std::uint16_t>(client.forge().header().ack + 500);
+    client.deliver(client.forge().make({}));
+    CHECK(client.closed_count(CloseReason::InvalidAck) == 1);
+    CHECK_FALSE(client.is_joined());
+}
+
 }  // namespace replayout::test

@@ -130,6 +130,9 @@ class TestWorld final : public NetWorld {
     void destroy_named(std::string_view stable_name) override {
         destroyed_names.emplace_back(stable_name);
     }
+    void destroy_part(ObjectHandle, std::string_view stable_name) override {
+        destroyed_parts.emplace_back(stable_name);
+    }
     void peer_joined(PeerId peer) override {
         if (on_joined) {
             on_joined(peer);
@@ -150,6 +153,7 @@ class TestWorld final : public NetWorld {
     std::function<void(PeerId)> on_joined;
     std::function<void(PeerId, CloseReason)> on_left;
     std::vector<std::string> destroyed_names;  ///< those that it was told of
+    std::vector<std::string> destroyed_parts;  ///< likewise
     std::uint32_t spawn_count = 0;
     std::uint32_t despawn_count = 0;
 

@@ -40,8 +40,8 @@ struct NetConfig {
     /// join at once 15,000 objects each in a second of 60 ticks.
     std::uint32_t initial_opens_per_flush_max = 4'096;
 
-    /// Stable names of destroyed objects that a server remembers, to tell who joins later; beyond
-    /// it an end is logged and not told. 0 to 1,048,576. 65,536 are as many as there may be
+    /// Stable names of destroyed objects that a server remembers, to tell who joins later, parts of
+    /// objects that are there included; beyond it an end is logged and not told. 0 to 1,048,576. 65,536 are as many as there may be
     /// objects, and take some 8 MiB.
     std::uint32_t destroyed_names_max = 65'536;
 

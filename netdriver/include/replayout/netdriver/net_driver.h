@@ -115,7 +115,7 @@ class NetDriver {
     void set_in_group(PeerId peer, NetGroup group, bool is_in_group);
     /// The object is replicated no more; Destroyed, LevelUnloaded or Migrated says what clients
     /// make of that. One with a stable name that is destroyed is also told to clients who do not
-    /// see it, and to all who join later. O(connections).
+    /// see it, and to all who join later; a part's to who has its outer. O(connections).
     void remove_object(NetObjectId id, ChannelCloseReason reason = ChannelCloseReason::Destroyed);
     /// Each client that has the object is sent what it is at the next tick_flush(), for which its
     /// memory is asked for once more, and keeps it as its own. The id is not valid any more. Nobody

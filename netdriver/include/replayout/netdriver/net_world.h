@@ -76,6 +76,13 @@ class NetWorld : public SpawnHandler {
     /// joined later, or did not see the object. May be told of what is gone already. The name is on
     /// loan for the call.
     virtual void destroy_named(std::string_view stable_name) { (void)stable_name; }
+    /// Likewise of a part (SubobjectParameters::stable_name) of an object that is there: what the
+    /// outer made itself under this name is no more. Comes behind the spawn() of the outer. Not
+    /// told of a part that is shown to this client.
+    virtual void destroy_part(ObjectHandle outer, std::string_view stable_name) {
+        (void)outer;
+        (void)stable_name;
+    }
 
     /// The objects that were there when this client joined are on their way
     /// (NetDriver::initial_batch). Comes before the first spawn(), once, also when there are none.

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "part_notice_sender.h"
+
+#include <algorithm>
+#include <array>
+
+#include "object_bunch.h"
+#include "stable_name.h"
+
+namespace replayout {
+
+PartNoticeSender::PartNoticeSender(const ObjectStore& objects, ConnectionPairs& pairs,
+                                   PacketSender& packets, const ClosingNames& closing_names,
+                                   const NetConfig& config, MemoryMeters& memory)
+    : objects_(objects),
+      pairs_(pairs),
+      packets_(packets),
+      closing_names_(closing_names),
+      config_(config),
+      notices_(&memory.pairs) {}
+
+void PartNoticeSender::object_opened(std::uint32_t index) {
+    if (objects_.destroyed_parts_of(index) != nullptr) {
+        notices_.add(index, 0);
+    }
+}
+
+bool PartNoticeSender::is_idle() const noexcept {
+    return std::all_of(notices_.entries().begin(), notices_.entries().end(),
+                       [&](const auto& notice) {
+                           return channel_state(pairs_[notice.first]) == ChannelState::Closed;
+                       });
+}
+
+void PartNoticeSender::send_part_notices() {
+    std::array<std::byte, PacketBuilder::packet_bytes_limit> message;
+    const auto room = std::span(message).first(fragment_bytes(config_.packet_bytes_max));
+    PartNotices::Map& entries = notices_.entries();
+    for (auto entry = entries.begin(); entry != entries.end();) {
+        const std::uint32_t index = entry->first;
+        const DestroyedNames* names = objects_.destroyed_parts_of(index);
+        PartNotices::Entry& notice = entry->second;
+        const ChannelState channel = channel_state(pairs_[index]);
+        const bool has_channel = channel == ChannelState::OpenSent || channel == ChannelState::Open;
+        const bool is_told = names == nullptr || notice.next >= names->count();
+        if (is_told && notice.under_way_count == 0) {
+            entry = entries.erase(entry);
+            continue;
+        }
+        // One bunch is left for the close.
+        if (is_told || !has_channel || notice.under_way_count >= PartNotices::under_way_max ||
+            bunch_count(pairs_[index]) + 1 >= bunch_count_max) {
+            ++entry;
+            continue;
+        }
+        // A part of this name that is going there for another reason, out of sight say, goes first:
+        // a client passes over the name of what it is shown.
+        const auto is_next_free = [&] {
+            const NetGUID outer = objects_.at(index)->guid();
+            return notice.next < names->count() &&
+                   !closing_names_.contains(stable_name_key(outer, names->at(notice.next).name));
+        };
+        if (!is_next_free()) {
+            ++entry;
+            continue;
+        }
+        if (!packets_.can_write(Share::Messages) ||
+            !packets_.reliable().has_room_for(Share::Messages, room.size())) {
+            return;
+        }
+        BitWriter writer(room);
+        writer.write_bits(static_cast<std::uint64_t>(ObjectMessageKind::PartsDestroyed), 8);
+        while (is_next_free() &&
+               writer.byte_count() + stable_name_encoded_bytes_max <= room.size()) {
+            write_stable_name(writer, names->at(notice.next).name);
+            ++notice.next;
+        }
+        BunchHeader header;
+        header.channel = ObjectStore::channel_of(index);
+        header.is_message = true;
+        queue_bunch(packets_.reliable(), pairs_[index], header,
+                    pairs_.extra_of(index).next_sequence++, writer.bytes(),
+                    {BunchTag::Kind::PartsDestroyed, index, 0});
+        ++notice.under_way_count;
+        (void)packets_.write_unsent_bunches();
+    }
+}
+
+}  // namespace replayout
