@@ -75,7 +75,7 @@ void ObjectChannels::close_object(std::uint32_t index, ChannelCloseReason reason
     const ChannelState state = channel_state(pairs_[index]);
     const bool is_kept = pairs_.dormancy().kept.test(index);
     pairs_.dormancy().closed(index);
-    stats_.calls_dropped += calls_.drop_channel(ObjectStore::channel_of(index));
+    stats_.calls_dropped += calls_.close_channel(ObjectStore::channel_of(index));
     if (state != ChannelState::OpenSent && state != ChannelState::Open) {
         if (is_kept) {
             remove_dormant(index, reason);
@@ -220,6 +220,7 @@ void ObjectChannels::open_delivered(std::uint32_t index) {
 
 void ObjectChannels::finish_close(std::uint32_t index) {
     incoming_calls_.channel_closed(ObjectStore::channel_of(index));
+    calls_.channel_closed(ObjectStore::channel_of(index));
     --closing_count_;
     ++stats_.channels_closed;
     if (finish_dormant_close(index)) {

@@ -36,10 +36,11 @@ ReplicationClient::ReplicationClient(const NetDriverSettings& settings, const La
                    reliable_window(settings.config)},
                   transport, stats, ConnectionState::Connecting, now, memory),
       calls_(settings.config, &memory.in_flight),
+      waiting_channels_(Allocator<ChannelIndex>(&memory.scratch)),
       call_scratch_(&memory.scratch),
       call_context_{guids,   stats.replication,     call_scratch_, settings.is_sharing,
                     nullptr, settings.is_validating},
-      call_encoder_(settings.config.packet_bytes_max, &memory.scratch),
+      call_encoder_(settings.config, &memory.scratch),
       receiver_(settings.config, server_layouts_, world, guids, stats, calls_, memory, handlers,
                 is_calling_out, server),
       world_(world),
@@ -76,7 +77,7 @@ void ReplicationClient::receive_held(NetTime now) {
 void ReplicationClient::flush(NetTime now) {
     connection_.begin_flush(now);
     if (connection_.state() == ConnectionState::Joined &&
-        connection_.packets().write_unsent_bunches()) {
+        connection_.packets().write_first_bunches()) {
         send_calls();
     }
     connection_.flush(now);

@@ -102,7 +102,7 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       call_scratch_(&memory.scratch),
       call_context_{call_ids_,           stats.replication, call_scratch_,
                     settings.is_sharing, nullptr,           settings.is_validating},
-      call_encoder_(settings.config.packet_bytes_max, &memory.scratch),
+      call_encoder_(settings.config, &memory.scratch),
       call_runner_(settings.config, guids, stats, memory, is_calling_out) {
     if (settings.is_counting_types) {
         type_counters_.reserve(layouts.count());
@@ -330,7 +330,7 @@ void ReplicationServer::replicate_to(Client& client, std::uint32_t initial_opens
     send_destruction_notices(client);
     finish_initial_batch(client);  // before anything new is under way
     const bool is_ready = client.sender.initial_batch().state() != InitialBatch::State::Before;
-    if (client.connection.packets().write_unsent_bunches() && is_ready) {
+    if (client.connection.packets().write_first_bunches() && is_ready) {
         client.sender.process_prioritized_actors(initial_opens);
     }
     client.sender.validate_pairs();

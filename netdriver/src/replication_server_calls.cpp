@@ -70,6 +70,7 @@ CallResult ReplicationServer::send_to_clients(NetObjectId id, FunctionIndex func
 CallResult ReplicationServer::add_calls(const NewCall& call, const RepFunction& function) {
     called_.clear();
     std::uint64_t dropped_count = 0;
+    CallResult result = CallResult::Sent;
     for (Client* client : clients_) {
         ReplicationSender& sender = client->sender;
         if (!is_called(*client, function, call.index)) {
@@ -82,7 +83,11 @@ CallResult ReplicationServer::add_calls(const NewCall& call, const RepFunction& 
             continue;
         }
         const CallResult written = sender.add_call(call, call_encoder_, call_context_);
-        if (written != CallResult::Sent) {
+        if (written == CallResult::Full && !call.is_reliable) {
+            ++dropped_count;
+            continue;
+        }
+        if (written != CallResult::Sent && written != CallResult::Queued) {
             // Whoever has it already does not get it either: a call is to all, or to nobody.
             for (Client* called : called_) {
                 called->sender.take_back_call();
@@ -91,6 +96,7 @@ CallResult ReplicationServer::add_calls(const NewCall& call, const RepFunction& 
         }
         sender.name_in_last_call(call_ids_.named());
         called_.push_back(client);
+        result = written == CallResult::Queued ? CallResult::Queued : result;
     }
     if (called_.empty()) {
         return CallResult::Full;
@@ -102,7 +108,7 @@ CallResult ReplicationServer::add_calls(const NewCall& call, const RepFunction& 
             wake_for(*called, call.index);
         }
     }
-    return call.is_queued ? CallResult::Queued : CallResult::Sent;
+    return result;
 }
 
 CloseReason ReplicationServer::Client::handle_bunch(const BunchHeader& header,
@@ -115,7 +121,7 @@ CloseReason ReplicationServer::Client::handle_bunch(const BunchHeader& header,
         case CallableState::Yes:
             return sender.incoming_calls().receive(header, payload);
         case CallableState::Late:
-            ++server_.stats_.calls_dropped;
+            server_.stats_.calls_dropped += !header.is_partial || header.is_partial_final ? 1u : 0u;
             return CloseReason::None;
         case CallableState::No:
             break;
@@ -157,7 +163,7 @@ CloseReason ReplicationServer::run_call(Client& client, const DueCall& call) {
     if (!function.has_value() || !functions[function->value].runs_on_server()) {
         return CloseReason::UnknownFunction;
     }
-    if (!client.call_limiter.take(info.layout_number(), *function, now_)) {
+    if (!client.call_limiter.take(info.layout_number(), *function, call.payload.size(), now_)) {
         if (call.is_reliable) {
             return CloseReason::TooManyCalls;
         }

@@ -31,6 +31,19 @@ struct Order {
     std::string text;
 };
 
+/// Parameters of any size.
+struct Cargo {
+    std::uint32_t number = 0;
+    ObjectHandle target;
+    std::string text;
+    std::vector<std::string> boxes;
+};
+
+/// One of about so many bytes, all of which follow from its number.
+[[nodiscard]] Cargo make_cargo(std::uint32_t number, std::size_t bytes);
+/// It is as it was made.
+[[nodiscard]] bool is_intact(const Cargo& cargo);
+
 /// What a callee saw when a call ran.
 struct HeardCall {
     std::string function;
@@ -54,6 +67,10 @@ struct Machine {
 
     void multicast_shake(const Order& order) { hear("shake", order); }
     void hear(const char* function, const Order& order);
+    /// As "broken" where it is not intact.
+    void hear_cargo(const char* function, const Cargo& cargo) {
+        hear(is_intact(cargo) ? function : "broken", Order{cargo.number, cargo.target, cargo.text});
+    }
 };
 
 struct Turret : Plate, Machine {
@@ -73,6 +90,11 @@ struct Turret : Plate, Machine {
     void multicast_boom(const Order& order) { hear("boom", order); }
     void multicast_flash(const Order& order) { hear("flash", order); }
     void remote_ping(const Order& order) { hear("ping", order); }
+    void server_deliver(const Cargo& cargo) { hear_cargo("deliver", cargo); }
+    void server_toss(const Cargo& cargo) { hear_cargo("toss", cargo); }
+    void client_deliver(const Cargo& cargo) { hear_cargo("deliver", cargo); }
+    void multicast_deliver(const Cargo& cargo) { hear_cargo("deliver all", cargo); }
+    void multicast_toss(const Cargo& cargo) { hear_cargo("toss all", cargo); }
 };
 
 /// The layout of a Turret. Immutable; both ends use the same one.
@@ -164,7 +186,14 @@ class CallFixture {
         return clients_[client]->world.turret(find_on(client, object));
     }
 
-    // Calls with an Order.
+    // Calls with an Order, or with a Cargo.
+    CallResult call_with(ObjectHandle object, const char* function, const Cargo& cargo) {
+        return server_->driver.call_function(id_of(object), function, &cargo);
+    }
+    CallResult call_with_from(std::size_t client, ObjectHandle object, const char* function,
+                              const Cargo& cargo) {
+        return clients_[client]->driver.call_function(find_on(client, object), function, &cargo);
+    }
     CallResult call(ObjectHandle object, const char* function, const Order& order,
                     RemoteFunctionSendPolicy policy = RemoteFunctionSendPolicy::Default) {
         return server_->driver.call_function(id_of(object), function, &order, policy);
