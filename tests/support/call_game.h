@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/counting_resource.h"
@@ -111,18 +112,41 @@ class CallWorld final : public NetWorld {
     [[nodiscard]] std::size_t object_count() const noexcept { return objects_.size(); }
 
     void* object_memory(ObjectHandle handle) override { return objects_.at(handle).get(); }
-    ObjectHandle spawn(const SpawnInfo&) override { return is_refusing ? ObjectHandle{} : add(); }
-    void despawn(ObjectHandle handle, ChannelCloseReason) override { remove(handle); }
+    ObjectHandle spawn(const SpawnInfo&) override {
+        const ObjectHandle handle = is_refusing ? ObjectHandle{} : add();
+        tell("spawn", handle);
+        return handle;
+    }
+    void despawn(ObjectHandle handle, ChannelCloseReason) override {
+        tell("despawn", handle);
+        remove(handle);
+    }
+    void role_changed(ObjectHandle handle, const ObjectRole&, const ObjectRole&) override {
+        tell("role", handle);
+    }
+    void destroy_named(std::string_view) override { tell("named", {}); }
+    void initial_batch_started() override { tell("started", {}); }
+    void initial_batch_finished() override { tell("finished", {}); }
+    void peer_joined(PeerId) override { tell("joined", {}); }
+    void peer_left(PeerId, CloseReason) override { tell("left", {}); }
 
     bool is_refusing = false;
     bool is_listening = true;  ///< calls are written down
     /// Called within each call, after it was written down.
     std::function<void(const char* function, const Order&)> on_call;
     std::function<void(const Machine& callee, const Order&)> on_callee;  ///< likewise
+    /// Called where the world is told of something, of an object or of none.
+    std::function<void(const std::string& what, ObjectHandle object)> on_told;
     /// Of all objects, the dead ones too, in order.
     std::vector<HeardCall> heard;
 
   private:
+    void tell(const char* what, ObjectHandle object) const {
+        if (on_told) {
+            on_told(what, object);
+        }
+    }
+
     std::map<ObjectHandle, std::unique_ptr<Turret>> objects_;
     std::uint64_t next_handle_;
 };
