@@ -31,10 +31,11 @@ ReplicationClient::ReplicationClient(const NetDriverSettings& settings, const La
       policy_(settings.layout_policy),
       stats_(stats),
       server_layouts_(layouts, settings.config, &memory.layout_table),
+      close_log_(now),
       connection_(settings.config,
                   {server, choose_session(settings.seed, now), settings.config.packet_bytes_max,
                    reliable_window(settings.config)},
-                  transport, stats, ConnectionState::Connecting, now, memory),
+                  transport, stats, ConnectionState::Connecting, now, memory, close_log_),
       calls_(settings.config, &memory.in_flight),
       waiting_channels_(Allocator<ChannelIndex>(&memory.scratch)),
       call_scratch_(&memory.scratch),
@@ -123,7 +124,10 @@ void ReplicationClient::close_when_ended() {
 CloseReason ReplicationClient::handle_bunch(const BunchHeader& header,
                                             std::span<const std::byte> payload,
                                             DecodeBudget& budget) {
-    return receiver_.receive_bunch(header, payload, connection_.account(), budget);
+    const CloseReason reason =
+        receiver_.receive_bunch(header, payload, connection_.account(), budget);
+    connection_.blame(reason == CloseReason::None ? ClosePlace() : receiver_.refused_place());
+    return reason;
 }
 
 CloseReason ReplicationClient::handle_control(std::span<const std::byte> message) {
@@ -188,7 +192,9 @@ CloseReason ReplicationClient::receive_layout(std::span<const std::byte> message
 }
 
 CloseReason ReplicationClient::handle_blocks(BitReader& reader) {
-    return receiver_.receive_blocks(reader);
+    const CloseReason reason = receiver_.receive_blocks(reader);
+    connection_.blame(reason == CloseReason::None ? ClosePlace() : receiver_.refused_place());
+    return reason;
 }
 
 }  // namespace replayout

@@ -70,6 +70,7 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     LayoutPolicy policy_;
     NetStats& stats_;
     SessionLayouts server_layouts_;
+    CloseLog close_log_;
     NetConnection connection_;
     RemoteFunctionSender calls_;
     Vector<ChannelIndex> waiting_channels_;  // scratch: with a call that waits

@@ -15,6 +15,7 @@
 #include <replayout/receive_properties.h>
 
 #include "actor_channel.h"
+#include "close_log.h"
 #include "open_message.h"
 #include "remote_function_receiver.h"
 #include "remote_function_runner.h"
@@ -52,6 +53,9 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     [[nodiscard]] bool has_begun_initial_batch() const noexcept { return has_begun_batch_; }
     /// Objects that came, without their parts.
     [[nodiscard]] std::uint32_t opened_count() const noexcept { return opened_count_; }
+
+    /// Of what was refused last.
+    [[nodiscard]] const ClosePlace& refused_place() const noexcept { return refused_place_; }
 
     /// The connection ended: every object is despawned.
     void close_all();
@@ -116,6 +120,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     [[nodiscard]] CloseReason run_calls_of(ChannelIndex channel);
     [[nodiscard]] CloseReason run_call(const DueCall& call);
 
+    void note_refusal(std::uint32_t index, std::string_view function = {}) noexcept;
     [[nodiscard]] ActorChannel* find_channel(std::uint32_t index) const noexcept {
         return index < channels_.size() ? channels_[index] : nullptr;
     }
@@ -163,6 +168,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     RemoteFunctionReceiver calls_;
     RemoteFunctionRunner call_runner_;
     PeerId server_;
+    ClosePlace refused_place_;
 };
 
 }  // namespace replayout

@@ -118,8 +118,15 @@ CloseReason ReplicationServer::Client::handle_bunch(const BunchHeader& header,
         return CloseReason::NotAllowed;
     }
     switch (sender.callable(header.channel)) {
-        case CallableState::Yes:
-            return sender.incoming_calls().receive(header, payload);
+        case CallableState::Yes: {
+            const CloseReason reason = sender.incoming_calls().receive(header, payload);
+            if (reason != CloseReason::None) {
+                const NetworkObjectInfo& info =
+                    *server_.objects_.at(ObjectStore::index_of(header.channel));
+                connection.blame({info.changelist_state().layout().name(), {}, info.guid()});
+            }
+            return reason;
+        }
         case CallableState::Late:
             server_.stats_.calls_dropped += !header.is_partial || header.is_partial_final ? 1u : 0u;
             return CloseReason::None;
@@ -137,7 +144,9 @@ CloseReason ReplicationServer::run_calls(Client& client) {
         const CloseReason reason = client.connection.state() == ConnectionState::Joined
                                        ? run_call(client, call)
                                        : CloseReason::Requested;
-        if (reason != CloseReason::None) {
+        if (reason == CloseReason::None) {
+            client.connection.blame({});
+        } else {
             calls.drop_due();
             return client.connection.state() == ConnectionState::Joined ? reason
                                                                         : CloseReason::None;
@@ -157,12 +166,16 @@ CloseReason ReplicationServer::run_call(Client& client, const DueCall& call) {
     BitReader reader(call.payload, &budget);
     const std::span<const RepFunction> functions = info.changelist_state().layout().functions();
     std::optional<FunctionIndex> function;
+    ClosePlace place{info.changelist_state().layout().name(), {}, info.guid()};
+    client.connection.blame(place);
     if (!read_call_head(reader, functions, function)) {
         return CloseReason::MalformedBunch;
     }
     if (!function.has_value() || !functions[function->value].runs_on_server()) {
         return CloseReason::UnknownFunction;
     }
+    place.function = functions[function->value].function->name;
+    client.connection.blame(place);
     if (!client.call_limiter.take(info.layout_number(), *function, call.payload.size(), now_)) {
         if (call.is_reliable) {
             return CloseReason::TooManyCalls;
