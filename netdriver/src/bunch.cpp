@@ -15,7 +15,7 @@ namespace {
 }  // namespace
 
 std::size_t bunch_header_bytes(const BunchHeader& header) noexcept {
-    const std::size_t sequence_bytes = header.is_unreliable ? 0 : 2;
+    const std::size_t sequence_bytes = header.has_sequence() ? 2 : 0;
     return packed_bytes(header.channel.value) + 1 + sequence_bytes +
            packed_bytes(header.payload_bytes);
 }
@@ -30,7 +30,7 @@ void write_bunch_header(BitWriter& writer, const BunchHeader& header) noexcept {
     writer.write_bool(header.is_call);
     writer.write_bool(header.is_unreliable);
     writer.write_bool(header.is_message);
-    if (!header.is_unreliable) {
+    if (header.has_sequence()) {
         writer.write_bits(header.sequence, 16);
     }
     writer.write_packed_uint(header.payload_bytes);
@@ -48,13 +48,12 @@ BunchHeader read_bunch_header(BitReader& reader) noexcept {
     header.is_unreliable = reader.read_bool();
     header.is_message = reader.read_bool();
     header.sequence =
-        header.is_unreliable ? std::uint16_t{0} : static_cast<std::uint16_t>(reader.read_bits(16));
+        header.has_sequence() ? static_cast<std::uint16_t>(reader.read_bits(16)) : std::uint16_t{0};
     header.payload_bytes = reader.read_packed_uint32();
     const bool has_lone_part_flag =
         !header.is_partial && (header.is_partial_initial || header.is_partial_final);
     const bool is_whole_as_part = header.is_partial_initial && header.is_partial_final;
-    const bool is_odd_call =
-        header.is_call && (header.is_open || header.is_close || header.is_partial);
+    const bool is_odd_call = header.is_call && (header.is_open || header.is_close);
     const bool is_lone_unreliable = header.is_unreliable && !header.is_call;
     const bool is_odd_message = header.is_message && (header.is_open || header.is_close ||
                                                       header.is_partial || header.is_call);

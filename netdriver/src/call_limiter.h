@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
 // How many remote calls a server takes from one client: a bucket of tokens for all of them, and one
-// for each function. Integers over the driver's clock, so the same calls at the same times have the
-// same answers.
+// for each function. A call takes a token, one in parts takes one for each part, since it may cost
+// as much more to read. Integers over the driver's clock, so the same calls at the same times have
+// the same answers.
 #pragma once
 
 #include <replayout/handle.h>
+#include <replayout/netdriver/bunch.h>
 #include <replayout/netdriver/net_config.h>
 #include <replayout/netdriver/time.h>
 #include <replayout/reflection/memory.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -25,18 +28,21 @@ class TokenBucket {
           level_(level_max_),
           last_(now) {}
 
-    /// False: it is empty.
-    [[nodiscard]] bool take(NetTime now) noexcept {
+    /// So many tokens, or all that it holds when it is full. False, and none taken: there are less.
+    [[nodiscard]] bool take(std::uint64_t count, NetTime now) noexcept {
         // Beyond the time that fills it, time makes no difference.
         const std::int64_t fill_us = level_max_ / per_second_ + 1;
         const std::int64_t elapsed_us =
             std::min(std::max<std::int64_t>(now.microseconds - last_.microseconds, 0), fill_us);
         level_ = std::min(level_max_, level_ + elapsed_us * per_second_);
         last_ = now;
-        if (level_ < token) {
+        const std::int64_t burst = level_max_ / token;
+        const std::int64_t taken =
+            token * static_cast<std::int64_t>(std::min(count, static_cast<std::uint64_t>(burst)));
+        if (level_ < taken) {
             return false;
         }
-        level_ -= token;
+        level_ -= taken;
         return true;
     }
 
@@ -56,14 +62,18 @@ class CallLimiter {
           all_(config.calls_per_second_max, config.calls_burst_max, now),
           functions_(Allocator<std::pair<std::uint64_t, TokenBucket>>(resource)) {}
 
-    /// Whether a call of this function may run now; counts it if so.
-    [[nodiscard]] bool take(std::uint32_t layout_number, FunctionIndex function, NetTime now) {
+    /// Whether a call of this function, of so many bytes, may run now; counts it if so.
+    [[nodiscard]] bool take(std::uint32_t layout_number, FunctionIndex function,
+                            std::size_t payload_bytes, NetTime now) {
+        const std::size_t part_bytes = fragment_bytes(config_.packet_bytes_max);
+        const std::size_t count =
+            std::max<std::size_t>((payload_bytes + part_bytes - 1) / part_bytes, 1);
         const std::uint64_t key = std::uint64_t{layout_number} << 16 | function.value;
         TokenBucket& bucket = functions_
                                   .try_emplace(key, config_.function_calls_per_second_max,
                                                config_.function_calls_burst_max, now)
                                   .first->second;
-        return bucket.take(now) && all_.take(now);
+        return bucket.take(count, now) && all_.take(count, now);
     }
 
   private:

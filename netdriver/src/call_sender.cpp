@@ -35,10 +35,14 @@ CallResult CallSender::add_call(const NewCall& call, RemoteFunctionEncoder& enco
     if (result != CallResult::Sent) {
         return result;
     }
+    if (!calls_.has_room_for(call.is_reliable, encoder.bytes().size())) {
+        return CallResult::Full;
+    }
     OutgoingCall& added = calls_.add(channel, call.function, call.is_reliable, encoder.bytes());
-    added.is_queued = call.is_queued;
+    // One in parts is kept, and in order with others that are: it cannot stand behind them.
+    added.is_queued = call.is_queued && !added.is_in_parts();
     added.named.push_back({call.index, objects_.at(call.index)->guid(), 0, false});
-    return CallResult::Sent;
+    return added.is_queued ? CallResult::Queued : CallResult::Sent;
 }
 
 void CallSender::name_in_last_call(std::span<const std::uint32_t> indices) {
@@ -75,13 +79,15 @@ bool CallSender::send_calls_of(bool are_queued) {
         }
         switch (send_call(*call)) {
             case SendOutcome::WindowFull:
+                packets_.calls_found_no_room();
                 return false;
             case SendOutcome::HeldBack:
                 scratch_.waiting_channels.push_back(call->channel);
                 ++call;
                 break;
             case SendOutcome::Done:
-                call = calls_.sent(call);
+                // A part in the middle was lost, and all else of it is under way.
+                call = call->is_in_flight ? std::next(call) : calls_.sent(call);
                 break;
         }
     }
@@ -128,6 +134,17 @@ SendOutcome CallSender::send_call(OutgoingCall& call) {
             }
         }
     }
+    if (call.is_in_parts()) {
+        // Only the last needs the state: nothing runs before that is there.
+        const bool is_open = channel_state(pairs_[call.named.front().index]) == ChannelState::Open;
+        if (!is_open || !packets_.write_parts_ahead(calls_, call)) {
+            return SendOutcome::HeldBack;
+        }
+        if (call.is_in_flight) {
+            return SendOutcome::Done;
+        }
+    }
+    const CallPart part = *calls_.next_part(call);
     const std::size_t room_bytes = packets_.builder().room_bytes();
     for (const bool is_fresh_packet : {false, true}) {
         if (is_fresh_packet) {
@@ -136,7 +153,7 @@ SendOutcome CallSender::send_call(OutgoingCall& call) {
         if (!packets_.can_write(Share::Messages)) {
             return SendOutcome::WindowFull;
         }
-        std::size_t bytes = call.payload.size() + call_header_bytes_max;
+        std::size_t bytes = part.payload.size() + call_header_bytes_max;
         if (!collect_call_blocks(call, bytes) || bytes > room_bytes) {
             return SendOutcome::HeldBack;
         }
@@ -144,7 +161,7 @@ SendOutcome CallSender::send_call(OutgoingCall& call) {
             call_array_steps() <= packets_.builder().array_steps_left()) {
             packets_.begin_packet(Share::Messages);
             write_call_blocks();
-            const bool is_written = packets_.write_call(call);
+            const bool is_written = packets_.write_call(part);
             REPLAYOUT_ASSERT(is_written);
             (void)is_written;
             return SendOutcome::Done;

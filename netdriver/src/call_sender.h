@@ -11,7 +11,8 @@
 //
 // Whatever becomes of the packets before it, a packet that arrives brings the state with the call.
 // One that is lost makes both owed again. A call whose state does not fit beside it waits until
-// that was delivered.
+// that was delivered. Of a call larger than a packet all this holds for its last part; the others
+// go ahead as soon as the channel is open.
 //
 // RemoteFunctionSender keeps the calls, this decides when each goes, and with what.
 #pragma once
@@ -43,8 +44,8 @@ class CallSender {
                PacketSender& packets, RemoteFunctionSender& calls, SendContext& context,
                const SenderSettings& settings, std::span<std::byte> body, MemoryMeters& memory);
 
-    /// A call of what `encoder` was set to. Sent, or a refusal of the encoder. Requires
-    /// has_room_for_call().
+    /// A call of what `encoder` was set to. Sent or Queued, or a refusal: of the encoder, or Full,
+    /// where there is no room for one so large. Requires has_room_for_call().
     [[nodiscard]] CallResult add_call(const NewCall& call, RemoteFunctionEncoder& encoder,
                                       SendContext& context);
     /// These objects are named by it, too.

@@ -31,6 +31,7 @@ Status NetConfig::validate() const {
         {"decode_allocation_bytes_max", decode_allocation_bytes_max, 1'024, 1u << 30},
         {"described_layouts_max", described_layouts_max, 1, 65'536},
         {"described_bytes_max", described_bytes_max, 1'024, 64u << 20},
+        {"call_bytes_max", call_bytes_max, 0, 1'048'576},
         {"calls_waiting_max", calls_waiting_max, 1, 4'096},
         {"queued_calls_per_function_max", queued_calls_per_function_max, 1, 1'024},
         {"initial_opens_per_flush_max", initial_opens_per_flush_max, 1, 1'048'576},

@@ -11,7 +11,7 @@ namespace replayout {
 
 NetConnection::NetConnection(const NetConfig& config, const PacketSender::Settings& settings,
                              Transport& transport, NetStats& stats, ConnectionState state,
-                             NetTime now, MemoryMeters& memory)
+                             NetTime now, MemoryMeters& memory, CloseLog& close_log)
     : config_(config),
       stats_(stats),
       peer_(settings.peer),
@@ -20,6 +20,8 @@ NetConnection::NetConnection(const NetConfig& config, const PacketSender::Settin
       packets_(settings, transport, stats, &memory.in_flight),
       control_receiver_(config, account_, &memory.connections),
       held_(config.reorder_packets_max, &memory.connections),
+      close_log_(close_log),
+      now_(now),
       last_receive_(now),
       close_time_(now),
       probe_ms_(config.probe_ms) {}
@@ -67,6 +69,7 @@ void NetConnection::process(std::span<const std::byte> datagram, NetTime now,
     if (state_ == ConnectionState::Closed) {
         return;
     }
+    now_ = now;
     PacketHeader header;
     const std::size_t header_bytes = read_packet_header(datagram, header);
     switch (packets_.receive(header, sent)) {
@@ -153,7 +156,7 @@ CloseReason NetConnection::handle_message(const BunchHeader& header,
     Goodbye goodbye;
     if (read_goodbye(payload, goodbye)) {
         goodbye_name_hash_ = goodbye.name_hash;
-        end(goodbye.reason);
+        end(goodbye.reason, true);
         return CloseReason::None;
     }
     return state_ == ConnectionState::Closing ? CloseReason::None
@@ -175,6 +178,7 @@ void NetConnection::close(CloseReason reason, NetTime now, std::uint32_t name_ha
     close_reason_ = reason;
     close_time_ = now;
     ++stats_.closed[static_cast<std::size_t>(reason)];
+    close_log_.connection_closed(peer_, reason, false, blamed_place_, now);
     packets_.drop_content();
     if (reason == CloseReason::LayoutMismatch && name_hash == 0) {
         name_hash = blamed_name_hash_;
@@ -183,16 +187,18 @@ void NetConnection::close(CloseReason reason, NetTime now, std::uint32_t name_ha
     send_control(message.bytes());
 }
 
-void NetConnection::end(CloseReason reason) {
+void NetConnection::end(CloseReason reason, bool is_by_peer) {
     if (state_ == ConnectionState::Joined || state_ == ConnectionState::Connecting) {
         close_reason_ = reason;
         ++stats_.closed[static_cast<std::size_t>(reason)];
+        close_log_.connection_closed(peer_, reason, is_by_peer, {}, now_);
     }
     state_ = ConnectionState::Closed;
     packets_.drop_content();
 }
 
 void NetConnection::begin_flush(NetTime now) {
+    now_ = now;
     if (state_ != ConnectionState::Closed && has_passed(last_receive_, config_.timeout_ms, now)) {
         end(CloseReason::Timeout);
     }

@@ -9,6 +9,7 @@
 #include <replayout/netdriver/net_config.h>
 #include <replayout/netdriver/net_driver.h>
 
+#include "close_log.h"
 #include "packet_sender.h"
 #include "reliable_receiver.h"
 #include "reorder_buffer.h"
@@ -36,7 +37,7 @@ class NetConnection final : private ReliableMessageHandler {
   public:
     NetConnection(const NetConfig& config, const PacketSender::Settings& settings,
                   Transport& transport, NetStats& stats, ConnectionState state, NetTime now,
-                  MemoryMeters& memory);
+                  MemoryMeters& memory, CloseLog& close_log);
 
     [[nodiscard]] PeerId peer() const noexcept { return peer_; }
     [[nodiscard]] std::uint16_t session() const noexcept { return session_; }
@@ -61,10 +62,13 @@ class NetConnection final : private ReliableMessageHandler {
     void close(CloseReason reason, NetTime now, std::uint32_t name_hash = 0);
     /// The other side said goodbye, or is given up. Nothing more is sent, but for one empty packet:
     /// receive() acknowledges the goodbye with it.
-    void end(CloseReason reason);
+    void end(CloseReason reason, bool is_by_peer = false);
 
     /// Should the connection be closed for *layout mismatch*, it is because of this layout.
     void blame_layout(std::uint32_t name_hash) noexcept { blamed_name_hash_ = name_hash; }
+
+    /// Should the connection be closed for what is being read, it is because of this.
+    void blame(const ClosePlace& place) noexcept { blamed_place_ = place; }
 
     /// What the other side's goodbye was about; see Goodbye.
     [[nodiscard]] std::uint32_t goodbye_name_hash() const noexcept { return goodbye_name_hash_; }
@@ -103,6 +107,9 @@ class NetConnection final : private ReliableMessageHandler {
     ReorderBuffer held_;
     PayloadHandler* control_handler_ = nullptr;  // while a packet is read
     std::uint16_t next_control_sequence_ = 1;
+    CloseLog& close_log_;
+    ClosePlace blamed_place_;
+    NetTime now_;  // of the last call that was told it
     NetTime last_receive_;
     NetTime close_time_;
     std::uint32_t probe_ms_;

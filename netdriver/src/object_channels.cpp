@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "object_channels.h"
 
-#include <replayout/reflection/hash.h>
-
-#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -48,7 +45,7 @@ ObjectChannels::ObjectChannels(const ObjectStore& objects, ConnectionPairs& pair
       incoming_calls_(incoming_calls),
       stats_(stats),
       peer_(peer),
-      removed_(Allocator<std::pair<std::uint32_t, RemovedObject>>(&memory.pairs)),
+      removed_(Allocator<std::pair<std::uint32_t, RemovedObject>>(&memory.pairs)) {}
 
 void ObjectChannels::queue_open(std::uint32_t index, const OpenPayload& payload) {
     queue_bunch(packets_.reliable(), pairs_[index], open_header(index), 1, payload.bytes(),
@@ -88,7 +85,7 @@ void ObjectChannels::close_object(std::uint32_t index, ChannelCloseReason reason
     }
     pairs_.dormancy().closed(index);
     part_notices_.forget_object(index);
-    stats_.calls_dropped += calls_.drop_channel(ObjectStore::channel_of(index));
+    stats_.calls_dropped += calls_.close_channel(ObjectStore::channel_of(index));
     const bool has_channel = state == ChannelState::OpenSent || state == ChannelState::Open;
     if (!has_channel) {
         if (is_kept) {
@@ -267,6 +264,7 @@ void ObjectChannels::open_delivered(std::uint32_t index) {
 
 void ObjectChannels::finish_close(std::uint32_t index) {
     incoming_calls_.channel_closed(ObjectStore::channel_of(index));
+    calls_.channel_closed(ObjectStore::channel_of(index));
     --closing_count_;
     ++stats_.channels_closed;
     if (finish_dormant_close(index)) {

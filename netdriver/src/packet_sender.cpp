@@ -76,21 +76,34 @@ bool PacketSender::write_bunches(Share share) {
     return true;
 }
 
-bool PacketSender::write_call(const OutgoingCall& call) {
-    BunchHeader header;
-    header.channel = call.channel;
-    header.is_call = true;
-    header.is_unreliable = !call.is_reliable;
-    header.sequence = call.sequence;
-    header.payload_bytes = static_cast<std::uint32_t>(call.payload.size());
-    if (!builder_.add_bunch(header, {call.payload.data(), call.payload.size()})) {
+bool PacketSender::write_call(const CallPart& part) {
+    if (!builder_.add_bunch(part.header, part.payload)) {
         return false;
     }
-    ++stats_.calls_sent;
-    stats_.calls_resent += call.was_sent ? 1 : 0;
-    if (call.is_reliable) {
-        sent_calls_.push_back() = call.order;
+    is_any_call_written_ = true;
+    stats_.calls_sent += part.is_last ? 1u : 0u;
+    stats_.calls_resent += part.is_last && part.was_sent ? 1u : 0u;
+    stats_.call_parts_sent += part.header.is_partial ? 1u : 0u;
+    stats_.call_parts_resent += part.header.is_partial && part.was_sent ? 1u : 0u;
+    if (part.header.has_sequence()) {
+        sent_calls_.push_back() = part.name;
         ++open_packet_.call_count;
+    }
+    return true;
+}
+
+bool PacketSender::write_parts_ahead(RemoteFunctionSender& calls, OutgoingCall& call) {
+    for (std::optional<CallPart> part = calls.next_part(call); part.has_value() && !part->is_last;
+         part = calls.next_part(call)) {
+        if (!make_room_for_bunch(Share::Values, call_header_bytes_max + part->payload.size())) {
+            calls_found_no_room();
+            return false;
+        }
+        begin_packet(Share::Values);
+        const bool is_written = write_call(*part);
+        REPLAYOUT_ASSERT(is_written);
+        (void)is_written;
+        calls.part_sent(call);
     }
     return true;
 }
@@ -113,6 +126,17 @@ bool PacketSender::write_unsent_bunches() {
     const bool are_opens_written = write_bunches(Share::Objects);
     (void)write_bunches(Share::Messages);
     (void)write_bunches(Share::Values);
+    return are_opens_written;
+}
+
+bool PacketSender::write_first_bunches() {
+    are_calls_first_ = std::exchange(are_calls_next_, false);
+    is_any_call_written_ = false;
+    if (!are_calls_first_) {
+        return write_unsent_bunches();
+    }
+    const bool are_opens_written = write_bunches(Share::Objects);
+    (void)write_bunches(Share::Messages);
     return are_opens_written;
 }
 

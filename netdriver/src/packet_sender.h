@@ -14,6 +14,9 @@
 //     values    56, once one waits 168
 //     messages  -                  112, or 168 while no value waits; they go before values
 //
+// Calls count for messages, and their parts, where they have any, for values. Calls and values take
+// turns in going first.
+//
 // So under any flood of bunches an object that changes goes out at once, if few do; if many do,
 // they take turns in at least 56 packets a round trip. Values get what is theirs for certain back
 // packet by packet, from what is acknowledged.
@@ -56,9 +59,9 @@ class SentContentHandler {
     virtual void bunch_delivered(const BunchTag& tag) = 0;
     /// An open went lost; it will be sent again.
     virtual void bunch_lost(const BunchTag& tag) = 0;
-    /// A reliable call; who sent it keeps it, and sends it again.
-    virtual void call_delivered(CallOrder order) = 0;
-    virtual void call_lost(CallOrder order) = 0;
+    /// A reliable call, or a part of one; who sent it keeps it, and sends it again.
+    virtual void call_delivered(const SentCall& name) = 0;
+    virtual void call_lost(const SentCall& name) = 0;
 
   protected:
     ~SentContentHandler() = default;
@@ -98,6 +101,14 @@ class PacketSender final : private PacketNotifyHandler {
     /// Writes what waits: opens that were lost, messages, values, each as far as its share and the
     /// window of bunches go. False: an open still waits, so no block may go out.
     [[nodiscard]] bool write_unsent_bunches();
+    /// The same at the beginning of a flush, before calls are written. Values wait until these are,
+    /// if calls_found_no_room() the last time.
+    [[nodiscard]] bool write_first_bunches();
+    /// In this flush, behind values; then it is their turn in the next.
+    void calls_found_no_room() noexcept {
+        // Room comes by round trips, and not with each flush: a turn without any was none.
+        are_calls_next_ = !(are_calls_first_ && is_any_call_written_);
+    }
 
     /// Whether a bunch of so many bytes, header included, can be written now; the packet that has
     /// no room for it is sent.
@@ -111,8 +122,12 @@ class PacketSender final : private PacketNotifyHandler {
             open_packet_.share = share;
         }
     }
-    /// Writes a call into the open packet. False, and nothing written, when it does not fit.
-    [[nodiscard]] bool write_call(const OutgoingCall& call);
+    /// Writes a call, or a part of one, into the open packet. False, and nothing written, when it
+    /// does not fit.
+    [[nodiscard]] bool write_call(const CallPart& part);
+    /// Writes all parts of a call but the last that are to be sent, into as many packets as their
+    /// share has room for. False: it has no more.
+    [[nodiscard]] bool write_parts_ahead(RemoteFunctionSender& calls, OutgoingCall& call);
     /// The open of this object's channel lies in the open packet.
     [[nodiscard]] bool carries_open(std::uint32_t object_index) const noexcept;
     /// A block with what is sent of this object only at first is under way. O(blocks under way).
@@ -190,13 +205,17 @@ class PacketSender final : private PacketNotifyHandler {
     std::array<std::uint32_t, share_count> in_flight_{};  // packets with content
     RingQueue<SentBunch> sent_bunches_;
     RingQueue<SentRecord> sent_records_;
-    RingQueue<CallOrder> sent_calls_;
+    RingQueue<SentCall> sent_calls_;
     Vector<std::uint32_t> carried_opens_;  // objects whose open lies in the open packet
     std::uint64_t packets_finished_ = 0;
     std::uint64_t highest_with_content_ = 0;
     NetTime last_send_;
     NetTime now_;
     bool has_sent_ = false;
+    // Whose turn it is: values or calls.
+    bool are_calls_first_ = false;
+    bool are_calls_next_ = false;
+    bool is_any_call_written_ = false;  // in this flush
 };
 
 }  // namespace replayout

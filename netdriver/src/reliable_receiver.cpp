@@ -114,7 +114,8 @@ CloseReason ReliableReceiver::accept_part(const BunchHeader& header,
         payload.size() > fragment_bytes(config_.packet_bytes_max)) {
         return CloseReason::MalformedBunch;
     }
-    if (parts_.size() + payload.size() > config_.bunch_bytes_max ||
+    const std::size_t bytes_max = header.is_call ? config_.call_bytes_max : config_.bunch_bytes_max;
+    if (parts_.size() + payload.size() > bytes_max ||
         account_.bytes + payload.size() > config_.reliable_waiting_bytes_max) {
         return CloseReason::ReliableOverflow;
     }

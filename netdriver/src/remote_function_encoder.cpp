@@ -31,6 +31,7 @@ CallResult RemoteFunctionEncoder::set(const RepLayout& layout, FunctionIndex fun
     called_ = called.function;
     function_ = function;
     current_ = nullptr;
+    is_large_ = false;
     if (called.parameters == nullptr) {
         return CallResult::Sent;
     }
@@ -40,18 +41,33 @@ CallResult RemoteFunctionEncoder::set(const RepLayout& layout, FunctionIndex fun
     return to_result(current_->set(params, package_map, counters));
 }
 
-CallResult RemoteFunctionEncoder::write(SendContext& context) {
-    BitWriter writer{std::span<std::byte>(bytes_).first(call_bytes_max_)};
+RpcParametersStatus RemoteFunctionEncoder::write_into(std::span<std::byte> room,
+                                                      SendContext& context) {
+    BitWriter writer{room};
     writer.write_packed_uint(function_.value);
     RpcParametersStatus status = RpcParametersStatus::Ok;
     if (current_ != nullptr) {
         status = current_->write(writer, context);
     }
+    size_ = writer.byte_count();
+    return status;
+}
+
+CallResult RemoteFunctionEncoder::write(SendContext& context) {
+    RpcParametersStatus status = RpcParametersStatus::DoesNotFit;
+    if (!is_large_) {
+        status = write_into(std::span<std::byte>(bytes_).first(packet_call_bytes_), context);
+        is_large_ =
+            status == RpcParametersStatus::DoesNotFit && call_bytes_max_ > packet_call_bytes_;
+    }
+    if (is_large_) {
+        large_bytes_.resize(call_bytes_max_);
+        status = write_into({large_bytes_.data(), large_bytes_.size()}, context);
+    }
     if (status == RpcParametersStatus::SerializeFailed) {
         log(LogLevel::Error, "a call of \"" + called_->name +
                                  "\" is refused, because a net_serialize of its parameters failed");
     }
-    size_ = writer.byte_count();
     return to_result(status);
 }
 

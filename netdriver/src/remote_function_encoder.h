@@ -16,15 +16,18 @@
 #include <span>
 
 #include "packet_builder.h"
+#include "remote_function_sender.h"
 
 namespace replayout {
 
 class RemoteFunctionEncoder {
   public:
-    RemoteFunctionEncoder(std::size_t packet_bytes_max, MemoryResource* resource)
-        : call_bytes_max_(fragment_bytes(packet_bytes_max)),
+    RemoteFunctionEncoder(const NetConfig& config, MemoryResource* resource)
+        : packet_call_bytes_(fragment_bytes(config.packet_bytes_max)),
+          call_bytes_max_(largest_call_bytes(config)),
           resource_(resource),
-          parameters_(resource) {}
+          parameters_(resource),
+          large_bytes_(Allocator<std::byte>(resource)) {}
 
     /// Takes the parameters of the next call; `params` as in NetDriver::call_function(). Sent, or a
     /// refusal.
@@ -33,12 +36,18 @@ class RemoteFunctionEncoder {
                                  ReplicationCounters& counters);
     /// Writes them for one receiver. Sent, or a refusal; bytes() is valid until the next call.
     [[nodiscard]] CallResult write(SendContext& context);
-    [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
-        return std::span(bytes_).first(size_);
-    }
+    [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return room().first(size_); }
 
   private:
-    std::size_t call_bytes_max_;  // whatever else, a call fits into an empty packet
+    /// Where calls like the present one are written.
+    [[nodiscard]] std::span<const std::byte> room() const noexcept {
+        return is_large_ ? std::span<const std::byte>(large_bytes_.data(), large_bytes_.size())
+                         : std::span<const std::byte>(bytes_);
+    }
+    [[nodiscard]] RpcParametersStatus write_into(std::span<std::byte> room, SendContext& context);
+
+    std::size_t packet_call_bytes_;  // of one that goes in one piece
+    std::size_t call_bytes_max_;
     MemoryResource* resource_;
     // Looked up, never walked: the order of addresses reaches nobody.
     std::pmr::map<const RepLayout*, RpcParameters> parameters_;  // by that of the parameters
@@ -46,6 +55,8 @@ class RemoteFunctionEncoder {
     const Function* called_ = nullptr;
     FunctionIndex function_;
     std::array<std::byte, PacketBuilder::packet_bytes_limit> bytes_;
+    Vector<std::byte> large_bytes_;  // from the first larger call on
+    bool is_large_ = false;
     std::size_t size_ = 0;
 };
 

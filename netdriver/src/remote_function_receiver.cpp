@@ -5,6 +5,13 @@
 
 namespace replayout {
 
+namespace {
+
+// For some packets of small calls; what large ones took goes back.
+constexpr std::size_t kept_bytes_max = 16 * 1024;
+
+}  // namespace
+
 RemoteFunctionReceiver::RemoteFunctionReceiver(const NetConfig& config, std::uint32_t channels_max,
                                                MemoryResource* resource)
     : config_(config),
@@ -17,7 +24,7 @@ RemoteFunctionReceiver::RemoteFunctionReceiver(const NetConfig& config, std::uin
 CloseReason RemoteFunctionReceiver::receive(const BunchHeader& header,
                                             std::span<const std::byte> payload) {
     REPLAYOUT_ASSERT(header.is_call);
-    if (header.is_unreliable) {
+    if (!header.has_sequence()) {
         return handle_message(header, payload);
     }
     const auto found = receivers_.find(header.channel.value);
@@ -78,6 +85,9 @@ void RemoteFunctionReceiver::channel_closed(ChannelIndex channel) {
 void RemoteFunctionReceiver::drop_due() noexcept {
     due_.clear();
     due_bytes_.clear();
+    if (due_bytes_.capacity() > kept_bytes_max) {
+        due_bytes_ = Vector<std::byte>(due_bytes_.get_stored_allocator());
+    }
     next_due_ = 0;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Remote calls of one connection on their way in: put back into order within their channel, and
-// held until the packet that brought them was read to its end, because the blocks of a packet are
-// applied before its calls run.
+// Remote calls of one connection on their way in: put back into order within their channel, those
+// in parts put together, and held until the packet that brought them was read to its end, because
+// the blocks of a packet are applied before its calls run.
 #pragma once
 
 #include <replayout/netdriver/bunch.h>

@@ -10,27 +10,54 @@ namespace replayout {
 
 namespace {
 
-// A call is not larger than a packet.
+// Those no larger than a packet; what is larger comes seldom, and goes back.
 constexpr std::size_t pooled_bytes_max = 2 * 1024;
+
+[[nodiscard]] ReliableAmount amount_of(const OutgoingCall& call) noexcept {
+    return {call.part_count(), call.payload.size()};
+}
+
+void take_from(ReliableAmount& all, const ReliableAmount& amount) noexcept {
+    all.bunches -= amount.bunches;
+    all.bytes -= amount.bytes;
+}
+
+void add_to(ReliableAmount& all, const ReliableAmount& amount) noexcept {
+    all.bunches += amount.bunches;
+    all.bytes += amount.bytes;
+}
 
 }  // namespace
 
+std::size_t largest_call_bytes(const NetConfig& config) noexcept {
+    const std::size_t part_bytes = fragment_bytes(config.packet_bytes_max);
+    const ReliableWindow window = reliable_window(config);
+    const std::uint64_t bytes_max =
+        std::min<std::uint64_t>({config.call_bytes_max, window.bytes, window.bunches * part_bytes});
+    return std::max<std::size_t>(part_bytes, bytes_max);
+}
+
 RemoteFunctionSender::RemoteFunctionSender(const NetConfig& config, MemoryResource* resource)
-    : calls_max_(config.calls_waiting_max),
-      reliable_max_(
-          std::min<std::uint64_t>(config.calls_waiting_max, reliable_window(config).bunches)),
-      reliable_bytes_max_(reliable_window(config).bytes),
+    : part_bytes_(fragment_bytes(config.packet_bytes_max)),
+      calls_max_(config.calls_waiting_max),
+      window_(reliable_window(config)),
       memory_(std::pmr::pool_options{0, pooled_bytes_max}, resource),
       calls_(&memory_),
-      next_sequences_(Allocator<std::pair<std::uint32_t, std::uint16_t>>(resource)) {}
+      next_sequences_(Allocator<std::pair<std::uint32_t, std::uint16_t>>(resource)),
+      closing_(Allocator<std::pair<std::uint32_t, ReliableAmount>>(resource)) {}
+
+std::uint32_t RemoteFunctionSender::part_count_of(std::size_t payload_bytes) const noexcept {
+    return static_cast<std::uint32_t>((payload_bytes + part_bytes_ - 1) / part_bytes_);
+}
 
 bool RemoteFunctionSender::has_room_for(bool is_reliable,
                                         std::size_t payload_bytes) const noexcept {
     if (calls_.size() >= calls_max_) {
         return false;
     }
-    return !is_reliable || (reliable_count_ < reliable_max_ &&
-                            reliable_bytes_ + payload_bytes <= reliable_bytes_max_);
+    const std::uint32_t count = part_count_of(payload_bytes);
+    return (!is_reliable && count <= 1) || (kept_.bunches + count <= window_.bunches &&
+                                            kept_.bytes + payload_bytes <= window_.bytes);
 }
 
 bool RemoteFunctionSender::has_calls(ChannelIndex channel) const noexcept {
@@ -55,11 +82,15 @@ OutgoingCall& RemoteFunctionSender::add(ChannelIndex channel, FunctionIndex func
     call.function = function;
     call.is_reliable = is_reliable;
     call.payload.assign(payload.begin(), payload.end());
-    if (is_reliable) {
-        call.sequence =
-            next_sequences_.try_emplace(channel.value, std::uint16_t{1}).first->second++;
-        ++reliable_count_;
-        reliable_bytes_ += payload.size();
+    if (payload.size() > part_bytes_) {
+        call.parts.assign(part_count_of(payload.size()), OutgoingCall::PartState::Unsent);
+    }
+    if (call.is_kept()) {
+        std::uint16_t& next =
+            next_sequences_.try_emplace(channel.value, std::uint16_t{1}).first->second;
+        call.sequence = next;
+        next = static_cast<std::uint16_t>(next + call.part_count());
+        add_to(kept_, amount_of(call));
     }
     return call;
 }
@@ -67,26 +98,68 @@ OutgoingCall& RemoteFunctionSender::add(ChannelIndex channel, FunctionIndex func
 void RemoteFunctionSender::take_back() {
     const OutgoingCall& call = calls_.back();
     REPLAYOUT_ASSERT(!call.was_sent);
-    if (call.is_reliable) {
-        --next_sequences_.at(call.channel.value);
+    if (call.is_kept()) {
+        next_sequences_.at(call.channel.value) = call.sequence;
     }
     (void)erase(std::prev(calls_.end()));
 }
 
 RemoteFunctionSender::Calls::iterator RemoteFunctionSender::erase(Calls::iterator call) {
-    if (call->is_reliable) {
-        --reliable_count_;
-        reliable_bytes_ -= call->payload.size();
+    if (call->is_kept()) {
+        take_from(kept_, amount_of(*call));
     }
     return calls_.erase(call);
 }
 
+std::optional<CallPart> RemoteFunctionSender::next_part(const OutgoingCall& call) const noexcept {
+    if (call.is_in_flight) {
+        return std::nullopt;
+    }
+    const std::uint32_t number = call.next_part;
+    const std::size_t offset = number * part_bytes_;
+    CallPart part;
+    part.payload = std::span(call.payload.data(), call.payload.size()).subspan(offset);
+    part.is_last = number + 1 == call.part_count();
+    if (!part.is_last) {
+        part.payload = part.payload.first(part_bytes_);
+    }
+    part.name = {call.order, number};
+    part.was_sent =
+        call.is_in_parts() ? call.parts[number] == OutgoingCall::PartState::Lost : call.was_sent;
+    part.header.channel = call.channel;
+    part.header.is_call = true;
+    part.header.is_unreliable = !call.is_reliable;
+    part.header.is_partial = call.is_in_parts();
+    part.header.is_partial_initial = call.is_in_parts() && number == 0;
+    part.header.is_partial_final = call.is_in_parts() && part.is_last;
+    part.header.sequence = static_cast<std::uint16_t>(call.sequence + number);
+    part.header.payload_bytes = static_cast<std::uint32_t>(part.payload.size());
+    return part;
+}
+
+void RemoteFunctionSender::part_sent(OutgoingCall& call) noexcept {
+    REPLAYOUT_ASSERT(call.is_in_parts() && !call.is_in_flight);
+    call.parts[call.next_part] = OutgoingCall::PartState::InFlight;
+    call.was_sent = true;
+    const auto next = std::find_if(call.parts.begin() + call.next_part, call.parts.end(),
+                                   [](OutgoingCall::PartState state) {
+                                       return state == OutgoingCall::PartState::Unsent ||
+                                              state == OutgoingCall::PartState::Lost;
+                                   });
+    call.next_part = static_cast<std::uint32_t>(next - call.parts.begin());
+    call.is_in_flight = next == call.parts.end();
+}
+
 RemoteFunctionSender::Calls::iterator RemoteFunctionSender::sent(Calls::iterator call) {
-    if (!call->is_reliable) {
+    if (!call->is_kept()) {
         return erase(call);
     }
-    call->is_in_flight = true;
-    call->was_sent = true;
+    if (call->is_in_parts()) {
+        part_sent(*call);
+    } else {
+        call->is_in_flight = true;
+        call->was_sent = true;
+    }
     return std::next(call);
 }
 
@@ -95,31 +168,78 @@ RemoteFunctionSender::Calls::iterator RemoteFunctionSender::find(CallOrder order
                         [&](const OutgoingCall& call) { return call.order == order; });
 }
 
-void RemoteFunctionSender::delivered(CallOrder order) {
-    const auto call = find(order);
-    if (call != calls_.end()) {
-        (void)erase(call);
+void RemoteFunctionSender::delivered(const SentCall& name) {
+    const auto call = find(name.order);
+    if (call == calls_.end()) {
+        return;  // dropped
+    }
+    if (call->is_in_parts()) {
+        call->parts[name.part] = OutgoingCall::PartState::Delivered;
+        if (++call->delivered_parts < call->part_count()) {
+            return;
+        }
+    }
+    call->is_delivered = true;
+    erase_delivered(call->channel);
+}
+
+void RemoteFunctionSender::erase_delivered(ChannelIndex channel) {
+    for (auto call = calls_.begin(); call != calls_.end();) {
+        if (call->channel != channel || !call->is_kept()) {
+            ++call;
+        } else if (call->is_delivered) {
+            call = erase(call);
+        } else {
+            return;
+        }
     }
 }
 
-void RemoteFunctionSender::lost(CallOrder order) {
-    const auto call = find(order);
-    if (call != calls_.end()) {
-        call->is_in_flight = false;
+void RemoteFunctionSender::lost(const SentCall& name) {
+    const auto call = find(name.order);
+    if (call == calls_.end()) {
+        return;
+    }
+    call->is_in_flight = false;
+    if (call->is_in_parts()) {
+        call->parts[name.part] = OutgoingCall::PartState::Lost;
+        call->next_part = std::min(call->next_part, name.part);
+    }
+}
+
+std::uint32_t RemoteFunctionSender::close_channel(ChannelIndex channel) {
+    std::uint32_t count = 0;
+    ReliableAmount sent;
+    for (auto call = calls_.begin(); call != calls_.end();) {
+        if (call->channel != channel) {
+            ++call;
+            continue;
+        }
+        if (call->was_sent) {
+            add_to(sent, amount_of(*call));
+        }
+        count += call->is_delivered ? 0u : 1u;
+        call = erase(call);
+    }
+    if (sent.bunches > 0) {
+        add_to(kept_, sent);
+        add_to(closing_[channel.value], sent);
+    }
+    next_sequences_.erase(channel.value);
+    return count;
+}
+
+void RemoteFunctionSender::channel_closed(ChannelIndex channel) {
+    const auto found = closing_.find(channel.value);
+    if (found != closing_.end()) {
+        take_from(kept_, found->second);
+        closing_.erase(found);
     }
 }
 
 std::uint32_t RemoteFunctionSender::drop_channel(ChannelIndex channel) {
-    std::uint32_t count = 0;
-    for (auto call = calls_.begin(); call != calls_.end();) {
-        if (call->channel == channel) {
-            call = erase(call);
-            ++count;
-        } else {
-            ++call;
-        }
-    }
-    next_sequences_.erase(channel.value);
+    const std::uint32_t count = close_channel(channel);
+    channel_closed(channel);
     return count;
 }
 

@@ -6,6 +6,15 @@
 //
 // Calls have sequences of their own in each channel, apart from its other bunches: what waits for
 // state must not hold up the bunches that the state waits for.
+//
+// A call larger than a packet goes in parts, each with a sequence, and so reliably, whatever its
+// function says. Any but the last may go ahead of the state; nothing runs before the last is there:
+//
+//     packets  [ part 1 ] [ part 2 ] [ part 3 ] [ part 4 ][ block ]     the last as a call alone
+//
+// What the other end lets wait is bounded. A call that was delivered may wait there for one before
+// it of its channel, and so counts until that was delivered, too; what was dropped with its channel
+// counts until the other end knows of the close.
 #pragma once
 
 #include <replayout/handle.h>
@@ -19,7 +28,10 @@
 #include <cstdint>
 #include <list>
 #include <memory_resource>
+#include <optional>
 #include <span>
+
+#include "reliable_sender.h"
 
 namespace replayout {
 
@@ -46,21 +58,55 @@ struct NamedObject {
     bool has_version = false;
 };
 
+/// Names a call, or a part of one, that lies in a packet.
+struct SentCall {
+    CallOrder order;
+    std::uint32_t part = 0;
+};
+
+/// What goes out next of a call: all of it, or a part.
+struct CallPart {
+    BunchHeader header;
+    std::span<const std::byte> payload;  ///< on loan until the call is erased
+    SentCall name;
+    bool is_last = false;   ///< behind it the call may run
+    bool was_sent = false;  ///< and lost
+};
+
 struct OutgoingCall {
     explicit OutgoingCall(MemoryResource* resource)
-        : payload(Allocator<std::byte>(resource)), named(Allocator<NamedObject>(resource)) {}
+        : payload(Allocator<std::byte>(resource)),
+          parts(Allocator<PartState>(resource)),
+          named(Allocator<NamedObject>(resource)) {}
+
+    enum class PartState : std::uint8_t { Unsent, InFlight, Lost, Delivered };
+
+    [[nodiscard]] bool is_in_parts() const noexcept { return !parts.empty(); }
+    /// It is kept until it is delivered, and has sequences.
+    [[nodiscard]] bool is_kept() const noexcept { return is_reliable || is_in_parts(); }
+    [[nodiscard]] std::uint32_t part_count() const noexcept {
+        return is_in_parts() ? static_cast<std::uint32_t>(parts.size()) : 1;
+    }
 
     CallOrder order;
     ChannelIndex channel;
     FunctionIndex function;
-    std::uint16_t sequence = 0;  ///< reliable: of the channel's calls
+    std::uint16_t sequence = 0;  ///< of one that is kept: of the channel's calls, of its first part
     bool is_reliable = false;
     bool is_queued = false;     ///< goes behind those that are not
-    bool is_in_flight = false;  ///< reliable
-    bool was_sent = false;
+    bool is_in_flight = false;  ///< one that is kept: nothing of it is to be sent now
+    bool is_delivered = false;  ///< it counts until those before it are
+    bool was_sent = false;      ///< any of it
     Vector<std::byte> payload;
-    Vector<NamedObject> named;  ///< of a server; the target first
+    Vector<PartState> parts;            ///< of one larger than a packet
+    std::uint32_t next_part = 0;        ///< those before it are under way
+    std::uint32_t delivered_parts = 0;  ///< how many are
+    Vector<NamedObject> named;          ///< of a server; the target first
 };
+
+/// The largest call that may be sent: what NetConfig says, and what the other end lets wait. What
+/// fits into a packet always may.
+[[nodiscard]] std::size_t largest_call_bytes(const NetConfig& config) noexcept;
 
 class RemoteFunctionSender {
   public:
@@ -87,28 +133,40 @@ class RemoteFunctionSender {
     [[nodiscard]] bool has_calls(ChannelIndex channel) const noexcept;
     [[nodiscard]] bool is_idle() const noexcept { return calls_.empty(); }
 
-    /// It lies in a packet now. Returns the call behind it.
+    /// What of it goes out next, the first that is not under way; nothing: all of it is.
+    [[nodiscard]] std::optional<CallPart> next_part(const OutgoingCall& call) const noexcept;
+    /// That is a part, and lies in a packet now.
+    void part_sent(OutgoingCall& call) noexcept;
+    /// Likewise, or the whole call. Returns the call behind it.
     Calls::iterator sent(Calls::iterator call);
-    void delivered(CallOrder order);
-    void lost(CallOrder order);
+    void delivered(const SentCall& name);
+    void lost(const SentCall& name);
 
-    /// Forgets all calls of a channel, and its sequences. Returns how many there were.
+    /// The channel closes here: forgets its calls, and its sequences. Returns how many there were.
+    /// What the other end may have of them counts until channel_closed().
+    std::uint32_t close_channel(ChannelIndex channel);
+    /// The other end knows of the close.
+    void channel_closed(ChannelIndex channel);
+    /// Both at once: the other end closed the channel.
     std::uint32_t drop_channel(ChannelIndex channel);
 
   private:
+    [[nodiscard]] std::uint32_t part_count_of(std::size_t payload_bytes) const noexcept;
     Calls::iterator erase(Calls::iterator call);
+    /// Those that the other end has no reason to let wait.
+    void erase_delivered(ChannelIndex channel);
     [[nodiscard]] Calls::iterator find(CallOrder order) noexcept;
 
+    std::size_t part_bytes_;
     std::uint64_t calls_max_;
-    std::uint64_t reliable_max_;
-    std::uint64_t reliable_bytes_max_;
+    ReliableWindow window_;
     // One call is much like the one before: its bytes fit where that one's were.
     std::pmr::unsynchronized_pool_resource memory_;
     Calls calls_;
     FlatMap<std::uint32_t, std::uint16_t> next_sequences_;  // of reliable calls, by channel
     std::uint64_t next_order_ = 1;
-    std::uint64_t reliable_count_ = 0;
-    std::uint64_t reliable_bytes_ = 0;
+    ReliableAmount kept_;                             // of those in the list, and in closing_
+    FlatMap<std::uint32_t, ReliableAmount> closing_;  // by channel
 };
 
 }  // namespace replayout

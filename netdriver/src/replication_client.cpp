@@ -31,15 +31,17 @@ ReplicationClient::ReplicationClient(const NetDriverSettings& settings, const La
       policy_(settings.layout_policy),
       stats_(stats),
       server_layouts_(layouts, settings.config, &memory.layout_table),
+      close_log_(now),
       connection_(settings.config,
                   {server, choose_session(settings.seed, now), settings.config.packet_bytes_max,
                    reliable_window(settings.config)},
-                  transport, stats, ConnectionState::Connecting, now, memory),
+                  transport, stats, ConnectionState::Connecting, now, memory, close_log_),
       calls_(settings.config, &memory.in_flight),
+      waiting_channels_(Allocator<ChannelIndex>(&memory.scratch)),
       call_scratch_(&memory.scratch),
       call_context_{guids,   stats.replication,     call_scratch_, settings.is_sharing,
                     nullptr, settings.is_validating},
-      call_encoder_(settings.config.packet_bytes_max, &memory.scratch),
+      call_encoder_(settings.config, &memory.scratch),
       receiver_(settings.config, server_layouts_, world, guids, stats, calls_, memory, handlers,
                 is_calling_out, server),
       world_(world),
@@ -76,7 +78,7 @@ void ReplicationClient::receive_held(NetTime now) {
 void ReplicationClient::flush(NetTime now) {
     connection_.begin_flush(now);
     if (connection_.state() == ConnectionState::Joined &&
-        connection_.packets().write_unsent_bunches()) {
+        connection_.packets().write_first_bunches()) {
         send_calls();
     }
     connection_.flush(now);
@@ -122,7 +124,10 @@ void ReplicationClient::close_when_ended() {
 CloseReason ReplicationClient::handle_bunch(const BunchHeader& header,
                                             std::span<const std::byte> payload,
                                             DecodeBudget& budget) {
-    return receiver_.receive_bunch(header, payload, connection_.account(), budget);
+    const CloseReason reason =
+        receiver_.receive_bunch(header, payload, connection_.account(), budget);
+    connection_.blame(reason == CloseReason::None ? ClosePlace() : receiver_.refused_place());
+    return reason;
 }
 
 CloseReason ReplicationClient::handle_control(std::span<const std::byte> message) {
@@ -188,7 +193,9 @@ CloseReason ReplicationClient::receive_layout(std::span<const std::byte> message
 }
 
 CloseReason ReplicationClient::handle_blocks(BitReader& reader) {
-    return receiver_.receive_blocks(reader);
+    const CloseReason reason = receiver_.receive_blocks(reader);
+    connection_.blame(reason == CloseReason::None ? ClosePlace() : receiver_.refused_place());
+    return reason;
 }
 
 }  // namespace replayout

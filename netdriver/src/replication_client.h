@@ -54,8 +54,8 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     void record_lost(const SentRecord&) override {}
     void bunch_delivered(const BunchTag&) override {}
     void bunch_lost(const BunchTag&) override {}
-    void call_delivered(CallOrder order) override { calls_.delivered(order); }
-    void call_lost(CallOrder order) override { calls_.lost(order); }
+    void call_delivered(const SentCall& name) override { calls_.delivered(name); }
+    void call_lost(const SentCall& name) override { calls_.lost(name); }
     [[nodiscard]] CallResult encode_call(const RepLayout& layout, FunctionIndex function,
                                          const void* params);
     void send_calls();
@@ -70,8 +70,10 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     LayoutPolicy policy_;
     NetStats& stats_;
     SessionLayouts server_layouts_;
+    CloseLog close_log_;
     NetConnection connection_;
     RemoteFunctionSender calls_;
+    Vector<ChannelIndex> waiting_channels_;  // scratch: with a call that waits
     SendScratch call_scratch_;
     SendContext call_context_;
     RemoteFunctionEncoder call_encoder_;

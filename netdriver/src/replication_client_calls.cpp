@@ -2,6 +2,8 @@
 // Remote calls that a client makes.
 #include "replication_client.h"
 
+#include <algorithm>
+
 #include "value_scope.h"
 
 namespace replayout {
@@ -50,15 +52,26 @@ CallResult ReplicationClient::encode_call(const RepLayout& layout, FunctionIndex
 
 void ReplicationClient::send_calls() {
     PacketSender& packets = connection_.packets();
+    waiting_channels_.clear();
     for (auto call = calls_.calls().begin(); call != calls_.calls().end();) {
-        if (call->is_in_flight) {
+        const bool is_behind = std::find(waiting_channels_.begin(), waiting_channels_.end(),
+                                         call->channel) != waiting_channels_.end();
+        if (call->is_in_flight || is_behind) {
+            ++call;
+            continue;
+        }
+        if (call->is_in_parts() && !packets.write_parts_ahead(calls_, *call)) {
+            waiting_channels_.push_back(call->channel);
             ++call;
             continue;
         }
         if (!packets.can_write()) {
             return;
         }
-        if (packets.write_call(*call)) {
+        const std::optional<CallPart> part = calls_.next_part(*call);
+        if (!part.has_value()) {
+            ++call;
+        } else if (packets.write_call(*part)) {
             call = calls_.sent(call);
         } else {
             packets.flush_full();  // and again, into an empty one

@@ -55,6 +55,7 @@ CloseReason ReplicationReceiver::receive_bunch(const BunchHeader& header,
                                                std::span<const std::byte> payload,
                                                ReliableAccount& account, DecodeBudget& budget) {
     const std::uint32_t index = header.channel.value;
+    refused_place_ = ClosePlace();
     if (index > config_.channels_max) {
         return CloseReason::TooManyChannels;
     }
@@ -84,6 +85,9 @@ CloseReason ReplicationReceiver::receive_bunch(const BunchHeader& header,
     }
     ready_.clear();
     budget_ = nullptr;
+    if (reason != CloseReason::None) {
+        note_refusal(current_channel_);
+    }
     return reason;
 }
 
@@ -396,6 +400,7 @@ CloseReason ReplicationReceiver::receive_blocks(BitReader& reader) {
     if (reader.bits_left() == 0) {
         finish_update();
     }
+    refused_place_ = ClosePlace();
     // For the messages of the next packet, which come before its blocks.
     small_message_steps_ = DecodeBudget::array_steps_default;
     ++packet_count_;
@@ -403,6 +408,7 @@ CloseReason ReplicationReceiver::receive_blocks(BitReader& reader) {
     while (reader.bits_left() > 0) {
         const CloseReason reason = receive_block(reader, last_channel);
         if (reason != CloseReason::None) {
+            note_refusal(last_channel.value);
             calls_.drop_due();
             return reason;
         }

@@ -16,6 +16,7 @@
 
 #include "actor_channel.h"
 #include "channel_lists.h"
+#include "close_log.h"
 #include "open_message.h"
 #include "remote_function_receiver.h"
 #include "remote_function_runner.h"
@@ -57,6 +58,8 @@ class ReplicationReceiver final : private ReliableMessageHandler {
 
     /// The object with that stable name is no more, and its channel was not closed for that.
     void named_object_ended(NetGUID guid, std::string_view stable_name);
+    /// Of what was refused last.
+    [[nodiscard]] const ClosePlace& refused_place() const noexcept { return refused_place_; }
 
     /// The connection ended: every object is despawned.
     void close_all();
@@ -128,6 +131,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     [[nodiscard]] CloseReason run_calls_of(ChannelIndex channel);
     [[nodiscard]] CloseReason run_call(const DueCall& call);
 
+    void note_refusal(std::uint32_t index, std::string_view function = {}) noexcept;
     [[nodiscard]] ActorChannel* find_channel(std::uint32_t index) const noexcept {
         return index < channels_.size() ? channels_[index] : nullptr;
     }
@@ -175,6 +179,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     RemoteFunctionReceiver calls_;
     RemoteFunctionRunner call_runner_;
     PeerId server_;
+    ClosePlace refused_place_;
 };
 
 }  // namespace replayout

@@ -8,9 +8,22 @@ CloseReason ReplicationReceiver::receive_call(const BunchHeader& header,
                                               std::span<const std::byte> payload) {
     const ActorChannel* channel = find_channel(header.channel.value);
     if (channel == nullptr || !channel->is_open()) {
+        note_refusal(header.channel.value);
         return CloseReason::UnknownChannel;  // a call never comes before the open
     }
-    return calls_.receive(header, payload);
+    const CloseReason reason = calls_.receive(header, payload);
+    if (reason != CloseReason::None) {
+        note_refusal(header.channel.value);
+    }
+    return reason;
+}
+
+void ReplicationReceiver::note_refusal(std::uint32_t index, std::string_view function) noexcept {
+    refused_place_ = ClosePlace();
+    const ActorChannel* channel = find_channel(index);
+    if (channel != nullptr && channel->layout != nullptr) {
+        refused_place_ = {channel->layout->name(), function, channel->guid};
+    }
 }
 
 CloseReason ReplicationReceiver::run_calls() {
@@ -47,6 +60,7 @@ CloseReason ReplicationReceiver::run_call(const DueCall& call) {
     BitReader reader(call.payload, &budget);
     const std::span<const RepFunction> functions = channel->layout->functions();
     std::optional<FunctionIndex> function;
+    note_refusal(call.channel.value);
     if (!read_call_head(reader, functions, function)) {
         return CloseReason::MalformedBunch;
     }
@@ -55,6 +69,7 @@ CloseReason ReplicationReceiver::run_call(const DueCall& call) {
         ++stats_.calls_unknown;
         return CloseReason::None;
     }
+    note_refusal(call.channel.value, functions[function->value].function->name);
     const RemoteFunctionCall running{channel->object, NetObjectId{}, server_};
     const auto outcome = call_runner_.run(
         functions[function->value], world_.object_memory(running.object), reader, false, running);

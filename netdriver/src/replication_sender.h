@@ -116,8 +116,8 @@ class ReplicationSender final : public SentContentHandler {
     /// Sends calls, what is pending and so many of the initial batch; closes what goes dormant.
     void process_prioritized_actors(std::uint32_t initial_opens);
 
-    /// A call of what `encoder` was set to. Sent, or a refusal of the encoder. Requires
-    /// has_room_for_call().
+    /// A call of what `encoder` was set to. Sent or Queued, or a refusal: of the encoder, or Full,
+    /// where there is no room for one so large. Requires has_room_for_call().
     [[nodiscard]] CallResult add_call(const NewCall& call, RemoteFunctionEncoder& encoder,
                                       SendContext& context) {
         return call_sender_.add_call(call, encoder, context);
@@ -162,8 +162,8 @@ class ReplicationSender final : public SentContentHandler {
     }
     void bunch_delivered(const BunchTag& tag) override;
     void bunch_lost(const BunchTag& tag) override;
-    void call_delivered(CallOrder order) override { calls_.delivered(order); }
-    void call_lost(CallOrder order) override { calls_.lost(order); }
+    void call_delivered(const SentCall& name) override { calls_.delivered(name); }
+    void call_lost(const SentCall& name) override { calls_.lost(name); }
 
     /// Replicates what is pending from slot `begin` to `end`. False: the window is full, and the
     /// next flush begins where this one stopped.

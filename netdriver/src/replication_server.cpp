@@ -48,7 +48,7 @@ void log_unknown_property(const RepLayout& layout, std::string_view property) {
 ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender::Settings& settings,
                                   NetTime now)
     : connection(server.settings_.config, settings, server.transport_, server.stats_,
-                 ConnectionState::Joined, now, server.memory_),
+                 ConnectionState::Joined, now, server.memory_, server.close_log_),
       sender(server.objects_, connection.packets(), server.context_, server.stats_,
              {server.settings_.config,
               settings.peer,
@@ -102,8 +102,9 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       call_scratch_(&memory.scratch),
       call_context_{call_ids_,           stats.replication, call_scratch_,
                     settings.is_sharing, nullptr,           settings.is_validating},
-      call_encoder_(settings.config.packet_bytes_max, &memory.scratch),
-      call_runner_(settings.config, guids, stats, memory, is_calling_out) {
+      call_encoder_(settings.config, &memory.scratch),
+      call_runner_(settings.config, guids, stats, memory, is_calling_out),
+      close_log_(now_) {
     if (settings.is_counting_types) {
         type_counters_.reserve(layouts.count());
         for (std::uint32_t number = 0; number < layouts.count(); ++number) {
@@ -233,13 +234,16 @@ void ReplicationServer::send_layouts(NetConnection& connection, const Hello& hel
     }
 }
 
-CloseReason ReplicationServer::judge(const Hello& hello) const {
+CloseReason ReplicationServer::judge(const Hello& hello) {
     if (hello.version != wire_version) {
         return CloseReason::WireVersion;
     }
     if (hello.schema != schema_ && !may_describe(hello)) {
         const RepLayout* layout =
             layouts_.find_by_hash(layouts_.find_difference(hello.layout_ids, hello.layout_count));
+        if (!close_log_.may_write(now_)) {
+            return CloseReason::LayoutMismatch;
+        }
         log(LogLevel::Warning,
             "a client was refused: its layouts are not ours (it has " +
                 std::to_string(hello.layout_count) + ", we have " +
@@ -335,7 +339,7 @@ void ReplicationServer::replicate_to(Client& client, std::uint32_t initial_opens
     send_destruction_notices(client);
     finish_initial_batch(client);  // before anything new is under way
     const bool is_ready = client.sender.initial_batch().state() != InitialBatch::State::Before;
-    if (client.connection.packets().write_unsent_bunches() && is_ready) {
+    if (client.connection.packets().write_first_bunches() && is_ready) {
         client.sender.process_prioritized_actors(initial_opens);
     }
     client.sender.validate_pairs();

@@ -201,7 +201,7 @@ class ReplicationServer {
     void rest_dormant_objects();
     /// A datagram of a peer that has no connection, or starts a new session.
     void receive_hello(PeerId peer, std::span<const std::byte> datagram, NetTime now);
-    [[nodiscard]] CloseReason judge(const Hello& hello) const;
+    [[nodiscard]] CloseReason judge(const Hello& hello);
     /// Whether a client of other layouts may be told ours.
     [[nodiscard]] bool may_describe(const Hello& hello) const noexcept;
     void describe_layouts();
@@ -267,6 +267,7 @@ class ReplicationServer {
     RemoteFunctionEncoder call_encoder_;
     RemoteFunctionRunner call_runner_;
     NetTime now_;  // of the last datagram
+    CloseLog close_log_;
 };
 
 }  // namespace replayout

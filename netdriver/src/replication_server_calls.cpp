@@ -72,6 +72,7 @@ CallResult ReplicationServer::send_to_clients(NetObjectId id, FunctionIndex func
 CallResult ReplicationServer::add_calls(const NewCall& call, const RepFunction& function) {
     called_.clear();
     std::uint64_t dropped_count = 0;
+    CallResult result = CallResult::Sent;
     for (Client* client : clients_) {
         ReplicationSender& sender = client->sender;
         if (!is_called(*client, function, call.index)) {
@@ -84,7 +85,11 @@ CallResult ReplicationServer::add_calls(const NewCall& call, const RepFunction& 
             continue;
         }
         const CallResult written = sender.add_call(call, call_encoder_, call_context_);
-        if (written != CallResult::Sent) {
+        if (written == CallResult::Full && !call.is_reliable) {
+            ++dropped_count;
+            continue;
+        }
+        if (written != CallResult::Sent && written != CallResult::Queued) {
             // Whoever has it already does not get it either: a call is to all, or to nobody.
             for (Client* called : called_) {
                 called->sender.take_back_call();
@@ -93,6 +98,7 @@ CallResult ReplicationServer::add_calls(const NewCall& call, const RepFunction& 
         }
         sender.name_in_last_call(call_ids_.named());
         called_.push_back(client);
+        result = written == CallResult::Queued ? CallResult::Queued : result;
     }
     if (called_.empty()) {
         return CallResult::Full;
@@ -104,7 +110,7 @@ CallResult ReplicationServer::add_calls(const NewCall& call, const RepFunction& 
             wake_for(*called, call.index);
         }
     }
-    return call.is_queued ? CallResult::Queued : CallResult::Sent;
+    return result;
 }
 
 CloseReason ReplicationServer::Client::handle_bunch(const BunchHeader& header,
@@ -114,10 +120,17 @@ CloseReason ReplicationServer::Client::handle_bunch(const BunchHeader& header,
         return CloseReason::NotAllowed;
     }
     switch (sender.callable(header.channel)) {
-        case CallableState::Yes:
-            return sender.incoming_calls().receive(header, payload);
+        case CallableState::Yes: {
+            const CloseReason reason = sender.incoming_calls().receive(header, payload);
+            if (reason != CloseReason::None) {
+                const NetworkObjectInfo& info =
+                    *server_.objects_.at(ObjectStore::index_of(header.channel));
+                connection.blame({info.changelist_state().layout().name(), {}, info.guid()});
+            }
+            return reason;
+        }
         case CallableState::Late:
-            ++server_.stats_.calls_dropped;
+            server_.stats_.calls_dropped += !header.is_partial || header.is_partial_final ? 1u : 0u;
             return CloseReason::None;
         case CallableState::No:
             break;
@@ -133,7 +146,9 @@ CloseReason ReplicationServer::run_calls(Client& client) {
         const CloseReason reason = client.connection.state() == ConnectionState::Joined
                                        ? run_call(client, call)
                                        : CloseReason::Requested;
-        if (reason != CloseReason::None) {
+        if (reason == CloseReason::None) {
+            client.connection.blame({});
+        } else {
             calls.drop_due();
             return client.connection.state() == ConnectionState::Joined ? reason
                                                                         : CloseReason::None;
@@ -154,13 +169,17 @@ CloseReason ReplicationServer::run_call(Client& client, const DueCall& call) {
     BitReader reader(call.payload, &budget);
     const std::span<const RepFunction> functions = info.changelist_state().layout().functions();
     std::optional<FunctionIndex> function;
+    ClosePlace place{info.changelist_state().layout().name(), {}, info.guid()};
+    client.connection.blame(place);
     if (!read_call_head(reader, functions, function)) {
         return CloseReason::MalformedBunch;
     }
     if (!function.has_value() || !functions[function->value].runs_on_server()) {
         return CloseReason::UnknownFunction;
     }
-    if (!client.call_limiter.take(info.layout_number(), *function, now_)) {
+    place.function = functions[function->value].function->name;
+    client.connection.blame(place);
+    if (!client.call_limiter.take(info.layout_number(), *function, call.payload.size(), now_)) {
         if (call.is_reliable) {
             return CloseReason::TooManyCalls;
         }

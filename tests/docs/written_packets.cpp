@@ -344,6 +344,78 @@ void add_calls(WrittenExamples& examples) {
     CHECK(client.stats().calls_run == 1);
 }
 
+struct Speech {
+    std::string text;
+};
+
+struct Radio {
+    std::uint8_t channel = 0;
+
+    void client_say(const Speech&) {}
+};
+
+/// One radio on each side.
+class RadioWorld final : public NetWorld {
+  public:
+    static constexpr ObjectHandle handle{1};
+    Radio radio;
+
+    void* object_memory(ObjectHandle) override { return &radio; }
+    ObjectHandle spawn(const SpawnInfo&) override { return handle; }
+    void despawn(ObjectHandle, ChannelCloseReason) override {}
+};
+
+/// A call that is larger than a packet.
+void add_large_call(WrittenExamples& examples) {
+    TypeRegistry registry;
+    REQUIRE(struct_builder<Speech>(registry, "Speech").property<&Speech::text>().build());
+    const auto type =
+        class_builder<Radio>(registry, "Radio")
+            .property<&Radio::channel>()
+            .function<&Radio::client_say>(FunctionFlags::Client | FunctionFlags::Reliable)
+            .build();
+    REQUIRE(type);
+    REQUIRE(registry.freeze());
+    const auto layout = RepLayout::create(registry, **type);
+    REQUIRE(layout);
+    LoopbackNetwork network({}, std::pmr::get_default_resource());
+    RecordingTransport server_transport(network.endpoint(PeerId{1}));
+    RecordingTransport client_transport(network.endpoint(PeerId{2}));
+    RadioWorld server_world;
+    RadioWorld client_world;
+    NetDriverSettings settings;
+    settings.config.packet_bytes_max = 256;
+    NetDriver server(settings, server_transport, server_world);
+    NetDriver client(settings, client_transport, client_world);
+    REQUIRE(server.add_layout(**layout));
+    REQUIRE(client.add_layout(**layout));
+    REQUIRE(server.listen());
+    REQUIRE(client.connect(PeerId{1}, NetTime()));
+    const NetObjectId id = server.add_object(**layout, RadioWorld::handle);
+    server.set_owner(id, PeerId{2});
+    NetTime now;
+    const auto turn = [&](NetDriver& driver, RecordingTransport& transport) {
+        now = now.plus_milliseconds(10);
+        driver.tick_dispatch(now);
+        driver.tick_flush(now);
+        return transport.take_sent();
+    };
+    for (int i = 0; i < 2; ++i) {
+        (void)turn(client, client_transport);
+        (void)turn(server, server_transport);
+    }
+    (void)turn(client, client_transport);
+    server_world.radio.channel = 9;
+    const Speech speech{std::string(300, 'x')};
+    CHECK(server.call_function(id, "client_say", &speech) == CallResult::Sent);
+    const std::vector<Bytes> sent = turn(server, server_transport);
+    REQUIRE(sent.size() == 2);
+    add(examples, "packet: a large call 1", sent[0]);
+    add(examples, "packet: a large call 2", sent[1]);
+    (void)turn(client, client_transport);
+    CHECK(client.stats().calls_run == 1);
+}
+
 }  // namespace
 
 void add_packets(WrittenExamples& examples) {
@@ -354,6 +426,7 @@ void add_packets(WrittenExamples& examples) {
     add_large_value(examples);
     add_told_layouts(examples);
     add_calls(examples);
+    add_large_call(examples);
 }
 
 }  // namespace replayout::written

@@ -103,6 +103,8 @@ TEST_CASE("Bunch: each field lies where the format says", "[netdriver][bunch]") 
     CHECK(to_hex(write(header)) == "06 20 34 12 04");
     header.is_unreliable = true;
     CHECK(to_hex(write(header)) == "06 60 04");
+    header.is_partial = true;
+    CHECK(to_hex(write(header)) == "06 64 34 12 04");
     header = make_header(3, 0x1234, 2);
     header.is_message = true;
     CHECK(to_hex(write(header)) == "06 80 34 12 04");
@@ -121,7 +123,7 @@ TEST_CASE("Bunch: flags that exclude each other are refused, and no others", "[n
         INFO("flags " << flags);
         const bool is_odd_message =
             (flags & message) != 0 && (flags & (open | close | partial | call)) != 0;
-        const bool is_odd_call = (flags & call) != 0 && (flags & (open | close | partial)) != 0;
+        const bool is_odd_call = (flags & call) != 0 && (flags & (open | close)) != 0;
         const bool is_odd = (flags & unreliable) != 0 && (flags & call) == 0;
         const bool is_both = (flags & open) != 0 && (flags & close) != 0;
         const bool has_part = (flags & (initial | final)) != 0;

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "support/byte_dump.h"
@@ -24,7 +26,7 @@ namespace {
 constexpr std::uint64_t fire_index = 1;
 constexpr std::uint64_t reset_index = 3;
 constexpr std::uint64_t tell_index = 4;
-constexpr std::uint64_t function_count = 9;
+constexpr std::uint64_t function_count = 14;
 
 /// A line between a driver and the test, which is the other end of it.
 class CallForge {
@@ -179,6 +181,21 @@ class ForgedCalled : public CallForge {
     return make_bunch(header, std::move(payload));
 }
 
+/// A part of a call, of as many bytes as parts have, or fewer.
+constexpr std::size_t part_bytes = 1'200 - 64;
+[[nodiscard]] Bunch part_bunch(std::uint32_t channel, std::uint16_t sequence, bool is_first,
+                               bool is_last, std::size_t bytes = part_bytes) {
+    Bytes payload(bytes, std::byte{0});
+    if (is_first) {
+        payload.front() = std::byte{fire_index << 1};
+    }
+    Bunch bunch = call_bunch(channel, sequence, std::move(payload));
+    bunch.header.is_partial = true;
+    bunch.header.is_partial_initial = is_first;
+    bunch.header.is_partial_final = is_last;
+    return bunch;
+}
+
 }  // namespace
 
 TEST_CASE("Hostile calls: a server runs what is right", "[netdriver][hostile][rpc]") {
@@ -232,9 +249,14 @@ TEST_CASE("Hostile calls: a server closes on what a client may not send",
          CloseReason::MalformedBunch},
         {"a call that closes", with_flags([](BunchHeader& header) { header.is_close = true; }),
          CloseReason::MalformedBunch},
-        {"a call in parts", with_flags([](BunchHeader& header) {
+        {"a first part that is not full", with_flags([](BunchHeader& header) {
              header.is_partial = true;
              header.is_partial_initial = true;
+         }),
+         CloseReason::MalformedBunch},
+        {"a last part without a first", with_flags([](BunchHeader& header) {
+             header.is_partial = true;
+             header.is_partial_final = true;
          }),
          CloseReason::MalformedBunch},
         {"an unreliable open", with_flags([](BunchHeader& header) {
@@ -337,6 +359,113 @@ TEST_CASE("Hostile calls: a client ignores what it does not know, and closes on 
         CHECK(!called.is_joined());
     }
     CHECK(called.world.heard.size() == 1);
+}
+
+TEST_CASE("Hostile calls: parts that do not make a call are refused", "[netdriver][hostile][rpc]") {
+    const struct {
+        const char* name;
+        std::vector<Bunch> bunches;
+        CloseReason reason;
+    } cases[] = {
+        {"a last part that is empty",
+         {part_bunch(1, 1, true, false), part_bunch(1, 2, false, true, 0)},
+         CloseReason::MalformedBunch},
+        {"a part that is not full",
+         {part_bunch(1, 1, true, false), part_bunch(1, 2, false, false, part_bytes - 1)},
+         CloseReason::MalformedBunch},
+        {"two beginnings",
+         {part_bunch(1, 1, true, false), part_bunch(1, 2, true, false)},
+         CloseReason::MalformedBunch},
+        {"a whole call between parts",
+         {part_bunch(1, 1, true, false), call_bunch(1, 2, order_bytes(fire_index, 1))},
+         CloseReason::MalformedBunch},
+        {"a part without a beginning",
+         {part_bunch(1, 1, false, false)},
+         CloseReason::MalformedBunch},
+        {"one that is first and last", {part_bunch(1, 1, true, true)}, CloseReason::MalformedBunch},
+        {"parts of no parameters",
+         {part_bunch(1, 1, true, false), part_bunch(1, 2, false, true)},
+         CloseReason::MalformedBunch},
+    };
+    for (const auto& test : cases) {
+        INFO(test.name);
+        ForgedCaller caller;
+        ForgedCalled called;
+        for (const Bunch& bunch : test.bunches) {
+            caller.deliver({bunch});
+            called.deliver({bunch});
+        }
+        CHECK(!caller.is_joined());
+        CHECK(caller.closed_count(test.reason) == 1);
+        CHECK(caller.world.heard.empty());
+        const bool is_ignored = std::string(test.name) == "parts of no parameters";
+        CHECK(called.is_joined() == is_ignored);  // of a function that is not for clients
+        CHECK(called.closed_count(test.reason) == (is_ignored ? 0 : 1));
+    }
+}
+
+TEST_CASE("Hostile calls: parts without an end are refused at the limit of a call",
+          "[netdriver][hostile][rpc]") {
+    NetConfig config;
+    config.call_bytes_max = 5 * part_bytes;
+    ForgedCaller caller(config);
+    for (std::uint16_t i = 1; i <= 5; ++i) {
+        caller.deliver({part_bunch(1, i, i == 1, false)});
+        CHECK(caller.is_joined());
+    }
+    caller.deliver({part_bunch(1, 6, false, false, part_bytes)});
+    CHECK(caller.closed_count(CloseReason::ReliableOverflow) == 1);
+    CHECK(caller.world.heard.empty());
+}
+
+TEST_CASE("Hostile calls: what is begun on many objects is bounded over all of them",
+          "[netdriver][hostile][rpc]") {
+    NetConfig config;
+    config.bunch_bytes_max = 1'200;
+    config.reliable_waiting_bytes_max = 10 * part_bytes;
+    ForgedCaller caller(config);
+    for (std::uint32_t i = 0; i < 15; ++i) {
+        (void)caller.driver.add_object(turret_layout(), caller.world.add());
+    }
+    caller.tick();
+    caller.acknowledge();
+    caller.deliver({});
+    const std::size_t before = caller.driver.memory_report().connection_bytes;
+    for (std::uint32_t channel = 1; channel <= 10; ++channel) {
+        caller.deliver({part_bunch(channel, 1, true, false)});
+        CHECK(caller.is_joined());
+    }
+    SECTION("one more closes") {
+        caller.deliver({part_bunch(11, 1, true, false)});
+        CHECK(caller.closed_count(CloseReason::ReliableOverflow) == 1);
+    }
+    SECTION("an object that goes takes what was begun with it") {
+        caller.driver.remove_object(caller.id);
+        caller.tick();
+        caller.acknowledge();
+        caller.deliver({});
+        caller.deliver({part_bunch(11, 1, true, false)});
+        CHECK(caller.is_joined());
+    }
+    SECTION("silence frees all of it") {
+        for (int i = 0; i < 15'000; ++i) {
+            caller.tick();
+        }
+        CHECK(caller.closed_count(CloseReason::Timeout) == 1);
+        CHECK(caller.driver.memory_report().connection_bytes < before);
+    }
+}
+
+TEST_CASE("Hostile calls: parts in any order make one call, those from the future wait",
+          "[netdriver][hostile][rpc]") {
+    ForgedCaller caller;
+    // Not what a text may be: it is read as a whole, and refused then, and only then.
+    caller.deliver({part_bunch(1, 3, false, true, 7)});
+    caller.deliver({part_bunch(1, 2, false, false)});
+    caller.deliver({part_bunch(1, 2, false, false)});
+    CHECK(caller.is_joined());
+    caller.deliver({part_bunch(1, 1, true, false)});
+    CHECK(caller.closed_count(CloseReason::MalformedBunch) == 1);
 }
 
 TEST_CASE("Hostile calls: bytes by chance do no harm", "[netdriver][hostile][rpc]") {

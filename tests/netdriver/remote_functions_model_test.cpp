@@ -2,7 +2,7 @@
 //
 // Remote calls against a model of what they promise, over a network that loses, repeats and
 // reorders: a reliable call arrives once, in order within its object, and never before its object
-// or the state that it means.
+// or the state that it means, however large it is.
 #include <replayout/netdriver/net_driver.h>
 
 #include <algorithm>
@@ -44,14 +44,20 @@ namespace {
 class Game {
   public:
     Game(std::uint64_t seed, std::uint32_t packet_bytes_max, bool is_validating)
-        : net_(bad_network(seed, packet_bytes_max, is_validating)), random_(seed) {
+        : Game(seed, bad_network(seed, packet_bytes_max, is_validating), 0) {}
+
+    /// One call in eight is larger than others, by so many bytes at most; 0: none.
+    Game(std::uint64_t seed, const CallFixtureOptions& options, std::uint32_t cargo_bytes_max)
+        : net_(options), random_(seed), cargo_bytes_max_(cargo_bytes_max) {
         net_.join();
         for (int i = 0; i < 4; ++i) {
             add();
         }
         REQUIRE(net_.settle());
         const auto check_server = [this](const char* function, const Order& order) {
-            if (std::string(function) == "fire") {
+            const std::string name = function;
+            in_order_ = in_order_ && name != "broken";
+            if (name == "fire" || name == "deliver") {
                 ++server_count_;
                 in_order_ = in_order_ && order.number == ++fired_[order.text];
             }
@@ -130,7 +136,11 @@ class Game {
             const Order order{member.told + 1, other.object,
                               member.name + " " + other.name + " " +
                                   std::to_string(net_.turret(other.object).power)};
-            const bool is_sent = net_.call(member.object, "client_tell", order) == CallResult::Sent;
+            const bool is_sent =
+                is_next_large()
+                    ? net_.call_with(member.object, "client_deliver", cargo_of(order)) ==
+                          CallResult::Sent
+                    : net_.call(member.object, "client_tell", order) == CallResult::Sent;
             member.told += is_sent ? 1 : 0;
             (void)net_.call(member.object, "client_hint", order);
         }
@@ -146,16 +156,28 @@ class Game {
         for (std::uint32_t i = random_.below(4); i > 0; --i) {
             const Order order{member.fired + 1, {}, member.name};
             const bool is_sent =
-                net_.call_from(0, member.object, "server_fire", order) == CallResult::Sent;
+                is_next_large()
+                    ? net_.call_with_from(0, member.object, "server_deliver", cargo_of(order)) ==
+                          CallResult::Sent
+                    : net_.call_from(0, member.object, "server_fire", order) == CallResult::Sent;
             member.fired += is_sent ? 1 : 0;
         }
+    }
+
+    [[nodiscard]] bool is_next_large() { return cargo_bytes_max_ > 0 && random_.below(8) == 0; }
+    [[nodiscard]] Cargo cargo_of(const Order& order) {
+        Cargo cargo = make_cargo(order.number, random_.below(cargo_bytes_max_));
+        cargo.target = order.target;
+        cargo.text = order.text;
+        return cargo;
     }
 
     void check_client(const std::string& function, const Order& order) {
         const std::string name = order.text.substr(0, order.text.find(' '));
         const auto target_power =
             static_cast<std::uint32_t>(std::stoul(order.text.substr(order.text.rfind(' ') + 1)));
-        if (function == "tell") {
+        in_order_ = in_order_ && function != "broken";
+        if (function == "tell" || function == "deliver") {
             ++client_count_;
             in_order_ = in_order_ && order.number == ++told_[name];
         }
@@ -174,6 +196,7 @@ class Game {
 
     CallFixture net_;
     SeededRandom random_;
+    std::uint32_t cargo_bytes_max_;
     std::vector<Member> members_;
     std::map<std::string, std::uint32_t> told_;   // last number that ran, by name
     std::map<std::string, std::uint32_t> fired_;  // likewise
@@ -204,6 +227,37 @@ TEST_CASE("Remote functions: in small packets, beside large values, no call come
     Game game(seed, 256, true);
     game.play(3'000);
     game.finish();
+}
+
+TEST_CASE("Remote functions: larger than a packet, none is lost, doubled, or early",
+          "[netdriver][rpc]") {
+    const std::uint64_t seed = run_seed();
+    CAPTURE(seed);
+    CallFixtureOptions options = bad_network(seed, 1'200, true);
+    std::uint32_t bytes_max = 20'000;
+    std::uint32_t calls = 3'000;
+    SECTION("many parts") {}
+    SECTION("small packets") {
+        options.server.packet_bytes_max = options.client.packet_bytes_max = 256;
+        bytes_max = 6'000;
+        calls = 1'500;
+    }
+    SECTION("little that may wait") {
+        for (NetConfig* config : {&options.server, &options.client}) {
+            config->bunch_bytes_max = 8'000;
+            config->reliable_waiting_bytes_max = 8'000;
+            config->reliable_waiting_max = 12;
+        }
+        bytes_max = 7'000;
+        calls = 1'500;
+    }
+    Game game(seed, options, bytes_max);
+    game.play(calls);
+    game.finish();
+    for (NetDriver* driver : {&game.net().server().driver, &game.net().client(0).driver}) {
+        CHECK(driver->stats().call_parts_sent > calls / 8);
+        CHECK(driver->stats().call_parts_resent > calls / 80);
+    }
 }
 
 }  // namespace replayout::test

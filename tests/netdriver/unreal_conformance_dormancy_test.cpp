@@ -388,6 +388,7 @@ TEST_CASE("Unreal conformance 8: a multicast that is refused wakes nothing",
     CallFixtureOptions options;
     options.server.packet_bytes_max = 512;
     options.client.packet_bytes_max = 512;
+    options.server.call_bytes_max = 0;
     CallScene scene(options);
     const std::string too_long(600, 'x');
     CHECK(scene.net.call(scene.turret, "multicast_boom", {1, {}, too_long}) ==

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "support/call_game.h"
 
+#include <algorithm>
+
 #include "support/catch.h"
 #include "support/host_settings.h"
 #include "support/host_ticks.h"
@@ -16,6 +18,12 @@ struct TurretSchema {
                     .property<&Order::number>()
                     .property<&Order::target>()
                     .property<&Order::text>()
+                    .build());
+        REQUIRE(struct_builder<Cargo>(registry, "Cargo")
+                    .property<&Cargo::number>()
+                    .property<&Cargo::target>()
+                    .property<&Cargo::text>()
+                    .property<&Cargo::boxes>()
                     .build());
         REQUIRE(class_builder<Machine>(registry, "Machine")
                     .property<&Machine::power>()
@@ -39,6 +47,11 @@ struct TurretSchema {
                                 .function<&Turret::multicast_boom>(F::Multicast | F::Reliable)
                                 .function<&Turret::multicast_flash>(F::Multicast)
                                 .function<&Turret::remote_ping>(F::Remote | F::Reliable)
+                                .function<&Turret::server_deliver>(F::Server | F::Reliable)
+                                .function<&Turret::server_toss>(F::Server)
+                                .function<&Turret::client_deliver>(F::Client | F::Reliable)
+                                .function<&Turret::multicast_deliver>(F::Multicast | F::Reliable)
+                                .function<&Turret::multicast_toss>(F::Multicast)
                                 .build();
         INFO((turret ? "" : turret.error().message));
         REQUIRE(turret);
@@ -58,6 +71,25 @@ struct TurretSchema {
 const RepLayout& turret_layout() {
     static const TurretSchema schema;
     return *schema.layout;
+}
+
+Cargo make_cargo(std::uint32_t number, std::size_t bytes) {
+    constexpr std::size_t box_bytes = 1'000;
+    Cargo cargo;
+    cargo.number = number;
+    for (std::size_t offset = 0; offset < bytes; offset += box_bytes) {
+        const auto letter = static_cast<char>('a' + (number + offset / box_bytes) % 26);
+        cargo.boxes.emplace_back(std::min(box_bytes, bytes - offset), letter);
+    }
+    return cargo;
+}
+
+bool is_intact(const Cargo& cargo) {
+    std::size_t bytes = 0;
+    for (const std::string& box : cargo.boxes) {
+        bytes += box.size();
+    }
+    return make_cargo(cargo.number, bytes).boxes == cargo.boxes;
 }
 
 void Machine::hear(const char* function, const Order& order) {

@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/counting_resource.h"
@@ -30,6 +31,19 @@ struct Order {
     ObjectHandle target;
     std::string text;
 };
+
+/// Parameters of any size.
+struct Cargo {
+    std::uint32_t number = 0;
+    ObjectHandle target;
+    std::string text;
+    std::vector<std::string> boxes;
+};
+
+/// One of about so many bytes, all of which follow from its number.
+[[nodiscard]] Cargo make_cargo(std::uint32_t number, std::size_t bytes);
+/// It is as it was made.
+[[nodiscard]] bool is_intact(const Cargo& cargo);
 
 /// What a callee saw when a call ran.
 struct HeardCall {
@@ -54,6 +68,10 @@ struct Machine {
 
     void multicast_shake(const Order& order) { hear("shake", order); }
     void hear(const char* function, const Order& order);
+    /// As "broken" where it is not intact.
+    void hear_cargo(const char* function, const Cargo& cargo) {
+        hear(is_intact(cargo) ? function : "broken", Order{cargo.number, cargo.target, cargo.text});
+    }
 };
 
 struct Turret : Plate, Machine {
@@ -73,6 +91,11 @@ struct Turret : Plate, Machine {
     void multicast_boom(const Order& order) { hear("boom", order); }
     void multicast_flash(const Order& order) { hear("flash", order); }
     void remote_ping(const Order& order) { hear("ping", order); }
+    void server_deliver(const Cargo& cargo) { hear_cargo("deliver", cargo); }
+    void server_toss(const Cargo& cargo) { hear_cargo("toss", cargo); }
+    void client_deliver(const Cargo& cargo) { hear_cargo("deliver", cargo); }
+    void multicast_deliver(const Cargo& cargo) { hear_cargo("deliver all", cargo); }
+    void multicast_toss(const Cargo& cargo) { hear_cargo("toss all", cargo); }
 };
 
 /// The layout of a Turret. Immutable; both ends use the same one.
@@ -89,18 +112,41 @@ class CallWorld final : public NetWorld {
     [[nodiscard]] std::size_t object_count() const noexcept { return objects_.size(); }
 
     void* object_memory(ObjectHandle handle) override { return objects_.at(handle).get(); }
-    ObjectHandle spawn(const SpawnInfo&) override { return is_refusing ? ObjectHandle{} : add(); }
-    void despawn(ObjectHandle handle, ChannelCloseReason) override { remove(handle); }
+    ObjectHandle spawn(const SpawnInfo&) override {
+        const ObjectHandle handle = is_refusing ? ObjectHandle{} : add();
+        tell("spawn", handle);
+        return handle;
+    }
+    void despawn(ObjectHandle handle, ChannelCloseReason) override {
+        tell("despawn", handle);
+        remove(handle);
+    }
+    void role_changed(ObjectHandle handle, const ObjectRole&, const ObjectRole&) override {
+        tell("role", handle);
+    }
+    void destroy_named(std::string_view) override { tell("named", {}); }
+    void initial_batch_started() override { tell("started", {}); }
+    void initial_batch_finished() override { tell("finished", {}); }
+    void peer_joined(PeerId) override { tell("joined", {}); }
+    void peer_left(PeerId, CloseReason) override { tell("left", {}); }
 
     bool is_refusing = false;
     bool is_listening = true;  ///< calls are written down
     /// Called within each call, after it was written down.
     std::function<void(const char* function, const Order&)> on_call;
     std::function<void(const Machine& callee, const Order&)> on_callee;  ///< likewise
+    /// Called where the world is told of something, of an object or of none.
+    std::function<void(const std::string& what, ObjectHandle object)> on_told;
     /// Of all objects, the dead ones too, in order.
     std::vector<HeardCall> heard;
 
   private:
+    void tell(const char* what, ObjectHandle object) const {
+        if (on_told) {
+            on_told(what, object);
+        }
+    }
+
     std::map<ObjectHandle, std::unique_ptr<Turret>> objects_;
     std::uint64_t next_handle_;
 };
@@ -164,7 +210,14 @@ class CallFixture {
         return clients_[client]->world.turret(find_on(client, object));
     }
 
-    // Calls with an Order.
+    // Calls with an Order, or with a Cargo.
+    CallResult call_with(ObjectHandle object, const char* function, const Cargo& cargo) {
+        return server_->driver.call_function(id_of(object), function, &cargo);
+    }
+    CallResult call_with_from(std::size_t client, ObjectHandle object, const char* function,
+                              const Cargo& cargo) {
+        return clients_[client]->driver.call_function(find_on(client, object), function, &cargo);
+    }
     CallResult call(ObjectHandle object, const char* function, const Order& order,
                     RemoteFunctionSendPolicy policy = RemoteFunctionSendPolicy::Default) {
         return server_->driver.call_function(id_of(object), function, &order, policy);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // A bunch: what a channel sends reliably. Opens, closes, control messages, values too large for a
-// packet. A payload larger than a fragment travels as partial bunches with consecutive sequences;
-// all fragments but the last are full.
+// packet, calls. A payload larger than a fragment travels as partial bunches with consecutive
+// sequences; all fragments but the last are full.
 //
 //     packed   channel      0: control; else the object's channel
 //     u8       flags        bit 0 open, 1 close, 2 partial, 3 first of the parts,
 //                           4 last of the parts, 5 call, 6 unreliable, 7 message
-//     u16      sequence     of the channel, from 1, low 16 bits
+//     u16      sequence     of the channel, from 1, low 16 bits; not of what is sent once
 //     packed   byte count   of the payload
 //     ...      payload
 #pragma once
@@ -38,15 +38,20 @@ struct BunchHeader {
     bool is_partial_initial = false;
     bool is_partial_final = false;
     bool is_call = false;        ///< of a remote function; counted apart from the other bunches
-    bool is_unreliable = false;  ///< of a call: sent once, without a sequence
+    bool is_unreliable = false;  ///< of a call: one that is not in parts is sent once
     bool is_message = false;     ///< about the object; its first byte says which
     std::uint16_t sequence = 0;  ///< low 16 bits
     std::uint32_t payload_bytes = 0;
+
+    /// It is counted, kept and sent again when it is lost. The parts of an unreliable call are.
+    [[nodiscard]] constexpr bool has_sequence() const noexcept {
+        return !is_unreliable || is_partial;
+    }
 };
 
 /// Bytes of the longest header: channel, flags, sequence, byte count.
 inline constexpr std::size_t bunch_header_bytes_max = 5 + 1 + 2 + 5;
-/// Likewise of a call, which is never larger than a packet, so that its byte count takes two.
+/// Likewise of a call, or a part of one: no larger than a packet, so that its byte count takes two.
 inline constexpr std::size_t call_header_bytes_max = 5 + 1 + 2 + 2;
 
 /// Payload of one fragment, such that a packet has room for one: 192 bytes of the smallest packet,

@@ -75,6 +75,11 @@ struct NetConfig {
     /// a client takes up to about fifty times as much memory to read by them.
     std::uint32_t described_bytes_max = 256 * 1024;
 
+    /// Bytes of one remote call. 0 to 1,048,576. One larger than a packet travels reliably, in
+    /// parts, and is no larger than what may wait (reliable_waiting_bytes_max, and as many parts as
+    /// reliable_waiting_max); one that fits into a packet always goes. 64 KiB is Unreal's. A server
+    /// counts each part of a client's call as a call, so 58 of the calls below are one of 64 KiB.
+    std::uint32_t call_bytes_max = 64 * 1024;
     /// Remote calls that may wait to be sent to one connection, or to be delivered there if they
     /// are reliable; call_function() refuses more (CallResult::Full). 1 to 4,096. 1,024 small ones
     /// are some 30 KiB; Unreal closes a connection at 256 in a channel.

@@ -54,7 +54,7 @@ class ReplicationClient;
 class ReplicationServer;
 
 /// While it calls the world for an object, or a notify or hook of one, these may call only
-/// functions that are const, but for the call_function() of a client's notifies and hooks; that is
+/// functions that are const, and a client's call_function() (NetWorld says which has what); that is
 /// asserted. A remote function that runs, and the world told of peers, may call all but the ticks.
 class NetDriver {
   public:

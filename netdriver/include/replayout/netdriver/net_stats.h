@@ -32,11 +32,13 @@ struct NetStats {
     std::uint64_t blocks_skipped = 0;
     /// Received, and not taken by the property (a full name table).
     std::uint64_t values_refused = 0;
-    std::uint64_t values_failed = 0;    ///< received; net_serialize said ok = false
-    std::uint64_t values_unmapped = 0;  ///< received; net_serialize answered: not fully mapped
-    std::uint64_t calls_sent = 0;       ///< remote calls, by receiver, each time one goes out
-    std::uint64_t calls_resent = 0;     ///< of these, after a loss
-    std::uint64_t calls_run = 0;        ///< that came from the other side
+    std::uint64_t values_failed = 0;      ///< received; net_serialize said ok = false
+    std::uint64_t values_unmapped = 0;    ///< received; net_serialize answered: not fully mapped
+    std::uint64_t calls_sent = 0;         ///< remote calls, by receiver, each time one goes out
+    std::uint64_t calls_resent = 0;       ///< of these, after a loss
+    std::uint64_t call_parts_sent = 0;    ///< of calls larger than a packet, each time one goes out
+    std::uint64_t call_parts_resent = 0;  ///< of these, after a loss
+    std::uint64_t calls_run = 0;          ///< that came from the other side
     /// Never sent, or never run: the object was removed first, there was no room for an unreliable
     /// one, or one was queued too often.
     std::uint64_t calls_dropped = 0;

@@ -52,8 +52,25 @@ class SpawnHandler {
 /// Calls come from inside tick_dispatch (client; on a server those that tell of peers, and
 /// object_memory() for a remote call that arrived), tick_flush (both), call_function
 /// (object_memory(), both) and disconnect (client), on the driver's thread. Those that tell of
-/// objects must not call the driver back, except for its const functions; those that tell of peers
+/// objects must not call the driver back, except for its const functions, and for the
+/// call_function() of a client; object_memory() for const functions alone. Those that tell of peers
 /// may call all but the ticks.
+///
+/// Remote calls out of these, of a client (what has no channel is answered with NoChannel):
+///
+///     spawn()                   of others; of the new object from when it returns, and in
+///                               parameters it is null until then. Before peer_joined(): of none
+///     despawn()                 of others; not of the object, which is null in parameters, too.
+///                               Of one that goes with it they are dropped. At the end: of none
+///     role_changed()            of all, this object too: an owner's calls run from then on
+///     destroy_named()           of all
+///     initial_batch_started()   of none: nothing was spawned yet
+///     initial_batch_finished()  of all
+///     peer_joined()             of all that were spawned already
+///     peer_left()               of none
+///
+/// Of a server: in peer_joined() and peer_left(), of all objects. Who joined is sent its calls
+/// behind the objects that they mean; who left is sent none.
 class NetWorld : public SpawnHandler {
   public:
     virtual ~NetWorld() = default;

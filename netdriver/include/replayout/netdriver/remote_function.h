@@ -29,15 +29,17 @@ enum class CallResult : std::uint8_t {
     UnknownFunction,  ///< none of this name; or, of a client, the server has another version of it
     ValueOverLimit,   ///< a text, array, map or set beyond its limit, or text that is not UTF-8
     SerializeFailed,  ///< a net_serialize said that it failed
-    TooLarge,         ///< the parameters exceed a packet
-    /// Too many wait: NetConfig::calls_waiting_max, or for one that is queued
-    /// queued_calls_per_function_max at every receiver. Try later.
+    TooLarge,         ///< the call exceeds NetConfig::call_bytes_max, or all that may wait
+    /// Too many wait: NetConfig::calls_waiting_max, or reliable_waiting_bytes_max of those that are
+    /// reliable or larger than a packet, or for one that is queued queued_calls_per_function_max at
+    /// every receiver. Try later.
     Full,
 };
 
-/// Of an unreliable multicast; every other call is sent as by ForceSend. A queued one stands behind
-/// all that are not, its repeats are limited (NetConfig::queued_calls_per_function_max), and the
-/// block of its object goes before it in the same packet.
+/// Of an unreliable multicast; every other call is sent as by ForceSend, and so is one larger than
+/// a packet, which goes reliably, in order with reliable ones. A queued one stands behind all that
+/// are not, its repeats are limited (NetConfig::queued_calls_per_function_max), and the block of
+/// its object goes before it in the same packet.
 enum class RemoteFunctionSendPolicy : std::uint8_t {
     Default,     ///< queued
     ForceSend,   ///< not queued

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+//
+// Why connections were closed, in the log.
+#include <replayout/netdriver/net_driver.h>
+#include <replayout/reflection/diagnostics.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "support/call_game.h"
+#include "support/catch.h"
+
+namespace replayout::test {
+namespace {
+
+/// Collects warnings of the log while it lives.
+class WarningSpy {
+  public:
+    WarningSpy() {
+        set_log_handler(
+            [](LogLevel level, std::string_view message, void* context) {
+                if (level == LogLevel::Warning) {
+                    static_cast<WarningSpy*>(context)->messages.emplace_back(message);
+                }
+            },
+            this);
+    }
+    ~WarningSpy() { set_log_handler(nullptr, nullptr); }
+    WarningSpy(const WarningSpy&) = delete;
+    WarningSpy& operator=(const WarningSpy&) = delete;
+
+    std::vector<std::string> messages;
+};
+
+}  // namespace
+
+TEST_CASE("Close log: tells once of each connection whose it was, why it ended, and where",
+          "[netdriver][close_log]") {
+    CallFixture net;
+    const ObjectHandle turret = net.join_with_turret();
+    const std::string object = std::to_string(net.server().driver.guid_of(net.id_of(turret)).value);
+    const WarningSpy spy;
+    (void)net.call_from(0, turret, "server_fire", {Turret::refused_number, {}, ""});
+    net.tick(10);
+    REQUIRE(spy.messages.size() == 2);
+    CHECK(spy.messages[0] ==
+          "the connection of peer 2 was closed: call refused, in a call of "
+          "\"server_fire\", object " +
+              object + " of class \"Turret\"");
+    CHECK(spy.messages[1] == "peer 1 closed the connection: call refused");
+}
+
+TEST_CASE("Close log: who leaves, or is asked to, is no warning", "[netdriver][close_log]") {
+    CallFixture net;
+    net.join();
+    net.join();
+    REQUIRE(net.settle());
+    const WarningSpy spy;
+    net.client(0).driver.disconnect({});
+    net.server().driver.disconnect(CallFixture::client_peer(1));
+    net.tick(10);
+    CHECK(net.server().driver.connection_count() == 0);
+    CHECK(spy.messages.empty());
+}
+
+TEST_CASE("Close log: silence is told of", "[netdriver][close_log]") {
+    CallFixtureOptions options;
+    options.server.timeout_ms = options.client.timeout_ms = 2'000;
+    CallFixture net(options);
+    net.join();
+    REQUIRE(net.settle());
+    LinkSettings link;
+    link.loss = 1;
+    net.network().set_settings(link);
+    const WarningSpy spy;
+    net.tick(200);
+    REQUIRE(spy.messages.size() == 2);
+    CHECK(spy.messages[0].find("the connection of peer ") == 0);
+    CHECK(spy.messages[0].find(" was closed: timeout") != std::string::npos);
+    CHECK(spy.messages[1].find(" was closed: timeout") != std::string::npos);
+}
+
+TEST_CASE("Close log: peers that are closed by the dozen do not fill it, and are counted",
+          "[netdriver][close_log]") {
+    CallFixture net;
+    std::vector<ObjectHandle> turrets;
+    for (std::size_t i = 0; i < 30; ++i) {
+        turrets.push_back(net.add_owned(net.join()));
+    }
+    REQUIRE(net.settle());
+    for (std::size_t i = 0; i < 29; ++i) {
+        (void)net.call_from(i, turrets[i], "server_fire", {Turret::refused_number, {}, ""});
+    }
+    std::vector<std::string> lines;
+    const auto take_lines = [&](const WarningSpy& spy) {
+        lines.clear();
+        for (const std::string& message : spy.messages) {
+            if (message.find("the connection of peer ") == 0) {
+                lines.push_back(message);
+            }
+        }
+    };
+    {
+        const WarningSpy spy;
+        net.tick(3);
+        take_lines(spy);
+    }
+    CHECK(lines.size() == 10);
+    CHECK(net.server().driver.stats().closed[static_cast<std::size_t>(CloseReason::CallRefused)] ==
+          29);
+    net.tick(10);
+    (void)net.call_from(29, turrets[29], "server_fire", {Turret::refused_number, {}, ""});
+    const WarningSpy spy;
+    net.tick(3);
+    take_lines(spy);
+    REQUIRE(lines.size() == 1);
+    CHECK(lines[0].find("(19 lines like this were left out before)") != std::string::npos);
+}
+
+}  // namespace replayout::test
