@@ -54,7 +54,7 @@ ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender:
               settings.peer,
               {server.type_counters_.data(), server.type_counters_.size()}},
              server.memory_),
-      groups(Allocator<NetGroup>(&server.memory_.connections)),
+      interest(settings.peer, server.memory_),
       call_limiter(server.settings_.config, now, &server.memory_.connections),
       server_(server) {
     if (server.settings_.is_validating) {
@@ -86,6 +86,7 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       changed_(&memory.objects),
       dormancy_(&memory.objects),
       torn_off_(&memory.objects),
+      interest_(settings.interest, objects_, world, stats.interest, memory),
       conditional_(&memory.objects),
       torn_family_(Allocator<std::uint32_t>(&memory.scratch)),
       destroyed_names_(settings.config.destroyed_names_max, &memory.objects),
@@ -103,7 +104,8 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       call_context_{call_ids_,           stats.replication, call_scratch_,
                     settings.is_sharing, nullptr,           settings.is_validating},
       call_encoder_(settings.config.packet_bytes_max, &memory.scratch),
-      call_runner_(settings.config, guids, stats, memory, is_calling_out) {
+      call_runner_(settings.config, guids, stats, memory, is_calling_out),
+      is_calling_out_(is_calling_out) {
     if (settings.is_counting_types) {
         type_counters_.reserve(layouts.count());
         for (std::uint32_t number = 0; number < layouts.count(); ++number) {
@@ -122,6 +124,7 @@ ReplicationServer::~ReplicationServer() {
 }
 
 void ReplicationServer::destroy(Client* client) noexcept {
+    interest_.remove_client(client->interest);
     std::destroy_at(client);
     memory_.connections.deallocate(client, sizeof(Client), alignof(Client));
 }
@@ -190,6 +193,7 @@ void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> da
     client.connection.send_control(welcome_message());
     introduce_dormant(client);
     introduce_torn_off(client);
+    interest_.add_client(client.interest);
     show_conditional(client);
     client.sender.mark_pending(live_);
 }
@@ -261,6 +265,7 @@ void ReplicationServer::flush(NetTime now) {
     for (Client* client : clients_) {
         client->connection.begin_flush(now);
     }
+    update_relevancy();
     server_replicate_actors();
     for (Client* client : clients_) {
         client->connection.flush(now);
@@ -367,7 +372,13 @@ void ReplicationServer::set_facts(NetObjectId id, const ObjectFacts& facts) {
     if (facts == objects_.at(id.index)->facts()) {
         return;
     }
+    const ObjectFacts before = objects_.at(id.index)->facts();
     objects_.for_each_in_family(id.index, [&](std::uint32_t index) { set_facts_of(index, facts); });
+    for (const ObjectFacts* owned : {&before, &facts}) {
+        if (ClientInterest* client = owned->has_owner ? find_interest(owned->owner) : nullptr) {
+            interest_.owner_changed(*client, id.index);
+        }
+    }
     show_parts_to_all(id.index);
 }
 
