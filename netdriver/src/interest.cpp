@@ -44,7 +44,7 @@ Status InterestSettings::validate() const {
     if (!is_length(cell_size)) {
         return refuse("cell_size", "0.001 and 1e30");
     }
-    // An eighth of 16 cells, so two: a step over a corner is shorter, and changes nothing back.
+    // Two cells at least of the 32 that a cull distance has: a step over a corner is shorter.
     if (!(hysteresis >= 0.0625f && hysteresis <= 1.0f)) {
         return refuse("hysteresis", "0.0625 and 1");
     }

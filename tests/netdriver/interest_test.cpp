@@ -356,6 +356,54 @@ TEST_CASE("Interest: what enters and leaves in each tick ends right over a netwo
     }
 }
 
+TEST_CASE("Interest: a world that moves takes no memory, and little of it for each pair",
+          "[netdriver][interest]") {
+    NetFixtureOptions options;
+    options.is_validating = false;
+    NetFixture net(options);
+    constexpr std::size_t clients = 8;
+    for (std::size_t client = 0; client < clients; ++client) {
+        net.join();
+    }
+    net.tick(5);
+    Interest interest = net.server_driver().interest();
+    std::vector<NetObjectId> ids;
+    for (int number = 0; number < 1'000; ++number) {
+        ids.push_back(net.id_of(net.add_pawn()));
+        interest.set_relevancy(ids.back(),
+                               number % 2 == 0 ? NetRelevancy::Distance : NetRelevancy::Grid);
+        interest.set_location(ids.back(), {static_cast<float>(number % 50), 0, 0});
+    }
+    // Back and forth over many cells, and never out of sight.
+    const auto move = [&](int tick) {
+        const float along = static_cast<float>(tick % 2) * 60.0f;
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            interest.set_location(ids[i], {static_cast<float>(i % 50), along, 0});
+        }
+        for (std::size_t client = 0; client < clients; ++client) {
+            interest.set_viewer(NetFixture::client_peer(client), {along, 0, 0});
+        }
+    };
+    move(0);
+    REQUIRE(net.settle());
+    for (int tick = 0; tick < 20; ++tick) {
+        net.tick([&] { move(tick); });
+    }
+    const std::uint64_t taken = net.server().memory.allocation_count();
+    const NetStats before = net.server_driver().stats();
+    for (int tick = 0; tick < 100; ++tick) {
+        net.tick([&] { move(tick); });
+    }
+    const NetStats& after = net.server_driver().stats();
+    CHECK(net.server().memory.allocation_count() == taken);
+    CHECK(after.interest.cells_crossed - before.interest.cells_crossed > 90'000);
+    CHECK(after.interest.pairs_decided == before.interest.pairs_decided);
+    CHECK(after.channels_opened == clients * ids.size());
+    const MemoryReport report = net.server_driver().memory_report();
+    CHECK(report.bytes_per_pair() <= 16.0);
+    CHECK(static_cast<std::int64_t>(report.total_bytes()) == net.server().memory.bytes_in_use());
+}
+
 TEST_CASE("Interest: settings that make no sense are refused", "[netdriver][interest]") {
     CHECK(InterestSettings().validate());
     constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
