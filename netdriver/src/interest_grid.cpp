@@ -13,6 +13,7 @@ namespace {
 // A cull distance has between 32 and 64 cells: what is wrong by a cell or two is small then, and an
 // object that walks does not change its cell in each tick.
 constexpr int cells_log2 = 6;
+constexpr std::uint64_t enter_max = std::uint64_t{1} << (2 * cells_log2);
 // Of these cells. Small beside the hysteresis, which is two cells at least; without it something
 // that stands on a border would be looked at in each tick.
 constexpr double distance_margin = 0.125;
@@ -304,7 +305,7 @@ void InterestGrid::look_at_objects() {
         object.target = object_nodes_[index].at;
         layer.viewers.for_each_near_either(object.target, before, [&](std::uint32_t viewer) {
             if (!layer.due_viewers.test(viewer)) {  // that one looks around itself
-                examine(viewer, index);
+                examine(layer, viewer, index);
             }
         });
     }
@@ -318,27 +319,28 @@ void InterestGrid::look_from(std::uint32_t viewer, const Layer& layer) {
     for (std::uint32_t index = sight.next(0); index != BitRow::no_bit;
          index = sight.next(index + 1)) {
         if (layers_[objects_[index].layer] == &layer) {
-            examine(viewer, index);
+            examine(layer, viewer, index);
         }
     }
     layer.objects.for_each_near(layer.viewer_nodes[viewer].at, [&](std::uint32_t index) {
         if (!sees(viewer, index)) {
-            examine(viewer, index);
+            examine(layer, viewer, index);
         }
     });
 }
 
-void InterestGrid::examine(std::uint32_t viewer, std::uint32_t index) {
+void InterestGrid::examine(const Layer& layer, std::uint32_t viewer, std::uint32_t index) {
     ++counters_.pairs_examined;
-    const Object& object = objects_[index];
-    const Layer& layer = *layers_[object.layer];
     const std::uint64_t distance =
         distance_squared(layer.viewer_nodes[viewer].at, object_nodes_[index].at, layer.metric);
     const bool is_in_sight = sees(viewer, index);
     const bool is_viewers = layer.metric == LatticeMetric::Gap;
+    if (!is_in_sight && !is_viewers && distance > enter_max) {
+        return;  // most of what is in a corner, without a look at the object
+    }
     const std::uint64_t far = is_viewers    ? viewers_[viewer].view
-                              : is_in_sight ? object.leave
-                                            : object.enter;
+                              : is_in_sight ? objects_[index].leave
+                                            : objects_[index].enter;
     if (is_in_sight != (distance <= far)) {
         set_sight(viewer, index, !is_in_sight);
     }

@@ -116,7 +116,7 @@ class InterestGrid {
     /// How many cells of layer 0 who sees farthest may be away from what it sees.
     [[nodiscard]] std::uint32_t view_reach() const noexcept;
     void set_view_reach(std::uint32_t reach);
-    void examine(std::uint32_t viewer, std::uint32_t index);
+    void examine(const Layer& layer, std::uint32_t viewer, std::uint32_t index);
     void set_sight(std::uint32_t viewer, std::uint32_t index, bool is_in_sight);
 
     InterestSettings settings_;
