@@ -27,7 +27,7 @@ class Field {
     explicit Field(InterestAxes axes) : grid_(settings(axes), counters, memory(), memory()) {
         for (std::uint32_t i = 0; i < object_count; ++i) {
             objects.push_back(anywhere());
-            grid_.add_object(i, double{cull_distance}, objects.back());
+            grid_.add_object(i, static_cast<double>(cull_distance), objects.back());
         }
         for (std::uint32_t i = 0; i < viewer_count; ++i) {
             viewers.push_back(anywhere());

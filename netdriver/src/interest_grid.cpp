@@ -61,7 +61,8 @@ InterestGrid::InterestGrid(const InterestSettings& settings, InterestCounters& c
       layers_(Allocator<Layer*>(objects)),
       viewers_(Allocator<Viewer>(objects)),
       free_viewers_(Allocator<std::uint32_t>(objects)) {
-    const Lattice cells(settings.cell_size, settings.hysteresis, settings.axes);
+    const Lattice cells(static_cast<double>(settings.cell_size),
+                        static_cast<double>(settings.hysteresis), settings.axes);
     layers_storage_.emplace_back(cells, LatticeMetric::Gap, 0, 0u, object_nodes_,
                                  objects_resource_);
     layers_.push_back(&layers_storage_.back());
@@ -75,8 +76,8 @@ std::uint8_t InterestGrid::layer_of(int exponent) {
         }
     }
     const Lattice cells(power_of_two(exponent - cells_log2), distance_margin, settings_.axes);
-    const auto reach = static_cast<std::uint32_t>((1.0 + double{settings_.hysteresis}) *
-                                                  static_cast<double>(1 << cells_log2));
+    const auto reach = static_cast<std::uint32_t>(
+        (1.0 + static_cast<double>(settings_.hysteresis)) * static_cast<double>(1 << cells_log2));
     layers_storage_.emplace_back(cells, LatticeMetric::Centres, exponent, reach, object_nodes_,
                                  objects_resource_);
     layers_.push_back(&layers_storage_.back());
@@ -105,8 +106,8 @@ void InterestGrid::add_object(std::uint32_t index, double cull_distance, const V
     }
     const double cells = cull_distance / power_of_two(exponent - cells_log2);
     objects_[index].enter = static_cast<std::uint32_t>(squared(cells));
-    objects_[index].leave =
-        static_cast<std::uint32_t>(squared(cells * (1.0 + double{settings_.hysteresis})));
+    objects_[index].leave = static_cast<std::uint32_t>(
+        squared(cells * (1.0 + static_cast<double>(settings_.hysteresis))));
     due_objects_.insert(index);
     is_object_due_ = true;
 }
@@ -171,7 +172,7 @@ std::uint32_t InterestGrid::add_viewer(MarkedRow& changed) {
         free_viewers_.pop_back();
         viewers_[viewer].changed = &changed;
     }
-    set_view_radius(viewer, settings_.view_radius);
+    set_view_radius(viewer, static_cast<double>(settings_.view_radius));
     return viewer;
 }
 
@@ -201,7 +202,7 @@ void InterestGrid::set_viewer(std::uint32_t viewer, const Vector3& location) {
 }
 
 void InterestGrid::set_view_radius(std::uint32_t viewer, double radius) {
-    viewers_[viewer].view = squared(radius / double{settings_.cell_size});
+    viewers_[viewer].view = squared(radius / static_cast<double>(settings_.cell_size));
     is_view_changed_ = true;
     if (viewers_[viewer].is_linked) {
         layers_[0]->due_viewers.set(viewer);
@@ -209,7 +210,8 @@ void InterestGrid::set_view_radius(std::uint32_t viewer, double radius) {
 }
 
 std::uint32_t InterestGrid::view_reach() const noexcept {
-    std::uint64_t widest = squared(double{settings_.view_radius} / double{settings_.cell_size});
+    std::uint64_t widest = squared(static_cast<double>(settings_.view_radius) /
+                                   static_cast<double>(settings_.cell_size));
     for (const Viewer& viewer : viewers_) {
         widest = std::max(widest, viewer.view);
     }

@@ -87,7 +87,7 @@ void InterestManager::set_relevancy(std::uint32_t index, NetRelevancy relevancy)
 void InterestManager::set_cull_distance(std::uint32_t index, float distance) {
     make_rule(index).cull_distance = distance;
     if (rules_[index].relevancy == NetRelevancy::Distance && grid_.has_object(index)) {
-        grid_.add_object(index, distance, *objects_.at(index)->location());
+        grid_.add_object(index, static_cast<double>(distance), *objects_.at(index)->location());
     }
 }
 
@@ -134,7 +134,7 @@ void InterestManager::rule_changed(std::uint32_t index) {
     }
     const std::optional<Vector3>& location = objects_.at(index)->location();
     if (location.has_value() && rule.relevancy == NetRelevancy::Distance) {
-        grid_.add_object(index, rule.cull_distance, *location);
+        grid_.add_object(index, static_cast<double>(rule.cull_distance), *location);
     } else if (location.has_value() && rule.relevancy == NetRelevancy::Grid) {
         grid_.add_object(index, *location);
     } else {
@@ -168,7 +168,7 @@ void InterestManager::set_viewer(ClientInterest& client, const Vector3& location
 }
 
 void InterestManager::set_view_radius(ClientInterest& client, float radius, std::uint32_t view) {
-    grid_.set_view_radius(viewer_of(client, view), radius);
+    grid_.set_view_radius(viewer_of(client, view), static_cast<double>(radius));
 }
 
 void InterestManager::remove_viewer(ClientInterest& client, std::uint32_t view) {

@@ -50,9 +50,9 @@ class Lattice {
 
   private:
     [[nodiscard]] std::array<double, 3> in_cells(const Vector3& location) const noexcept {
-        const double x = location.x;
-        const double y = axes_ == InterestAxes::XZ ? location.z : location.y;
-        const double z = axes_ == InterestAxes::XYZ ? location.z : 0.0f;
+        const double x = static_cast<double>(location.x);
+        const double y = static_cast<double>(axes_ == InterestAxes::XZ ? location.z : location.y);
+        const double z = static_cast<double>(axes_ == InterestAxes::XYZ ? location.z : 0.0f);
         return {x / cell_size_, y / cell_size_, z / cell_size_};
     }
     [[nodiscard]] bool is_held(std::int32_t cell, double at) const noexcept {

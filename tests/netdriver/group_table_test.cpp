@@ -42,7 +42,7 @@ TEST_CASE("Group table: at random, each side knows who is in what", "[netdriver]
             REQUIRE(table.is_in(i, NetGroup{group}) == model.contains({group, i}));
             REQUIRE(members.contains({group, i}) == model.contains({group, i}));
         }
-        FlatSet<NetGroup> two(Allocator<NetGroup>(std::pmr::get_default_resource()));
+        FlatSet<NetGroup> two{Allocator<NetGroup>(std::pmr::get_default_resource())};
         two.insert(NetGroup{group});
         two.insert(NetGroup{group + 1});
         REQUIRE(table.is_in_any(object, two) ==

@@ -24,9 +24,11 @@ namespace replayout::test {
 namespace {
 
 [[nodiscard]] double apart(const Vector3& a, const Vector3& b, InterestAxes axes) {
-    const double x = double{a.x} - double{b.x};
-    const double y = axes == InterestAxes::XZ ? 0 : double{a.y} - double{b.y};
-    const double z = axes == InterestAxes::XY ? 0 : double{a.z} - double{b.z};
+    const double x = static_cast<double>(a.x) - static_cast<double>(b.x);
+    const double y =
+        axes == InterestAxes::XZ ? 0 : static_cast<double>(a.y) - static_cast<double>(b.y);
+    const double z =
+        axes == InterestAxes::XY ? 0 : static_cast<double>(a.z) - static_cast<double>(b.z);
     return std::sqrt(x * x + y * y + z * z);
 }
 
@@ -71,7 +73,7 @@ class Scan {
     };
 
     explicit Scan(const InterestSettings& settings) : settings_(settings) {
-        edges_.insert({double{settings.cell_size}, true});
+        edges_.insert({static_cast<double>(settings.cell_size), true});
     }
 
     /// Viewers have a cell of that kind from now on.
@@ -85,7 +87,7 @@ class Scan {
 
     [[nodiscard]] double edge_of(const Object& object) const {
         if (object.cull_distance == 0) {
-            return double{settings_.cell_size};
+            return static_cast<double>(settings_.cell_size);
         }
         double power = 1.0;
         while (power > object.cull_distance) {
@@ -119,10 +121,12 @@ class Scan {
 
   private:
     void settle(std::optional<LatticePoint>& cell, const Vector3& at, double edge, bool is_grid) {
-        const double margin = is_grid ? double{settings_.hysteresis} : 0.125;
-        const double place[] = {double{at.x},
-                                settings_.axes == InterestAxes::XZ ? double{at.z} : double{at.y},
-                                settings_.axes == InterestAxes::XYZ ? double{at.z} : 0.0};
+        const double margin = is_grid ? static_cast<double>(settings_.hysteresis) : 0.125;
+        const double place[] = {
+            static_cast<double>(at.x),
+            settings_.axes == InterestAxes::XZ ? static_cast<double>(at.z)
+                                               : static_cast<double>(at.y),
+            settings_.axes == InterestAxes::XYZ ? static_cast<double>(at.z) : 0.0};
         const auto in_cell = [&](std::int32_t before, double where) {
             return where / edge >= before - margin && where / edge < before + 1 + margin;
         };
@@ -149,7 +153,8 @@ class Scan {
         const double distance = square(cell.x, object.cell->x) + square(cell.y, object.cell->y) +
                                 square(cell.z, object.cell->z);
         const double enter = (is_grid ? viewer.radius : object.cull_distance) / edge;
-        const double leave = is_grid ? enter : enter * (1.0 + double{settings_.hysteresis});
+        const double leave =
+            is_grid ? enter : enter * (1.0 + static_cast<double>(settings_.hysteresis));
         const bool is_in_sight = sight.contains({number, index});
         const double far = is_in_sight ? leave : enter;
         if (distance <= std::floor(far * far)) {
@@ -230,7 +235,7 @@ class RandomWorld {
         } else {
             const Vector3 place = anywhere();
             viewers_[number] = grid_.add_viewer(place);
-            scan_.viewers[number] = {place, double{grid_.settings.view_radius}, {}};
+            scan_.viewers[number] = {place, static_cast<double>(grid_.settings.view_radius), {}};
             if (random_.percent(50)) {
                 set_radius(number);
             }
@@ -292,11 +297,11 @@ class RandomWorld {
     /// As the header promises it.
     void check_distance(const Scan::Viewer& viewer, const Scan::Object& object, bool is_seen) {
         const double distance = apart(viewer.location, object.location, axes_);
-        const double hysteresis = double{grid_.settings.hysteresis};
+        const double hysteresis = static_cast<double>(grid_.settings.hysteresis);
         double sure = object.cull_distance * 11 / 12;
         double never = object.cull_distance * (1 + hysteresis) * 13 / 12;
         if (object.cull_distance == 0) {
-            const double cell = double{grid_.settings.cell_size};
+            const double cell = static_cast<double>(grid_.settings.cell_size);
             sure = viewer.radius - 2 * std::sqrt(3.0) * hysteresis * cell;
             never = viewer.radius + 2 * std::sqrt(3.0) * (1 + hysteresis) * cell;
         }
