@@ -18,15 +18,25 @@ namespace {
 void ClientJudge::add_server_crc(std::uint32_t recording_index, EndStateCrc& crc) const {
     end_states_[recording_index].for_each_live(
         [&](std::uint32_t id, std::uint16_t class_index, const SetFields& fields) {
-            const MatchObject& object = *world_.find(schema_.server_handle(recording_index, id));
-            crc.object(id, class_index);
-            for (const auto& [index, set_field] : fields) {
-                const MatchClass::Field& field = object.match_class().fields[index];
-                const ObjectHandle reference =
-                    field.type == FieldType::ObjectRef ? object.reference(field) : ObjectHandle{};
-                add_field(recording_index, index, field, object, reference, crc);
-            }
+            add_server_object(recording_index, id, class_index, fields, crc);
         });
+}
+
+void ClientJudge::add_server_object(std::uint32_t recording_index, std::uint32_t id,
+                                    std::uint16_t class_index, const SetFields& fields,
+                                    EndStateCrc& crc) const {
+    const MatchObject& object = *world_.find(schema_.server_handle(recording_index, id));
+    crc.object(id, class_index);
+    for (const auto& [index, set_field] : fields) {
+        const MatchClass::Field& field = object.match_class().fields[index];
+        const ObjectHandle reference =
+            field.type == FieldType::ObjectRef ? object.reference(field) : ObjectHandle{};
+        add_field(recording_index, index, field, object, reference, crc);
+    }
+}
+
+bool ClientJudge::is_relevant(PeerId peer, ObjectHandle server_handle) const {
+    return server_.is_relevant_for(peer, server_.find_object(server_handle));
 }
 
 void ClientJudge::add_field(std::uint32_t recording_index, std::uint16_t index,
@@ -84,7 +94,7 @@ std::string ClientJudge::compare(const Side& side, const MatchObject& server_obj
 }
 
 ClientVerdict ClientJudge::judge(const MatchWorld& client_world, const NetDriver& client,
-                                 bool is_started) const {
+                                 bool is_started, PeerId peer) const {
     ClientVerdict verdict;
     verdict.is_joined = is_started && client.state() == ConnectionState::Joined;
     if (!verdict.is_joined) {
@@ -95,6 +105,7 @@ ClientVerdict ClientJudge::judge(const MatchWorld& client_world, const NetDriver
     }
     const Side side{client_world, client};
     EndStateCrc crc;
+    EndStateCrc server_crc;
     std::size_t object_count = 0;
     const auto note = [&](std::string difference) {
         if (verdict.difference.empty()) {
@@ -103,8 +114,12 @@ ClientVerdict ClientJudge::judge(const MatchWorld& client_world, const NetDriver
     };
     for (std::uint32_t recording = 0; recording < end_states_.size(); ++recording) {
         end_states_[recording].for_each_live(
-            [&](std::uint32_t id, std::uint16_t, const SetFields& fields) {
+            [&](std::uint32_t id, std::uint16_t class_index, const SetFields& fields) {
                 const ObjectHandle server_handle = schema_.server_handle(recording, id);
+                if (!is_relevant(peer, server_handle)) {
+                    return;  // if the client has it all the same, it has one too many
+                }
+                add_server_object(recording, id, class_index, fields, server_crc);
                 ObjectHandle client_handle;
                 const MatchObject* object = find_twin(side, server_handle, client_handle);
                 if (object == nullptr) {
@@ -130,10 +145,11 @@ ClientVerdict ClientJudge::judge(const MatchWorld& client_world, const NetDriver
             });
     }
     if (object_count != client_world.object_count()) {
-        note("it has " + std::to_string(client_world.object_count()) + " objects, the server " +
+        note("it has " + std::to_string(client_world.object_count()) + " objects, and is to have " +
              std::to_string(object_count));
     }
     verdict.crc32 = crc.value();
+    verdict.server_crc32 = server_crc.value();
     return verdict;
 }
 

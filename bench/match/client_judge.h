@@ -18,8 +18,11 @@ namespace replayout::match {
 
 struct ClientVerdict {
     bool is_joined = false;
-    std::uint32_t crc32 = 0;  ///< as the client's values give it, over all recordings
-    std::string difference;   ///< the first one; empty: none
+    /// Over all recordings, of the objects that the client is to have: as its values give it, and
+    /// as the server's do.
+    std::uint32_t crc32 = 0;
+    std::uint32_t server_crc32 = 0;
+    std::string difference;  ///< the first one; empty: none
 };
 
 class ClientJudge {
@@ -31,8 +34,9 @@ class ClientJudge {
 
     void add_server_crc(std::uint32_t recording_index, EndStateCrc& crc) const;
 
+    /// `peer`: under which the server knows the client.
     [[nodiscard]] ClientVerdict judge(const MatchWorld& client_world, const NetDriver& client,
-                                      bool is_started) const;
+                                      bool is_started, PeerId peer) const;
 
   private:
     struct Side {
@@ -40,6 +44,12 @@ class ClientJudge {
         const NetDriver& driver;
     };
 
+    /// By what the server decided: whether a client is to have the object.
+    [[nodiscard]] bool is_relevant(PeerId peer, ObjectHandle server_handle) const;
+    /// Of one object, all fields that were ever set.
+    void add_server_object(std::uint32_t recording_index, std::uint32_t id,
+                           std::uint16_t class_index, const SetFields& fields,
+                           EndStateCrc& crc) const;
     /// The client's object that stands for a server's, or null.
     [[nodiscard]] const MatchObject* find_twin(const Side& side, ObjectHandle server_handle,
                                                ObjectHandle& client_handle) const;

@@ -77,6 +77,7 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
     std::string twin = "on";
     std::string push = "off";
     std::string quantise = "off";
+    std::string interest = "all";
     app.add_option("TRACE", options.traces,
                    "recordings (.rtr.gz), played side by side; none: a built-in battle");
     app.add_option("--clients", options.clients, "number of clients")
@@ -101,6 +102,19 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
     app.add_option("--owners", options.owners_s,
                    "seconds after which a tenth of all objects are given other owners; 0: never")
         ->check(number(0, 1e6))
+        ->capture_default_str();
+    app.add_option("--interest", interest,
+                   "who has what: everybody all (all), or of what has a position only what is "
+                   "within --radius of its player (distance), or in cells within that of its "
+                   "player's (grid); the players are those of the recordings, in turn for one "
+                   "client after the other; a client is then to hold what it may see, and nothing "
+                   "else")
+        ->check(CLI::IsMember({"all", "grid", "distance"}))
+        ->capture_default_str();
+    app.add_option("--radius", options.radius,
+                   "how far a client sees, in the units of the recording: of 128 that the battle's "
+                   "arena is wide, 10,000 of Rocket League's, 4,000 of QuakeWorld's")
+        ->check(number(0.001, 1e9))
         ->capture_default_str();
     add_switch(app, "--sharing", sharing, "serialize once for all clients, or for each one");
     add_switch(app, "--twin", twin,
@@ -129,6 +143,9 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
         std::fprintf(stderr, "--json needs the name of a file\n");
         return exit_bad_arguments;
     }
+    options.interest = interest == "grid"       ? MatchInterest::Grid
+                       : interest == "distance" ? MatchInterest::Distance
+                                                : MatchInterest::All;
     options.is_sharing = sharing == "on";
     options.has_twin = twin == "on";
     options.is_push_based = push == "on";

@@ -9,6 +9,13 @@
 
 namespace replayout::match {
 
+/// Which clients are to have an object of which the recording says where it is.
+enum class MatchInterest : std::uint8_t {
+    All,
+    Grid,      ///< those whose player is a few cells away; a cell is half of the radius
+    Distance,  ///< those whose player is within the radius
+};
+
 struct MatchOptions {
     std::vector<std::string> traces;  ///< none: the built-in battle
     std::uint32_t clients = 64;
@@ -24,6 +31,8 @@ struct MatchOptions {
     double join_over_s = 0;
     double churn_s = 0;   ///< how often one client leaves and comes back; 0: never
     double owners_s = 0;  ///< how often objects change their owners; 0: nobody owns any
+    MatchInterest interest = MatchInterest::All;
+    double radius = 30;  ///< of interest, in the units of the recording
     bool is_sharing = true;
     bool is_push_based = false;
     bool is_quantised = false;

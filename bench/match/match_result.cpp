@@ -63,6 +63,23 @@ void report_world(std::string& text, const MatchOptions& options, const MatchRes
           result.clients_joined, result.clients_equal);
 }
 
+void report_interest(std::string& text, const MatchOptions& options, const MatchResult& result) {
+    if (options.interest == MatchInterest::All) {
+        return;
+    }
+    const InterestCounters& counters = result.stats.interest;
+    print(text, "  %-22s %s within %g: %s of %s pairs relevant at the end (%.1f %%),\n", "interest",
+          options.interest == MatchInterest::Grid ? "cells" : "distance", options.radius,
+          grouped(result.pairs_relevant).c_str(), grouped(result.pairs).c_str(),
+          100.0 * ratio(result.pairs_relevant, result.pairs));
+    print(text, "  %-22s %s opened, %s closed; %s cells crossed, %s pairs looked at,\n", "",
+          grouped(result.stats.channels_opened).c_str(),
+          grouped(result.stats.channels_closed).c_str(), grouped(counters.cells_crossed).c_str(),
+          grouped(counters.pairs_examined).c_str());
+    print(text, "  %-22s %s made relevant, %s irrelevant\n", "",
+          grouped(counters.pairs_shown).c_str(), grouped(counters.pairs_hidden).c_str());
+}
+
 void report_network(std::string& text, const MatchOptions& options, const MatchResult& result) {
     const NetStats& stats = result.stats;
     const auto client_ticks = static_cast<double>(result.ticks) * options.clients;
@@ -184,6 +201,7 @@ void report_memory(std::string& text, const MatchResult& result) {
 std::string report(const MatchOptions& options, const MatchResult& result) {
     std::string text = "\nreplayout match, seed " + std::to_string(options.seed) + "\n\n";
     report_world(text, options, result);
+    report_interest(text, options, result);
     report_network(text, options, result);
     report_sharing(text, options, result);
     report_memory(text, result);
@@ -236,6 +254,18 @@ std::string to_json(const MatchOptions& options, const MatchResult& result) {
         json["recordings"].push_back(
             {{"name", recording.name}, {"server_crc32", hex(recording.server_crc32, 8)}});
     }
+    json["interest"] = options.interest == MatchInterest::Grid       ? "grid"
+                       : options.interest == MatchInterest::Distance ? "distance"
+                                                                     : "all";
+    json["radius"] = options.radius;
+    json["pairs"] = result.pairs;
+    json["pairs_relevant"] = result.pairs_relevant;
+    json["channels_opened"] = stats.channels_opened;
+    json["channels_closed"] = stats.channels_closed;
+    json["cells_crossed"] = stats.interest.cells_crossed;
+    json["pairs_examined"] = stats.interest.pairs_examined;
+    json["pairs_shown"] = stats.interest.pairs_shown;
+    json["pairs_hidden"] = stats.interest.pairs_hidden;
     json["bytes_sent"] = stats.bytes_sent;
     json["packets_sent"] = stats.packets_sent;
     json["packets_lost"] = stats.packets_lost;

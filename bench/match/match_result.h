@@ -54,6 +54,9 @@ struct MatchResult {
     std::uint32_t server_crc32 = 0;  ///< over all recordings, one continuing the other
     std::vector<std::uint32_t> client_crc32;
     std::vector<RecordingResult> recordings;
+    std::uint64_t pairs = 0;  ///< of clients and objects, at the end
+    std::uint64_t pairs_relevant =
+        0;                         ///< of these, those in which the client is to have the object
     std::string first_difference;  ///< empty when all are equal
     NetStats stats;                ///< of the server
     MemoryReport memory;           ///< likewise, at the end

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string>
 
 namespace replayout::match {
@@ -61,6 +62,8 @@ constexpr std::uint64_t quiescent_ticks = 90;
                                                 MemoryResource* resource) {
     NetDriverSettings settings = driver_settings(options.seed, is_sharing, resource);
     settings.is_counting_types = options.is_counting_types;
+    settings.interest.view_radius = static_cast<float>(options.radius);
+    settings.interest.cell_size = static_cast<float>(std::max(0.001, options.radius / 2));
     return settings;
 }
 
@@ -143,6 +146,7 @@ MatchSession::MatchSession(const MatchOptions& options, std::span<const Recordin
             add_layouts(server->driver);
             server->tick_ns.reserve(tick_count_);
             check(server->driver.listen());
+            set_up_interest(server->driver);
         }
     }
     for (std::uint32_t i = 0; i < options_.clients; ++i) {
@@ -232,6 +236,56 @@ void MatchSession::change_owners() {
     }
 }
 
+void MatchSession::set_up_interest(NetDriver& driver) const {
+    if (options_.interest == MatchInterest::All) {
+        return;
+    }
+    Interest interest = driver.interest();
+    for (const auto& match_class : schema_.classes()) {
+        if (match_class->position.has_value()) {
+            interest.set_class_relevancy(*match_class->layout,
+                                         options_.interest == MatchInterest::Grid
+                                             ? NetRelevancy::Grid
+                                             : NetRelevancy::Distance);
+            interest.set_class_cull_distance(*match_class->layout,
+                                             static_cast<float>(options_.radius));
+        }
+    }
+}
+
+void MatchSession::moved(ObjectHandle handle, const MatchObject& object) {
+    for (Server* server : {&server_, twin_.get()}) {
+        if (server != nullptr) {
+            server->driver.interest().set_location(server->ids.at(handle.value), object.position());
+        }
+    }
+}
+
+void MatchSession::set_viewers() {
+    if (options_.interest == MatchInterest::All) {
+        return;
+    }
+    auto player = players_.begin();
+    for (std::uint32_t i = 0; i < clients_.size() && !players_.empty(); ++i) {
+        const Vector3 location = world_.find({*player})->position();
+        for (Server* server : {&server_, twin_.get()}) {
+            if (server != nullptr) {
+                server->driver.interest().set_viewer(client_peer(i), location);
+            }
+        }
+        player = std::next(player) == players_.end() ? players_.begin() : std::next(player);
+    }
+}
+
+void MatchSession::count_relevant_pairs() {
+    for (std::uint32_t i = 0; i < clients_.size(); ++i) {
+        for (const auto& [handle, id] : server_.ids) {
+            ++result_.pairs;
+            result_.pairs_relevant += server_.driver.is_relevant_for(client_peer(i), id) ? 1u : 0u;
+        }
+    }
+}
+
 void MatchSession::play_tick(std::uint64_t tick, bool has_ops) {
     current_tick_ = tick;
     now_.microseconds += tick_us;
@@ -259,6 +313,7 @@ void MatchSession::play_tick(std::uint64_t tick, bool has_ops) {
             next_owners_s_ += options_.owners_s;
             change_owners();
         }
+        set_viewers();
     }
     flush(server_, now_);
     if (twin_ != nullptr) {
@@ -361,6 +416,10 @@ void MatchSession::apply_op(std::uint32_t recording_index, const Op& op) {
             }
             object.set(field, value, target);
             mark(handle, field);
+            if (options_.interest != MatchInterest::All &&
+                op.class_or_field == object.match_class().position) {
+                moved(handle, object);
+            }
             ++result_.sets_applied;
             return;
         }
@@ -383,6 +442,9 @@ void MatchSession::spawn(std::uint32_t recording_index, const Op& op) {
     if (twin_ != nullptr) {
         twin_->ids.emplace(handle.value, twin_->driver.add_object(*match_class.layout, handle));
     }
+    if (match_class.is_player) {
+        players_.insert(handle.value);
+    }
     ++result_.objects_spawned;
     has_lifetime_ops_ = true;
 }
@@ -396,6 +458,7 @@ void MatchSession::destroy(ObjectHandle handle) {
         }
     }
     world_.remove(handle);
+    players_.erase(handle.value);
     has_lifetime_ops_ = true;
 }
 
@@ -426,10 +489,11 @@ void MatchSession::judge() {
     result_.server_crc32 = all.value();
     for (std::uint32_t i = 0; i < clients_.size(); ++i) {
         const Client& client = *clients_[i];
-        const ClientVerdict verdict = judge.judge(client.world, client.driver, client.is_started);
+        const ClientVerdict verdict =
+            judge.judge(client.world, client.driver, client.is_started, client_peer(i));
         result_.client_crc32.push_back(verdict.crc32);
         result_.clients_joined += verdict.is_joined ? 1 : 0;
-        const bool is_equal = verdict.difference.empty() && verdict.crc32 == result_.server_crc32;
+        const bool is_equal = verdict.difference.empty() && verdict.crc32 == verdict.server_crc32;
         result_.clients_equal += is_equal ? 1 : 0;
         if (!is_equal && result_.first_difference.empty()) {
             result_.first_difference =
@@ -441,6 +505,7 @@ void MatchSession::judge() {
 
 void MatchSession::finish_result() {
     result_.objects_live = world_.object_count();
+    count_relevant_pairs();
     result_.stats = server_.driver.stats();
     result_.memory = server_.driver.memory_report();
     for (const auto& match_class : schema_.classes()) {

@@ -23,6 +23,7 @@
 #include <memory>
 #include <memory_resource>
 #include <random>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -82,6 +83,12 @@ class MatchSession {
     /// A client leaves, and another one begins under its address.
     void replace_client();
     void change_owners();
+    /// What is true from the first tick on.
+    void set_up_interest(NetDriver& driver) const;
+    void moved(ObjectHandle handle, const MatchObject& object);
+    /// Each client looks with the eyes of one of the players that are there, in turn.
+    void set_viewers();
+    void count_relevant_pairs();
 
     void play_tick(std::uint64_t tick, bool has_ops);
     void dispatch(Server& server);
@@ -104,6 +111,7 @@ class MatchSession {
     Server server_;
     std::unique_ptr<Server> twin_;
     std::vector<std::unique_ptr<Client>> clients_;
+    std::set<std::uint64_t> players_;   // handles of those that are there
     std::vector<EndState> end_states_;  // by recording: what the recording has set
     DatagramList inbox_;
     std::vector<std::byte> digest_input_;

@@ -73,6 +73,35 @@ struct MemoryForm {
     }
 }
 
+[[nodiscard]] std::string lower(std::string_view text) {
+    std::string result(text);
+    for (char& letter : result) {
+        letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+    }
+    return result;
+}
+
+/// As games call it; of several that of what it inherits from comes last.
+[[nodiscard]] std::optional<std::size_t> find_position(const ClassInfo& info) {
+    std::optional<std::size_t> found;
+    for (std::size_t i = 0; i < info.fields.size(); ++i) {
+        const std::string name = lower(info.fields[i].name);
+        const std::string last = name.substr(name.rfind('.') + 1);
+        const bool is_position =
+            last == "position" || last == "origin" || last == "location" || last == "m_vecorigin";
+        if (is_position && info.fields[i].type == FieldType::Vec3f) {
+            found = i;
+        }
+    }
+    return found;
+}
+
+/// A player's pawn: Player, CTFPlayer, Archetypes.Car.Car_Default.
+[[nodiscard]] bool is_player(std::string_view class_name) {
+    const std::string name = lower(class_name);
+    return name.find("player") != std::string::npos || name.find("car_") != std::string::npos;
+}
+
 [[nodiscard]] std::uint32_t align_up(std::uint32_t offset, std::uint32_t alignment) noexcept {
     return (offset + alignment - 1) / alignment * alignment;
 }
@@ -109,6 +138,8 @@ Status MatchSchema::add_class(const Recording& recording, std::uint32_t recordin
     auto match_class = std::make_unique<MatchClass>();
     match_class->recording_index = recording_index;
     match_class->class_index = class_index;
+    match_class->position = find_position(info);
+    match_class->is_player = match_class->position.has_value() && is_player(info.name);
     std::vector<Property> properties;
     std::set<std::string> names;
     std::uint32_t size = 0;
@@ -230,6 +261,13 @@ const std::string& MatchObject::text(const MatchClass::Field& field) const noexc
 
 ObjectHandle MatchObject::reference(const MatchClass::Field& field) const noexcept {
     return *std::launder(reinterpret_cast<const ObjectHandle*>(this->field(field)));
+}
+
+Vector3 MatchObject::position() const noexcept {
+    Vector3 value;
+    static_assert(sizeof(value) == 12);
+    std::memcpy(&value, field(class_.fields[*class_.position]), sizeof(value));
+    return value;
 }
 
 std::vector<std::byte> MatchObject::encode(const MatchClass::Field& field) const {

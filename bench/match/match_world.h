@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -40,6 +41,9 @@ struct MatchClass {
     std::uint32_t size = 0;  ///< bytes of an object
     std::vector<Field> fields;
     std::unique_ptr<RepLayout> layout;
+    /// Of `fields`, by its name: where an object is. Nothing: it is nowhere.
+    std::optional<std::size_t> position;
+    bool is_player = false;  ///< by its name, and it has a position: clients look with its eyes
 };
 
 struct MatchSchemaOptions {
@@ -103,6 +107,8 @@ class MatchObject {
 
     [[nodiscard]] const std::string& text(const MatchClass::Field& field) const noexcept;
     [[nodiscard]] ObjectHandle reference(const MatchClass::Field& field) const noexcept;
+    /// Of a class that has positions.
+    [[nodiscard]] Vector3 position() const noexcept;
 
     /// The value as a recording has it (a string without its length), except for references.
     [[nodiscard]] std::vector<std::byte> encode(const MatchClass::Field& field) const;

@@ -55,7 +55,10 @@ Status NetDriver::check_start() const {
     if (server_ != nullptr || client_ != nullptr) {
         return Error{ErrorCode::InvalidArgument, "net driver: started twice"};
     }
-    const Status status = settings_.config.validate();
+    Status status = settings_.config.validate();
+    if (status) {
+        status = settings_.interest.validate();
+    }
     if (!status) {
         return status;
     }
@@ -172,24 +175,6 @@ NetObjectId NetDriver::add_subobject(NetObjectId outer, const RepLayout& layout,
     return server_->add_subobject(outer, layout, object, parameters);
 }
 
-void NetDriver::add_to_group(NetObjectId id, NetGroup group) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    REPLAYOUT_ASSERT(server_ != nullptr);
-    server_->add_to_group(id, group);
-}
-
-void NetDriver::remove_from_group(NetObjectId id, NetGroup group) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    REPLAYOUT_ASSERT(server_ != nullptr);
-    server_->remove_from_group(id, group);
-}
-
-void NetDriver::set_in_group(PeerId peer, NetGroup group, bool is_in_group) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    REPLAYOUT_ASSERT(server_ != nullptr);
-    server_->set_in_group(peer, group, is_in_group);
-}
-
 void NetDriver::remove_object(NetObjectId id, ChannelCloseReason reason) {
     REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr);
@@ -214,27 +199,14 @@ void NetDriver::forget_all_destroyed() {
     server_->forget_all_destroyed();
 }
 
-void NetDriver::set_relevant_for(PeerId peer, NetObjectId id, bool is_relevant) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
+Interest NetDriver::interest() {
     REPLAYOUT_ASSERT(server_ != nullptr);
-    server_->set_relevant_for(peer, id, is_relevant);
+    return {*server_, is_calling_out_};
 }
 
 bool NetDriver::is_relevant_for(PeerId peer, NetObjectId id) const {
     REPLAYOUT_ASSERT(server_ != nullptr);
     return server_->is_relevant_for(peer, id);
-}
-
-void NetDriver::set_location(NetObjectId id, const Vector3& location) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    REPLAYOUT_ASSERT(server_ != nullptr);
-    server_->set_location(id, location);
-}
-
-void NetDriver::set_viewer(PeerId peer, const Vector3& location) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    REPLAYOUT_ASSERT(server_ != nullptr);
-    server_->set_viewer(peer, location);
 }
 
 void NetDriver::mark_property_dirty(NetObjectId id, std::string_view property) {

@@ -88,8 +88,7 @@ void ObjectStore::detach(std::uint32_t index) noexcept {
     part.next = no_index;
 }
 
-void ObjectStore::add_destroyed_part(std::uint32_t outer, NetGUID part,
-                                     std::string_view name) {
+void ObjectStore::add_destroyed_part(std::uint32_t outer, NetGUID part, std::string_view name) {
     destroyed_parts_.try_emplace(outer, DestroyedNames(resource_)).first->second.add(part, name);
     ++destroyed_part_count_;
 }

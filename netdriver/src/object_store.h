@@ -51,8 +51,7 @@ class NetworkObjectInfo {
           spawn_record_(resource),
           object_(object),
           guid_(guid),
-          layout_number_(layout_number),
-          groups_(Allocator<NetGroup>(resource)) {}
+          layout_number_(layout_number) {}
 
     [[nodiscard]] ChangelistState& changelist_state() noexcept { return changelist_state_; }
     [[nodiscard]] const ChangelistState& changelist_state() const noexcept {
@@ -86,9 +85,6 @@ class NetworkObjectInfo {
     [[nodiscard]] Family& family() noexcept { return family_; }
     [[nodiscard]] const Family& family() const noexcept { return family_; }
     [[nodiscard]] bool is_subobject() const noexcept { return family_.outer != no_index; }
-    /// Those of condition NetGroup.
-    [[nodiscard]] Vector<NetGroup>& groups() noexcept { return groups_; }
-    [[nodiscard]] const Vector<NetGroup>& groups() const noexcept { return groups_; }
 
     /// It goes, as soon as each client has all of it.
     [[nodiscard]] bool is_torn_off() const noexcept { return is_torn_off_; }
@@ -109,7 +105,6 @@ class NetworkObjectInfo {
     bool is_handed_back_ = false;
     std::optional<Vector3> location_;
     Family family_;
-    Vector<NetGroup> groups_;
 };
 
 class ObjectStore {

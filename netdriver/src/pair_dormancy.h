@@ -65,7 +65,7 @@ struct PairDormancy {
     BitRow kept;
     /// What set_dormant_for() said.
     BitRow asked;
-    /// The client is not to have the object, by what set_relevant_for() said.
+    /// The client is not to have the object; see Interest.
     BitRow irrelevant;
     /// The open of a subobject was delivered, and that of its outer was not.
     BitRow awaits_outer;

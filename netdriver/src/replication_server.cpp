@@ -54,7 +54,7 @@ ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender:
               settings.peer,
               {server.type_counters_.data(), server.type_counters_.size()}},
              server.memory_),
-      groups(Allocator<NetGroup>(&server.memory_.connections)),
+      interest(settings.peer, server.memory_),
       call_limiter(server.settings_.config, now, &server.memory_.connections),
       server_(server) {
     if (server.settings_.is_validating) {
@@ -86,6 +86,7 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       changed_(&memory.objects),
       dormancy_(&memory.objects),
       torn_off_(&memory.objects),
+      interest_(settings.interest, objects_, world, stats.interest, memory),
       conditional_(&memory.objects),
       torn_family_(Allocator<std::uint32_t>(&memory.scratch)),
       destroyed_names_(&memory.objects),
@@ -104,6 +105,7 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
                     settings.is_sharing, nullptr,           settings.is_validating},
       call_encoder_(settings.config, &memory.scratch),
       call_runner_(settings.config, guids, stats, memory, is_calling_out),
+      is_calling_out_(is_calling_out),
       close_log_(now_) {
     if (settings.is_counting_types) {
         type_counters_.reserve(layouts.count());
@@ -123,6 +125,7 @@ ReplicationServer::~ReplicationServer() {
 }
 
 void ReplicationServer::destroy(Client* client) noexcept {
+    interest_.remove_client(client->interest);
     std::destroy_at(client);
     memory_.connections.deallocate(client, sizeof(Client), alignof(Client));
 }
@@ -195,6 +198,7 @@ void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> da
     client.connection.send_control(welcome_message());
     introduce_dormant(client);
     introduce_torn_off(client);
+    interest_.add_client(client.interest);
     show_conditional(client);
     client.sender.mark_pending(live_);
 }
@@ -269,6 +273,7 @@ void ReplicationServer::flush(NetTime now) {
     for (Client* client : clients_) {
         client->connection.begin_flush(now);
     }
+    update_relevancy();
     server_replicate_actors();
     for (Client* client : clients_) {
         client->connection.flush(now);
@@ -376,7 +381,13 @@ void ReplicationServer::set_facts(NetObjectId id, const ObjectFacts& facts) {
     if (facts == objects_.at(id.index)->facts()) {
         return;
     }
+    const ObjectFacts before = objects_.at(id.index)->facts();
     objects_.for_each_in_family(id.index, [&](std::uint32_t index) { set_facts_of(index, facts); });
+    for (const ObjectFacts* owned : {&before, &facts}) {
+        if (ClientInterest* client = owned->has_owner ? find_interest(owned->owner) : nullptr) {
+            interest_.owner_changed(*client, id.index);
+        }
+    }
     std::uint32_t part = objects_.at(id.index)->family().first;
     for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
         show_part_to_all(part);

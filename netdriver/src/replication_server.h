@@ -11,6 +11,7 @@
 #include "control_message.h"
 #include "destroyed_names.h"
 #include "ended_sessions.h"
+#include "interest_manager.h"
 #include "layout_table.h"
 #include "mark_validator.h"
 #include "net_connection.h"
@@ -50,17 +51,11 @@ class ReplicationServer {
     [[nodiscard]] NetObjectId add_subobject(NetObjectId outer, const RepLayout& layout,
                                             ObjectHandle object,
                                             const SubobjectParameters& parameters);
-    void add_to_group(NetObjectId id, NetGroup group);
-    void remove_from_group(NetObjectId id, NetGroup group);
-    void set_in_group(PeerId peer, NetGroup group, bool is_in_group);
     void remove_object(NetObjectId id, ChannelCloseReason reason);
     void tear_off(NetObjectId id);
-    void set_relevant_for(PeerId peer, NetObjectId id, bool is_relevant);
     [[nodiscard]] bool is_relevant_for(PeerId peer, NetObjectId id) const;
     void forget_destroyed(std::string_view stable_name);
     void forget_all_destroyed();
-    void set_location(NetObjectId id, const Vector3& location);
-    void set_viewer(PeerId peer, const Vector3& location);
     void set_host(PeerId host) noexcept {
         REPLAYOUT_ASSERT((!host_.has_value() || *host_ == host) && find_joined(host) == nullptr);
         host_ = host;
@@ -91,6 +86,20 @@ class ReplicationServer {
     [[nodiscard]] CallResult call_function(NetObjectId id, FunctionIndex function,
                                            const void* params, RemoteFunctionSendPolicy policy);
 
+    // See Interest.
+    void set_location(NetObjectId id, const Vector3& location);
+    void add_to_group(NetObjectId id, NetGroup group);
+    void remove_from_group(NetObjectId id, NetGroup group);
+    void clear_groups(NetObjectId id);
+    void set_in_group(PeerId peer, NetGroup group, bool is_in_group);
+    void set_relevant_for(PeerId peer, NetObjectId id, bool is_relevant);
+    void clear_relevant_for(PeerId peer, NetObjectId id);
+    /// Rules, for what concerns no channel.
+    [[nodiscard]] InterestManager& interest() noexcept { return interest_; }
+    /// Null: it has not joined.
+    [[nodiscard]] ClientInterest* find_interest(PeerId peer) const;
+    [[nodiscard]] const LayoutTable& layouts() const noexcept { return layouts_; }
+
     [[nodiscard]] const RemoteFunctionCall* current_call() const noexcept {
         return call_runner_.current_call();
     }
@@ -115,10 +124,9 @@ class ReplicationServer {
         ReplicationSender sender;
         /// It is told our layouts, and cannot read anything of an object before it has them all.
         bool awaits_layouts = false;
-        bool is_told_of = false;  ///< the world knows that it joined
-        std::optional<Vector3> viewer;
+        bool is_told_of = false;      ///< the world knows that it joined
         std::size_t next_notice = 0;  ///< of those in destroyed_names_
-        FlatSet<NetGroup> groups;     ///< that it is in
+        ClientInterest interest;
         CallLimiter call_limiter;
 
       private:
@@ -148,7 +156,12 @@ class ReplicationServer {
                                   const SpawnParameters& parameters);
     [[nodiscard]] Client* find_joined(PeerId peer) const;
     /// Whether a client is to have a subobject, where it has the outer.
-    [[nodiscard]] bool is_shown(const Client& client, const NetworkObjectInfo& info) const;
+    [[nodiscard]] bool is_shown(const Client& client, std::uint32_t index) const;
+    /// Of what changed since the last time, before anything is sent.
+    void update_relevancy();
+    /// The same of one object or part, as far as it did not move: before it is called.
+    void update_relevancy_of(std::uint32_t index);
+    void decide_relevancy(Client& client, std::uint32_t index);
     /// The same was decided anew, for one client, of an object and all parts of it.
     void show_family(Client& client, std::uint32_t index, bool is_relevant);
     void show_parts(Client& client, std::uint32_t index);
@@ -247,6 +260,7 @@ class ReplicationServer {
     BitRow changed_;
     ObjectDormancy dormancy_;
     BitRow torn_off_;
+    InterestManager interest_;
     BitRow conditional_;                 // subobjects that not every client is to have
     Vector<std::uint32_t> torn_family_;  // scratch
     DestroyedNames destroyed_names_;
@@ -266,7 +280,8 @@ class ReplicationServer {
     SendContext call_context_;
     RemoteFunctionEncoder call_encoder_;
     RemoteFunctionRunner call_runner_;
-    NetTime now_;  // of the last datagram
+    NetTime now_;           // of the last datagram
+    bool& is_calling_out_;  // the driver's
     CloseLog close_log_;
 };
 

@@ -48,6 +48,7 @@ CallResult ReplicationServer::send_to_clients(NetObjectId id, FunctionIndex func
     const RepLayout& layout = info.changelist_state().layout();
     const RepFunction& called = layout.functions()[function.value];
     const bool is_reliable = called.has(FunctionFlags::Reliable);
+    update_relevancy_of(id.index);
     bool is_anybody = false;
     for (const Client* client : clients_) {
         if (is_called(*client, called, id.index)) {

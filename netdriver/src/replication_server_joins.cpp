@@ -13,29 +13,11 @@ namespace {
 // Looking at an object costs a sixty-fourth of opening it, or less.
 constexpr std::uint64_t looks_per_open = 64;
 
-[[nodiscard]] float distance_squared(const Vector3& from, const Vector3& to) noexcept {
-    const float x = to.x - from.x;
-    const float y = to.y - from.y;
-    const float z = to.z - from.z;
-    return x * x + y * y + z * z;
-}
-
 [[nodiscard]] bool is_sending(ReplicationSender& sender) noexcept {
     return sender.initial_batch().state() == InitialBatch::State::Sending;
 }
 
 }  // namespace
-
-void ReplicationServer::set_location(NetObjectId id, const Vector3& location) {
-    REPLAYOUT_ASSERT(objects_.contains(id));
-    objects_.at(id.index)->set_location(location);
-}
-
-void ReplicationServer::set_viewer(PeerId peer, const Vector3& location) {
-    if (Client* client = find_joined(peer)) {
-        client->viewer = location;
-    }
-}
 
 void ReplicationServer::begin_initial_batches() {
     std::uint64_t looks_left =
@@ -75,8 +57,11 @@ void ReplicationServer::begin_initial_batch(Client& client) {
             }
             continue;
         }
-        const bool has_place = client.viewer.has_value() && info.location().has_value();
-        batch.add(index, has_place ? distance_squared(*client.viewer, *info.location()) : -1.0f);
+        const std::optional<float> distance =
+            info.location().has_value()
+                ? interest_.distance_squared_to(client.interest, *info.location())
+                : std::nullopt;
+        batch.add(index, distance.value_or(-1.0f));
         ++count;
     }
     batch.begin();

@@ -49,6 +49,9 @@ NetObjectId ReplicationServer::add(const RepLayout& layout, ObjectHandle object,
     live_.set(id.index);
     due_.set(id.index);
     changed_.set(id.index);
+    if (!is_part) {
+        interest_.object_added(id.index, layouts_.number_of(layout));
+    }
     return id;
 }
 
@@ -120,6 +123,7 @@ void ReplicationServer::forget_object(NetObjectId id) {
     due_.clear(id.index);
     dormancy_.forget(id.index);
     conditional_.erase(id.index);
+    interest_.forget(id.index);
     changed_.clear(id.index);
     objects_.remove(id);
 }
@@ -130,111 +134,6 @@ ReplicationServer::Client* ReplicationServer::find_joined(PeerId peer) const {
                    found->second->connection.state() == ConnectionState::Joined
                ? found->second
                : nullptr;
-}
-
-void ReplicationServer::set_relevant_for(PeerId peer, NetObjectId id, bool is_relevant) {
-    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
-    if (Client* client = find_joined(peer)) {
-        show_family(*client, id.index, is_relevant);
-    }
-}
-
-bool ReplicationServer::is_relevant_for(PeerId peer, NetObjectId id) const {
-    REPLAYOUT_ASSERT(objects_.contains(id));
-    const Client* client = find_joined(peer);
-    return client != nullptr && !client->sender.dormancy().irrelevant.test(id.index);
-}
-
-bool ReplicationServer::is_shown(const Client& client, const NetworkObjectInfo& info) const {
-    const NetworkObjectInfo::Family& family = info.family();
-    if (family.condition == LifetimeCondition::NetGroup) {
-        return std::any_of(info.groups().begin(), info.groups().end(),
-                           [&](NetGroup group) { return client.groups.contains(group); });
-    }
-    return passes(family.condition, client.sender.flags_for(info.facts()));
-}
-
-void ReplicationServer::show_family(Client& client, std::uint32_t index, bool is_relevant) {
-    ReplicationSender& sender = client.sender;
-    if (!is_relevant) {
-        // Parts first: a client that has them has the whole.
-        std::uint32_t part = objects_.at(index)->family().first;
-        for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
-            show_family(client, part, false);
-        }
-        sender.set_relevant(index, false);
-        return;
-    }
-    if (sender.dormancy().irrelevant.test(index)) {
-        sender.set_relevant(index, true);
-        if (dormancy_.candidates.test(index)) {
-            apply_dormancy(sender, index);
-            if (!is_dormant_for_all(index)) {
-                resume_compare(index);
-            }
-        }
-    }
-    show_parts(client, index);
-}
-
-void ReplicationServer::show_parts(Client& client, std::uint32_t index) {
-    std::uint32_t part = objects_.at(index)->family().first;
-    for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
-        show_part(client, part);
-    }
-}
-
-void ReplicationServer::show_part(Client& client, std::uint32_t part) {
-    const NetworkObjectInfo& info = *objects_.at(part);
-    const bool is_shown_whole = !client.sender.dormancy().irrelevant.test(info.family().outer);
-    show_family(client, part, is_shown_whole && is_shown(client, info));
-}
-
-void ReplicationServer::add_to_group(NetObjectId id, NetGroup group) {
-    REPLAYOUT_ASSERT(objects_.contains(id) && objects_.at(id.index)->is_subobject());
-    Vector<NetGroup>& groups = objects_.at(id.index)->groups();
-    if (std::find(groups.begin(), groups.end(), group) == groups.end()) {
-        groups.push_back(group);
-        show_part_to_all(id.index);
-    }
-}
-
-void ReplicationServer::remove_from_group(NetObjectId id, NetGroup group) {
-    REPLAYOUT_ASSERT(objects_.contains(id) && objects_.at(id.index)->is_subobject());
-    Vector<NetGroup>& groups = objects_.at(id.index)->groups();
-    const auto found = std::find(groups.begin(), groups.end(), group);
-    if (found != groups.end()) {
-        groups.erase(found);
-        show_part_to_all(id.index);
-    }
-}
-
-void ReplicationServer::set_in_group(PeerId peer, NetGroup group, bool is_in_group) {
-    Client* client = find_joined(peer);
-    if (client == nullptr) {
-        return;
-    }
-    if (is_in_group) {
-        client->groups.insert(group);
-    } else {
-        client->groups.erase(group);
-    }
-    show_conditional(*client);
-}
-
-void ReplicationServer::show_part_to_all(std::uint32_t part) {
-    for (Client* client : clients_) {
-        if (client->connection.state() == ConnectionState::Joined) {
-            show_part(*client, part);
-        }
-    }
-}
-
-void ReplicationServer::show_conditional(Client& client) {
-    for (std::uint32_t index = conditional_.next(0); index != BitRow::no_bit;
-         index = conditional_.next(index + 1)) {
-        show_part(client, index);
-    }
 }
 
 void ReplicationServer::tear_off(NetObjectId id) {
@@ -253,6 +152,7 @@ void ReplicationServer::tear_off_one(std::uint32_t index) {
     objects_.at(index)->tear_off();
     dormancy_.forget(index);
     conditional_.erase(index);
+    interest_.forget(index);
     torn_off_.insert(index);
     due_.set(index);  // what it is now goes out, and nothing of what it becomes
     for (Client* client : clients_) {

@@ -81,7 +81,7 @@ class Stage {
 
     [[nodiscard]] ClientVerdict judge() const {
         return ClientJudge(*schema_, std::span(&end_state_, 1), server_world, server)
-            .judge(client_world, client, true);
+            .judge(client_world, client, true, client_peer);
     }
     [[nodiscard]] std::uint32_t server_crc() const {
         EndStateCrc crc;
@@ -141,6 +141,16 @@ TEST_CASE("ClientJudge: another number, text or reference is found and named",
         object.set(fields[2], {}, {});
         CHECK(stage.judge().difference.find("target") != std::string::npos);
     }
+}
+
+TEST_CASE("ClientJudge: a client is judged for what it is to have", "[bench][client_judge]") {
+    Stage stage;
+    const NetObjectId second = stage.server.find_object({2});
+    stage.server.interest().set_relevant_for(client_peer, second, false);
+    // It has it still, and may not.
+    CHECK(stage.judge().difference.find("is to have 1") != std::string::npos);
+    CHECK(stage.judge().crc32 == stage.judge().server_crc32);
+    CHECK(stage.judge().server_crc32 != stage.server_crc());
 }
 
 TEST_CASE("ClientJudge: an object too few or too many is found", "[bench][client_judge]") {

@@ -32,18 +32,20 @@ TEST_CASE("MatchOptions: what is not said has the documented value", "[bench][ma
     CHECK(options.is_sharing);
     CHECK_FALSE(options.is_push_based);
     CHECK_FALSE(options.is_quantised);
+    CHECK(options.interest == MatchInterest::All);
     CHECK(options.traces.empty());
 }
 
 TEST_CASE("MatchOptions: every option arrives where it belongs", "[bench][match_options]") {
     MatchOptions options;
-    CHECK(parse({"a.rtr.gz",     "b.rtr.gz", "--clients",   "3",   "--loss",      "0.5",
-                 "--burst",      "4",        "--duplicate", "0.1", "--reorder",   "0.2",
-                 "--latency-ms", "7",        "--jitter-ms", "2",   "--bandwidth", "9000",
-                 "--seed",       "11",       "--ticks",     "12",  "--join-over", "1.5",
-                 "--sharing",    "off",      "--twin",      "off", "--json",      "x.json",
-                 "--push",       "on",       "--quantise",  "on",  "--churn",     "2.5",
-                 "--owners",     "0.5",      "--quiet"},
+    CHECK(parse({"a.rtr.gz",     "b.rtr.gz", "--clients",   "3",    "--loss",      "0.5",
+                 "--burst",      "4",        "--duplicate", "0.1",  "--reorder",   "0.2",
+                 "--latency-ms", "7",        "--jitter-ms", "2",    "--bandwidth", "9000",
+                 "--seed",       "11",       "--ticks",     "12",   "--join-over", "1.5",
+                 "--sharing",    "off",      "--twin",      "off",  "--json",      "x.json",
+                 "--push",       "on",       "--quantise",  "on",   "--churn",     "2.5",
+                 "--owners",     "0.5",      "--interest",  "grid", "--radius",    "7.5",
+                 "--quiet"},
                 options) == -1);
     CHECK(options.traces == std::vector<std::string>{"a.rtr.gz", "b.rtr.gz"});
     CHECK(options.clients == 3);
@@ -59,6 +61,8 @@ TEST_CASE("MatchOptions: every option arrives where it belongs", "[bench][match_
     CHECK(options.join_over_s == 1.5);
     CHECK(options.churn_s == 2.5);
     CHECK(options.owners_s == 0.5);
+    CHECK(options.interest == MatchInterest::Grid);
+    CHECK(options.radius == 7.5);
     CHECK_FALSE(options.is_sharing);
     CHECK_FALSE(options.has_twin);
     CHECK(options.is_push_based);

@@ -96,6 +96,28 @@ TEST_CASE("MatchSession: clients that leave and come back, and owners that chang
     CHECK(left >= 10);
 }
 
+TEST_CASE("MatchSession: with interest clients hold what they are to have, and nothing else",
+          "[bench][match_session]") {
+    const auto recordings = two_battles(240);
+    MatchOptions options = rough_options();
+    options.churn_s = 1;
+    const MatchResult all = play(options, recordings);
+    CHECK(all.pairs_relevant == all.pairs);
+    for (const MatchInterest interest : {MatchInterest::Grid, MatchInterest::Distance}) {
+        options.interest = interest;
+        options.radius = 15;
+        const MatchResult result = play(options, recordings);
+        INFO(result.first_difference << result.twin_difference);
+        CHECK(result.is_good(options));
+        CHECK(result.clients_equal == 5);
+        CHECK(result.pairs == all.pairs);
+        CHECK(result.pairs_relevant > 0);
+        CHECK(result.pairs_relevant < all.pairs * 3 / 4);
+        CHECK(result.stats.interest.pairs_shown > 10);
+        CHECK(result.stats.bytes_sent < all.stats.bytes_sent);
+    }
+}
+
 TEST_CASE("MatchSession: push based or polled, the packets are the same",
           "[bench][match_session]") {
     const auto recordings = two_battles(120);

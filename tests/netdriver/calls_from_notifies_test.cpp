@@ -179,16 +179,16 @@ TEST_CASE("Remote functions: a client calls out of a notify of a reference that 
     LampGame lamps;
     const ObjectHandle room = lamps.game.add();
     const NetObjectId id = lamps.game.id_of(room);
-    lamps.game.driver().set_relevant_for(lamps.game.peer_of(0), id, false);
+    lamps.game.driver().interest().set_relevant_for(lamps.game.peer_of(0), id, false);
     lamps.game.object(lamps.lamp).room = room;
     REQUIRE(lamps.game.settle());
     const std::size_t count = lamps.told.size();
 
-    lamps.game.driver().set_relevant_for(lamps.game.peer_of(0), id, true);
+    lamps.game.driver().interest().set_relevant_for(lamps.game.peer_of(0), id, true);
     REQUIRE(lamps.game.settle());
     CHECK(lamps.told.size() > count);
     CHECK(std::count(lamps.told.begin(), lamps.told.end(), "room") == 1);
-    lamps.game.driver().set_relevant_for(lamps.game.peer_of(0), id, false);
+    lamps.game.driver().interest().set_relevant_for(lamps.game.peer_of(0), id, false);
     lamps.check_reports();
     CHECK(std::count(lamps.told.begin(), lamps.told.end(), "room") == 2);
     CHECK(lamps.game.object_on(0, lamps.lamp).room.is_null());

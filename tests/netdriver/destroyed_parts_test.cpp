@@ -323,12 +323,12 @@ TEST_CASE("Destroyed parts: so is who is not shown the part, or sees the outer a
     REQUIRE(game.settle());
     CHECK(game.client(client).world.told == std::vector<std::string>{"gun"});
 
-    driver.set_relevant_for(TankGame::peer_of(client), game.id_of(tank), false);
+    driver.interest().set_relevant_for(TankGame::peer_of(client), game.id_of(tank), false);
     REQUIRE(game.settle());
     game.destroy_part(tank, "hatch");
     REQUIRE(game.settle());
     CHECK(game.client(client).world.told.size() == 1);
-    driver.set_relevant_for(TankGame::peer_of(client), game.id_of(tank), true);
+    driver.interest().set_relevant_for(TankGame::peer_of(client), game.id_of(tank), true);
     REQUIRE(game.settle());
     CHECK(game.client(client).world.told == std::vector<std::string>{"gun", "gun", "hatch"});
     CHECK(game.parts_on(client, tank) == Names{"left track", "right track"});
@@ -549,7 +549,7 @@ class TankStage {
         const PeerId peer = TankGame::peer_of(random_.below(4));
         switch (random_.below(12)) {
             case 0:
-                game_.server().set_relevant_for(peer, id, random_.percent(60));
+                game_.server().interest().set_relevant_for(peer, id, random_.percent(60));
                 break;
             case 1:
                 game_.server().set_owner(id, peer);

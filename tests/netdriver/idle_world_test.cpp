@@ -60,7 +60,7 @@ TEST_CASE("Idle world: to 64 clients no property goes out, and keep-alives alone
     }
     REQUIRE(game.settle());
     for (std::size_t i = 0; i < client_count; i += 2) {
-        server.set_relevant_for(SpawnGame::peer_of(i), game.id_of(hidden), false);
+        server.interest().set_relevant_for(SpawnGame::peer_of(i), game.id_of(hidden), false);
     }
     game.remove(gone);
     REQUIRE(game.settle());

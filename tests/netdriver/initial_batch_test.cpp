@@ -48,7 +48,7 @@ void join_at(SpawnGame& game, float x) {
     const std::size_t client = game.join();
     PropHost& server = game.server();
     server.world.on_peer_joined = [&server, x](PeerId peer) {
-        server.driver.set_viewer(peer, Vector3{x, 0, 0});
+        server.driver.interest().set_viewer(peer, Vector3{x, 0, 0});
     };
     for (int i = 0;
          server.driver.connection_state(SpawnGame::peer_of(client)) != ConnectionState::Joined;
@@ -182,7 +182,7 @@ TEST_CASE("Initial batch: what is nowhere comes first, then the nearest",
     const ObjectHandle moving = game.add_at(100);
     (void)game.add_at(8);
     const ObjectHandle rules = game.add(game.layouts().prop());
-    game.server().driver.set_location(game.id_of(moving), Vector3{4, 0, 0});
+    game.server().driver.interest().set_location(game.id_of(moving), Vector3{4, 0, 0});
     join_at(game, 5);
     game.tick(2);
     CHECK_FALSE(game.find_on(0, rules).is_null());
@@ -261,7 +261,7 @@ TEST_CASE("Initial batch: what ends, hides, sleeps or is torn off meanwhile is n
     game.tick(2);
     NetDriver& driver = game.server().driver;
     game.remove(props[11]);
-    driver.set_relevant_for(SpawnGame::peer_of(0), game.id_of(props[10]), false);
+    driver.interest().set_relevant_for(SpawnGame::peer_of(0), game.id_of(props[10]), false);
     driver.remove_object(game.id_of(part));
     driver.set_dormancy(game.id_of(props[8]), NetDormancy::DormantAll);
     driver.tear_off(game.id_of(props[7]));
@@ -272,7 +272,7 @@ TEST_CASE("Initial batch: what ends, hides, sleeps or is torn off meanwhile is n
     CHECK(game.find_on(0, props[7]).is_null());
     CHECK_FALSE(game.find_on(0, props[8]).is_null());  // asleep, but sent once
     CHECK_FALSE(game.find_on(0, in_its_place).is_null());
-    driver.set_relevant_for(SpawnGame::peer_of(0), game.id_of(props[10]), true);
+    driver.interest().set_relevant_for(SpawnGame::peer_of(0), game.id_of(props[10]), true);
     REQUIRE(game.settle());
     CHECK_FALSE(game.find_on(0, props[10]).is_null());
 }

@@ -418,7 +418,8 @@ TEST_CASE("Remote functions: a call does not show what goes as it was before", "
     dead.loss = 1;
     net.network().set_settings(CallFixture::server_peer, CallFixture::client_peer(0), dead);
     net.turret(target).power = 2;
-    net.server().driver.set_relevant_for(CallFixture::client_peer(0), net.id_of(target), false);
+    net.server().driver.interest().set_relevant_for(CallFixture::client_peer(0), net.id_of(target),
+                                                    false);
     net.tick();  // the close is lost
     net.network().heal();
     CHECK(net.call(turret, "client_tell", {1, target, ""}) == CallResult::Sent);

@@ -177,7 +177,8 @@ class RandomStage {
     }
     void set_relevant(std::size_t client, ObjectHandle object) {
         const bool is_relevant = random_.percent(50);
-        driver_.set_relevant_for(SpawnGame::peer_of(client), game_.id_of(object), is_relevant);
+        driver_.interest().set_relevant_for(SpawnGame::peer_of(client), game_.id_of(object),
+                                            is_relevant);
         if (is_relevant) {
             hidden_[client].erase(object);
         } else {

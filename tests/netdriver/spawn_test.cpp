@@ -114,7 +114,8 @@ TEST_CASE("Spawn: an object of the map is found by its name, and stays when it g
     CHECK(game.prop_on(client, door).hp == 7);
     CHECK(take_told(host) == Told{"find door", "1 joined"});
 
-    game.server().driver.set_relevant_for(SpawnGame::peer_of(client), game.id_of(door), false);
+    game.server().driver.interest().set_relevant_for(SpawnGame::peer_of(client), game.id_of(door),
+                                                     false);
     REQUIRE(game.settle());
     CHECK(take_told(host) == Told{"despawn: relevancy"});
     CHECK(game.find_on(client, door).is_null());
@@ -214,7 +215,7 @@ TEST_CASE("Relevancy: an object goes at one client alone, and comes anew with it
     game.prop(looker).link = prop;
     REQUIRE(game.settle());
     NetDriver& driver = game.server().driver;
-    driver.set_relevant_for(SpawnGame::peer_of(one), game.id_of(prop), false);
+    driver.interest().set_relevant_for(SpawnGame::peer_of(one), game.id_of(prop), false);
     CHECK_FALSE(driver.is_relevant_for(SpawnGame::peer_of(one), game.id_of(prop)));
     CHECK(driver.is_relevant_for(SpawnGame::peer_of(other), game.id_of(prop)));
     game.prop(prop).hp = 50;
@@ -226,7 +227,7 @@ TEST_CASE("Relevancy: an object goes at one client alone, and comes anew with it
     REQUIRE(game.settle());
     CHECK(game.prop_on(other, prop).heard == Told{"boom"});
 
-    driver.set_relevant_for(SpawnGame::peer_of(one), game.id_of(prop), true);
+    driver.interest().set_relevant_for(SpawnGame::peer_of(one), game.id_of(prop), true);
     REQUIRE(game.settle());
     CHECK(game.prop_on(one, prop).hp == 50);
     CHECK(game.prop_on(one, prop).heard.empty());
@@ -245,10 +246,10 @@ TEST_CASE("Relevancy: one that sleeps goes and comes as well, and sleeps again",
     REQUIRE(game.settle());
     game.tick(50);
     REQUIRE(driver.is_dormant_for(peer, game.id_of(prop)));
-    driver.set_relevant_for(peer, game.id_of(prop), false);
+    driver.interest().set_relevant_for(peer, game.id_of(prop), false);
     REQUIRE(game.settle());
     CHECK(game.find_on(client, prop).is_null());
-    driver.set_relevant_for(peer, game.id_of(prop), true);
+    driver.interest().set_relevant_for(peer, game.id_of(prop), true);
     REQUIRE(game.settle());
     game.tick(50);
     CHECK(game.prop_on(client, prop).hp == 50);

@@ -37,18 +37,18 @@ TEST_CASE("Stable names: what is back at its archetype while nobody looked is to
     game.prop(door).link = door;
     REQUIRE(game.settle());
     SECTION("out of sight") {
-        driver.set_relevant_for(SpawnGame::peer_of(client), game.id_of(door), false);
+        driver.interest().set_relevant_for(SpawnGame::peer_of(client), game.id_of(door), false);
         REQUIRE(game.settle());
         game.prop(door).hp = 100;
         game.prop(door).link = {};
         REQUIRE(game.settle());
-        driver.set_relevant_for(SpawnGame::peer_of(client), game.id_of(door), true);
+        driver.interest().set_relevant_for(SpawnGame::peer_of(client), game.id_of(door), true);
     }
     SECTION("gone from one place and there in another, in the same tick") {
-        driver.set_relevant_for(SpawnGame::peer_of(client), game.id_of(door), false);
+        driver.interest().set_relevant_for(SpawnGame::peer_of(client), game.id_of(door), false);
         game.prop(door).hp = 100;
         game.prop(door).link = {};
-        driver.set_relevant_for(SpawnGame::peer_of(client), game.id_of(door), true);
+        driver.interest().set_relevant_for(SpawnGame::peer_of(client), game.id_of(door), true);
     }
     REQUIRE(game.settle());
     CHECK(game.prop_on(client, door).hp == 100);
@@ -83,7 +83,8 @@ TEST_CASE("Stable names: the end of an object says nothing of the next one that 
     const std::size_t client = game.join();
     REQUIRE(game.settle());
     ObjectHandle door = game.announce("door");
-    game.server().driver.set_relevant_for(SpawnGame::peer_of(client), game.id_of(door), false);
+    game.server().driver.interest().set_relevant_for(SpawnGame::peer_of(client), game.id_of(door),
+                                                     false);
     REQUIRE(game.settle());
     (void)take_told(game.client(client));
     game.network().set_settings(server_peer, SpawnGame::peer_of(client), dead_link());
@@ -110,7 +111,8 @@ TEST_CASE("Stable names: what is destroyed while its close is on its way goes as
     REQUIRE(game.settle());
     (void)take_told(game.client(client));
     game.network().set_settings(server_peer, SpawnGame::peer_of(client), dead_link());
-    game.server().driver.set_relevant_for(SpawnGame::peer_of(client), game.id_of(door), false);
+    game.server().driver.interest().set_relevant_for(SpawnGame::peer_of(client), game.id_of(door),
+                                                     false);
     game.tick();  // the close is lost
     game.network().heal();
     game.remove(door);
@@ -134,7 +136,8 @@ TEST_CASE("Stable names: at random, a client that is shown an object has what th
             NetDriver& driver = game.server().driver;
             switch (random.below(6)) {
                 case 0:
-                    driver.set_relevant_for(peer, game.id_of(object), random.percent(50));
+                    driver.interest().set_relevant_for(peer, game.id_of(object),
+                                                       random.percent(50));
                     break;
                 case 1:
                     driver.set_dormancy(game.id_of(object), random.percent(50)
@@ -157,7 +160,7 @@ TEST_CASE("Stable names: at random, a client that is shown an object has what th
         }
         for (const ObjectHandle object : objects) {
             game.server().driver.set_dormancy(game.id_of(object), NetDormancy::Awake);
-            game.server().driver.set_relevant_for(peer, game.id_of(object), true);
+            game.server().driver.interest().set_relevant_for(peer, game.id_of(object), true);
         }
         REQUIRE(game.settle());
         for (const ObjectHandle object : objects) {

@@ -124,8 +124,8 @@ TEST_CASE("Subobjects: each client has those that its role and its groups say",
     const ObjectHandle others = game.add_part(pawn, part_of(LifetimeCondition::SkipOwner));
     const ObjectHandle teams = game.add_part(pawn, part_of(LifetimeCondition::NetGroup));
     const ObjectHandle nobodys = game.add_part(pawn, part_of(LifetimeCondition::Never));
-    driver.add_to_group(game.id_of(teams), NetGroup{1});
-    driver.add_to_group(game.id_of(teams), NetGroup{2});
+    driver.interest().add_to_group(game.id_of(teams), NetGroup{1});
+    driver.interest().add_to_group(game.id_of(teams), NetGroup{2});
     const auto has = [&](std::size_t client, ObjectHandle part) {
         return !game.find_on(client, part).is_null();
     };
@@ -137,7 +137,7 @@ TEST_CASE("Subobjects: each client has those that its role and its groups say",
     CHECK_FALSE(has(one, teams));
     CHECK_FALSE(has(one, nobodys));
 
-    driver.set_in_group(SpawnGame::peer_of(other), NetGroup{2}, true);
+    driver.interest().set_in_group(SpawnGame::peer_of(other), NetGroup{2}, true);
     driver.set_owner(game.id_of(pawn), SpawnGame::peer_of(other));
     REQUIRE(game.settle());
     CHECK(has(other, owners));
@@ -146,10 +146,10 @@ TEST_CASE("Subobjects: each client has those that its role and its groups say",
     CHECK(has(other, teams));
     CHECK_FALSE(has(one, teams));
 
-    driver.remove_from_group(game.id_of(teams), NetGroup{2});
+    driver.interest().remove_from_group(game.id_of(teams), NetGroup{2});
     REQUIRE(game.settle());
     CHECK_FALSE(has(other, teams));
-    driver.set_in_group(SpawnGame::peer_of(other), NetGroup{1}, true);
+    driver.interest().set_in_group(SpawnGame::peer_of(other), NetGroup{1}, true);
     const std::size_t late = game.join();
     REQUIRE(game.settle());
     CHECK(has(other, teams));
@@ -157,11 +157,11 @@ TEST_CASE("Subobjects: each client has those that its role and its groups say",
     CHECK_FALSE(has(late, owners));
     CHECK(has(late, others));
 
-    driver.set_relevant_for(SpawnGame::peer_of(other), game.id_of(pawn), false);
+    driver.interest().set_relevant_for(SpawnGame::peer_of(other), game.id_of(pawn), false);
     REQUIRE(game.settle());
     CHECK_FALSE(has(other, pawn));
     CHECK_FALSE(has(other, owners));
-    driver.set_relevant_for(SpawnGame::peer_of(other), game.id_of(pawn), true);
+    driver.interest().set_relevant_for(SpawnGame::peer_of(other), game.id_of(pawn), true);
     REQUIRE(game.settle());
     CHECK(has(other, owners));
     CHECK_FALSE(has(other, others));
@@ -376,7 +376,8 @@ class FamilyStage {
     void set_relevant(Part& root) {
         const std::uint32_t client = random_.below(client_count);
         const bool is_relevant = random_.percent(50);
-        driver_.set_relevant_for(SpawnGame::peer_of(client), game_.id_of(root.object), is_relevant);
+        driver_.interest().set_relevant_for(SpawnGame::peer_of(client), game_.id_of(root.object),
+                                            is_relevant);
         if (is_relevant) {
             root.hidden.erase(client);
         } else {
@@ -387,7 +388,7 @@ class FamilyStage {
         const std::uint32_t client = random_.below(client_count);
         const std::uint32_t group = random_.below(group_count);
         const bool is_in = random_.percent(50);
-        driver_.set_in_group(SpawnGame::peer_of(client), NetGroup{group}, is_in);
+        driver_.interest().set_in_group(SpawnGame::peer_of(client), NetGroup{group}, is_in);
         if (is_in) {
             in_group_[client].insert(group);
         } else {
@@ -400,10 +401,10 @@ class FamilyStage {
         }
         const std::uint32_t group = random_.below(group_count);
         if (part.groups.insert(group).second) {
-            driver_.add_to_group(game_.id_of(part.object), NetGroup{group});
+            driver_.interest().add_to_group(game_.id_of(part.object), NetGroup{group});
         } else {
             part.groups.erase(group);
-            driver_.remove_from_group(game_.id_of(part.object), NetGroup{group});
+            driver_.interest().remove_from_group(game_.id_of(part.object), NetGroup{group});
         }
     }
 

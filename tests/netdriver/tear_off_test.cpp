@@ -33,7 +33,8 @@ TEST_CASE("Tear-off: a value that waits for what is out of sight does not keep t
     REQUIRE(game.settle());
     const ObjectHandle guard = game.add();
     const ObjectHandle holder = game.add();
-    game.driver().set_relevant_for(ClassGame<Guard>::peer_of(0), game.id_of(holder), false);
+    game.driver().interest().set_relevant_for(ClassGame<Guard>::peer_of(0), game.id_of(holder),
+                                              false);
     REQUIRE(game.settle());
     game.object(guard).leash.holder = holder;
     game.object(guard).leash.tag = "x";

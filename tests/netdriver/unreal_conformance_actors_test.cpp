@@ -22,12 +22,12 @@ TEST_CASE("Unreal conformance 9: a multicast goes to who is shown the object, an
     const ObjectHandle prop = game.add(game.layouts().prop());
     NetDriver& driver = game.server().driver;
     REQUIRE(game.settle());
-    driver.set_relevant_for(SpawnGame::peer_of(hidden), game.id_of(prop), false);
+    driver.interest().set_relevant_for(SpawnGame::peer_of(hidden), game.id_of(prop), false);
     CHECK(driver.call_function(game.id_of(prop), "multicast_boom") == CallResult::Sent);
     REQUIRE(game.settle());
     CHECK(game.prop_on(shown, prop).heard == Told{"boom"});
     // Nor is it kept for who is shown the object later: it meant the object as it was then.
-    driver.set_relevant_for(SpawnGame::peer_of(hidden), game.id_of(prop), true);
+    driver.interest().set_relevant_for(SpawnGame::peer_of(hidden), game.id_of(prop), true);
     REQUIRE(game.settle());
     CHECK(game.prop_on(hidden, prop).heard.empty());
     CHECK(game.prop(prop).heard == Told{"boom"});
@@ -41,7 +41,7 @@ TEST_CASE("Unreal conformance 9: a client function of what its owner is not show
     NetDriver& driver = game.server().driver;
     driver.set_owner(game.id_of(prop), SpawnGame::peer_of(client));
     REQUIRE(game.settle());
-    driver.set_relevant_for(SpawnGame::peer_of(client), game.id_of(prop), false);
+    driver.interest().set_relevant_for(SpawnGame::peer_of(client), game.id_of(prop), false);
     CHECK(driver.call_function(game.id_of(prop), "client_tell") == CallResult::NotOwned);
 }
 
@@ -142,7 +142,7 @@ TEST_CASE("Unreal conformance 9: a player's object is the first of the world tha
         pawn = game.add_at(1'000);
         game.server().driver.set_owner(game.id_of(pawn), peer);
         game.server().driver.set_player(game.id_of(pawn), true);
-        game.server().driver.set_viewer(peer, Vector3{1'000, 0, 0});
+        game.server().driver.interest().set_viewer(peer, Vector3{1'000, 0, 0});
     };
     const std::size_t client = game.join();
     game.tick(4);

@@ -84,6 +84,10 @@ class PropWorld final : public NetWorld {
             on_batch_finished();
         }
     }
+    bool is_net_relevant_for(ObjectHandle object, PeerId peer) override {
+        ++relevancy_questions;
+        return on_relevancy_asked && on_relevancy_asked(object, peer);
+    }
     void peer_joined(PeerId peer) override {
         told.push_back(std::to_string(peer.value) + " joined");
         if (on_peer_joined) {
@@ -96,6 +100,8 @@ class PropWorld final : public NetWorld {
     std::vector<std::size_t> batch_told;
     std::function<void()> on_batch_finished;
     std::function<void(PeerId)> on_peer_joined;
+    std::function<bool(ObjectHandle, PeerId)> on_relevancy_asked;
+    std::size_t relevancy_questions = 0;
     /// Outers of the parts that were spawned.
     std::map<ObjectHandle, ObjectHandle> outers;
 

@@ -24,6 +24,7 @@
 #include <replayout/netdriver/close_reason.h>
 #include <replayout/netdriver/connection_state.h>
 #include <replayout/netdriver/initial_batch_progress.h>
+#include <replayout/netdriver/interest.h>
 #include <replayout/netdriver/memory_report.h>
 #include <replayout/netdriver/net_dormancy.h>
 #include <replayout/netdriver/net_driver_settings.h>
@@ -107,12 +108,6 @@ class NetDriver {
     [[nodiscard]] NetObjectId add_subobject(NetObjectId outer, const RepLayout& layout,
                                             ObjectHandle object,
                                             const SubobjectParameters& parameters = {});
-    /// Of a subobject of condition NetGroup: clients in any of its groups have it. O(parts of its
-    /// outer x connections).
-    void add_to_group(NetObjectId id, NetGroup group);
-    void remove_from_group(NetObjectId id, NetGroup group);
-    /// In none at first. Ends with the connection; nothing when there is none. O(subobjects).
-    void set_in_group(PeerId peer, NetGroup group, bool is_in_group);
     /// The object is replicated no more; Destroyed, LevelUnloaded or Migrated says what clients
     /// make of that. One with a stable name that is destroyed is also told to clients who do not
     /// see it, and to all who join later; a part's to who has its outer. O(connections).
@@ -126,19 +121,12 @@ class NetDriver {
     /// All of them: for a new map.
     void forget_all_destroyed();
 
-    /// Whether a client is to have the object; it is at first. Where not, the object goes there, by
-    /// Relevancy, and comes anew later. Holds until the connection or the object ends; nothing when
-    /// there is no such connection. O(1).
-    void set_relevant_for(PeerId peer, NetObjectId id, bool is_relevant);
-    /// False also when there is no such connection.
+    /// Who is to have what: rules of objects, where they are, groups, and what the game says of one
+    /// object and client.
+    [[nodiscard]] Interest interest();
+    /// Whether a client is to have the object, as of the last tick_flush(). False also when there
+    /// is no such connection.
     [[nodiscard]] bool is_relevant_for(PeerId peer, NetObjectId id) const;
-
-    // Who joins is sent what is nowhere first, then the nearest. At first an object is where its
-    // SpawnParameters say, a viewer nowhere. O(1).
-    void set_location(NetObjectId id, const Vector3& location);
-    /// From where a client looks at the world. To be said in NetWorld::peer_joined() for the
-    /// objects that are there. Nothing when there is no such connection.
-    void set_viewer(PeerId peer, const Vector3& location);
 
     // The push model: properties that are compared only when the game says that they changed. A
     // mark ends with the next tick_flush(). A new object is marked. Marks of other properties do

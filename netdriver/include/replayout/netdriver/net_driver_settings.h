@@ -3,6 +3,7 @@
 // What a driver is made with.
 #pragma once
 
+#include <replayout/netdriver/interest.h>
 #include <replayout/netdriver/net_config.h>
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/reflection/memory.h>
@@ -15,6 +16,7 @@ namespace replayout {
 
 struct NetDriverSettings {
     NetConfig config;
+    InterestSettings interest;  ///< of a server
     /// Decides, with the time of connect(), what is random: the number of a session. Give each
     /// process another one: a client that comes back under the number of a session that the server
     /// still believes in is heard only after that has timed out.

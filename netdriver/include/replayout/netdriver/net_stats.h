@@ -11,6 +11,17 @@
 
 namespace replayout {
 
+/// What it took to find out who sees what (interest.h).
+struct InterestCounters {
+    /// By objects and viewers of which a place counts; a viewer has a cell in the grid and one for
+    /// each power of two among cull distances.
+    std::uint64_t cells_crossed = 0;
+    std::uint64_t pairs_examined = 0;  ///< an object and a viewer, whose distance was looked at
+    std::uint64_t pairs_decided = 0;   ///< an object and a client, of whom something changed
+    std::uint64_t pairs_shown = 0;     ///< of these, became relevant
+    std::uint64_t pairs_hidden = 0;    ///< of these, ceased to be
+};
+
 struct NetStats {
     std::uint64_t packets_sent = 0;
     std::uint64_t bytes_sent = 0;  ///< of datagrams
@@ -47,6 +58,7 @@ struct NetStats {
     /// Of a server, for a function that is not ours, or an object that was refused.
     std::uint64_t calls_unknown = 0;
     std::array<std::uint64_t, close_reason_count> closed{};  ///< connections, by CloseReason
+    InterestCounters interest;
     ReplicationCounters replication;
 };
 

@@ -79,6 +79,15 @@ class NetWorld : public SpawnHandler {
     /// call. Never null for a handle that was given to the driver and not taken back.
     [[nodiscard]] virtual void* object_memory(ObjectHandle object) = 0;
 
+    /// Server. Of an object of NetRelevancy::Custom: whether that client is to have it. Asked in
+    /// tick_flush(), and call_function(), when one of the two is new, the owner changed, or the
+    /// game wants it to be asked: Interest::reconsider().
+    [[nodiscard]] virtual bool is_net_relevant_for(ObjectHandle object, PeerId peer) {
+        (void)object;
+        (void)peer;
+        return false;
+    }
+
     // Client, and likewise those of SpawnHandler, which are asked for what has no handler of its
     // own (NetDriver::set_spawn_handler).
 

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+//
+// Finding out who sees what: 50,000 objects and 100 viewers in 25 square kilometres, of which one
+// per cent goes to another cell in a tick while all viewers walk. Beside it stands what it is to
+// beat: the distances of all pairs, once.
+#include "interest_grid.h"
+
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+#include <list>
+#include <memory_resource>
+#include <random>
+#include <vector>
+
+namespace replayout::bench {
+
+namespace {
+
+constexpr std::uint32_t object_count = 50'000;
+constexpr std::uint32_t viewer_count = 100;
+constexpr float edge = 5'000;
+constexpr float cull_distance = 150;
+
+class Field {
+  public:
+    explicit Field(InterestAxes axes) : grid_(settings(axes), counters, memory(), memory()) {
+        for (std::uint32_t i = 0; i < object_count; ++i) {
+            objects.push_back(anywhere());
+            grid_.add_object(i, static_cast<double>(cull_distance), objects.back());
+        }
+        for (std::uint32_t i = 0; i < viewer_count; ++i) {
+            viewers.push_back(anywhere());
+            rows_.emplace_back(memory());
+            numbers_.push_back(grid_.add_viewer(rows_.back()));
+            grid_.set_viewer(numbers_.back(), viewers.back());
+        }
+        grid_.update();
+    }
+
+    void say_where_objects_are() {
+        for (std::uint32_t i = 0; i < object_count; ++i) {
+            grid_.set_location(i, objects[i]);
+        }
+    }
+    void tick() {
+        for (std::uint32_t i = tick_++ % 100; i < object_count; i += 100) {
+            objects[i].x += objects[i].x < edge ? 5.0f : -edge;
+            grid_.set_location(i, objects[i]);
+        }
+        for (std::uint32_t i = 0; i < viewer_count; ++i) {
+            viewers[i].x += viewers[i].x < edge ? 0.2f : -edge;  // 6 metres a second, at 30 Hz
+            grid_.set_viewer(numbers_[i], viewers[i]);
+        }
+        grid_.update();
+    }
+
+    InterestCounters counters;
+    std::vector<Vector3> objects;
+    std::vector<Vector3> viewers;
+
+  private:
+    [[nodiscard]] static InterestSettings settings(InterestAxes axes) {
+        InterestSettings result;
+        result.axes = axes;
+        return result;
+    }
+    [[nodiscard]] static MemoryResource* memory() { return std::pmr::get_default_resource(); }
+    [[nodiscard]] float coordinate(float range) {
+        return static_cast<float>(random_() % 1'000'000) / 1e6f * range;
+    }
+    [[nodiscard]] Vector3 anywhere() {
+        Vector3 place;
+        place.x = coordinate(edge);
+        place.y = coordinate(edge);
+        place.z = coordinate(100);
+        return place;
+    }
+
+    std::mt19937_64 random_{1};
+    InterestGrid grid_;
+    std::list<MarkedRow> rows_;
+    std::vector<std::uint32_t> numbers_;
+    std::uint32_t tick_ = 0;
+};
+
+void interest_tick(benchmark::State& state, InterestAxes axes) {
+    Field field(axes);
+    const InterestCounters before = field.counters;
+    for (auto _ : state) {
+        field.tick();
+    }
+    const auto per_tick = [&](std::uint64_t count) {
+        return benchmark::Counter(static_cast<double>(count), benchmark::Counter::kAvgIterations);
+    };
+    state.counters["crossed"] = per_tick(field.counters.cells_crossed - before.cells_crossed);
+    state.counters["examined"] = per_tick(field.counters.pairs_examined - before.pairs_examined);
+}
+BENCHMARK_CAPTURE(interest_tick, flat, InterestAxes::XY)->Name("Interest/Flat");
+BENCHMARK_CAPTURE(interest_tick, space, InterestAxes::XYZ)->Name("Interest/Space");
+
+void interest_unmoved(benchmark::State& state) {
+    Field field(InterestAxes::XY);
+    for (auto _ : state) {
+        field.say_where_objects_are();
+    }
+}
+BENCHMARK(interest_unmoved)->Name("Interest/SetLocationOfAll");
+
+void scan_all_pairs(benchmark::State& state) {
+    const Field field(InterestAxes::XY);
+    for (auto _ : state) {
+        std::uint32_t seen = 0;
+        for (const Vector3& viewer : field.viewers) {
+            for (const Vector3& object : field.objects) {
+                const float x = viewer.x - object.x;
+                const float y = viewer.y - object.y;
+                seen += x * x + y * y <= cull_distance * cull_distance ? 1u : 0u;
+            }
+        }
+        benchmark::DoNotOptimize(seen);
+    }
+}
+BENCHMARK(scan_all_pairs)->Name("Interest/ScanOfAllPairs");
+
+}  // namespace
+
+}  // namespace replayout::bench

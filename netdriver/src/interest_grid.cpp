@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: MIT
+#include "interest_grid.h"
+
+#include <replayout/reflection/diagnostics.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace replayout {
+
+namespace {
+
+// A cull distance has between 32 and 64 cells: what is wrong by a cell or two is small then, and an
+// object that walks does not change its cell in each tick.
+constexpr int cells_log2 = 6;
+constexpr std::uint64_t enter_max = std::uint64_t{1} << (2 * cells_log2);
+// Of these cells. Small beside the hysteresis, which is two cells at least; without it something
+// that stands on a border would be looked at in each tick.
+constexpr double distance_margin = 0.125;
+
+constexpr int double_bias = 1023;
+
+/// The power of two above: 2^(k-1) <= distance < 2^k. Of a positive, normal number.
+[[nodiscard]] int exponent_above(double distance) noexcept {
+    return static_cast<int>(std::bit_cast<std::uint64_t>(distance) >> 52) - double_bias + 1;
+}
+
+[[nodiscard]] double power_of_two(int exponent) noexcept {
+    return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + double_bias) << 52);
+}
+
+/// Of so many cells, squared and rounded down.
+[[nodiscard]] std::uint64_t squared(double cells) noexcept {
+    const double at_most = std::min(cells, static_cast<double>(2 * Lattice::border));
+    return static_cast<std::uint64_t>(at_most * at_most);
+}
+
+}  // namespace
+
+InterestGrid::Layer::Layer(const Lattice& layer_lattice, LatticeMetric layer_metric,
+                           int layer_exponent, std::uint32_t reach,
+                           Vector<SpatialNode>& object_nodes, MemoryResource* resource)
+    : lattice(layer_lattice),
+      metric(layer_metric),
+      exponent(layer_exponent),
+      objects(object_nodes, reach, SpatialHash::Blocks::Fine, layer_lattice.is_flat(), resource),
+      viewer_nodes(Allocator<SpatialNode>(resource)),
+      viewers(viewer_nodes, reach, SpatialHash::Blocks::Few, layer_lattice.is_flat(), resource),
+      due_viewers(resource) {}
+
+InterestGrid::InterestGrid(const InterestSettings& settings, InterestCounters& counters,
+                           MemoryResource* objects, MemoryResource* pairs)
+    : settings_(settings),
+      counters_(counters),
+      objects_resource_(objects),
+      pairs_resource_(pairs),
+      object_nodes_(Allocator<SpatialNode>(objects)),
+      objects_(Allocator<Object>(objects)),
+      due_objects_(objects),
+      layers_storage_(objects),
+      layers_(Allocator<Layer*>(objects)),
+      viewers_(Allocator<Viewer>(objects)),
+      free_viewers_(Allocator<std::uint32_t>(objects)) {
+    const Lattice cells(static_cast<double>(settings.cell_size),
+                        static_cast<double>(settings.hysteresis), settings.axes);
+    layers_storage_.emplace_back(cells, LatticeMetric::Gap, 0, 0u, object_nodes_,
+                                 objects_resource_);
+    layers_.push_back(&layers_storage_.back());
+    is_view_changed_ = true;
+}
+
+std::uint8_t InterestGrid::layer_of(int exponent) {
+    for (std::size_t i = 1; i < layers_.size(); ++i) {
+        if (layers_[i]->exponent == exponent) {
+            return static_cast<std::uint8_t>(i);
+        }
+    }
+    const Lattice cells(power_of_two(exponent - cells_log2), distance_margin, settings_.axes);
+    const auto reach = static_cast<std::uint32_t>(
+        (1.0 + static_cast<double>(settings_.hysteresis)) * static_cast<double>(1 << cells_log2));
+    layers_storage_.emplace_back(cells, LatticeMetric::Centres, exponent, reach, object_nodes_,
+                                 objects_resource_);
+    layers_.push_back(&layers_storage_.back());
+    layers_.back()->due_viewers.grow(static_cast<std::uint32_t>(viewers_.size()));
+    REPLAYOUT_ASSERT(layers_.size() < no_layer);
+    return static_cast<std::uint8_t>(layers_.size() - 1);
+}
+
+void InterestGrid::link_viewers(Layer& layer) {
+    layer.is_linked = true;
+    layer.viewer_nodes.resize(viewers_.size());
+    for (std::uint32_t viewer = 0; viewer < viewers_.size(); ++viewer) {
+        if (viewers_[viewer].is_linked) {
+            layer.viewers.insert(viewer, layer.lattice.at(*viewers_[viewer].location));
+        }
+    }
+}
+
+void InterestGrid::add_object(std::uint32_t index, double cull_distance, const Vector3& location) {
+    REPLAYOUT_ASSERT(cull_distance > 0);
+    const int exponent = exponent_above(cull_distance);
+    const std::uint8_t layer = layer_of(exponent);
+    if (!has_object(index) || objects_[index].layer != layer) {
+        remove_object(index);
+        insert(index, layer, location);
+    }
+    const double cells = cull_distance / power_of_two(exponent - cells_log2);
+    objects_[index].enter = static_cast<std::uint32_t>(squared(cells));
+    objects_[index].leave = static_cast<std::uint32_t>(
+        squared(cells * (1.0 + static_cast<double>(settings_.hysteresis))));
+    due_objects_.insert(index);
+    is_object_due_ = true;
+}
+
+void InterestGrid::add_object(std::uint32_t index, const Vector3& location) {
+    if (!has_object(index) || objects_[index].layer != 0) {
+        remove_object(index);
+        insert(index, 0, location);
+    }
+}
+
+void InterestGrid::insert(std::uint32_t index, std::uint8_t layer, const Vector3& location) {
+    grow_row(object_nodes_, std::size_t{index} + 1, SpatialNode());
+    grow_row(objects_, std::size_t{index} + 1, Object());
+    const LatticePoint at = layers_[layer]->lattice.at(location);
+    objects_[index] = Object{at, 0, 0, layer, true};
+    layers_[layer]->objects.insert(index, at);
+    due_objects_.insert(index);
+    is_object_due_ = true;
+}
+
+void InterestGrid::remove_object(std::uint32_t index) {
+    if (!has_object(index)) {
+        return;
+    }
+    Layer& layer = *layers_[objects_[index].layer];
+    // Neither it nor a viewer has moved in the hash since it was looked at, so who sees it is near.
+    layer.viewers.for_each_near(object_nodes_[index].at, [&](std::uint32_t viewer) {
+        if (sees(viewer, index)) {
+            set_sight(viewer, index, false);
+        }
+    });
+    layer.objects.erase(index);
+    objects_[index].layer = no_layer;
+    due_objects_.erase(index);
+}
+
+void InterestGrid::set_location(std::uint32_t index, const Vector3& location) {
+    REPLAYOUT_ASSERT(has_object(index));
+    Object& object = objects_[index];
+    const LatticePoint& at = object_nodes_[index].at;
+    const Lattice& lattice = layers_[object.layer]->lattice;
+    const bool stays = !object.is_new && lattice.holds(at, location);
+    object.target = stays ? at : lattice.at(location);
+    if (object.target != at) {
+        due_objects_.set(index);
+        is_object_due_ = true;
+    }
+}
+
+std::uint32_t InterestGrid::add_viewer(MarkedRow& changed) {
+    std::uint32_t viewer = static_cast<std::uint32_t>(viewers_.size());
+    if (free_viewers_.empty()) {
+        viewers_.emplace_back(changed, pairs_resource_);
+        free_viewers_.reserve(viewers_.size());
+        for (Layer* layer : layers_) {
+            layer->viewer_nodes.resize(viewers_.size());
+            layer->due_viewers.grow(viewer + 1);
+        }
+    } else {
+        viewer = free_viewers_.back();
+        free_viewers_.pop_back();
+        viewers_[viewer].changed = &changed;
+    }
+    set_view_radius(viewer, static_cast<double>(settings_.view_radius));
+    return viewer;
+}
+
+void InterestGrid::remove_viewer(std::uint32_t viewer) {
+    Viewer& leaving = viewers_[viewer];
+    REPLAYOUT_ASSERT(leaving.changed != nullptr);
+    leaving.changed->mark_all(leaving.sight);
+    leaving.sight.clear_all();
+    for (Layer* layer : layers_) {
+        layer->due_viewers.clear(viewer);
+        if (leaving.is_linked && layer->is_linked) {
+            layer->viewers.erase(viewer);
+        }
+    }
+    leaving.changed = nullptr;
+    leaving.location.reset();
+    leaving.view = 0;
+    leaving.is_linked = false;
+    leaving.is_moved = false;
+    is_view_changed_ = true;
+    free_viewers_.push_back(viewer);
+}
+
+void InterestGrid::set_viewer(std::uint32_t viewer, const Vector3& location) {
+    viewers_[viewer].location = location;
+    viewers_[viewer].is_moved = true;
+}
+
+void InterestGrid::set_view_radius(std::uint32_t viewer, double radius) {
+    viewers_[viewer].view = squared(radius / static_cast<double>(settings_.cell_size));
+    is_view_changed_ = true;
+    if (viewers_[viewer].is_linked) {
+        layers_[0]->due_viewers.set(viewer);
+    }
+}
+
+std::uint32_t InterestGrid::view_reach() const noexcept {
+    std::uint64_t widest = squared(static_cast<double>(settings_.view_radius) /
+                                   static_cast<double>(settings_.cell_size));
+    for (const Viewer& viewer : viewers_) {
+        widest = std::max(widest, viewer.view);
+    }
+    // A power of two, so that viewers may change how far they see and blocks seldom do.
+    std::uint32_t exponent = 0;
+    while ((std::uint64_t{1} << (2 * exponent)) < widest) {
+        ++exponent;
+    }
+    return (1u << exponent) + 1;  // so many cells between two, and one of them
+}
+
+void InterestGrid::update() {
+    for (Viewer& viewer : viewers_) {
+        if (viewer.changed != nullptr) {
+            viewer.sight.grow(static_cast<std::uint32_t>(objects_.size()));
+            viewer.changed->grow(static_cast<std::uint32_t>(objects_.size()));
+        }
+    }
+    if (is_object_due_) {
+        move_objects();
+    }
+    for (Layer* layer : layers_) {
+        if (!layer->is_linked) {
+            link_viewers(*layer);
+        }
+    }
+    for (std::uint32_t viewer = 0; viewer < viewers_.size(); ++viewer) {
+        if (viewers_[viewer].is_moved) {
+            viewers_[viewer].is_moved = false;
+            move_viewer(viewer);
+        }
+    }
+    const std::uint32_t reach = is_view_changed_ ? view_reach() : layers_[0]->objects.reach();
+    set_view_reach(std::max(reach, layers_[0]->objects.reach()));
+    if (is_object_due_) {
+        look_at_objects();
+    }
+    for (Layer* layer : layers_) {
+        for (std::uint32_t viewer = layer->due_viewers.next(0); viewer != BitRow::no_bit;
+             viewer = layer->due_viewers.next(viewer + 1)) {
+            look_from(viewer, *layer);
+        }
+        layer->due_viewers.clear_all();
+    }
+    set_view_reach(reach);  // nothing is in sight beyond any more
+    is_view_changed_ = false;
+}
+
+void InterestGrid::set_view_reach(std::uint32_t reach) {
+    layers_[0]->objects.set_reach(reach);
+    layers_[0]->viewers.set_reach(reach);
+}
+
+void InterestGrid::move_objects() {
+    for (std::uint32_t index = due_objects_.next(0); index != BitRow::no_bit;
+         index = due_objects_.next(index + 1)) {
+        Object& object = objects_[index];
+        const LatticePoint before = object_nodes_[index].at;
+        if (object.target != before) {
+            layers_[object.layer]->objects.move(index, object.target);
+            ++counters_.cells_crossed;
+        }
+        object.target = before;
+        object.is_new = false;
+    }
+}
+
+void InterestGrid::move_viewer(std::uint32_t viewer) {
+    Viewer& moved = viewers_[viewer];
+    for (Layer* layer : layers_) {
+        const LatticePoint before = layer->viewer_nodes[viewer].at;
+        if (!moved.is_linked) {
+            layer->viewers.insert(viewer, layer->lattice.at(*moved.location));
+            layer->due_viewers.set(viewer);
+        } else if (!layer->lattice.holds(before, *moved.location)) {
+            const LatticePoint at = layer->lattice.at(*moved.location);
+            if (at != before) {
+                layer->viewers.move(viewer, at);
+                layer->due_viewers.set(viewer);
+                ++counters_.cells_crossed;
+            }
+        }
+    }
+    moved.is_linked = true;
+}
+
+void InterestGrid::look_at_objects() {
+    for (std::uint32_t index = due_objects_.next(0); index != BitRow::no_bit;
+         index = due_objects_.next(index + 1)) {
+        Object& object = objects_[index];
+        const Layer& layer = *layers_[object.layer];
+        const LatticePoint before = object.target;
+        object.target = object_nodes_[index].at;
+        layer.viewers.for_each_near_either(object.target, before, [&](std::uint32_t viewer) {
+            if (!layer.due_viewers.test(viewer)) {  // that one looks around itself
+                examine(layer, viewer, index);
+            }
+        });
+    }
+    due_objects_.clear_all();
+    is_object_due_ = false;
+}
+
+void InterestGrid::look_from(std::uint32_t viewer, const Layer& layer) {
+    // All that it sees, wherever that went: it may have moved as well.
+    const BitRow& sight = viewers_[viewer].sight;
+    for (std::uint32_t index = sight.next(0); index != BitRow::no_bit;
+         index = sight.next(index + 1)) {
+        if (layers_[objects_[index].layer] == &layer) {
+            examine(layer, viewer, index);
+        }
+    }
+    layer.objects.for_each_near(layer.viewer_nodes[viewer].at, [&](std::uint32_t index) {
+        if (!sees(viewer, index)) {
+            examine(layer, viewer, index);
+        }
+    });
+}
+
+void InterestGrid::examine(const Layer& layer, std::uint32_t viewer, std::uint32_t index) {
+    ++counters_.pairs_examined;
+    const std::uint64_t distance =
+        distance_squared(layer.viewer_nodes[viewer].at, object_nodes_[index].at, layer.metric);
+    const bool is_in_sight = sees(viewer, index);
+    const bool is_viewers = layer.metric == LatticeMetric::Gap;
+    if (!is_in_sight && !is_viewers && distance > enter_max) {
+        return;  // most of what is in a corner, without a look at the object
+    }
+    const std::uint64_t far = is_viewers    ? viewers_[viewer].view
+                              : is_in_sight ? objects_[index].leave
+                                            : objects_[index].enter;
+    if (is_in_sight != (distance <= far)) {
+        set_sight(viewer, index, !is_in_sight);
+    }
+}
+
+void InterestGrid::set_sight(std::uint32_t viewer, std::uint32_t index, bool is_in_sight) {
+    if (is_in_sight) {
+        viewers_[viewer].sight.insert(index);
+    } else {
+        viewers_[viewer].sight.clear(index);
+    }
+    viewers_[viewer].changed->mark(index);
+}
+
+}  // namespace replayout

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+#include "interest_manager.h"
+
+#include <replayout/reflection/diagnostics.h>
+
+#include "row_growth.h"
+
+#include <algorithm>
+
+namespace replayout {
+
+InterestManager::InterestManager(const InterestSettings& settings, const ObjectStore& objects,
+                                 NetWorld& world, InterestCounters& counters, MemoryMeters& memory)
+    : objects_(objects),
+      world_(world),
+      class_rules_(Allocator<Rule>(&memory.objects)),
+      rules_(Allocator<Rule>(&memory.objects)),
+      ruled_(&memory.objects),
+      groups_(&memory.objects),
+      grid_(settings, counters, &memory.objects, &memory.pairs),
+      clients_(Allocator<ClientInterest*>(&memory.connections)) {
+    no_rule_.cull_distance = settings.cull_distance;
+}
+
+void InterestManager::add_client(ClientInterest& client) {
+    clients_.push_back(&client);
+    client.reconsidered.mark_all(ruled_);
+}
+
+void InterestManager::remove_client(ClientInterest& client) {
+    for (std::uint32_t view = 0; view < views_per_client_max; ++view) {
+        remove_viewer(client, view);
+    }
+    const auto found = std::find(clients_.begin(), clients_.end(), &client);
+    if (found != clients_.end()) {
+        clients_.erase(found);
+    }
+}
+
+InterestManager::Rule& InterestManager::make_rule(std::uint32_t index) {
+    grow_row(rules_, std::size_t{index} + 1, no_rule_);
+    return rules_[index];
+}
+
+InterestManager::Rule& InterestManager::class_rule(std::uint32_t layout_number) {
+    grow_row(class_rules_, std::size_t{layout_number} + 1, no_rule_);
+    return class_rules_[layout_number];
+}
+
+void InterestManager::object_added(std::uint32_t index, std::uint32_t layout_number) {
+    if (layout_number >= class_rules_.size()) {
+        return;
+    }
+    const Rule& rule = class_rules_[layout_number];
+    make_rule(index).cull_distance = rule.cull_distance;
+    set_relevancy(index, rule.relevancy);
+}
+
+void InterestManager::forget(std::uint32_t index) {
+    groups_.remove_all(index);
+    grid_.remove_object(index);
+    for (ClientInterest* client : clients_) {
+        client->reconsidered.forget(index);
+        client->shown.erase(index);
+        client->hidden.erase(index);
+    }
+    ruled_.erase(index);
+    if (index >= rules_.size()) {
+        return;
+    }
+    leave_owner(index);
+    while (rules_[index].first_owned != no_index) {
+        const std::uint32_t owned = rules_[index].first_owned;
+        leave_owner(owned);
+        reconsider(owned);
+    }
+    rules_[index] = no_rule_;
+}
+
+void InterestManager::set_relevancy(std::uint32_t index, NetRelevancy relevancy) {
+    if (rule_of(index).relevancy != relevancy) {
+        make_rule(index).relevancy = relevancy;
+        rule_changed(index);
+    }
+}
+
+void InterestManager::set_cull_distance(std::uint32_t index, float distance) {
+    make_rule(index).cull_distance = distance;
+    if (rules_[index].relevancy == NetRelevancy::Distance && grid_.has_object(index)) {
+        grid_.add_object(index, static_cast<double>(distance), *objects_.at(index)->location());
+    }
+}
+
+void InterestManager::set_owner_object(std::uint32_t index, std::uint32_t owner) {
+    (void)make_rule(std::max(index, owner));
+    for (std::uint32_t at = owner; at != no_index; at = rules_[at].owner) {
+        REPLAYOUT_ASSERT(at != index);  // a circle
+    }
+    leave_owner(index);
+    rules_[index].owner = owner;
+    rules_[index].next_owned = rules_[owner].first_owned;
+    rules_[owner].first_owned = index;
+    reconsider(index);
+}
+
+void InterestManager::leave_owner(std::uint32_t index) {
+    Rule& rule = rules_[index];
+    if (rule.owner == no_index) {
+        return;
+    }
+    std::uint32_t* link = &rules_[rule.owner].first_owned;
+    while (*link != index) {
+        link = &rules_[*link].next_owned;
+    }
+    *link = rule.next_owned;
+    rule.owner = no_index;
+    rule.next_owned = no_index;
+}
+
+void InterestManager::set_class_relevancy(std::uint32_t layout_number, NetRelevancy relevancy) {
+    class_rule(layout_number).relevancy = relevancy;
+}
+
+void InterestManager::set_class_cull_distance(std::uint32_t layout_number, float distance) {
+    class_rule(layout_number).cull_distance = distance;
+}
+
+void InterestManager::rule_changed(std::uint32_t index) {
+    const Rule& rule = rule_of(index);
+    if (rule.relevancy != NetRelevancy::Always || rule.is_grouped) {
+        ruled_.insert(index);
+    } else {
+        ruled_.erase(index);
+    }
+    const std::optional<Vector3>& location = objects_.at(index)->location();
+    if (location.has_value() && rule.relevancy == NetRelevancy::Distance) {
+        grid_.add_object(index, static_cast<double>(rule.cull_distance), *location);
+    } else if (location.has_value() && rule.relevancy == NetRelevancy::Grid) {
+        grid_.add_object(index, *location);
+    } else {
+        grid_.remove_object(index);
+    }
+    reconsider(index);
+}
+
+void InterestManager::set_location(std::uint32_t index, const Vector3& location) {
+    if (grid_.has_object(index)) {
+        grid_.set_location(index, location);
+        return;
+    }
+    const NetRelevancy relevancy = rule_of(index).relevancy;
+    if (relevancy == NetRelevancy::Distance || relevancy == NetRelevancy::Grid) {
+        rule_changed(index);  // it was nowhere
+    }
+}
+
+std::uint32_t InterestManager::viewer_of(ClientInterest& client, std::uint32_t view) {
+    std::uint32_t& viewer = client.viewers[view];
+    if (viewer == InterestGrid::no_viewer) {
+        viewer = grid_.add_viewer(client.reconsidered);
+    }
+    return viewer;
+}
+
+void InterestManager::set_viewer(ClientInterest& client, const Vector3& location,
+                                 std::uint32_t view) {
+    grid_.set_viewer(viewer_of(client, view), location);
+}
+
+void InterestManager::set_view_radius(ClientInterest& client, float radius, std::uint32_t view) {
+    grid_.set_view_radius(viewer_of(client, view), static_cast<double>(radius));
+}
+
+void InterestManager::remove_viewer(ClientInterest& client, std::uint32_t view) {
+    std::uint32_t& viewer = client.viewers[view];
+    if (viewer != InterestGrid::no_viewer) {
+        grid_.remove_viewer(viewer);
+        viewer = InterestGrid::no_viewer;
+    }
+}
+
+void InterestManager::add_to_group(std::uint32_t index, NetGroup group) {
+    const bool is_new = groups_.add(index, group);
+    if (is_new || !rule_of(index).is_grouped) {
+        make_rule(index).is_grouped = true;
+        ruled_.insert(index);
+        reconsider(index);
+    }
+}
+
+void InterestManager::remove_from_group(std::uint32_t index, NetGroup group) {
+    if (groups_.remove(index, group)) {
+        reconsider(index);
+    }
+}
+
+void InterestManager::clear_groups(std::uint32_t index) {
+    groups_.remove_all(index);
+    if (rule_of(index).is_grouped) {
+        make_rule(index).is_grouped = false;
+        rule_changed(index);
+    }
+}
+
+void InterestManager::set_in_group(ClientInterest& client, NetGroup group, bool is_in_group) {
+    if (is_in_group == client.groups.contains(group)) {
+        return;
+    }
+    if (is_in_group) {
+        client.groups.insert(group);
+    } else {
+        client.groups.erase(group);
+    }
+    groups_.for_each_member(group, [&](std::uint32_t index) {
+        if (!objects_.at(index)->is_subobject()) {
+            client.reconsidered.mark(index);
+        }
+    });
+}
+
+void InterestManager::reconsider(std::uint32_t index) {
+    for (ClientInterest* client : clients_) {
+        client->reconsidered.mark(index);
+    }
+}
+
+void InterestManager::owner_changed(ClientInterest& client, std::uint32_t index) {
+    if (ruled_.test(index)) {
+        client.reconsidered.mark(index);
+    }
+}
+
+void InterestManager::relevancy_changed(ClientInterest& client, std::uint32_t index) {
+    for (std::uint32_t owned = rule_of(index).first_owned; owned != no_index;
+         owned = rules_[owned].next_owned) {
+        client.reconsidered.mark(owned);
+    }
+}
+
+bool InterestManager::is_seen(const ClientInterest& client, std::uint32_t index) const noexcept {
+    return std::any_of(client.viewers.begin(), client.viewers.end(), [&](std::uint32_t viewer) {
+        return viewer != InterestGrid::no_viewer && grid_.sees(viewer, index);
+    });
+}
+
+bool InterestManager::is_relevant(const ClientInterest& client, const BitRow& irrelevant,
+                                  std::uint32_t index) const {
+    if (client.hidden.test(index)) {
+        return false;
+    }
+    const NetworkObjectInfo& info = *objects_.at(index);
+    if (client.shown.test(index) || info.facts().role_of(client.peer).is_owned) {
+        return true;
+    }
+    const Rule& rule = rule_of(index);
+    if (rule.is_grouped && !groups_.is_in_any(index, client.groups)) {
+        return false;
+    }
+    switch (rule.relevancy) {
+        case NetRelevancy::Always:
+            return true;
+        case NetRelevancy::OnlyToOwner:
+            return false;
+        case NetRelevancy::UseOwner:
+            return rule.owner != no_index && !irrelevant.test(rule.owner);
+        case NetRelevancy::Distance:
+        case NetRelevancy::Grid:
+            return is_seen(client, index);
+        case NetRelevancy::Custom:
+            return world_.is_net_relevant_for(info.object(), client.peer);
+    }
+    return true;
+}
+
+std::optional<float> InterestManager::distance_squared_to(const ClientInterest& client,
+                                                          const Vector3& location) const noexcept {
+    std::optional<float> nearest;
+    for (const std::uint32_t viewer : client.viewers) {
+        if (viewer == InterestGrid::no_viewer || !grid_.viewer_location(viewer).has_value()) {
+            continue;
+        }
+        const Vector3& from = *grid_.viewer_location(viewer);
+        const float x = location.x - from.x;
+        const float y = location.y - from.y;
+        const float z = location.z - from.z;
+        const float squared = x * x + y * y + z * z;
+        nearest = nearest.has_value() ? std::min(*nearest, squared) : squared;
+    }
+    return nearest;
+}
+
+}  // namespace replayout

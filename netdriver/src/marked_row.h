@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+//
+// A row of bits that knows at once that nothing is set, so that one which is empty most of the time
+// costs a look and not a walk.
+#pragma once
+
+#include "bit_row.h"
+
+namespace replayout {
+
+class MarkedRow {
+  public:
+    explicit MarkedRow(MemoryResource* resource) : row_(resource) {}
+
+    /// Before marks of a tick that is to take no memory.
+    void grow(std::uint32_t bit_count) { row_.grow(bit_count); }
+    void mark(std::uint32_t bit) {
+        row_.insert(bit);
+        is_any_ = true;
+    }
+    void mark_all(const BitRow& bits) {
+        row_.merge(bits);
+        is_any_ = true;
+    }
+    void forget(std::uint32_t bit) noexcept { row_.erase(bit); }
+    [[nodiscard]] bool test(std::uint32_t bit) const noexcept { return row_.test(bit); }
+
+    /// Calls `visit(bit)` for all that are marked, in order, each no longer marked by then; and
+    /// again for what is marked meanwhile.
+    template <typename Visitor>
+    void take_all(Visitor&& visit) {
+        while (is_any_) {
+            is_any_ = false;
+            for (std::uint32_t bit = row_.next(0); bit != BitRow::no_bit;
+                 bit = row_.next(bit + 1)) {
+                row_.clear(bit);
+                visit(bit);
+            }
+        }
+    }
+
+  private:
+    BitRow row_;
+    bool is_any_ = false;
+};
+
+}  // namespace replayout

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+//
+// Which client is to have which object: what the rules say of the pairs that may have changed, and
+// what becomes of channels. Parts are decided with their outer, by their conditions.
+#include "replication_server.h"
+
+#include "value_scope.h"
+
+namespace replayout {
+
+void ReplicationServer::set_location(NetObjectId id, const Vector3& location) {
+    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
+    objects_.at(id.index)->set_location(location);
+    interest_.set_location(id.index, location);
+}
+
+void ReplicationServer::add_to_group(NetObjectId id, NetGroup group) {
+    REPLAYOUT_ASSERT(objects_.contains(id));
+    if (!objects_.at(id.index)->is_subobject()) {
+        interest_.add_to_group(id.index, group);
+    } else if (interest_.groups().add(id.index, group)) {
+        show_part_to_all(id.index);
+    }
+}
+
+void ReplicationServer::remove_from_group(NetObjectId id, NetGroup group) {
+    REPLAYOUT_ASSERT(objects_.contains(id));
+    if (!objects_.at(id.index)->is_subobject()) {
+        interest_.remove_from_group(id.index, group);
+    } else if (interest_.groups().remove(id.index, group)) {
+        show_part_to_all(id.index);
+    }
+}
+
+void ReplicationServer::clear_groups(NetObjectId id) {
+    REPLAYOUT_ASSERT(objects_.contains(id));
+    if (!objects_.at(id.index)->is_subobject()) {
+        interest_.clear_groups(id.index);
+        return;
+    }
+    interest_.groups().remove_all(id.index);
+    show_part_to_all(id.index);
+}
+
+void ReplicationServer::set_in_group(PeerId peer, NetGroup group, bool is_in_group) {
+    if (Client* client = find_joined(peer)) {
+        interest_.set_in_group(client->interest, group, is_in_group);
+        show_conditional(*client);
+    }
+}
+
+void ReplicationServer::set_relevant_for(PeerId peer, NetObjectId id, bool is_relevant) {
+    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
+    if (Client* client = find_joined(peer)) {
+        client->interest.shown.erase(id.index);
+        client->interest.hidden.erase(id.index);
+        (is_relevant ? client->interest.shown : client->interest.hidden).insert(id.index);
+        decide_relevancy(*client, id.index);
+    }
+}
+
+void ReplicationServer::clear_relevant_for(PeerId peer, NetObjectId id) {
+    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
+    if (Client* client = find_joined(peer)) {
+        client->interest.shown.erase(id.index);
+        client->interest.hidden.erase(id.index);
+        client->interest.reconsidered.mark(id.index);
+    }
+}
+
+bool ReplicationServer::is_relevant_for(PeerId peer, NetObjectId id) const {
+    REPLAYOUT_ASSERT(objects_.contains(id));
+    const Client* client = find_joined(peer);
+    return client != nullptr && !client->sender.dormancy().irrelevant.test(id.index);
+}
+
+ClientInterest* ReplicationServer::find_interest(PeerId peer) const {
+    Client* client = find_joined(peer);
+    return client == nullptr ? nullptr : &client->interest;
+}
+
+void ReplicationServer::update_relevancy() {
+    interest_.update();
+    for (Client* client : clients_) {
+        if (client->connection.state() == ConnectionState::Joined) {
+            client->interest.reconsidered.take_all(
+                [&](std::uint32_t index) { decide_relevancy(*client, index); });
+        }
+    }
+}
+
+void ReplicationServer::update_relevancy_of(std::uint32_t index) {
+    index = objects_.root_of(index);
+    for (Client* client : clients_) {
+        if (client->connection.state() == ConnectionState::Joined &&
+            client->interest.reconsidered.test(index)) {
+            client->interest.reconsidered.forget(index);
+            decide_relevancy(*client, index);
+        }
+    }
+}
+
+void ReplicationServer::decide_relevancy(Client& client, std::uint32_t index) {
+    const ValueScope calling_out(is_calling_out_, true);
+    const BitRow& irrelevant = client.sender.dormancy().irrelevant;
+    const bool is_relevant = interest_.is_relevant(client.interest, irrelevant, index);
+    ++stats_.interest.pairs_decided;
+    if (is_relevant == !irrelevant.test(index)) {
+        return;
+    }
+    ++(is_relevant ? stats_.interest.pairs_shown : stats_.interest.pairs_hidden);
+    show_family(client, index, is_relevant);
+    interest_.relevancy_changed(client.interest, index);
+}
+
+bool ReplicationServer::is_shown(const Client& client, std::uint32_t index) const {
+    const NetworkObjectInfo& info = *objects_.at(index);
+    const LifetimeCondition condition = info.family().condition;
+    return condition == LifetimeCondition::NetGroup
+               ? interest_.groups().is_in_any(index, client.interest.groups)
+               : passes(condition, client.sender.flags_for(info.facts()));
+}
+
+void ReplicationServer::show_family(Client& client, std::uint32_t index, bool is_relevant) {
+    ReplicationSender& sender = client.sender;
+    if (!is_relevant) {
+        // Parts first: a client that has them has the whole.
+        std::uint32_t part = objects_.at(index)->family().first;
+        for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
+            show_family(client, part, false);
+        }
+        sender.set_relevant(index, false);
+        return;
+    }
+    if (sender.dormancy().irrelevant.test(index)) {
+        sender.set_relevant(index, true);
+        if (dormancy_.candidates.test(index)) {
+            apply_dormancy(sender, index);
+            if (objects_.at(index)->dormancy() == NetDormancy::DormantPartial &&
+                !sender.dormancy().asked.test(index)) {
+                resume_compare(index);  // else it is sent what all others show, as to who joins
+            }
+        }
+    }
+    show_parts(client, index);
+}
+
+void ReplicationServer::show_parts(Client& client, std::uint32_t index) {
+    std::uint32_t part = objects_.at(index)->family().first;
+    for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
+        show_part(client, part);
+    }
+}
+
+void ReplicationServer::show_part(Client& client, std::uint32_t part) {
+    const std::uint32_t outer = objects_.at(part)->family().outer;
+    const bool is_shown_whole = !client.sender.dormancy().irrelevant.test(outer);
+    show_family(client, part, is_shown_whole && is_shown(client, part));
+}
+
+void ReplicationServer::show_part_to_all(std::uint32_t part) {
+    for (Client* client : clients_) {
+        if (client->connection.state() == ConnectionState::Joined) {
+            show_part(*client, part);
+        }
+    }
+}
+
+void ReplicationServer::show_conditional(Client& client) {
+    for (std::uint32_t index = conditional_.next(0); index != BitRow::no_bit;
+         index = conditional_.next(index + 1)) {
+        show_part(client, index);
+    }
+}
+
+}  // namespace replayout
