@@ -41,8 +41,8 @@ struct NetConfig {
     std::uint32_t initial_opens_per_flush_max = 4'096;
 
     /// Stable names of destroyed objects that a server remembers, to tell who joins later, parts of
-    /// objects that are there included; beyond it an end is logged and not told. 0 to 1,048,576. 65,536 are as many as there may be
-    /// objects, and take some 8 MiB.
+    /// objects that are there included; beyond it an end is logged and not told. 0 to 1,048,576.
+    /// 65,536 are as many as there may be objects, and take some 8 MiB.
     std::uint32_t destroyed_names_max = 65'536;
 
     /// Datagrams that one tick_dispatch reads, of whatever content, before it returns to the game.

@@ -104,7 +104,10 @@ class NetDriver {
                                          const SpawnParameters& parameters = {});
     /// A part of another object, with a layout of its own: a component, an item that is carried. It
     /// has the facts, the dormancy and the relevancy of its outer, and goes when that goes or by
-    /// itself; clients have it where its condition says so. Parts may have parts. O(connections).
+    /// itself; clients have it where its condition says so. Parts may have parts. What the outer
+    /// decides is said of that: who owns it, dormancy, relevancy, tear-off; of a part it is
+    /// asserted. A part stays with its outer: for another one, remove it and add it again.
+    /// O(connections).
     [[nodiscard]] NetObjectId add_subobject(NetObjectId outer, const RepLayout& layout,
                                             ObjectHandle object,
                                             const SubobjectParameters& parameters = {});
@@ -113,8 +116,9 @@ class NetDriver {
     /// see it, and to all who join later; a part's to who has its outer. O(connections).
     void remove_object(NetObjectId id, ChannelCloseReason reason = ChannelCloseReason::Destroyed);
     /// Each client that has the object is sent what it is at the next tick_flush(), for which its
-    /// memory is asked for once more, and keeps it as its own. The id is not valid any more. Nobody
-    /// else is sent the object. O(connections).
+    /// memory is asked for once more, and keeps it as its own, without the parts, which go before
+    /// it. The id is not valid any more; behind that flush the handle is the game's again. Calls of
+    /// clients that come later are dropped. Nobody else is sent the object. O(connections).
     void tear_off(NetObjectId id);
     /// A later object may have this stable name: its end is told to nobody any more. O(names).
     void forget_destroyed(std::string_view stable_name);
@@ -142,7 +146,7 @@ class NetDriver {
 
     // What an object is to a connection, for the conditions of its properties (LifetimeCondition).
     // Where a client begins to meet one, it is sent what the properties are now; where it ceases
-    // to, it keeps what it has. O(connections).
+    // to, it keeps what it has. Of an object with its parts: O(parts x connections).
 
     /// Whose object it is; nobody's at first. A peer owns it whether it is connected or not.
     void set_owner(NetObjectId id, PeerId owner);
@@ -154,8 +158,10 @@ class NetDriver {
     void set_player(NetObjectId id, bool is_player);
     /// What that client is to the object, as far as the above says, whether it is connected or not.
     [[nodiscard]] ObjectRole role_for(PeerId peer, NetObjectId id) const;
-    /// The server plays too, under this id, which no client may have (host mode): the world is told
-    /// that it joined, and functions of the client of an object that it owns run here.
+    /// The server plays too, under this id (host mode): at the end of the next tick the world is
+    /// told that it joined, never that it left. Functions of the client of an object that it owns
+    /// run here, and those of the server that are called of it have it as their caller. Once, and
+    /// not the id of a client; what comes from a peer of that id later is dropped.
     void set_host(PeerId host);
     /// The object replicates its physics. Off at first.
     void set_replicates_physics(NetObjectId id, bool has_physics);
@@ -172,8 +178,8 @@ class NetDriver {
     /// The connection records instead of playing. Ends with it. Nothing when there is none.
     void set_is_replay(PeerId peer, bool is_replay);
 
-    // Dormancy: objects that nobody needs to look at for a while (NetDormancy). O(connections)
-    // where not said otherwise.
+    // Dormancy: objects that nobody needs to look at for a while (NetDormancy). Of an object with
+    // its parts: O(parts x connections) where not said otherwise.
 
     /// Awake at first. An object becomes dormant for a client once that has all of it, and for
     /// the server, which then neither looks at it nor compares it, once it is so for all who have
@@ -183,7 +189,7 @@ class NetDriver {
     [[nodiscard]] NetDormancy dormancy_of(NetObjectId id) const;
     /// Whether a DormantPartial object is dormant for that connection; not at first. May be said
     /// before the object is DormantPartial, and holds until the connection or the object ends.
-    /// Nothing when there is no such connection. O(1).
+    /// Nothing when there is no such connection. O(parts).
     void set_dormant_for(PeerId peer, NetObjectId id, bool is_dormant);
     /// A dormant object is sent once more: what changed since it became dormant, up to the next
     /// tick_flush(), and what is sent only at first. Then it goes dormant again. So call this with
@@ -256,8 +262,9 @@ class NetDriver {
     [[nodiscard]] const RemoteFunctionCall* current_call() const noexcept;
 
     /// Says goodbye. A server: to `peer`; nothing when there is no such connection. A client: to
-    /// its server, whatever `peer` is, and despawns its objects within the call. Nothing before
-    /// listen() or connect().
+    /// its server, whatever `peer` is, and despawns its objects within the call. What was not
+    /// flushed is not sent, calls neither: to say why, call, flush, and then disconnect. The
+    /// goodbye goes out in the ticks that follow. Nothing before listen() or connect().
     void disconnect(PeerId peer);
     [[nodiscard]] const NetGUIDCache& guids() const noexcept { return guids_; }
     [[nodiscard]] const NetStats& stats() const noexcept { return stats_; }

@@ -13,7 +13,7 @@ enum class NetRole : std::uint8_t {
     None,             ///< it is not replicated here
     SimulatedProxy,   ///< a client shows what it is told
     AutonomousProxy,  ///< the client that owns it controls it
-    Authority,        ///< decides: the server, or a client once the object was torn off
+    Authority,        ///< decides: the server, and its own player; of no client of a driver
 };
 
 /// What one client is to an object of its server.

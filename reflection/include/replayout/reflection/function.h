@@ -37,7 +37,7 @@ enum class FunctionFlags : std::uint8_t {
 struct FunctionThunk {
     void (*call)(void* object, const void* params, void* context) = nullptr;
     /// Asked for calls of clients only, where the function says WithValidation. False: the call
-    /// does not run, and the connection that it came on is closed.
+    /// does not run, and the connection that it came on is closed. Decides alone: the object stays.
     bool (*validate)(void* object, const void* params, void* context) = nullptr;
     void* context = nullptr;
 

@@ -10,7 +10,7 @@
 //
 // Each runs once a block, whether or not anything in it differed; and once around references that
 // are bound or unbound later, when any is. A class may have some and a base of it others: those of
-// the base run first. A hook may do anything to its object; it must not destroy it.
+// the base run first. A hook may do anything to its object, but destroy it, or move it in memory.
 #pragma once
 
 namespace replayout {

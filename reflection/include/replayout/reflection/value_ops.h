@@ -17,8 +17,8 @@
 namespace replayout {
 
 /// The embedder's own identity of an object: a pointer, an entity, a generation handle. The engine
-/// never looks inside. 0 is null. A value that once named an object must not name another one
-/// later.
+/// never looks inside. 0 is null. A value names one object at a time; another one later only where
+/// who gives ids says so, as NetDriver::add_object() does.
 struct ObjectHandle {
     std::uint64_t value = 0;
 
