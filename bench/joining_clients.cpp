@@ -72,7 +72,8 @@ class UnitWorld final : public NetWorld {
     void initial_batch_finished() override { ++finished_count; }
     void peer_joined(PeerId peer) override {
         if (server != nullptr) {
-            server->set_viewer(peer, Vector3{static_cast<float>(peer.value % 100) * 10, 0, 0});
+            server->interest().set_viewer(peer,
+                                          Vector3{static_cast<float>(peer.value % 100) * 10, 0, 0});
         }
     }
 

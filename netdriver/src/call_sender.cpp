@@ -108,12 +108,6 @@ bool CallSender::is_meant(const OutgoingCall& call, const NamedObject& named) co
     return &named == &call.named.front() || !pairs_.dormancy().is_resting(named.index);
 }
 
-bool CallSender::may_still_be_shown(std::uint32_t index) const noexcept {
-    // What sleeps was complete before its channel closed.
-    return pairs_.contains(index) && channel_state(pairs_[index]) == ChannelState::Closing &&
-           !pairs_.dormancy().dormant.test(index);
-}
-
 SendOutcome CallSender::send_call(OutgoingCall& call) {
     if (!packets_.can_write(Share::Messages)) {
         return SendOutcome::WindowFull;
@@ -180,13 +174,7 @@ bool CallSender::collect_call_blocks(const OutgoingCall& call, std::size_t& byte
     for (const NamedObject& named : call.named) {
         const bool is_carried = std::find(scratch_.carried.begin(), scratch_.carried.end(),
                                           named.index) != scratch_.carried.end();
-        if (!is_meant(call, named)) {
-            if (may_still_be_shown(named.index)) {
-                return false;  // older than it was when the call was made
-            }
-            continue;
-        }
-        if (is_carried) {
+        if (!is_meant(call, named) || is_carried) {
             continue;
         }
         const ChannelState channel = channel_state(pairs_[named.index]);

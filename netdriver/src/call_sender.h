@@ -99,8 +99,6 @@ class CallSender {
     void write_call_blocks();
     /// It must be there, and be what it was, before the call may run.
     [[nodiscard]] bool is_meant(const OutgoingCall& call, const NamedObject& named) const noexcept;
-    /// An object that the client is not to have goes there, and may not have gone.
-    [[nodiscard]] bool may_still_be_shown(std::uint32_t index) const noexcept;
     [[nodiscard]] bool is_named_alive(const NamedObject& named) const noexcept;
 
     const ObjectStore& objects_;

@@ -408,24 +408,4 @@ TEST_CASE("Remote functions: a call is delivered though its object came in piece
     CHECK(heard(net.client(client), "tell") == Numbers{1});
 }
 
-TEST_CASE("Remote functions: a call does not show what goes as it was before", "[netdriver][rpc]") {
-    CallFixture net;
-    const ObjectHandle turret = net.join_with_turret();
-    const ObjectHandle target = net.add();
-    net.turret(target).power = 1;
-    REQUIRE(net.settle());
-    LinkSettings dead;
-    dead.loss = 1;
-    net.network().set_settings(CallFixture::server_peer, CallFixture::client_peer(0), dead);
-    net.turret(target).power = 2;
-    net.server().driver.interest().set_relevant_for(CallFixture::client_peer(0), net.id_of(target),
-                                                    false);
-    net.tick();  // the close is lost
-    net.network().heal();
-    CHECK(net.call(turret, "client_tell", {1, target, ""}) == CallResult::Sent);
-    REQUIRE(net.settle());
-    REQUIRE(net.client(0).world.heard.size() == 1);
-    CHECK(net.client(0).world.heard[0].target.is_null());
-}
-
 }  // namespace replayout::test
