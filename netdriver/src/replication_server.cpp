@@ -83,6 +83,8 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       shadow_ids_(guids),
       live_(&memory.objects),
       due_(&memory.objects),
+      calendar_(&memory.objects),
+      class_frequencies_(Allocator<NetUpdateFrequency>(&memory.layout_table)),
       changed_(&memory.objects),
       dormancy_(&memory.objects),
       torn_off_(&memory.objects),
@@ -261,7 +263,7 @@ void ReplicationServer::flush(NetTime now) {
     for (Client* client : clients_) {
         client->connection.begin_flush(now);
     }
-    server_replicate_actors();
+    server_replicate_actors(now);
     for (Client* client : clients_) {
         client->connection.flush(now);
     }
@@ -287,25 +289,8 @@ void ReplicationServer::tell_of_peers() {
     }
 }
 
-void ReplicationServer::compare_due_objects() {
-    std::uint32_t count = 0;
-    for (std::uint32_t index = due_.next(0); index != BitRow::no_bit;
-         index = due_.next(index + 1)) {
-        NetworkObjectInfo& info = *objects_.at(index);
-        ChangelistState& state = info.changelist_state();
-        const void* memory = world_.object_memory(info.object());
-        if (state.update(memory, shadow_ids_, stats_.replication)) {
-            changed_.set(index);
-        }
-        if (!state.is_due() || info.is_torn_off()) {
-            due_.clear(index);
-        }
-        ++count;
-    }
-    stats_.replication.objects_skipped += objects_.object_count() - count;
-}
-
-void ReplicationServer::server_replicate_actors() {
+void ReplicationServer::server_replicate_actors(NetTime now) {
+    take_due(now);
     mark_validator_.validate(objects_, live_, dormancy_.dormant, world_, stats_.replication);
     // Phase A: what changed, once for all connections.
     compare_due_objects();
@@ -402,7 +387,7 @@ void ReplicationServer::set_property_active(NetObjectId id, std::string_view pro
     for_each_parent(id, property, [&](ChangelistState& state, ParentIndex parent) {
         state.set_active(parent, is_active);
     });
-    set_due(id.index);  // the switch takes effect with a compare
+    force_due(id.index);  // the switch takes effect with a compare
 }
 
 void ReplicationServer::set_dynamic_condition(NetObjectId id, std::string_view property,

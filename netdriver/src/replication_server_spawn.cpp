@@ -46,7 +46,7 @@ NetObjectId ReplicationServer::add(const RepLayout& layout, ObjectHandle object,
     due_.grow(objects_.slot_count());
     changed_.grow(objects_.slot_count());
     live_.set(id.index);
-    due_.set(id.index);
+    begin_updates(id.index);
     changed_.set(id.index);
     return id;
 }
@@ -103,6 +103,7 @@ void ReplicationServer::forget_object(NetObjectId id) {
     guids_.unbind(objects_.at(id.index)->guid());
     live_.clear(id.index);
     due_.clear(id.index);
+    calendar_.forget(id.index);
     dormancy_.forget(id.index);
     conditional_.erase(id.index);
     changed_.clear(id.index);
@@ -234,6 +235,7 @@ void ReplicationServer::tear_off_one(std::uint32_t index) {
     dormancy_.forget(index);
     conditional_.erase(index);
     torn_off_.insert(index);
+    calendar_.forget(index);
     due_.set(index);  // what it is now goes out, and nothing of what it becomes
     for (Client* client : clients_) {
         if (client->connection.state() == ConnectionState::Joined) {

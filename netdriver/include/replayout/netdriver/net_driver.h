@@ -50,6 +50,7 @@ namespace replayout {
 
 struct ObjectFacts;
 class LayoutTable;
+class NetRates;
 class ReplicationClient;
 class ReplicationServer;
 
@@ -151,6 +152,9 @@ class NetDriver {
     void mark_property_dirty(NetObjectId id, ParentIndex property);
     /// All properties. O(properties / 64).
     void mark_object_dirty(NetObjectId id);
+
+    /// How often objects are looked at, and more (net_rates.h). Valid until the driver ends.
+    [[nodiscard]] NetRates rates();
 
     // What an object is to a connection, for the conditions of its properties (LifetimeCondition).
     // Where a client begins to meet one, it is sent what the properties are now; where it ceases
