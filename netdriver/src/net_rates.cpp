@@ -25,4 +25,19 @@ void NetRates::force_net_update(NetObjectId id) {
     server_.force_net_update(id);
 }
 
+void NetRates::set_bytes_per_second_max(PeerId peer, std::uint32_t bytes) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
+    REPLAYOUT_ASSERT(bytes == 0 || (bytes >= 1'800 && bytes <= 1'000'000'000));
+    server_.set_bytes_per_second_max(peer, bytes);
+}
+
+NetBandwidth NetRates::bandwidth_of(PeerId peer) const {
+    const NetConnection* connection = server_.find(peer);
+    if (connection == nullptr) {
+        return {};
+    }
+    const PacketSender& packets = connection->packets();
+    return {packets.bytes_per_second_max(), packets.effective_cap(), packets.round_trip_us()};
+}
+
 }  // namespace replayout

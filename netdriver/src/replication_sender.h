@@ -107,6 +107,8 @@ class ReplicationSender final : public SentContentHandler {
     /// The client has all of it.
     [[nodiscard]] bool is_initial_batch_over();
 
+    /// What there is to send, for the shares of the connection's cap.
+    void tell_wanted() noexcept;
     /// Sends calls, what is pending and so many of the initial batch; closes what goes dormant.
     void process_prioritized_actors(std::uint32_t initial_opens);
 
@@ -159,6 +161,10 @@ class ReplicationSender final : public SentContentHandler {
     [[nodiscard]] SendOutcome replicate_actor(std::uint32_t index);
     /// False: the window is full.
     [[nodiscard]] bool open_initial_batch(std::uint32_t initial_opens);
+    /// The same, paid for by the share of joins.
+    [[nodiscard]] bool open_joined(std::uint32_t initial_opens);
+    /// That share may still write.
+    [[nodiscard]] bool may_go_on(BudgetShare share) noexcept;
     [[nodiscard]] bool has_sent(const InitialBatch::Sent& object);
 
     const ObjectStore& objects_;

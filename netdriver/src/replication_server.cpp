@@ -14,7 +14,12 @@ namespace {
 
 [[nodiscard]] PacketSender::Settings packet_settings(const NetDriverSettings& settings, PeerId peer,
                                                      std::uint16_t session) noexcept {
-    return {peer, session, settings.config.packet_bytes_max, reliable_window(settings.config)};
+    return {peer,
+            session,
+            settings.config.packet_bytes_max,
+            reliable_window(settings.config),
+            settings.config.bytes_per_second_max,
+            settings.config.has_congestion_control};
 }
 
 // Refused peers are heard out until they know why, and so take places beyond those of players.
@@ -314,6 +319,7 @@ void ReplicationServer::replicate_to(Client& client, std::uint32_t initial_opens
     client.sender.mark_pending(changed_);
     send_destruction_notices(client);
     finish_initial_batch(client);  // before anything new is under way
+    client.sender.tell_wanted();
     const bool is_ready = client.sender.initial_batch().state() != InitialBatch::State::Before;
     if (client.connection.packets().write_unsent_bunches() && is_ready) {
         client.sender.process_prioritized_actors(initial_opens);

@@ -70,6 +70,7 @@ class ReplicationServer {
     void set_net_update_frequency(NetObjectId id, const NetUpdateFrequency& frequency);
     [[nodiscard]] NetUpdateFrequency net_update_frequency_of(NetObjectId id) const;
     void force_net_update(NetObjectId id);
+    void set_bytes_per_second_max(PeerId peer, std::uint32_t bytes);
     void set_facts(NetObjectId id, const ObjectFacts& facts);
     void set_property_active(NetObjectId id, std::string_view property, bool is_active);
     void set_dynamic_condition(NetObjectId id, std::string_view property,

@@ -104,6 +104,13 @@ NetUpdateFrequency ReplicationServer::net_update_frequency_of(NetObjectId id) co
     return calendar_.frequency_of(id.index);
 }
 
+void ReplicationServer::set_bytes_per_second_max(PeerId peer, std::uint32_t bytes) {
+    const auto found = clients_by_peer_.find(peer.value);
+    if (found != clients_by_peer_.end()) {
+        found->second->connection.packets().set_bytes_per_second_max(bytes);
+    }
+}
+
 void ReplicationServer::force_net_update(NetObjectId id) {
     flush_dormancy(id);
     objects_.for_each_in_family(id.index, [&](std::uint32_t index) { force_paced(index); });

@@ -1,19 +1,32 @@
 // SPDX-License-Identifier: MIT
 //
-// How often a server looks at its objects: a part of NetDriver.
+// How often a server looks at its objects, and how much it sends to a client: a part of NetDriver.
 //
 //     server.rates().set_net_update_frequency(*pawn_layout, {30, 5});
 //     server.rates().set_net_update_frequency(crate, {2});
 //     server.rates().force_net_update(crate);         // the next flush has it
+//     server.rates().set_bytes_per_second_max(peer, 30'000);
 #pragma once
 
 #include <replayout/netdriver/net_object_id.h>
 #include <replayout/netdriver/net_update_frequency.h>
+#include <replayout/netdriver/transport.h>
 #include <replayout/rep_layout.h>
+
+#include <cstdint>
 
 namespace replayout {
 
 class ReplicationServer;
+
+/// What a server may send to one client.
+struct NetBandwidth {
+    std::uint32_t bytes_per_second_max = 0;  ///< as it was set; 0: no cap
+    /// What holds now: that, or the rate of congestion control where it is less. 0: no limit.
+    std::uint32_t bytes_per_second = 0;
+    /// Of packets and their acks, smoothed. 0 without congestion control, or before the first ack.
+    std::uint32_t round_trip_us = 0;
+};
 
 /// Of the server that gave it, and no longer. Its functions that are not const may be called where
 /// the driver's may.
@@ -33,6 +46,12 @@ class NetRates {
     /// The object and its parts are looked at in the next tick_flush(); dormant ones are flushed
     /// (NetDriver::flush_dormancy). What is push based is compared where it is marked. O(parts).
     void force_net_update(NetObjectId id);
+
+    /// Of one client, from now until its connection ends, instead of
+    /// NetConfig::bytes_per_second_max: 1,800 to 1,000,000,000, or 0. Nothing when there is none.
+    void set_bytes_per_second_max(PeerId peer, std::uint32_t bytes);
+    /// Nothing but zeros when there is no such connection.
+    [[nodiscard]] NetBandwidth bandwidth_of(PeerId peer) const;
 
   private:
     friend class NetDriver;
