@@ -31,6 +31,28 @@ void NetRates::set_bytes_per_second_max(PeerId peer, std::uint32_t bytes) {
     server_.set_bytes_per_second_max(peer, bytes);
 }
 
+void NetRates::set_net_priority(const RepLayout& layout, float priority) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
+    REPLAYOUT_ASSERT(priority > 0);
+    server_.set_net_priority(layout, priority);
+}
+
+void NetRates::set_net_priority(NetObjectId id, float priority) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
+    REPLAYOUT_ASSERT(priority > 0);
+    server_.set_net_priority(id, priority);
+}
+
+void NetRates::set_priority_distance(float distance) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
+    REPLAYOUT_ASSERT(distance >= 0);
+    server_.set_priority_distance(distance);
+}
+
+OwedUpdate NetRates::owed_to(PeerId peer, NetObjectId id) const {
+    return server_.owed_to(peer, id);
+}
+
 NetBandwidth NetRates::bandwidth_of(PeerId peer) const {
     const NetConnection* connection = server_.find(peer);
     if (connection == nullptr) {

@@ -27,6 +27,7 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       call_sender_(objects, pairs_, values_, records_, properties_, channels_, packets, calls_,
                    context, settings, body_, memory),
       initial_batch_(&memory.pairs),
+      order_(&memory.pairs),
       hidden_(&memory.validation) {}
 
 void ReplicationSender::mark_pending(const BitRow& changed) {
@@ -70,7 +71,8 @@ bool ReplicationSender::may_go_on(BudgetShare share) noexcept {
     return may_write;
 }
 
-void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens) {
+void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
+                                                   const PriorityInputs& inputs) {
     pairs_.grow();
     context_.receiver = &values_;
     roles_.send_roles();
@@ -85,8 +87,7 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens) 
     if (is_batch_first && !open_joined(initial_opens) && !may_go_on(BudgetShare::State)) {
         return;
     }
-    const std::uint32_t first = std::exchange(first_index_, 0);
-    if (!replicate_pending(first, objects_.slot_count()) || !replicate_pending(0, first)) {
+    if (!replicate_all(inputs)) {
         is_batch_next_ = true;
         if (!may_go_on(BudgetShare::Joins)) {
             return;
@@ -96,6 +97,14 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens) 
         return;
     }
     dormant_channels_.enter_dormancy();
+}
+
+bool ReplicationSender::replicate_all(const PriorityInputs& inputs) {
+    if (packets_.is_capped()) {
+        return replicate_by_priority(inputs);
+    }
+    const std::uint32_t first = std::exchange(first_index_, 0);
+    return replicate_pending(first, objects_.slot_count()) && replicate_pending(0, first);
 }
 
 bool ReplicationSender::replicate_pending(std::uint32_t begin, std::uint32_t end) {

@@ -90,6 +90,8 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       due_(&memory.objects),
       calendar_(&memory.objects),
       class_frequencies_(Allocator<NetUpdateFrequency>(&memory.layout_table)),
+      class_bands_(Allocator<std::uint8_t>(&memory.layout_table)),
+      candidates_(Allocator<std::uint64_t>(&memory.scratch)),
       changed_(&memory.objects),
       dormancy_(&memory.objects),
       torn_off_(&memory.objects),
@@ -322,7 +324,7 @@ void ReplicationServer::replicate_to(Client& client, std::uint32_t initial_opens
     client.sender.tell_wanted();
     const bool is_ready = client.sender.initial_batch().state() != InitialBatch::State::Before;
     if (client.connection.packets().write_unsent_bunches() && is_ready) {
-        client.sender.process_prioritized_actors(initial_opens);
+        client.sender.process_prioritized_actors(initial_opens, priority_inputs(client));
     }
     client.sender.validate_pairs();
 }

@@ -71,6 +71,10 @@ class ReplicationServer {
     [[nodiscard]] NetUpdateFrequency net_update_frequency_of(NetObjectId id) const;
     void force_net_update(NetObjectId id);
     void set_bytes_per_second_max(PeerId peer, std::uint32_t bytes);
+    void set_net_priority(const RepLayout& layout, float priority);
+    void set_net_priority(NetObjectId id, float priority);
+    void set_priority_distance(float distance) noexcept { priority_distance_ = distance; }
+    [[nodiscard]] OwedUpdate owed_to(PeerId peer, NetObjectId id) const;
     void set_facts(NetObjectId id, const ObjectFacts& facts);
     void set_property_active(NetObjectId id, std::string_view property, bool is_active);
     void set_dynamic_condition(NetObjectId id, std::string_view property,
@@ -183,7 +187,10 @@ class ReplicationServer {
     void force_paced(std::uint32_t index);
     /// Those of which it is the turn now.
     void take_due(NetTime now);
-    /// A new object has the frequency of its class, or of its outer.
+    [[nodiscard]] PriorityInputs priority_inputs(const Client& client) const noexcept {
+        return {calendar_, candidates_, client.viewer, priority_distance_};
+    }
+    /// A new object has the frequency and the priority of its class, or of its outer.
     void begin_updates(std::uint32_t index);
     /// A client joined: what may be dormant is so for it too, or is not.
     void introduce_dormant(Client& client);
@@ -245,6 +252,9 @@ class ReplicationServer {
     BitRow due_;  // to be compared: those that are polled, and those that were marked, in turn
     UpdateCalendar calendar_;                       // of these, those of which it is not the turn
     Vector<NetUpdateFrequency> class_frequencies_;  // by layout number; empty while none is set
+    Vector<std::uint8_t> class_bands_;              // likewise
+    float priority_distance_ = 0;
+    mutable SendOrder::Candidates candidates_;  // scratch
     BitRow changed_;
     ObjectDormancy dormancy_;
     BitRow torn_off_;

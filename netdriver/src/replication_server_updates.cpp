@@ -6,6 +6,21 @@
 
 namespace replayout {
 
+namespace {
+
+/// Each is half of the one before, down to an eighth and below.
+[[nodiscard]] std::uint8_t band_of(float priority) noexcept {
+    float least = 8;
+    std::uint8_t band = 0;
+    while (priority < least && band + 1u < SendOrder::band_count) {
+        ++band;
+        least /= 2;
+    }
+    return band;
+}
+
+}  // namespace
+
 void ReplicationServer::set_due(std::uint32_t index) {
     if (dormancy_.dormant.test(index) || due_.test(index)) {
         return;
@@ -87,7 +102,32 @@ void ReplicationServer::begin_updates(std::uint32_t index) {
         frequency = class_frequencies_[objects_.at(index)->layout_number()];
     }
     calendar_.set(index, frequency, whole);
+    if (!class_bands_.empty()) {
+        objects_.at(index)->set_band(class_bands_[objects_.at(index)->layout_number()]);
+    }
     force_due(index);
+}
+
+void ReplicationServer::set_net_priority(const RepLayout& layout, float priority) {
+    if (class_bands_.empty()) {
+        class_bands_.resize(layouts_.count(), SendOrder::ordinary_band);
+    }
+    class_bands_[layouts_.number_of(layout)] = band_of(priority);
+}
+
+void ReplicationServer::set_net_priority(NetObjectId id, float priority) {
+    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
+    objects_.at(id.index)->set_band(band_of(priority));  // parts go by it
+}
+
+OwedUpdate ReplicationServer::owed_to(PeerId peer, NetObjectId id) const {
+    REPLAYOUT_ASSERT(objects_.contains(id));
+    const Client* client = find_joined(peer);
+    if (client == nullptr) {
+        return {OwedReason::NotJoined, 0};
+    }
+    return {client->sender.owed_reason(id.index, calendar_),
+            client->sender.step_down(id.index, priority_inputs(*client))};
 }
 
 void ReplicationServer::set_net_update_frequency(NetObjectId id,

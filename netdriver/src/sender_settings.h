@@ -5,9 +5,13 @@
 
 #include <replayout/netdriver/net_config.h>
 #include <replayout/netdriver/transport.h>
+#include <replayout/reflection/math.h>
 #include <replayout/type_counters.h>
 
+#include "send_order.h"
+
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace replayout {
@@ -16,6 +20,14 @@ struct SenderSettings {
     const NetConfig& config;                ///< outlives the sender
     PeerId peer;                            ///< whom it sends to
     std::span<TypeCounters> type_counters;  ///< by layout number; empty: nobody counts
+};
+
+/// What the order of a flush goes by, for one connection.
+struct PriorityInputs {
+    const UpdateCalendar& calendar;
+    SendOrder::Candidates& candidates;  ///< scratch
+    std::optional<Vector3> viewer;
+    float distance = 0;  ///< see NetRates::set_priority_distance()
 };
 
 /// What became of the attempt to send something.

@@ -101,6 +101,15 @@ void UpdateCalendar::looked(std::uint32_t index, bool has_changed) noexcept {
     }
 }
 
+TickRange UpdateCalendar::ticks_of(std::uint32_t index) const noexcept {
+    if (!is_paced(index)) {
+        return {tick_count_ - 1, tick_count_};
+    }
+    const Entry& entry = entries_[index];
+    return {floor_divide(before_.microseconds + entry.offset_us, entry.period_us),
+            floor_divide(now_.microseconds + entry.offset_us, entry.period_us)};
+}
+
 void UpdateCalendar::link(std::uint32_t index) noexcept {
     Entry& entry = entries_[index];
     std::uint32_t& first = first_of(bucket_number(entry.due_us));

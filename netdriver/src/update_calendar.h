@@ -25,6 +25,12 @@
 
 namespace replayout {
 
+/// Of an object, from the one behind `after` to `last`: cells, or flushes if it has no frequency.
+struct TickRange {
+    std::int64_t after = 0;
+    std::int64_t last = 0;
+};
+
 class UpdateCalendar {
   public:
     explicit UpdateCalendar(MemoryResource* resource);
@@ -52,6 +58,12 @@ class UpdateCalendar {
     /// means anything; they wait no more. O(those), and 1,024 at most after a long pause.
     template <typename Visitor>
     void advance(NetTime now, Visitor visit);
+
+    [[nodiscard]] bool is_waiting(std::uint32_t index) const noexcept {
+        return is_paced(index) && entries_[index].is_waiting;
+    }
+    /// Its ticks since the last advance().
+    [[nodiscard]] TickRange ticks_of(std::uint32_t index) const noexcept;
 
     /// Entries that advance() looked at so far, due or not.
     [[nodiscard]] std::uint64_t visited_count() const noexcept { return visited_count_; }
@@ -88,6 +100,8 @@ class UpdateCalendar {
     Vector<Entry> entries_;          // by object index
     Vector<std::uint32_t> buckets_;  // the first of each; none before the first paced object
     NetTime now_;
+    NetTime before_;
+    std::int64_t tick_count_ = 0;
     std::uint32_t waiting_count_ = 0;
     std::uint64_t visited_count_ = 0;
 };
@@ -95,7 +109,9 @@ class UpdateCalendar {
 template <typename Visitor>
 void UpdateCalendar::advance(NetTime now, Visitor visit) {
     const std::int64_t first = bucket_number(now_.microseconds);
+    before_ = tick_count_ == 0 ? now : now_;
     now_ = now;
+    ++tick_count_;
     if (waiting_count_ == 0) {
         return;
     }

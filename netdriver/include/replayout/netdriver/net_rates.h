@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// How often a server looks at its objects, and how much it sends to a client: a part of NetDriver.
+// How often a server looks at its objects, how much it sends to a client, and what first: a part of
+// NetDriver.
 //
 //     server.rates().set_net_update_frequency(*pawn_layout, {30, 5});
 //     server.rates().set_net_update_frequency(crate, {2});
@@ -28,6 +29,26 @@ struct NetBandwidth {
     std::uint32_t round_trip_us = 0;
 };
 
+/// Why a client does not have all that an object is.
+enum class OwedReason : std::uint8_t {
+    Nothing,         ///< it has, as of the last look, or it is on its way
+    NotJoined,       ///< there is no such client
+    NotRelevant,     ///< NetDriver::set_relevant_for
+    Dormant,         ///< it has what the object was when it went dormant
+    Joining,         ///< the object waits for its turn in the initial batch
+    WaitsForObject,  ///< its outer, one that a value names, or the one that had its place before
+    NotDue,          ///< the object has a frequency, and waits for its next look
+    SteppedDown,     ///< the cap was reached, and the object is sent more rarely
+    NoBudget,        ///< it was its turn, and the cap was reached before it
+    WindowFull,      ///< all packets are in flight, or the objects' share of them
+};
+
+struct OwedUpdate {
+    OwedReason reason = OwedReason::Nothing;
+    /// The client is sent the object in one of 2^step_down of its ticks.
+    std::uint32_t step_down = 0;
+};
+
 /// Of the server that gave it, and no longer. Its functions that are not const may be called where
 /// the driver's may.
 class NetRates {
@@ -52,6 +73,21 @@ class NetRates {
     void set_bytes_per_second_max(PeerId peer, std::uint32_t bytes);
     /// Nothing but zeros when there is no such connection.
     [[nodiscard]] NetBandwidth bandwidth_of(PeerId peer) const;
+
+    // Priority: who goes first, and how often, where a cap is reached. It is rounded down to a
+    // power of two, 1/16 to 8, and above 0; 1 at first. With twice the priority an object goes
+    // before others, and is sent twice as often.
+
+    /// Objects of the class that are added from now on.
+    void set_net_priority(const RepLayout& layout, float priority);
+    /// The object and its parts.
+    void set_net_priority(NetObjectId id, float priority);
+    /// Beyond this distance from a client's viewer an object has half of its priority for that
+    /// client, beyond twice of it a quarter, and so on; 0, as at first: wherever it is.
+    /// NetDriver::set_location, set_viewer.
+    void set_priority_distance(float distance);
+    /// What a client lacks of an object, as of the last tick_flush(), and why. O(values that wait).
+    [[nodiscard]] OwedUpdate owed_to(PeerId peer, NetObjectId id) const;
 
   private:
     friend class NetDriver;
