@@ -87,9 +87,10 @@ std::uint32_t PacketSender::packets_kept_for(Share share) const noexcept {
 }
 
 bool PacketSender::may_begin_packet(Share share) const noexcept {
-    if (!budget_.may_begin(budget_share_of(share))) {
-        return false;
-    }
+    return budget_.may_begin(budget_share_of(share)) && has_window_for(share);
+}
+
+bool PacketSender::has_window_for(Share share) const noexcept {
     std::uint32_t kept = 0;
     if (share != Share::Objects && has_objects_) {
         kept += packets_kept_for(Share::Objects);

@@ -112,6 +112,8 @@ class PacketSender final : private PacketNotifyHandler {
     [[nodiscard]] std::uint32_t round_trip_us() const noexcept {
         return congestion_.has_value() ? congestion_->round_trip_us() : 0;
     }
+    /// The packets in flight leave one for that share.
+    [[nodiscard]] bool has_window_for(Share share) const noexcept;
     /// Any packet may go out.
     [[nodiscard]] bool has_budget() const noexcept { return budget_.has_any(); }
     /// A packet of objects that begins now is paid for by State, or by Joins.

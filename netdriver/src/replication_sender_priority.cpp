@@ -67,7 +67,7 @@ bool ReplicationSender::replicate_by_priority(const PriorityInputs& inputs) {
             continue;
         }
         has_room = false;
-        was_stopped_by_window_ = packets_.has_budget();
+        was_stopped_by_window_ = !packets_.has_window_for(Share::Objects);
         if (is_due) {
             order_.miss(index);
         }

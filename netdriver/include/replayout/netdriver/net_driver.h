@@ -152,9 +152,7 @@ class NetDriver {
     void mark_property_dirty(NetObjectId id, ParentIndex property);
     /// All properties. O(properties / 64).
     void mark_object_dirty(NetObjectId id);
-
-    /// How often objects are looked at, and more (net_rates.h). Valid until the driver ends.
-    [[nodiscard]] NetRates rates();
+    [[nodiscard]] NetRates rates();  ///< how often, how much, what first: net_rates.h
 
     // What an object is to a connection, for the conditions of its properties (LifetimeCondition).
     // Where a client begins to meet one, it is sent what the properties are now; where it ceases
@@ -163,8 +161,7 @@ class NetDriver {
     /// Whose object it is; nobody's at first. A peer owns it whether it is connected or not.
     void set_owner(NetObjectId id, PeerId owner);
     void clear_owner(NetObjectId id);
-    /// The owner controls the object (autonomous proxy); for all others it is simulated. Off at
-    /// first.
+    /// The owner controls it (autonomous proxy); for all others it is simulated. Off at first.
     void set_autonomous(NetObjectId id, bool is_autonomous);
     /// The object is its owner's player object. Off at first.
     void set_player(NetObjectId id, bool is_player);
@@ -188,8 +185,7 @@ class NetDriver {
     /// The connection records instead of playing. Ends with it. Nothing when there is none.
     void set_is_replay(PeerId peer, bool is_replay);
 
-    // Dormancy: objects that nobody needs to look at for a while (NetDormancy). O(connections)
-    // where not said otherwise.
+    // Dormancy (NetDormancy): objects that nobody needs to look at. O(connections) unless it says.
 
     /// Awake at first. An object becomes dormant for a client once that has all of it, and for
     /// the server, which then neither looks at it nor compares it, once it is so for all who have
