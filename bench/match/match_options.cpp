@@ -58,8 +58,11 @@ void add_network_options(CLI::App& app, MatchOptions& options) {
     app.add_option("--jitter-ms", options.jitter_ms, "the delay varies by this much, either way")
         ->check(number(0, 5e3))
         ->capture_default_str();
-    app.add_option("--bandwidth", options.bandwidth_bytes_per_second,
-                   "bytes per second and client, each way; 0: no cap")
+    app.add_option(
+           "--bandwidth", options.bandwidth_bytes_per_second,
+           "bytes per second and client, each way, and the server's cap for each client (1,800 at "
+           "least); then it is reported how old what clients hold is, and how much of the "
+           "cap was used; 0: no cap")
         ->check(number(0, 1e12))
         ->capture_default_str();
 }

@@ -25,7 +25,8 @@ struct MatchOptions {
     double reorder = 0;
     double latency_ms = 40;
     double jitter_ms = 10;
-    std::uint64_t bandwidth_bytes_per_second = 0;  ///< of each client's link, each way; 0: no cap
+    /// Of each client's link, each way, and the server's cap for it; 0: none.
+    std::uint64_t bandwidth_bytes_per_second = 0;
     std::uint64_t seed = 1;
     std::uint64_t ticks = 0;  ///< 0: all
     double join_over_s = 0;

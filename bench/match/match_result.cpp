@@ -96,6 +96,29 @@ void report_network(std::string& text, const MatchOptions& options, const MatchR
           static_cast<double>(result.quiescent_ticks) / 30.0);
 }
 
+[[nodiscard]] double milliseconds_of(std::uint64_t ticks) noexcept {
+    return static_cast<double>(ticks) * 1'000.0 / 30.0;
+}
+
+[[nodiscard]] double bytes_per_second_under_cap(const MatchResult& result) noexcept {
+    return result.capped_ticks == 0 ? 0.0
+                                    : static_cast<double>(result.capped_bytes) * 30.0 /
+                                          static_cast<double>(result.capped_ticks);
+}
+
+void report_pressure(std::string& text, const MatchOptions& options, const MatchResult& result) {
+    if (result.staleness.sample_count == 0) {
+        return;
+    }
+    const auto cap = static_cast<double>(options.bandwidth_bytes_per_second);
+    const double used = bytes_per_second_under_cap(result);
+    print(text, "  %-22s %.0f bytes a second and client used, %.1f %%; %s in any second at most\n",
+          "cap", used, 100.0 * used / cap, grouped(result.most_bytes_in_second).c_str());
+    print(text, "  %-22s %.0f ms (median), %.0f ms (99 %%), %.0f ms (worst) out of date\n",
+          "what clients hold", milliseconds_of(result.staleness.p50),
+          milliseconds_of(result.staleness.p99), milliseconds_of(result.staleness.worst));
+}
+
 void report_times(std::string& text, const char* label, const ServerTimes& times) {
     print(text, "  %-22s %8.1f us a tick (median), %8.1f us (99 %%); %.1f ms in all\n", label,
           static_cast<double>(times.p50_ns) / 1e3, static_cast<double>(times.p99_ns) / 1e3,
@@ -203,6 +226,7 @@ std::string report(const MatchOptions& options, const MatchResult& result) {
     report_world(text, options, result);
     report_interest(text, options, result);
     report_network(text, options, result);
+    report_pressure(text, options, result);
     report_sharing(text, options, result);
     report_memory(text, result);
     for (const TypeCost& type : result.types) {
@@ -288,6 +312,13 @@ std::string to_json(const MatchOptions& options, const MatchResult& result) {
     json["replication_ns_total"] = result.times.total_ns;
     json["allocations_steady"] = result.allocations_steady;
     json["steady_ticks"] = result.steady_ticks;
+    if (result.staleness.sample_count > 0) {
+        json["staleness_ms_p50"] = milliseconds_of(result.staleness.p50);
+        json["staleness_ms_p99"] = milliseconds_of(result.staleness.p99);
+        json["staleness_ms_worst"] = milliseconds_of(result.staleness.worst);
+        json["cap_bytes_per_second"] = bytes_per_second_under_cap(result);
+        json["cap_bytes_in_second_most"] = result.most_bytes_in_second;
+    }
     json["memory"] = memory_json(result.memory);
     if (!result.types.empty()) {
         json["types"] = types_json(result.types);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "match/match_options.h"
+#include "match/staleness_meter.h"
 
 #include <replayout/netdriver/memory_report.h>
 #include <replayout/netdriver/net_stats.h>
@@ -65,8 +66,12 @@ struct MatchResult {
     std::uint64_t quiescent_bytes = 0;
     std::uint64_t quiescent_ticks = 0;
     std::uint64_t allocations_steady = 0;
-    std::uint64_t steady_ticks = 0;  ///< ticks that allocations_steady is over
-    double play_seconds = 0;         ///< virtual
+    std::uint64_t steady_ticks = 0;          ///< ticks that allocations_steady is over
+    double play_seconds = 0;                 ///< virtual
+    Staleness staleness;                     ///< under a cap, else nothing
+    std::uint64_t most_bytes_in_second = 0;  ///< to any client, under a cap
+    std::uint64_t capped_bytes = 0;          ///< to all clients
+    std::uint64_t capped_ticks = 0;          ///< likewise, one for each client and tick
     ServerTimes times;
     bool has_twin = false;
     bool is_twin_equal = false;

@@ -7,6 +7,8 @@
 #include "match/client_judge.h"
 #include "match/progress.h"
 
+#include <replayout/netdriver/net_rates.h>
+
 #include <replayout/reflection/hash.h>
 
 #include <algorithm>
@@ -27,6 +29,9 @@ constexpr PeerId server_peer{1};
 // once more through windows of 224 packets a round trip.
 constexpr std::uint64_t settle_ticks_max = 3'000;
 constexpr std::uint64_t quiescent_ticks = 90;
+// A look at each object of each client in each tick would take longer than the match.
+constexpr std::uint64_t ticks_between_looks = 15;
+constexpr std::size_t ticks_of_second = 31;  // both ends included
 
 [[nodiscard]] PeerId client_peer(std::uint32_t index) noexcept {
     return {index + 2};
@@ -58,12 +63,23 @@ constexpr std::uint64_t quiescent_ticks = 90;
     return settings;
 }
 
+/// Of each client, for the server.
+[[nodiscard]] std::uint32_t cap_of(const MatchOptions& options) noexcept {
+    constexpr std::uint64_t cap_min = 1'800;
+    constexpr std::uint64_t cap_max = 1'000'000'000;
+    return options.bandwidth_bytes_per_second == 0
+               ? 0
+               : static_cast<std::uint32_t>(
+                     std::clamp(options.bandwidth_bytes_per_second, cap_min, cap_max));
+}
+
 [[nodiscard]] NetDriverSettings server_settings(const MatchOptions& options, bool is_sharing,
                                                 MemoryResource* resource) {
     NetDriverSettings settings = driver_settings(options.seed, is_sharing, resource);
     settings.is_counting_types = options.is_counting_types;
     settings.interest.view_radius = static_cast<float>(options.radius);
     settings.interest.cell_size = static_cast<float>(std::max(0.001, options.radius / 2));
+    settings.config.bytes_per_second_max = cap_of(options);
     return settings;
 }
 
@@ -183,6 +199,7 @@ MatchResult MatchSession::run(Progress& progress) {
     if (twin_ != nullptr) {
         result_.twin_times = summarize(twin_->tick_ns);
     }
+    result_.staleness = staleness_.summary();
     settle();
     judge();
     finish_result();
@@ -213,6 +230,7 @@ void MatchSession::replace_client() {
     }
     client = make_client(index);
     client->is_started = true;
+    staleness_.forget_client(index);
     check(client->driver.connect(server_peer, now_));
 }
 
@@ -322,6 +340,47 @@ void MatchSession::play_tick(std::uint64_t tick, bool has_ops) {
     }
     deliver_outbox();
     tick_clients(now_);
+    if (has_ops && cap_of(options_) != 0) {
+        measure_pressure(tick);
+    }
+}
+
+void MatchSession::measure_pressure(std::uint64_t tick) {
+    client_bytes_.assign(clients_.size(), 0);
+    for (const DatagramList::Entry& entry : server_.transport.outbox().entries()) {
+        client_bytes_[entry.peer.value - client_peer(0).value] +=
+            server_.transport.outbox().bytes(entry).size();
+    }
+    second_bytes_.resize(clients_.size());
+    for (std::uint32_t i = 0; i < clients_.size(); ++i) {
+        std::vector<std::uint64_t>& second = second_bytes_[i];
+        second.push_back(client_bytes_[i]);
+        if (second.size() > ticks_of_second) {
+            second.erase(second.begin());
+        }
+        std::uint64_t sum = 0;
+        for (const std::uint64_t bytes : second) {
+            sum += bytes;
+        }
+        result_.most_bytes_in_second = std::max(result_.most_bytes_in_second, sum);
+        result_.capped_ticks += clients_[i]->is_started ? 1u : 0u;
+        result_.capped_bytes += client_bytes_[i];
+    }
+    const NetGUIDCache& guids = server_.driver.guids();
+    for (const auto& [handle, id] : server_.ids) {
+        staleness_.look_at_server({handle}, *world_.find({handle}), tick);
+        if (tick % ticks_between_looks != 0) {
+            continue;
+        }
+        const NetGUID guid = guids.find_guid({handle});
+        for (std::uint32_t i = 0; i < clients_.size(); ++i) {
+            if (clients_[i]->driver.state() == ConnectionState::Joined) {
+                const ObjectHandle held = clients_[i]->driver.guids().find_object(guid);
+                staleness_.look_at_client(
+                    i, {handle}, held.is_null() ? nullptr : clients_[i]->world.find(held), tick);
+            }
+        }
+    }
 }
 
 void MatchSession::dispatch(Server& server) {
@@ -459,11 +518,17 @@ void MatchSession::destroy(ObjectHandle handle) {
     }
     world_.remove(handle);
     players_.erase(handle.value);
+    staleness_.forget(handle);
     has_lifetime_ops_ = true;
 }
 
 void MatchSession::settle() {
     network_.heal();
+    for (Server* server : {&server_, twin_.get()}) {
+        for (std::uint32_t i = 0; server != nullptr && i < clients_.size(); ++i) {
+            server->driver.rates().set_bytes_per_second_max(client_peer(i), 0);
+        }
+    }
     for (std::uint64_t i = 0; i < settle_ticks_max && !result_.is_settled; ++i) {
         play_tick(tick_count_ + i, false);
         const bool all_joined = server_.driver.connection_count() == options_.clients;

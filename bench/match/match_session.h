@@ -16,6 +16,7 @@
 #include "match/end_state.h"
 #include "match/match_result.h"
 #include "match/match_world.h"
+#include "match/staleness_meter.h"
 
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/netdriver/simulated_network.h>
@@ -97,6 +98,8 @@ class MatchSession {
     void compare_twin();
     void tick_clients(NetTime now);
 
+    /// With a cap: how old what clients hold is, and how much they were sent.
+    void measure_pressure(std::uint64_t tick);
     void settle();
     void judge();
     void finish_result();
@@ -122,6 +125,9 @@ class MatchSession {
     double next_churn_s_ = 0;
     double next_owners_s_ = 0;
     std::mt19937_64 owner_random_;
+    StalenessMeter staleness_;
+    std::vector<std::uint64_t> client_bytes_;               // sent in this tick, by client
+    std::vector<std::vector<std::uint64_t>> second_bytes_;  // by client: of the last ticks
     MatchResult result_;
 };
 

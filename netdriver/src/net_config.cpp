@@ -19,6 +19,8 @@ struct Range {
 Status NetConfig::validate() const {
     const Range ranges[] = {
         {"packet_bytes_max", packet_bytes_max, 256, 1'400},
+        {"bytes_per_second_max", bytes_per_second_max, bytes_per_second_max == 0 ? 0u : 1'800,
+         1'000'000'000},
         {"connections_max", connections_max, 1, 4'096},
         {"channels_max", channels_max, 1, 1'048'576},
         {"bunch_bytes_max", bunch_bytes_max, 1'200, 1'048'576},

@@ -72,7 +72,7 @@ void NetConnection::process(std::span<const std::byte> datagram, NetTime now,
     now_ = now;
     PacketHeader header;
     const std::size_t header_bytes = read_packet_header(datagram, header);
-    switch (packets_.receive(header, sent)) {
+    switch (packets_.receive(header, now, sent)) {
         case PacketReceipt::Accepted:
             break;
         case PacketReceipt::AckOfUnsentPacket:
@@ -229,7 +229,9 @@ void NetConnection::answer_or_probe(NetTime now) {
         return;  // a whole window without an answer: the timeout decides
     }
     // Acks alone do not use up the window of data: they are as rare as probes once it is full.
-    const bool may_answer = packets_.notify().can_send() || has_passed(last_send, probe_ms_, now);
+    // Nor those of a cap that others wait for.
+    const bool may_answer = (packets_.notify().can_send() && packets_.has_budget()) ||
+                            has_passed(last_send, probe_ms_, now);
     if (owes_ack_ && may_answer) {
         packets_.send_empty(now, false);
         owes_ack_ = false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/netdriver/net_driver.h>
+#include <replayout/netdriver/net_rates.h>
 
 #include "layout_table.h"
 #include "replication_client.h"
@@ -225,6 +226,11 @@ void NetDriver::mark_object_dirty(NetObjectId id) {
     REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(server_ != nullptr);
     server_->mark_object_dirty(id);
+}
+
+NetRates NetDriver::rates() {
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    return NetRates(*server_, is_calling_out_);
 }
 
 void NetDriver::set_owner(NetObjectId id, PeerId owner) {

@@ -72,6 +72,10 @@ class NetworkObjectInfo {
     [[nodiscard]] const std::optional<Vector3>& location() const noexcept { return location_; }
     void set_location(const std::optional<Vector3>& location) noexcept { location_ = location; }
 
+    /// See SendOrder.
+    [[nodiscard]] std::uint32_t band() const noexcept { return band_; }
+    void set_band(std::uint32_t band) noexcept { band_ = static_cast<std::uint8_t>(band); }
+
     // The object that this is a part of, and those that are parts of it: indices, or no_index.
     static constexpr std::uint32_t no_index = 0xFFFF'FFFF;
     struct Family {
@@ -103,6 +107,7 @@ class NetworkObjectInfo {
     NetDormancy dormancy_ = NetDormancy::Awake;
     bool is_torn_off_ = false;
     bool is_handed_back_ = false;
+    std::uint8_t band_ = 3;  // SendOrder::ordinary_band
     std::optional<Vector3> location_;
     Family family_;
 };

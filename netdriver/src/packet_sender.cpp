@@ -11,13 +11,68 @@ PacketSender::PacketSender(const Settings& settings, Transport& transport, NetSt
     : settings_(settings),
       transport_(transport),
       stats_(stats),
+      budget_(settings.bytes_per_second_max),
       notify_(PacketNotifySettings{.session = settings.session}),
       builder_(settings.packet_bytes_max),
       reliable_(fragment_bytes(settings.packet_bytes_max), settings.reliable_window, resource),
       sent_bunches_(resource),
       sent_records_(resource),
       sent_calls_(resource),
-      carried_opens_(Allocator<std::uint32_t>(resource)) {}
+      carried_opens_(Allocator<std::uint32_t>(resource)) {
+    if (settings.has_congestion_control) {
+        congestion_.emplace(settings.packet_bytes_max);
+        update_cap();
+    }
+}
+
+void PacketSender::set_bytes_per_second_max(std::uint32_t bytes) noexcept {
+    settings_.bytes_per_second_max = bytes;
+    update_cap();
+}
+
+void PacketSender::update_cap() noexcept {
+    std::uint32_t cap = settings_.bytes_per_second_max;
+    if (congestion_.has_value()) {
+        const std::uint32_t rate = congestion_->bytes_per_second();
+        cap = cap == 0 ? rate : std::min(cap, rate);
+    }
+    if (cap != budget_.cap()) {
+        budget_.set_cap(cap);
+    }
+}
+
+void PacketSender::begin_flush(NetTime now) noexcept {
+    now_ = now;
+    if (congestion_.has_value()) {
+        if (!budget_.has_any()) {
+            congestion_->limited();
+        }
+        update_cap();
+    }
+    budget_.begin_flush(now);
+}
+
+BudgetShare PacketSender::budget_share_of(Share share) const noexcept {
+    switch (share) {
+        case Share::Messages:
+            return BudgetShare::Messages;
+        case Share::Values:
+            return BudgetShare::Values;
+        case Share::Objects:
+            break;
+    }
+    return objects_share_;
+}
+
+void PacketSender::set_wanted(BudgetShare share, bool is_wanted) noexcept {
+    is_wanted_[static_cast<std::size_t>(share)] = is_wanted;
+    budget_.set_wanted(share, is_wanted);
+}
+
+void PacketSender::update_wanted(BudgetShare share, Share bunches) noexcept {
+    budget_.set_wanted(share,
+                       is_wanted_[static_cast<std::size_t>(share)] || reliable_.may_send(bunches));
+}
 
 void PacketSender::add_record(const SentRecord& record) {
     REPLAYOUT_ASSERT(!builder_.is_empty());
@@ -32,6 +87,10 @@ std::uint32_t PacketSender::packets_kept_for(Share share) const noexcept {
 }
 
 bool PacketSender::may_begin_packet(Share share) const noexcept {
+    return budget_.may_begin(budget_share_of(share)) && has_window_for(share);
+}
+
+bool PacketSender::has_window_for(Share share) const noexcept {
     std::uint32_t kept = 0;
     if (share != Share::Objects && has_objects_) {
         kept += packets_kept_for(Share::Objects);
@@ -123,6 +182,11 @@ bool PacketSender::has_initial_under_way(std::uint32_t object_index) const noexc
 }
 
 bool PacketSender::write_unsent_bunches() {
+    if (is_capped()) {
+        update_wanted(BudgetShare::State, Share::Objects);
+        update_wanted(BudgetShare::Messages, Share::Messages);
+        update_wanted(BudgetShare::Values, Share::Values);
+    }
     const bool are_opens_written = write_bunches(Share::Objects);
     (void)write_bunches(Share::Messages);
     (void)write_bunches(Share::Values);
@@ -168,11 +232,21 @@ void PacketSender::send_packet(bool ack_requested) {
     const std::uint64_t sequence = notify_.commit_send(header);
     open_packet_.has_content = !builder_.is_empty();
     in_flight(open_packet_.share) += open_packet_.has_content ? 1u : 0u;
+    open_packet_.sent = now_;
+    if (!open_packet_.has_content) {
+        budget_.spend(size);
+    } else {
+        budget_.spend(open_packet_.budget_share, size);
+        if (congestion_.has_value()) {
+            congestion_->sent(sequence);
+        }
+    }
     packet_at(sequence) = std::exchange(open_packet_, SentPacket());
     if (!builder_.is_empty()) {
         highest_with_content_ = sequence;
     }
     builder_.reset();
+    open_packet_.budget_share = objects_share_;
     carried_opens_.clear();
     ++packets_finished_;
     last_send_ = now_;
@@ -194,8 +268,10 @@ void PacketSender::drop_content() {
     reliable_.keep_control_only();
 }
 
-PacketReceipt PacketSender::receive(const PacketHeader& header, SentContentHandler& handler) {
+PacketReceipt PacketSender::receive(const PacketHeader& header, NetTime now,
+                                    SentContentHandler& handler) {
     handler_ = &handler;
+    received_ = now;
     const PacketReceipt receipt = notify_.receive(header, *this);
     handler_ = nullptr;
     return receipt;
@@ -205,6 +281,9 @@ void PacketSender::packet_delivered(std::uint64_t sequence) {
     const SentPacket packet = packet_at(sequence);
     in_flight(packet.share) -= packet.has_content ? 1u : 0u;
     ++stats_.packets_delivered;
+    if (congestion_.has_value() && packet.has_content) {
+        congestion_->delivered(sequence, packet.sent, received_);
+    }
     for (std::uint32_t i = 0; i < packet.bunch_count; ++i) {
         BunchTag tag;
         if (reliable_.delivered(sent_bunches_.front(), tag)) {
@@ -226,6 +305,9 @@ void PacketSender::packet_lost(std::uint64_t sequence) {
     const SentPacket packet = packet_at(sequence);
     in_flight(packet.share) -= packet.has_content ? 1u : 0u;
     ++stats_.packets_lost;
+    if (congestion_.has_value() && packet.has_content) {
+        congestion_->lost(sequence);
+    }
     for (std::uint32_t i = 0; i < packet.bunch_count; ++i) {
         BunchTag tag;
         if (reliable_.lost(sent_bunches_.front(), tag)) {

@@ -17,6 +17,9 @@
 // Calls count for messages, and their parts, where they have any, for values. Calls and values take
 // turns in going first.
 //
+// Beside that a connection may have a cap, in bytes a second, which has shares of its own
+// (BandwidthBudget), and be slower where packets are lost (CongestionRate).
+//
 // So under any flood of bunches an object that changes goes out at once, if few do; if many do,
 // they take turns in at least 56 packets a round trip. Values get what is theirs for certain back
 // packet by packet, from what is acknowledged.
@@ -28,6 +31,8 @@
 #include <replayout/netdriver/transport.h>
 #include <replayout/owed_versions.h>
 
+#include "bandwidth_budget.h"
+#include "congestion_rate.h"
 #include "packet_builder.h"
 #include "reliable_sender.h"
 #include "remote_function_sender.h"
@@ -35,6 +40,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 namespace replayout {
 
@@ -74,6 +80,8 @@ class PacketSender final : private PacketNotifyHandler {
         std::uint16_t session = 0;
         std::size_t packet_bytes_max = 0;
         ReliableWindow reliable_window;
+        std::uint32_t bytes_per_second_max = 0;
+        bool has_congestion_control = false;
     };
 
     PacketSender(const Settings& settings, Transport& transport, NetStats& stats,
@@ -81,7 +89,8 @@ class PacketSender final : private PacketNotifyHandler {
 
     /// Judges a header from the peer; see PacketNotify::receive(). `handler` learns what became of
     /// what was sent, until drop_content().
-    [[nodiscard]] PacketReceipt receive(const PacketHeader& header, SentContentHandler& handler);
+    [[nodiscard]] PacketReceipt receive(const PacketHeader& header, NetTime now,
+                                        SentContentHandler& handler);
 
     [[nodiscard]] const PacketNotify& notify() const noexcept { return notify_; }
     [[nodiscard]] ReliableSender& reliable() noexcept { return reliable_; }
@@ -91,6 +100,32 @@ class PacketSender final : private PacketNotifyHandler {
     [[nodiscard]] bool can_write(Share share = Share::Objects) const noexcept {
         return !builder_.is_empty() || may_begin_packet(share);
     }
+
+    // The cap, if there is one.
+
+    /// 0: none.
+    void set_bytes_per_second_max(std::uint32_t bytes) noexcept;
+    [[nodiscard]] std::uint32_t bytes_per_second_max() const noexcept {
+        return settings_.bytes_per_second_max;
+    }
+    /// There is a cap, or congestion control, whose rate is one.
+    [[nodiscard]] bool is_capped() const noexcept { return budget_.cap() != 0; }
+    [[nodiscard]] std::uint32_t effective_cap() const noexcept { return budget_.cap(); }
+    /// 0: nobody measures, or there was no answer yet.
+    [[nodiscard]] std::uint32_t round_trip_us() const noexcept {
+        return congestion_.has_value() ? congestion_->round_trip_us() : 0;
+    }
+    /// The packets in flight leave one for that share.
+    [[nodiscard]] bool has_window_for(Share share) const noexcept;
+    /// Any packet may go out.
+    [[nodiscard]] bool has_budget() const noexcept { return budget_.has_any(); }
+    /// A packet of objects that begins now is paid for by State, or by Joins.
+    void set_objects_share(BudgetShare share) noexcept {
+        objects_share_ = share;
+        begin_packet(Share::Objects);
+    }
+    /// Whether there is something to send for a share, beside the bunches that wait.
+    void set_wanted(BudgetShare share, bool is_wanted) noexcept;
 
     /// The packet that blocks are written to. Requires can_write().
     [[nodiscard]] PacketBuilder& builder() noexcept { return builder_; }
@@ -120,6 +155,7 @@ class PacketSender final : private PacketNotifyHandler {
     void begin_packet(Share share) noexcept {
         if (builder_.is_empty()) {
             open_packet_.share = share;
+            open_packet_.budget_share = budget_share_of(share);
         }
     }
     /// Writes a call, or a part of one, into the open packet. False, and nothing written, when it
@@ -159,7 +195,7 @@ class PacketSender final : private PacketNotifyHandler {
     void drop_content();
 
     /// The time of the flush that is going on, for packets that fill up meanwhile.
-    void begin_flush(NetTime now) noexcept { now_ = now; }
+    void begin_flush(NetTime now) noexcept;
 
   private:
     /// Packets in flight that objects always get, and values when some wait: a quarter of them.
@@ -171,10 +207,15 @@ class PacketSender final : private PacketNotifyHandler {
         std::uint32_t record_count = 0;
         std::uint32_t call_count = 0;  // reliable ones
         Share share = Share::Objects;
+        BudgetShare budget_share = BudgetShare::State;
         bool has_content = false;  // set when it is sent
+        NetTime sent;
     };
 
     [[nodiscard]] bool may_begin_packet(Share share) const noexcept;
+    [[nodiscard]] BudgetShare budget_share_of(Share share) const noexcept;
+    void update_wanted(BudgetShare share, Share bunches) noexcept;
+    void update_cap() noexcept;
     /// How many more packets of that share are for certain.
     [[nodiscard]] std::uint32_t packets_kept_for(Share share) const noexcept;
     [[nodiscard]] std::uint32_t& in_flight(Share share) noexcept {
@@ -194,7 +235,12 @@ class PacketSender final : private PacketNotifyHandler {
     Transport& transport_;
     NetStats& stats_;
     SentContentHandler* handler_ = nullptr;  // while acks are read
-    bool has_objects_ = true;                // until the connection closes
+    NetTime received_;                       // likewise: now
+    BandwidthBudget budget_;
+    std::optional<CongestionRate> congestion_;
+    BudgetShare objects_share_ = BudgetShare::State;
+    std::array<bool, budget_share_count> is_wanted_{};  // beside bunches
+    bool has_objects_ = true;                           // until the connection closes
     PacketNotify notify_;
     PacketBuilder builder_;
     ReliableSender reliable_;

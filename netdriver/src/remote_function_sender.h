@@ -24,6 +24,7 @@
 #include <replayout/reflection/memory.h>
 #include <replayout/sending_rep_state.h>
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <list>
@@ -132,6 +133,11 @@ class RemoteFunctionSender {
     /// Whether any call of that channel waits or is under way. O(calls).
     [[nodiscard]] bool has_calls(ChannelIndex channel) const noexcept;
     [[nodiscard]] bool is_idle() const noexcept { return calls_.empty(); }
+    /// Any waits to be sent. O(calls).
+    [[nodiscard]] bool has_unsent() const noexcept {
+        return std::any_of(calls_.begin(), calls_.end(),
+                           [](const OutgoingCall& call) { return !call.is_in_flight; });
+    }
 
     /// What of it goes out next, the first that is not under way; nothing: all of it is.
     [[nodiscard]] std::optional<CallPart> next_part(const OutgoingCall& call) const noexcept;

@@ -30,6 +30,7 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       call_sender_(objects, pairs_, values_, records_, properties_, channels_, packets, calls_,
                    context, settings, body_, memory),
       initial_batch_(&memory.pairs),
+      order_(&memory.pairs),
       hidden_(&memory.validation) {}
 
 void ReplicationSender::mark_pending(const BitRow& changed) {
@@ -48,28 +49,67 @@ bool ReplicationSender::is_settled() const noexcept {
            calls_.is_idle() && roles_.is_idle() && part_notices_.is_idle();
 }
 
-void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens) {
+void ReplicationSender::tell_wanted() noexcept {
+    if (!packets_.is_capped()) {
+        return;
+    }
+    const bool is_joining = initial_batch_.state() == InitialBatch::State::Sending &&
+                            !initial_batch_.waiting().is_empty();
+    packets_.set_wanted(BudgetShare::State, !pairs_.pending().is_empty());
+    packets_.set_wanted(BudgetShare::Joins, is_joining);
+    packets_.set_wanted(BudgetShare::Messages, calls_.has_unsent());
+}
+
+bool ReplicationSender::open_joined(std::uint32_t initial_opens) {
+    packets_.set_objects_share(BudgetShare::Joins);
+    const bool is_done = open_initial_batch(initial_opens);
+    packets_.set_objects_share(BudgetShare::State);
+    return is_done;
+}
+
+bool ReplicationSender::may_go_on(BudgetShare share) noexcept {
+    packets_.set_objects_share(share);
+    const bool may_write = packets_.can_write();
+    packets_.set_objects_share(BudgetShare::State);
+    return may_write;
+}
+
+void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
+                                                   const PriorityInputs& inputs) {
     pairs_.grow();
     context_.receiver = &values_;
     roles_.send_roles();
     part_notices_.send_part_notices();
     call_sender_.send_calls();
+    if (packets_.is_capped()) {
+        // While anything is left: what sleeps asks for nothing any more.
+        dormant_channels_.enter_dormancy();
+    }
     // In turn: if each flush began with the same objects, those behind them would never be sent
     // while the window is full.
     const bool is_batch_first = std::exchange(is_batch_next_, false);
-    if (is_batch_first && !open_initial_batch(initial_opens)) {
+    if (is_batch_first && !open_joined(initial_opens) && !may_go_on(BudgetShare::State)) {
         return;
     }
-    const std::uint32_t first = std::exchange(first_index_, 0);
-    if (!replicate_pending(first, objects_.slot_count()) || !replicate_pending(0, first)) {
+    if (!replicate_all(inputs)) {
         is_batch_next_ = true;
-        return;
+        if (!may_go_on(BudgetShare::Joins)) {
+            return;
+        }
     }
-    if (!is_batch_first && !open_initial_batch(initial_opens)) {
+    if (!is_batch_first && !open_joined(initial_opens)) {
         return;
     }
     part_notices_.send_part_notices();  // of what was opened in this flush
     dormant_channels_.enter_dormancy();
+}
+
+bool ReplicationSender::replicate_all(const PriorityInputs& inputs) {
+    if (packets_.is_capped()) {
+        return replicate_by_priority(inputs);
+    }
+    const std::uint32_t first = std::exchange(first_index_, 0);
+    return replicate_pending(first, objects_.slot_count()) && replicate_pending(0, first);
 }
 
 bool ReplicationSender::replicate_pending(std::uint32_t begin, std::uint32_t end) {

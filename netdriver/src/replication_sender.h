@@ -15,6 +15,7 @@
 #pragma once
 
 #include <replayout/connection_shadow.h>
+#include <replayout/netdriver/net_rates.h>
 #include <replayout/netdriver/net_stats.h>
 #include <replayout/send_properties.h>
 
@@ -113,8 +114,16 @@ class ReplicationSender final : public SentContentHandler {
     /// The client has all of it.
     [[nodiscard]] bool is_initial_batch_over();
 
+    /// What there is to send, for the shares of the connection's cap.
+    void tell_wanted() noexcept;
     /// Sends calls, what is pending and so many of the initial batch; closes what goes dormant.
-    void process_prioritized_actors(std::uint32_t initial_opens);
+    void process_prioritized_actors(std::uint32_t initial_opens, const PriorityInputs& inputs);
+    /// Why the client does not have all of the object.
+    [[nodiscard]] OwedReason owed_reason(std::uint32_t index,
+                                         const UpdateCalendar& calendar) const noexcept;
+    /// How far a pair steps down now.
+    [[nodiscard]] std::uint32_t step_down(std::uint32_t index,
+                                          const PriorityInputs& inputs) const noexcept;
 
     /// A call of what `encoder` was set to. Sent or Queued, or a refusal: of the encoder, or Full,
     /// where there is no room for one so large. Requires has_room_for_call().
@@ -168,9 +177,18 @@ class ReplicationSender final : public SentContentHandler {
     /// Replicates what is pending from slot `begin` to `end`. False: the window is full, and the
     /// next flush begins where this one stopped.
     [[nodiscard]] bool replicate_pending(std::uint32_t begin, std::uint32_t end);
+    /// The same of all that is pending, by SendOrder.
+    [[nodiscard]] bool replicate_by_priority(const PriorityInputs& inputs);
+    [[nodiscard]] bool replicate_all(const PriorityInputs& inputs);
+    [[nodiscard]] std::uint32_t band_of(std::uint32_t index,
+                                        const PriorityInputs& inputs) const noexcept;
     [[nodiscard]] SendOutcome replicate_actor(std::uint32_t index);
     /// False: the window is full.
     [[nodiscard]] bool open_initial_batch(std::uint32_t initial_opens);
+    /// The same, paid for by the share of joins.
+    [[nodiscard]] bool open_joined(std::uint32_t initial_opens);
+    /// That share may still write.
+    [[nodiscard]] bool may_go_on(BudgetShare share) noexcept;
     [[nodiscard]] bool has_sent(const InitialBatch::Sent& object);
     /// Of the initial batch: how the first block of an object came, if this record is of one.
     void note_first_block(const SentRecord& record, bool is_delivered);
@@ -197,8 +215,10 @@ class ReplicationSender final : public SentContentHandler {
     // The order of a flush.
     InitialBatch initial_batch_;
     bool is_batch_next_ = false;     // the last flush did not come to it
-    std::uint32_t first_index_ = 0;  // where the next flush begins
-    ChangeMask hidden_;              // scratch of the validation
+    std::uint32_t first_index_ = 0;  // where the next flush begins, without a cap
+    SendOrder order_;                // with one
+    bool was_stopped_by_window_ = false;
+    ChangeMask hidden_;  // scratch of the validation
 };
 
 }  // namespace replayout

@@ -14,7 +14,12 @@ namespace {
 
 [[nodiscard]] PacketSender::Settings packet_settings(const NetDriverSettings& settings, PeerId peer,
                                                      std::uint16_t session) noexcept {
-    return {peer, session, settings.config.packet_bytes_max, reliable_window(settings.config)};
+    return {peer,
+            session,
+            settings.config.packet_bytes_max,
+            reliable_window(settings.config),
+            settings.config.bytes_per_second_max,
+            settings.config.has_congestion_control};
 }
 
 // Refused peers are heard out until they know why, and so take places beyond those of players.
@@ -83,6 +88,10 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       shadow_ids_(guids),
       live_(&memory.objects),
       due_(&memory.objects),
+      calendar_(&memory.objects),
+      class_frequencies_(Allocator<NetUpdateFrequency>(&memory.layout_table)),
+      class_bands_(Allocator<std::uint8_t>(&memory.layout_table)),
+      candidates_(Allocator<std::uint64_t>(&memory.scratch)),
       changed_(&memory.objects),
       dormancy_(&memory.objects),
       torn_off_(&memory.objects),
@@ -274,7 +283,7 @@ void ReplicationServer::flush(NetTime now) {
         client->connection.begin_flush(now);
     }
     update_relevancy();
-    server_replicate_actors();
+    server_replicate_actors(now);
     for (Client* client : clients_) {
         client->connection.flush(now);
     }
@@ -300,25 +309,8 @@ void ReplicationServer::tell_of_peers() {
     }
 }
 
-void ReplicationServer::compare_due_objects() {
-    std::uint32_t count = 0;
-    for (std::uint32_t index = due_.next(0); index != BitRow::no_bit;
-         index = due_.next(index + 1)) {
-        NetworkObjectInfo& info = *objects_.at(index);
-        ChangelistState& state = info.changelist_state();
-        const void* memory = world_.object_memory(info.object());
-        if (state.update(memory, shadow_ids_, stats_.replication)) {
-            changed_.set(index);
-        }
-        if (!state.is_due() || info.is_torn_off()) {
-            due_.clear(index);
-        }
-        ++count;
-    }
-    stats_.replication.objects_skipped += objects_.object_count() - count;
-}
-
-void ReplicationServer::server_replicate_actors() {
+void ReplicationServer::server_replicate_actors(NetTime now) {
+    take_due(now);
     mark_validator_.validate(objects_, live_, dormancy_.dormant, world_, stats_.replication);
     // Phase A: what changed, once for all connections.
     compare_due_objects();
@@ -343,9 +335,10 @@ void ReplicationServer::replicate_to(Client& client, std::uint32_t initial_opens
     client.sender.mark_pending(changed_);
     send_destruction_notices(client);
     finish_initial_batch(client);  // before anything new is under way
+    client.sender.tell_wanted();
     const bool is_ready = client.sender.initial_batch().state() != InitialBatch::State::Before;
     if (client.connection.packets().write_first_bunches() && is_ready) {
-        client.sender.process_prioritized_actors(initial_opens);
+        client.sender.process_prioritized_actors(initial_opens, priority_inputs(client));
     }
     client.sender.validate_pairs();
 }
@@ -425,7 +418,7 @@ void ReplicationServer::set_property_active(NetObjectId id, std::string_view pro
     for_each_parent(id, property, [&](ChangelistState& state, ParentIndex parent) {
         state.set_active(parent, is_active);
     });
-    set_due(id.index);  // the switch takes effect with a compare
+    force_due(id.index);  // the switch takes effect with a compare
 }
 
 void ReplicationServer::set_dynamic_condition(NetObjectId id, std::string_view property,

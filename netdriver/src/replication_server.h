@@ -20,6 +20,7 @@
 #include "remote_function_encoder.h"
 #include "remote_function_runner.h"
 #include "replication_sender.h"
+#include "update_calendar.h"
 
 #include <optional>
 #include <string_view>
@@ -56,20 +57,20 @@ class ReplicationServer {
     [[nodiscard]] bool is_relevant_for(PeerId peer, NetObjectId id) const;
     void forget_destroyed(std::string_view stable_name);
     void forget_all_destroyed();
-    void set_host(PeerId host) noexcept {
-        REPLAYOUT_ASSERT((!host_.has_value() || *host_ == host) && find_joined(host) == nullptr);
-        host_ = host;
-    }
-    [[nodiscard]] ObjectRole role_for(PeerId peer, const ObjectFacts& facts) const noexcept {
-        ObjectRole role = facts.role_of(peer);
-        if (host_.has_value() && peer == *host_) {
-            role.role = NetRole::Authority;
-        }
-        return role;
-    }
+    void set_host(PeerId host);
+    [[nodiscard]] ObjectRole role_for(PeerId peer, const ObjectFacts& facts) const noexcept;
     void mark_property_dirty(NetObjectId id, std::string_view property);
     void mark_property_dirty(NetObjectId id, ParentIndex property);
     void mark_object_dirty(NetObjectId id);
+    void set_net_update_frequency(const RepLayout& layout, const NetUpdateFrequency& frequency);
+    void set_net_update_frequency(NetObjectId id, const NetUpdateFrequency& frequency);
+    [[nodiscard]] NetUpdateFrequency net_update_frequency_of(NetObjectId id) const;
+    void force_net_update(NetObjectId id);
+    void set_bytes_per_second_max(PeerId peer, std::uint32_t bytes);
+    void set_net_priority(const RepLayout& layout, float priority);
+    void set_net_priority(NetObjectId id, float priority);
+    void set_priority_distance(float distance) noexcept { priority_distance_ = distance; }
+    [[nodiscard]] OwedUpdate owed_to(PeerId peer, NetObjectId id) const;
     void set_facts(NetObjectId id, const ObjectFacts& facts);
     void set_property_active(NetObjectId id, std::string_view property, bool is_active);
     void set_dynamic_condition(NetObjectId id, std::string_view property,
@@ -188,7 +189,7 @@ class ReplicationServer {
     [[nodiscard]] bool is_owned_by_host(const ObjectFacts& facts) const noexcept {
         return host_.has_value() && facts.has_owner && facts.owner == *host_;
     }
-    void server_replicate_actors();
+    void server_replicate_actors(NetTime now);
     void replicate_to(Client& client, std::uint32_t initial_opens);
     /// Of those who joined, as many as may begin in one flush.
     void begin_initial_batches();
@@ -197,8 +198,17 @@ class ReplicationServer {
     /// What each client may open of its initial batch in this flush.
     [[nodiscard]] std::uint32_t initial_opens_per_client() noexcept;
     void compare_due_objects();
-    /// It is compared in the next flush; not if it is dormant for everybody.
+    /// It is compared when it is its turn; not if it is dormant for everybody.
     void set_due(std::uint32_t index);
+    /// It is compared in the next flush; likewise.
+    void force_due(std::uint32_t index);
+    /// The same, but nothing to an object that is looked at in each tick.
+    void force_paced(std::uint32_t index);
+    /// Those of which it is the turn now.
+    void take_due(NetTime now);
+    [[nodiscard]] PriorityInputs priority_inputs(const Client& client) const noexcept;
+    /// A new object has the frequency and the priority of its class, or of its outer.
+    void begin_updates(std::uint32_t index);
     /// A client joined: what may be dormant is so for it too, or is not.
     void introduce_dormant(Client& client);
     /// What the object's state says for one connection.
@@ -256,7 +266,12 @@ class ReplicationServer {
 
     ShadowIds shadow_ids_;
     BitRow live_;
-    BitRow due_;  // to be compared: those that are polled, and those that were marked
+    BitRow due_;  // to be compared: those that are polled, and those that were marked, in turn
+    UpdateCalendar calendar_;                       // of these, those of which it is not the turn
+    Vector<NetUpdateFrequency> class_frequencies_;  // by layout number; empty while none is set
+    Vector<std::uint8_t> class_bands_;              // likewise
+    float priority_distance_ = 0;
+    mutable SendOrder::Candidates candidates_;  // scratch
     BitRow changed_;
     ObjectDormancy dormancy_;
     BitRow torn_off_;

@@ -111,6 +111,11 @@ CallResult ReplicationServer::add_calls(const NewCall& call, const RepFunction& 
             wake_for(*called, call.index);
         }
     }
+    // What the call means is what these are now.
+    force_paced(call.index);
+    for (const std::uint32_t index : call_ids_.named()) {
+        force_paced(index);
+    }
     return result;
 }
 

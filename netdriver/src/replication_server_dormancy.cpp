@@ -11,12 +11,6 @@
 
 namespace replayout {
 
-void ReplicationServer::set_due(std::uint32_t index) {
-    if (!dormancy_.dormant.test(index)) {
-        due_.set(index);
-    }
-}
-
 void ReplicationServer::set_dormancy(NetObjectId id, NetDormancy dormancy) {
     REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
     objects_.for_each_in_family(id.index,
@@ -152,7 +146,7 @@ void ReplicationServer::wake_for(Client& client, std::uint32_t index) {
 
 void ReplicationServer::resume_compare(std::uint32_t index) {
     dormancy_.dormant.erase(index);
-    due_.set(index);
+    force_due(index);
     if (may_be_dormant(objects_.at(index)->dormancy())) {
         dormancy_.becoming.insert(index);
     } else {

@@ -47,7 +47,7 @@ NetObjectId ReplicationServer::add(const RepLayout& layout, ObjectHandle object,
     due_.grow(objects_.slot_count());
     changed_.grow(objects_.slot_count());
     live_.set(id.index);
-    due_.set(id.index);
+    begin_updates(id.index);
     changed_.set(id.index);
     if (!is_part) {
         interest_.object_added(id.index, layouts_.number_of(layout));
@@ -121,6 +121,7 @@ void ReplicationServer::forget_object(NetObjectId id) {
     }
     live_.clear(id.index);
     due_.clear(id.index);
+    calendar_.forget(id.index);
     dormancy_.forget(id.index);
     conditional_.erase(id.index);
     interest_.forget(id.index);
@@ -134,6 +135,19 @@ ReplicationServer::Client* ReplicationServer::find_joined(PeerId peer) const {
                    found->second->connection.state() == ConnectionState::Joined
                ? found->second
                : nullptr;
+}
+
+void ReplicationServer::set_host(PeerId host) {
+    REPLAYOUT_ASSERT((!host_.has_value() || *host_ == host) && find_joined(host) == nullptr);
+    host_ = host;
+}
+
+ObjectRole ReplicationServer::role_for(PeerId peer, const ObjectFacts& facts) const noexcept {
+    ObjectRole role = facts.role_of(peer);
+    if (host_.has_value() && peer == *host_) {
+        role.role = NetRole::Authority;
+    }
+    return role;
 }
 
 void ReplicationServer::tear_off(NetObjectId id) {
@@ -154,6 +168,7 @@ void ReplicationServer::tear_off_one(std::uint32_t index) {
     conditional_.erase(index);
     interest_.forget(index);
     torn_off_.insert(index);
+    calendar_.forget(index);
     due_.set(index);  // what it is now goes out, and nothing of what it becomes
     for (Client* client : clients_) {
         if (client->connection.state() == ConnectionState::Joined) {

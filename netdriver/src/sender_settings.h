@@ -5,17 +5,33 @@
 
 #include <replayout/netdriver/net_config.h>
 #include <replayout/netdriver/transport.h>
+#include <replayout/reflection/math.h>
 #include <replayout/type_counters.h>
 
+#include "send_order.h"
+
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace replayout {
+
+class InterestManager;
+struct ClientInterest;
 
 struct SenderSettings {
     const NetConfig& config;                ///< outlives the sender
     PeerId peer;                            ///< whom it sends to
     std::span<TypeCounters> type_counters;  ///< by layout number; empty: nobody counts
+};
+
+/// What the order of a flush goes by, for one connection.
+struct PriorityInputs {
+    const UpdateCalendar& calendar;
+    SendOrder::Candidates& candidates;  ///< scratch
+    const InterestManager& interest;
+    const ClientInterest& client;
+    float distance = 0;  ///< see NetRates::set_priority_distance()
 };
 
 /// What became of the attempt to send something.

@@ -190,6 +190,36 @@ TEST_CASE("MatchSession: a bandwidth far too small delays, and all is right once
     CHECK(result.stats.packets_lost > 0);
 }
 
+TEST_CASE(
+    "MatchSession: under a cap it tells how old what clients hold is, and what was used of it",
+    "[bench][match_session]") {
+    const auto recordings = two_battles(300);
+    MatchOptions options;
+    options.clients = 3;
+    options.loss = 0;
+    options.bandwidth_bytes_per_second = 6'000;
+    const MatchResult narrow = play(options, recordings);
+    INFO(narrow.first_difference);
+    CHECK(narrow.is_good(options));
+    CHECK(narrow.staleness.sample_count > 1'000);
+    CHECK(narrow.staleness.p50 <= narrow.staleness.p99);
+    CHECK(narrow.staleness.p99 <= narrow.staleness.worst);
+    CHECK(narrow.staleness.worst <= 300);
+    CHECK(narrow.most_bytes_in_second <= 6'000 + 1'200);
+    // Nine tenths, but for the time in which clients join.
+    CHECK(narrow.capped_bytes * 30 >= narrow.capped_ticks * 6'000 * 8 / 10);
+    CHECK(report(options, narrow).find("out of date") != std::string::npos);
+    CHECK(to_json(options, narrow).find("staleness_ms_p99") != std::string::npos);
+
+    options.bandwidth_bytes_per_second = 1'000'000;
+    const MatchResult wide = play(options, recordings);
+    CHECK(wide.is_good(options));
+    CHECK(wide.staleness.p99 < narrow.staleness.p99);
+    CHECK(wide.staleness.worst < narrow.staleness.worst);
+    options.bandwidth_bytes_per_second = 0;
+    CHECK(report(options, play(options, recordings)).find("out of date") == std::string::npos);
+}
+
 TEST_CASE("MatchSession: classes with repeated and empty names are told apart",
           "[bench][match_session]") {
     Recording recording;

@@ -19,6 +19,7 @@ struct Limit {
 // Where one limit bounds another, of a configuration that leaves it all its room.
 constexpr Limit limits[] = {
     {"packet_bytes_max", &NetConfig::packet_bytes_max, 256, 1'400},
+    {"bytes_per_second_max", &NetConfig::bytes_per_second_max, 1'800, 1'000'000'000},
     {"connections_max", &NetConfig::connections_max, 1, 4'096},
     {"channels_max", &NetConfig::channels_max, 1, 1'048'576},
     {"destroyed_names_max", &NetConfig::destroyed_names_max, 0, 1'048'576},

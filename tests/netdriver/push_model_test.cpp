@@ -2,6 +2,7 @@
 //
 // The push model through the driver: what is not marked costs nothing, and marks change no byte.
 #include <replayout/netdriver/net_driver.h>
+#include <replayout/netdriver/net_rates.h>
 #include <replayout/netdriver/simulated_network.h>
 #include <replayout/reflection/dynamic_type_builder.h>
 
@@ -83,7 +84,19 @@ struct GameOptions {
     std::uint32_t mark_validation_ticks = 0;
     std::uint64_t seed = 1;
     double loss = 0;
+    bool is_paced = false;  ///< objects are looked at more rarely than in each tick
 };
+
+/// Now and then an object is looked at more often, or more rarely, or at once.
+void change_pace(NetRates rates, NetObjectId id, SeededRandom& random) {
+    if (random.percent(30)) {
+        rates.force_net_update(id);
+        return;
+    }
+    const std::uint32_t per_second = random.below(40);
+    const auto per_second_min = static_cast<float>(per_second == 0 ? 0 : random.below(3));
+    rates.set_net_update_frequency(id, {static_cast<float>(per_second), per_second_min});
+}
 
 /// A server and one client, whose layout is polled: of marks only the server knows.
 class BeaconGame {
@@ -203,6 +216,9 @@ class BeaconGame {
         }
     };
     for (std::uint32_t tick = 0; tick < ticks; ++tick) {
+        if (options.is_paced && random.percent(20)) {
+            change_pace(game.server.rates(), game.ids.at(random.pick(beacons)), random);
+        }
         for (std::uint32_t i = random.below(5); i > 0; --i) {
             const ObjectHandle handle = random.pick(beacons);
             const auto value = static_cast<std::int32_t>(random.below(4));
@@ -252,6 +268,9 @@ class BeaconGame {
         game.tick();
     }
     game.heal();
+    for (const ObjectHandle handle : beacons) {
+        game.server.rates().force_net_update(game.ids.at(handle));
+    }
     REQUIRE(game.settle());
     for (const ObjectHandle handle : beacons) {
         REQUIRE(game.beacon_on_client(handle).color == game.beacon(handle).color);
@@ -289,8 +308,9 @@ TEST_CASE("Push model: marks, polling and validation give the same packets",
           "[netdriver][push_model]") {
     const std::uint64_t seed = run_seed();
     INFO("seed " << seed);
+    const bool is_paced = GENERATE(false, true);
     for (const double loss : {0.0, 0.2}) {
-        GameOptions options{true, 0, seed, loss};
+        GameOptions options{true, 0, seed, loss, is_paced};
         const auto pushed = play_at_random(options, 150);
         options.mark_validation_ticks = 3;
         const auto validated = play_at_random(options, 150);

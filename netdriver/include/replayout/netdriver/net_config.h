@@ -15,6 +15,15 @@ struct NetConfig {
     /// passes every path of today's internet unfragmented (QUIC's minimum, RFC 9000 section 14).
     std::uint32_t packet_bytes_max = 1'200;
 
+    /// Bytes of datagrams that this end sends over one connection in any second, but for one packet
+    /// at most; 0: no cap. 1,800 to 1,000,000,000, or 0. NetRates::set_bytes_per_second_max() has
+    /// one for a single client. Unreal's is 10,000 to 15,000; its floor is this one.
+    std::uint32_t bytes_per_second_max = 0;
+    /// On: each connection is slower where packets are lost (CongestionRate), within its cap. Off,
+    /// since what a game's server sends is mostly bounded by the game; on where it shares a
+    /// line with what it does not know.
+    bool has_congestion_control = false;
+
     /// Connections of a server at once. 1 to 4,096. Bounds what strangers can make a server hold;
     /// 1,024 is far above the players of one match.
     std::uint32_t connections_max = 1'024;

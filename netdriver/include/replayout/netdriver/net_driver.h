@@ -51,6 +51,7 @@ namespace replayout {
 
 struct ObjectFacts;
 class LayoutTable;
+class NetRates;
 class ReplicationClient;
 class ReplicationServer;
 
@@ -143,6 +144,7 @@ class NetDriver {
     void mark_property_dirty(NetObjectId id, ParentIndex property);
     /// All properties. O(properties / 64).
     void mark_object_dirty(NetObjectId id);
+    [[nodiscard]] NetRates rates();  ///< how often, how much, what first: net_rates.h
 
     // What an object is to a connection, for the conditions of its properties (LifetimeCondition).
     // Where a client begins to meet one, it is sent what the properties are now; where it ceases
@@ -151,8 +153,7 @@ class NetDriver {
     /// Whose object it is; nobody's at first. A peer owns it whether it is connected or not.
     void set_owner(NetObjectId id, PeerId owner);
     void clear_owner(NetObjectId id);
-    /// The owner controls the object (autonomous proxy); for all others it is simulated. Off at
-    /// first.
+    /// The owner controls it (autonomous proxy); for all others it is simulated. Off at first.
     void set_autonomous(NetObjectId id, bool is_autonomous);
     /// The object is its owner's player object. Off at first.
     void set_player(NetObjectId id, bool is_player);

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "bandwidth_budget.h"
+
+#include <algorithm>
+
+#include "packet_builder.h"
+
+namespace replayout {
+
+namespace {
+
+constexpr std::int64_t largest_packet = PacketBuilder::packet_bytes_limit;
+
+}  // namespace
+
+std::int64_t BandwidthBudget::credit_max() const noexcept {
+    // While the bucket owes a packet a share may not use what it gets, and keeps it.
+    return (depth_ + largest_packet * unit) / static_cast<std::int64_t>(budget_share_count);
+}
+
+void BandwidthBudget::set_cap(std::uint32_t cap) noexcept {
+    const bool had_cap = cap_ != 0;
+    cap_ = cap;
+    flow_ = std::int64_t{cap} * 29 / 32;
+    depth_ = std::int64_t{cap} * unit * 3 / 32;
+    level_ = had_cap ? std::min(level_, depth_) : depth_;
+    for (ShareState& share : shares_) {
+        share.credit = std::min(share.credit, credit_max());
+    }
+}
+
+void BandwidthBudget::begin_flush(NetTime now) noexcept {
+    const std::int64_t elapsed_us = has_begun_ ? now.microseconds - last_.microseconds : 0;
+    last_ = now;
+    has_begun_ = true;
+    if (cap_ == 0 || elapsed_us <= 0) {
+        return;
+    }
+    // Beyond the time that fills it, time makes no difference.
+    const std::int64_t filling_us = (depth_ - level_) / flow_ + 1;
+    const std::int64_t flowed = std::min(elapsed_us, filling_us) * flow_;
+    level_ = std::min(level_ + flowed, depth_);
+    for (ShareState& share : shares_) {
+        share.credit = std::min(
+            share.credit + flowed / static_cast<std::int64_t>(budget_share_count), credit_max());
+    }
+}
+
+bool BandwidthBudget::may_begin(BudgetShare share) const noexcept {
+    if (!has_any()) {
+        return false;
+    }
+    if (cap_ == 0 || shares_[static_cast<std::size_t>(share)].credit > 0) {
+        return true;
+    }
+    std::int64_t kept = 0;
+    for (const ShareState& other : shares_) {
+        kept += other.is_wanted ? std::max<std::int64_t>(other.credit, 0) : 0;
+    }
+    return level_ > kept;
+}
+
+void BandwidthBudget::spend(BudgetShare share, std::size_t bytes) noexcept {
+    spend(bytes);
+    if (cap_ != 0) {
+        // What nobody else wanted is not held against it for longer than a packet takes.
+        std::int64_t& credit = shares_[static_cast<std::size_t>(share)].credit;
+        credit = std::max(credit - static_cast<std::int64_t>(bytes) * unit, -largest_packet * unit);
+    }
+}
+
+void BandwidthBudget::spend(std::size_t bytes) noexcept {
+    if (cap_ != 0) {
+        level_ -= static_cast<std::int64_t>(bytes) * unit;
+    }
+}
+
+}  // namespace replayout

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+//
+// Who goes first on a connection whose cap is reached, and why a client lacks something.
+#include "interest_manager.h"
+#include "replication_sender.h"
+
+namespace replayout {
+
+std::uint32_t ReplicationSender::band_of(std::uint32_t index,
+                                         const PriorityInputs& inputs) const noexcept {
+    const NetworkObjectInfo& info = *objects_.at(objects_.root_of(index));  // with all its parts
+    std::uint32_t band = info.band();
+    if (inputs.distance == 0 || !info.location().has_value()) {
+        return band;
+    }
+    const std::optional<float> squared =
+        inputs.interest.distance_squared_to(inputs.client, *info.location());
+    float limit = inputs.distance * inputs.distance;
+    while (squared.value_or(0) > limit && band + 1 < SendOrder::band_count) {
+        ++band;
+        limit *= 4;
+    }
+    return band;
+}
+
+std::uint32_t ReplicationSender::step_down(std::uint32_t index,
+                                           const PriorityInputs& inputs) const noexcept {
+    return packets_.is_capped() ? order_.exponent_of(band_of(index, inputs)) : 0;
+}
+
+bool ReplicationSender::replicate_by_priority(const PriorityInputs& inputs) {
+    SendOrder::Candidates& candidates = inputs.candidates;
+    BitRow& pending = pairs_.pending();
+    order_.begin(candidates, pending);
+    for (std::uint32_t index = pending.next(0); index != BitRow::no_bit;
+         index = pending.next(index + 1)) {
+        if (objects_.at(index) == nullptr) {
+            pending.clear(index);
+            continue;
+        }
+        const std::uint32_t band = band_of(index, inputs);
+        // What is new to the client does not step down.
+        const bool is_new = channel_state(pairs_[index]) == ChannelState::Closed;
+        const std::uint32_t rank =
+            is_new ? 0 : order_.rank_of(index, band, inputs.calendar.ticks_of(index));
+        order_.add(candidates, index, band, rank);
+    }
+    order_.order(candidates);
+    bool has_room = true;
+    while (has_room && !candidates.empty()) {
+        const auto [index, is_due] = SendOrder::take(candidates);
+        if (!pending.test(index) || replicate_actor(index) != SendOutcome::WindowFull) {
+            order_.sent(index);  // or it waits for something else than room
+            continue;
+        }
+        has_room = false;
+        was_stopped_by_window_ = !packets_.has_window_for(Share::Objects);
+        if (is_due) {
+            order_.miss(index);
+        }
+    }
+    order_.end(candidates);
+    return has_room;
+}
+
+OwedReason ReplicationSender::owed_reason(std::uint32_t index,
+                                          const UpdateCalendar& calendar) const noexcept {
+    if (pairs_.dormancy().irrelevant.test(index)) {
+        return OwedReason::NotRelevant;
+    }
+    if (pairs_.dormancy().dormant.test(index)) {
+        return OwedReason::Dormant;
+    }
+    if (!pairs_.contains(index)) {
+        return OwedReason::NotDue;  // it is new, and waits for its first look
+    }
+    if (initial_batch_.state() == InitialBatch::State::Before ||
+        initial_batch_.waiting().test(index)) {
+        return OwedReason::Joining;
+    }
+    if (values_.has_unmapped(index)) {
+        return OwedReason::WaitsForObject;
+    }
+    if (!pairs_.pending().test(index)) {
+        return calendar.is_waiting(index) ? OwedReason::NotDue : OwedReason::Nothing;
+    }
+    const ChannelState state = channel_state(pairs_[index]);
+    const bool has_outer = state != ChannelState::Closed || channels_.is_outer_ready(index);
+    if (state == ChannelState::Closing || !has_outer) {
+        return OwedReason::WaitsForObject;
+    }
+    if (!packets_.is_capped()) {
+        return OwedReason::WindowFull;
+    }
+    if (!order_.is_missed(index)) {
+        return OwedReason::SteppedDown;
+    }
+    return was_stopped_by_window_ ? OwedReason::WindowFull : OwedReason::NoBudget;
+}
+
+}  // namespace replayout

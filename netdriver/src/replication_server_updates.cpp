@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+//
+// When a server looks at its objects. What is in `due_` is compared in the next flush; an object
+// with a frequency of its own waits in the calendar in between.
+#include "replication_server.h"
+
+namespace replayout {
+
+namespace {
+
+/// Each is half of the one before, down to an eighth and below.
+[[nodiscard]] std::uint8_t band_of(float priority) noexcept {
+    float least = 8;
+    std::uint8_t band = 0;
+    while (priority < least && band + 1u < SendOrder::band_count) {
+        ++band;
+        least /= 2;
+    }
+    return band;
+}
+
+}  // namespace
+
+void ReplicationServer::set_due(std::uint32_t index) {
+    if (dormancy_.dormant.test(index) || due_.test(index)) {
+        return;
+    }
+    if (calendar_.is_paced(index)) {
+        calendar_.wait(index);
+    } else {
+        due_.set(index);
+    }
+}
+
+void ReplicationServer::force_due(std::uint32_t index) {
+    if (!dormancy_.dormant.test(index)) {
+        calendar_.cancel(index);
+        due_.set(index);
+    }
+}
+
+void ReplicationServer::force_paced(std::uint32_t index) {
+    if (calendar_.is_paced(index)) {
+        force_due(index);
+    }
+}
+
+void ReplicationServer::take_due(NetTime now) {
+    calendar_.advance(now, [&](std::uint32_t index) {
+        if (!dormancy_.dormant.test(index)) {
+            due_.set(index);
+        }
+    });
+}
+
+void ReplicationServer::compare_due_objects() {
+    std::uint32_t count = 0;
+    for (std::uint32_t index = due_.next(0); index != BitRow::no_bit;
+         index = due_.next(index + 1)) {
+        NetworkObjectInfo& info = *objects_.at(index);
+        ChangelistState& state = info.changelist_state();
+        const void* memory = world_.object_memory(info.object());
+        const bool has_changed = state.update(memory, shadow_ids_, stats_.replication);
+        if (has_changed) {
+            changed_.set(index);
+        }
+        const bool is_paced = calendar_.is_paced(index);
+        if (is_paced) {
+            calendar_.looked(index, has_changed);
+        }
+        const bool is_due_again = state.is_due() && !info.is_torn_off();
+        if (!is_due_again || is_paced) {
+            due_.clear(index);
+        }
+        if (is_due_again && is_paced) {
+            calendar_.wait(index);
+        }
+        ++count;
+    }
+    stats_.replication.objects_skipped += objects_.object_count() - count;
+}
+
+void ReplicationServer::set_net_update_frequency(const RepLayout& layout,
+                                                 const NetUpdateFrequency& frequency) {
+    REPLAYOUT_ASSERT(frequency.is_valid());
+    const std::uint32_t number = layouts_.number_of(layout);
+    if (class_frequencies_.empty()) {
+        class_frequencies_.resize(layouts_.count());
+    }
+    class_frequencies_[number] = frequency;
+}
+
+void ReplicationServer::begin_updates(std::uint32_t index) {
+    std::uint32_t whole = index;
+    while (objects_.at(whole)->is_subobject()) {
+        whole = objects_.at(whole)->family().outer;
+    }
+    NetUpdateFrequency frequency;
+    if (whole != index) {
+        frequency = calendar_.frequency_of(whole);
+    } else if (!class_frequencies_.empty()) {
+        frequency = class_frequencies_[objects_.at(index)->layout_number()];
+    }
+    calendar_.set(index, frequency, whole);
+    if (!class_bands_.empty()) {
+        objects_.at(index)->set_band(class_bands_[objects_.at(index)->layout_number()]);
+    }
+    force_due(index);
+}
+
+void ReplicationServer::set_net_priority(const RepLayout& layout, float priority) {
+    if (class_bands_.empty()) {
+        class_bands_.resize(layouts_.count(), SendOrder::ordinary_band);
+    }
+    class_bands_[layouts_.number_of(layout)] = band_of(priority);
+}
+
+void ReplicationServer::set_net_priority(NetObjectId id, float priority) {
+    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
+    objects_.at(id.index)->set_band(band_of(priority));  // parts go by it
+}
+
+PriorityInputs ReplicationServer::priority_inputs(const Client& client) const noexcept {
+    return {calendar_, candidates_, interest_, client.interest, priority_distance_};
+}
+
+OwedUpdate ReplicationServer::owed_to(PeerId peer, NetObjectId id) const {
+    REPLAYOUT_ASSERT(objects_.contains(id));
+    const Client* client = find_joined(peer);
+    if (client == nullptr) {
+        return {OwedReason::NotJoined, 0};
+    }
+    return {client->sender.owed_reason(id.index, calendar_),
+            client->sender.step_down(id.index, priority_inputs(*client))};
+}
+
+void ReplicationServer::set_net_update_frequency(NetObjectId id,
+                                                 const NetUpdateFrequency& frequency) {
+    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
+    objects_.for_each_in_family(id.index, [&](std::uint32_t index) {
+        calendar_.set(index, frequency, id.index);
+        force_due(index);
+    });
+}
+
+NetUpdateFrequency ReplicationServer::net_update_frequency_of(NetObjectId id) const {
+    REPLAYOUT_ASSERT(objects_.contains(id));
+    return calendar_.frequency_of(id.index);
+}
+
+void ReplicationServer::set_bytes_per_second_max(PeerId peer, std::uint32_t bytes) {
+    const auto found = clients_by_peer_.find(peer.value);
+    if (found != clients_by_peer_.end()) {
+        found->second->connection.packets().set_bytes_per_second_max(bytes);
+    }
+}
+
+void ReplicationServer::force_net_update(NetObjectId id) {
+    flush_dormancy(id);
+    objects_.for_each_in_family(id.index, [&](std::uint32_t index) { force_paced(index); });
+}
+
+}  // namespace replayout

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+//
+// Which objects are to be looked at in a tick, of those that are not looked at in each: a calendar
+// of buckets by time, so a tick costs by the objects that come due in it.
+//
+// Time is cut into cells of an object's period, and it is looked at in the first tick of a cell:
+//
+//     ticks       x   x   x   x   x   x   x   x   x   x
+//     cells    --|-----7-----|-----8-----|-----9-----|--      period 3 ticks
+//     looks           x           x           x
+//
+// So its mean rate is exact, whatever the ticks are. Cells of different objects begin at different
+// times, spread evenly. Which cells are looked at follows from the cell of the last change alone
+// (adaptive: the q-th cell behind it if q is a multiple of a power of two, q / 4 at most). So it
+// does not matter whether somebody looked in between: an object that waits for a mark is looked at
+// in the same ticks as one that is polled.
+#pragma once
+
+#include <replayout/netdriver/net_update_frequency.h>
+#include <replayout/netdriver/time.h>
+#include <replayout/reflection/memory.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace replayout {
+
+/// Of an object, from the one behind `after` to `last`: cells, or flushes if it has no frequency.
+struct TickRange {
+    std::int64_t after = 0;
+    std::int64_t last = 0;
+};
+
+class UpdateCalendar {
+  public:
+    explicit UpdateCalendar(MemoryResource* resource);
+
+    /// From now on the object has this frequency; without one it is not paced. It does not wait: it
+    /// is to be looked at, and looked() to be said. Equal `spread`: cells begin at equal times.
+    void set(std::uint32_t index, const NetUpdateFrequency& frequency, std::uint32_t spread);
+    void forget(std::uint32_t index) noexcept;
+
+    [[nodiscard]] bool is_paced(std::uint32_t index) const noexcept {
+        return index < entries_.size() && entries_[index].period_us != 0;
+    }
+    [[nodiscard]] NetUpdateFrequency frequency_of(std::uint32_t index) const noexcept {
+        return is_paced(index) ? entries_[index].frequency : NetUpdateFrequency();
+    }
+
+    /// A paced object waits for its next cell; nothing if it waits already.
+    void wait(std::uint32_t index) noexcept;
+    /// It waits no more, if it did.
+    void cancel(std::uint32_t index) noexcept;
+    /// A paced object was looked at in this tick.
+    void looked(std::uint32_t index, bool has_changed) noexcept;
+
+    /// A tick begins. Calls `visit(index)` for each object that waited for it, in no order that
+    /// means anything; they wait no more. O(those), and 1,024 at most after a long pause.
+    template <typename Visitor>
+    void advance(NetTime now, Visitor visit);
+
+    [[nodiscard]] bool is_waiting(std::uint32_t index) const noexcept {
+        return is_paced(index) && entries_[index].is_waiting;
+    }
+    /// Its ticks since the last advance().
+    [[nodiscard]] TickRange ticks_of(std::uint32_t index) const noexcept;
+
+    /// Entries that advance() looked at so far, due or not.
+    [[nodiscard]] std::uint64_t visited_count() const noexcept { return visited_count_; }
+
+  private:
+    static constexpr std::uint32_t none = 0xFFFF'FFFF;
+    // 4 ms: a few buckets a tick. Together they span four seconds; who waits longer is passed over
+    // once in that time.
+    static constexpr int bucket_shift = 12;
+    static constexpr std::int64_t bucket_count = 1'024;
+
+    struct Entry {
+        std::int64_t changed_cell = 0;
+        std::int64_t due_us = 0;
+        NetUpdateFrequency frequency;
+        std::uint32_t period_us = 0;  // 0: not paced
+        std::uint32_t offset_us = 0;  // cells begin so much before the multiples of the period
+        std::uint32_t max_step = 1;   // a power of two
+        std::uint32_t next = none;    // in its bucket
+        std::uint32_t previous = none;
+        bool is_waiting = false;
+        bool was_looked_at = false;  // since it has this frequency
+    };
+
+    [[nodiscard]] static std::int64_t bucket_number(std::int64_t time_us) noexcept {
+        return time_us >> bucket_shift;
+    }
+    [[nodiscard]] std::uint32_t& first_of(std::int64_t bucket_number) noexcept {
+        return buckets_[static_cast<std::size_t>(bucket_number & (bucket_count - 1))];
+    }
+    void link(std::uint32_t index) noexcept;
+    void unlink(std::uint32_t index) noexcept;
+
+    Vector<Entry> entries_;          // by object index
+    Vector<std::uint32_t> buckets_;  // the first of each; none before the first paced object
+    NetTime now_;
+    NetTime before_;
+    std::int64_t tick_count_ = 0;
+    std::uint32_t waiting_count_ = 0;
+    std::uint64_t visited_count_ = 0;
+};
+
+template <typename Visitor>
+void UpdateCalendar::advance(NetTime now, Visitor visit) {
+    const std::int64_t first = bucket_number(now_.microseconds);
+    before_ = tick_count_ == 0 ? now : now_;
+    now_ = now;
+    ++tick_count_;
+    if (waiting_count_ == 0) {
+        return;
+    }
+    const std::int64_t last = std::min(bucket_number(now.microseconds), first + bucket_count - 1);
+    for (std::int64_t bucket = first; bucket <= last; ++bucket) {
+        std::uint32_t index = first_of(bucket);
+        while (index != none) {
+            const std::uint32_t next = entries_[index].next;
+            ++visited_count_;
+            if (entries_[index].due_us <= now.microseconds) {
+                unlink(index);
+                visit(index);
+            }
+            index = next;
+        }
+    }
+}
+
+}  // namespace replayout

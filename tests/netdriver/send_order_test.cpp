@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+#include "send_order.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+#include <vector>
+
+#include "support/catch.h"
+#include "support/counting_resource.h"
+#include "support/run_seed.h"
+#include "support/seeded_random.h"
+
+namespace replayout::test {
+namespace {
+
+/// Objects that are owed in each tick, sent by a connection that has room for so many bytes in one.
+class Flood {
+  public:
+    struct Pair {
+        std::uint32_t band = SendOrder::ordinary_band;
+        std::uint32_t bytes = 1;
+        std::uint32_t sent_at = 0;
+        std::uint32_t longest_wait = 0;
+    };
+
+    explicit Flood(std::size_t count)
+        : pairs(count), order(&memory), candidates_(&memory), owed_(&memory) {
+        for (std::uint32_t index = 0; index < count; ++index) {
+            owed_.insert(index);
+        }
+    }
+
+    /// Returns what was sent, in order. Bytes that are left over are room of the next flush.
+    std::vector<std::uint32_t> flush(std::int64_t bytes_per_flush) {
+        ++tick;
+        room_ = std::min<std::int64_t>(room_, 0) + bytes_per_flush;
+        order.begin(candidates_, owed_);
+        for (std::uint32_t index = 0; index < pairs.size(); ++index) {
+            const std::uint32_t rank = order.rank_of(index, pairs[index].band, {tick - 1, tick});
+            order.add(candidates_, index, pairs[index].band, rank);
+        }
+        order.order(candidates_);
+        std::vector<std::uint32_t> sent;
+        while (!candidates_.empty() && room_ > 0) {
+            const std::uint32_t index = SendOrder::take(candidates_).index;
+            order.sent(index);
+            room_ -= pairs[index].bytes;
+            pairs[index].longest_wait =
+                std::max(pairs[index].longest_wait, tick - pairs[index].sent_at);
+            pairs[index].sent_at = tick;
+            sent.push_back(index);
+        }
+        order.end(candidates_);
+        return sent;
+    }
+
+    CountingResource memory;
+    std::vector<Pair> pairs;
+    SendOrder order;
+    std::uint32_t tick = 0;
+
+  private:
+    SendOrder::Candidates candidates_;
+    BitRow owed_;
+    std::int64_t room_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("SendOrder: without pressure everything is due in each tick, by band and index") {
+    Flood flood(4);
+    flood.pairs[1].band = 5;
+    flood.pairs[2].band = 1;
+    for (int i = 0; i < 10; ++i) {
+        CHECK(flood.flush(100) == std::vector<std::uint32_t>{2, 0, 3, 1});
+    }
+    CHECK(flood.order.pressure() == 0);
+}
+
+TEST_CASE("SendOrder: what was missed goes before what was not, the first missed first") {
+    Flood flood(4);
+    CHECK(flood.flush(2) == std::vector<std::uint32_t>{0, 1});
+    CHECK(flood.flush(1) == std::vector<std::uint32_t>{2});
+    CHECK(flood.order.is_missed(3));
+    CHECK(flood.order.is_missed(0));
+    CHECK(flood.flush(1) == std::vector<std::uint32_t>{3});
+    CHECK(flood.flush(1) == std::vector<std::uint32_t>{0});
+}
+
+TEST_CASE("SendOrder: pairs step down as far as the room asks for, and back") {
+    Flood flood(64);
+    for (int i = 0; i < 1'000; ++i) {
+        (void)flood.flush(8);
+    }
+    CHECK(flood.order.pressure() >= 3);
+    CHECK(flood.order.pressure() <= 4);
+    for (int i = 0; i < 1'000; ++i) {
+        (void)flood.flush(64);
+    }
+    CHECK(flood.order.pressure() == 0);
+}
+
+TEST_CASE("SendOrder: who steps down further is due in some of the ticks of who does not") {
+    // As many connections as pressures, one object each.
+    Flood flood(64);
+    for (int i = 0; i < 400; ++i) {
+        (void)flood.flush(2);
+    }
+    REQUIRE(flood.order.pressure() >= 3);
+    CHECK(flood.order.exponent_of(1) + 1 == flood.order.exponent_of(2));
+    CHECK(flood.order.exponent_of(2) + 1 == flood.order.exponent_of(3));
+    for (std::uint32_t index = 100; index < 164; ++index) {
+        std::uint32_t due_count = 0;
+        for (std::int64_t tick = 1; tick <= 64; ++tick) {
+            const TickRange ticks{tick - 1, tick};
+            const std::uint32_t near = flood.order.rank_of(index, 1, ticks);
+            const std::uint32_t far = flood.order.rank_of(index, 3, ticks);
+            CHECK((far > 0 || near == 0));
+            CHECK(far <= near + 2);
+            due_count += near == 0 ? 1u : 0u;
+        }
+        CHECK(due_count == 64u >> flood.order.exponent_of(1));
+        // None of its ticks: behind all others.
+        CHECK(flood.order.rank_of(index, 3, {7, 7}) > flood.order.exponent_of(3));
+    }
+}
+
+TEST_CASE("SendOrder: bands are sent in the ratio of two where there is no room for all") {
+    Flood flood(128);
+    for (std::size_t i = 0; i < 128; ++i) {
+        flood.pairs[i].band = i % 2 == 0 ? 3 : 4;
+    }
+    std::vector<std::uint32_t> counts(2);
+    for (int i = 0; i < 4'000; ++i) {
+        for (const std::uint32_t index : flood.flush(13)) {
+            counts[index % 2] += i > 1'000 ? 1u : 0u;
+        }
+    }
+    CHECK(counts[0] * 10 >= counts[1] * 17);
+    CHECK(counts[0] * 10 <= counts[1] * 30);
+    CHECK(counts[0] + counts[1] >= 13 * 2'990);  // all the room is used
+}
+
+TEST_CASE("SendOrder: no pair waits longer than promised, whatever bands, sizes and room") {
+    const std::uint64_t seed = run_seed();
+    INFO("seed " << seed);
+    SeededRandom random(seed);
+    for (int game = 0; game < 60; ++game) {
+        Flood flood(random.between(1, 300));
+        std::uint64_t all_bytes = 0;
+        for (Flood::Pair& pair : flood.pairs) {
+            pair.band = random.below(SendOrder::band_count);
+            pair.bytes = random.between(1, 400);
+            all_bytes += pair.bytes;
+        }
+        const std::uint32_t room = random.between(300, 5'000);
+        for (int i = 0; i < 6'000; ++i) {
+            (void)flood.flush(room);
+        }
+        for (Flood::Pair& pair : flood.pairs) {
+            pair.longest_wait = 0;
+        }
+        std::uint32_t most_pressure = flood.order.pressure();
+        std::vector<std::uint32_t> exponents(SendOrder::band_count);
+        for (int i = 0; i < 20'000; ++i) {
+            (void)flood.flush(room);
+            most_pressure = std::max(most_pressure, flood.order.pressure());
+            for (std::uint32_t band = 0; band < SendOrder::band_count; ++band) {
+                exponents[band] = std::max(exponents[band], flood.order.exponent_of(band));
+            }
+        }
+        const std::uint64_t cycle = (all_bytes + room - 1) / room + 1;
+        for (const Flood::Pair& pair : flood.pairs) {
+            INFO("band " << pair.band << ", pressure " << most_pressure);
+            const std::uint64_t waited = std::max(pair.longest_wait, flood.tick - pair.sent_at);
+            CHECK(waited <= cycle << exponents[pair.band]);
+        }
+        // No further than needed: with half of it there would not be room for all.
+        CHECK((std::uint64_t{1} << most_pressure) <= 64 * cycle);
+    }
+}
+
+TEST_CASE("SendOrder: a flush takes no memory once it is warm") {
+    Flood flood(500);
+    for (int i = 0; i < 1'000; ++i) {
+        (void)flood.flush(20);
+    }
+    const std::uint64_t taken = flood.memory.allocation_count();
+    for (int i = 0; i < 1'000; ++i) {
+        (void)flood.flush(20);
+    }
+    CHECK(flood.memory.allocation_count() == taken);
+}
+
+}  // namespace replayout::test
