@@ -115,9 +115,9 @@ TEST_CASE("Priority: what is near a client's viewer is sent more often than what
     REQUIRE(game.settle());
     for (std::size_t i = 0; i < flood.crates.size(); ++i) {
         const float x = i % 2 == 0 ? 30.0f : 350.0f;  // beyond 100 and 200, a quarter
-        game.driver().set_location(game.id_of(flood.crates[i]), {x, 0, 0});
+        game.driver().interest().set_location(game.id_of(flood.crates[i]), {x, 0, 0});
     }
-    game.driver().set_viewer(CrateGame::peer_of(0), {0, 0, 0});
+    game.driver().interest().set_viewer(CrateGame::peer_of(0), {0, 0, 0});
     set_cap(game, 20'000);
     flood.play(20 * ticks_per_second);
     flood.forget();
@@ -270,10 +270,11 @@ TEST_CASE("Priority: without a cap it changes no byte, with one sharing does not
                 const NetObjectId id = net.id_of(priorities.pick(pawns));
                 rates.set_net_priority(id, static_cast<float>(priorities.between(1, 40)) / 8.0f);
                 rates.set_priority_distance(static_cast<float>(priorities.below(100)));
-                net.server_driver().set_location(
+                net.server_driver().interest().set_location(
                     id, {static_cast<float>(priorities.below(1'000)), 0, 0});
-                net.server_driver().set_viewer(NetFixture::client_peer(priorities.below(3)),
-                                               {static_cast<float>(priorities.below(1'000)), 0, 0});
+                net.server_driver().interest().set_viewer(
+                    NetFixture::client_peer(priorities.below(3)),
+                    {static_cast<float>(priorities.below(1'000)), 0, 0});
             }
             net.tick();
         }
@@ -309,10 +310,10 @@ TEST_CASE("Owed: a game can ask what a client lacks, and why", "[netdriver][rate
     CHECK(reason(game, crate) == OwedReason::NotDue);
     driver.rates().set_net_update_frequency(id, {});
 
-    driver.set_relevant_for(CrateGame::peer_of(0), id, false);
+    driver.interest().set_relevant_for(CrateGame::peer_of(0), id, false);
     game.tick();
     CHECK(reason(game, crate) == OwedReason::NotRelevant);
-    driver.set_relevant_for(CrateGame::peer_of(0), id, true);
+    driver.interest().set_relevant_for(CrateGame::peer_of(0), id, true);
     REQUIRE(game.settle());
     driver.set_dormancy(id, NetDormancy::DormantAll);
     REQUIRE(game.settle());
