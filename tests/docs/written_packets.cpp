@@ -203,8 +203,8 @@ void add_destroyed_part(WrittenExamples& examples) {
     const NetObjectId id = session.server.add_object(*session.layout, pawn);
     SubobjectParameters parameters;
     parameters.stable_name = "hand";
-    session.server.remove_object(session.server.add_subobject(
-        id, *session.layout, session.server_world.make(), parameters));
+    session.server.remove_object(
+        session.server.add_subobject(id, *session.layout, session.server_world.make(), parameters));
     session.turn(session.server, examples, "packet: open of an object that lost a part");
     session.turn(session.client, ignored, "acknowledgement 2");
     CHECK(session.client_world.destroyed_part == "hand");
