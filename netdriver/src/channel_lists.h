@@ -50,7 +50,8 @@ class ChannelLists {
     using List = SmallVector<std::uint32_t, 4>;
 
     [[nodiscard]] List& list_of(NetGUID guid) {
-        return lists_.try_emplace(guid.value, List(List::allocator_type{resource_})).first->second;
+        const List empty(List::allocator_type{resource_});  // moved, gcc 12 sees it read too far
+        return lists_.try_emplace(guid.value, empty).first->second;
     }
 
     std::pmr::unordered_map<std::uint64_t, List> lists_;  // looked up, never walked
