@@ -374,7 +374,9 @@ void MatchSession::measure_pressure(std::uint64_t tick) {
         }
         const NetGUID guid = guids.find_guid({handle});
         for (std::uint32_t i = 0; i < clients_.size(); ++i) {
-            if (clients_[i]->driver.state() == ConnectionState::Joined) {
+            if (!server_.driver.is_relevant_for(client_peer(i), id)) {
+                staleness_.forget_pair(i, {handle});
+            } else if (clients_[i]->driver.state() == ConnectionState::Joined) {
                 const ObjectHandle held = clients_[i]->driver.guids().find_object(guid);
                 staleness_.look_at_client(
                     i, {handle}, held.is_null() ? nullptr : clients_[i]->world.find(held), tick);

@@ -53,6 +53,12 @@ void StalenessMeter::forget_client(std::uint32_t client) {
     }
 }
 
+void StalenessMeter::forget_pair(std::uint32_t client, ObjectHandle handle) {
+    if (client < clients_.size()) {
+        clients_[client].erase(handle.value);
+    }
+}
+
 void StalenessMeter::look_at_client(std::uint32_t client, ObjectHandle handle,
                                     const MatchObject* copy, std::uint64_t tick) {
     if (client >= clients_.size()) {

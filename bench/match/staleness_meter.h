@@ -35,6 +35,8 @@ class StalenessMeter {
     void look_at_server(ObjectHandle handle, const MatchObject& object, std::uint64_t tick);
     /// The object is there no more.
     void forget(ObjectHandle handle);
+    /// The client is not to have the object; what it holds of it is no sample.
+    void forget_pair(std::uint32_t client, ObjectHandle handle);
     /// A client's copy; null: it has none. Of an object that was looked at in this tick.
     void look_at_client(std::uint32_t client, ObjectHandle handle, const MatchObject* copy,
                         std::uint64_t tick);

@@ -216,6 +216,13 @@ TEST_CASE(
     CHECK(wide.is_good(options));
     CHECK(wide.staleness.p99 < narrow.staleness.p99);
     CHECK(wide.staleness.worst < narrow.staleness.worst);
+    // What a client is not to have is not out of date there.
+    options.interest = MatchInterest::Grid;
+    options.radius = 10;
+    const MatchResult near = play(options, recordings);
+    CHECK(near.is_good(options));
+    CHECK(near.staleness.sample_count < wide.staleness.sample_count);
+    CHECK(near.staleness.worst < 60);
     options.bandwidth_bytes_per_second = 0;
     CHECK(report(options, play(options, recordings)).find("out of date") == std::string::npos);
 }
