@@ -186,9 +186,7 @@ class ReplicationServer {
     void remove_torn_off_objects();
     /// They were compared for the last time.
     void hand_back_torn_off_objects();
-    [[nodiscard]] bool is_owned_by_host(const ObjectFacts& facts) const noexcept {
-        return host_.has_value() && facts.has_owner && facts.owner == *host_;
-    }
+    [[nodiscard]] bool is_owned_by_host(const ObjectFacts& facts) const noexcept;
     void server_replicate_actors(NetTime now);
     void replicate_to(Client& client, std::uint32_t initial_opens);
     /// Of those who joined, as many as may begin in one flush.
@@ -198,9 +196,8 @@ class ReplicationServer {
     /// What each client may open of its initial batch in this flush.
     [[nodiscard]] std::uint32_t initial_opens_per_client() noexcept;
     void compare_due_objects();
-    /// It is compared when it is its turn; not if it is dormant for everybody.
+    /// It is compared at its turn, or in the next flush; not if it is dormant for everybody.
     void set_due(std::uint32_t index);
-    /// It is compared in the next flush; likewise.
     void force_due(std::uint32_t index);
     /// The same, but nothing to an object that is looked at in each tick.
     void force_paced(std::uint32_t index);

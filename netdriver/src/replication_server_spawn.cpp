@@ -142,6 +142,10 @@ void ReplicationServer::set_host(PeerId host) {
     host_ = host;
 }
 
+bool ReplicationServer::is_owned_by_host(const ObjectFacts& facts) const noexcept {
+    return host_.has_value() && facts.has_owner && facts.owner == *host_;
+}
+
 ObjectRole ReplicationServer::role_for(PeerId peer, const ObjectFacts& facts) const noexcept {
     ObjectRole role = facts.role_of(peer);
     if (host_.has_value() && peer == *host_) {
