@@ -4,8 +4,8 @@
 // to whom.
 //
 //     cap       32/32 of a second's bytes
-//     flow      29/32 a second: what the bucket is filled with, so what is used of a cap, about 91
-//     % depth      3/32: what it holds at most, 103 ms of the flow
+//     flow      29/32 a second: what fills the bucket, so what is used of a cap
+//     depth      3/32: what it holds at most, 103 ms of the flow
 //
 // A packet may begin while there is anything in the bucket, and takes out all that it has, so the
 // bucket may owe one packet. What goes out in any second is therefore at most depth + flow + one
@@ -32,7 +32,7 @@ enum class BudgetShare : std::uint8_t {
     State,     ///< objects: blocks, and opens of what comes into the world
     Joins,     ///< opens of what was there when the client joined
     Messages,  ///< calls with the state that they mean, closes, control
-    Values,    ///< values that are too large for a packet
+    Values,    ///< values that are too large for a packet, and parts of calls that are
 };
 inline constexpr std::size_t budget_share_count = 4;
 

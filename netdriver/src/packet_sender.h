@@ -17,12 +17,12 @@
 // Calls count for messages, and their parts, where they have any, for values. Calls and values take
 // turns in going first.
 //
+// Without a cap, under any flood of bunches, an object that changes goes out at once, if few do; if
+// many do, they take turns in at least 56 packets a round trip. Values get what is theirs for
+// certain back packet by packet, from what is acknowledged.
+//
 // Beside that a connection may have a cap, in bytes a second, which has shares of its own
 // (BandwidthBudget), and be slower where packets are lost (CongestionRate).
-//
-// So under any flood of bunches an object that changes goes out at once, if few do; if many do,
-// they take turns in at least 56 packets a round trip. Values get what is theirs for certain back
-// packet by packet, from what is acknowledged.
 #pragma once
 
 #include <replayout/netdriver/net_stats.h>

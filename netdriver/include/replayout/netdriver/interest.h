@@ -77,7 +77,7 @@ inline constexpr std::uint32_t views_per_client_max = 4;
 
 /// The interest of a server's driver: a view, to be made when needed. An id is one that this driver
 /// gave and that was not removed, and no part unless said; nothing happens where a peer has no
-/// connection. Not from within what the driver calls, but for those that tell of peers.
+/// connection. Where the driver's own functions may be called, and by the same rules.
 class Interest {
   public:
     Interest(ReplicationServer& server, const bool& is_calling_out) noexcept
@@ -115,17 +115,18 @@ class Interest {
     // for clients in its groups alone, also when it is in none any more, until clear_groups(). Of
     // parts, those of LifetimeCondition::NetGroup: these begin in none.
 
-    /// Of a part, too. O(connections); of a part times the parts of its outer.
+    /// Of a part, too. O(connections); of a part times its parts.
     void add_to_group(NetObjectId id, NetGroup group);
     void remove_from_group(NetObjectId id, NetGroup group);
     void clear_groups(NetObjectId id);
-    /// In none at first. Ends with the connection. O(objects in the group).
+    /// In none at first. Ends with the connection. O(objects in the group, and parts with
+    /// conditions).
     void set_in_group(PeerId peer, NetGroup group, bool is_in_group);
 
     // Said by the game.
 
     /// Shown or hidden, whatever else is said. At once. Holds until clear_relevant_for(), or until
-    /// the connection or the object ends. O(1).
+    /// the connection or the object ends. O(parts).
     void set_relevant_for(PeerId peer, NetObjectId id, bool is_relevant);
     void clear_relevant_for(PeerId peer, NetObjectId id);
     /// NetWorld::is_net_relevant_for() is asked anew. O(connections).

@@ -95,12 +95,12 @@ class NetDriver {
     // Server, after listen(). An id is one that this driver gave and that was not removed.
 
     /// `object` is replicated from the next tick_flush() on, from the values that it has then; its
-    /// memory is asked for once a tick (NetWorld::object_memory), or, if all its properties are
-    /// push based, in ticks in which it was marked. A handle names one object at a time; once that
-    /// is removed it may be added again for another, as addresses of a pool are, and references
-    /// that are compared from then on mean the new one. Ids of handles that references name and
-    /// that are never added are kept. O(1). With channels_max objects there is no room for another:
-    /// the answer is then no object, generation 0.
+    /// memory is asked for once in each tick that is its turn (NetWorld::object_memory, NetRates),
+    /// or, if all its properties are push based, if it was marked. A handle names one object at a
+    /// time; once that is removed it may be added again for another, as addresses of a pool are,
+    /// and references that are compared from then on mean the new one. Ids of handles that
+    /// references name and that are never added are kept. O(1). With channels_max objects there is
+    /// no room for another: the answer is then no object, generation 0.
     [[nodiscard]] NetObjectId add_object(const RepLayout& layout, ObjectHandle object,
                                          const SpawnParameters& parameters = {});
     /// A part of another object, with a layout of its own: a component, an item that is carried. It
@@ -134,7 +134,8 @@ class NetDriver {
     [[nodiscard]] bool is_relevant_for(PeerId peer, NetObjectId id) const;
 
     // The push model: properties that are compared only when the game says that they changed. A
-    // mark ends with the next tick_flush(). A new object is marked. Marks of other properties do
+    // mark ends with the next look at the object: in the next tick_flush(), if it has no frequency
+    // of its own (NetRates). A new object is marked. Marks of other properties do
     // nothing; one without a change costs a comparison. A name, here and below, is that of a
     // replicated property; where the class has none of it, that is logged and asserted.
 
@@ -231,7 +232,8 @@ class NetDriver {
     [[nodiscard]] std::uint32_t connection_count() const noexcept;
     [[nodiscard]] ConnectionState connection_state(PeerId peer) const noexcept;
     /// As of the last tick_flush(): all was sent to those who have joined, all of it was delivered,
-    /// and nothing waits, but for values that wait for objects. True while nobody has joined.
+    /// and nothing waits, but for values that wait for objects, and objects whose turn has not come
+    /// (NetRates). True while nobody has joined.
     [[nodiscard]] bool is_settled() const noexcept;
 
     // Client, after connect(); state() and close_reason() at any time.

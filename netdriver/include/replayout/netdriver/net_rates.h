@@ -33,7 +33,7 @@ struct NetBandwidth {
 enum class OwedReason : std::uint8_t {
     Nothing,         ///< it has, as of the last look, or it is on its way
     NotJoined,       ///< there is no such client
-    NotRelevant,     ///< NetDriver::set_relevant_for
+    NotRelevant,     ///< by its rule, or Interest::set_relevant_for
     Dormant,         ///< it has what the object was when it went dormant
     Joining,         ///< the object waits for its turn in the initial batch
     WaitsForObject,  ///< its outer, one that a value names, or the one that had its place before
@@ -84,7 +84,7 @@ class NetRates {
     void set_net_priority(NetObjectId id, float priority);
     /// Beyond this distance from a client's viewer an object has half of its priority for that
     /// client, beyond twice of it a quarter, and so on; 0, as at first: wherever it is.
-    /// NetDriver::set_location, set_viewer.
+    /// Interest::set_location, set_viewer. Not negative.
     void set_priority_distance(float distance);
     /// What a client lacks of an object, as of the last tick_flush(), and why. O(values that wait).
     [[nodiscard]] OwedUpdate owed_to(PeerId peer, NetObjectId id) const;
