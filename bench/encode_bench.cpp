@@ -90,7 +90,7 @@ class EncodeScene {
     /// Writes the block of every pawn by the library. Returns the bytes written; 0: one did not
     /// fit.
     [[nodiscard]] std::uint64_t send_all(bool is_sharing) {
-        SendContext context{no_references_, counters_, scratch_, is_sharing};
+        SendContext context{no_references_, counters_, scratch_, sharing_level(is_sharing)};
         bool is_whole = true;
         const std::uint64_t bytes = write_all([&](std::uint32_t index, BitWriter& writer) {
             is_whole = send_properties(*states_[index], OwedVersions(), owed_, writer, context) ==

@@ -105,7 +105,7 @@ class ServerSession {
   private:
     [[nodiscard]] static NetDriverSettings driver_settings(bool is_sharing) {
         NetDriverSettings settings;
-        settings.is_sharing = is_sharing;
+        settings.sharing = sharing_level(is_sharing);
         return settings;
     }
 

@@ -54,7 +54,7 @@ constexpr std::size_t ticks_of_second = 31;  // both ends included
     NetDriverSettings settings;
     settings.resource = resource;
     settings.seed = seed;
-    settings.is_sharing = is_sharing;
+    settings.sharing = sharing_level(is_sharing);
     settings.is_keeping_names = true;  // for the judge
     // A recording may hold whatever its format can: texts of 65,535 bytes, and a class of as many
     // references.

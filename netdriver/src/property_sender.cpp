@@ -115,7 +115,7 @@ SendOutcome PropertySender::replicate_parts(std::uint32_t index, OwedVersions po
 }
 
 bool PropertySender::may_share_payload(std::uint32_t index, const OwedVersions& position) const {
-    if (!context_.is_sharing || !position.lost_parts.empty() ||
+    if (!context_.shares_payloads() || !position.lost_parts.empty() ||
         !objects_.at(index)->changelist_state().layout().is_fully_shared()) {
         return false;
     }

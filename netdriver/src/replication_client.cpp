@@ -40,7 +40,7 @@ ReplicationClient::ReplicationClient(const NetDriverSettings& settings, const La
       calls_(settings.config, &memory.in_flight),
       waiting_channels_(Allocator<ChannelIndex>(&memory.scratch)),
       call_scratch_(&memory.scratch),
-      call_context_{guids,   stats.replication,     call_scratch_, settings.is_sharing,
+      call_context_{guids,   stats.replication,     call_scratch_, settings.sharing,
                     nullptr, settings.is_validating},
       call_encoder_(settings.config, &memory.scratch),
       receiver_(settings.config, server_layouts_, world, guids, stats, calls_, memory, handlers,

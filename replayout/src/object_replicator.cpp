@@ -207,7 +207,7 @@ SendResult ObjectReplicator::replicate_properties(BitWriter& writer, std::uint64
 }
 
 bool ObjectReplicator::may_share_payload(const SendContext& context) const noexcept {
-    return context.is_sharing && layout().is_fully_shared() && paused_.is_empty();
+    return context.shares_payloads() && layout().is_fully_shared() && paused_.is_empty();
 }
 
 SharedSerialization::PayloadKey ObjectReplicator::payload_key(const OwedVersions& position) const {

@@ -153,7 +153,7 @@ void PropertyWriter::count_plain_by_handle(std::uint32_t begin, std::uint32_t en
         const RepLayoutCmd& cmd = layout_.cmd(layout_.cmd_of(layout_.root(), handle));
         note_bits(handle, bit_count_in_place(cmd, state_.shadow() + cmd.shadow_offset));
         PropertyCounters& property = context_.type_counters->of(handle);
-        if (!context_.is_sharing) {
+        if (!context_.shares_pieces()) {
             ++property.encoded[static_cast<std::size_t>(EncodeReason::SharingOff)];
         } else if (state_.shared().find(handle, state_.last_changed(handle)) != nullptr) {
             ++property.pieces_reused;
@@ -212,7 +212,7 @@ void PropertyWriter::write_value(RepHandle handle, BitWriter& writer) {
     const bool is_shared =
         has_flag(layout_.cmd(index).flags, RepLayoutCmdFlags::IsSharedSerialization) &&
         is_shared_question(handle, index);
-    if (context_.is_sharing && is_shared) {
+    if (context_.shares_pieces() && is_shared) {
         if (const SharedPiece* piece = build_shared_serialization(handle, index)) {
             state_.shared().write(*piece, writer);
             note_bits(handle, piece->bit_count);
@@ -222,8 +222,9 @@ void PropertyWriter::write_value(RepHandle handle, BitWriter& writer) {
         }
         return;
     }
-    context_.counters.values_unshared += context_.is_sharing ? 1 : 0;
-    count_call(handle, context_.is_sharing ? EncodeReason::NotShared : EncodeReason::SharingOff);
+    context_.counters.values_unshared += context_.shares_pieces() ? 1 : 0;
+    count_call(handle,
+               context_.shares_pieces() ? EncodeReason::NotShared : EncodeReason::SharingOff);
     const BitWriter::Mark begin = writer.mark();
     const bool had_room = !writer.overflowed();
     has_failed_ = false;
@@ -294,7 +295,7 @@ const SharedPiece* PropertyWriter::build_shared_serialization(RepHandle handle, 
 }
 
 const SharedPiece* PropertyWriter::find_piece(RepHandle handle, CmdIndex index) const noexcept {
-    if (!context_.is_sharing || !is_shared_question(handle, index)) {
+    if (!context_.shares_pieces() || !is_shared_question(handle, index)) {
         return nullptr;
     }
     const Version version = state_.last_changed(handle);

@@ -39,7 +39,7 @@ inline void count_plain_values(ChangelistState& state, std::uint32_t begin, std:
                                SendContext& context) {
     ReplicationCounters& counters = context.counters;
     const std::uint32_t count = end - begin;
-    if (!context.is_sharing) {
+    if (!context.shares_pieces()) {
         counters.serializer_calls += count;
         return;
     }

@@ -74,7 +74,7 @@ RpcParametersStatus RpcParameters::write(BitWriter& writer, SendContext& context
 
 bool RpcParameters::write_payload(BitWriter& writer, SendContext& context) {
     // At version 0 there are only defaults, and they take one bit.
-    if (!context.is_sharing || state_->version() == 0) {
+    if (!context.shares_payloads() || state_->version() == 0) {
         return false;
     }
     const SharedPayload* payload = state_->shared().find_payload(payload_key(*state_));
@@ -109,7 +109,7 @@ RpcParametersStatus RpcParameters::encode(BitWriter& writer, SendContext& contex
 
 void RpcParameters::keep_payload(BitWriter::Mark start, const BitWriter& writer,
                                  SendContext& context) {
-    if (!context.is_sharing || state_->version() == 0 || !layout_.is_fully_shared()) {
+    if (!context.shares_payloads() || state_->version() == 0 || !layout_.is_fully_shared()) {
         return;
     }
     state_->shared().keep_payload(payload_key(*state_), context.scratch.owed.count(),

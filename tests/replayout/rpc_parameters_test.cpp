@@ -140,7 +140,8 @@ class Caller {
     RpcParametersStatus write(Bytes& bytes, std::size_t capacity_bytes = 16 * 1'024) {
         memory_.resize(capacity_bytes);
         BitWriter writer(memory_);
-        SendContext context{package_map, counters, scratch, is_sharing, nullptr, false};
+        SendContext context{package_map, counters, scratch, sharing_level(is_sharing),
+                            nullptr,     false};
         const RpcParametersStatus status = parameters.write(writer, context);
         REQUIRE(writer.bit_count() % 8 == 0);
         bytes.assign(writer.bytes().begin(), writer.bytes().end());

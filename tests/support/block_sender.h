@@ -47,7 +47,8 @@ class BlockSender {
     bool update(const void* object) { return state.update(object, package_map, counters); }
 
     [[nodiscard]] SendContext context() {
-        return {package_map, counters, scratch, is_sharing, receiver, is_validating, type_counters};
+        return {package_map, counters,      scratch,      sharing_level(is_sharing),
+                receiver,    is_validating, type_counters};
     }
 
     /// What a receiver is owed; kept in the scratch memory.

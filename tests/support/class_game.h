@@ -172,7 +172,7 @@ class ClassGame {
         constexpr std::uint64_t handles_per_host = 1'000'000;
         NetDriverSettings settings;
         settings.seed = options_.seed + number;
-        settings.is_sharing = options_.is_sharing;
+        settings.sharing = sharing_level(options_.is_sharing);
         settings.is_validating = options_.is_validating;
         settings.mark_validation_ticks = options_.mark_validation_ticks;
         settings.resource = options_.resource;

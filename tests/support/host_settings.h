@@ -24,7 +24,7 @@ namespace replayout::test {
     NetDriverSettings settings;
     settings.config = config;
     settings.seed = seed;
-    settings.is_sharing = is_sharing;
+    settings.sharing = sharing_level(is_sharing);
     settings.is_validating = is_validating;
     return settings;
 }

@@ -101,7 +101,7 @@ NetDriverSettings ReplicationSession::driver_settings(std::uint64_t seed, bool i
     NetDriverSettings driver;
     driver.config = settings_.net;
     driver.seed = seed;
-    driver.is_sharing = is_sharing;
+    driver.sharing = sharing_level(is_sharing);
     driver.is_keeping_names = true;                            // for the judge
     driver.is_counting_types = is_sharing == (seed % 2 == 0);  // one of the twins
     return driver;

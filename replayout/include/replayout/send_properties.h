@@ -16,6 +16,7 @@
 #include <replayout/delta_states.h>
 #include <replayout/package_map.h>
 #include <replayout/reflection/memory.h>
+#include <replayout/sharing_level.h>
 #include <replayout/type_counters.h>
 
 #include <array>
@@ -85,8 +86,8 @@ struct SendContext {
     PackageMap& package_map;
     ReplicationCounters& counters;
     SendScratch& scratch;
-    /// Off: every value is encoded for every receiver. Never changes a byte.
-    bool is_sharing = true;
+    /// Never changes a byte.
+    SharingLevel sharing = SharingLevel::Bundles;
     /// What the receiver has; null: nobody keeps account, and no value is ever unmapped.
     const ReceiverIds* receiver = nullptr;
     /// Debug mode: each value of a NetSerializer is written a second time, from a copy, and if it
@@ -106,6 +107,11 @@ struct SendContext {
     /// An eighth less than a receiver grants. What is counted for a block is what it can cost at
     /// most, whatever was lost before it, so this is a margin and nothing rests on it.
     static constexpr std::size_t array_steps_in_packet = DecodeBudget::array_steps_default / 8 * 7;
+
+    [[nodiscard]] bool shares_pieces() const noexcept { return sharing >= SharingLevel::Pieces; }
+    [[nodiscard]] bool shares_payloads() const noexcept {
+        return sharing >= SharingLevel::Payloads;
+    }
 };
 
 enum class SendResult : std::uint8_t {

@@ -8,6 +8,7 @@
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/rep_layout.h>
+#include <replayout/sharing_level.h>
 
 #include <cstdint>
 #include <memory_resource>
@@ -21,8 +22,8 @@ struct NetDriverSettings {
     /// process another one: a client that comes back under the number of a session that the server
     /// still believes in is heard only after that has timed out.
     std::uint64_t seed = 1;
-    /// Off: every value is encoded for every connection. For measuring; never changes a byte.
-    bool is_sharing = true;
+    /// What is computed once for all connections. Less is for measuring; never changes a byte.
+    SharingLevel sharing = SharingLevel::Bundles;
     /// On: a server keeps, beside each connection and object, a real copy of what the client holds,
     /// made of the bytes that were delivered, and asserts each tick that it is what the
     /// connection's state says. A debugging aid, of a server only: costs memory and time by the
