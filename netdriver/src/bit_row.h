@@ -51,12 +51,15 @@ class BitRow {
     /// What is set in `other`, but for what is set in `except`. This row must be as long as
     /// `other`.
     void merge_without(const BitRow& other, const BitRow& except) noexcept {
-        const std::size_t excepted = std::min(other.words_.size(), except.words_.size());
-        for (std::size_t i = 0; i < excepted; ++i) {
-            words_[i] |= other.words_[i] & ~except.words_[i];
+        for (std::size_t i = 0; i < other.words_.size(); ++i) {
+            words_[i] |= other.words_[i] & ~except.word(i);
         }
-        for (std::size_t i = excepted; i < other.words_.size(); ++i) {
-            words_[i] |= other.words_[i];
+    }
+    /// But for what is set in any of the three.
+    void merge_without(const BitRow& other, const BitRow& first, const BitRow& second,
+                       const BitRow& third) noexcept {
+        for (std::size_t i = 0; i < other.words_.size(); ++i) {
+            words_[i] |= other.words_[i] & ~(first.word(i) | second.word(i) | third.word(i));
         }
     }
     /// Grows, if `other` is longer.
@@ -76,6 +79,32 @@ class BitRow {
     void remove(const BitRow& other) noexcept {
         for (std::size_t i = 0; i < std::min(words_.size(), other.words_.size()); ++i) {
             words_[i] &= ~other.words_[i];
+        }
+    }
+
+    /// All bits from `first` to `last`, which lie within the row, are set.
+    [[nodiscard]] bool test_all(std::uint32_t first, std::uint32_t last) const noexcept {
+        const std::uint64_t first_mask = ~std::uint64_t{0} << (first & 63);
+        const std::uint64_t last_mask = ~std::uint64_t{0} >> (63 - (last & 63));
+        const std::size_t begin = first >> 6;
+        const std::size_t end = last >> 6;
+        if (begin == end) {
+            return (~words_[begin] & first_mask & last_mask) == 0;
+        }
+        std::uint64_t missing = (~words_[begin] & first_mask) | (~words_[end] & last_mask);
+        for (std::size_t i = begin + 1; i < end; ++i) {
+            missing |= ~words_[i];
+        }
+        return missing == 0;
+    }
+    /// Calls `visit(bit)` for each bit that is set in both; it may clear that one.
+    template <typename Visitor>
+    void for_each_common(const BitRow& other, Visitor visit) {
+        for (std::size_t i = 0; i < std::min(words_.size(), other.words_.size()); ++i) {
+            for (std::uint64_t left = words_[i] & other.words_[i]; left != 0; left &= left - 1) {
+                visit(static_cast<std::uint32_t>(i << 6) +
+                      static_cast<std::uint32_t>(std::countr_zero(left)));
+            }
         }
     }
 

@@ -7,13 +7,18 @@
 
 namespace replayout {
 
-ConnectionPairs::ConnectionPairs(const ObjectStore& objects, PeerId peer, MemoryMeters& memory)
+ConnectionPairs::ConnectionPairs(const ObjectStore& objects, const FlushChanges& changes,
+                                 const PacketSender& packets, PeerId peer, MemoryMeters& memory)
     : objects_(objects),
+      changes_(changes),
+      packets_(packets),
       peer_(peer),
       resource_(&memory.pairs),
       validation_resource_(&memory.validation),
       pairs_(Allocator<SendingRepState>(resource_)),
       pending_(resource_),
+      regular_(resource_),
+      tracked_(resource_),
       extras_(Allocator<std::pair<std::uint32_t, PairExtra>>(resource_)),
       deltas_(Allocator<std::pair<std::uint32_t, DeltaStates>>(resource_)),
       dormancy_(resource_) {}
@@ -26,6 +31,7 @@ void ConnectionPairs::grow() {
     if (pairs_.size() < objects_.slot_count()) {
         grow_row(pairs_, objects_.slot_count(), SendingRepState());
         pending_.grow(objects_.slot_count());
+        regular_.grow(objects_.slot_count());
     }
 }
 
@@ -35,8 +41,52 @@ PairExtra& ConnectionPairs::extra_of(std::uint32_t index) {
 }
 
 CompleteVersions* ConnectionPairs::tracked(std::uint32_t index) noexcept {
-    PairExtra* extra = find_extra(index);
-    return extra != nullptr && extra->complete.is_tracking() ? &extra->complete : nullptr;
+    return tracked_.test(index) ? &find_extra(index)->complete : nullptr;
+}
+
+CompleteVersions& ConnectionPairs::track(std::uint32_t index) {
+    PairExtra& extra = extra_of(index);
+    if (!extra.complete.is_tracking()) {
+        extra.complete.begin(std::uint32_t{(*this)[index].in_flight} +
+                             packets_.bundles_with(index) - extra.paused.count());
+        tracked_.insert(index);
+        ++tracked_count_;
+    }
+    return extra.complete;
+}
+
+void ConnectionPairs::erase_extra(std::uint32_t index) noexcept {
+    extras_.erase(index);
+    if (tracked_.test(index)) {
+        tracked_.clear(index);
+        --tracked_count_;
+    }
+}
+
+SendingRepState& ConnectionPairs::reset(std::uint32_t index) noexcept {
+    regular_.erase(index);
+    pairs_[index] = SendingRepState();
+    return pairs_[index];
+}
+
+bool ConnectionPairs::may_be_regular(std::uint32_t index) const {
+    const SendingRepState& pair = pairs_[index];
+    const NetworkObjectInfo& info = *objects_.at(index);
+    const ChangelistState& state = info.changelist_state();
+    if (channel_state(pair) != ChannelState::Open || is_initial(pair) || pending_.test(index) ||
+        pair.owes_any(state.version()) || !replayout::may_be_regular(state.layout()) ||
+        dormancy_.is_resting(index)) {
+        return false;
+    }
+    const PairExtra* extra = find_extra(index);
+    return (extra == nullptr || extra->is_at_rest()) && meets_regular_conditions(index);
+}
+
+bool ConnectionPairs::meets_regular_conditions(std::uint32_t index) const {
+    const NetworkObjectInfo& info = *objects_.at(index);
+    const LifetimeConditionSet conditions = info.changelist_state().layout().conditions();
+    return conditions.is_trivial() ||
+           (passing_of(index) & conditions) == (regular_conditions(info.facts()) & conditions);
 }
 
 DeltaStates* ConnectionPairs::deltas_of(std::uint32_t index) {
@@ -49,7 +99,7 @@ DeltaStates* ConnectionPairs::deltas_of(std::uint32_t index) {
 }
 
 OwedVersions ConnectionPairs::position_of(std::uint32_t index) const {
-    const SendingRepState& pair = pairs_[index];
+    const SendingRepState pair = (*this)[index];
     const PairExtra* extra = find_extra(index);
     OwedVersions position(pair);
     if (extra != nullptr) {
@@ -68,8 +118,12 @@ OwedVersions ConnectionPairs::position_of(std::uint32_t index) const {
     return position;
 }
 
+bool ConnectionPairs::has_arrived(std::uint32_t index) const {
+    return (*this)[index].is_exact() && packets_.bundles_with(index) == 0;
+}
+
 bool ConnectionPairs::is_exact(std::uint32_t index) const {
-    if (!pairs_[index].is_exact()) {
+    if (!has_arrived(index)) {
         return false;
     }
     const PairExtra* extra = find_extra(index);
@@ -118,14 +172,14 @@ void ConnectionPairs::begin(std::uint32_t index) {
         start_over(index);
         return;
     }
-    pairs_[index] = SendingRepState();
-    set_channel_state(pairs_[index], ChannelState::OpenSent);
-    set_initial(pairs_[index], true);
+    SendingRepState& pair = reset(index);
+    set_channel_state(pair, ChannelState::OpenSent);
+    set_initial(pair, true);
     const ChangelistState& state = objects_.at(index)->changelist_state();
     if (!stable_name_of(objects_.at(index)->spawn_record()).empty()) {
         // The client may have been told of it before: it kept it as it then was, and what is back
         // at the archetype is not what it has.
-        pairs_[index].reopen(state.version());
+        pair.reopen(state.version());
     }
     if (state.layout().needs_held_version()) {
         extra_of(index).joined_version = state.version();
@@ -137,7 +191,7 @@ void ConnectionPairs::begin(std::uint32_t index) {
 }
 
 void ConnectionPairs::start_over(std::uint32_t index) {
-    SendingRepState& pair = pairs_[index];
+    SendingRepState& pair = edit(index);
     const ObjectFacts& facts = objects_.at(index)->facts();
     const LifetimeConditionSet was = passing_conditions(flags_of(index, facts));
     set_channel_state(pair, ChannelState::OpenSent);
@@ -150,14 +204,14 @@ void ConnectionPairs::add_lost_part(std::uint32_t index, const LostPart& part) {
     const PairExtra* extra = find_extra(index);
     if (!part.range.is_whole() || extra != nullptr) {
         extra_of(index).lost_parts.add(
-            pairs_[index], part.versions, part.range,
+            (*this)[index], part.versions, part.range,
             objects_.at(index)->changelist_state().layout().has_keyed_arrays());
     }
 }
 
 void ConnectionPairs::owe_part(std::uint32_t index, const LostPart& part) {
     add_lost_part(index, part);
-    pairs_[index].return_unsent({part.versions, {}});
+    edit(index).return_unsent({part.versions, {}});
 }
 
 void ConnectionPairs::owe_again(std::uint32_t index, RepHandle handle) {
@@ -168,14 +222,14 @@ void ConnectionPairs::owe_again(std::uint32_t index, RepHandle handle) {
         owe_initial(index, RepRange::of(handle));  // it did not arrive, as if its block were lost
         return;
     }
-    const VersionInterval versions = state.versions_to_repeat(handle, pairs_[index].sent_version);
+    const VersionInterval versions = state.versions_to_repeat(handle, (*this)[index].sent_version);
     if (!versions.is_empty()) {
         owe_part(index, {versions, RepRange::of(handle)});
     }
 }
 
 void ConnectionPairs::owe_everything(std::uint32_t index) {
-    SendingRepState& pair = pairs_[index];
+    SendingRepState& pair = edit(index);
     note_lost_while_paused(index, RepRange(), {0, pair.sent_version});
     pair.lose_everything();
     set_initial(pair, true);

@@ -6,6 +6,11 @@
 // A pair is twelve bytes in a row by object index; what is rare lies beside it: PairExtra, and
 // DeltaStates where the layout has deltas.
 //
+// Most pairs are regular: the channel is open, everything was sent as of the last flush, nothing is
+// lost, and the client meets the conditions that most do. Of these nothing but a bit is kept up to
+// date: what they were sent is the object's version as of the last flush, and what is under way of
+// that the bundles in flight tell (PacketSender). So no flush and no ack touches them one by one.
+//
 //     Closed --open goes out--> OpenSent --open delivered--> Open
 //       ^                          |                           |
 //       |                          +-- object removed, dormant +
@@ -25,7 +30,10 @@
 #include <replayout/sending_rep_state.h>
 
 #include "bit_row.h"
+#include "bundle_builder.h"
+#include "flush_changes.h"
 #include "object_store.h"
+#include "packet_sender.h"
 #include "pair_dormancy.h"
 #include "pair_extra.h"
 #include "pair_validator.h"
@@ -37,7 +45,9 @@ namespace replayout {
 
 class ConnectionPairs {
   public:
-    ConnectionPairs(const ObjectStore& objects, PeerId peer, MemoryMeters& memory);
+    /// `changes` and `packets` outlive this.
+    ConnectionPairs(const ObjectStore& objects, const FlushChanges& changes,
+                    const PacketSender& packets, PeerId peer, MemoryMeters& memory);
 
     /// From now on, before anything is sent, every pair is checked against a copy of what the
     /// client holds; see PairValidator.
@@ -55,11 +65,49 @@ class ConnectionPairs {
     [[nodiscard]] bool contains(std::uint32_t index) const noexcept {
         return index < pairs_.size();
     }
-    [[nodiscard]] SendingRepState& operator[](std::uint32_t index) noexcept {
+    [[nodiscard]] SendingRepState operator[](std::uint32_t index) const noexcept {
+        SendingRepState pair = pairs_[index];
+        if (regular_.test(index)) {
+            pair.catch_up(regular_version(index));
+        }
+        return pair;
+    }
+    /// To be changed. The pair is not regular any more.
+    [[nodiscard]] SendingRepState& edit(std::uint32_t index) noexcept {
+        if (regular_.test(index)) {
+            pairs_[index].catch_up(regular_version(index));
+            regular_.clear(index);
+        }
         return pairs_[index];
     }
-    [[nodiscard]] const SendingRepState& operator[](std::uint32_t index) const noexcept {
-        return pairs_[index];
+    /// As if nothing had ever been sent.
+    SendingRepState& reset(std::uint32_t index) noexcept;
+    /// One of its own records is no more under way.
+    void record_resolved(std::uint32_t index) noexcept { pairs_[index].delivered(); }
+
+    // Regular pairs
+
+    [[nodiscard]] const BitRow& regular() const noexcept { return regular_; }
+    [[nodiscard]] bool is_regular(std::uint32_t index) const noexcept {
+        return regular_.test(index);
+    }
+    /// All from `first` to `last`.
+    [[nodiscard]] bool are_regular(std::uint32_t first, std::uint32_t last) const noexcept {
+        return regular_.test_all(first, last);
+    }
+    /// What is owed of it was sent: it becomes regular, if it may be.
+    void settle(std::uint32_t index) {
+        if (may_be_regular(index)) {
+            regular_.set(index);
+        }
+    }
+    /// Of the changes of this flush regular pairs have been sent what they are owed, or are regular
+    /// no more.
+    void caught_up() noexcept { caught_up_flush_ = changes_.flush; }
+    /// Calls `visit(index)` for each of them that is in `objects`; it may cease to be regular.
+    template <typename Visitor>
+    void for_each_regular(const BitRow& objects, Visitor visit) {
+        regular_.for_each_common(objects, visit);
     }
     /// Objects that must be looked at.
     [[nodiscard]] BitRow& pending() noexcept { return pending_; }
@@ -80,9 +128,13 @@ class ConnectionPairs {
     }
     /// Valid until another one is made.
     [[nodiscard]] PairExtra& extra_of(std::uint32_t index);
-    void erase_extra(std::uint32_t index) noexcept { extras_.erase(index); }
+    void erase_extra(std::uint32_t index) noexcept;
     /// Of a pair of which account of complete versions is kept; null of any other.
     [[nodiscard]] CompleteVersions* tracked(std::uint32_t index) noexcept;
+    /// There is such a pair.
+    [[nodiscard]] bool has_tracked() const noexcept { return tracked_count_ > 0; }
+    /// Account is kept from now on.
+    [[nodiscard]] CompleteVersions& track(std::uint32_t index);
     /// Of a layout that has deltas; null of any other. Valid until another one is made.
     [[nodiscard]] DeltaStates* deltas_of(std::uint32_t index);
     /// Null: nothing of them was sent.
@@ -95,6 +147,8 @@ class ConnectionPairs {
     // What a pair says
 
     [[nodiscard]] OwedVersions position_of(std::uint32_t index) const;
+    /// Nothing is lost, and nothing is under way.
+    [[nodiscard]] bool has_arrived(std::uint32_t index) const;
     /// What the client holds is known.
     [[nodiscard]] bool is_exact(std::uint32_t index) const;
     /// Sets `owed` to the handles that a client at `position` is owed and may be sent now.
@@ -133,6 +187,13 @@ class ConnectionPairs {
     void note_lost_while_paused(std::uint32_t index, const RepRange& range, VersionInterval lost);
 
   private:
+    /// Up to which version a regular pair was sent everything.
+    [[nodiscard]] Version regular_version(std::uint32_t index) const noexcept {
+        const bool is_behind = caught_up_flush_ != changes_.flush && changes_.objects.test(index);
+        return objects_.at(index)->changelist_state().version() - (is_behind ? 1 : 0);
+    }
+    [[nodiscard]] bool may_be_regular(std::uint32_t index) const;
+    [[nodiscard]] bool meets_regular_conditions(std::uint32_t index) const;
     [[nodiscard]] ReplicationFlags flags_of(std::uint32_t index,
                                             const ObjectFacts& facts) const noexcept;
     /// The channel opens again over the object that the client kept.
@@ -146,12 +207,18 @@ class ConnectionPairs {
     void owe_from_start(std::uint32_t index, const RepRange& handles);
 
     const ObjectStore& objects_;
+    const FlushChanges& changes_;
+    const PacketSender& packets_;
     PeerId peer_;
     bool is_replay_ = false;
     MemoryResource* resource_;  // of what scales with pairs
     MemoryResource* validation_resource_;
     Vector<SendingRepState> pairs_;  // by object index
     BitRow pending_;
+    BitRow regular_;
+    std::uint64_t caught_up_flush_ = 0;
+    BitRow tracked_;  // those with an extra that tells complete versions
+    std::uint32_t tracked_count_ = 0;
     FlatMap<std::uint32_t, PairExtra> extras_;    // by object index
     FlatMap<std::uint32_t, DeltaStates> deltas_;  // by object index
     PairDormancy dormancy_;

@@ -32,6 +32,9 @@ void ConnectionPairs::facts_changed(std::uint32_t index, const ObjectFacts& befo
     // that is to be sent some of it again meets its condition.
     owe_turned_on(index, passing_conditions(flags_for(before)),
                   passing_conditions(flags_for(after)));
+    if (!objects_.at(index)->changelist_state().layout().conditions().is_trivial()) {
+        (void)edit(index);  // it may meet others than most from now on
+    }
 }
 
 void ConnectionPairs::dynamic_condition_changed(std::uint32_t index, ParentIndex parent,
@@ -55,6 +58,7 @@ void ConnectionPairs::set_is_replay(bool is_replay) {
             const LifetimeConditionSet was = passing_conditions(flags);
             flags.is_replay = is_replay;
             owe_turned_on(index, was, passing_conditions(flags));
+            (void)edit(index);
         }
     }
     is_replay_ = is_replay;
@@ -72,14 +76,14 @@ void ConnectionPairs::owe_initial(std::uint32_t index, const RepRange& range) {
     flags.is_initial = false;
     const LifetimeConditionSet before = passing_conditions(flags);
     flags.is_initial = true;
-    set_initial(pairs_[index], true);
+    set_initial(edit(index), true);
     objects_.at(index)->changelist_state().conditions().for_each_turned_on(
         before, passing_conditions(flags), range,
         [&](const RepRange& handles) { owe_from_start(index, handles); });
 }
 
 void ConnectionPairs::owe_from_start(std::uint32_t index, const RepRange& handles) {
-    const VersionInterval all{0, pairs_[index].sent_version};
+    const VersionInterval all{0, (*this)[index].sent_version};
     if (!has_object(index) || all.is_empty()) {
         return;  // it will be sent everything that it may see
     }

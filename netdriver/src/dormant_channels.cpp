@@ -122,7 +122,7 @@ bool DormantChannels::may_go_dormant(std::uint32_t index) const {
     // Of what is torn off, what cannot be sent or waits for an object will never be there.
     const SendingRepState& pair = pairs_[index];
     const bool has_all = objects_.at(index)->is_torn_off()
-                             ? pair.is_exact()
+                             ? pairs_.has_arrived(index)
                              : pairs_.is_exact(index) && !values_.has_unmapped(index);
     const bool may_go = channel_state(pair) == ChannelState::Open &&
                         !pairs_.pending().test(index) && has_all && !roles_.is_telling(index) &&

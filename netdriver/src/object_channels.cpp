@@ -48,7 +48,7 @@ ObjectChannels::ObjectChannels(const ObjectStore& objects, ConnectionPairs& pair
       removed_(Allocator<std::pair<std::uint32_t, RemovedObject>>(&memory.pairs)) {}
 
 void ObjectChannels::queue_open(std::uint32_t index, const OpenPayload& payload) {
-    queue_bunch(packets_.reliable(), pairs_[index], open_header(index), 1, payload.bytes(),
+    queue_bunch(packets_.reliable(), pairs_.edit(index), open_header(index), 1, payload.bytes(),
                 {BunchTag::Kind::Open, index, 0});
     ++stats_.channels_opened;
 }
@@ -69,9 +69,9 @@ void ObjectChannels::queue_close(std::uint32_t index, std::uint16_t sequence,
     BunchHeader header;
     header.channel = ObjectStore::channel_of(index);
     header.is_close = true;
-    queue_bunch(packets_.reliable(), pairs_[index], header, sequence, payload,
+    queue_bunch(packets_.reliable(), pairs_.edit(index), header, sequence, payload,
                 {BunchTag::Kind::Close, index, 0});
-    set_channel_state(pairs_[index], ChannelState::Closing);
+    set_channel_state(pairs_.edit(index), ChannelState::Closing);
     ++closing_count_;
 }
 
@@ -227,7 +227,7 @@ bool ObjectChannels::bunch_delivered(const BunchTag& tag) {
     if (PairValidator* validator = pairs_.validator(); validator != nullptr && !is_early) {
         validator->bunch_delivered(tag);
     }
-    SendingRepState& pair = pairs_[tag.object_index];
+    SendingRepState& pair = pairs_.edit(tag.object_index);
     resolve_bunch(pair);
     if (channel_state(pair) == ChannelState::Closing) {
         if (bunch_count(pair) == 0) {
@@ -244,7 +244,7 @@ bool ObjectChannels::bunch_delivered(const BunchTag& tag) {
 }
 
 void ObjectChannels::open_delivered(std::uint32_t index) {
-    set_channel_state(pairs_[index], ChannelState::Open);
+    set_channel_state(pairs_.edit(index), ChannelState::Open);
     values_.object_mapped(index);
     values_.resume_values(index);  // those that arrived before it
     // Parts of which the open came first: the client opens them only now, and threw away what it
@@ -271,7 +271,7 @@ void ObjectChannels::finish_close(std::uint32_t index) {
         return;
     }
     closing_names_.finished(index);
-    pairs_[index] = SendingRepState();
+    (void)pairs_.reset(index);
     if (objects_.at(index) != nullptr && !pairs_.dormancy().is_resting(index)) {
         pairs_.pending().set(index);  // the next object of this slot has been waiting
     }
@@ -305,14 +305,14 @@ void ObjectChannels::remove_dormant(std::uint32_t index, ChannelCloseReason reas
 }
 
 void ObjectChannels::destroy_kept(std::uint32_t index, const RemovedObject& removed) {
-    pairs_[index] = SendingRepState();
+    (void)pairs_.reset(index);
     queue_open(index, OpenPayload(removed.guid, removed.layout_number, removed.role, nullptr));
     queue_close(index, 2, removed.reason);
 }
 
 bool ObjectChannels::finish_dormant_close(std::uint32_t index) {
     if (pairs_.dormancy().kept.test(index)) {
-        set_channel_state(pairs_[index], ChannelState::Closed);  // pending, if it was woken
+        set_channel_state(pairs_.edit(index), ChannelState::Closed);  // pending, if it was woken
         ++stats_.channels_dormant;
         return true;
     }

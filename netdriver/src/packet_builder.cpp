@@ -46,24 +46,45 @@ bool PacketBuilder::add_block(ChannelIndex channel, bool has_length,
         writer.write_packed_uint(block_length_word(block.size(), false));
     }
     block_bytes_ += writer.byte_count();
-    std::memcpy(blocks_.data() + block_bytes_, block.data(), block.size());
+    std::memcpy(packet_.data() + reserved_bytes + block_bytes_, block.data(), block.size());
     block_bytes_ += block.size();
     last_channel_ = channel;
     return true;
 }
 
-std::size_t PacketBuilder::finish(const PacketHeader& header,
-                                  std::span<std::byte> datagram) const noexcept {
+std::size_t PacketBuilder::room_for_blocks(ChannelIndex first) const noexcept {
+    const std::size_t head_bytes = first > last_channel_
+                                       ? block_step_bytes(last_channel_, first)
+                                       : packed_uint_bytes(0) + packed_uint_bytes(first.value);
+    return bytes_left() > head_bytes ? bytes_left() - head_bytes : 0;
+}
+
+void PacketBuilder::add_blocks(ChannelIndex first, ChannelIndex last,
+                               std::span<const std::byte> blocks) noexcept {
+    const BitWriter head = begin_block(first, false);
+    REPLAYOUT_ASSERT(!head.overflowed() && head.byte_count() + blocks.size() <= bytes_left());
+    block_bytes_ += head.byte_count();
+    std::memcpy(packet_.data() + reserved_bytes + block_bytes_, blocks.data(), blocks.size());
+    block_bytes_ += blocks.size();
+    last_channel_ = last;
+}
+
+std::span<const std::byte> PacketBuilder::finish(const PacketHeader& header) noexcept {
     REPLAYOUT_ASSERT(header.has_bunches == has_bunches());
-    std::size_t size = write_packet_header(datagram, header);
+    std::array<std::byte, reserved_bytes> front;
+    std::size_t front_bytes = write_packet_header(front, header);
     if (has_bunches()) {
-        BitWriter writer(datagram.subspan(size));
+        BitWriter writer(std::span<std::byte>(front).subspan(front_bytes));
         writer.write_packed_uint(bunch_count_);
-        writer.write_bytes(std::span<const std::byte>(bunches_).first(bunch_bytes_));
-        size += writer.byte_count();
+        front_bytes += writer.byte_count();
+        std::byte* const blocks = packet_.data() + reserved_bytes;
+        std::memmove(blocks + bunch_bytes_, blocks, block_bytes_);
+        std::memcpy(blocks, bunches_.data(), bunch_bytes_);
     }
-    std::memcpy(datagram.data() + size, blocks_.data(), block_bytes_);
-    return size + block_bytes_;
+    const std::size_t begin = reserved_bytes - front_bytes;
+    std::memcpy(packet_.data() + begin, front.data(), front_bytes);
+    return std::span<const std::byte>(packet_).subspan(begin,
+                                                       front_bytes + bunch_bytes_ + block_bytes_);
 }
 
 }  // namespace replayout

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -25,6 +26,15 @@ namespace replayout {
                                                         bool more_parts_follow) noexcept {
     return std::uint64_t{block_bytes} << 1 | (more_parts_follow ? 1 : 0);
 }
+
+/// Bytes of the head of a block without a length that stands behind a block of a lower channel, or
+/// first in its packet, behind channel 0.
+[[nodiscard]] constexpr std::size_t block_step_bytes(ChannelIndex last,
+                                                     ChannelIndex channel) noexcept {
+    return packed_uint_bytes((std::uint64_t{channel.value} - last.value) << 1);
+}
+
+inline constexpr std::size_t block_step_bytes_max = 5;
 
 class PacketBuilder {
   public:
@@ -53,10 +63,17 @@ class PacketBuilder {
     /// Bytes of the longest head of a block: two packed numbers, and a length.
     static constexpr std::size_t block_head_bytes_max = 5 + 5 + block_length_bytes_max;
 
+    /// The longest block without a length that goes into an empty packet.
+    [[nodiscard]] static std::size_t block_bytes_max(std::size_t room_bytes,
+                                                     ChannelIndex channel) noexcept {
+        return room_bytes - block_step_bytes(ChannelIndex{}, channel);
+    }
+
     /// A writer over the room that is left, behind the head of a block; end_block() keeps what it
     /// wrote, in whole bytes. It has overflowed when the head does not fit.
     [[nodiscard]] BitWriter begin_block(ChannelIndex channel, bool has_length) noexcept {
-        BitWriter writer(std::span<std::byte>(blocks_).subspan(block_bytes_, bytes_left()));
+        BitWriter writer(
+            std::span<std::byte>(packet_).subspan(reserved_bytes + block_bytes_, bytes_left()));
         if (channel > last_channel_) {
             const std::uint64_t step = channel.value - last_channel_.value;
             writer.write_packed_uint(step << 1 | (has_length ? 1 : 0));
@@ -69,6 +86,12 @@ class PacketBuilder {
     /// A block whose bytes are known. False, and nothing written, when it does not fit.
     [[nodiscard]] bool add_block(ChannelIndex channel, bool has_length,
                                  std::span<const std::byte> block) noexcept;
+    /// Whole blocks without a length, laid down elsewhere, of which the first is that of `first`
+    /// and stands there without its head; the last is that of `last`. Requires room_for_blocks().
+    void add_blocks(ChannelIndex first, ChannelIndex last,
+                    std::span<const std::byte> blocks) noexcept;
+    /// What there is room for behind the head of a block of `first`; nothing: not even for that.
+    [[nodiscard]] std::size_t room_for_blocks(ChannelIndex first) const noexcept;
     void end_block(const BitWriter& writer, ChannelIndex channel) noexcept {
         REPLAYOUT_ASSERT(!writer.overflowed() && writer.bit_count() % 8 == 0);
         block_bytes_ += writer.byte_count();
@@ -81,9 +104,8 @@ class PacketBuilder {
         array_steps_left_ -= std::min(array_steps_left_, count);
     }
 
-    /// Writes the datagram; returns its size in bytes.
-    [[nodiscard]] std::size_t finish(const PacketHeader& header,
-                                     std::span<std::byte> datagram) const noexcept;
+    /// The datagram; valid until something is written or it is reset. Ends the packet.
+    [[nodiscard]] std::span<const std::byte> finish(const PacketHeader& header) noexcept;
 
   private:
     std::size_t room_bytes_;
@@ -93,7 +115,9 @@ class PacketBuilder {
     std::size_t array_steps_left_ = SendContext::array_steps_in_packet;
     ChannelIndex last_channel_;  // from which the next one counts; 0 before the first
     std::array<std::byte, packet_bytes_limit> bunches_;
-    std::array<std::byte, packet_bytes_limit> blocks_;
+    // Blocks lie behind the room that is reserved, so that most packets are sent from where they
+    // were laid down.
+    std::array<std::byte, packet_bytes_limit> packet_;
 };
 
 static_assert(PacketBuilder::reserved_bytes + bunch_header_bytes_max +

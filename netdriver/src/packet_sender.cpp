@@ -2,6 +2,7 @@
 #include "packet_sender.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace replayout {
@@ -17,6 +18,7 @@ PacketSender::PacketSender(const Settings& settings, Transport& transport, NetSt
       reliable_(fragment_bytes(settings.packet_bytes_max), settings.reliable_window, resource),
       sent_bunches_(resource),
       sent_records_(resource),
+      sent_bundles_(resource),
       sent_calls_(resource),
       carried_opens_(Allocator<std::uint32_t>(resource)) {
     if (settings.has_congestion_control) {
@@ -79,6 +81,39 @@ void PacketSender::add_record(const SentRecord& record) {
     ++open_packet_.record_count;
     stats_.records_sent += record.is_more ? 0u : 1u;
     sent_records_.push_back() = record;
+}
+
+void PacketSender::add_bundle(const SentBundle& bundle) {
+    REPLAYOUT_ASSERT(!builder_.is_empty());
+    if (sent_bundles_.count() == 0 ||
+        sent_bundles_.at(sent_bundles_.count() - 1).run != bundle.run) {
+        bundle.run->hold();
+    }
+    ++open_packet_.bundle_count;
+    stats_.records_sent += static_cast<std::uint64_t>(std::popcount(bundle.blocks));
+    sent_bundles_.push_back() = bundle;
+}
+
+std::uint32_t PacketSender::bundles_with(std::uint32_t object_index) const noexcept {
+    std::uint32_t count = 0;
+    for (std::size_t i = 0; i < sent_bundles_.count(); ++i) {
+        count += sent_bundles_.at(i).carries(object_index) ? 1u : 0u;
+    }
+    return count;
+}
+
+void PacketSender::pop_bundle() noexcept {
+    BundleRun* const run = sent_bundles_.front().run;
+    sent_bundles_.pop_front();
+    if (sent_bundles_.count() == 0 || sent_bundles_.front().run != run) {
+        run->release();
+    }
+}
+
+void PacketSender::drop_bundles() noexcept {
+    while (sent_bundles_.count() > 0) {
+        pop_bundle();
+    }
 }
 
 std::uint32_t PacketSender::packets_kept_for(Share share) const noexcept {
@@ -227,8 +262,8 @@ void PacketSender::send_packet(bool ack_requested) {
     PacketHeader header = notify_.next_header();
     header.has_bunches = builder_.has_bunches();
     header.ack_requested = ack_requested;
-    std::array<std::byte, PacketBuilder::packet_bytes_limit> datagram;
-    const std::size_t size = builder_.finish(header, datagram);
+    const std::span<const std::byte> datagram = builder_.finish(header);
+    const std::size_t size = datagram.size();
     const std::uint64_t sequence = notify_.commit_send(header);
     open_packet_.has_content = !builder_.is_empty();
     in_flight(open_packet_.share) += open_packet_.has_content ? 1u : 0u;
@@ -245,7 +280,6 @@ void PacketSender::send_packet(bool ack_requested) {
     if (!builder_.is_empty()) {
         highest_with_content_ = sequence;
     }
-    builder_.reset();
     open_packet_.budget_share = objects_share_;
     carried_opens_.clear();
     ++packets_finished_;
@@ -253,7 +287,8 @@ void PacketSender::send_packet(bool ack_requested) {
     has_sent_ = true;
     ++stats_.packets_sent;
     stats_.bytes_sent += size;
-    transport_.send(settings_.peer, std::span(datagram).first(size));
+    transport_.send(settings_.peer, datagram);
+    builder_.reset();
 }
 
 void PacketSender::drop_content() {
@@ -261,8 +296,10 @@ void PacketSender::drop_content() {
     has_objects_ = false;
     for (SentPacket& packet : sent_packets_) {
         packet.record_count = 0;
+        packet.bundle_count = 0;
         packet.call_count = 0;
     }
+    drop_bundles();
     sent_records_.clear();
     sent_calls_.clear();
     reliable_.keep_control_only();
@@ -291,6 +328,10 @@ void PacketSender::packet_delivered(std::uint64_t sequence) {
         }
         sent_bunches_.pop_front();
     }
+    for (std::uint32_t i = 0; i < packet.bundle_count; ++i) {
+        handler_->bundle_delivered(sent_bundles_.front());
+        pop_bundle();
+    }
     for (std::uint32_t i = 0; i < packet.record_count; ++i) {
         handler_->record_delivered(sent_records_.front());
         sent_records_.pop_front();
@@ -314,6 +355,12 @@ void PacketSender::packet_lost(std::uint64_t sequence) {
             handler_->bunch_lost(tag);
         }
         sent_bunches_.pop_front();
+    }
+    for (std::uint32_t i = 0; i < packet.bundle_count; ++i) {
+        stats_.records_lost +=
+            static_cast<std::uint64_t>(std::popcount(sent_bundles_.front().blocks));
+        handler_->bundle_lost(sent_bundles_.front());
+        pop_bundle();
     }
     for (std::uint32_t i = 0; i < packet.record_count; ++i) {
         stats_.records_lost += sent_records_.front().is_more ? 0u : 1u;

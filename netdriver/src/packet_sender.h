@@ -32,6 +32,7 @@
 #include <replayout/owed_versions.h>
 
 #include "bandwidth_budget.h"
+#include "bundle_run.h"
 #include "congestion_rate.h"
 #include "packet_builder.h"
 #include "reliable_sender.h"
@@ -62,6 +63,8 @@ class SentContentHandler {
   public:
     virtual void record_delivered(const SentRecord& record) = 0;
     virtual void record_lost(const SentRecord& record) = 0;
+    virtual void bundle_delivered(const SentBundle& bundle) = 0;
+    virtual void bundle_lost(const SentBundle& bundle) = 0;
     virtual void bunch_delivered(const BunchTag& tag) = 0;
     /// An open went lost; it will be sent again.
     virtual void bunch_lost(const BunchTag& tag) = 0;
@@ -86,6 +89,9 @@ class PacketSender final : private PacketNotifyHandler {
 
     PacketSender(const Settings& settings, Transport& transport, NetStats& stats,
                  MemoryResource* resource);
+    ~PacketSender() { drop_bundles(); }
+    PacketSender(const PacketSender&) = delete;
+    PacketSender& operator=(const PacketSender&) = delete;
 
     /// Judges a header from the peer; see PacketNotify::receive(). `handler` learns what became of
     /// what was sent, until drop_content().
@@ -132,6 +138,10 @@ class PacketSender final : private PacketNotifyHandler {
 
     /// What the block just written to the builder carried.
     void add_record(const SentRecord& record);
+    /// The same of blocks that were just copied from a bundle. Holds its run.
+    void add_bundle(const SentBundle& bundle);
+    /// Bundles under way with a block of that object. O(bundles under way).
+    [[nodiscard]] std::uint32_t bundles_with(std::uint32_t object_index) const noexcept;
 
     /// Writes what waits: opens that were lost, messages, values, each as far as its share and the
     /// window of bunches go. False: an open still waits, so no block may go out.
@@ -201,10 +211,11 @@ class PacketSender final : private PacketNotifyHandler {
     /// Packets in flight that objects always get, and values when some wait: a quarter of them.
     static constexpr std::uint32_t packets_for_certain = 56;
 
-    /// How much of the three queues below belongs to one packet.
+    /// How much of the queues below belongs to one packet.
     struct SentPacket {
         std::uint32_t bunch_count = 0;
         std::uint32_t record_count = 0;
+        std::uint32_t bundle_count = 0;
         std::uint32_t call_count = 0;  // reliable ones
         Share share = Share::Objects;
         BudgetShare budget_share = BudgetShare::State;
@@ -224,6 +235,8 @@ class PacketSender final : private PacketNotifyHandler {
     /// Writes the bunches of a row, into the open packet and the next. False: no more packets.
     [[nodiscard]] bool write_bunches(Share share);
     void write_bunch(Share share);
+    void pop_bundle() noexcept;
+    void drop_bundles() noexcept;
     void packet_delivered(std::uint64_t sequence) override;
     void packet_lost(std::uint64_t sequence) override;
     void send_packet(bool ack_requested);
@@ -244,13 +257,13 @@ class PacketSender final : private PacketNotifyHandler {
     PacketNotify notify_;
     PacketBuilder builder_;
     ReliableSender reliable_;
-    // Packets are resolved in order of sending, so what they carried needs no more than three
-    // queues.
+    // Packets are resolved in order of sending, so what they carried needs no more than queues.
     std::array<SentPacket, packets_in_flight_max> sent_packets_;  // by sequence
     SentPacket open_packet_;
     std::array<std::uint32_t, share_count> in_flight_{};  // packets with content
     RingQueue<SentBunch> sent_bunches_;
     RingQueue<SentRecord> sent_records_;
+    RingQueue<SentBundle> sent_bundles_;
     RingQueue<SentCall> sent_calls_;
     Vector<std::uint32_t> carried_opens_;  // objects whose open lies in the open packet
     std::uint64_t packets_finished_ = 0;

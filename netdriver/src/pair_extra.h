@@ -66,6 +66,12 @@ struct PairExtra {
           in_flight(resource),
           complete(resource) {}
 
+    /// Nothing of it bears upon what is owed.
+    [[nodiscard]] bool is_at_rest() const noexcept {
+        return paused.is_empty() &&
+               left_out.is_empty();  // of parts nobody asks, if nothing is lost
+    }
+
     LostParts lost_parts;
     std::uint16_t next_sequence = 2;  ///< of the channel's bunches; 1 was the open
     PausedValues paused;

@@ -78,7 +78,7 @@ void PartNoticeSender::send_part_notices() {
         BunchHeader header;
         header.channel = ObjectStore::channel_of(index);
         header.is_message = true;
-        queue_bunch(packets_.reliable(), pairs_[index], header,
+        queue_bunch(packets_.reliable(), pairs_.edit(index), header,
                     pairs_.extra_of(index).next_sequence++, writer.bytes(),
                     {BunchTag::Kind::PartsDestroyed, index, 0});
         ++notice.under_way_count;

@@ -25,11 +25,10 @@ PropertySender::PropertySender(const ObjectStore& objects, ConnectionPairs& pair
       resource_(&memory.pairs) {}
 
 SendOutcome PropertySender::replicate_properties(std::uint32_t index) {
-    SendingRepState& pair = pairs_[index];
     context_.delta_states = pairs_.deltas_of(index);
     const Version version = objects_.at(index)->changelist_state().version();
-    if (!pair.owes_any(version)) {
-        set_initial(pair, false);
+    if (!pairs_[index].owes_any(version)) {
+        set_initial(pairs_.edit(index), false);
         pairs_.pending().clear(index);
         return SendOutcome::Done;
     }
@@ -181,43 +180,84 @@ SendResult PropertySender::write_payload(std::uint32_t index, const SharedPayloa
     if (PairValidator* validator = pairs_.validator()) {
         validator->block_sent(index, block);
     }
-    ReplicationCounters& counters = context_.counters;
-    counters.pieces_reused += payload.property_count;
-    counters.properties_sent += payload.property_count;
-    ++counters.payloads_reused;
+    count_reuse(block, payload.property_count);
     count_block(block.size());
-    if (context_.type_counters != nullptr) {
-        context_.type_counters->count_payload_reuse(block, context_.scratch.part);
-    }
     return SendResult::Whole;
 }
 
+void PropertySender::count_reuse(std::span<const std::byte> block, std::uint32_t property_count) {
+    ReplicationCounters& counters = context_.counters;
+    counters.pieces_reused += property_count;
+    counters.properties_sent += property_count;
+    ++counters.payloads_reused;
+    if (context_.type_counters != nullptr) {
+        context_.type_counters->count_payload_reuse(block, context_.scratch.part);
+    }
+}
+
 SendResult PropertySender::write_whole_block(std::uint32_t index, const OwedVersions& position) {
-    ChangelistState& state = objects_.at(index)->changelist_state();
-    const ChangeMask& owed = context_.scratch.owed;
     BlockFrame frame = begin_block(index, false);
     if (frame.packet.overflowed()) {
         return SendResult::DoesNotFit;
     }
     const ValueScope steps(context_.array_steps_left, packets_.builder().array_steps_left());
-    const SendResult result = send_properties(state, position, owed, frame.body, context_);
+    const SendResult result = send_properties(objects_.at(index)->changelist_state(), position,
+                                              context_.scratch.owed, frame.body, context_);
     if (result != SendResult::DoesNotFit) {
         values_.note_sent(index, RepRange(), position);
     }
     if (result != SendResult::Whole) {
         return result;
     }
-    if (context_.scratch.left_out.empty() && may_share_payload(index, position)) {
-        state.shared().keep_payload(payload_key(index, position), owed.count(),
-                                    frame.body.bytes().subspan(frame.body_offset_bytes),
-                                    context_.scratch.array_steps);
-        ++context_.counters.payloads_built;
-        if (context_.type_counters != nullptr) {
-            ++context_.type_counters->payloads_built;
-        }
-    }
+    keep_payload(index, position, frame.body.bytes().subspan(frame.body_offset_bytes));
     end_block(frame, false);
     return SendResult::Whole;
+}
+
+void PropertySender::keep_payload(std::uint32_t index, const OwedVersions& position,
+                                  std::span<const std::byte> block) {
+    if (!context_.scratch.left_out.empty() || !may_share_payload(index, position)) {
+        return;
+    }
+    objects_.at(index)->changelist_state().shared().keep_payload(
+        payload_key(index, position), context_.scratch.owed.count(), block,
+        context_.scratch.array_steps);
+    ++context_.counters.payloads_built;
+    if (context_.type_counters != nullptr) {
+        ++context_.type_counters->payloads_built;
+    }
+}
+
+PropertySender::RegularBlock PropertySender::regular_block(std::uint32_t index,
+                                                           const OwedVersions& position) {
+    if (const SharedPayload* payload = find_payload(index, position)) {
+        return {{payload->bytes.data(), payload->bytes.size()}, payload->property_count, true};
+    }
+    pairs_.collect_owed(index, position, context_.scratch.owed);
+    BitWriter body(body_.first(PacketBuilder::block_bytes_max(packets_.builder().room_bytes(),
+                                                              ObjectStore::channel_of(index))));
+    const std::uint64_t sent_before = context_.counters.properties_sent;
+    const SendResult result = send_properties(objects_.at(index)->changelist_state(), position,
+                                              context_.scratch.owed, body, context_);
+    const std::uint64_t sent = context_.counters.properties_sent - sent_before;
+    context_.counters.properties_sent = sent_before;
+    if (result != SendResult::Whole || !context_.scratch.left_out.empty()) {
+        return {};
+    }
+    keep_payload(index, position, body.bytes());
+    return {body.bytes(), static_cast<std::uint32_t>(sent), false};
+}
+
+void PropertySender::count_regular(std::uint32_t index, const RegularBlock& block) {
+    if (PairValidator* validator = pairs_.validator()) {
+        validator->block_sent(index, block.bytes);
+    }
+    if (block.is_reused) {
+        count_reuse(block.bytes, block.property_count);
+    } else {
+        context_.counters.properties_sent += block.property_count;
+    }
+    count_block(block.bytes.size());
 }
 
 SendResult PropertySender::write_part(std::uint32_t index, const OwedVersions& position,
@@ -275,14 +315,14 @@ bool PropertySender::send_large_value(std::uint32_t index, const OwedVersions& p
     header.channel = ObjectStore::channel_of(index);
     PairExtra& extra = pairs_.extra_of(index);
     const std::uint32_t count =
-        queue_bunch(packets_.reliable(), pairs_[index], header, extra.next_sequence, writer.bytes(),
-                    {BunchTag::Kind::Value, index, handles.handle_begin});
+        queue_bunch(packets_.reliable(), pairs_.edit(index), header, extra.next_sequence,
+                    writer.bytes(), {BunchTag::Kind::Value, index, handles.handle_begin});
     extra.next_sequence = static_cast<std::uint16_t>(extra.next_sequence + count);
     extra.paused.add(handles, state.version(), count);
     if (PairValidator* validator = pairs_.validator()) {
         validator->value_queued(index, handles, count, writer.bytes());
     }
-    pairs_[index].send_part();  // until it is delivered, the pair is not exact
+    pairs_.edit(index).send_part();  // until it is delivered, the pair is not exact
     count_block(payload.size());
     return true;
 }

@@ -34,6 +34,16 @@ class PropertySender {
     /// Sends what the pair owes, of an object whose channel is open or about to be: it is pending
     /// no more, but for what the window has no room for.
     [[nodiscard]] SendOutcome replicate_properties(std::uint32_t index);
+    /// What a regular pair is owed.
+    struct RegularBlock {
+        std::span<const std::byte> bytes;  ///< empty: the object must go its own way
+        std::uint32_t property_count = 0;
+        bool is_reused = false;
+    };
+    /// Of a pair at `position`; valid until the next one. It fits into an empty packet.
+    [[nodiscard]] RegularBlock regular_block(std::uint32_t index, const OwedVersions& position);
+    /// It was put into a packet.
+    void count_regular(std::uint32_t index, const RegularBlock& block);
     /// A block went into a packet or on its reliable way.
     void count_block(std::size_t bytes) noexcept;
 
@@ -60,6 +70,10 @@ class PropertySender {
     /// Whole, or DoesNotFit into what is left of the packet.
     [[nodiscard]] SendResult write_payload(std::uint32_t index, const SharedPayload& payload);
     [[nodiscard]] SendResult write_whole_block(std::uint32_t index, const OwedVersions& position);
+    /// A block was written with all that is owed: others may be sent the same.
+    void keep_payload(std::uint32_t index, const OwedVersions& position,
+                      std::span<const std::byte> block);
+    void count_reuse(std::span<const std::byte> block, std::uint32_t property_count);
     [[nodiscard]] SendResult write_part(std::uint32_t index, const OwedVersions& position,
                                         RepCursor& cursor, RepRange& range);
     /// False: too many of the object's bunches are under way; the value stays owed.

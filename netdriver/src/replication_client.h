@@ -52,6 +52,8 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     // SentContentHandler: a client sends control messages and calls.
     void record_delivered(const SentRecord&) override {}
     void record_lost(const SentRecord&) override {}
+    void bundle_delivered(const SentBundle&) override {}
+    void bundle_lost(const SentBundle&) override {}
     void bunch_delivered(const BunchTag&) override {}
     void bunch_lost(const BunchTag&) override {}
     void call_delivered(const SentCall& name) override { calls_.delivered(name); }

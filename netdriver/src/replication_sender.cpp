@@ -13,11 +13,13 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       context_(context),
       stats_(stats),
       settings_(settings),
-      pairs_(objects, settings.peer, memory),
+      pairs_(objects, settings.changes, packets, settings.peer, memory),
       values_(objects, pairs_, context, memory),
       records_(objects, pairs_, values_, packets, context, memory),
       properties_(objects, pairs_, values_, records_, packets, context, settings.config, body_,
                   memory),
+      bundle_sender_(objects, pairs_, records_, properties_, packets, context,
+                     settings.type_counters),
       roles_(objects, pairs_, packets, settings.peer, memory),
       closing_names_(&memory.pairs),
       part_notices_(objects, pairs_, packets, closing_names_, settings.config, memory),
@@ -35,12 +37,22 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
 
 void ReplicationSender::mark_pending(const BitRow& changed) {
     pairs_.grow();
-    pairs_.pending().merge_without(changed, pairs_.dormancy().dormant);
-    pairs_.pending().remove(pairs_.dormancy().irrelevant);
+    pairs_.pending().merge_without(changed, pairs_.dormancy().dormant, pairs_.dormancy().irrelevant,
+                                   pairs_.regular());
     pairs_.pending().remove(initial_batch_.waiting());
     if (PairValidator* validator = pairs_.validator()) {
         validator->touch(changed);
     }
+}
+
+bool ReplicationSender::may_have_regular_pairs() const noexcept {
+    // A cap has an order of its own.
+    return initial_batch_.state() == InitialBatch::State::Finished && !packets_.is_capped();
+}
+
+bool ReplicationSender::takes_bundles() const noexcept {
+    // While something waits for room all take turns, whatever they are: see replicate_all().
+    return may_have_regular_pairs() && !is_behind_;
 }
 
 bool ReplicationSender::is_settled() const noexcept {
@@ -75,9 +87,14 @@ bool ReplicationSender::may_go_on(BudgetShare share) noexcept {
 }
 
 void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
+                                                   BundleBuilder& bundles,
                                                    const PriorityInputs& inputs) {
-    pairs_.grow();
     context_.receiver = &values_;
+    if (takes_bundles() && bundles.is_built()) {
+        bundle_sender_.take(bundles);
+    } else {
+        decline_bundles();
+    }
     roles_.send_roles();
     part_notices_.send_part_notices();
     call_sender_.send_calls();
@@ -91,7 +108,8 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
     if (is_batch_first && !open_joined(initial_opens) && !may_go_on(BudgetShare::State)) {
         return;
     }
-    if (!replicate_all(inputs)) {
+    is_behind_ = !replicate_all(inputs);
+    if (is_behind_) {
         is_batch_next_ = true;
         if (!may_go_on(BudgetShare::Joins)) {
             return;
@@ -176,6 +194,8 @@ void ReplicationSender::validate_pairs() {
         const PairExtra* extra = pairs_.find_extra(index);
         PairValidator::Claim claim;
         claim.state = pairs_[index];
+        claim.state.in_flight =
+            static_cast<std::uint16_t>(claim.state.in_flight + packets_.bundles_with(index));
         claim.is_open = channel_state(claim.state) == ChannelState::Open;
         if (extra != nullptr) {
             extra->paused.add_to(excused);
@@ -206,7 +226,11 @@ SendOutcome ReplicationSender::replicate_actor(std::uint32_t index) {
         default:
             break;
     }
-    return properties_.replicate_properties(index);
+    const SendOutcome outcome = properties_.replicate_properties(index);
+    if (outcome == SendOutcome::Done && may_have_regular_pairs()) {
+        pairs_.settle(index);
+    }
+    return outcome;
 }
 
 }  // namespace replayout

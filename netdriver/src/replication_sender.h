@@ -8,6 +8,7 @@
 //     DormantChannels    closes the channels of what goes dormant or is torn off
 //     ObjectChannels     opens and closes channels, an outer before its parts
 //     RoleSender         tells the client of its roles
+//     BundleSender       regular pairs: what all of them owe, laid down once for all
 //     PropertySender     writes what a pair owes into packets
 //     SentRecords        what blocks carried, and what becomes of it
 //     WaitingValues      values that are owed again later than at a loss
@@ -20,6 +21,7 @@
 #include <replayout/send_properties.h>
 
 #include "bit_row.h"
+#include "bundle_sender.h"
 #include "call_sender.h"
 #include "connection_pairs.h"
 #include "dormant_channels.h"
@@ -56,8 +58,11 @@ class ReplicationSender final : public SentContentHandler {
     /// client holds; see PairValidator.
     void start_validating(const NetGUIDCache& guids) { pairs_.start_validating(guids); }
 
-    /// Objects of `changed` (a row over the store) must be looked at.
+    /// Objects of `changed` (a row over the store) must be looked at; regular pairs are not.
     void mark_pending(const BitRow& changed);
+    /// What changed of regular pairs is sent from bundles, if that may be.
+    [[nodiscard]] bool takes_bundles() const noexcept;
+    void decline_bundles() { bundle_sender_.decline(settings_.changes); }
     /// The object of that slot is something else to this connection from now on than it was.
     void facts_changed(std::uint32_t index, const ObjectFacts& before, const ObjectFacts& after) {
         pairs_.facts_changed(index, before, after);
@@ -117,7 +122,8 @@ class ReplicationSender final : public SentContentHandler {
     /// What there is to send, for the shares of the connection's cap.
     void tell_wanted() noexcept;
     /// Sends calls, what is pending and so many of the initial batch; closes what goes dormant.
-    void process_prioritized_actors(std::uint32_t initial_opens, const PriorityInputs& inputs);
+    void process_prioritized_actors(std::uint32_t initial_opens, BundleBuilder& bundles,
+                                    const PriorityInputs& inputs);
     /// Why the client does not have all of the object.
     [[nodiscard]] OwedReason owed_reason(std::uint32_t index,
                                          const UpdateCalendar& calendar) const noexcept;
@@ -169,11 +175,14 @@ class ReplicationSender final : public SentContentHandler {
         records_.record_lost(record);
         note_first_block(record, false);
     }
+    void bundle_delivered(const SentBundle& bundle) override { records_.bundle_delivered(bundle); }
+    void bundle_lost(const SentBundle& bundle) override { records_.bundle_lost(bundle); }
     void bunch_delivered(const BunchTag& tag) override;
     void bunch_lost(const BunchTag& tag) override;
     void call_delivered(const SentCall& name) override { calls_.delivered(name); }
     void call_lost(const SentCall& name) override { calls_.lost(name); }
 
+    [[nodiscard]] bool may_have_regular_pairs() const noexcept;
     /// Replicates what is pending from slot `begin` to `end`. False: the window is full, and the
     /// next flush begins where this one stopped.
     [[nodiscard]] bool replicate_pending(std::uint32_t begin, std::uint32_t end);
@@ -204,6 +213,7 @@ class ReplicationSender final : public SentContentHandler {
     SentRecords records_;
     std::array<std::byte, PacketBuilder::packet_bytes_limit> body_;  // scratch: blocks laid apart
     PropertySender properties_;
+    BundleSender bundle_sender_;
     RoleSender roles_;
     ClosingNames closing_names_;
     PartNoticeSender part_notices_;
@@ -215,6 +225,7 @@ class ReplicationSender final : public SentContentHandler {
     // The order of a flush.
     InitialBatch initial_batch_;
     bool is_batch_next_ = false;     // the last flush did not come to it
+    bool is_behind_ = false;         // the last flush left something for want of room
     std::uint32_t first_index_ = 0;  // where the next flush begins, without a cap
     SendOrder order_;                // with one
     bool was_stopped_by_window_ = false;

@@ -60,8 +60,8 @@ bool ReplicationSender::has_sent(const InitialBatch::Sent& object) {
     if (extra != nullptr && !extra->left_out.is_empty()) {
         return true;  // what cannot be sent is not waited for
     }
-    const SendingRepState& pair = pairs_[index];
-    if (pair.in_flight == 0 && pair.lost().is_empty() && pair.sent_version >= object.version) {
+    const SendingRepState pair = pairs_[index];
+    if (pairs_.has_arrived(index) && pair.sent_version >= object.version) {
         return true;
     }
     const InitialBatch::Arrival arrival = initial_batch_.arrival(index);

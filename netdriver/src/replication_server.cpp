@@ -57,7 +57,8 @@ ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender:
       sender(server.objects_, connection.packets(), server.context_, server.stats_,
              {server.settings_.config,
               settings.peer,
-              {server.type_counters_.data(), server.type_counters_.size()}},
+              {server.type_counters_.data(), server.type_counters_.size()},
+              server.changes_},
              server.memory_),
       interest(settings.peer, server.memory_),
       call_limiter(server.settings_.config, now, &server.memory_.connections),
@@ -92,7 +93,9 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       class_frequencies_(Allocator<NetUpdateFrequency>(&memory.layout_table)),
       class_bands_(Allocator<std::uint8_t>(&memory.layout_table)),
       candidates_(Allocator<std::uint64_t>(&memory.scratch)),
-      changed_(&memory.objects),
+      changes_(&memory.objects),
+      bundles_(objects_, changes_, settings.config.packet_bytes_max - PacketBuilder::reserved_bytes,
+               memory),
       dormancy_(&memory.objects),
       torn_off_(&memory.objects),
       interest_(settings.interest, objects_, world, stats.interest, memory),
@@ -315,6 +318,7 @@ void ReplicationServer::server_replicate_actors(NetTime now) {
     // Phase A: what changed, once for all connections.
     compare_due_objects();
     hand_back_torn_off_objects();
+    build_bundles();
     // Phase B: who is owed what, connection by connection.
     begin_initial_batches();
     const std::uint32_t initial_opens = initial_opens_per_client();
@@ -326,19 +330,36 @@ void ReplicationServer::server_replicate_actors(NetTime now) {
     context_.receiver = nullptr;
     context_.type_counters = nullptr;
     context_.delta_states = nullptr;
-    changed_.clear_all();
+    changes_.objects.clear_all();
     rest_dormant_objects();
     remove_torn_off_objects();
 }
 
+void ReplicationServer::build_bundles() {
+    const bool is_any_taker =
+        std::any_of(clients_.begin(), clients_.end(), [](const Client* client) {
+            return client->connection.state() == ConnectionState::Joined &&
+                   client->sender.takes_bundles();
+        });
+    if (is_any_taker) {
+        // Who counts by type counts what each connection is sent, block by block.
+        bundles_.build(context_,
+                       context_.sharing == SharingLevel::Bundles && type_counters_.empty());
+    } else {
+        bundles_.clear();
+    }
+}
+
 void ReplicationServer::replicate_to(Client& client, std::uint32_t initial_opens) {
-    client.sender.mark_pending(changed_);
+    client.sender.mark_pending(changes_.objects);
     send_destruction_notices(client);
     finish_initial_batch(client);  // before anything new is under way
     client.sender.tell_wanted();
     const bool is_ready = client.sender.initial_batch().state() != InitialBatch::State::Before;
     if (client.connection.packets().write_first_bunches() && is_ready) {
-        client.sender.process_prioritized_actors(initial_opens, priority_inputs(client));
+        client.sender.process_prioritized_actors(initial_opens, bundles_, priority_inputs(client));
+    } else {
+        client.sender.decline_bundles();
     }
     client.sender.validate_pairs();
 }

@@ -6,6 +6,7 @@
 #include <replayout/netdriver/net_driver.h>
 
 #include "bit_row.h"
+#include "bundle_builder.h"
 #include "call_ids.h"
 #include "call_limiter.h"
 #include "control_message.h"
@@ -188,6 +189,7 @@ class ReplicationServer {
     void hand_back_torn_off_objects();
     [[nodiscard]] bool is_owned_by_host(const ObjectFacts& facts) const noexcept;
     void server_replicate_actors(NetTime now);
+    void build_bundles();
     void replicate_to(Client& client, std::uint32_t initial_opens);
     /// Of those who joined, as many as may begin in one flush.
     void begin_initial_batches();
@@ -269,7 +271,8 @@ class ReplicationServer {
     Vector<std::uint8_t> class_bands_;              // likewise
     float priority_distance_ = 0;
     mutable SendOrder::Candidates candidates_;  // scratch
-    BitRow changed_;
+    FlushChanges changes_;
+    BundleBuilder bundles_;
     ObjectDormancy dormancy_;
     BitRow torn_off_;
     InterestManager interest_;

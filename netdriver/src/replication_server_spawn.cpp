@@ -45,10 +45,10 @@ NetObjectId ReplicationServer::add(const RepLayout& layout, ObjectHandle object,
     objects_.at(id.index)->set_location(parameters.location);
     live_.grow(objects_.slot_count());
     due_.grow(objects_.slot_count());
-    changed_.grow(objects_.slot_count());
+    changes_.objects.grow(objects_.slot_count());
     live_.set(id.index);
     begin_updates(id.index);
-    changed_.set(id.index);
+    changes_.objects.set(id.index);
     if (!is_part) {
         interest_.object_added(id.index, layouts_.number_of(layout));
     }
@@ -125,7 +125,7 @@ void ReplicationServer::forget_object(NetObjectId id) {
     dormancy_.forget(id.index);
     conditional_.erase(id.index);
     interest_.forget(id.index);
-    changed_.clear(id.index);
+    changes_.objects.clear(id.index);
     objects_.remove(id);
 }
 

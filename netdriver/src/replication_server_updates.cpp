@@ -54,6 +54,7 @@ void ReplicationServer::take_due(NetTime now) {
 }
 
 void ReplicationServer::compare_due_objects() {
+    ++changes_.flush;
     std::uint32_t count = 0;
     for (std::uint32_t index = due_.next(0); index != BitRow::no_bit;
          index = due_.next(index + 1)) {
@@ -62,7 +63,7 @@ void ReplicationServer::compare_due_objects() {
         const void* memory = world_.object_memory(info.object());
         const bool has_changed = state.update(memory, shadow_ids_, stats_.replication);
         if (has_changed) {
-            changed_.set(index);
+            changes_.objects.set(index);
         }
         const bool is_paced = calendar_.is_paced(index);
         if (is_paced) {

@@ -63,7 +63,7 @@ void RoleSender::send_roles() {
         BunchHeader header;
         header.channel = ObjectStore::channel_of(index);
         header.is_message = true;
-        queue_bunch(packets_.reliable(), pairs_[index], header,
+        queue_bunch(packets_.reliable(), pairs_.edit(index), header,
                     pairs_.extra_of(index).next_sequence++, payload.bytes(),
                     {BunchTag::Kind::Role, index, 0});
         entry->second = {role, true};

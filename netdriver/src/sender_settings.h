@@ -8,6 +8,7 @@
 #include <replayout/reflection/math.h>
 #include <replayout/type_counters.h>
 
+#include "flush_changes.h"
 #include "send_order.h"
 
 #include <cstdint>
@@ -23,6 +24,7 @@ struct SenderSettings {
     const NetConfig& config;                ///< outlives the sender
     PeerId peer;                            ///< whom it sends to
     std::span<TypeCounters> type_counters;  ///< by layout number; empty: nobody counts
+    const FlushChanges& changes;            ///< outlives the sender
 };
 
 /// What the order of a flush goes by, for one connection.

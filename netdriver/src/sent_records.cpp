@@ -21,7 +21,7 @@ OwedVersions SentRecords::sending_position_of(std::uint32_t index) {
 }
 
 TakenOfPair SentRecords::take_owed(std::uint32_t index, const OwedVersions& position) {
-    SendingRepState& pair = pairs_[index];
+    SendingRepState& pair = pairs_.edit(index);
     const TakenOfPair taken{TakenOwed::take(pair, objects_.at(index)->changelist_state().version(),
                                             position, is_initial(pair)),
                             index};
@@ -33,7 +33,7 @@ TakenOfPair SentRecords::take_owed(std::uint32_t index, const OwedVersions& posi
 }
 
 void SentRecords::skip(std::uint32_t index) {
-    SendingRepState& pair = pairs_[index];
+    SendingRepState& pair = pairs_.edit(index);
     pair.skip(objects_.at(index)->changelist_state().version());
     set_initial(pair, false);
     PairExtra* extra = pairs_.find_extra(index);
@@ -58,7 +58,7 @@ void SentRecords::add_records_of_part(const TakenOfPair& taken) {
 void SentRecords::add_records(const TakenOfPair& taken, std::span<const LostPart> carried,
                               bool is_complete) {
     const std::uint32_t index = taken.index;
-    pairs_[index].send_part();
+    pairs_.edit(index).send_part();
     bool is_more = false;
     for (const LostPart& part : carried) {
         packets_.add_record({index, taken.is_initial, is_more, part});
@@ -89,7 +89,7 @@ void SentRecords::return_unsent(const TakenOfPair& taken, const RepRange& range)
 }
 
 void SentRecords::owe_carried(const TakenOfPair& taken) {
-    SendingRepState& pair = pairs_[taken.index];
+    SendingRepState& pair = pairs_.edit(taken.index);
     for (const LostPart& part : carried_parts_) {
         pairs_.owe_part(taken.index, part);
     }
@@ -100,11 +100,53 @@ void SentRecords::owe_carried(const TakenOfPair& taken) {
     pairs_.pending().set(taken.index);
 }
 
+void SentRecords::add_bundle(const SentBundle& bundle) {
+    packets_.add_bundle(bundle);
+    if (!pairs_.has_tracked()) {
+        return;
+    }
+    bundle.for_each_block([&](const BundleBlock& block) {
+        if (CompleteVersions* complete = pairs_.tracked(block.index)) {
+            complete->take();
+            complete->sent({{block.version - 1, block.version}, {}}, false);
+        }
+    });
+}
+
+void SentRecords::bundle_delivered(const SentBundle& bundle) {
+    PairValidator* validator = pairs_.validator();
+    if (!pairs_.has_tracked() && validator == nullptr) {
+        return;  // regular pairs keep no account of what is under way
+    }
+    bundle.for_each_block([&](const BundleBlock& block) {
+        resolve_record(block.index, true);
+        if (validator != nullptr) {
+            validator->block_delivered(block.index);
+        }
+    });
+}
+
+void SentRecords::bundle_lost(const SentBundle& bundle) {
+    bundle.for_each_block([&](const BundleBlock& block) {
+        if (PairValidator* validator = pairs_.validator()) {
+            validator->block_lost(block.index);
+        }
+        resolve_record(block.index, false);
+        if (channel_state(pairs_[block.index]) == ChannelState::Closing) {
+            return;  // nothing is owed any more
+        }
+        const LostPart lost{{block.version - 1, block.version}, RepRange()};
+        pairs_.note_lost_while_paused(block.index, lost.range, lost.versions);
+        pairs_.owe_part(block.index, lost);
+        pairs_.pending().set(block.index);
+    });
+}
+
 void SentRecords::record_delivered(const SentRecord& record) {
     if (record.is_more) {
         return;
     }
-    pairs_[record.object_index].delivered();
+    pairs_.record_resolved(record.object_index);
     resolve_record(record.object_index, true);
     values_.resolve_deltas(record.object_index, true);
     if (PairValidator* validator = pairs_.validator()) {
@@ -114,15 +156,14 @@ void SentRecords::record_delivered(const SentRecord& record) {
 
 void SentRecords::record_lost(const SentRecord& record) {
     const std::uint32_t index = record.object_index;
-    SendingRepState& pair = pairs_[index];
     if (!record.is_more) {
         if (PairValidator* validator = pairs_.validator()) {
             validator->block_lost(index);
         }
         resolve_record(index, false);
-        pair.delivered();  // resolved; what is owed for it follows
+        pairs_.record_resolved(index);  // what is owed for it follows
     }
-    if (channel_state(pair) == ChannelState::Closing) {
+    if (channel_state(pairs_[index]) == ChannelState::Closing) {
         return;  // nothing is owed any more
     }
     pairs_.note_lost_while_paused(index, record.carried.range, record.carried.versions);
@@ -153,13 +194,8 @@ void SentRecords::resolve_record(std::uint32_t index, bool is_delivered) {
 }
 
 Version SentRecords::complete_version(std::uint32_t index) {
-    PairExtra& extra = pairs_.extra_of(index);
     values_.owe_left_out(index);
-    CompleteVersions& complete = extra.complete;
-    if (!complete.is_tracking()) {
-        complete.begin(pairs_[index].in_flight - extra.paused.count());
-    }
-    return complete.version(pairs_[index]);
+    return pairs_.track(index).version(pairs_[index]);
 }
 
 }  // namespace replayout

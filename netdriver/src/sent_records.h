@@ -53,7 +53,12 @@ class SentRecords {
     void return_unsent_from(const TakenOfPair& taken, const RepCursor& cursor);
     void return_unsent(const TakenOfPair& taken, const RepRange& range);
 
+    /// Blocks of regular pairs were copied from a bundle.
+    void add_bundle(const SentBundle& bundle);
+
     // See SentContentHandler.
+    void bundle_delivered(const SentBundle& bundle);
+    void bundle_lost(const SentBundle& bundle);
     void record_delivered(const SentRecord& record);
     void record_lost(const SentRecord& record);
 

@@ -42,7 +42,7 @@ void WaitingValues::resume_values(std::uint32_t index) {
 }
 
 void WaitingValues::resume_value(std::uint32_t index, const PausedValues::Entry& value) {
-    SendingRepState& pair = pairs_[index];
+    SendingRepState& pair = pairs_.edit(index);
     pair.delivered();
     // Whatever it became while it was paused is owed now, and what was lost of it, and only that.
     const VersionInterval missed = value.missed(pair.sent_version);

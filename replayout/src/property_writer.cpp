@@ -222,7 +222,7 @@ void PropertyWriter::write_value(RepHandle handle, BitWriter& writer) {
         }
         return;
     }
-    context_.counters.values_unshared += context_.shares_pieces() ? 1 : 0;
+    context_.counters.values_unshared += context_.shares_pieces() ? 1u : 0u;
     count_call(handle,
                context_.shares_pieces() ? EncodeReason::NotShared : EncodeReason::SharingOff);
     const BitWriter::Mark begin = writer.mark();

@@ -73,6 +73,11 @@ inline void store_little_endian(std::byte* bytes, std::uint64_t word) noexcept {
 
 }  // namespace detail
 
+/// Bytes that write_packed_uint(value) takes.
+[[nodiscard]] constexpr std::size_t packed_uint_bytes(std::uint64_t value) noexcept {
+    return (static_cast<std::size_t>(std::bit_width(value | 1)) + 6) / 7;
+}
+
 /// Bits that write_exp_golomb(value, order) takes.
 [[nodiscard]] constexpr std::uint32_t exp_golomb_bits(std::uint32_t value,
                                                       std::uint32_t order) noexcept {

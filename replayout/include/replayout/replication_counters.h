@@ -18,7 +18,10 @@ struct ReplicationCounters {
     /// Values copied instead of being encoded, alone or in a payload.
     std::uint64_t pieces_reused = 0;
     std::uint64_t payloads_built = 0;   ///< blocks kept for the next receiver
-    std::uint64_t payloads_reused = 0;  ///< blocks copied whole
+    std::uint64_t payloads_reused = 0;  ///< blocks copied whole, alone or in a bundle
+    std::uint64_t bundles_built = 0;    ///< rows of blocks laid down for all connections
+    /// Of a bundle, or as much of it as went into one packet of one connection.
+    std::uint64_t bundles_copied = 0;
     /// Values encoded for one receiver, sharing being on: EncodeReason::NotShared.
     std::uint64_t values_unshared = 0;
     std::uint64_t values_over_limit = 0;  ///< left out, once a compare: see RepLimits; or not UTF-8

@@ -137,6 +137,13 @@ class BasicSendingRepState {
         set_lost({});
     }
 
+    /// Whoever keeps this state sent everything up to `version` without asking it, and keeps the
+    /// records. Requires that nothing was lost.
+    constexpr void catch_up(Version version) noexcept {
+        REPLAYOUT_ASSERT(version >= sent_version && lost_after_ == 0);
+        sent_version = version;
+    }
+
     /// What is left of what take_owed() took is not sent after all.
     constexpr void return_unsent(const SentVersions& record) noexcept {
         set_lost(hull(lost(), hull(record.sent, record.lost)));

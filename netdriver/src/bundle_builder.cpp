@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+#include "bundle_builder.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "packet_builder.h"
+
+namespace replayout {
+
+LifetimeConditionSet regular_conditions(const ObjectFacts& facts) noexcept {
+    ReplicationFlags flags;
+    flags.is_simulated = true;
+    flags.has_physics = facts.has_physics;
+    return passing_conditions(flags);
+}
+
+bool may_be_regular(const RepLayout& layout) noexcept {
+    return layout.is_fully_shared() && !layout.needs_held_version() && !layout.has_delta_structs();
+}
+
+BundleBuilder::BundleBuilder(const ObjectStore& objects, const FlushChanges& changes,
+                             std::size_t room_bytes, MemoryMeters& memory)
+    : objects_(objects),
+      changes_(changes),
+      room_bytes_(room_bytes),
+      resource_(&memory.in_flight),
+      runs_(Allocator<BundleRun*>(resource_)),
+      bytes_(Allocator<std::byte>(&memory.scratch)),
+      taken_(Allocator<std::uint64_t>(&memory.scratch)),
+      loose_(Allocator<std::uint32_t>(&memory.scratch)) {
+    begin_run();
+}
+
+BundleBuilder::~BundleBuilder() {
+    for (BundleRun* run : runs_) {
+        REPLAYOUT_ASSERT(!run->is_held());
+        run->~BundleRun();
+        resource_->deallocate(run, sizeof(BundleRun), alignof(BundleRun));
+    }
+}
+
+void BundleBuilder::begin_run() {
+    const auto found = std::find_if(runs_.begin(), runs_.end(),
+                                    [](const BundleRun* run) { return !run->is_held(); });
+    if (found != runs_.end()) {
+        run_ = *found;
+        run_->clear();
+        return;
+    }
+    void* memory = resource_->allocate(sizeof(BundleRun), alignof(BundleRun));
+    run_ = ::new (memory) BundleRun(resource_);
+    runs_.push_back(run_);
+}
+
+void BundleBuilder::clear() noexcept {
+    if (run_->is_held()) {
+        begin_run();
+    } else {
+        run_->clear();
+    }
+    is_built_ = false;
+    byte_count_ = 0;
+    bundle_begin_bytes_ = 0;
+    last_channel_ = ChannelIndex{};
+    taken_.clear();
+    loose_.clear();
+}
+
+void BundleBuilder::build(SendContext& context, bool has_bytes) {
+    clear();
+    is_built_ = true;
+    has_bytes_ = has_bytes;
+    for (std::uint32_t index = changes_.objects.next(0); index != BitRow::no_bit;
+         index = changes_.objects.next(index + 1)) {
+        const NetworkObjectInfo* info = objects_.at(index);
+        if (info != nullptr && may_be_regular(info->changelist_state().layout())) {
+            add(index, context);
+        }
+    }
+    end_bundle();
+    taken_.assign(run_->bundles().size(), 0);
+    context.counters.bundles_built += has_bytes ? run_->bundles().size() : 0;
+}
+
+void BundleBuilder::add(std::uint32_t index, SendContext& context) {
+    const NetworkObjectInfo& info = *objects_.at(index);
+    const ChangelistState& state = info.changelist_state();
+    if (state.version() == 0) {
+        return;  // it is new, and as its archetype
+    }
+    ChangeMask& owed = context.scratch.owed;
+    if (state.layout().conditions().is_trivial()) {
+        state.collect_owed(position_before(state.version()), owed);
+    } else {
+        state.collect_owed(position_before(state.version()), regular_conditions(info.facts()),
+                           owed);
+    }
+    if (!owed.any()) {
+        return;  // a regular pair is not to see what changed
+    }
+    BundleBlock block;
+    block.index = index;
+    block.version = state.version();
+    if (has_bytes_ && !lay_down(block, context)) {
+        loose_.push_back(index);
+        return;
+    }
+    run_->add_block(block);
+    if (run_->unbundled_count() == BundleRun::blocks_per_bundle_max) {
+        end_bundle();
+    }
+}
+
+bool BundleBuilder::lay_down(BundleBlock& block, SendContext& context) {
+    const ChannelIndex channel = ObjectStore::channel_of(block.index);
+    const std::size_t needed = byte_count_ + room_bytes_ + block_step_bytes_max;
+    if (bytes_.size() < needed) {
+        bytes_.resize(std::max(needed, 2 * bytes_.size()));
+    }
+    const std::span<std::byte> room = std::span(bytes_.data(), bytes_.size()).subspan(byte_count_);
+    const std::size_t first_head_bytes = block_step_bytes(ChannelIndex{}, channel);
+    const std::size_t head_bytes = block_step_bytes(last_channel_, channel);
+    BitWriter body(room.subspan(head_bytes, PacketBuilder::block_bytes_max(room_bytes_, channel)));
+    ReplicationCounters& counters = context.counters;
+    const std::uint64_t sent_before = counters.properties_sent;
+    const SendResult result =
+        send_properties(objects_.at(block.index)->changelist_state(),
+                        position_before(block.version), context.scratch.owed, body, context);
+    block.property_count = static_cast<std::uint16_t>(counters.properties_sent - sent_before);
+    counters.properties_sent = sent_before;  // who takes it sends it
+    if (result != SendResult::Whole || !context.scratch.left_out.empty()) {
+        return false;
+    }
+    ++counters.payloads_built;
+    const std::size_t bundle_bytes = byte_count_ - bundle_begin_bytes_;
+    std::size_t used_head_bytes = head_bytes;
+    if (bundle_bytes + head_bytes + body.byte_count() > room_bytes_) {
+        end_bundle();
+        used_head_bytes = first_head_bytes;
+        std::memmove(room.data() + used_head_bytes, room.data() + head_bytes, body.byte_count());
+    }
+    BitWriter head(room.first(used_head_bytes));
+    head.write_packed_uint((std::uint64_t{channel.value} - last_channel_.value) << 1);
+    REPLAYOUT_ASSERT(!head.overflowed() && head.byte_count() == used_head_bytes);
+    block.byte_offset = static_cast<std::uint32_t>(byte_count_);
+    block.head_bytes = static_cast<std::uint16_t>(used_head_bytes);
+    byte_count_ += used_head_bytes + body.byte_count();
+    last_channel_ = channel;
+    return true;
+}
+
+void BundleBuilder::end_bundle() {
+    run_->end_bundle();
+    bundle_begin_bytes_ = byte_count_;
+    last_channel_ = ChannelIndex{};
+}
+
+std::uint64_t BundleBuilder::take(std::uint32_t bundle, std::uint64_t blocks) noexcept {
+    const std::uint64_t fresh = blocks & ~taken_[bundle];
+    taken_[bundle] |= blocks;
+    return fresh;
+}
+
+}  // namespace replayout

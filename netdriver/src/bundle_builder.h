@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+//
+// Between the compare and the connections: lays down, once, the blocks that every regular pair is
+// owed of what changed.
+#pragma once
+
+#include <replayout/reflection/memory.h>
+#include <replayout/send_properties.h>
+
+#include "bundle_run.h"
+#include "flush_changes.h"
+#include "object_store.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace replayout {
+
+/// What a receiver of most objects is to an object with these facts: neither its owner, nor new,
+/// nor a recording. Regular pairs meet the same conditions as it does.
+[[nodiscard]] LifetimeConditionSet regular_conditions(const ObjectFacts& facts) noexcept;
+
+/// Whether objects of that layout may have regular pairs: what such a pair is owed depends on
+/// versions alone.
+[[nodiscard]] bool may_be_regular(const RepLayout& layout) noexcept;
+
+/// What a pair is owed that was sent the version before, and lost nothing since.
+[[nodiscard]] inline OwedVersions position_before(Version version) noexcept {
+    OwedVersions position;
+    position.sent_version = version - 1;
+    return position;
+}
+
+class BundleBuilder {
+  public:
+    /// `room_bytes`: what an empty packet has room for.
+    BundleBuilder(const ObjectStore& objects, const FlushChanges& changes, std::size_t room_bytes,
+                  MemoryMeters& memory);
+    ~BundleBuilder();
+    BundleBuilder(const BundleBuilder&) = delete;
+    BundleBuilder& operator=(const BundleBuilder&) = delete;
+
+    /// Makes the run of this flush. `has_bytes`: blocks are laid down, too.
+    void build(SendContext& context, bool has_bytes);
+    /// Nobody takes anything in this flush.
+    void clear() noexcept;
+
+    /// In this flush; else no regular pair can be sent what changed.
+    [[nodiscard]] bool is_built() const noexcept { return is_built_; }
+
+    [[nodiscard]] BundleRun& run() noexcept { return *run_; }
+    [[nodiscard]] const BundleRun& run() const noexcept { return *run_; }
+    /// Its blocks are laid down, one behind the other; else each is to be written where it goes.
+    [[nodiscard]] bool has_bytes() const noexcept { return has_bytes_; }
+    [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
+        return std::span<const std::byte>(bytes_.data(), byte_count_);
+    }
+    /// Where in bytes() a block of run() ends.
+    [[nodiscard]] std::size_t end_of(std::uint32_t place) const noexcept {
+        return place + 1 < run_->block_count() ? run_->blocks()[place + 1].byte_offset
+                                               : byte_count_;
+    }
+    /// A block of run(), without its head.
+    [[nodiscard]] std::span<const std::byte> body_of(std::uint32_t place) const noexcept {
+        const BundleBlock& block = run_->blocks()[place];
+        const std::size_t begin = std::size_t{block.byte_offset} + block.head_bytes;
+        return bytes().subspan(begin, end_of(place) - begin);
+    }
+    /// Objects that changed and go alone, also to a regular pair: too large for a packet, or with a
+    /// value that cannot be sent now. Known only where blocks are laid down.
+    [[nodiscard]] std::span<const std::uint32_t> loose() const noexcept {
+        return {loose_.data(), loose_.size()};
+    }
+    /// Says that a connection takes these blocks. Returns those of them that nobody took before.
+    [[nodiscard]] std::uint64_t take(std::uint32_t bundle, std::uint64_t blocks) noexcept;
+
+  private:
+    /// One that nobody holds.
+    void begin_run();
+    void add(std::uint32_t index, SendContext& context);
+    /// False: it must go alone.
+    [[nodiscard]] bool lay_down(BundleBlock& block, SendContext& context);
+    void end_bundle();
+
+    const ObjectStore& objects_;
+    const FlushChanges& changes_;
+    std::size_t room_bytes_;
+    MemoryResource* resource_;
+    Vector<BundleRun*> runs_;
+    BundleRun* run_ = nullptr;
+    Vector<std::byte> bytes_;  // at least as many as are used
+    bool is_built_ = false;
+    bool has_bytes_ = false;
+    std::size_t byte_count_ = 0;
+    std::size_t bundle_begin_bytes_ = 0;  // of the bundle at hand
+    ChannelIndex last_channel_;           // likewise
+    Vector<std::uint64_t> taken_;         // by bundle
+    Vector<std::uint32_t> loose_;
+};
+
+}  // namespace replayout

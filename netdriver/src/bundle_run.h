@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+//
+// The bundles of one flush: blocks that bring every regular pair from one version of its object to
+// the next, in the order of the objects. Who takes one needs a single record for all its blocks.
+//
+//     blocks     [ 3: v8 ][ 4: v2 ][ 9: v31 ] ... [ 70: v5 ][ 71: v12 ] ...
+//     bundles    |-- 64 blocks, or what fits into a packet --|-- ...
+//
+// The list of blocks lives until nobody waits for the fate of any; their bytes only as long as the
+// flush.
+#pragma once
+
+#include <replayout/reflection/diagnostics.h>
+#include <replayout/reflection/memory.h>
+#include <replayout/sending_rep_state.h>
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace replayout {
+
+struct BundleBlock {
+    std::uint32_t index = 0;  ///< of the object
+    /// To which the block brings a receiver of the version before.
+    Version version = 0;
+    std::uint32_t byte_offset = 0;  ///< of its head, in the bytes of the run
+    std::uint16_t head_bytes = 0;   ///< as it stands behind the block before it, if there is one
+    std::uint16_t property_count = 0;
+};
+
+/// Blocks begin <= b < end of a run, at most 64.
+struct Bundle {
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+
+    [[nodiscard]] std::uint32_t block_count() const noexcept { return end - begin; }
+    /// Bit i for block begin + i.
+    [[nodiscard]] std::uint64_t all_blocks() const noexcept {
+        return ~std::uint64_t{0} >> (64 - block_count());
+    }
+};
+
+class BundleRun {
+  public:
+    static constexpr std::uint32_t blocks_per_bundle_max = 64;
+
+    explicit BundleRun(MemoryResource* resource)
+        : blocks_(Allocator<BundleBlock>(resource)), bundles_(Allocator<Bundle>(resource)) {}
+    BundleRun(const BundleRun&) = delete;
+    BundleRun& operator=(const BundleRun&) = delete;
+
+    [[nodiscard]] std::span<const Bundle> bundles() const noexcept {
+        return {bundles_.data(), bundles_.size()};
+    }
+    [[nodiscard]] std::span<const BundleBlock> blocks() const noexcept {
+        return {blocks_.data(), blocks_.size()};
+    }
+
+    // A connection that has sent some of it holds it until it knows what became of all that.
+
+    void hold() noexcept { holders_.fetch_add(1, std::memory_order_relaxed); }
+    void release() noexcept {
+        const std::uint32_t before = holders_.fetch_sub(1, std::memory_order_relaxed);
+        REPLAYOUT_ASSERT(before > 0);
+        (void)before;
+    }
+    [[nodiscard]] bool is_held() const noexcept {
+        return holders_.load(std::memory_order_relaxed) > 0;
+    }
+
+    // For who builds it.
+
+    void clear() noexcept {
+        blocks_.clear();
+        bundles_.clear();
+    }
+    void add_block(const BundleBlock& block) { blocks_.push_back(block); }
+    [[nodiscard]] std::uint32_t block_count() const noexcept {
+        return static_cast<std::uint32_t>(blocks_.size());
+    }
+    /// Blocks that are in no bundle yet.
+    [[nodiscard]] std::uint32_t unbundled_count() const noexcept {
+        return block_count() - (bundles_.empty() ? 0 : bundles_.back().end);
+    }
+    /// Makes one of these.
+    void end_bundle() {
+        REPLAYOUT_ASSERT(unbundled_count() <= blocks_per_bundle_max);
+        if (unbundled_count() > 0) {
+            bundles_.push_back({block_count() - unbundled_count(), block_count()});
+        }
+    }
+
+  private:
+    Vector<BundleBlock> blocks_;
+    Vector<Bundle> bundles_;
+    std::atomic<std::uint32_t> holders_{0};
+};
+
+/// Blocks of one bundle that lie in one packet.
+struct SentBundle {
+    BundleRun* run = nullptr;
+    std::uint32_t bundle = 0;
+    std::uint64_t blocks = 0;  ///< bit i: block i of the bundle
+
+    /// Calls `visit(const BundleBlock&)` for each.
+    template <typename Visitor>
+    void for_each_block(Visitor visit) const {
+        const std::uint32_t begin = run->bundles()[bundle].begin;
+        for (std::uint64_t left = blocks; left != 0; left &= left - 1) {
+            visit(run->blocks()[begin + static_cast<std::uint32_t>(std::countr_zero(left))]);
+        }
+    }
+    /// A block of that object is among them. O(log blocks).
+    [[nodiscard]] bool carries(std::uint32_t index) const noexcept;
+};
+
+}  // namespace replayout

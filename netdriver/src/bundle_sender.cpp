@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+#include "bundle_sender.h"
+
+#include <bit>
+#include <utility>
+
+namespace replayout {
+
+namespace {
+
+/// Bits begin <= i < end.
+[[nodiscard]] std::uint64_t bits_between(std::uint32_t begin, std::uint32_t end) noexcept {
+    const std::uint64_t below_end = end == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << end) - 1;
+    return below_end & (~std::uint64_t{0} << begin);
+}
+
+}  // namespace
+
+BundleSender::BundleSender(const ObjectStore& objects, ConnectionPairs& pairs, SentRecords& records,
+                           PropertySender& properties, PacketSender& packets, SendContext& context,
+                           std::span<TypeCounters> type_counters)
+    : objects_(objects),
+      pairs_(pairs),
+      records_(records),
+      properties_(properties),
+      packets_(packets),
+      context_(context),
+      type_counters_(type_counters) {}
+
+void BundleSender::leave(std::uint32_t index) {
+    (void)pairs_.edit(index);
+    pairs_.pending().set(index);
+}
+
+void BundleSender::decline(const FlushChanges& changes) {
+    pairs_.for_each_regular(changes.objects, [&](std::uint32_t index) { leave(index); });
+    pairs_.caught_up();
+}
+
+void BundleSender::take(BundleBuilder& bundles) {
+    const BundleRun& run = bundles.run();
+    const auto count = static_cast<std::uint32_t>(run.bundles().size());
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const Bundle& bundle = run.bundles()[i];
+        const std::uint64_t regular = regular_blocks(run, bundle);
+        if (regular == 0) {
+            continue;
+        }
+        const std::uint64_t sent = bundles.has_bytes() ? send_copied(bundles, i, regular)
+                                                       : send_written(bundles, i, regular);
+        for (std::uint64_t left = regular & ~sent; left != 0; left &= left - 1) {
+            leave(run.blocks()[bundle.begin + static_cast<std::uint32_t>(std::countr_zero(left))]
+                      .index);
+        }
+    }
+    for (const std::uint32_t index : bundles.loose()) {
+        if (pairs_.is_regular(index)) {
+            leave(index);
+        }
+    }
+    pairs_.caught_up();
+}
+
+std::uint64_t BundleSender::regular_blocks(const BundleRun& run, const Bundle& bundle) const {
+    const std::span<const BundleBlock> blocks =
+        run.blocks().subspan(bundle.begin, bundle.block_count());
+    const std::uint32_t first = blocks.front().index;
+    const std::uint32_t last = blocks.back().index;
+    if (last - first + 1 == bundle.block_count() && pairs_.are_regular(first, last)) {
+        return bundle.all_blocks();
+    }
+    std::uint64_t regular = 0;
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        regular |= (pairs_.is_regular(blocks[i].index) ? std::uint64_t{1} : 0) << i;
+    }
+    return regular;
+}
+
+std::uint64_t BundleSender::send_copied(BundleBuilder& bundles, std::uint32_t bundle,
+                                        std::uint64_t blocks) {
+    std::uint64_t in_packet = 0;
+    std::uint64_t left = blocks;
+    while (left != 0 && packets_.can_write()) {
+        const auto begin = static_cast<std::uint32_t>(std::countr_zero(left));
+        const std::uint32_t end =
+            begin + static_cast<std::uint32_t>(std::countr_one(left >> begin));
+        const std::uint32_t next = copy_blocks(bundles, bundle, begin, end);
+        const std::uint64_t written = bits_between(begin, next);
+        left &= ~written;
+        in_packet |= written;
+        if (next < end) {
+            add_record(bundles, {&bundles.run(), bundle, std::exchange(in_packet, 0)});
+            packets_.flush_full();
+        }
+    }
+    add_record(bundles, {&bundles.run(), bundle, in_packet});
+    return blocks & ~left;
+}
+
+std::uint32_t BundleSender::copy_blocks(const BundleBuilder& bundles, std::uint32_t bundle,
+                                        std::uint32_t begin, std::uint32_t end) {
+    const std::uint32_t first = bundles.run().bundles()[bundle].begin;
+    const auto block_at = [&](std::uint32_t place) -> const BundleBlock& {
+        return bundles.run().blocks()[first + place];
+    };
+    const ChannelIndex channel = ObjectStore::channel_of(block_at(begin).index);
+    const std::size_t room_bytes = packets_.builder().room_for_blocks(channel);
+    const std::size_t start = block_at(begin).byte_offset + block_at(begin).head_bytes;
+    std::uint32_t next = end;
+    while (next > begin && bundles.end_of(first + next - 1) - start > room_bytes) {
+        --next;
+    }
+    if (next > begin) {
+        packets_.builder().add_blocks(
+            channel, ObjectStore::channel_of(block_at(next - 1).index),
+            bundles.bytes().subspan(start, bundles.end_of(first + next - 1) - start));
+    }
+    return next;
+}
+
+std::uint64_t BundleSender::send_written(BundleBuilder& bundles, std::uint32_t bundle,
+                                         std::uint64_t blocks) {
+    const std::uint32_t first = bundles.run().bundles()[bundle].begin;
+    std::uint64_t sent = 0;
+    std::uint64_t in_packet = 0;
+    std::uint64_t left = blocks;
+    while (left != 0 && packets_.can_write()) {
+        const auto place = static_cast<std::uint32_t>(std::countr_zero(left));
+        const std::uint64_t bit = std::uint64_t{1} << place;
+        const BundleBlock& block = bundles.run().blocks()[first + place];
+        const ChannelIndex channel = ObjectStore::channel_of(block.index);
+        const PropertySender::RegularBlock regular = encode(block);
+        if (regular.bytes.empty()) {
+            left &= ~bit;
+            continue;
+        }
+        if (regular.bytes.size() > packets_.builder().room_for_blocks(channel)) {
+            add_record(bundles, {&bundles.run(), bundle, std::exchange(in_packet, 0)});
+            packets_.flush_full();
+            if (!packets_.can_write()) {
+                break;
+            }
+        }
+        packets_.builder().add_blocks(channel, channel, regular.bytes);
+        properties_.count_regular(block.index, regular);
+        left &= ~bit;
+        in_packet |= bit;
+        sent |= bit;
+    }
+    add_record(bundles, {&bundles.run(), bundle, in_packet});
+    return sent;
+}
+
+PropertySender::RegularBlock BundleSender::encode(const BundleBlock& block) {
+    if (!type_counters_.empty()) {
+        context_.type_counters = &type_counters_[objects_.at(block.index)->layout_number()];
+    }
+    return properties_.regular_block(block.index, position_before(block.version));
+}
+
+void BundleSender::add_record(BundleBuilder& bundles, const SentBundle& sent) {
+    if (sent.blocks == 0) {
+        return;
+    }
+    records_.add_bundle(sent);
+    if (bundles.has_bytes()) {
+        count_copied(bundles, sent);
+    }
+}
+
+void BundleSender::count_copied(BundleBuilder& bundles, const SentBundle& sent) {
+    const std::uint64_t fresh = bundles.take(sent.bundle, sent.blocks);
+    ReplicationCounters& counters = context_.counters;
+    ++counters.bundles_copied;
+    std::uint64_t bit = 1;
+    const Bundle& bundle = bundles.run().bundles()[sent.bundle];
+    for (std::uint32_t place = bundle.begin; place < bundle.end; ++place, bit <<= 1) {
+        if ((sent.blocks & bit) == 0) {
+            continue;
+        }
+        const BundleBlock& block = bundles.run().blocks()[place];
+        const bool is_reused = (fresh & bit) == 0;
+        counters.properties_sent += block.property_count;
+        counters.pieces_reused += is_reused ? block.property_count : 0;
+        counters.payloads_reused += is_reused ? 1 : 0;
+        ++counters.blocks_sent;
+        counters.block_bytes_sent += bundles.end_of(place) - block.byte_offset - block.head_bytes;
+        if (PairValidator* validator = pairs_.validator()) {
+            validator->block_sent(block.index, bundles.body_of(place));
+        }
+    }
+}
+
+}  // namespace replayout

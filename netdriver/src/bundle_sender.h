@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// The regular pairs of one connection on their way out: what each is owed of this flush's changes
+// is what all regular pairs are owed, so it is taken from bundles, with one record for as many as
+// lie in one packet.
+//
+//     bundle       [ 3 ][ 4 ][ 9 ][ 12 ] ... [ 70 ]
+//     regular        x    x         x          x        copied: 3 4, 12 ... 70
+//
+// What is not regular, or finds no room, goes the way of its own pair (PropertySender).
+#pragma once
+
+#include <replayout/send_properties.h>
+
+#include "bundle_builder.h"
+#include "connection_pairs.h"
+#include "packet_sender.h"
+#include "property_sender.h"
+#include "sent_records.h"
+
+#include <cstdint>
+#include <span>
+
+namespace replayout {
+
+class BundleSender {
+  public:
+    /// `type_counters` by layout number; empty: nobody counts.
+    BundleSender(const ObjectStore& objects, ConnectionPairs& pairs, SentRecords& records,
+                 PropertySender& properties, PacketSender& packets, SendContext& context,
+                 std::span<TypeCounters> type_counters);
+
+    /// Sends all regular pairs what changed. What finds no room is pending, and not regular.
+    void take(BundleBuilder& bundles);
+    /// Nothing is taken from bundles: regular pairs of what changed are pending, and not regular.
+    void decline(const FlushChanges& changes);
+
+  private:
+    /// Those of its blocks that are of regular pairs.
+    [[nodiscard]] std::uint64_t regular_blocks(const BundleRun& run, const Bundle& bundle) const;
+    // Sends these blocks, as far as there is room. Returns those that were sent.
+    /// As they were laid down.
+    [[nodiscard]] std::uint64_t send_copied(BundleBuilder& bundles, std::uint32_t bundle,
+                                            std::uint64_t blocks);
+    /// Each encoded, or copied alone.
+    [[nodiscard]] std::uint64_t send_written(BundleBuilder& bundles, std::uint32_t bundle,
+                                             std::uint64_t blocks);
+    /// Blocks begin <= i < end of the bundle, as many as the open packet has room for. Returns the
+    /// first that was not copied.
+    [[nodiscard]] std::uint32_t copy_blocks(const BundleBuilder& bundles, std::uint32_t bundle,
+                                            std::uint32_t begin, std::uint32_t end);
+    [[nodiscard]] PropertySender::RegularBlock encode(const BundleBlock& block);
+    /// Of blocks that lie in the open packet.
+    void add_record(BundleBuilder& bundles, const SentBundle& sent);
+    void count_copied(BundleBuilder& bundles, const SentBundle& sent);
+    void leave(std::uint32_t index);
+
+    const ObjectStore& objects_;
+    ConnectionPairs& pairs_;
+    SentRecords& records_;
+    PropertySender& properties_;
+    PacketSender& packets_;
+    SendContext& context_;
+    std::span<TypeCounters> type_counters_;
+};
+
+}  // namespace replayout
