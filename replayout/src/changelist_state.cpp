@@ -161,15 +161,25 @@ void ChangelistState::note_changes(ReplicationCounters& counters) {
          bit = changed_.next(bit + 1)) {
         last_changed_[bit] = version_;
         ++counters.properties_changed;
+    }
+    if (previous_.is_unfinished()) {
+        finish_changes();
+    }
+    ++counters.objects_changed;
+    history_.add(version_, changed_);
+    changed_.reset(layout_->handle_count());
+}
+
+void ChangelistState::finish_changes() {
+    for (std::uint32_t bit = changed_.next(0); bit < changed_.bit_count();
+         bit = changed_.next(bit + 1)) {
         const RepLayoutCmd& cmd =
             layout_->cmd(layout_->cmd_of(layout_->root(), RepHandle{bit + 1}));
         if (has_previous_values(cmd.type)) {
             previous_.finish_change(cmd, shadow() + cmd.shadow_offset);
         }
     }
-    ++counters.objects_changed;
-    history_.add(version_, changed_);
-    changed_.reset(layout_->handle_count());
+    previous_.finished();
 }
 
 void ChangelistState::mark_dirty(ParentIndex parent) noexcept {

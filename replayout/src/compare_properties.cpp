@@ -171,13 +171,72 @@ void note_over_limit(CompareContext& context, const RepLayoutCmd& cmd) {
     }
 }
 
+/// The bytes of a run that differ, where all its leaves are plain and lie in the shadow without a
+/// gap: rows of leaves that differ are taken each as one.
+template <typename OnChange>
+void update_plain_run(const CompareContext& context, const CompareRun& run, std::uint32_t handle,
+                      const PlainLeaf* leaf, const std::byte* from, std::byte* to,
+                      OnChange on_change) {
+    std::size_t offset = next_difference(from, to, 0, run.size);
+    const auto begin_of = [&](const PlainLeaf* at) {
+        return std::size_t{at->shadow_begin.value} - run.shadow_offset.value;
+    };
+    const auto end_of = [&](const PlainLeaf* at) {
+        return std::size_t{at->shadow_end.value} - run.shadow_offset.value;
+    };
+    while (offset < run.size) {
+        while (end_of(leaf) <= offset) {
+            ++leaf;
+            ++handle;
+        }
+        const std::uint32_t first = handle;
+        const std::size_t begin = begin_of(leaf);
+        std::size_t end = end_of(leaf);
+        ++leaf;
+        ++handle;
+        while (end < run.size && !equal_plain_leaves(from + end, to + end, end_of(leaf) - end)) {
+            end = end_of(leaf);
+            ++leaf;
+            ++handle;
+        }
+        if (context.previous != nullptr) {
+            context.previous->change_row(RepHandle{first}, RepHandle{handle},
+                                         ConstShadowBuffer(to + begin), from + begin,
+                                         &context.last_changed[first - 1]);
+        }
+        std::memcpy(to + begin, from + begin, end - begin);
+        for (std::uint32_t changed = first; changed < handle; ++changed) {
+            on_change(changed - 1);
+        }
+        offset = next_difference(from, to, end, run.size);
+    }
+}
+
+/// False: `run` does not lie behind `row`, so they are not one.
+[[nodiscard]] bool append_run(CompareRun& row, const CompareRun& run) noexcept {
+    if (row.size == 0 || row.cmd_end != run.cmd_start ||
+        row.object_offset.value + row.size != run.object_offset.value ||
+        row.shadow_offset.value + row.size != run.shadow_offset.value) {
+        return false;
+    }
+    row.size += run.size;
+    row.cmd_end = run.cmd_end;
+    return true;
+}
+
 /// Leaves of a run lie one after another, in memory as in the list of commands.
 template <typename OnChange>
-void update_run(const CompareContext& context, const CompareRun& run, ConstObjectBuffer object,
-                ShadowBuffer shadow, OnChange on_change) {
+void update_run(const CompareContext& context, const RepScope& scope, const CompareRun& run,
+                ConstObjectBuffer object, ShadowBuffer shadow, OnChange on_change) {
     const std::byte* from = (object + run.object_offset).data();
     std::byte* to = (shadow + run.shadow_offset).data();
     if (equal_bytes(from, to, run.size)) {
+        return;
+    }
+    const std::uint32_t handle = context.layout.cmd(run.cmd_start).relative_handle;
+    const PlainLeaf* const leaf = &context.layout.plain_leaf(scope, RepHandle{handle});
+    if (leaf->row_end - handle >= run.cmd_end.value - run.cmd_start.value) {
+        update_plain_run(context, run, handle, leaf, from, to, on_change);
         return;
     }
     std::size_t offset = next_difference(from, to, 0, run.size);
@@ -190,12 +249,12 @@ void update_run(const CompareContext& context, const CompareRun& run, ConstObjec
         if (end <= offset) {
             continue;
         }
-        const ShadowBuffer leaf = shadow + cmd.shadow_offset;
+        const ShadowBuffer shadow_leaf = shadow + cmd.shadow_offset;
         bool is_changed = true;
         if (cmd.type == RepLayoutCmdType::Quantised) {
-            is_changed = update_quantised(context, cmd, object + cmd.object_offset, leaf);
+            is_changed = update_quantised(context, cmd, object + cmd.object_offset, shadow_leaf);
         } else {
-            before_change(context, cmd, leaf);
+            before_change(context, cmd, shadow_leaf);
         }
         std::memcpy(to + begin, from + begin, cmd.element_size);
         if (is_changed) {
@@ -236,7 +295,7 @@ void update_differing(CompareContext& context, const RepScope& scope, std::uint3
             continue;
         }
         if (run.size != 0) {
-            update_run(context, run, object, shadow, on_change);
+            update_run(context, scope, run, object, shadow, on_change);
             continue;
         }
         const RepGroup* group = guarded_group(context.layout, scope, run);
@@ -285,16 +344,34 @@ bool compare_properties(CompareContext& context, ConstObjectBuffer object, Shado
                          shadow, on_change);
         return is_changed;
     }
+    CompareRun row;  // what is due so far, and lies side by side
+    const auto compare_row = [&] {
+        if (row.size != 0) {
+            update_run(context, layout.root(), row, object, shadow, on_change);
+            row.size = 0;
+        }
+    };
     for (std::uint32_t i = context.due->next(0); i < context.due->bit_count();
          i = context.due->next(i + 1)) {
         const RepParentCmd& parent = layout.parents()[i];
         const bool is_inactive = context.inactive != nullptr && parent.handle_count > 0 &&
                                  context.inactive->test(parent.first_handle - 1);
-        if (!is_inactive) {
-            update_differing(context, layout.root(), parent.run_start, parent.run_end, object,
-                             shadow, on_change);
+        if (is_inactive) {
+            continue;
         }
+        if (parent.run_start + 1 == parent.run_end && layout.runs()[parent.run_start].size != 0) {
+            const CompareRun& run = layout.runs()[parent.run_start];
+            if (!append_run(row, run)) {
+                compare_row();
+                row = run;
+            }
+            continue;
+        }
+        compare_row();
+        update_differing(context, layout.root(), parent.run_start, parent.run_end, object, shadow,
+                         on_change);
     }
+    compare_row();
     return is_changed;
 }
 

@@ -183,4 +183,24 @@ template <typename Chunk>
     return i;
 }
 
+/// Two plain leaves: mostly numbers, so one comparison.
+[[nodiscard]] inline bool equal_plain_leaves(const std::byte* left, const std::byte* right,
+                                             std::size_t size) noexcept {
+    switch (size) {
+        case 1:
+            return *left == *right;
+        case 2:
+            return detail::load_native<std::uint16_t>(left) ==
+                   detail::load_native<std::uint16_t>(right);
+        case 4:
+            return detail::load_native<std::uint32_t>(left) ==
+                   detail::load_native<std::uint32_t>(right);
+        case 8:
+            return detail::load_native<std::uint64_t>(left) ==
+                   detail::load_native<std::uint64_t>(right);
+        default:
+            return std::memcmp(left, right, size) == 0;
+    }
+}
+
 }  // namespace replayout

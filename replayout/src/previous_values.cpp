@@ -2,6 +2,7 @@
 #include <replayout/previous_values.h>
 #include <replayout/reflection/type.h>
 
+#include "equal_bytes.h"
 #include "rep_layout_builder.h"
 #include "struct_value.h"
 
@@ -73,6 +74,34 @@ void PreviousValues::keep(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, Versi
     copy_leaf(cmd, before, leaf);
     std::array<Version, 2>& starts = starts_[cmd.relative_handle - 1u];
     starts = {last_changed, starts[0]};
+    is_unfinished_ = true;
+}
+
+void PreviousValues::change_row(RepHandle begin, RepHandle end, ConstShadowBuffer row,
+                                const std::byte* object, const Version* last_changed) {
+    if (starts_.empty()) {
+        allocate();
+    }
+    const PlainLeaf* const leaves = &layout_->plain_leaf(layout_->root(), begin);
+    const std::uint32_t count = end.value - begin.value;
+    const ShadowOffset first = leaves[0].shadow_begin;
+    const std::size_t size = leaves[count - 1].shadow_end.value - first.value;
+    std::byte* const before = (values_[0]->buffer() + first).data();
+    std::byte* const two_ago = (values_[1]->buffer() + first).data();
+    std::memcpy(two_ago, before, size);
+    std::memcpy(before, row.data(), size);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const std::uint32_t bit = begin.value - 1 + i;
+        const std::size_t offset = leaves[i].shadow_begin.value - first.value;
+        const std::size_t leaf_size = leaves[i].shadow_end.value - leaves[i].shadow_begin.value;
+        starts_[bit] = {last_changed[i], starts_[bit][0]};
+        if (starts_[bit][1] != unknown &&
+            equal_plain_leaves(two_ago + offset, object + offset, leaf_size)) {
+            returned_.set(bit);
+        } else {
+            returned_.clear(bit);
+        }
+    }
 }
 
 void PreviousValues::finish_change(const RepLayoutCmd& cmd, ConstShadowBuffer leaf) {

@@ -155,6 +155,7 @@ class ChangelistState {
     bool update_from(std::uint32_t run_start, const void* object, PackageMap& package_map,
                      ReplicationCounters& counters);
     void note_changes(ReplicationCounters& counters);
+    void finish_changes();
 
     // First what is read of an object that did not change: one line of memory.
     const RepLayout* layout_;

@@ -35,6 +35,14 @@ class PreviousValues {
     void keep(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, Version last_changed);
     /// It was changed to what `leaf` holds now.
     void finish_change(const RepLayoutCmd& cmd, ConstShadowBuffer leaf);
+    /// keep() was called since finished() was: a change is to be finished.
+    [[nodiscard]] bool is_unfinished() const noexcept { return is_unfinished_; }
+    void finished() noexcept { is_unfinished_ = false; }
+
+    /// The same of a row of plain leaves, handles `begin` to `end` - 1, that lie side by side in
+    /// the shadow, and all of which change: from what `row` holds to what `object` does.
+    void change_row(RepHandle begin, RepHandle end, ConstShadowBuffer row, const std::byte* object,
+                    const Version* last_changed);
 
     /// Whether a leaf that changed since is again what it was at `version`, as far as is known.
     [[nodiscard]] bool is_back(RepHandle handle, Version version) const noexcept {
@@ -60,6 +68,7 @@ class PreviousValues {
     std::array<std::optional<ShadowState>, 2> values_;
     Vector<std::array<Version, 2>> starts_;  // by handle, of these values
     ChangeMask returned_;                    // leaves that are again what they were two values ago
+    bool is_unfinished_ = false;
 };
 
 }  // namespace replayout
