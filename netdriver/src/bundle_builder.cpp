@@ -106,7 +106,7 @@ void BundleBuilder::add(std::uint32_t index, SendContext& context) {
         loose_.push_back(index);
         return;
     }
-    run_->add_block(block);
+    run_->add_block(block, has_bytes_ ? byte_count_ - block.byte_offset - block.head_bytes : 0);
     if (run_->unbundled_count() == BundleRun::blocks_per_bundle_max) {
         end_bundle();
     }

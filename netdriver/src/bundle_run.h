@@ -35,6 +35,8 @@ struct BundleBlock {
 struct Bundle {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
+    std::uint32_t property_count = 0;  ///< in all of them
+    std::uint32_t body_bytes = 0;      ///< of all of them, without heads
 
     [[nodiscard]] std::uint32_t block_count() const noexcept { return end - begin; }
     /// Bit i for block begin + i.
@@ -76,8 +78,14 @@ class BundleRun {
     void clear() noexcept {
         blocks_.clear();
         bundles_.clear();
+        unbundled_properties_ = 0;
+        unbundled_bytes_ = 0;
     }
-    void add_block(const BundleBlock& block) { blocks_.push_back(block); }
+    void add_block(const BundleBlock& block, std::size_t body_bytes) {
+        blocks_.push_back(block);
+        unbundled_properties_ += block.property_count;
+        unbundled_bytes_ += static_cast<std::uint32_t>(body_bytes);
+    }
     [[nodiscard]] std::uint32_t block_count() const noexcept {
         return static_cast<std::uint32_t>(blocks_.size());
     }
@@ -89,13 +97,18 @@ class BundleRun {
     void end_bundle() {
         REPLAYOUT_ASSERT(unbundled_count() <= blocks_per_bundle_max);
         if (unbundled_count() > 0) {
-            bundles_.push_back({block_count() - unbundled_count(), block_count()});
+            bundles_.push_back({block_count() - unbundled_count(), block_count(),
+                                unbundled_properties_, unbundled_bytes_});
+            unbundled_properties_ = 0;
+            unbundled_bytes_ = 0;
         }
     }
 
   private:
     Vector<BundleBlock> blocks_;
     Vector<Bundle> bundles_;
+    std::uint32_t unbundled_properties_ = 0;
+    std::uint32_t unbundled_bytes_ = 0;
     std::atomic<std::uint32_t> holders_{0};
 };
 

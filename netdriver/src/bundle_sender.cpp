@@ -107,8 +107,11 @@ std::uint32_t BundleSender::copy_blocks(const BundleBuilder& bundles, std::uint3
     const std::size_t room_bytes = packets_.builder().room_for_blocks(channel);
     const std::size_t start = block_at(begin).byte_offset + block_at(begin).head_bytes;
     std::uint32_t next = end;
-    while (next > begin && bundles.end_of(first + next - 1) - start > room_bytes) {
-        --next;
+    if (bundles.end_of(first + end - 1) - start > room_bytes) {
+        next = begin;
+        while (bundles.end_of(first + next) - start <= room_bytes) {
+            ++next;
+        }
     }
     if (next > begin) {
         packets_.builder().add_blocks(
@@ -170,23 +173,33 @@ void BundleSender::add_record(BundleBuilder& bundles, const SentBundle& sent) {
 
 void BundleSender::count_copied(BundleBuilder& bundles, const SentBundle& sent) {
     const std::uint64_t fresh = bundles.take(sent.bundle, sent.blocks);
+    const Bundle& bundle = bundles.run().bundles()[sent.bundle];
     ReplicationCounters& counters = context_.counters;
     ++counters.bundles_copied;
-    std::uint64_t bit = 1;
-    const Bundle& bundle = bundles.run().bundles()[sent.bundle];
-    for (std::uint32_t place = bundle.begin; place < bundle.end; ++place, bit <<= 1) {
-        if ((sent.blocks & bit) == 0) {
-            continue;
+    const auto block_count = static_cast<std::uint64_t>(std::popcount(sent.blocks));
+    const auto reused_count = static_cast<std::uint64_t>(std::popcount(sent.blocks & ~fresh));
+    counters.blocks_sent += block_count;
+    counters.payloads_reused += reused_count;
+    if (sent.blocks == bundle.all_blocks() && (reused_count == 0 || reused_count == block_count)) {
+        counters.properties_sent += bundle.property_count;
+        counters.pieces_reused += reused_count == 0 ? 0 : bundle.property_count;
+        counters.block_bytes_sent += bundle.body_bytes;
+    } else {
+        for (std::uint64_t left = sent.blocks; left != 0; left &= left - 1) {
+            const std::uint32_t place =
+                bundle.begin + static_cast<std::uint32_t>(std::countr_zero(left));
+            const std::uint32_t property_count = bundles.run().blocks()[place].property_count;
+            const bool is_reused = (fresh & left & ~(left - 1)) == 0;
+            counters.properties_sent += property_count;
+            counters.pieces_reused += is_reused ? property_count : 0;
+            counters.block_bytes_sent += bundles.body_of(place).size();
         }
-        const BundleBlock& block = bundles.run().blocks()[place];
-        const bool is_reused = (fresh & bit) == 0;
-        counters.properties_sent += block.property_count;
-        counters.pieces_reused += is_reused ? block.property_count : 0;
-        counters.payloads_reused += is_reused ? 1 : 0;
-        ++counters.blocks_sent;
-        counters.block_bytes_sent += bundles.end_of(place) - block.byte_offset - block.head_bytes;
-        if (PairValidator* validator = pairs_.validator()) {
-            validator->block_sent(block.index, bundles.body_of(place));
+    }
+    if (PairValidator* validator = pairs_.validator()) {
+        for (std::uint64_t left = sent.blocks; left != 0; left &= left - 1) {
+            const std::uint32_t place =
+                bundle.begin + static_cast<std::uint32_t>(std::countr_zero(left));
+            validator->block_sent(bundles.run().blocks()[place].index, bundles.body_of(place));
         }
     }
 }

@@ -50,19 +50,6 @@ std::uint32_t ChangeMask::count() const noexcept {
     return count;
 }
 
-std::uint32_t ChangeMask::next(std::uint32_t from) const noexcept {
-    for (std::uint32_t word_index = from >> 6; word_index < words_.size(); ++word_index) {
-        std::uint64_t word = words_[word_index];
-        if (word_index == from >> 6) {
-            word &= ~detail::low_mask(from & 63);
-        }
-        if (word != 0) {
-            return (word_index << 6) + static_cast<std::uint32_t>(std::countr_zero(word));
-        }
-    }
-    return bit_count_;
-}
-
 std::uint32_t ChangeMask::next_clear(std::uint32_t from) const noexcept {
     for (std::uint32_t word_index = from >> 6; word_index < words_.size(); ++word_index) {
         std::uint64_t word = ~words_[word_index];

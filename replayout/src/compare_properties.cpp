@@ -235,7 +235,7 @@ void update_run(const CompareContext& context, const RepScope& scope, const Comp
     }
     const std::uint32_t handle = context.layout.cmd(run.cmd_start).relative_handle;
     const PlainLeaf* const leaf = &context.layout.plain_leaf(scope, RepHandle{handle});
-    if (leaf->row_end - handle >= run.cmd_end.value - run.cmd_start.value) {
+    if (std::uint32_t{leaf->row_end} >= handle + (run.cmd_end.value - run.cmd_start.value)) {
         update_plain_run(context, run, handle, leaf, from, to, on_change);
         return;
     }

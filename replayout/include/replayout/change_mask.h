@@ -33,8 +33,12 @@ class ChangeMask {
 
     /// Empties the set; bits 0 to `bit_count` - 1 may be set then.
     void reset(std::uint32_t bit_count) {
+        if (bit_count <= 64 && words_.size() == 1) {
+            words_.front() = 0;  // most classes
+        } else {
+            words_.assign((std::size_t{bit_count} + 63) / 64, 0);
+        }
         bit_count_ = bit_count;
-        words_.assign((std::size_t{bit_count} + 63) / 64, 0);
     }
 
     void set(std::uint32_t bit) noexcept {
@@ -56,7 +60,21 @@ class ChangeMask {
     [[nodiscard]] std::uint32_t bit_count() const noexcept { return bit_count_; }
 
     /// The first set bit at or after `from`; bit_count() when there is none.
-    [[nodiscard]] std::uint32_t next(std::uint32_t from) const noexcept;
+    [[nodiscard]] std::uint32_t next(std::uint32_t from) const noexcept {
+        std::size_t index = from >> 6;
+        if (index >= words_.size()) {
+            return bit_count_;
+        }
+        std::uint64_t word = words_[index] & (~std::uint64_t{0} << (from & 63));
+        while (word == 0) {
+            if (++index == words_.size()) {
+                return bit_count_;
+            }
+            word = words_[index];
+        }
+        return static_cast<std::uint32_t>(index << 6) +
+               static_cast<std::uint32_t>(std::countr_zero(word));
+    }
     /// The first clear bit at or after `from`; bit_count() when there is none.
     [[nodiscard]] std::uint32_t next_clear(std::uint32_t from) const noexcept;
 
