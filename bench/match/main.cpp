@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // replayout_match: the main job. See --help.
+#include "command_line.h"
+#include "json_file.h"
 #include "match/battle.h"
 #include "match/match_options.h"
 #include "match/match_session.h"
@@ -8,9 +10,7 @@
 #include "match/progress.h"
 #include "match/trace_reader.h"
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <new>
 #include <string>
@@ -22,9 +22,10 @@ namespace {
 using namespace replayout;
 using namespace replayout::match;
 
+using bench::exit_unusable;
+
 constexpr int exit_equal = 0;
 constexpr int exit_differs = 1;
-constexpr int exit_unusable = 2;
 
 [[nodiscard]] bool load(const MatchOptions& options, std::vector<Recording>& recordings) {
     if (options.traces.empty()) {
@@ -47,49 +48,6 @@ constexpr int exit_unusable = 2;
     return true;
 }
 
-/// The file for the figures, opened before the match is played: who cannot have it should learn
-/// that at once.
-class JsonFile {
-  public:
-    /// No path: no file. "-": stdout.
-    explicit JsonFile(std::string path) : path_(std::move(path)) {
-        if (!path_.empty()) {
-            file_ = path_ == "-" ? stdout : std::fopen(path_.c_str(), "w");
-            complain(file_ != nullptr, "cannot be written");
-        }
-    }
-    ~JsonFile() {
-        if (file_ != nullptr && file_ != stdout) {
-            std::fclose(file_);
-        }
-    }
-    JsonFile(const JsonFile&) = delete;
-    JsonFile& operator=(const JsonFile&) = delete;
-
-    [[nodiscard]] bool is_good() const noexcept { return is_good_; }
-
-    void write(const std::string& json) {
-        if (file_ == nullptr) {
-            return;
-        }
-        const bool is_written = std::fwrite(json.data(), 1, json.size(), file_) == json.size();
-        complain(is_written && std::fflush(file_) == 0, "could not be written whole");
-    }
-
-  private:
-    void complain(bool is_good, const char* what) {
-        if (!is_good) {
-            std::fprintf(stderr, "%s: %s (%s)\n", path_ == "-" ? "stdout" : path_.c_str(), what,
-                         std::strerror(errno));
-            is_good_ = false;
-        }
-    }
-
-    std::string path_;
-    std::FILE* file_ = nullptr;
-    bool is_good_ = true;
-};
-
 [[nodiscard]] int run(const MatchOptions& options) {
     std::vector<Recording> recordings;
     if (!load(options, recordings)) {
@@ -101,7 +59,7 @@ class JsonFile {
         std::fprintf(stderr, "%s\n", printable(schema.error().message).c_str());
         return exit_unusable;
     }
-    JsonFile json(options.json_path);
+    bench::JsonFile json(options.json_path);
     if (!json.is_good()) {
         return exit_unusable;
     }
@@ -111,8 +69,7 @@ class JsonFile {
     const bool is_good = result.is_good(options);
     json.write(to_json(options, result));
     if (!options.is_quiet || !is_good) {
-        std::FILE* screen = options.json_path == "-" ? stderr : stdout;
-        std::fputs(report(options, result).c_str(), screen);
+        std::fputs(report(options, result).c_str(), json.screen());
     }
     if (!is_good) {
         return exit_differs;

@@ -1,41 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "match/match_options.h"
 
-#include <CLI/CLI.hpp>
-
-#include <cstdio>
+#include "command_line.h"
 
 namespace replayout::match {
 
-namespace {
+using bench::add_switch;
+using bench::number;
 
-constexpr int exit_bad_arguments = 2;
-constexpr int go_on = -1;
+namespace {
 
 // Every client is a whole driver in this process; a thousand of them are about a gigabyte.
 constexpr std::uint32_t clients_max = 1'024;
 
 // Nine hours. The battle is made as a whole before it is played.
 constexpr std::uint32_t ticks_max = 1'000'000;
-
-/// Of text, before it is converted: CLI::Range lets "nan" pass, and unsigned conversions let "-5"
-/// pass and take "010" for eight.
-[[nodiscard]] CLI::Validator number(double min, double max) {
-    const auto check = [min, max](const std::string& text) {
-        double value = 0;
-        const bool is_octal = text.size() > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9';
-        const bool is_number = !is_octal && CLI::detail::lexical_cast(text, value);
-        return is_number && value >= min && value <= max
-                   ? std::string()
-                   : text + " is not a number from " + CLI::detail::to_string(min) + " to " +
-                         CLI::detail::to_string(max);
-    };
-    return CLI::Validator(check, "");
-}
-
-void add_switch(CLI::App& app, const char* name, std::string& value, const char* help) {
-    app.add_option(name, value, help)->check(CLI::IsMember({"on", "off"}))->capture_default_str();
-}
 
 void add_network_options(CLI::App& app, MatchOptions& options) {
     const CLI::Validator probability = number(0, 1);
@@ -137,14 +116,8 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
     app.add_flag("--quiet", options.is_quiet,
                  "no progress and no report, unless something differs");
     app.add_option("--json", options.json_path, "write the figures to this file; - is stdout");
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? 0 : exit_bad_arguments;
-    }
-    if (app.count("--json") > 0 && options.json_path.empty()) {
-        std::fprintf(stderr, "--json needs the name of a file\n");
-        return exit_bad_arguments;
+    if (const int status = bench::parse_command_line(app, argc, argv); status != bench::go_on) {
+        return status;
     }
     options.interest = interest == "grid"       ? MatchInterest::Grid
                        : interest == "distance" ? MatchInterest::Distance
@@ -153,7 +126,7 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
     options.has_twin = twin == "on";
     options.is_push_based = push == "on";
     options.is_quantised = quantise == "on";
-    return go_on;
+    return bench::go_on;
 }
 
 }  // namespace replayout::match

@@ -2,40 +2,18 @@
 #include "match/match_result.h"
 
 #include "match/printable.h"
+#include "report_text.h"
 
-#include <cstdarg>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
 namespace replayout::match {
 
+using bench::grouped;
+using bench::print;
+using bench::ratio;
+
 namespace {
-
-/// Appends a formatted line.
-[[gnu::format(printf, 2, 3)]] void print(std::string& text, const char* format, ...) {
-    char line[512];
-    std::va_list arguments;
-    va_start(arguments, format);
-    std::vsnprintf(line, sizeof(line), format, arguments);
-    va_end(arguments);
-    text += line;
-}
-
-[[nodiscard]] std::string grouped(std::uint64_t number) {
-    const std::string digits = std::to_string(number);
-    std::string text;
-    for (std::size_t i = 0; i < digits.size(); ++i) {
-        if (i > 0 && (digits.size() - i) % 3 == 0) {
-            text += ',';
-        }
-        text += digits[i];
-    }
-    return text;
-}
-
-[[nodiscard]] double ratio(std::uint64_t part, std::uint64_t whole) noexcept {
-    return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
-}
 
 [[nodiscard]] std::string hex(std::uint64_t number, int width) {
     char text[20];

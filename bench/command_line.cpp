@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "command_line.h"
+
+#include <cstdio>
+
+namespace replayout::bench {
+
+CLI::Validator number(double min, double max) {
+    const auto check = [min, max](const std::string& text) {
+        double value = 0;
+        const bool is_octal = text.size() > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9';
+        const bool is_number = !is_octal && CLI::detail::lexical_cast(text, value);
+        return is_number && value >= min && value <= max
+                   ? std::string()
+                   : text + " is not a number from " + CLI::detail::to_string(min) + " to " +
+                         CLI::detail::to_string(max);
+    };
+    return CLI::Validator(check, "");
+}
+
+void add_switch(CLI::App& app, const char* name, std::string& value, const char* help) {
+    app.add_option(name, value, help)->check(CLI::IsMember({"on", "off"}))->capture_default_str();
+}
+
+int parse_command_line(CLI::App& app, int argc, char** argv) {
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : exit_unusable;
+    }
+    if (app.count("--json") > 0 && app["--json"]->as<std::string>().empty()) {
+        std::fprintf(stderr, "--json needs the name of a file\n");
+        return exit_unusable;
+    }
+    return go_on;
+}
+
+}  // namespace replayout::bench

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+//
+// The words and numbers of reports for people.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace replayout::bench {
+
+/// Appends a formatted line, or 511 characters of it.
+[[gnu::format(printf, 2, 3)]] void print(std::string& text, const char* format, ...);
+
+/// 1234567 is 1,234,567.
+[[nodiscard]] std::string grouped(std::uint64_t number);
+
+/// 0 where there is no whole.
+[[nodiscard]] double ratio(std::uint64_t part, std::uint64_t whole) noexcept;
+
+}  // namespace replayout::bench
