@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// The counters that every benchmark reports, and the clock of those that must stop it between two
-// iterations. What they count is exact and the same on every machine; only the times are not.
+// The counters that every benchmark reports. What they count is exact and the same on every
+// machine; only the times are not.
 #pragma once
 
-#include "match/allocation_counter.h"
+#include "stop_watch.h"
 
 #include <benchmark/benchmark.h>
 
-#include <chrono>
 #include <cstdint>
 
 namespace replayout::bench {
@@ -40,28 +39,5 @@ inline void add_time(benchmark::State& state, Measured& measured, double seconds
     measured.seconds += seconds;
     state.SetIterationTime(seconds);
 }
-
-/// Runs from its making on.
-class StopWatch {
-  public:
-    [[nodiscard]] double seconds() const noexcept {
-        const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
-        return passed.count();
-    }
-
-  private:
-    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
-/// Calls of operator new from its making on.
-class AllocationWatch {
-  public:
-    [[nodiscard]] std::uint64_t count() const noexcept {
-        return match::allocation_count() - start_;
-    }
-
-  private:
-    std::uint64_t start_ = match::allocation_count();
-};
 
 }  // namespace replayout::bench

@@ -1,60 +1,43 @@
 // SPDX-License-Identifier: MIT
 //
-// What a game programmer writes by hand for the class Pawn, and the yardstick of the benchmarks: a
-// shadow copy of every pawn for every connection. Each tick, for each connection, every pawn is
-// compared with its shadow, and what differs goes out.
-//
-//     packet    record, record, ...             at most 1,200 bytes, records are not cut
-//     record    u32 index, u16 mask, the values of the mask; a string with its length in a byte
-//
-// It is written to be fast: the plain part of a pawn is compared as one piece of memory, values are
-// stored as bytes, nothing is allocated after the start. It does less than the library: no packet
-// headers, no acks and no repeats after a loss, no spawning, one class only.
+// What a game programmer writes by hand for the class Pawn, and the first yardstick of the
+// benchmarks: a shadow copy of every pawn for every connection. Each tick, for each connection, the
+// pawns are compared with their shadows, and what differs goes out.
 #pragma once
 
-#include "pawn.h"
+#include "pawn_record.h"
+#include "pawn_replicator.h"
 
 #include <replayout/netdriver/transport.h>
 
 #include <array>
-#include <cstddef>
-#include <cstdint>
-#include <span>
 #include <vector>
 
 namespace replayout::bench {
 
-class NaiveReplicator {
+class NaiveReplicator final : public PawnReplicator {
   public:
-    static constexpr std::size_t packet_bytes_max = 1'200;
-
-    /// The peers are 2 to `connection_count` + 1. `transport` must outlive the replicator.
+    /// `transport` must outlive the replicator.
     NaiveReplicator(std::uint32_t pawn_count, std::uint32_t connection_count, Transport& transport);
 
-    /// One tick. As many pawns as there have always been.
-    void replicate(std::span<const Pawn> pawns);
+    void replicate(std::span<const Pawn> pawns) override;
+    void replicate(std::span<const Pawn> pawns, std::span<const std::uint32_t> changed) override;
 
-    /// Values written so far, for all connections.
-    [[nodiscard]] std::uint64_t values_written() const noexcept { return values_written_; }
+    [[nodiscard]] std::uint64_t values_sent() const noexcept override { return values_sent_; }
 
   private:
-    // A record at its longest: all values, and a name of 255 characters.
-    static constexpr std::size_t record_bytes_max = 6 + 51 + 1 + 255;
+    class Packets;
 
     struct Connection {
         PeerId peer;
-        std::vector<Pawn> shadows;
-        std::size_t packet_bytes = 0;
+        std::vector<PawnShadow> shadows;
         // A record is written first and found too much afterwards.
-        std::array<std::byte, packet_bytes_max + record_bytes_max> packet;
+        std::array<std::byte, packet_bytes_max + pawn_record_bytes_max> packet;
     };
-
-    void write_record(Connection& connection, std::uint32_t index, const Pawn& pawn, Pawn& shadow);
-    void flush(Connection& connection);
 
     Transport& transport_;
     std::vector<Connection> connections_;
-    std::uint64_t values_written_ = 0;
+    std::uint64_t values_sent_ = 0;
 };
 
 }  // namespace replayout::bench

@@ -8,24 +8,29 @@
 
 namespace replayout::bench {
 
-PawnSchema::PawnSchema() {
-    const Result<const Type*> type = class_builder<Pawn>(registry_, "Pawn")
-                                         .property<&Pawn::px>()
-                                         .property<&Pawn::py>()
-                                         .property<&Pawn::pz>()
-                                         .property<&Pawn::qx>()
-                                         .property<&Pawn::qy>()
-                                         .property<&Pawn::qz>()
-                                         .property<&Pawn::qw>()
-                                         .property<&Pawn::vx>()
-                                         .property<&Pawn::vy>()
-                                         .property<&Pawn::vz>()
-                                         .property<&Pawn::health>()
-                                         .property<&Pawn::state>()
-                                         .property<&Pawn::ammo>()
-                                         .property<&Pawn::owner>()
-                                         .property<&Pawn::name>()
-                                         .build();
+namespace {
+
+template <auto Member>
+void declare(TypeBuilder<Pawn>& pawn, bool is_push_based) {
+    auto property = pawn.property<Member>();
+    if (is_push_based) {
+        property.push_based();
+    }
+}
+
+template <auto... Members>
+void declare_all(TypeBuilder<Pawn>& pawn, bool is_push_based) {
+    (declare<Members>(pawn, is_push_based), ...);
+}
+
+}  // namespace
+
+PawnSchema::PawnSchema(bool is_push_based) {
+    TypeBuilder<Pawn> pawn = class_builder<Pawn>(registry_, "Pawn");
+    declare_all<&Pawn::px, &Pawn::py, &Pawn::pz, &Pawn::qx, &Pawn::qy, &Pawn::qz, &Pawn::qw,
+                &Pawn::vx, &Pawn::vy, &Pawn::vz, &Pawn::health, &Pawn::state, &Pawn::ammo,
+                &Pawn::owner, &Pawn::name>(pawn, is_push_based);
+    const Result<const Type*> type = pawn.build();
     if (!type) {
         error_ = type.error().message;
         return;
@@ -46,6 +51,7 @@ PawnSchema::PawnSchema() {
 
 PawnScene::PawnScene(std::uint32_t count, std::uint64_t seed) : pawns_(count), random_state_(seed) {
     REPLAYOUT_ASSERT(count > 0 && count % period_ticks == 0);
+    changed_.reserve(count);
     for (Pawn& pawn : pawns_) {
         change_all(pawn);
     }
@@ -53,21 +59,29 @@ PawnScene::PawnScene(std::uint32_t count, std::uint64_t seed) : pawns_(count), r
 
 PawnChanges PawnScene::advance() {
     const auto count = static_cast<std::uint32_t>(pawns_.size());
-    const std::uint32_t moving_count = count / 5;
+    const std::uint32_t moved_count = count / 5;
     const std::uint32_t hurt_count = count / period_ticks;
-    const auto moving = static_cast<std::uint32_t>(tick_ % 5) * moving_count;
-    const auto hurt = static_cast<std::uint32_t>(tick_ % period_ticks) * hurt_count;
-    for (std::uint32_t i = moving; i < moving + moving_count; ++i) {
+    moved_ = {static_cast<std::uint32_t>(tick_ % 5) * moved_count, moved_count};
+    hurt_ = {static_cast<std::uint32_t>(tick_ % period_ticks) * hurt_count, hurt_count};
+    for (std::uint32_t i = moved_.first; i < moved_.end(); ++i) {
         change_transform(pawns_[i]);
     }
-    for (std::uint32_t i = hurt; i < hurt + hurt_count; ++i) {
+    for (std::uint32_t i = hurt_.first; i < hurt_.end(); ++i) {
         change_health(pawns_[i]);
     }
     ++tick_;
     // A fifth is a whole number of fiftieths, so the hurt all move or none of them does.
-    const bool is_within = hurt >= moving && hurt < moving + moving_count;
-    return {moving_count + (is_within ? 0 : hurt_count),
-            moving_count * pawn_transform_count + hurt_count};
+    changed_.clear();
+    note_changed(hurt_.first < moved_.first ? hurt_ : PawnRange{});
+    note_changed(moved_);
+    note_changed(hurt_.first >= moved_.end() ? hurt_ : PawnRange{});
+    return {changed_.size(), std::uint64_t{moved_count} * pawn_transform_count + hurt_count};
+}
+
+void PawnScene::note_changed(PawnRange range) {
+    for (std::uint32_t i = range.first; i < range.end(); ++i) {
+        changed_.push_back(i);
+    }
 }
 
 void PawnScene::change_all(Pawn& pawn) {

@@ -47,7 +47,8 @@ inline constexpr std::uint32_t pawn_health_handle = 11;
 /// The class as the library sees it.
 class PawnSchema {
   public:
-    PawnSchema();
+    /// Push based: all fifteen properties are.
+    explicit PawnSchema(bool is_push_based = false);
 
     /// Why there is no layout; empty when there is one.
     [[nodiscard]] const std::string& error() const noexcept { return error_; }
@@ -61,8 +62,16 @@ class PawnSchema {
 
 /// What a tick changed: exact, so that a benchmark can tell whether all of it was sent.
 struct PawnChanges {
-    std::uint32_t pawns = 0;
-    std::uint32_t properties = 0;
+    std::uint64_t pawns = 0;
+    std::uint64_t properties = 0;
+};
+
+/// Neighbours.
+struct PawnRange {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+
+    [[nodiscard]] std::uint32_t end() const noexcept { return first + count; }
 };
 
 class PawnScene {
@@ -79,16 +88,27 @@ class PawnScene {
     /// Plays a tick.
     PawnChanges advance();
 
+    // Of the last tick.
+
+    [[nodiscard]] PawnRange moved() const noexcept { return moved_; }  ///< the transform changed
+    [[nodiscard]] PawnRange hurt() const noexcept { return hurt_; }    ///< health changed
+    /// Who is in one of these or in both, once, in order of indices.
+    [[nodiscard]] std::span<const std::uint32_t> changed() const noexcept { return changed_; }
+
     /// Gives another value to all properties of a pawn, to the transform, to health.
     void change_all(Pawn& pawn);
     void change_transform(Pawn& pawn);
     void change_health(Pawn& pawn);
 
   private:
+    void note_changed(PawnRange range);
     [[nodiscard]] std::uint32_t random();
     [[nodiscard]] float other_float(float old);
 
     std::vector<Pawn> pawns_;
+    PawnRange moved_;
+    PawnRange hurt_;
+    std::vector<std::uint32_t> changed_;
     std::uint64_t random_state_;
     std::uint64_t tick_ = 0;
 };

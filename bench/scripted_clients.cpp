@@ -65,7 +65,8 @@ ScriptedClients::ScriptedClients(std::uint32_t count, std::span<const std::byte>
     : clients_(count, Client{PacketNotify(notify_settings(hello))}),
       hello_(hello.begin(), hello.end()) {
     // Enough for the whole window of every client: nothing is allocated while the clock runs.
-    sent_.reserve(std::size_t{count} * packets_in_flight_max);
+    sent_.resize(std::size_t{count} * packets_in_flight_max);
+    packets_.reserve(sent_.size());
     answers_.reserve(count);
     for (Client& client : clients_) {
         (void)client.notify.commit_send(client.notify.next_header());  // the hello
@@ -73,25 +74,40 @@ ScriptedClients::ScriptedClients(std::uint32_t count, std::span<const std::byte>
 }
 
 void ScriptedClients::send(PeerId peer, std::span<const std::byte> datagram) {
-    bytes_received_ += datagram.size();
-    PacketFront& sent = sent_.emplace_back();
+    if (sent_count_ == 0) {
+        first_packet_at_ = std::chrono::steady_clock::now();
+    }
+    if (sent_count_ == sent_.size()) {
+        ++packets_refused_;
+        return;  // more than the windows of all clients hold
+    }
+    PacketFront& sent = sent_[sent_count_++];
     sent.peer = peer;
-    sent.size = std::min(datagram.size(), sent.bytes.size());
-    std::memcpy(sent.bytes.data(), datagram.data(), sent.size);
+    sent.size = datagram.size();
+    // Mostly as many as there is room for: a copy of a known size is no call.
+    if (datagram.size() >= sent.bytes.size()) {
+        std::memcpy(sent.bytes.data(), datagram.data(), sent.bytes.size());
+    } else {
+        std::memcpy(sent.bytes.data(), datagram.data(), datagram.size());
+    }
 }
 
 void ScriptedClients::answer() {
     DeafHandler handler;
-    for (const PacketFront& sent : sent_) {
-        Client& client = clients_[sent.peer.value - first_peer];
+    packets_.clear();
+    for (const PacketFront& sent : std::span(sent_).first(sent_count_)) {
+        const auto index = static_cast<std::uint32_t>(sent.peer.value - first_peer);
+        packets_.push_back({index, static_cast<std::uint32_t>(sent.size)});
+        Client& client = clients_[index];
         PacketHeader header;
+        const std::size_t front_bytes = std::min(sent.size, sent.bytes.size());
         const bool is_readable =
-            read_packet_header(std::span(sent.bytes).first(sent.size), header) > 0 &&
+            read_packet_header(std::span(sent.bytes).first(front_bytes), header) > 0 &&
             client.notify.receive(header, handler) == PacketReceipt::Accepted;
         packets_refused_ += is_readable ? 0 : 1;
         client.owes_ack = client.owes_ack || header.ack_requested;
     }
-    sent_.clear();
+    sent_count_ = 0;
     answers_.clear();
     next_answer_ = 0;
     for (std::size_t i = 0; i < clients_.size(); ++i) {
