@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "w1/w1_options.h"
+
+#include "command_line.h"
+#include "pawn.h"
+
+#include <replayout/netdriver/net_config.h>
+
+#include <cstdio>
+#include <map>
+
+namespace replayout::bench {
+
+namespace {
+
+constexpr std::uint32_t ticks_max = 1'000'000;
+// The naive replicators keep 72 bytes for each pair, twice.
+constexpr std::uint64_t pairs_max = 20'000'000;
+
+}  // namespace
+
+int parse_w1_options(int argc, char** argv, W1Options& options) {
+    CLI::App app{
+        "Plays workload W1 through a server and, tick by tick in turn, through what is written by "
+        "hand for it: a fifth of the objects moves, a fiftieth changes health, and every "
+        "connection "
+        "is sent all of it. Prints and writes medians of ticks, and their ratios.\n"
+        "Exit status: 0 good, 1 what was sent is not exactly what changed, 2 bad arguments or more "
+        "than the workload is defined for.",
+        "replayout_w1"};
+    const std::map<std::string, SharingLevel> levels = {{"off", SharingLevel::Off},
+                                                        {"pieces", SharingLevel::Pieces},
+                                                        {"payloads", SharingLevel::Payloads},
+                                                        {"bundles", SharingLevel::Bundles},
+                                                        {"on", SharingLevel::Bundles}};
+    std::string sharing = "on";
+    std::string push = "on";
+    app.add_option("--objects", options.objects, "a multiple of 50")
+        ->check(number(PawnScene::period_ticks, NetConfig().channels_max))
+        ->capture_default_str();
+    app.add_option("--connections", options.connections, "that are sent everything")
+        ->check(number(1, NetConfig().connections_max))
+        ->capture_default_str();
+    app.add_option("--ticks", options.ticks, "to time, after everybody has everything")
+        ->check(number(1, ticks_max))
+        ->capture_default_str();
+    app.add_option("--sharing", sharing, "what is computed once for all connections; on: bundles")
+        ->check(CLI::IsMember(levels))
+        ->capture_default_str();
+    add_switch(app, "--push", push,
+               "the properties are push based, and the game marks each that it sets, which is not "
+               "in the times; shared-once is then told what changed, else it looks at all objects");
+    app.add_option("--json", options.json_path, "write the figures to this file; - is stdout");
+    if (const int status = parse_command_line(app, argc, argv); status != go_on) {
+        return status;
+    }
+    if (options.objects % PawnScene::period_ticks != 0) {
+        std::fprintf(stderr, "--objects: %u is not a multiple of %u\n", options.objects,
+                     PawnScene::period_ticks);
+        return exit_unusable;
+    }
+    if (std::uint64_t{options.objects} * options.connections > pairs_max) {
+        std::fprintf(stderr, "%u objects and %u connections need too much memory\n",
+                     options.objects, options.connections);
+        return exit_unusable;
+    }
+    options.sharing = levels.at(sharing);
+    options.is_push_based = push == "on";
+    return go_on;
+}
+
+}  // namespace replayout::bench

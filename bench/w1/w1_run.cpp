@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+#include "w1/w1_run.h"
+
+#include "packet_buffers.h"
+#include "report_text.h"
+#include "server_session.h"
+#include "stop_watch.h"
+#include "yardstick.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace replayout::bench {
+
+namespace {
+
+constexpr std::uint64_t scene_seed = 1;
+// Above so many objects one connection is asked first how many packets they take: to have all join
+// takes long then.
+constexpr std::uint32_t objects_to_try_first = 10'000;
+
+/// Of all ticks, in nanoseconds.
+class TickTimes {
+  public:
+    explicit TickTimes(std::size_t tick_count) { ns_.reserve(tick_count); }
+
+    void add(double seconds) { ns_.push_back(seconds * 1e9); }
+    [[nodiscard]] double median() {
+        const auto middle = ns_.begin() + static_cast<std::ptrdiff_t>(ns_.size() / 2);
+        std::nth_element(ns_.begin(), middle, ns_.end());
+        return *middle;
+    }
+
+  private:
+    std::vector<double> ns_;
+};
+
+/// The floor: the packets that we sent in a tick, once more, and nothing but copied.
+class PacketFloor {
+  public:
+    explicit PacketFloor(const W1Options& options)
+        : buffers_(options.connections),
+          source_(options.packets_per_tick_max * PacketBuffers::packet_bytes_max),
+          packet_bytes_(options.connections) {
+        for (std::vector<std::uint32_t>& bytes : packet_bytes_) {
+            bytes.reserve(options.packets_per_tick_max);
+        }
+    }
+
+    /// Returns seconds.
+    [[nodiscard]] double copy(std::span<const ScriptedClients::Packet> packets) {
+        for (std::vector<std::uint32_t>& bytes : packet_bytes_) {
+            bytes.clear();
+        }
+        for (const ScriptedClients::Packet& packet : packets) {
+            packet_bytes_[packet.client].push_back(packet.bytes);
+        }
+        const StopWatch watch;
+        for (std::uint32_t i = 0; i < buffers_.connection_count(); ++i) {
+            buffers_.copy(i, source_, packet_bytes_[i], [](std::span<const std::byte>) {});
+        }
+        return watch.seconds();
+    }
+
+  private:
+    PacketBuffers buffers_;
+    std::vector<std::byte> source_;  // one connection's packets, which all others are copies of
+    std::vector<std::vector<std::uint32_t>> packet_bytes_;  // by connection
+};
+
+[[nodiscard]] ServerSessionSettings session_settings(const W1Options& options) {
+    ServerSessionSettings settings;
+    settings.objects = options.objects;
+    settings.connections = options.connections;
+    settings.sharing = options.sharing;
+    settings.is_push_based = options.is_push_based;
+    settings.scene_seed = scene_seed;
+    return settings;
+}
+
+[[nodiscard]] std::string refusal_of(const W1Options& options, const ServerSession& session) {
+    const std::uint32_t packets = session.packets_of_tick_max();
+    return packets <= options.packets_per_tick_max
+               ? std::string()
+               : grouped(options.objects) + " objects take " + grouped(packets) +
+                     " packets a tick for each connection, and W1 is defined for " +
+                     grouped(options.packets_per_tick_max) + ": take fewer objects";
+}
+
+/// All of it, side by side.
+class Subjects {
+  public:
+    Subjects(const W1Options& options, ServerSession& session)
+        : options_(options),
+          session_(session),
+          naive_poll_(YardstickKind::NaivePoll, options.objects, options.connections, scene_seed),
+          naive_dirty_(YardstickKind::NaiveDirty, options.objects, options.connections, scene_seed),
+          shared_once_(options.is_push_based ? YardstickKind::SharedOnceDirty
+                                             : YardstickKind::SharedOncePoll,
+                       options.objects, options.connections, scene_seed),
+          floor_(options) {}
+
+    [[nodiscard]] W1Result run();
+
+  private:
+    struct Times {
+        explicit Times(std::size_t ticks)
+            : ours(ticks),
+              compare_encode(ticks),
+              assembly(ticks),
+              dispatch(ticks),
+              marking(ticks),
+              naive_poll(ticks),
+              naive_dirty(ticks),
+              shared_once(ticks),
+              memcpy(ticks) {}
+
+        TickTimes ours, compare_encode, assembly, dispatch, marking, naive_poll, naive_dirty,
+            shared_once, memcpy;
+    };
+
+    void tick(Times& times, W1Result& result);
+    void count(const NetStats& before, const PawnChanges& changes, W1Result& result) const;
+
+    const W1Options& options_;
+    ServerSession& session_;
+    Yardstick naive_poll_;
+    Yardstick naive_dirty_;
+    Yardstick shared_once_;
+    PacketFloor floor_;
+};
+
+void Subjects::tick(Times& times, W1Result& result) {
+    const TickCost cost = session_.tick();
+    times.ours.add(cost.seconds());
+    times.compare_encode.add(cost.first_packet_seconds);
+    times.assembly.add(cost.seconds() - cost.first_packet_seconds);
+    times.dispatch.add(cost.dispatch_seconds);
+    times.marking.add(cost.marking_seconds);
+    result.allocations += cost.allocations;
+    times.naive_poll.add(naive_poll_.tick().seconds);
+    times.naive_dirty.add(naive_dirty_.tick().seconds);
+    times.shared_once.add(shared_once_.tick().seconds);
+    times.memcpy.add(floor_.copy(session_.packets()));
+}
+
+W1Result Subjects::run() {
+    W1Result result;
+    Times times(options_.ticks);
+    const NetStats before = session_.stats();
+    const PawnChanges changed = session_.changes();
+    for (std::uint32_t i = 0; i < options_.ticks; ++i) {
+        tick(times, result);
+    }
+    result.ours_ns = times.ours.median();
+    result.ours_compare_encode_ns = times.compare_encode.median();
+    result.ours_assembly_ns = times.assembly.median();
+    result.ours_dispatch_ns = times.dispatch.median();
+    result.marking_ns = times.marking.median();
+    result.naive_poll_ns = times.naive_poll.median();
+    result.naive_dirty_ns = times.naive_dirty.median();
+    result.shared_once_ns = times.shared_once.median();
+    result.memcpy_ns = times.memcpy.median();
+    const PawnChanges changes = {session_.changes().pawns - changed.pawns,
+                                 session_.changes().properties - changed.properties};
+    count(before, changes, result);
+    if (!session_.has_sent_all(before, changed)) {
+        result.error = "the server did not send exactly what changed to everyone, once";
+    } else if (!naive_poll_.has_sent(changes) || !naive_dirty_.has_sent(changes) ||
+               !shared_once_.has_sent(changes)) {
+        result.error = "a yardstick did not send exactly what changed to everyone, once";
+    }
+    return result;
+}
+
+void Subjects::count(const NetStats& before, const PawnChanges& changes, W1Result& result) const {
+    const NetStats& after = session_.stats();
+    const double ticks = options_.ticks;
+    const double connection_ticks = ticks * options_.connections;
+    const auto per = [](std::uint64_t count, double whole) {
+        return static_cast<double>(count) / whole;
+    };
+    result.bytes_per_connection = per(after.bytes_sent - before.bytes_sent, connection_ticks);
+    result.naive_bytes_per_connection = per(naive_dirty_.bytes_sent(), connection_ticks);
+    result.packets_per_tick = per(after.packets_sent - before.packets_sent, connection_ticks);
+    result.packets_of_tick_max = session_.packets_of_tick_max();
+    result.objects_per_tick = per(changes.pawns, ticks);
+    result.values_per_tick = per(changes.properties, ticks);
+    result.serializer_calls_per_tick =
+        per(after.replication.serializer_calls - before.replication.serializer_calls, ticks);
+    result.bytes_per_pair = session_.memory_report().bytes_per_pair();
+    result.hit_rate = ratio(after.replication.payloads_reused - before.replication.payloads_reused,
+                            after.replication.blocks_sent - before.replication.blocks_sent);
+}
+
+}  // namespace
+
+W1Result run_w1(const W1Options& options) {
+    W1Result result;
+    if (options.objects > objects_to_try_first && options.connections > 1) {
+        W1Options one = options;
+        one.connections = 1;
+        result.refusal = refusal_of(one, ServerSession(session_settings(one)));
+        if (!result.refusal.empty()) {
+            return result;
+        }
+    }
+    ServerSession session(session_settings(options));
+    result.refusal = refusal_of(options, session);
+    result.error = session.error();
+    if (!result.refusal.empty() || !result.error.empty()) {
+        return result;
+    }
+    return Subjects(options, session).run();
+}
+
+}  // namespace replayout::bench

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// Workload W1, played through our server and through the yardsticks beside it: tick by tick in
+// turn, so that a ratio is of what the same machine did in the same moment. Each has a scene of its
+// own with the same seed.
+//
+//     tick      ours   naive, polling   naive, dirty list   shared once   memcpy
+//               '--- each plays the same changes, and only then its clock runs '
+#pragma once
+
+#include "w1/w1_options.h"
+
+#include <cstdint>
+#include <string>
+
+namespace replayout::bench {
+
+/// Times are medians of ticks, in nanoseconds.
+struct W1Result {
+    /// More than the workload is defined for: nothing was measured. Empty: it was.
+    std::string refusal;
+    /// What was sent is not exactly what changed. Empty: it is.
+    std::string error;
+
+    double ours_ns = 0;                 ///< tick_dispatch, which takes the acks, and tick_flush
+    double ours_compare_encode_ns = 0;  ///< of tick_flush until the first datagram is handed over
+    double ours_assembly_ns = 0;        ///< the rest of both
+    double ours_dispatch_ns = 0;        ///< tick_dispatch alone
+    double marking_ns = 0;              ///< of the game, with push; in none of the others
+    double naive_poll_ns = 0;
+    double naive_dirty_ns = 0;
+    double shared_once_ns = 0;
+    double memcpy_ns = 0;
+
+    double bytes_per_connection = 0;        ///< of a tick, packet headers included
+    double naive_bytes_per_connection = 0;  ///< of all yardsticks but memcpy, which has ours
+    double packets_per_tick = 0;            ///< for one connection
+    std::uint32_t packets_of_tick_max = 0;  ///< likewise
+    double objects_per_tick = 0;            ///< that changed
+    double values_per_tick = 0;             ///< likewise
+    double serializer_calls_per_tick = 0;
+    /// Of operator new in all timed ticks; the driver's memory resource takes from there.
+    std::uint64_t allocations = 0;
+    double bytes_per_pair = 0;  ///< MemoryReport
+    double hit_rate = 0;        ///< blocks that were copied from a payload or bundle, of all sent
+};
+
+[[nodiscard]] W1Result run_w1(const W1Options& options);
+
+/// One screen for people.
+[[nodiscard]] std::string report(const W1Options& options, const W1Result& result);
+[[nodiscard]] std::string to_json(const W1Options& options, const W1Result& result);
+
+}  // namespace replayout::bench

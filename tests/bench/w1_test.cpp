@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+//
+// Workload W1, small, and by its exact counters: what is measured is what was promised.
+#include "w1/w1_run.h"
+
+#include <nlohmann/json.hpp>
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "support/catch.h"
+#include "yardstick.h"
+
+namespace replayout::bench {
+namespace {
+
+// A fifth and a fiftieth: 20 and 2 objects a tick, in one tick of five the 2 are among the 20.
+constexpr std::uint32_t objects = 100;
+constexpr std::uint32_t connections = 4;
+constexpr std::uint32_t ticks = 50;
+constexpr std::uint32_t changed_objects = 40 * 22 + 10 * 20;
+constexpr double objects_per_tick = static_cast<double>(changed_objects) / ticks;
+constexpr std::uint32_t values_per_tick = 20 * 7 + 2;
+
+[[nodiscard]] W1Options small_options() {
+    W1Options options;
+    options.objects = objects;
+    options.connections = connections;
+    options.ticks = ticks;
+    return options;
+}
+
+[[nodiscard]] int parse(std::initializer_list<const char*> arguments, W1Options& options) {
+    std::vector<std::string> texts{"replayout_w1"};
+    texts.insert(texts.end(), arguments.begin(), arguments.end());
+    std::vector<char*> pointers;
+    for (std::string& text : texts) {
+        pointers.push_back(text.data());
+    }
+    return parse_w1_options(static_cast<int>(pointers.size()), pointers.data(), options);
+}
+
+}  // namespace
+
+TEST_CASE("W1: everyone is sent exactly what changed, each value encoded once, without memory",
+          "[bench][w1]") {
+    for (const bool is_push_based : {false, true}) {
+        CAPTURE(is_push_based);
+        W1Options options = small_options();
+        options.is_push_based = is_push_based;
+        const W1Result result = run_w1(options);
+        REQUIRE(result.refusal.empty());
+        REQUIRE(result.error.empty());
+        CHECK(result.objects_per_tick == objects_per_tick);
+        CHECK(result.values_per_tick == values_per_tick);
+        CHECK(result.serializer_calls_per_tick == values_per_tick);
+        CHECK(result.allocations == 0);
+        CHECK(result.bytes_per_pair > 0);
+        CHECK(result.packets_per_tick == 1);
+        CHECK(result.packets_of_tick_max == 1);
+        CHECK(result.ours_ns > 0);
+        CHECK((result.marking_ns > 0) == is_push_based);
+    }
+}
+
+TEST_CASE("W1: sharing changes who encodes, and no byte", "[bench][w1]") {
+    W1Options options = small_options();
+    options.sharing = SharingLevel::Off;
+    const W1Result off = run_w1(options);
+    CHECK(off.serializer_calls_per_tick == values_per_tick * connections);
+    CHECK(off.hit_rate == 0);
+    for (const SharingLevel sharing :
+         {SharingLevel::Pieces, SharingLevel::Payloads, SharingLevel::Bundles}) {
+        CAPTURE(static_cast<int>(sharing));
+        options.sharing = sharing;
+        const W1Result on = run_w1(options);
+        REQUIRE(on.error.empty());
+        CHECK(on.serializer_calls_per_tick == values_per_tick);
+        CHECK(on.bytes_per_connection == off.bytes_per_connection);
+        CHECK(on.packets_per_tick == off.packets_per_tick);
+        // The first receiver's block is laid down; all others copy it.
+        const double hit_rate = sharing == SharingLevel::Pieces ? 0 : 1 - 1.0 / connections;
+        CHECK(on.hit_rate >= hit_rate);
+    }
+}
+
+TEST_CASE("W1: the yardsticks send what changed, in records of index, mask and values",
+          "[bench][w1]") {
+    const W1Result result = run_w1(small_options());
+    REQUIRE(result.error.empty());
+    CHECK(result.naive_bytes_per_connection ==
+          static_cast<double>(6 * changed_objects + 4 * values_per_tick * ticks) / ticks);
+    for (const YardstickKind kind :
+         {YardstickKind::NaivePoll, YardstickKind::NaiveDirty, YardstickKind::SharedOncePoll,
+          YardstickKind::SharedOnceDirty}) {
+        CAPTURE(static_cast<int>(kind));
+        Yardstick yardstick(kind, objects, connections, 1);
+        PawnChanges changes;
+        for (std::uint32_t i = 0; i < ticks; ++i) {
+            const Yardstick::TickCost cost = yardstick.tick();
+            CHECK(cost.allocations == 0);
+            changes.pawns += cost.changes.pawns;
+            changes.properties += cost.changes.properties;
+        }
+        CHECK(yardstick.has_sent(changes));
+        CHECK(yardstick.values_sent() == values_per_tick * ticks * connections);
+        changes.properties += 1;
+        CHECK_FALSE(yardstick.has_sent(changes));
+    }
+}
+
+TEST_CASE("W1: more packets a tick than it is defined for are refused, and said", "[bench][w1]") {
+    W1Options options = small_options();
+    CHECK(options.packets_per_tick_max == 128);
+    options.objects = 500;  // three packets
+    options.packets_per_tick_max = 2;
+    const W1Result result = run_w1(options);
+    CHECK(result.error.empty());
+    CHECK(result.refusal ==
+          "500 objects take 3 packets a tick for each connection, and W1 is defined for 2: take "
+          "fewer objects");
+    options.packets_per_tick_max = 3;
+    CHECK(run_w1(options).refusal.empty());
+}
+
+TEST_CASE("W1: the figures have the names that are promised, and their ratios", "[bench][w1]") {
+    const W1Options options = small_options();
+    const W1Result result = run_w1(options);
+    const auto json = nlohmann::json::parse(to_json(options, result));
+    CHECK(json["objects"] == objects);
+    CHECK(json["connections"] == connections);
+    CHECK(json["ticks"] == ticks);
+    CHECK(json["sharing"] == "bundles");
+    CHECK(json["push"] == "on");
+    CHECK(json["allocations"] == 0);
+    for (const char* name :
+         {"ours_ns", "naive_poll_ns", "naive_dirty_ns", "shared_once_ns", "memcpy_ns",
+          "ours_compare_encode_ns", "ours_assembly_ns", "bytes_per_connection", "bytes_per_pair",
+          "hit_rate", "packets_per_tick"}) {
+        CAPTURE(name);
+        CHECK(json[name].is_number());
+    }
+    CHECK(json["ratios"]["ours_to_naive_dirty"].get<double>() ==
+          result.ours_ns / result.naive_dirty_ns);
+    CHECK(report(options, result).find("naive, with dirty list") != std::string::npos);
+}
+
+TEST_CASE("W1: options arrive where they belong, and what makes no sense is refused",
+          "[bench][w1]") {
+    W1Options options;
+    CHECK(parse({}, options) == -1);
+    CHECK(options.objects == 1'000);
+    CHECK(options.connections == 64);
+    CHECK(options.ticks == 200);
+    CHECK(options.sharing == SharingLevel::Bundles);
+    CHECK(options.is_push_based);
+    CHECK(parse({"--objects", "150", "--connections", "2", "--ticks", "7", "--sharing", "pieces",
+                 "--push", "off", "--json", "x.json"},
+                options) == -1);
+    CHECK(options.objects == 150);
+    CHECK(options.connections == 2);
+    CHECK(options.ticks == 7);
+    CHECK(options.sharing == SharingLevel::Pieces);
+    CHECK_FALSE(options.is_push_based);
+    CHECK(options.json_path == "x.json");
+    CHECK(parse({"--sharing", "on"}, options) == -1);
+    CHECK(options.sharing == SharingLevel::Bundles);
+    CHECK(parse({"--help"}, options) == 0);
+    for (const char* objects : {"0", "49", "60", "1000000", "-50", "x"}) {
+        CAPTURE(objects);
+        CHECK(parse({"--objects", objects}, options) == 2);
+    }
+    CHECK(parse({"--connections", "0"}, options) == 2);
+    CHECK(parse({"--connections", "2000"}, options) == 2);
+    CHECK(parse({"--objects", "50000", "--connections", "1000"}, options) == 2);
+    CHECK(parse({"--ticks", "0"}, options) == 2);
+    CHECK(parse({"--sharing", "maybe"}, options) == 2);
+    CHECK(parse({"--push", "1"}, options) == 2);
+    CHECK(parse({"--json", ""}, options) == 2);
+}
+
+}  // namespace replayout::bench
