@@ -90,11 +90,9 @@ void BundleBuilder::add(std::uint32_t index, SendContext& context) {
         return;  // it is new, and as its archetype
     }
     ChangeMask& owed = context.scratch.owed;
-    if (state.layout().conditions().is_trivial()) {
-        state.collect_owed(position_before(state.version()), owed);
-    } else {
-        state.collect_owed(position_before(state.version()), regular_conditions(info.facts()),
-                           owed);
+    state.collect_newest(owed);
+    if (!state.layout().conditions().is_trivial()) {
+        state.conditions().filter(regular_conditions(info.facts()), owed);
     }
     if (!owed.any()) {
         return;  // a regular pair is not to see what changed

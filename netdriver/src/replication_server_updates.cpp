@@ -19,6 +19,48 @@ namespace {
     return band;
 }
 
+/// Goes some objects before a walk over a row of them, and hints at what that will touch.
+class ObjectPrefetch {
+  public:
+    ObjectPrefetch(const ObjectStore& objects, const BitRow& row) : objects_(objects), row_(row) {
+        far_ = row.next(0);
+        near_ = far_;
+        for (std::uint32_t i = 0; i < far_steps; ++i) {
+            step_far();
+            if (i >= far_steps - near_steps) {
+                step_near();
+            }
+        }
+    }
+    void step() {
+        step_far();
+        step_near();
+    }
+
+  private:
+    // By measuring: far enough for the memory of the state to be there, and what it leads to.
+    static constexpr std::uint32_t far_steps = 8;
+    static constexpr std::uint32_t near_steps = 4;
+
+    void step_far() {
+        if (far_ != BitRow::no_bit) {
+            objects_.at(far_)->changelist_state().prefetch_state();
+            far_ = row_.next(far_ + 1);
+        }
+    }
+    void step_near() {
+        if (near_ != BitRow::no_bit) {
+            objects_.at(near_)->changelist_state().prefetch_values();
+            near_ = row_.next(near_ + 1);
+        }
+    }
+
+    const ObjectStore& objects_;
+    const BitRow& row_;
+    std::uint32_t far_ = BitRow::no_bit;
+    std::uint32_t near_ = BitRow::no_bit;
+};
+
 }  // namespace
 
 void ReplicationServer::set_due(std::uint32_t index) {
@@ -56,8 +98,10 @@ void ReplicationServer::take_due(NetTime now) {
 void ReplicationServer::compare_due_objects() {
     ++changes_.flush;
     std::uint32_t count = 0;
+    ObjectPrefetch ahead(objects_, due_);
     for (std::uint32_t index = due_.next(0); index != BitRow::no_bit;
          index = due_.next(index + 1)) {
+        ahead.step();
         NetworkObjectInfo& info = *objects_.at(index);
         ChangelistState& state = info.changelist_state();
         const void* memory = world_.object_memory(info.object());

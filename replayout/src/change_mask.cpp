@@ -27,42 +27,12 @@ void for_each_run(const ChangeMask& mask, Visitor visit) {
 
 }  // namespace
 
-void ChangeMask::set_range(std::uint32_t first, std::uint32_t count) noexcept {
-    REPLAYOUT_ASSERT(count <= bit_count_ && first <= bit_count_ - count);
-    std::uint32_t bit = first;
-    const std::uint32_t end = first + count;
-    while (bit < end) {
-        const std::uint32_t step = std::min(64 - (bit & 63), end - bit);
-        words_[bit >> 6] |= detail::low_mask(step) << (bit & 63);
-        bit += step;
-    }
-}
-
-bool ChangeMask::any() const noexcept {
-    return std::any_of(words_.begin(), words_.end(), [](std::uint64_t word) { return word != 0; });
-}
-
 std::uint32_t ChangeMask::count() const noexcept {
     std::uint32_t count = 0;
     for (const std::uint64_t word : words_) {
         count += static_cast<std::uint32_t>(std::popcount(word));
     }
     return count;
-}
-
-std::uint32_t ChangeMask::next_clear(std::uint32_t from) const noexcept {
-    for (std::uint32_t word_index = from >> 6; word_index < words_.size(); ++word_index) {
-        std::uint64_t word = ~words_[word_index];
-        if (word_index == from >> 6) {
-            word &= ~detail::low_mask(from & 63);
-        }
-        if (word != 0) {
-            const std::uint32_t bit =
-                (word_index << 6) + static_cast<std::uint32_t>(std::countr_zero(word));
-            return std::min(bit, bit_count_);
-        }
-    }
-    return bit_count_;
 }
 
 RunLengthMeter::RunLengthMeter(std::uint32_t bit_count) noexcept

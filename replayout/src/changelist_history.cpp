@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/changelist_history.h>
+#include <replayout/prefetch.h>
 
 #include <algorithm>
 
@@ -41,6 +42,22 @@ void ChangelistHistory::collect(Version sent_version, VersionInterval lost,
                 candidates.words()[i] |= words[i];
             }
         }
+    }
+}
+
+void ChangelistHistory::prefetch() const noexcept {
+    if (capacity_ > 0) {
+        const std::uint32_t slot = slot_of(count_);
+        replayout::prefetch(&versions_[slot], 1);
+        replayout::prefetch(&words_[slot * word_count_], word_count_ * sizeof(std::uint64_t));
+    }
+}
+
+void ChangelistHistory::collect_newest(ChangeMask& candidates) const noexcept {
+    REPLAYOUT_ASSERT(count_ > 0 && candidates.words().size() == word_count_);
+    const std::uint64_t* words = words_.data() + slot_of(count_ - 1) * word_count_;
+    for (std::uint32_t i = 0; i < word_count_; ++i) {
+        candidates.words()[i] |= words[i];
     }
 }
 

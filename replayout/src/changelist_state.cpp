@@ -9,6 +9,7 @@
 #include "differs_from_shadow.h"
 #include "equal_bytes.h"
 
+#include <bit>
 #include <cstring>
 #include <string>
 
@@ -145,7 +146,7 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
     }
     if (is_marked_) {
         is_marked_ = false;
-        due_ = layout_->polled_parents();
+        due_.assign(layout_->polled_parents());
         conditions_.finish_compare();
         is_compared_whole_ = !layout_->has_push_based() && conditions_.inactive() == nullptr;
     }
@@ -157,10 +158,13 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
 
 void ChangelistState::note_changes(ReplicationCounters& counters) {
     ++version_;
-    for (std::uint32_t bit = changed_.next(0); bit < changed_.bit_count();
-         bit = changed_.next(bit + 1)) {
-        last_changed_[bit] = version_;
-        ++counters.properties_changed;
+    Version* versions = last_changed_.data();
+    for (std::uint64_t word : changed_.words()) {
+        counters.properties_changed += static_cast<std::uint64_t>(std::popcount(word));
+        for (; word != 0; word &= word - 1) {
+            versions[std::countr_zero(word)] = version_;
+        }
+        versions += 64;
     }
     if (previous_.is_unfinished()) {
         finish_changes();
@@ -180,6 +184,16 @@ void ChangelistState::finish_changes() {
         }
     }
     previous_.finished();
+}
+
+void ChangelistState::prefetch_values() const noexcept {
+    prefetch(shadow_.buffer().data(), layout_->root().shadow_size);
+    prefetch(last_changed_.data(), last_changed_.size() * sizeof(Version));
+    prefetch(changed_.words().data(), 1);
+    prefetch(due_.words().data(), 1);
+    previous_.prefetch();
+    history_.prefetch();
+    prefetch(shared_.pieces().data(), shared_.pieces().size_bytes());
 }
 
 void ChangelistState::mark_dirty(ParentIndex parent) noexcept {
@@ -370,6 +384,11 @@ bool ChangelistState::must_restart_arrays(const OwedVersions& position,
         }
     }
     return false;
+}
+
+void ChangelistState::collect_newest(ChangeMask& owed) const {
+    owed.reset(layout_->handle_count());
+    history_.collect_newest(owed);
 }
 
 void ChangelistState::collect_owed(const OwedVersions& position, LifetimeConditionSet passing,

@@ -171,57 +171,37 @@ void note_over_limit(CompareContext& context, const RepLayoutCmd& cmd) {
     }
 }
 
-/// The bytes of a run that differ, where all its leaves are plain and lie in the shadow without a
-/// gap: rows of leaves that differ are taken each as one.
+/// A run of which all leaves are plain and lie in the shadow without a gap: each row of leaves that
+/// differ changes as one.
 template <typename OnChange>
 void update_plain_run(const CompareContext& context, const CompareRun& run, std::uint32_t handle,
                       const PlainLeaf* leaf, const std::byte* from, std::byte* to,
                       OnChange on_change) {
-    std::size_t offset = next_difference(from, to, 0, run.size);
-    const auto begin_of = [&](const PlainLeaf* at) {
-        return std::size_t{at->shadow_begin.value} - run.shadow_offset.value;
-    };
-    const auto end_of = [&](const PlainLeaf* at) {
-        return std::size_t{at->shadow_end.value} - run.shadow_offset.value;
-    };
+    const std::uint32_t base = run.shadow_offset.value;
+    auto offset = static_cast<std::uint32_t>(next_difference(from, to, 0, run.size));
     while (offset < run.size) {
-        while (end_of(leaf) <= offset) {
+        while (leaf->shadow_end.value - base <= offset) {
             ++leaf;
             ++handle;
         }
         const std::uint32_t first = handle;
-        const std::size_t begin = begin_of(leaf);
-        std::size_t end = end_of(leaf);
-        ++leaf;
-        ++handle;
-        while (end < run.size && !equal_plain_leaves(from + end, to + end, end_of(leaf) - end)) {
-            end = end_of(leaf);
+        const std::uint32_t begin = leaf->shadow_begin.value - base;
+        std::uint32_t end = 0;
+        do {
+            end = leaf->shadow_end.value - base;
             ++leaf;
             ++handle;
-        }
+        } while (end < run.size &&
+                 !equal_plain_leaves(from + end, to + end, leaf->shadow_end.value - base - end));
         if (context.previous != nullptr) {
             context.previous->change_row(RepHandle{first}, RepHandle{handle},
                                          ConstShadowBuffer(to + begin), from + begin,
                                          &context.last_changed[first - 1]);
         }
         std::memcpy(to + begin, from + begin, end - begin);
-        for (std::uint32_t changed = first; changed < handle; ++changed) {
-            on_change(changed - 1);
-        }
-        offset = next_difference(from, to, end, run.size);
+        on_change(first - 1, handle - 1);
+        offset = static_cast<std::uint32_t>(next_difference(from, to, end, run.size));
     }
-}
-
-/// False: `run` does not lie behind `row`, so they are not one.
-[[nodiscard]] bool append_run(CompareRun& row, const CompareRun& run) noexcept {
-    if (row.size == 0 || row.cmd_end != run.cmd_start ||
-        row.object_offset.value + row.size != run.object_offset.value ||
-        row.shadow_offset.value + row.size != run.shadow_offset.value) {
-        return false;
-    }
-    row.size += run.size;
-    row.cmd_end = run.cmd_end;
-    return true;
 }
 
 /// Leaves of a run lie one after another, in memory as in the list of commands.
@@ -258,7 +238,7 @@ void update_run(const CompareContext& context, const RepScope& scope, const Comp
         }
         std::memcpy(to + begin, from + begin, cmd.element_size);
         if (is_changed) {
-            on_change(std::uint32_t{cmd.relative_handle} - 1);
+            on_change(cmd.relative_handle - 1u, cmd.relative_handle);
         }
         offset = next_difference(from, to, end, run.size);
     }
@@ -283,8 +263,8 @@ void update_run(const CompareContext& context, const RepScope& scope, const Comp
     return true;
 }
 
-/// Calls `on_change(handle index)` for each leaf of these runs that differs, and updates the
-/// shadow.
+/// Calls `on_change(begin, end)` for each row of leaves of these runs that differ, by handle index,
+/// and updates the shadow.
 template <typename OnChange>
 void update_differing(CompareContext& context, const RepScope& scope, std::uint32_t run_start,
                       std::uint32_t run_end, ConstObjectBuffer object, ShadowBuffer shadow,
@@ -306,7 +286,8 @@ void update_differing(CompareContext& context, const RepScope& scope, std::uint3
         CmdIndex index = run.cmd_start;
         while (index < run.cmd_end) {
             if (update_leaf(context, index, object, shadow)) {
-                on_change(std::uint32_t{context.layout.cmd(index).relative_handle} - 1);
+                const std::uint32_t handle = context.layout.cmd(index).relative_handle;
+                on_change(handle - 1, handle);
             }
             index = context.layout.cmd(index).end_cmd;
         }
@@ -319,8 +300,8 @@ bool update_element(CompareContext& context, const RepScope& element, ConstObjec
                     ShadowBuffer shadow, Version* leaf_versions, ElementAge age) {
     bool is_changed = age == ElementAge::New;
     update_differing(context, element, element.run_start, element.run_end, object, shadow,
-                     [&](std::uint32_t leaf) {
-                         leaf_versions[leaf] = context.version;
+                     [&](std::uint32_t begin, std::uint32_t end) {
+                         std::fill(leaf_versions + begin, leaf_versions + end, context.version);
                          is_changed = true;
                      });
     if (age == ElementAge::New) {
@@ -334,8 +315,8 @@ bool update_element(CompareContext& context, const RepScope& element, ConstObjec
 bool compare_properties(CompareContext& context, ConstObjectBuffer object, ShadowBuffer shadow,
                         ChangeMask& changed) {
     bool is_changed = false;
-    const auto on_change = [&](std::uint32_t leaf) {
-        changed.set(leaf);
+    const auto on_change = [&](std::uint32_t begin, std::uint32_t end) {
+        changed.set_range(begin, end - begin);
         is_changed = true;
     };
     const RepLayout& layout = context.layout;
@@ -344,34 +325,28 @@ bool compare_properties(CompareContext& context, ConstObjectBuffer object, Shado
                          shadow, on_change);
         return is_changed;
     }
-    CompareRun row;  // what is due so far, and lies side by side
-    const auto compare_row = [&] {
-        if (row.size != 0) {
-            update_run(context, layout.root(), row, object, shadow, on_change);
-            row.size = 0;
-        }
-    };
-    for (std::uint32_t i = context.due->next(0); i < context.due->bit_count();
-         i = context.due->next(i + 1)) {
+    const ChangeMask& due = *context.due;
+    std::uint32_t i = due.next(0);
+    while (i < due.bit_count()) {
         const RepParentCmd& parent = layout.parents()[i];
         const bool is_inactive = context.inactive != nullptr && parent.handle_count > 0 &&
                                  context.inactive->test(parent.first_handle - 1);
-        if (is_inactive) {
-            continue;
+        std::uint32_t end = i + 1;
+        if (parent.row_end > end && context.inactive == nullptr) {
+            end = std::min(due.next_clear(i), parent.row_end);
+            const CompareRun& first = layout.runs()[parent.run_start];
+            const CompareRun& last = layout.runs()[layout.parents()[end - 1].run_start];
+            update_run(context, layout.root(),
+                       {first.object_offset, first.shadow_offset,
+                        last.object_offset.value + last.size - first.object_offset.value,
+                        first.cmd_start, last.cmd_end},
+                       object, shadow, on_change);
+        } else if (!is_inactive) {
+            update_differing(context, layout.root(), parent.run_start, parent.run_end, object,
+                             shadow, on_change);
         }
-        if (parent.run_start + 1 == parent.run_end && layout.runs()[parent.run_start].size != 0) {
-            const CompareRun& run = layout.runs()[parent.run_start];
-            if (!append_run(row, run)) {
-                compare_row();
-                row = run;
-            }
-            continue;
-        }
-        compare_row();
-        update_differing(context, layout.root(), parent.run_start, parent.run_end, object, shadow,
-                         on_change);
+        i = due.next(end);
     }
-    compare_row();
     return is_changed;
 }
 

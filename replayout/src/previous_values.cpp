@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/previous_values.h>
+
+#include <replayout/prefetch.h>
 #include <replayout/reflection/type.h>
 
 #include "equal_bytes.h"
@@ -64,6 +66,17 @@ void PreviousValues::allocate() {
     returned_.reset(layout_->handle_count());
 }
 
+void PreviousValues::prefetch() const noexcept {
+    if (starts_.empty()) {
+        return;
+    }
+    for (const std::optional<ShadowState>& values : values_) {
+        replayout::prefetch(values->buffer().data(), layout_->root().shadow_size);
+    }
+    replayout::prefetch(starts_.data(), starts_.size() * sizeof(starts_.front()));
+    replayout::prefetch(returned_.words().data(), 1);
+}
+
 void PreviousValues::keep(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, Version last_changed) {
     REPLAYOUT_ASSERT(!is_array(cmd.type));
     if (starts_.empty()) {
@@ -90,17 +103,19 @@ void PreviousValues::change_row(RepHandle begin, RepHandle end, ConstShadowBuffe
     std::byte* const two_ago = (values_[1]->buffer() + first).data();
     std::memcpy(two_ago, before, size);
     std::memcpy(before, row.data(), size);
+    std::array<Version, 2>* const starts = &starts_[begin.value - 1];
     for (std::uint32_t i = 0; i < count; ++i) {
-        const std::uint32_t bit = begin.value - 1 + i;
+        starts[i] = {last_changed[i], starts[i][0]};
+    }
+    std::uint64_t* const returned = returned_.words().data();
+    for (std::uint32_t i = 0; i < count; ++i) {
         const std::size_t offset = leaves[i].shadow_begin.value - first.value;
         const std::size_t leaf_size = leaves[i].shadow_end.value - leaves[i].shadow_begin.value;
-        starts_[bit] = {last_changed[i], starts_[bit][0]};
-        if (starts_[bit][1] != unknown &&
-            equal_plain_leaves(two_ago + offset, object + offset, leaf_size)) {
-            returned_.set(bit);
-        } else {
-            returned_.clear(bit);
-        }
+        const bool is_back = starts[i][1] != unknown &&
+                             equal_plain_leaves(two_ago + offset, object + offset, leaf_size);
+        const std::uint32_t bit = begin.value - 1 + i;
+        std::uint64_t& word = returned[bit >> 6];
+        word = (word & ~(std::uint64_t{1} << (bit & 63))) | std::uint64_t{is_back} << (bit & 63);
     }
 }
 

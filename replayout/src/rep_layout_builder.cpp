@@ -483,6 +483,28 @@ void RepLayoutBuilder::find_parent_runs() {
             layout_->polled_parents_.set(static_cast<std::uint32_t>(&parent - parents.data()));
         }
     }
+    find_parent_rows();
+}
+
+void RepLayoutBuilder::find_parent_rows() {
+    auto& parents = layout_->parents_;
+    const auto is_single_run = [&](const RepParentCmd& parent) {
+        return parent.run_start + 1 == parent.run_end && layout_->runs_[parent.run_start].size != 0;
+    };
+    for (std::size_t i = parents.size(); i-- > 0;) {
+        parents[i].row_end = static_cast<std::uint32_t>(i + 1);
+        if (i + 1 == parents.size() || !is_single_run(parents[i]) ||
+            !is_single_run(parents[i + 1])) {
+            continue;
+        }
+        const CompareRun& run = layout_->runs_[parents[i].run_start];
+        const CompareRun& next = layout_->runs_[parents[i + 1].run_start];
+        if (run.cmd_end == next.cmd_start &&
+            run.object_offset.value + run.size == next.object_offset.value &&
+            run.shadow_offset.value + run.size == next.shadow_offset.value) {
+            parents[i].row_end = parents[i + 1].row_end;
+        }
+    }
 }
 
 void RepLayoutBuilder::finish_scope(RepScope& scope) {

@@ -79,6 +79,8 @@ class RepLayoutBuilder {
     void begin_scope(std::uint16_t scope);
     void finish_scopes();
     void finish_scope(RepScope& scope);
+    /// Of parents that may be left out of a compare.
+    void find_parent_rows();
     void find_plain_rows(const RepScope& scope);
     void lay_down_groups(RepScope& scope);
     void find_parent_runs();

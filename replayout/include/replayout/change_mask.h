@@ -19,6 +19,7 @@
 #include <replayout/bit_writer.h>
 #include <replayout/reflection/memory.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <span>
@@ -45,7 +46,21 @@ class ChangeMask {
         REPLAYOUT_ASSERT(bit < bit_count_);
         words_[bit >> 6] |= std::uint64_t{1} << (bit & 63);
     }
-    void set_range(std::uint32_t first, std::uint32_t count) noexcept;
+    void set_range(std::uint32_t first, std::uint32_t count) noexcept {
+        REPLAYOUT_ASSERT(count <= bit_count_ && first <= bit_count_ - count);
+        std::uint32_t bit = first;
+        const std::uint32_t end = first + count;
+        while (bit < end) {
+            const std::uint32_t step = std::min(64 - (bit & 63), end - bit);
+            words_[bit >> 6] |= detail::low_mask(step) << (bit & 63);
+            bit += step;
+        }
+    }
+    /// Becomes a copy of one over as many bits.
+    void assign(const ChangeMask& other) noexcept {
+        REPLAYOUT_ASSERT(bit_count_ == other.bit_count_);
+        std::copy(other.words_.begin(), other.words_.end(), words_.begin());
+    }
     void clear(std::uint32_t bit) noexcept {
         REPLAYOUT_ASSERT(bit < bit_count_);
         words_[bit >> 6] &= ~(std::uint64_t{1} << (bit & 63));
@@ -55,7 +70,13 @@ class ChangeMask {
         return ((words_[bit >> 6] >> (bit & 63)) & 1) != 0;
     }
 
-    [[nodiscard]] bool any() const noexcept;
+    [[nodiscard]] bool any() const noexcept {
+        std::uint64_t sum = 0;
+        for (const std::uint64_t word : words_) {
+            sum |= word;
+        }
+        return sum != 0;
+    }
     [[nodiscard]] std::uint32_t count() const noexcept;
     [[nodiscard]] std::uint32_t bit_count() const noexcept { return bit_count_; }
 
@@ -76,7 +97,21 @@ class ChangeMask {
                static_cast<std::uint32_t>(std::countr_zero(word));
     }
     /// The first clear bit at or after `from`; bit_count() when there is none.
-    [[nodiscard]] std::uint32_t next_clear(std::uint32_t from) const noexcept;
+    [[nodiscard]] std::uint32_t next_clear(std::uint32_t from) const noexcept {
+        std::size_t index = from >> 6;
+        if (index >= words_.size()) {
+            return bit_count_;
+        }
+        std::uint64_t word = ~words_[index] & (~std::uint64_t{0} << (from & 63));
+        while (word == 0) {
+            if (++index == words_.size()) {
+                return bit_count_;
+            }
+            word = ~words_[index];
+        }
+        return std::min(bit_count_, static_cast<std::uint32_t>(index << 6) +
+                                        static_cast<std::uint32_t>(std::countr_zero(word)));
+    }
 
     [[nodiscard]] std::span<std::uint64_t> words() noexcept {
         return {words_.data(), words_.size()};

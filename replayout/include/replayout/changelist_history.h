@@ -32,9 +32,15 @@ class ChangelistHistory {
     /// `version` is greater than any before; `changed` is over this object's handles.
     void add(Version version, const ChangeMask& changed);
 
+    /// An entry is added soon.
+    void prefetch() const noexcept;
+
     /// Adds to `candidates` every handle that may be owed to a receiver that was sent everything up
     /// to `sent_version` and lost `lost`.
     void collect(Version sent_version, VersionInterval lost, ChangeMask& candidates) const noexcept;
+
+    /// Adds what changed in the newest version. Requires one.
+    void collect_newest(ChangeMask& candidates) const noexcept;
 
     /// From this version on entries are what changed in one version; the oldest one may stand for
     /// many.

@@ -20,6 +20,7 @@
 #include <replayout/object_conditions.h>
 #include <replayout/owed_versions.h>
 #include <replayout/package_map.h>
+#include <replayout/prefetch.h>
 #include <replayout/previous_values.h>
 #include <replayout/rep_layout.h>
 #include <replayout/replication_counters.h>
@@ -42,6 +43,11 @@ class ChangelistState {
     /// grows by one. Returns whether it did. Push based properties are compared if they are marked,
     /// which ends the mark; where nothing is_due(), the object is not looked at.
     bool update(const void* object, PackageMap& package_map, ReplicationCounters& counters);
+
+    /// Hints that an update() follows in some steps of a walk: first about the state itself, then,
+    /// some steps later, about what that leads to.
+    void prefetch_state() const noexcept { prefetch(this, sizeof(*this)); }
+    void prefetch_values() const noexcept;
 
     /// A push based property (or one element of a C array) may have changed: the next update
     /// compares it. A mark without a change sends nothing. All are marked at first. Nothing for any
@@ -87,6 +93,11 @@ class ChangelistState {
     /// see.
     void collect_owed(const OwedVersions& position, LifetimeConditionSet passing,
                       ChangeMask& owed) const;
+
+    /// The same for a receiver that was sent everything up to the version before the present one,
+    /// and lost nothing: what changed last. Nobody asks for conditions. Requires a version, and a
+    /// layout of which what is owed depends on versions alone (RepLayout::needs_held_version).
+    void collect_newest(ChangeMask& owed) const;
 
     /// The value goes once more to a receiver that was sent everything up to `sent_version`: what
     /// counts as lost for that (SendingRepState::return_unsent). Of an array it may be any element,

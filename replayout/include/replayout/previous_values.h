@@ -30,6 +30,8 @@ class PreviousValues {
     /// Takes no memory before the first change. Layout and resource must outlive it.
     PreviousValues(const RepLayout& layout, MemoryResource* resource);
 
+    /// A change follows soon.
+    void prefetch() const noexcept;
     /// The leaf at `cmd`, one of the object itself, is about to change from what `leaf` holds and
     /// has been since version `last_changed`.
     void keep(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, Version last_changed);

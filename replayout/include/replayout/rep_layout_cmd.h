@@ -154,6 +154,9 @@ struct RepParentCmd {
     /// nothing with the rest.
     std::uint32_t run_start = 0;
     std::uint32_t run_end = 0;
+    /// Into RepLayout::parents(): where all from this one to the one before that are compared, they
+    /// are compared as one run. The next one: it is compared alone.
+    std::uint32_t row_end = 0;
 };
 
 /// Of each handle: whether the shadow bytes of its leaf are its bits on the wire, and where the row
