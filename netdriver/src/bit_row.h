@@ -82,21 +82,6 @@ class BitRow {
         }
     }
 
-    /// All bits from `first` to `last`, which lie within the row, are set.
-    [[nodiscard]] bool test_all(std::uint32_t first, std::uint32_t last) const noexcept {
-        const std::uint64_t first_mask = ~std::uint64_t{0} << (first & 63);
-        const std::uint64_t last_mask = ~std::uint64_t{0} >> (63 - (last & 63));
-        const std::size_t begin = first >> 6;
-        const std::size_t end = last >> 6;
-        if (begin == end) {
-            return (~words_[begin] & first_mask & last_mask) == 0;
-        }
-        std::uint64_t missing = (~words_[begin] & first_mask) | (~words_[end] & last_mask);
-        for (std::size_t i = begin + 1; i < end; ++i) {
-            missing |= ~words_[i];
-        }
-        return missing == 0;
-    }
     /// Calls `visit(bit)` for each bit that is set in both; it may clear that one.
     template <typename Visitor>
     void for_each_common(const BitRow& other, Visitor visit) {
@@ -125,13 +110,14 @@ class BitRow {
                static_cast<std::uint32_t>(std::countr_zero(word));
     }
 
-    static constexpr std::uint32_t no_bit = 0xFFFF'FFFFu;
-
-  private:
+    /// Bits 64 * index and on; beyond its end nothing is set.
     [[nodiscard]] std::uint64_t word(std::size_t index) const noexcept {
         return index < words_.size() ? words_[index] : 0;
     }
 
+    static constexpr std::uint32_t no_bit = 0xFFFF'FFFFu;
+
+  private:
     Vector<std::uint64_t> words_;
 };
 

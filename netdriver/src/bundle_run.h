@@ -37,6 +37,9 @@ struct Bundle {
     std::uint32_t end = 0;
     std::uint32_t property_count = 0;  ///< in all of them
     std::uint32_t body_bytes = 0;      ///< of all of them, without heads
+    /// Of BundleRun::words(): which objects they are of.
+    std::uint32_t words_begin = 0;
+    std::uint32_t words_end = 0;
 
     [[nodiscard]] std::uint32_t block_count() const noexcept { return end - begin; }
     /// Bit i for block begin + i.
@@ -45,17 +48,28 @@ struct Bundle {
     }
 };
 
+/// Objects of which the bits stand in one word of a row.
+struct ObjectBits {
+    std::uint32_t word = 0;
+    std::uint64_t bits = 0;
+};
+
 class BundleRun {
   public:
     static constexpr std::uint32_t blocks_per_bundle_max = 64;
 
     explicit BundleRun(MemoryResource* resource)
-        : blocks_(Allocator<BundleBlock>(resource)), bundles_(Allocator<Bundle>(resource)) {}
+        : blocks_(Allocator<BundleBlock>(resource)),
+          bundles_(Allocator<Bundle>(resource)),
+          words_(Allocator<ObjectBits>(resource)) {}
     BundleRun(const BundleRun&) = delete;
     BundleRun& operator=(const BundleRun&) = delete;
 
     [[nodiscard]] std::span<const Bundle> bundles() const noexcept {
         return {bundles_.data(), bundles_.size()};
+    }
+    [[nodiscard]] std::span<const ObjectBits> words_of(const Bundle& bundle) const noexcept {
+        return {words_.data() + bundle.words_begin, words_.data() + bundle.words_end};
     }
     [[nodiscard]] std::span<const BundleBlock> blocks() const noexcept {
         return {blocks_.data(), blocks_.size()};
@@ -78,10 +92,15 @@ class BundleRun {
     void clear() noexcept {
         blocks_.clear();
         bundles_.clear();
+        words_.clear();
         unbundled_properties_ = 0;
         unbundled_bytes_ = 0;
     }
     void add_block(const BundleBlock& block, std::size_t body_bytes) {
+        if (unbundled_count() == 0 || words_.back().word != block.index >> 6) {
+            words_.push_back({block.index >> 6, 0});
+        }
+        words_.back().bits |= std::uint64_t{1} << (block.index & 63);
         blocks_.push_back(block);
         unbundled_properties_ += block.property_count;
         unbundled_bytes_ += static_cast<std::uint32_t>(body_bytes);
@@ -97,8 +116,10 @@ class BundleRun {
     void end_bundle() {
         REPLAYOUT_ASSERT(unbundled_count() <= blocks_per_bundle_max);
         if (unbundled_count() > 0) {
+            const std::uint32_t words_begin = bundles_.empty() ? 0 : bundles_.back().words_end;
             bundles_.push_back({block_count() - unbundled_count(), block_count(),
-                                unbundled_properties_, unbundled_bytes_});
+                                unbundled_properties_, unbundled_bytes_, words_begin,
+                                static_cast<std::uint32_t>(words_.size())});
             unbundled_properties_ = 0;
             unbundled_bytes_ = 0;
         }
@@ -107,6 +128,7 @@ class BundleRun {
   private:
     Vector<BundleBlock> blocks_;
     Vector<Bundle> bundles_;
+    Vector<ObjectBits> words_;
     std::uint32_t unbundled_properties_ = 0;
     std::uint32_t unbundled_bytes_ = 0;
     std::atomic<std::uint32_t> holders_{0};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "bundle_sender.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -62,13 +63,15 @@ void BundleSender::take(BundleBuilder& bundles) {
 }
 
 std::uint64_t BundleSender::regular_blocks(const BundleRun& run, const Bundle& bundle) const {
-    const std::span<const BundleBlock> blocks =
-        run.blocks().subspan(bundle.begin, bundle.block_count());
-    const std::uint32_t first = blocks.front().index;
-    const std::uint32_t last = blocks.back().index;
-    if (last - first + 1 == bundle.block_count() && pairs_.are_regular(first, last)) {
+    const auto are_regular = [&](const ObjectBits& objects) {
+        return (pairs_.regular().word(objects.word) & objects.bits) == objects.bits;
+    };
+    const std::span<const ObjectBits> words = run.words_of(bundle);
+    if (std::all_of(words.begin(), words.end(), are_regular)) {
         return bundle.all_blocks();
     }
+    const std::span<const BundleBlock> blocks =
+        run.blocks().subspan(bundle.begin, bundle.block_count());
     std::uint64_t regular = 0;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         regular |= (pairs_.is_regular(blocks[i].index) ? std::uint64_t{1} : 0) << i;

@@ -91,10 +91,6 @@ class ConnectionPairs {
     [[nodiscard]] bool is_regular(std::uint32_t index) const noexcept {
         return regular_.test(index);
     }
-    /// All from `first` to `last`.
-    [[nodiscard]] bool are_regular(std::uint32_t first, std::uint32_t last) const noexcept {
-        return regular_.test_all(first, last);
-    }
     /// What is owed of it was sent: it becomes regular, if it may be.
     void settle(std::uint32_t index) {
         if (may_be_regular(index)) {

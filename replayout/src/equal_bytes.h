@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -171,13 +172,16 @@ template <typename Chunk>
                                                  std::size_t from, std::size_t size) noexcept {
     std::size_t i = from;
     for (; i + 8 <= size; i += 8) {
-        if (detail::load_native<std::uint64_t>(left + i) !=
-            detail::load_native<std::uint64_t>(right + i)) {
-            break;
+        const std::uint64_t difference = detail::load_native<std::uint64_t>(left + i) ^
+                                         detail::load_native<std::uint64_t>(right + i);
+        if (difference != 0) {
+            const int bits = std::endian::native == std::endian::little
+                                 ? std::countr_zero(difference)
+                                 : std::countl_zero(difference);
+            return i + static_cast<std::size_t>(bits) / 8;
         }
     }
-    const std::size_t end = std::min(i + 8, size);
-    while (i < end && left[i] == right[i]) {
+    while (i < size && left[i] == right[i]) {
         ++i;
     }
     return i;
@@ -186,15 +190,16 @@ template <typename Chunk>
 /// Two plain leaves: mostly numbers, so one comparison.
 [[nodiscard]] inline bool equal_plain_leaves(const std::byte* left, const std::byte* right,
                                              std::size_t size) noexcept {
+    if (size == 4) {
+        return detail::load_native<std::uint32_t>(left) ==
+               detail::load_native<std::uint32_t>(right);
+    }
     switch (size) {
         case 1:
             return *left == *right;
         case 2:
             return detail::load_native<std::uint16_t>(left) ==
                    detail::load_native<std::uint16_t>(right);
-        case 4:
-            return detail::load_native<std::uint32_t>(left) ==
-                   detail::load_native<std::uint32_t>(right);
         case 8:
             return detail::load_native<std::uint64_t>(left) ==
                    detail::load_native<std::uint64_t>(right);

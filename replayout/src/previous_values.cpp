@@ -8,6 +8,7 @@
 #include "rep_layout_builder.h"
 #include "struct_value.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace replayout {
@@ -104,18 +105,24 @@ void PreviousValues::change_row(RepHandle begin, RepHandle end, ConstShadowBuffe
     std::memcpy(two_ago, before, size);
     std::memcpy(before, row.data(), size);
     std::array<Version, 2>* const starts = &starts_[begin.value - 1];
-    for (std::uint32_t i = 0; i < count; ++i) {
-        starts[i] = {last_changed[i], starts[i][0]};
-    }
-    std::uint64_t* const returned = returned_.words().data();
-    for (std::uint32_t i = 0; i < count; ++i) {
-        const std::size_t offset = leaves[i].shadow_begin.value - first.value;
-        const std::size_t leaf_size = leaves[i].shadow_end.value - leaves[i].shadow_begin.value;
-        const bool is_back = starts[i][1] != unknown &&
-                             equal_plain_leaves(two_ago + offset, object + offset, leaf_size);
-        const std::uint32_t bit = begin.value - 1 + i;
-        std::uint64_t& word = returned[bit >> 6];
-        word = (word & ~(std::uint64_t{1} << (bit & 63))) | std::uint64_t{is_back} << (bit & 63);
+    std::uint32_t done = 0;
+    while (done < count) {
+        // As many as lie in one word of the set.
+        const std::uint32_t bit = (begin.value - 1 + done) & 63;
+        const std::uint32_t end_of_word = std::min(count, done + 64 - bit);
+        const std::uint64_t changed = detail::low_mask(end_of_word - done) << bit;
+        std::uint64_t back = 0;
+        for (std::uint32_t i = end_of_word; i-- > done;) {
+            const std::size_t offset = leaves[i].shadow_begin.value - first.value;
+            const std::size_t leaf_size = leaves[i].shadow_end.value - leaves[i].shadow_begin.value;
+            const bool is_known = starts[i][0] != unknown;
+            starts[i] = {last_changed[i], starts[i][0]};
+            const bool is_equal = equal_plain_leaves(two_ago + offset, object + offset, leaf_size);
+            back = back << 1 | (std::uint64_t{is_known} & std::uint64_t{is_equal});
+        }
+        std::uint64_t& word = returned_.words()[(begin.value - 1 + done) >> 6];
+        word = (word & ~changed) | back << bit;
+        done = end_of_word;
     }
 }
 
