@@ -186,7 +186,7 @@ TEST_CASE("Bandwidth: with a cap sharing changes no byte either", "[netdriver][b
     const auto play = [&](bool is_sharing) {
         NetFixtureOptions options;
         options.seed = seed;
-        options.is_sharing = is_sharing;
+        options.sharing = sharing_level(is_sharing);
         options.link.loss = 0.05;
         options.link.latency_ms = 30;
         options.server.bytes_per_second_max = 15'000;

@@ -92,7 +92,7 @@ class PawnGame {
     [[nodiscard]] static NetFixtureOptions options(std::uint64_t seed, bool is_sharing) {
         NetFixtureOptions options;
         options.seed = seed;
-        options.is_sharing = is_sharing;
+        options.sharing = sharing_level(is_sharing);
         options.server.packet_bytes_max = 256;  // so that a name can be too large for one
         options.client.packet_bytes_max = 256;
         options.link.loss = 0.2;

@@ -279,7 +279,7 @@ std::vector<Bytes> play_random_game(std::uint64_t seed, bool is_sharing) {
     SeededRandom random(seed);
     NetFixtureOptions options;
     options.seed = seed;
-    options.is_sharing = is_sharing;
+    options.sharing = sharing_level(is_sharing);
     options.link.loss = random.below(4) * 0.1;
     options.link.latency_ms = random.below(100);
     options.link.jitter_ms = random.below(20);

@@ -379,7 +379,7 @@ TEST_CASE("NetDriver: a block that just fits into a packet, and one that just do
         std::vector<SeenDatagram> sent[2];
         for (const bool is_sharing : {true, false}) {
             NetFixtureOptions options;
-            options.is_sharing = is_sharing;
+            options.sharing = sharing_level(is_sharing);
             NetFixture net(options);
             net.server().transport.is_recording = true;
             net.join();

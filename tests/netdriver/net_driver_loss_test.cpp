@@ -304,9 +304,9 @@ TEST_CASE("NetDriver: over a network that loses, repeats and reorders, all clien
 namespace {
 
 /// Every datagram that the server sent in a game of some length.
-[[nodiscard]] std::vector<SeenDatagram> play(std::uint64_t seed, bool is_sharing) {
+[[nodiscard]] std::vector<SeenDatagram> play(std::uint64_t seed, SharingLevel sharing) {
     NetFixtureOptions options = bad_network(seed);
-    options.is_sharing = is_sharing;
+    options.sharing = sharing;
     NetFixture net(options);
     net.server().transport.is_recording = true;
     RandomGame game(net, seed);
@@ -332,13 +332,17 @@ void check_equal(const std::vector<SeenDatagram>& left, const std::vector<SeenDa
 TEST_CASE("NetDriver: sharing changes no byte", "[netdriver][net_driver]") {
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
         INFO("seed " << seed);
-        check_equal(play(seed, true), play(seed, false));
+        const std::vector<SeenDatagram> bundles = play(seed, SharingLevel::Bundles);
+        for (const SharingLevel less :
+             {SharingLevel::Payloads, SharingLevel::Pieces, SharingLevel::Off}) {
+            check_equal(bundles, play(seed, less));
+        }
     }
 }
 
 TEST_CASE("NetDriver: the same seed and the same calls give the same bytes",
           "[netdriver][net_driver]") {
-    check_equal(play(5, true), play(5, true));
+    check_equal(play(5, SharingLevel::Bundles), play(5, SharingLevel::Bundles));
 }
 
 }  // namespace replayout::test

@@ -246,7 +246,7 @@ TEST_CASE("Priority: without a cap it changes no byte, with one sharing does not
     const auto play = [&](std::uint32_t cap, bool is_sharing, bool has_priorities) {
         NetFixtureOptions options;
         options.seed = seed;
-        options.is_sharing = is_sharing;
+        options.sharing = sharing_level(is_sharing);
         options.link.loss = 0.05;
         options.link.latency_ms = 30;
         options.server.bytes_per_second_max = cap;

@@ -31,7 +31,7 @@ void check_all_equal(NetFixture& net, std::size_t client_count) {
 /// Every datagram of the server, in order.
 std::vector<Bytes> record_session(bool is_sharing) {
     NetFixtureOptions options;
-    options.is_sharing = is_sharing;
+    options.sharing = sharing_level(is_sharing);
     options.link.loss = 0.1;
     options.link.latency_ms = 30;
     NetFixture net(options);

@@ -129,7 +129,8 @@ CallFixture::CallFixture(const CallFixtureOptions& options)
       network_(wide_network(options.link), options.seed, std::pmr::get_default_resource()),
       now_(NetTime::from_milliseconds(1'000)),
       server_(std::make_unique<CallHost>(
-          host_settings(options.server, options.seed, options.is_sharing, options.is_validating),
+          host_settings(options.server, options.seed, sharing_level(options.is_sharing),
+                        options.is_validating),
           network_.endpoint(server_peer), 1'000)),
       next_seed_(options.seed + 1) {
     REQUIRE(server_->driver.listen());
@@ -138,7 +139,8 @@ CallFixture::CallFixture(const CallFixtureOptions& options)
 std::size_t CallFixture::join() {
     const std::size_t index = clients_.size();
     clients_.push_back(std::make_unique<CallHost>(
-        host_settings(options_.client, next_seed_++, options_.is_sharing, options_.is_validating),
+        host_settings(options_.client, next_seed_++, sharing_level(options_.is_sharing),
+                      options_.is_validating),
         network_.endpoint(client_peer(index)), 1'000'000));
     REQUIRE(clients_.back()->driver.connect(server_peer, now_));
     return index;

@@ -20,11 +20,11 @@ namespace replayout::test {
 }
 
 [[nodiscard]] inline NetDriverSettings host_settings(const NetConfig& config, std::uint64_t seed,
-                                                     bool is_sharing, bool is_validating) {
+                                                     SharingLevel sharing, bool is_validating) {
     NetDriverSettings settings;
     settings.config = config;
     settings.seed = seed;
-    settings.sharing = sharing_level(is_sharing);
+    settings.sharing = sharing;
     settings.is_validating = is_validating;
     return settings;
 }

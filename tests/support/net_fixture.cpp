@@ -37,7 +37,7 @@ NetFixture::NetFixture(const NetFixtureOptions& options)
       now_(NetTime::from_milliseconds(1'000)),
       next_seed_(options.seed) {
     server_ = std::make_unique<NetHost>(
-        host_settings(options.server, next_seed_++, options.is_sharing, options.is_validating),
+        host_settings(options.server, next_seed_++, options.sharing, options.is_validating),
         network_.endpoint(server_peer), server_first_handle, options.is_pooled);
     TestSchema::get().add_to(*server_->driver);
     REQUIRE(server_->driver->listen());

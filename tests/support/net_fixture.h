@@ -48,7 +48,7 @@ struct NetFixtureOptions {
     NetConfig client;
     LinkSettings link;
     std::uint64_t seed = 1;
-    bool is_sharing = true;
+    SharingLevel sharing = SharingLevel::Bundles;
     bool is_validating = NetDriverSettings().is_validating;
     std::int64_t tick_ms = 20;
     bool is_pooled = false;  ///< drivers take their memory from NetHost::pool

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+//
+// Regular pairs: what all of them are owed is laid down once, and copied into everybody's packets.
+#include <replayout/netdriver/net_driver.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "support/catch.h"
+#include "support/net_fixture.h"
+
+namespace replayout::test {
+
+namespace {
+
+constexpr std::uint32_t client_count = 4;
+
+/// Pawns that every client has and that have rested since, so that all pairs are regular.
+class Crowd {
+  public:
+    explicit Crowd(std::uint32_t count, const NetFixtureOptions& options = {}) : net(options) {
+        for (std::uint32_t i = 0; i < count; ++i) {
+            pawns.push_back(net.add_pawn());
+        }
+        for (std::uint32_t i = 0; i < client_count; ++i) {
+            net.join();
+        }
+        REQUIRE(net.settle());
+        change_all();  // it goes pair by pair, and they are regular afterwards
+        net.tick(4);
+    }
+
+    void change_all() {
+        for (const ObjectHandle pawn : pawns) {
+            ++net.pawn(pawn).health;
+        }
+    }
+
+    [[nodiscard]] const ReplicationCounters& counters() {
+        return net.server_driver().stats().replication;
+    }
+
+    void check_clients() {
+        for (std::uint32_t i = 0; i < client_count; ++i) {
+            CHECK(net.client_text(i) == net.server_text());
+        }
+    }
+
+    NetFixture net;
+    std::vector<ObjectHandle> pawns;
+};
+
+/// What `act` and the tick after it add to the counters.
+struct Added {
+    std::uint64_t blocks = 0;
+    std::uint64_t reused = 0;
+    std::uint64_t built = 0;
+    std::uint64_t bundles = 0;
+    std::uint64_t copies = 0;
+    std::uint64_t calls = 0;
+};
+
+Added added_by_tick(Crowd& crowd, const std::function<void()>& act) {
+    const ReplicationCounters before = crowd.counters();
+    crowd.net.tick(act);
+    const ReplicationCounters& after = crowd.counters();
+    return {after.blocks_sent - before.blocks_sent,
+            after.payloads_reused - before.payloads_reused,
+            after.payloads_built - before.payloads_built,
+            after.bundles_built - before.bundles_built,
+            after.bundles_copied - before.bundles_copied,
+            after.serializer_calls - before.serializer_calls};
+}
+
+}  // namespace
+
+TEST_CASE("Bundles: what changed is laid down once, and copied whole for every client",
+          "[netdriver][bundles]") {
+    Crowd crowd(10);
+    const Added added = added_by_tick(crowd, [&] { crowd.change_all(); });
+    CHECK(added.bundles == 1);
+    CHECK(added.copies == client_count);
+    CHECK(added.built == 10);
+    CHECK(added.blocks == 10 * client_count);
+    CHECK(added.reused == 10 * (client_count - 1));
+    CHECK(added.calls == 10);
+    REQUIRE(crowd.net.settle());
+    crowd.check_clients();
+}
+
+TEST_CASE("Bundles: more than a packet or 64 objects are several", "[netdriver][bundles]") {
+    Crowd crowd(300);
+    const Added added = added_by_tick(crowd, [&] { crowd.change_all(); });
+    CHECK(added.bundles >= 300 / 64 + 1);
+    CHECK(added.copies >= added.bundles * client_count);
+    CHECK(added.reused == 300 * (client_count - 1));
+    REQUIRE(crowd.net.settle());
+    crowd.check_clients();
+}
+
+TEST_CASE("Bundles: what one client lost goes to it alone, and all others go on copying",
+          "[netdriver][bundles]") {
+    Crowd crowd(10);
+    int sent_count = 0;  // the first client's packet is the first
+    crowd.net.server().transport.set_script([&](Bytes&) { return sent_count++ != 0; });
+    (void)added_by_tick(crowd, [&] { crowd.change_all(); });
+    crowd.net.server().transport.set_script({});
+    bool has_gone_alone = false;
+    for (int tick = 0; tick < 20; ++tick) {
+        const Added added = added_by_tick(crowd, [&] { crowd.change_all(); });
+        CHECK(added.copies >= client_count - 1);
+        CHECK(added.blocks == 10 * client_count);
+        has_gone_alone = has_gone_alone || added.copies == client_count - 1;
+    }
+    CHECK(has_gone_alone);
+    const Added added = added_by_tick(crowd, [&] { crowd.change_all(); });
+    CHECK(added.copies == client_count);  // what was lost has been sent: it is regular again
+    REQUIRE(crowd.net.settle());
+    crowd.check_clients();
+}
+
+TEST_CASE("Bundles: who does not see an object copies those around it", "[netdriver][bundles]") {
+    Crowd crowd(10);
+    const PeerId blind = NetFixture::client_peer(1);
+    crowd.net.server_driver().interest().set_relevant_for(blind, crowd.net.id_of(crowd.pawns[4]),
+                                                          false);
+    REQUIRE(crowd.net.settle());
+    const Added added = added_by_tick(crowd, [&] { crowd.change_all(); });
+    CHECK(added.copies == client_count);
+    CHECK(added.blocks == 10 * client_count - 1);
+    CHECK(added.reused == 10 * (client_count - 1) - 1);
+    REQUIRE(crowd.net.settle());
+    CHECK(crowd.net.find_on(1, crowd.pawns[4]).is_null());
+}
+
+TEST_CASE("Bundles: an object that is too large for a packet goes its own way, then is regular",
+          "[netdriver][bundles]") {
+    Crowd crowd(10);
+    const Added large = added_by_tick(crowd, [&] {
+        crowd.change_all();
+        crowd.net.pawn(crowd.pawns[3]).hits.resize(300);
+    });
+    CHECK(large.blocks > 10 * client_count);
+    CHECK(large.copies == client_count);
+    REQUIRE(crowd.net.settle());
+    (void)added_by_tick(crowd, [&] { crowd.change_all(); });
+    const Added added = added_by_tick(crowd, [&] { crowd.change_all(); });
+    CHECK(added.blocks == 10 * client_count);
+    CHECK(added.reused == 10 * (client_count - 1));
+    REQUIRE(crowd.net.settle());
+    crowd.check_clients();
+}
+
+TEST_CASE("Bundles: lower levels of sharing build none and count what they do",
+          "[netdriver][bundles]") {
+    NetFixtureOptions options;
+    options.sharing = SharingLevel::Payloads;
+    Crowd payloads(10, options);
+    const Added by_payload = added_by_tick(payloads, [&] { payloads.change_all(); });
+    CHECK(by_payload.bundles == 0);
+    CHECK(by_payload.copies == 0);
+    CHECK(by_payload.built == 10);
+    CHECK(by_payload.reused == 10 * (client_count - 1));
+    options.sharing = SharingLevel::Pieces;
+    Crowd pieces(10, options);
+    const Added by_piece = added_by_tick(pieces, [&] { pieces.change_all(); });
+    CHECK(by_piece.built == 0);
+    CHECK(by_piece.reused == 0);
+    CHECK(by_piece.calls == 10);
+    options.sharing = SharingLevel::Off;
+    Crowd off(10, options);
+    const Added alone = added_by_tick(off, [&] { off.change_all(); });
+    CHECK(alone.built == 0);
+    CHECK(alone.calls == 10 * client_count);
+    CHECK(alone.blocks == 10 * client_count);
+}
+
+TEST_CASE("Bundles: a client that leaves lets go of what it holds", "[netdriver][bundles]") {
+    Crowd crowd(10);
+    (void)added_by_tick(crowd, [&] { crowd.change_all(); });
+    crowd.net.server_driver().disconnect(NetFixture::client_peer(2));
+    for (int tick = 0; tick < 100; ++tick) {
+        crowd.net.tick([&] { crowd.change_all(); });
+    }
+    CHECK(crowd.net.server_driver().connection_count() == client_count - 1);
+}
+
+}  // namespace replayout::test
