@@ -45,11 +45,12 @@ void BundleBuilder::begin_run() {
                                     [](const BundleRun* run) { return !run->is_held(); });
     if (found != runs_.end()) {
         run_ = *found;
-        run_->clear();
+        run_->begin(changes_.flush);
         return;
     }
     void* memory = resource_->allocate(sizeof(BundleRun), alignof(BundleRun));
     run_ = ::new (memory) BundleRun(resource_);
+    run_->begin(changes_.flush);
     runs_.push_back(run_);
 }
 
@@ -57,7 +58,7 @@ void BundleBuilder::clear() noexcept {
     if (run_->is_held()) {
         begin_run();
     } else {
-        run_->clear();
+        run_->begin(changes_.flush);
     }
     is_built_ = false;
     byte_count_ = 0;
@@ -84,7 +85,7 @@ void BundleBuilder::build(SendContext& context, bool has_bytes) {
 }
 
 void BundleBuilder::add(std::uint32_t index, SendContext& context) {
-    const NetworkObjectInfo& info = *objects_.at(index);
+    NetworkObjectInfo& info = *objects_.at(index);
     const ChangelistState& state = info.changelist_state();
     if (state.version() == 0) {
         return;  // it is new, and as its archetype
@@ -104,6 +105,7 @@ void BundleBuilder::add(std::uint32_t index, SendContext& context) {
         loose_.push_back(index);
         return;
     }
+    info.set_bundled_flush(changes_.flush);
     run_->add_block(block, has_bytes_ ? byte_count_ - block.byte_offset - block.head_bytes : 0);
     if (run_->unbundled_count() == BundleRun::blocks_per_bundle_max) {
         end_bundle();

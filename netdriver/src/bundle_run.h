@@ -75,6 +75,8 @@ class BundleRun {
         return {blocks_.data(), blocks_.size()};
     }
 
+    [[nodiscard]] std::uint64_t flush() const noexcept { return flush_; }
+
     // A connection that has sent some of it holds it until it knows what became of all that.
 
     void hold() noexcept { holders_.fetch_add(1, std::memory_order_relaxed); }
@@ -89,7 +91,9 @@ class BundleRun {
 
     // For who builds it.
 
-    void clear() noexcept {
+    /// Before anything is added: the flush that it is of.
+    void begin(std::uint64_t flush) noexcept {
+        flush_ = flush;
         blocks_.clear();
         bundles_.clear();
         words_.clear();
@@ -131,6 +135,7 @@ class BundleRun {
     Vector<ObjectBits> words_;
     std::uint32_t unbundled_properties_ = 0;
     std::uint32_t unbundled_bytes_ = 0;
+    std::uint64_t flush_ = 0;
     std::atomic<std::uint32_t> holders_{0};
 };
 

@@ -34,7 +34,9 @@ void BundleSender::leave(std::uint32_t index) {
 }
 
 void BundleSender::decline(const FlushChanges& changes) {
-    pairs_.for_each_regular(changes.objects, [&](std::uint32_t index) { leave(index); });
+    if (changes.has_any) {
+        pairs_.for_each_regular(changes.objects, [&](std::uint32_t index) { leave(index); });
+    }
     pairs_.caught_up();
 }
 

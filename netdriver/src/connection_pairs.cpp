@@ -47,8 +47,8 @@ CompleteVersions* ConnectionPairs::tracked(std::uint32_t index) noexcept {
 CompleteVersions& ConnectionPairs::track(std::uint32_t index) {
     PairExtra& extra = extra_of(index);
     if (!extra.complete.is_tracking()) {
-        extra.complete.begin(std::uint32_t{(*this)[index].in_flight} +
-                             packets_.bundles_with(index) - extra.paused.count());
+        extra.complete.begin(std::uint32_t{(*this)[index].in_flight} + bundles_with(index) -
+                             extra.paused.count());
         tracked_.insert(index);
         ++tracked_count_;
     }
@@ -119,7 +119,7 @@ OwedVersions ConnectionPairs::position_of(std::uint32_t index) const {
 }
 
 bool ConnectionPairs::has_arrived(std::uint32_t index) const {
-    return (*this)[index].is_exact() && packets_.bundles_with(index) == 0;
+    return (*this)[index].is_exact() && bundles_with(index) == 0;
 }
 
 bool ConnectionPairs::is_exact(std::uint32_t index) const {

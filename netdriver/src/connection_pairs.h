@@ -143,6 +143,10 @@ class ConnectionPairs {
     // What a pair says
 
     [[nodiscard]] OwedVersions position_of(std::uint32_t index) const;
+    /// Bundles under way with a block of it.
+    [[nodiscard]] std::uint32_t bundles_with(std::uint32_t index) const noexcept {
+        return packets_.bundles_with(index, objects_.at(index)->bundled_flush());
+    }
     /// Nothing is lost, and nothing is under way.
     [[nodiscard]] bool has_arrived(std::uint32_t index) const;
     /// What the client holds is known.

@@ -17,6 +17,8 @@ struct FlushChanges {
 
     /// Those whose version grew in this flush, and those that are new.
     BitRow objects;
+    /// Whether there are any: told when all were compared.
+    bool has_any = false;
     /// Of the flush that began last; none has 0.
     std::uint64_t flush = 0;
 };

@@ -72,6 +72,10 @@ class NetworkObjectInfo {
     [[nodiscard]] const std::optional<Vector3>& location() const noexcept { return location_; }
     void set_location(const std::optional<Vector3>& location) noexcept { location_ = location; }
 
+    /// The last flush in which a block of it was in a bundle; 0: none (FlushChanges::flush).
+    [[nodiscard]] std::uint64_t bundled_flush() const noexcept { return bundled_flush_; }
+    void set_bundled_flush(std::uint64_t flush) noexcept { bundled_flush_ = flush; }
+
     /// See SendOrder.
     [[nodiscard]] std::uint32_t band() const noexcept { return band_; }
     void set_band(std::uint32_t band) noexcept { band_ = static_cast<std::uint8_t>(band); }
@@ -109,6 +113,7 @@ class NetworkObjectInfo {
     bool is_handed_back_ = false;
     std::uint8_t band_ = 3;  // SendOrder::ordinary_band
     std::optional<Vector3> location_;
+    std::uint64_t bundled_flush_ = 0;
     Family family_;
 };
 

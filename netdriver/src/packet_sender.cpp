@@ -94,7 +94,11 @@ void PacketSender::add_bundle(const SentBundle& bundle) {
     sent_bundles_.push_back() = bundle;
 }
 
-std::uint32_t PacketSender::bundles_with(std::uint32_t object_index) const noexcept {
+std::uint32_t PacketSender::bundles_with(std::uint32_t object_index,
+                                         std::uint64_t bundled_flush) const noexcept {
+    if (sent_bundles_.count() == 0 || bundled_flush < sent_bundles_.front().run->flush()) {
+        return 0;
+    }
     std::uint32_t count = 0;
     for (std::size_t i = 0; i < sent_bundles_.count(); ++i) {
         count += sent_bundles_.at(i).carries(object_index) ? 1u : 0u;

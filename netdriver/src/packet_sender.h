@@ -140,8 +140,10 @@ class PacketSender final : private PacketNotifyHandler {
     void add_record(const SentRecord& record);
     /// The same of blocks that were just copied from a bundle. Holds its run.
     void add_bundle(const SentBundle& bundle);
-    /// Bundles under way with a block of that object. O(bundles under way).
-    [[nodiscard]] std::uint32_t bundles_with(std::uint32_t object_index) const noexcept;
+    /// Bundles under way with a block of that object, of which one was last in a bundle in that
+    /// flush. O(bundles under way), where it is not older than all of them.
+    [[nodiscard]] std::uint32_t bundles_with(std::uint32_t object_index,
+                                             std::uint64_t bundled_flush) const noexcept;
 
     /// Writes what waits: opens that were lost, messages, values, each as far as its share and the
     /// window of bunches go. False: an open still waits, so no block may go out.

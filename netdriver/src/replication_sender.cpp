@@ -89,6 +89,7 @@ bool ReplicationSender::may_go_on(BudgetShare share) noexcept {
 void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
                                                    BundleBuilder& bundles,
                                                    const PriorityInputs& inputs) {
+    pairs_.grow();
     context_.receiver = &values_;
     if (takes_bundles() && bundles.is_built()) {
         bundle_sender_.take(bundles);
@@ -195,7 +196,7 @@ void ReplicationSender::validate_pairs() {
         PairValidator::Claim claim;
         claim.state = pairs_[index];
         claim.state.in_flight =
-            static_cast<std::uint16_t>(claim.state.in_flight + packets_.bundles_with(index));
+            static_cast<std::uint16_t>(claim.state.in_flight + pairs_.bundles_with(index));
         claim.is_open = channel_state(claim.state) == ChannelState::Open;
         if (extra != nullptr) {
             extra->paused.add_to(excused);

@@ -318,6 +318,7 @@ void ReplicationServer::server_replicate_actors(NetTime now) {
     // Phase A: what changed, once for all connections.
     compare_due_objects();
     hand_back_torn_off_objects();
+    changes_.has_any = !changes_.objects.is_empty();
     build_bundles();
     // Phase B: who is owed what, connection by connection.
     begin_initial_batches();
@@ -330,14 +331,16 @@ void ReplicationServer::server_replicate_actors(NetTime now) {
     context_.receiver = nullptr;
     context_.type_counters = nullptr;
     context_.delta_states = nullptr;
-    changes_.objects.clear_all();
+    if (changes_.has_any) {
+        changes_.objects.clear_all();
+    }
     rest_dormant_objects();
     remove_torn_off_objects();
 }
 
 void ReplicationServer::build_bundles() {
     const bool is_any_taker =
-        std::any_of(clients_.begin(), clients_.end(), [](const Client* client) {
+        changes_.has_any && std::any_of(clients_.begin(), clients_.end(), [](const Client* client) {
             return client->connection.state() == ConnectionState::Joined &&
                    client->sender.takes_bundles();
         });
@@ -351,7 +354,9 @@ void ReplicationServer::build_bundles() {
 }
 
 void ReplicationServer::replicate_to(Client& client, std::uint32_t initial_opens) {
-    client.sender.mark_pending(changes_.objects);
+    if (changes_.has_any) {
+        client.sender.mark_pending(changes_.objects);
+    }
     send_destruction_notices(client);
     finish_initial_batch(client);  // before anything new is under way
     client.sender.tell_wanted();
