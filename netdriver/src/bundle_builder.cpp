@@ -16,7 +16,10 @@ LifetimeConditionSet regular_conditions(const ObjectFacts& facts) noexcept {
 }
 
 bool may_be_regular(const RepLayout& layout) noexcept {
-    return layout.is_fully_shared() && !layout.needs_held_version() && !layout.has_delta_structs();
+    // A serializer may name an object that was never met, which gets its id then. So it is asked in
+    // the order in which objects are sent, which is not that of bundles.
+    return layout.is_fully_shared() && !layout.needs_held_version() &&
+           !layout.has_delta_structs() && !layout.has_net_serialize_structs();
 }
 
 BundleBuilder::BundleBuilder(const ObjectStore& objects, const FlushChanges& changes,

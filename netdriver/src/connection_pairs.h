@@ -67,16 +67,19 @@ class ConnectionPairs {
     }
     [[nodiscard]] SendingRepState operator[](std::uint32_t index) const noexcept {
         SendingRepState pair = pairs_[index];
-        if (regular_.test(index)) {
+        if (is_regular(index)) {
             pair.catch_up(regular_version(index));
         }
         return pair;
     }
-    /// To be changed. The pair is not regular any more.
+    /// To be changed. The pair is not regular any more; what it has not caught up with is pending.
     [[nodiscard]] SendingRepState& edit(std::uint32_t index) noexcept {
-        if (regular_.test(index)) {
+        if (is_regular(index)) {
             pairs_[index].catch_up(regular_version(index));
             regular_.clear(index);
+            if (is_behind(index)) {
+                pending_.set(index);
+            }
         }
         return pairs_[index];
     }
@@ -88,8 +91,9 @@ class ConnectionPairs {
     // Regular pairs
 
     [[nodiscard]] const BitRow& regular() const noexcept { return regular_; }
+    /// Of a connection that is closing none is: its slots may have other objects by now.
     [[nodiscard]] bool is_regular(std::uint32_t index) const noexcept {
-        return regular_.test(index);
+        return regular_.test(index) && packets_.has_objects();
     }
     /// What is owed of it was sent: it becomes regular, if it may be.
     void settle(std::uint32_t index) {
@@ -189,8 +193,11 @@ class ConnectionPairs {
   private:
     /// Up to which version a regular pair was sent everything.
     [[nodiscard]] Version regular_version(std::uint32_t index) const noexcept {
-        const bool is_behind = caught_up_flush_ != changes_.flush && changes_.objects.test(index);
-        return objects_.at(index)->changelist_state().version() - (is_behind ? 1 : 0);
+        return objects_.at(index)->changelist_state().version() - (is_behind(index) ? 1 : 0);
+    }
+    /// The object changed in this flush, and regular pairs were not sent that yet.
+    [[nodiscard]] bool is_behind(std::uint32_t index) const noexcept {
+        return caught_up_flush_ != changes_.flush && changes_.objects.test(index);
     }
     [[nodiscard]] bool may_be_regular(std::uint32_t index) const;
     [[nodiscard]] bool meets_regular_conditions(std::uint32_t index) const;

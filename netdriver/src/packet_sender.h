@@ -201,6 +201,8 @@ class PacketSender final : private PacketNotifyHandler {
     }
 
     [[nodiscard]] bool has_sent() const noexcept { return has_sent_; }
+    /// False from drop_content() on.
+    [[nodiscard]] bool has_objects() const noexcept { return has_objects_; }
 
     /// The connection is closing: objects are nobody's business any more, only the control channel
     /// is. What was sent of them is neither delivered nor lost.

@@ -39,7 +39,6 @@ void ReplicationSender::mark_pending(const BitRow& changed) {
     pairs_.grow();
     pairs_.pending().merge_without(changed, pairs_.dormancy().dormant, pairs_.dormancy().irrelevant,
                                    pairs_.regular());
-    pairs_.pending().remove(initial_batch_.waiting());
     if (PairValidator* validator = pairs_.validator()) {
         validator->touch(changed);
     }
@@ -91,14 +90,14 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
                                                    const PriorityInputs& inputs) {
     pairs_.grow();
     context_.receiver = &values_;
+    roles_.send_roles();
+    part_notices_.send_part_notices();
+    call_sender_.send_calls();
     if (takes_bundles() && bundles.is_built()) {
         bundle_sender_.take(bundles);
     } else {
         decline_bundles();
     }
-    roles_.send_roles();
-    part_notices_.send_part_notices();
-    call_sender_.send_calls();
     if (packets_.is_capped()) {
         // While anything is left: what sleeps asks for nothing any more.
         dormant_channels_.enter_dormancy();

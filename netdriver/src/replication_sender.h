@@ -60,6 +60,12 @@ class ReplicationSender final : public SentContentHandler {
 
     /// Objects of `changed` (a row over the store) must be looked at; regular pairs are not.
     void mark_pending(const BitRow& changed);
+    /// What waits in the initial batch is not pending. In each flush, before anything is sent.
+    void hold_back_initial_batch() noexcept {
+        if (initial_batch_.state() != InitialBatch::State::Finished) {
+            pairs_.pending().remove(initial_batch_.waiting());
+        }
+    }
     /// What changed of regular pairs is sent from bundles, if that may be.
     [[nodiscard]] bool takes_bundles() const noexcept;
     void decline_bundles() { bundle_sender_.decline(settings_.changes); }

@@ -180,11 +180,29 @@ TEST_CASE("Bundles: lower levels of sharing build none and count what they do",
 TEST_CASE("Bundles: a client that leaves lets go of what it holds", "[netdriver][bundles]") {
     Crowd crowd(10);
     (void)added_by_tick(crowd, [&] { crowd.change_all(); });
+    const std::uint64_t held = crowd.net.server_driver().memory_report().in_flight_bytes;
     crowd.net.server_driver().disconnect(NetFixture::client_peer(2));
-    for (int tick = 0; tick < 100; ++tick) {
+    for (int tick = 0; tick < 200; ++tick) {
         crowd.net.tick([&] { crowd.change_all(); });
     }
     CHECK(crowd.net.server_driver().connection_count() == client_count - 1);
+    CHECK(crowd.net.server_driver().memory_report().in_flight_bytes <= held);
+}
+
+TEST_CASE("Bundles: a client that leaves minds nothing that takes the place of what it had",
+          "[netdriver][bundles]") {
+    Crowd crowd(10);
+    crowd.net.server_driver().disconnect(NetFixture::client_peer(2));
+    crowd.net.remove(crowd.pawns[3]);
+    const ObjectHandle heir = crowd.net.add_pawn();
+    crowd.net.server_driver().set_owner(crowd.net.id_of(heir), NetFixture::client_peer(1));
+    crowd.pawns[3] = heir;
+    for (int tick = 0; tick < 100; ++tick) {
+        crowd.net.tick([&] { crowd.change_all(); });
+    }
+    REQUIRE(crowd.net.settle());
+    CHECK(crowd.net.client_text(0) == crowd.net.server_text());
+    CHECK(crowd.net.client_text(1) == crowd.net.server_text());
 }
 
 }  // namespace replayout::test

@@ -34,7 +34,7 @@ class ChangeMask {
 
     /// Empties the set; bits 0 to `bit_count` - 1 may be set then.
     void reset(std::uint32_t bit_count) {
-        if (bit_count <= 64 && words_.size() == 1) {
+        if (bit_count > 0 && bit_count <= 64 && words_.size() == 1) {
             words_.front() = 0;  // most classes
         } else {
             words_.assign((std::size_t{bit_count} + 63) / 64, 0);

@@ -151,6 +151,12 @@ class RepLayout {
 
     [[nodiscard]] bool has_keyed_arrays() const noexcept { return has_keyed_arrays_; }
 
+    /// Some leaf, in an array maybe, is a struct with a NetSerializer: to write it the game is
+    /// asked.
+    [[nodiscard]] bool has_net_serialize_structs() const noexcept {
+        return has_net_serialize_structs_;
+    }
+
     /// Some property is a struct with a NetDeltaSerializer; its receivers need DeltaStates.
     [[nodiscard]] bool has_delta_structs() const noexcept { return has_delta_structs_; }
 
@@ -241,6 +247,7 @@ class RepLayout {
     const ShadowState* local_archetype_ = nullptr;  // of a layout that is only received with
     LifetimeConditionSet conditions_;
     bool is_fully_shared_ = true;
+    bool has_net_serialize_structs_ = false;
     bool has_keyed_arrays_ = false;
     bool has_delta_structs_ = false;
     ChangeMask polled_parents_;
