@@ -40,32 +40,23 @@ void add_network_options(CLI::App& app, MatchOptions& options) {
     app.add_option(
            "--bandwidth", options.bandwidth_bytes_per_second,
            "bytes per second and client, each way, and the server's cap for each client (1,800 at "
-           "least); then it is reported how old what clients hold is, and how much of the "
-           "cap was used; 0: no cap")
+           "least), also while all of it arrives at the end; then it is reported how old what "
+           "clients "
+           "hold is, and how much of the cap was used; 0: no cap")
         ->check(number(0, 1e12))
         ->capture_default_str();
 }
 
-}  // namespace
-
-int parse_options(int argc, char** argv, MatchOptions& options) {
-    CLI::App app{
-        "Replicates a recorded match from one server to many clients over a simulated network, "
-        "proves "
-        "that every client ends equal to the server, and reports what shared serialization saved.\n"
-        "Exit status: 0 all equal, 1 some client differs, 2 bad arguments or unreadable trace.",
-        "replayout_match"};
+/// What is asked for by words.
+struct Words {
     std::string sharing = "on";
     std::string twin = "on";
     std::string push = "off";
     std::string quantise = "off";
     std::string interest = "all";
-    app.add_option("TRACE", options.traces,
-                   "recordings (.rtr.gz), played side by side; none: a built-in battle");
-    app.add_option("--clients", options.clients, "number of clients")
-        ->check(number(1, clients_max))
-        ->capture_default_str();
-    add_network_options(app, options);
+};
+
+void add_match_options(CLI::App& app, MatchOptions& options) {
     app.add_option("--seed", options.seed, "of the network and of the battle")
         ->check(number(0, 9e18))
         ->capture_default_str();
@@ -85,7 +76,10 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
                    "seconds after which a tenth of all objects are given other owners; 0: never")
         ->check(number(0, 1e6))
         ->capture_default_str();
-    app.add_option("--interest", interest,
+}
+
+void add_interest_options(CLI::App& app, MatchOptions& options, Words& words) {
+    app.add_option("--interest", words.interest,
                    "who has what: everybody all (all), or of what has a position only what is "
                    "within --radius of its player (distance), or in cells within that of its "
                    "player's (grid); the players are those of the recordings, in turn for one "
@@ -98,18 +92,52 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
                    "arena is wide, 10,000 of Rocket League's, 4,000 of QuakeWorld's")
         ->check(number(0.001, 1e9))
         ->capture_default_str();
-    add_switch(app, "--sharing", sharing, "serialize once for all clients, or for each one");
-    add_switch(app, "--twin", twin,
+}
+
+void add_switches(CLI::App& app, Words& words) {
+    add_switch(app, "--sharing", words.sharing, "serialize once for all clients, or for each one");
+    add_switch(app, "--twin", words.twin,
                "run a second server with the other setting of --sharing beside the first, compare "
                "every packet, and report the times of both");
-    add_switch(app, "--push", push,
+    add_switch(app, "--push", words.push,
                "every field is push based: it is marked where the recording sets it, and compared "
                "nowhere else; the packets are the same");
     add_switch(
-        app, "--quantise", quantise,
+        app, "--quantise", words.quantise,
         "vec3f travels in hundredths, quatf by its smallest three; a client is then to hold, "
         "bit by bit, what the server's value becomes on that way (quantised and back), and "
         "the checksums are over that; fields that were never set likewise");
+}
+
+void take_words(const Words& words, MatchOptions& options) {
+    options.interest = words.interest == "grid"       ? MatchInterest::Grid
+                       : words.interest == "distance" ? MatchInterest::Distance
+                                                      : MatchInterest::All;
+    options.is_sharing = words.sharing == "on";
+    options.has_twin = words.twin == "on";
+    options.is_push_based = words.push == "on";
+    options.is_quantised = words.quantise == "on";
+}
+
+}  // namespace
+
+int parse_options(int argc, char** argv, MatchOptions& options) {
+    CLI::App app{
+        "Replicates a recorded match from one server to many clients over a simulated network, "
+        "proves "
+        "that every client ends equal to the server, and reports what shared serialization saved.\n"
+        "Exit status: 0 all equal, 1 some client differs, 2 bad arguments or unreadable trace.",
+        "replayout_match"};
+    Words words;
+    app.add_option("TRACE", options.traces,
+                   "recordings (.rtr.gz), played side by side; none: a built-in battle");
+    app.add_option("--clients", options.clients, "number of clients")
+        ->check(number(1, clients_max))
+        ->capture_default_str();
+    add_network_options(app, options);
+    add_match_options(app, options);
+    add_interest_options(app, options, words);
+    add_switches(app, words);
     app.add_flag("--counters", options.is_counting_types,
                  "count what each property of each class cost and why, and print it as a table; "
                  "times are a little longer then");
@@ -119,13 +147,7 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
     if (const int status = bench::parse_command_line(app, argc, argv); status != bench::go_on) {
         return status;
     }
-    options.interest = interest == "grid"       ? MatchInterest::Grid
-                       : interest == "distance" ? MatchInterest::Distance
-                                                : MatchInterest::All;
-    options.is_sharing = sharing == "on";
-    options.has_twin = twin == "on";
-    options.is_push_based = push == "on";
-    options.is_quantised = quantise == "on";
+    take_words(words, options);
     return bench::go_on;
 }
 

@@ -67,9 +67,11 @@ void report_network(std::string& text, const MatchOptions& options, const MatchR
     print(text, "  %-22s %s of %s blocks lost and owed again; %s bunches sent again\n", "resends",
           grouped(stats.records_lost).c_str(), grouped(stats.records_sent).c_str(),
           grouped(stats.bunches_resent).c_str());
-    print(text,
-          "  %-22s the network is healed after tick %s; then %s bytes of properties in %.1f s\n",
+    print(text, "  %-22s the network is healed after tick %s; %s ticks later all has arrived%s,\n",
           "after the last change", grouped(result.ticks).c_str(),
+          grouped(result.settle_ticks).c_str(),
+          options.bandwidth_bytes_per_second == 0 ? "" : ", under the same cap");
+    print(text, "  %-22s then %s bytes of properties in %.1f s\n", "",
           grouped(result.quiescent_bytes).c_str(),
           static_cast<double>(result.quiescent_ticks) / 30.0);
 }
@@ -197,6 +199,89 @@ void report_memory(std::string& text, const MatchResult& result) {
     return json;
 }
 
+/// What was played, and what became of it.
+void add_verdict(nlohmann::ordered_json& json, const MatchOptions& options,
+                 const MatchResult& result) {
+    json["clients"] = options.clients;
+    json["ticks"] = result.ticks;
+    json["seed"] = options.seed;
+    json["sharing"] = options.is_sharing ? "on" : "off";
+    json["push"] = options.is_push_based ? "on" : "off";
+    json["quantise"] = options.is_quantised ? "on" : "off";
+    json["objects_spawned"] = result.objects_spawned;
+    json["objects_live"] = result.objects_live;
+    json["sets_applied"] = result.sets_applied;
+    json["converged"] = result.is_converged(options);
+    json["settle_ticks"] = result.settle_ticks;
+    json["clients_joined"] = result.clients_joined;
+    json["clients_equal"] = result.clients_equal;
+    json["first_difference"] = result.first_difference;
+    json["server_crc32"] = hex(result.server_crc32, 8);
+    json["client_crc32"] = nlohmann::json::array();
+    for (const std::uint32_t crc : result.client_crc32) {
+        json["client_crc32"].push_back(hex(crc, 8));
+    }
+    json["recordings"] = nlohmann::json::array();
+    for (const RecordingResult& recording : result.recordings) {
+        json["recordings"].push_back(
+            {{"name", recording.name}, {"server_crc32", hex(recording.server_crc32, 8)}});
+    }
+}
+
+void add_interest(nlohmann::ordered_json& json, const MatchOptions& options,
+                  const MatchResult& result) {
+    const NetStats& stats = result.stats;
+    json["interest"] = options.interest == MatchInterest::Grid       ? "grid"
+                       : options.interest == MatchInterest::Distance ? "distance"
+                                                                     : "all";
+    json["radius"] = options.radius;
+    json["pairs"] = result.pairs;
+    json["pairs_relevant"] = result.pairs_relevant;
+    json["channels_opened"] = stats.channels_opened;
+    json["channels_closed"] = stats.channels_closed;
+    json["cells_crossed"] = stats.interest.cells_crossed;
+    json["pairs_examined"] = stats.interest.pairs_examined;
+    json["pairs_shown"] = stats.interest.pairs_shown;
+    json["pairs_hidden"] = stats.interest.pairs_hidden;
+}
+
+void add_traffic(nlohmann::ordered_json& json, const NetStats& stats) {
+    json["bytes_sent"] = stats.bytes_sent;
+    json["packets_sent"] = stats.packets_sent;
+    json["packets_lost"] = stats.packets_lost;
+    json["blocks_sent"] = stats.records_sent;
+    json["blocks_lost"] = stats.records_lost;
+    json["bunches_sent"] = stats.bunches_sent;
+    json["bunches_resent"] = stats.bunches_resent;
+    json["objects_compared"] = stats.replication.objects_compared;
+    json["objects_skipped"] = stats.replication.objects_skipped;
+    json["properties_changed"] = stats.replication.properties_changed;
+    json["marks_missed"] = stats.replication.marks_missed;
+    json["pieces_built"] = stats.replication.pieces_built;
+    json["pieces_reused"] = stats.replication.pieces_reused;
+    json["serializer_calls"] = stats.replication.serializer_calls;
+    json["values_over_limit"] = stats.replication.values_over_limit;
+}
+
+/// What was measured; under a cap, of that as well.
+void add_measurements(nlohmann::ordered_json& json, const MatchResult& result) {
+    json["packets_digest"] = hex(result.packets_digest, 16);
+    json["quiescent_bytes"] = result.quiescent_bytes;
+    json["server_ns_per_tick_p50"] = result.times.p50_ns;
+    json["server_ns_per_tick_p99"] = result.times.p99_ns;
+    json["replication_ns_total"] = result.times.total_ns;
+    json["allocations_steady"] = result.allocations_steady;
+    json["steady_ticks"] = result.steady_ticks;
+    if (result.staleness.sample_count > 0) {
+        json["staleness_ms_p50"] = milliseconds_of(result.staleness.p50);
+        json["staleness_ms_p99"] = milliseconds_of(result.staleness.p99);
+        json["staleness_ms_worst"] = milliseconds_of(result.staleness.worst);
+        json["cap_bytes_per_second"] = bytes_per_second_under_cap(result);
+        json["cap_bytes_in_second_most"] = result.most_bytes_in_second;
+    }
+    json["memory"] = memory_json(result.memory);
+}
+
 }  // namespace
 
 std::string report(const MatchOptions& options, const MatchResult& result) {
@@ -231,73 +316,11 @@ std::string report(const MatchOptions& options, const MatchResult& result) {
 }
 
 std::string to_json(const MatchOptions& options, const MatchResult& result) {
-    const NetStats& stats = result.stats;
     nlohmann::ordered_json json;
-    json["clients"] = options.clients;
-    json["ticks"] = result.ticks;
-    json["seed"] = options.seed;
-    json["sharing"] = options.is_sharing ? "on" : "off";
-    json["push"] = options.is_push_based ? "on" : "off";
-    json["quantise"] = options.is_quantised ? "on" : "off";
-    json["objects_spawned"] = result.objects_spawned;
-    json["objects_live"] = result.objects_live;
-    json["sets_applied"] = result.sets_applied;
-    json["converged"] = result.is_converged(options);
-    json["clients_joined"] = result.clients_joined;
-    json["clients_equal"] = result.clients_equal;
-    json["first_difference"] = result.first_difference;
-    json["server_crc32"] = hex(result.server_crc32, 8);
-    json["client_crc32"] = nlohmann::json::array();
-    for (const std::uint32_t crc : result.client_crc32) {
-        json["client_crc32"].push_back(hex(crc, 8));
-    }
-    json["recordings"] = nlohmann::json::array();
-    for (const RecordingResult& recording : result.recordings) {
-        json["recordings"].push_back(
-            {{"name", recording.name}, {"server_crc32", hex(recording.server_crc32, 8)}});
-    }
-    json["interest"] = options.interest == MatchInterest::Grid       ? "grid"
-                       : options.interest == MatchInterest::Distance ? "distance"
-                                                                     : "all";
-    json["radius"] = options.radius;
-    json["pairs"] = result.pairs;
-    json["pairs_relevant"] = result.pairs_relevant;
-    json["channels_opened"] = stats.channels_opened;
-    json["channels_closed"] = stats.channels_closed;
-    json["cells_crossed"] = stats.interest.cells_crossed;
-    json["pairs_examined"] = stats.interest.pairs_examined;
-    json["pairs_shown"] = stats.interest.pairs_shown;
-    json["pairs_hidden"] = stats.interest.pairs_hidden;
-    json["bytes_sent"] = stats.bytes_sent;
-    json["packets_sent"] = stats.packets_sent;
-    json["packets_lost"] = stats.packets_lost;
-    json["blocks_sent"] = stats.records_sent;
-    json["blocks_lost"] = stats.records_lost;
-    json["bunches_sent"] = stats.bunches_sent;
-    json["bunches_resent"] = stats.bunches_resent;
-    json["objects_compared"] = stats.replication.objects_compared;
-    json["objects_skipped"] = stats.replication.objects_skipped;
-    json["properties_changed"] = stats.replication.properties_changed;
-    json["marks_missed"] = stats.replication.marks_missed;
-    json["pieces_built"] = stats.replication.pieces_built;
-    json["pieces_reused"] = stats.replication.pieces_reused;
-    json["serializer_calls"] = stats.replication.serializer_calls;
-    json["values_over_limit"] = stats.replication.values_over_limit;
-    json["packets_digest"] = hex(result.packets_digest, 16);
-    json["quiescent_bytes"] = result.quiescent_bytes;
-    json["server_ns_per_tick_p50"] = result.times.p50_ns;
-    json["server_ns_per_tick_p99"] = result.times.p99_ns;
-    json["replication_ns_total"] = result.times.total_ns;
-    json["allocations_steady"] = result.allocations_steady;
-    json["steady_ticks"] = result.steady_ticks;
-    if (result.staleness.sample_count > 0) {
-        json["staleness_ms_p50"] = milliseconds_of(result.staleness.p50);
-        json["staleness_ms_p99"] = milliseconds_of(result.staleness.p99);
-        json["staleness_ms_worst"] = milliseconds_of(result.staleness.worst);
-        json["cap_bytes_per_second"] = bytes_per_second_under_cap(result);
-        json["cap_bytes_in_second_most"] = result.most_bytes_in_second;
-    }
-    json["memory"] = memory_json(result.memory);
+    add_verdict(json, options, result);
+    add_interest(json, options, result);
+    add_traffic(json, result.stats);
+    add_measurements(json, result);
     if (!result.types.empty()) {
         json["types"] = types_json(result.types);
     }

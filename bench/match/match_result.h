@@ -49,7 +49,8 @@ struct MatchResult {
     std::uint64_t objects_spawned = 0;
     std::uint64_t objects_live = 0;
     std::uint64_t sets_applied = 0;
-    bool is_settled = false;  ///< everything was delivered after the network had healed
+    bool is_settled = false;         ///< everything was delivered after the network had healed
+    std::uint64_t settle_ticks = 0;  ///< that this took
     std::uint32_t clients_joined = 0;
     std::uint32_t clients_equal = 0;
     std::uint32_t server_crc32 = 0;  ///< over all recordings, one continuing the other
@@ -69,8 +70,8 @@ struct MatchResult {
     std::uint64_t steady_ticks = 0;          ///< ticks that allocations_steady is over
     double play_seconds = 0;                 ///< virtual
     Staleness staleness;                     ///< under a cap, else nothing
-    std::uint64_t most_bytes_in_second = 0;  ///< to any client, under a cap
-    std::uint64_t capped_bytes = 0;          ///< to all clients
+    std::uint64_t most_bytes_in_second = 0;  ///< to any client, under a cap, up to the end
+    std::uint64_t capped_bytes = 0;          ///< to all clients, while the match was played
     std::uint64_t capped_ticks = 0;          ///< likewise, one for each client and tick
     ServerTimes times;
     bool has_twin = false;

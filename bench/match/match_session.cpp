@@ -27,11 +27,11 @@ constexpr std::int64_t tick_us = 33'333;
 constexpr PeerId server_peer{1};
 // After the network has healed: enough for every backoff to run out and for a large world to go out
 // once more through windows of 224 packets a round trip.
-constexpr std::uint64_t settle_ticks_max = 3'000;
+constexpr std::uint64_t uncapped_settle_ticks_max = 3'000;
 constexpr std::uint64_t quiescent_ticks = 90;
 // A look at each object of each client in each tick would take longer than the match.
 constexpr std::uint64_t ticks_between_looks = 15;
-constexpr std::size_t ticks_of_second = 31;  // both ends included
+constexpr std::uint64_t ticks_per_second = 30;
 
 [[nodiscard]] PeerId client_peer(std::uint32_t index) noexcept {
     return {index + 2};
@@ -144,7 +144,8 @@ MatchSession::MatchSession(const MatchOptions& options, std::span<const Recordin
       server_(options, options.is_sharing, world_),
       next_churn_s_(options.churn_s),
       next_owners_s_(options.owners_s),
-      owner_random_(options.seed) {
+      owner_random_(options.seed),
+      cap_meter_(options.clients) {
     for (const Recording& recording : recordings_) {
         tick_count_ = std::max<std::uint64_t>(tick_count_, recording.tick_count());
         end_states_.emplace_back(recording);
@@ -340,32 +341,30 @@ void MatchSession::play_tick(std::uint64_t tick, bool has_ops) {
     }
     deliver_outbox();
     tick_clients(now_);
-    if (has_ops && cap_of(options_) != 0) {
-        measure_pressure(tick);
+    if (cap_of(options_) != 0) {
+        measure_bytes(has_ops);
+        if (has_ops) {
+            measure_staleness(tick);
+        }
     }
 }
 
-void MatchSession::measure_pressure(std::uint64_t tick) {
-    client_bytes_.assign(clients_.size(), 0);
+void MatchSession::measure_bytes(bool is_playing) {
     for (const DatagramList::Entry& entry : server_.transport.outbox().entries()) {
-        client_bytes_[entry.peer.value - client_peer(0).value] +=
-            server_.transport.outbox().bytes(entry).size();
+        cap_meter_.add(static_cast<std::uint32_t>(entry.peer.value - client_peer(0).value),
+                       server_.transport.outbox().bytes(entry).size());
     }
-    second_bytes_.resize(clients_.size());
-    for (std::uint32_t i = 0; i < clients_.size(); ++i) {
-        std::vector<std::uint64_t>& second = second_bytes_[i];
-        second.push_back(client_bytes_[i]);
-        if (second.size() > ticks_of_second) {
-            second.erase(second.begin());
-        }
-        std::uint64_t sum = 0;
-        for (const std::uint64_t bytes : second) {
-            sum += bytes;
-        }
-        result_.most_bytes_in_second = std::max(result_.most_bytes_in_second, sum);
-        result_.capped_ticks += clients_[i]->is_started ? 1u : 0u;
-        result_.capped_bytes += client_bytes_[i];
+    const std::uint64_t bytes = cap_meter_.end_tick();
+    result_.most_bytes_in_second = cap_meter_.most_bytes_in_second();
+    if (is_playing) {
+        result_.capped_bytes += bytes;
+        result_.capped_ticks += static_cast<std::uint64_t>(
+            std::count_if(clients_.begin(), clients_.end(),
+                          [](const auto& client) { return client->is_started; }));
     }
+}
+
+void MatchSession::measure_staleness(std::uint64_t tick) {
     const NetGUIDCache& guids = server_.driver.guids();
     for (const auto& [handle, id] : server_.ids) {
         staleness_.look_at_server({handle}, *world_.find({handle}), tick);
@@ -524,21 +523,28 @@ void MatchSession::destroy(ObjectHandle handle) {
     has_lifetime_ops_ = true;
 }
 
+std::uint64_t MatchSession::settle_ticks_max() const {
+    const std::uint64_t cap = cap_of(options_);
+    if (cap == 0) {
+        return uncapped_settle_ticks_max;
+    }
+    // A client is owed the whole world at most, and what was lost of it on its way; a quarter more
+    // goes into packets and acks, and 29/32 of a cap are used.
+    return uncapped_settle_ticks_max + 3 * world_.bytes_to_send() * ticks_per_second / cap;
+}
+
 void MatchSession::settle() {
     network_.heal();
-    for (Server* server : {&server_, twin_.get()}) {
-        for (std::uint32_t i = 0; server != nullptr && i < clients_.size(); ++i) {
-            server->driver.rates().set_bytes_per_second_max(client_peer(i), 0);
-        }
-    }
-    for (std::uint64_t i = 0; i < settle_ticks_max && !result_.is_settled; ++i) {
-        play_tick(tick_count_ + i, false);
+    std::uint64_t tick = tick_count_;
+    for (const std::uint64_t end = tick + settle_ticks_max(); tick < end && !result_.is_settled;) {
+        play_tick(tick++, false);
         const bool all_joined = server_.driver.connection_count() == options_.clients;
         result_.is_settled = all_joined && server_.driver.is_settled();
     }
+    result_.settle_ticks = tick - tick_count_;
     const std::uint64_t before = content_sent(server_.driver.stats());
     for (std::uint64_t i = 0; i < quiescent_ticks; ++i) {
-        play_tick(tick_count_ + settle_ticks_max + i, false);
+        play_tick(tick++, false);
     }
     result_.quiescent_ticks = quiescent_ticks;
     result_.quiescent_bytes = content_sent(server_.driver.stats()) - before;

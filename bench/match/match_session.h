@@ -13,6 +13,7 @@
 #pragma once
 
 #include "match/buffered_transport.h"
+#include "match/cap_meter.h"
 #include "match/end_state.h"
 #include "match/match_result.h"
 #include "match/match_world.h"
@@ -98,8 +99,11 @@ class MatchSession {
     void compare_twin();
     void tick_clients(NetTime now);
 
-    /// With a cap: how old what clients hold is, and how much they were sent.
-    void measure_pressure(std::uint64_t tick);
+    // With a cap: how much clients are sent, and how old what they hold is.
+    void measure_bytes(bool is_playing);
+    void measure_staleness(std::uint64_t tick);
+    [[nodiscard]] std::uint64_t settle_ticks_max() const;
+    /// Until everything has arrived, or takes too long, and a while beyond. A cap stays.
     void settle();
     void judge();
     void finish_result();
@@ -126,8 +130,7 @@ class MatchSession {
     double next_owners_s_ = 0;
     std::mt19937_64 owner_random_;
     StalenessMeter staleness_;
-    std::vector<std::uint64_t> client_bytes_;               // sent in this tick, by client
-    std::vector<std::vector<std::uint64_t>> second_bytes_;  // by client: of the last ticks
+    CapMeter cap_meter_;
     MatchResult result_;
 };
 

@@ -302,6 +302,21 @@ MatchObject* MatchWorld::find(ObjectHandle handle) const noexcept {
     return found == objects_.end() ? nullptr : found->second.get();
 }
 
+std::uint64_t MatchWorld::bytes_to_send() const noexcept {
+    // A text has a length of three bytes at most, a reference an id of five.
+    constexpr std::uint64_t open_bytes = 64;
+    constexpr std::uint64_t head_bytes = 5;
+    std::uint64_t bytes = 0;
+    for (const auto& [handle, object] : objects_) {
+        const MatchClass& match_class = object->match_class();
+        bytes += open_bytes + match_class.size + head_bytes * match_class.fields.size();
+        for (const MatchClass::Field& field : match_class.fields) {
+            bytes += field.type == FieldType::String ? object->text(field).size() : 0;
+        }
+    }
+    return bytes;
+}
+
 void* MatchWorld::object_memory(ObjectHandle object) {
     return objects_.at(object.value)->memory();
 }

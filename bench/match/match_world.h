@@ -129,6 +129,8 @@ class MatchWorld final : public NetWorld {
     void remove(ObjectHandle handle);
     [[nodiscard]] MatchObject* find(ObjectHandle handle) const noexcept;
     [[nodiscard]] std::size_t object_count() const noexcept { return objects_.size(); }
+    /// What a client is sent of all objects at most: their opens, and each value with its handle.
+    [[nodiscard]] std::uint64_t bytes_to_send() const noexcept;
 
     // NetWorld
     [[nodiscard]] void* object_memory(ObjectHandle object) override;

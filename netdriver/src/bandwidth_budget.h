@@ -27,7 +27,8 @@
 
 namespace replayout {
 
-/// What a connection's bytes are for.
+/// What the bytes of a cap are for. Not quite Share, which is of what is in flight: objects are
+/// told apart by why they are opened.
 enum class BudgetShare : std::uint8_t {
     State,     ///< objects: blocks, and opens of what comes into the world
     Joins,     ///< opens of what was there when the client joined

@@ -28,26 +28,32 @@ class TokenBucket {
           level_(level_max_),
           last_(now) {}
 
-    /// So many tokens, or all that it holds when it is full. False, and none taken: there are less.
-    [[nodiscard]] bool take(std::uint64_t count, NetTime now) noexcept {
+    /// There are so many tokens, or all that it holds when it is full.
+    [[nodiscard]] bool has(std::uint64_t count, NetTime now) noexcept {
         // Beyond the time that fills it, time makes no difference.
         const std::int64_t fill_us = level_max_ / per_second_ + 1;
         const std::int64_t elapsed_us =
             std::min(std::max<std::int64_t>(now.microseconds - last_.microseconds, 0), fill_us);
         level_ = std::min(level_max_, level_ + elapsed_us * per_second_);
         last_ = now;
-        const std::int64_t burst = level_max_ / token;
-        const std::int64_t taken =
-            token * static_cast<std::int64_t>(std::min(count, static_cast<std::uint64_t>(burst)));
-        if (level_ < taken) {
+        return level_ >= level_of(count);
+    }
+    /// Takes them. False, and none taken: there are less.
+    [[nodiscard]] bool take(std::uint64_t count, NetTime now) noexcept {
+        if (!has(count, now)) {
             return false;
         }
-        level_ -= taken;
+        level_ -= level_of(count);
         return true;
     }
 
   private:
     static constexpr std::int64_t token = 1'000'000;  // so a token a second is 1 a microsecond
+
+    [[nodiscard]] std::int64_t level_of(std::uint64_t count) const noexcept {
+        const auto burst = static_cast<std::uint64_t>(level_max_ / token);
+        return token * static_cast<std::int64_t>(std::min(count, burst));
+    }
 
     std::int64_t per_second_;
     std::int64_t level_max_;
@@ -62,7 +68,8 @@ class CallLimiter {
           all_(config.calls_per_second_max, config.calls_burst_max, now),
           functions_(Allocator<std::pair<std::uint64_t, TokenBucket>>(resource)) {}
 
-    /// Whether a call of this function, of so many bytes, may run now; counts it if so.
+    /// Whether a call of this function, of so many bytes, may run now; counts it if so, and else
+    /// takes nothing of either bucket.
     [[nodiscard]] bool take(std::uint32_t layout_number, FunctionIndex function,
                             std::size_t payload_bytes, NetTime now) {
         const std::size_t part_bytes = fragment_bytes(config_.packet_bytes_max);
@@ -73,7 +80,7 @@ class CallLimiter {
                                   .try_emplace(key, config_.function_calls_per_second_max,
                                                config_.function_calls_burst_max, now)
                                   .first->second;
-        return bucket.take(count, now) && all_.take(count, now);
+        return all_.has(count, now) && bucket.take(count, now) && all_.take(count, now);
     }
 
   private:

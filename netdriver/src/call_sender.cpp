@@ -78,7 +78,7 @@ bool CallSender::send_calls_of(bool are_queued) {
             continue;
         }
         switch (send_call(*call)) {
-            case SendOutcome::WindowFull:
+            case SendOutcome::NoRoom:
                 packets_.calls_found_no_room();
                 return false;
             case SendOutcome::HeldBack:
@@ -109,8 +109,8 @@ bool CallSender::is_meant(const OutgoingCall& call, const NamedObject& named) co
 }
 
 SendOutcome CallSender::send_call(OutgoingCall& call) {
-    if (!packets_.can_write(Share::Messages)) {
-        return SendOutcome::WindowFull;
+    if (!call.goes_ahead() && !packets_.can_write(Share::Messages)) {
+        return SendOutcome::NoRoom;
     }
     for (NamedObject& named : call.named) {
         if (!is_meant(call, named)) {
@@ -145,7 +145,7 @@ SendOutcome CallSender::send_call(OutgoingCall& call) {
             packets_.flush_full();
         }
         if (!packets_.can_write(Share::Messages)) {
-            return SendOutcome::WindowFull;
+            return SendOutcome::NoRoom;
         }
         std::size_t bytes = part.payload.size() + call_header_bytes_max;
         if (!collect_call_blocks(call, bytes) || bytes > room_bytes) {

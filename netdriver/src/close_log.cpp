@@ -8,15 +8,13 @@
 
 namespace replayout {
 
-bool CloseLog::may_write(NetTime now) noexcept {
-    const bool may_write = bucket_.take(1, now);
-    left_out_count_ += may_write ? 0u : 1u;
-    return may_write;
-}
-
 void CloseLog::connection_closed(PeerId peer, CloseReason reason, bool is_by_peer,
                                  const ClosePlace& place, NetTime now) {
-    if (reason == CloseReason::Requested || !may_write(now)) {
+    if (reason == CloseReason::Requested) {
+        return;
+    }
+    if (!bucket_.take(1, now)) {
+        ++left_out_count_;
         return;
     }
     std::string text = is_by_peer ? "peer " : "the connection of peer ";
@@ -25,6 +23,15 @@ void CloseLog::connection_closed(PeerId peer, CloseReason reason, bool is_by_pee
     text += to_string(reason);
     if (!place.function.empty()) {
         text += ", in a call of \"" + std::string(place.function) + '"';
+    }
+    const RepLayout* layout =
+        place.layout_name_hash == 0 ? nullptr : layouts_.find_by_hash(place.layout_name_hash);
+    if (layout != nullptr) {
+        text += ", class \"" + std::string(layout->type().name()) + '"';
+    }
+    if (place.peer_layout_count.has_value()) {
+        text += " (layouts: it has " + std::to_string(*place.peer_layout_count) + ", we have " +
+                std::to_string(layouts_.count()) + ')';
     }
     if (!place.class_name.empty()) {
         text += ", object " + std::to_string(place.object.value) + " of class \"" +

@@ -11,8 +11,10 @@
 #include <replayout/netdriver/transport.h>
 
 #include "call_limiter.h"
+#include "layout_table.h"
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace replayout {
@@ -22,21 +24,25 @@ struct ClosePlace {
     std::string_view class_name;  ///< of a layout, which outlives the driver
     std::string_view function;    ///< of a call; of a type, likewise
     NetGUID object;
+    /// Of *layout mismatch*: by which name the layouts differ, as in Goodbye, and how many layouts
+    /// the peer has, where it said so.
+    std::uint32_t layout_name_hash = 0;
+    std::optional<std::uint32_t> peer_layout_count{};
 };
 
 class CloseLog {
   public:
     static constexpr std::uint32_t lines_per_second = 10;  ///< over time, and at once
 
-    explicit CloseLog(NetTime now) noexcept : bucket_(lines_per_second, lines_per_second, now) {}
+    CloseLog(const LayoutTable& layouts, NetTime now) noexcept
+        : layouts_(layouts), bucket_(lines_per_second, lines_per_second, now) {}
 
     /// A connection ended, by the other side's word or by ours. What was asked for is no news.
     void connection_closed(PeerId peer, CloseReason reason, bool is_by_peer,
                            const ClosePlace& place, NetTime now);
-    /// For another line about a peer's doing: false, and it is counted, when there were too many.
-    [[nodiscard]] bool may_write(NetTime now) noexcept;
 
   private:
+    const LayoutTable& layouts_;
     TokenBucket bucket_;
     std::uint64_t left_out_count_ = 0;
 };

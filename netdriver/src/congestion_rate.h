@@ -29,7 +29,8 @@ class CongestionRate {
     void sent(std::uint64_t sequence) noexcept { highest_sent_ = sequence; }
     void delivered(std::uint64_t sequence, NetTime sent, NetTime now) noexcept;
     void lost(std::uint64_t sequence) noexcept;
-    /// A flush had more to send than the rate allowed.
+    /// A flush had more to send than the rate allowed. Not for what a cap below the rate held up:
+    /// a rate that was never tried is not known to be safe.
     void limited() noexcept { was_limited_ = true; }
 
     /// Bytes a second.

@@ -8,9 +8,9 @@
 
 namespace replayout {
 
-void InitialBatch::add(std::uint32_t index, float distance) {
+void InitialBatch::add(std::uint32_t index, float order) {
     REPLAYOUT_ASSERT(state_ == State::Before);
-    candidates_.push_back({distance, index});
+    candidates_.push_back({order, index});
     waiting_.insert(index);
 }
 

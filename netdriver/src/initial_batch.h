@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The objects that are there when a client joins: opened a few in each flush, nearest first, so
-// that no tick carries a large world, and watched until the client has them.
+// The objects that are there when a client joins: opened a few in each flush, so that no tick
+// carries a large world, and watched until the client has them. What is nowhere goes first, then
+// what was nearest to the client's viewers when the batch began.
 //
 //     waiting   --opened-->   sent   --the client has all that it then was-->   gone from here
 #pragma once
@@ -36,9 +37,10 @@ class InitialBatch {
 
     // Before: add() and add_part() for what the client is to have, then begin().
 
-    /// An object with its parts is opened after all that are nearer; of those that are as near,
-    /// after all of a lower index. `distance` is not negative; negative: before all others.
-    void add(std::uint32_t index, float distance);
+    /// An object with its parts is opened after all for which `order` is less, and of those for
+    /// which it is the same after all of a lower index. `order` is the square of a distance, or
+    /// negative.
+    void add(std::uint32_t index, float order);
     void add_part(std::uint32_t index) { waiting_.insert(index); }
     void begin();
 
@@ -80,12 +82,11 @@ class InitialBatch {
 
   private:
     struct Candidate {
-        float distance = 0;
+        float order = 0;
         std::uint32_t index = 0;
 
         friend bool operator>(const Candidate& left, const Candidate& right) noexcept {
-            return left.distance != right.distance ? left.distance > right.distance
-                                                   : left.index > right.index;
+            return left.order != right.order ? left.order > right.order : left.index > right.index;
         }
     };
 

@@ -3,6 +3,7 @@
 
 #include "replication_server.h"
 
+#include <cmath>
 #include <string>
 
 namespace replayout {
@@ -16,10 +17,8 @@ constexpr float length_max = 1e30f;
     return length >= length_min && length <= length_max;
 }
 
-/// Beyond these a float is no number, or infinite.
 [[nodiscard]] bool is_finite(const Vector3& location) noexcept {
-    const auto is_number = [](float value) { return value - value == 0.0f; };
-    return is_number(location.x) && is_number(location.y) && is_number(location.z);
+    return std::isfinite(location.x) && std::isfinite(location.y) && std::isfinite(location.z);
 }
 
 [[nodiscard]] Status refuse(const char* setting, const char* range) {

@@ -209,6 +209,18 @@ void InterestGrid::set_view_radius(std::uint32_t viewer, double radius) {
     }
 }
 
+std::optional<float> InterestGrid::distance_squared_to(std::uint32_t viewer,
+                                                       const Vector3& location) const noexcept {
+    const std::optional<Vector3>& from = viewers_[viewer].location;
+    if (!from.has_value()) {
+        return std::nullopt;
+    }
+    const float x = location.x - from->x;
+    const float y = settings_.axes == InterestAxes::XZ ? 0.0f : location.y - from->y;
+    const float z = settings_.axes == InterestAxes::XY ? 0.0f : location.z - from->z;
+    return x * x + y * y + z * z;
+}
+
 std::uint32_t InterestGrid::view_reach() const noexcept {
     std::uint64_t widest = squared(static_cast<double>(settings_.view_radius) /
                                    static_cast<double>(settings_.cell_size));

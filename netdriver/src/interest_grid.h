@@ -58,10 +58,10 @@ class InterestGrid {
     void remove_viewer(std::uint32_t viewer);
     void set_viewer(std::uint32_t viewer, const Vector3& location);
     void set_view_radius(std::uint32_t viewer, double radius);
-    [[nodiscard]] const std::optional<Vector3>& viewer_location(
-        std::uint32_t viewer) const noexcept {
-        return viewers_[viewer].location;
-    }
+    /// Square of how far a location is from the viewer, along the axes that count; nothing while
+    /// the viewer is nowhere.
+    [[nodiscard]] std::optional<float> distance_squared_to(std::uint32_t viewer,
+                                                           const Vector3& location) const noexcept;
 
     /// As of the last update(). Beyond what there is nothing is seen.
     [[nodiscard]] bool sees(std::uint32_t viewer, std::uint32_t index) const noexcept {

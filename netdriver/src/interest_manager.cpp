@@ -276,15 +276,12 @@ std::optional<float> InterestManager::distance_squared_to(const ClientInterest& 
                                                           const Vector3& location) const noexcept {
     std::optional<float> nearest;
     for (const std::uint32_t viewer : client.viewers) {
-        if (viewer == InterestGrid::no_viewer || !grid_.viewer_location(viewer).has_value()) {
-            continue;
+        const std::optional<float> squared = viewer == InterestGrid::no_viewer
+                                                 ? std::nullopt
+                                                 : grid_.distance_squared_to(viewer, location);
+        if (squared.has_value()) {
+            nearest = std::min(nearest.value_or(*squared), *squared);
         }
-        const Vector3& from = *grid_.viewer_location(viewer);
-        const float x = location.x - from.x;
-        const float y = location.y - from.y;
-        const float z = location.z - from.z;
-        const float squared = x * x + y * y + z * z;
-        nearest = nearest.has_value() ? std::min(*nearest, squared) : squared;
     }
     return nearest;
 }

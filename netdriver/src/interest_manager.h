@@ -64,8 +64,8 @@ class InterestManager {
     /// `irrelevant`: as it is now, for who goes with another object.
     [[nodiscard]] bool is_relevant(const ClientInterest& client, const BitRow& irrelevant,
                                    std::uint32_t index) const;
-    /// Square of how far the object is from the nearest eye of the client; nothing where either is
-    /// nowhere.
+    /// Square of how far a location is from the nearest eye of the client, along the axes that
+    /// count; nothing while it has none that is anywhere.
     [[nodiscard]] std::optional<float> distance_squared_to(const ClientInterest& client,
                                                            const Vector3& location) const noexcept;
 

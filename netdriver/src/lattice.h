@@ -2,6 +2,9 @@
 //
 // Where something is, in whole cells. All that interest decides is decided in these, so it is the
 // same on every machine, and no coordinate is too large or strange for it.
+//
+// A cell is always one of some lattice, and each layer of InterestGrid has its own: only in that of
+// NetRelevancy::Grid is it as large as InterestSettings says.
 #pragma once
 
 #include <replayout/netdriver/interest.h>

@@ -155,8 +155,7 @@ CloseReason NetConnection::handle_message(const BunchHeader& header,
     }
     Goodbye goodbye;
     if (read_goodbye(payload, goodbye)) {
-        goodbye_name_hash_ = goodbye.name_hash;
-        end(goodbye.reason, true);
+        end(goodbye.reason, true, goodbye.name_hash);
         return CloseReason::None;
     }
     return state_ == ConnectionState::Closing ? CloseReason::None
@@ -178,20 +177,23 @@ void NetConnection::close(CloseReason reason, NetTime now, std::uint32_t name_ha
     close_reason_ = reason;
     close_time_ = now;
     ++stats_.closed[static_cast<std::size_t>(reason)];
+    if (reason == CloseReason::LayoutMismatch) {
+        name_hash = name_hash != 0 ? name_hash : blamed_name_hash_;
+        blamed_place_.layout_name_hash = name_hash;
+    }
     close_log_.connection_closed(peer_, reason, false, blamed_place_, now);
     packets_.drop_content();
-    if (reason == CloseReason::LayoutMismatch && name_hash == 0) {
-        name_hash = blamed_name_hash_;
-    }
     const GoodbyeMessage message({reason, name_hash});
     send_control(message.bytes());
 }
 
-void NetConnection::end(CloseReason reason, bool is_by_peer) {
+void NetConnection::end(CloseReason reason, bool is_by_peer, std::uint32_t name_hash) {
     if (state_ == ConnectionState::Joined || state_ == ConnectionState::Connecting) {
         close_reason_ = reason;
         ++stats_.closed[static_cast<std::size_t>(reason)];
-        close_log_.connection_closed(peer_, reason, is_by_peer, {}, now_);
+        ClosePlace place;
+        place.layout_name_hash = reason == CloseReason::LayoutMismatch ? name_hash : 0;
+        close_log_.connection_closed(peer_, reason, is_by_peer, place, now_);
     }
     state_ = ConnectionState::Closed;
     packets_.drop_content();

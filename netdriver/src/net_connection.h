@@ -60,9 +60,8 @@ class NetConnection final : private ReliableMessageHandler {
     /// Says goodbye with `reason` until the other side has heard it or the time to linger is over.
     /// `name_hash` as in Goodbye.
     void close(CloseReason reason, NetTime now, std::uint32_t name_hash = 0);
-    /// The other side said goodbye, or is given up. Nothing more is sent, but for one empty packet:
-    /// receive() acknowledges the goodbye with it.
-    void end(CloseReason reason, bool is_by_peer = false);
+    /// The other side is given up, or another session takes its place. Nothing more is sent.
+    void end(CloseReason reason) { end(reason, false, 0); }
 
     /// Should the connection be closed for *layout mismatch*, it is because of this layout.
     void blame_layout(std::uint32_t name_hash) noexcept { blamed_name_hash_ = name_hash; }
@@ -70,15 +69,15 @@ class NetConnection final : private ReliableMessageHandler {
     /// Should the connection be closed for what is being read, it is because of this.
     void blame(const ClosePlace& place) noexcept { blamed_place_ = place; }
 
-    /// What the other side's goodbye was about; see Goodbye.
-    [[nodiscard]] std::uint32_t goodbye_name_hash() const noexcept { return goodbye_name_hash_; }
-
     /// Before anything of a tick is written: gives up a side that was silent for too long.
     void begin_flush(NetTime now);
     /// What every tick needs when the rest is written: unsent bunches, acks, probes, keep-alives.
     void flush(NetTime now);
 
   private:
+    /// The same, or the other side said goodbye: then one empty packet is sent, with which
+    /// receive() acknowledges it. `name_hash` as in Goodbye.
+    void end(CloseReason reason, bool is_by_peer, std::uint32_t name_hash);
     [[nodiscard]] CloseReason handle_message(const BunchHeader& header,
                                              std::span<const std::byte> payload) override;
     /// Overtook another packet, which may still arrive.
@@ -113,7 +112,6 @@ class NetConnection final : private ReliableMessageHandler {
     NetTime last_receive_;
     NetTime close_time_;
     std::uint32_t probe_ms_;
-    std::uint32_t goodbye_name_hash_ = 0;
     std::uint32_t blamed_name_hash_ = 0;
     bool owes_ack_ = false;
 };

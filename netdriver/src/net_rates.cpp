@@ -5,14 +5,16 @@
 
 namespace replayout {
 
-void NetRates::set_net_update_frequency(const RepLayout& layout,
-                                        const NetUpdateFrequency& frequency) {
+void NetRates::set_class_net_update_frequency(const RepLayout& layout,
+                                              const NetUpdateFrequency& frequency) {
     REPLAYOUT_ASSERT(!is_calling_out_);
-    server_.set_net_update_frequency(layout, frequency);
+    REPLAYOUT_ASSERT(frequency.is_valid());
+    server_.set_class_net_update_frequency(layout, frequency);
 }
 
 void NetRates::set_net_update_frequency(NetObjectId id, const NetUpdateFrequency& frequency) {
     REPLAYOUT_ASSERT(!is_calling_out_);
+    REPLAYOUT_ASSERT(frequency.is_valid());
     server_.set_net_update_frequency(id, frequency);
 }
 
@@ -31,10 +33,10 @@ void NetRates::set_bytes_per_second_max(PeerId peer, std::uint32_t bytes) {
     server_.set_bytes_per_second_max(peer, bytes);
 }
 
-void NetRates::set_net_priority(const RepLayout& layout, float priority) {
+void NetRates::set_class_net_priority(const RepLayout& layout, float priority) {
     REPLAYOUT_ASSERT(!is_calling_out_);
     REPLAYOUT_ASSERT(priority > 0);
-    server_.set_net_priority(layout, priority);
+    server_.set_class_net_priority(layout, priority);
 }
 
 void NetRates::set_net_priority(NetObjectId id, float priority) {

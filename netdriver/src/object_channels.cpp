@@ -178,7 +178,7 @@ SendOutcome ObjectChannels::open_channel(std::uint32_t index) {
         return SendOutcome::Done;
     }
     const OpenPayload payload = open_payload_of(index);
-    if (!packets_.reliable().has_room_for(Share::Objects, payload.bytes().size())) {
+    if (is_held_back(payload)) {
         return SendOutcome::HeldBack;
     }
     // Once it is queued it must go out: a client drops blocks that come before it. Its parts go
@@ -192,7 +192,7 @@ SendOutcome ObjectChannels::open_channel(std::uint32_t index) {
     const bool fits = all_bytes <= packets_.builder().room_bytes();
     if (!packets_.make_room_for_bunch(Share::Objects,
                                       fits ? all_bytes : open_bytes(index, payload))) {
-        return SendOutcome::WindowFull;
+        return SendOutcome::NoRoom;
     }
     begin(index);
     queue_open(index, payload);
@@ -209,8 +209,7 @@ void ObjectChannels::open_parts(std::uint32_t index) {
             continue;
         }
         const OpenPayload payload = open_payload_of(part);
-        if (open_bytes(part, payload) > packets_.builder().bytes_left() ||
-            !packets_.reliable().has_room_for(Share::Objects, payload.bytes().size())) {
+        if (open_bytes(part, payload) > packets_.builder().bytes_left() || is_held_back(payload)) {
             return;  // it waits until the client has its outer
         }
         begin(part);

@@ -67,6 +67,14 @@ class ObjectChannels {
 
     /// The client has the outer of a subobject, or will have it first.
     [[nodiscard]] bool is_outer_ready(std::uint32_t index) const noexcept;
+    /// No other object has to come, or to go, before the channel may be opened.
+    [[nodiscard]] bool may_open(std::uint32_t index) const noexcept {
+        return is_outer_ready(index) && !is_name_taken(index);
+    }
+    /// The other end lets no more opens wait than are under way, or not this one.
+    [[nodiscard]] bool is_held_back(std::uint32_t index) const noexcept {
+        return is_held_back(open_payload_of(index));
+    }
     /// The client has a subobject, or will have it before it hears of a close.
     [[nodiscard]] bool has_part_for_certain(std::uint32_t index) const noexcept;
     [[nodiscard]] CallableState callable(ChannelIndex channel) const noexcept;
@@ -82,6 +90,9 @@ class ObjectChannels {
     /// Its channel is about to open.
     void begin(std::uint32_t index);
     [[nodiscard]] OpenPayload open_payload_of(std::uint32_t index) const noexcept;
+    [[nodiscard]] bool is_held_back(const OpenPayload& payload) const noexcept {
+        return !packets_.reliable().has_room_for(Share::Objects, payload.bytes().size());
+    }
     /// Opens parts of an object behind it, as far as the packet has room for them.
     void open_parts(std::uint32_t index);
     void queue_open(std::uint32_t index, const OpenPayload& payload);

@@ -46,7 +46,8 @@ void PacketSender::update_cap() noexcept {
 void PacketSender::begin_flush(NetTime now) noexcept {
     now_ = now;
     if (congestion_.has_value()) {
-        if (!budget_.has_any()) {
+        // By the rate as it is now, and not by one of before, or by the cap that was set.
+        if (!budget_.has_any() && budget_.cap() == congestion_->bytes_per_second()) {
             congestion_->limited();
         }
         update_cap();
@@ -71,9 +72,17 @@ void PacketSender::set_wanted(BudgetShare share, bool is_wanted) noexcept {
     budget_.set_wanted(share, is_wanted);
 }
 
-void PacketSender::update_wanted(BudgetShare share, Share bunches) noexcept {
-    budget_.set_wanted(share,
-                       is_wanted_[static_cast<std::size_t>(share)] || reliable_.may_send(bunches));
+void PacketSender::update_wanted() noexcept {
+    if (!is_capped()) {
+        return;
+    }
+    const auto update = [&](BudgetShare share, Share bunches) {
+        budget_.set_wanted(
+            share, is_wanted_[static_cast<std::size_t>(share)] || reliable_.may_send(bunches));
+    };
+    update(BudgetShare::State, Share::Objects);
+    update(BudgetShare::Messages, Share::Messages);
+    update(BudgetShare::Values, Share::Values);
 }
 
 void PacketSender::add_record(const SentRecord& record) {
@@ -221,11 +230,7 @@ bool PacketSender::has_initial_under_way(std::uint32_t object_index) const noexc
 }
 
 bool PacketSender::write_unsent_bunches() {
-    if (is_capped()) {
-        update_wanted(BudgetShare::State, Share::Objects);
-        update_wanted(BudgetShare::Messages, Share::Messages);
-        update_wanted(BudgetShare::Values, Share::Values);
-    }
+    update_wanted();
     const bool are_opens_written = write_bunches(Share::Objects);
     (void)write_bunches(Share::Messages);
     (void)write_bunches(Share::Values);
@@ -238,6 +243,7 @@ bool PacketSender::write_first_bunches() {
     if (!are_calls_first_) {
         return write_unsent_bunches();
     }
+    update_wanted();
     const bool are_opens_written = write_bunches(Share::Objects);
     (void)write_bunches(Share::Messages);
     return are_opens_written;

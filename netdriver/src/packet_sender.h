@@ -229,7 +229,8 @@ class PacketSender final : private PacketNotifyHandler {
 
     [[nodiscard]] bool may_begin_packet(Share share) const noexcept;
     [[nodiscard]] BudgetShare budget_share_of(Share share) const noexcept;
-    void update_wanted(BudgetShare share, Share bunches) noexcept;
+    /// What is wanted beside bunches, and for these.
+    void update_wanted() noexcept;
     void update_cap() noexcept;
     /// How many more packets of that share are for certain.
     [[nodiscard]] std::uint32_t packets_kept_for(Share share) const noexcept;

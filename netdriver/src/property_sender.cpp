@@ -49,7 +49,7 @@ SendOutcome PropertySender::replicate_properties(std::uint32_t index) {
             packets_.flush_full();
         }
         if (!packets_.can_write()) {
-            return SendOutcome::WindowFull;
+            return SendOutcome::NoRoom;
         }
         const SendResult result = payload != nullptr ? write_payload(index, *payload)
                                                      : write_whole_block(index, position);
@@ -92,7 +92,7 @@ SendOutcome PropertySender::replicate_parts(std::uint32_t index, OwedVersions po
         }
         if (!packets_.can_write()) {
             records_.return_unsent_from(taken, cursor);
-            return SendOutcome::WindowFull;
+            return SendOutcome::NoRoom;
         }
         RepRange range{1, 1};  // of Nothing
         result = write_part(index, position, cursor, range);

@@ -31,7 +31,8 @@
 
 namespace replayout {
 
-/// What a packet or a bunch is for. What a connection takes is shared among these.
+/// What a packet or a bunch is for. The packets in flight are shared among these, and the window of
+/// bunches is; what a cap lets out is shared among those of BudgetShare.
 enum class Share : std::uint8_t {
     Objects,   ///< opens, and blocks of properties
     Messages,  ///< all other bunches, small ones, and calls with the state that they mean

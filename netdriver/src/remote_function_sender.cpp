@@ -65,6 +65,12 @@ bool RemoteFunctionSender::has_calls(ChannelIndex channel) const noexcept {
                        [&](const OutgoingCall& call) { return call.channel == channel; });
 }
 
+bool RemoteFunctionSender::has_unsent(Share share) const noexcept {
+    return std::any_of(calls_.begin(), calls_.end(), [&](const OutgoingCall& call) {
+        return !call.is_in_flight && call.goes_ahead() == (share == Share::Values);
+    });
+}
+
 std::uint32_t RemoteFunctionSender::queued_count(ChannelIndex channel,
                                                  FunctionIndex function) const noexcept {
     return static_cast<std::uint32_t>(

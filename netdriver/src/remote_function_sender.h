@@ -24,7 +24,6 @@
 #include <replayout/reflection/memory.h>
 #include <replayout/sending_rep_state.h>
 
-#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <list>
@@ -88,6 +87,10 @@ struct OutgoingCall {
     [[nodiscard]] std::uint32_t part_count() const noexcept {
         return is_in_parts() ? static_cast<std::uint32_t>(parts.size()) : 1;
     }
+    /// What goes out next is a part before the last.
+    [[nodiscard]] bool goes_ahead() const noexcept {
+        return !is_in_flight && next_part + 1 < part_count();
+    }
 
     CallOrder order;
     ChannelIndex channel;
@@ -133,11 +136,9 @@ class RemoteFunctionSender {
     /// Whether any call of that channel waits or is under way. O(calls).
     [[nodiscard]] bool has_calls(ChannelIndex channel) const noexcept;
     [[nodiscard]] bool is_idle() const noexcept { return calls_.empty(); }
-    /// Any waits to be sent. O(calls).
-    [[nodiscard]] bool has_unsent() const noexcept {
-        return std::any_of(calls_.begin(), calls_.end(),
-                           [](const OutgoingCall& call) { return !call.is_in_flight; });
-    }
+    /// Any waits to be sent of which that share is to send next: Values parts that go ahead,
+    /// Messages all else. O(calls).
+    [[nodiscard]] bool has_unsent(Share share) const noexcept;
 
     /// What of it goes out next, the first that is not under way; nothing: all of it is.
     [[nodiscard]] std::optional<CallPart> next_part(const OutgoingCall& call) const noexcept;

@@ -31,7 +31,7 @@ ReplicationClient::ReplicationClient(const NetDriverSettings& settings, const La
       policy_(settings.layout_policy),
       stats_(stats),
       server_layouts_(layouts, settings.config, &memory.layout_table),
-      close_log_(now),
+      close_log_(layouts, now),
       connection_(settings.config,
                   {server, choose_session(settings.seed, now), settings.config.packet_bytes_max,
                    reliable_window(settings.config), settings.config.bytes_per_second_max,
@@ -110,14 +110,6 @@ void ReplicationClient::close_when_ended() {
     const ConnectionState state = connection_.state();
     if (is_open_ && (state == ConnectionState::Closing || state == ConnectionState::Closed)) {
         is_open_ = false;
-        if (connection_.close_reason() == CloseReason::LayoutMismatch) {
-            const RepLayout* layout = layouts_.find_by_hash(connection_.goodbye_name_hash());
-            log(LogLevel::Error,
-                layout == nullptr
-                    ? std::string("the server refused us: our layouts are not its own")
-                    : "the server refused us: its layout of \"" +
-                          std::string(layout->type().name()) + "\" is not ours");
-        }
         receiver_.close_all();
     }
 }

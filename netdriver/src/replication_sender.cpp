@@ -32,7 +32,7 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       call_sender_(objects, pairs_, values_, records_, properties_, channels_, packets, calls_,
                    context, settings, body_, memory),
       initial_batch_(&memory.pairs),
-      order_(&memory.pairs),
+      order_(settings.candidates, &memory.pairs),
       hidden_(&memory.validation) {}
 
 void ReplicationSender::mark_pending(const BitRow& changed) {
@@ -51,7 +51,7 @@ bool ReplicationSender::may_have_regular_pairs() const noexcept {
 
 bool ReplicationSender::takes_bundles() const noexcept {
     // While something waits for room all take turns, whatever they are: see replicate_all().
-    return may_have_regular_pairs() && !is_behind_;
+    return may_have_regular_pairs() && flush_end_ == FlushEnd::Complete;
 }
 
 bool ReplicationSender::is_settled() const noexcept {
@@ -68,7 +68,8 @@ void ReplicationSender::tell_wanted() noexcept {
                             !initial_batch_.waiting().is_empty();
     packets_.set_wanted(BudgetShare::State, !pairs_.pending().is_empty());
     packets_.set_wanted(BudgetShare::Joins, is_joining);
-    packets_.set_wanted(BudgetShare::Messages, calls_.has_unsent());
+    packets_.set_wanted(BudgetShare::Messages, calls_.has_unsent(Share::Messages));
+    packets_.set_wanted(BudgetShare::Values, calls_.has_unsent(Share::Values));
 }
 
 bool ReplicationSender::open_joined(std::uint32_t initial_opens) {
@@ -103,13 +104,15 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
         dormant_channels_.enter_dormancy();
     }
     // In turn: if each flush began with the same objects, those behind them would never be sent
-    // while the window is full.
+    // while there is no room for all.
     const bool is_batch_first = std::exchange(is_batch_next_, false);
     if (is_batch_first && !open_joined(initial_opens) && !may_go_on(BudgetShare::State)) {
+        stop(FlushEnd::BeforeObjects);
         return;
     }
-    is_behind_ = !replicate_all(inputs);
-    if (is_behind_) {
+    flush_end_ = FlushEnd::Complete;
+    if (!replicate_all(inputs)) {
+        stop(FlushEnd::AmongObjects);
         is_batch_next_ = true;
         if (!may_go_on(BudgetShare::Joins)) {
             return;
@@ -120,6 +123,11 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
     }
     part_notices_.send_part_notices();  // of what was opened in this flush
     dormant_channels_.enter_dormancy();
+}
+
+void ReplicationSender::stop(FlushEnd end) noexcept {
+    flush_end_ = end;
+    was_stopped_by_window_ = !packets_.has_window_for(Share::Objects);
 }
 
 bool ReplicationSender::replicate_all(const PriorityInputs& inputs) {
@@ -137,7 +145,7 @@ bool ReplicationSender::replicate_pending(std::uint32_t begin, std::uint32_t end
             pairs_.pending().clear(index);
             continue;
         }
-        if (replicate_actor(index) == SendOutcome::WindowFull) {
+        if (replicate_actor(index) == SendOutcome::NoRoom) {
             first_index_ = index;
             return false;
         }

@@ -7,6 +7,7 @@
 //     CallSender         remote calls, each with the state that it means
 //     DormantChannels    closes the channels of what goes dormant or is torn off
 //     ObjectChannels     opens and closes channels, an outer before its parts
+//     PartNoticeSender   tells the client of parts that were destroyed
 //     RoleSender         tells the client of its roles
 //     BundleSender       regular pairs: what all of them owe, laid down once for all
 //     PropertySender     writes what a pair owes into packets
@@ -130,9 +131,14 @@ class ReplicationSender final : public SentContentHandler {
     /// Sends calls, what is pending and so many of the initial batch; closes what goes dormant.
     void process_prioritized_actors(std::uint32_t initial_opens, BundleBuilder& bundles,
                                     const PriorityInputs& inputs);
+    /// Instead: what goes before all objects found no room.
+    void skip_objects() noexcept {
+        stop(FlushEnd::BeforeObjects);
+        decline_bundles();
+    }
     /// Why the client does not have all of the object.
     [[nodiscard]] OwedReason owed_reason(std::uint32_t index,
-                                         const UpdateCalendar& calendar) const noexcept;
+                                         const PriorityInputs& inputs) const noexcept;
     /// How far a pair steps down now.
     [[nodiscard]] std::uint32_t step_down(std::uint32_t index,
                                           const PriorityInputs& inputs) const noexcept;
@@ -189,7 +195,10 @@ class ReplicationSender final : public SentContentHandler {
     void call_lost(const SentCall& name) override { calls_.lost(name); }
 
     [[nodiscard]] bool may_have_regular_pairs() const noexcept;
-    /// Replicates what is pending from slot `begin` to `end`. False: the window is full, and the
+    /// How far a flush came with what is pending.
+    enum class FlushEnd : std::uint8_t { Complete, AmongObjects, BeforeObjects };
+
+    /// Replicates what is pending from slot `begin` to `end`. False: there is no more room, and the
     /// next flush begins where this one stopped.
     [[nodiscard]] bool replicate_pending(std::uint32_t begin, std::uint32_t end);
     /// The same of all that is pending, by SendOrder.
@@ -198,7 +207,11 @@ class ReplicationSender final : public SentContentHandler {
     [[nodiscard]] std::uint32_t band_of(std::uint32_t index,
                                         const PriorityInputs& inputs) const noexcept;
     [[nodiscard]] SendOutcome replicate_actor(std::uint32_t index);
-    /// False: the window is full.
+    /// There was no room for more.
+    void stop(FlushEnd end) noexcept;
+    [[nodiscard]] OwedReason pending_reason(std::uint32_t index,
+                                            const PriorityInputs& inputs) const noexcept;
+    /// False: there is no more room.
     [[nodiscard]] bool open_initial_batch(std::uint32_t initial_opens);
     /// The same, paid for by the share of joins.
     [[nodiscard]] bool open_joined(std::uint32_t initial_opens);
@@ -230,12 +243,12 @@ class ReplicationSender final : public SentContentHandler {
     CallSender call_sender_;
     // The order of a flush.
     InitialBatch initial_batch_;
-    bool is_batch_next_ = false;     // the last flush did not come to it
-    bool is_behind_ = false;         // the last flush left something for want of room
-    std::uint32_t first_index_ = 0;  // where the next flush begins, without a cap
-    SendOrder order_;                // with one
-    bool was_stopped_by_window_ = false;
-    ChangeMask hidden_;  // scratch of the validation
+    bool is_batch_next_ = false;               // the last flush did not come to it
+    std::uint32_t first_index_ = 0;            // where the next flush begins, without a cap
+    SendOrder order_;                          // with one
+    FlushEnd flush_end_ = FlushEnd::Complete;  // of the last one
+    bool was_stopped_by_window_ = false;       // where it was not complete, else by the cap
+    ChangeMask hidden_;                        // scratch of the validation
 };
 
 }  // namespace replayout

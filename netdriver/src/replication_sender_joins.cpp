@@ -28,7 +28,7 @@ bool ReplicationSender::open_initial_batch(std::uint32_t initial_opens) {
             continue;
         }
         if (const SendOutcome outcome = replicate_actor(index); outcome != SendOutcome::Done) {
-            return outcome != SendOutcome::WindowFull;  // it is pending now
+            return outcome != SendOutcome::NoRoom;  // it is pending now
         }
     }
     return true;

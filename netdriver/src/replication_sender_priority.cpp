@@ -29,9 +29,8 @@ std::uint32_t ReplicationSender::step_down(std::uint32_t index,
 }
 
 bool ReplicationSender::replicate_by_priority(const PriorityInputs& inputs) {
-    SendOrder::Candidates& candidates = inputs.candidates;
     BitRow& pending = pairs_.pending();
-    order_.begin(candidates, pending);
+    order_.begin(pending);
     for (std::uint32_t index = pending.next(0); index != BitRow::no_bit;
          index = pending.next(index + 1)) {
         if (objects_.at(index) == nullptr) {
@@ -43,28 +42,34 @@ bool ReplicationSender::replicate_by_priority(const PriorityInputs& inputs) {
         const bool is_new = channel_state(pairs_[index]) == ChannelState::Closed;
         const std::uint32_t rank =
             is_new ? 0 : order_.rank_of(index, band, inputs.calendar.ticks_of(index));
-        order_.add(candidates, index, band, rank);
+        order_.add(index, band, rank);
     }
-    order_.order(candidates);
+    order_.order();
     bool has_room = true;
-    while (has_room && !candidates.empty()) {
-        const auto [index, is_due] = SendOrder::take(candidates);
-        if (!pending.test(index) || replicate_actor(index) != SendOutcome::WindowFull) {
-            order_.sent(index);  // or it waits for something else than room
-            continue;
-        }
-        has_room = false;
-        was_stopped_by_window_ = !packets_.has_window_for(Share::Objects);
-        if (is_due) {
-            order_.miss(index);
+    while (has_room && order_.has_candidate()) {
+        const auto [index, is_due] = order_.take();
+        // Some went out with what was taken before.
+        switch (pending.test(index) ? replicate_actor(index) : SendOutcome::Done) {
+            case SendOutcome::Done:
+                order_.sent(index);
+                break;
+            case SendOutcome::HeldBack:
+                order_.hold_back(index);
+                break;
+            case SendOutcome::NoRoom:
+                has_room = false;
+                if (is_due) {
+                    order_.miss(index);
+                }
+                break;
         }
     }
-    order_.end(candidates);
+    order_.end();
     return has_room;
 }
 
 OwedReason ReplicationSender::owed_reason(std::uint32_t index,
-                                          const UpdateCalendar& calendar) const noexcept {
+                                          const PriorityInputs& inputs) const noexcept {
     if (pairs_.dormancy().irrelevant.test(index)) {
         return OwedReason::NotRelevant;
     }
@@ -81,21 +86,34 @@ OwedReason ReplicationSender::owed_reason(std::uint32_t index,
     if (values_.has_unmapped(index)) {
         return OwedReason::WaitsForObject;
     }
-    if (!pairs_.pending().test(index)) {
-        return calendar.is_waiting(index) ? OwedReason::NotDue : OwedReason::Nothing;
+    if (pairs_.pending().test(index)) {
+        return pending_reason(index, inputs);
     }
+    return inputs.calendar.is_waiting(index) ? OwedReason::NotDue : OwedReason::Nothing;
+}
+
+OwedReason ReplicationSender::pending_reason(std::uint32_t index,
+                                             const PriorityInputs& inputs) const noexcept {
     const ChannelState state = channel_state(pairs_[index]);
-    const bool has_outer = state != ChannelState::Closed || channels_.is_outer_ready(index);
-    if (state == ChannelState::Closing || !has_outer) {
+    const bool is_new = state == ChannelState::Closed;
+    if (state == ChannelState::Closing || (is_new && !channels_.may_open(index))) {
         return OwedReason::WaitsForObject;
     }
-    if (!packets_.is_capped()) {
+    if (is_new && channels_.is_held_back(index)) {
         return OwedReason::WindowFull;
     }
-    if (!order_.is_missed(index)) {
-        return OwedReason::SteppedDown;
+    const OwedReason no_room =
+        was_stopped_by_window_ ? OwedReason::WindowFull : OwedReason::NoBudget;
+    if (flush_end_ == FlushEnd::BeforeObjects) {
+        return no_room;
     }
-    return was_stopped_by_window_ ? OwedReason::WindowFull : OwedReason::NoBudget;
+    // What was due then, and was not missed, has become pending since.
+    const bool is_capped = packets_.is_capped();
+    if (flush_end_ == FlushEnd::AmongObjects && (!is_capped || order_.is_missed(index))) {
+        return no_room;
+    }
+    const bool steps_down = is_capped && !is_new && step_down(index, inputs) > 0;
+    return steps_down ? OwedReason::SteppedDown : OwedReason::NotDue;
 }
 
 }  // namespace replayout

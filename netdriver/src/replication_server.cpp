@@ -58,6 +58,7 @@ ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender:
              {server.settings_.config,
               settings.peer,
               {server.type_counters_.data(), server.type_counters_.size()},
+              server.candidates_,
               server.changes_},
              server.memory_),
       interest(settings.peer, server.memory_),
@@ -118,7 +119,7 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       call_encoder_(settings.config, &memory.scratch),
       call_runner_(settings.config, guids, stats, memory, is_calling_out),
       is_calling_out_(is_calling_out),
-      close_log_(now_) {
+      close_log_(layouts, now_) {
     if (settings.is_counting_types) {
         type_counters_.reserve(layouts.count());
         for (std::uint32_t number = 0; number < layouts.count(); ++number) {
@@ -194,13 +195,16 @@ void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> da
     Client& client = accept(peer, header.session, now);
     client.connection.receive(datagram, now, client, client.sender);
     if (refusal != CloseReason::None) {
-        const std::uint32_t difference =
-            refusal == CloseReason::LayoutMismatch
-                ? layouts_.find_difference(hello.layout_ids, hello.layout_count)
-                : 0;
+        std::uint32_t difference = 0;
+        if (refusal == CloseReason::LayoutMismatch) {
+            difference = layouts_.find_difference(hello.layout_ids, hello.layout_count);
+            ClosePlace place;
+            place.peer_layout_count = hello.layout_count;
+            client.connection.blame(place);
+        }
         client.connection.close(refusal, now, difference);
     }
-    if (client.connection.state() != ConnectionState::Joined) {
+    if (!is_joined(client)) {
         return;  // refused, or what came behind the hello was not a client's to send
     }
     if (hello.schema != schema_) {
@@ -250,22 +254,11 @@ void ReplicationServer::send_layouts(NetConnection& connection, const Hello& hel
     }
 }
 
-CloseReason ReplicationServer::judge(const Hello& hello) {
+CloseReason ReplicationServer::judge(const Hello& hello) const noexcept {
     if (hello.version != wire_version) {
         return CloseReason::WireVersion;
     }
     if (hello.schema != schema_ && !may_describe(hello)) {
-        const RepLayout* layout =
-            layouts_.find_by_hash(layouts_.find_difference(hello.layout_ids, hello.layout_count));
-        if (!close_log_.may_write(now_)) {
-            return CloseReason::LayoutMismatch;
-        }
-        log(LogLevel::Warning,
-            "a client was refused: its layouts are not ours (it has " +
-                std::to_string(hello.layout_count) + ", we have " +
-                std::to_string(layouts_.count()) +
-                (layout == nullptr ? std::string(")")
-                                   : "; \"" + std::string(layout->type().name()) + "\" differs)"));
         return CloseReason::LayoutMismatch;
     }
     return connection_count() >= settings_.config.connections_max ? CloseReason::ServerFull
@@ -299,12 +292,11 @@ void ReplicationServer::tell_of_peers() {
     }
     for (Client* client : clients_) {
         const NetConnection& connection = client->connection;
-        const bool is_joined = connection.state() == ConnectionState::Joined;
-        if (is_joined == client->is_told_of) {
+        if (is_joined(*client) == client->is_told_of) {
             continue;
         }
-        client->is_told_of = is_joined;
-        if (is_joined) {
+        client->is_told_of = is_joined(*client);
+        if (client->is_told_of) {
             world_.peer_joined(connection.peer());
         } else {
             world_.peer_left(connection.peer(), connection.close_reason());
@@ -323,11 +315,7 @@ void ReplicationServer::server_replicate_actors(NetTime now) {
     // Phase B: who is owed what, connection by connection.
     begin_initial_batches();
     const std::uint32_t initial_opens = initial_opens_per_client();
-    for (Client* client : clients_) {
-        if (client->connection.state() == ConnectionState::Joined) {
-            replicate_to(*client, initial_opens);
-        }
-    }
+    for_each_joined([&](Client& client) { replicate_to(client, initial_opens); });
     context_.receiver = nullptr;
     context_.type_counters = nullptr;
     context_.delta_states = nullptr;
@@ -362,7 +350,9 @@ void ReplicationServer::replicate_to(Client& client, std::uint32_t initial_opens
     finish_initial_batch(client);  // before anything new is under way
     client.sender.tell_wanted();
     const bool is_ready = client.sender.initial_batch().state() != InitialBatch::State::Before;
-    if (client.connection.packets().write_first_bunches() && is_ready) {
+    if (!client.connection.packets().write_first_bunches()) {
+        client.sender.skip_objects();
+    } else if (is_ready) {
         client.sender.process_prioritized_actors(initial_opens, bundles_, priority_inputs(client));
     } else {
         client.sender.decline_bundles();
@@ -496,27 +486,20 @@ void ReplicationServer::for_each_parent(NetObjectId id, std::string_view propert
 
 std::optional<ConnectionShadow> ReplicationServer::connection_shadow(PeerId peer,
                                                                      NetObjectId id) const {
-    const auto found = clients_by_peer_.find(peer.value);
-    if (found == clients_by_peer_.end() ||
-        found->second->connection.state() != ConnectionState::Joined) {
-        return std::nullopt;
-    }
-    return found->second->sender.connection_shadow(id.index);
+    const Client* client = find_joined(peer);
+    return client == nullptr ? std::nullopt : client->sender.connection_shadow(id.index);
 }
 
 void ReplicationServer::set_is_replay(PeerId peer, bool is_replay) {
-    const auto found = clients_by_peer_.find(peer.value);
-    if (found != clients_by_peer_.end()) {
-        found->second->sender.set_is_replay(is_replay);
-        show_conditional(*found->second);
+    if (Client* client = find_joined(peer)) {
+        client->sender.set_is_replay(is_replay);
+        show_conditional(*client);
     }
 }
 
 std::uint32_t ReplicationServer::connection_count() const noexcept {
-    return static_cast<std::uint32_t>(
-        std::count_if(clients_.begin(), clients_.end(), [](const Client* client) {
-            return client->connection.state() == ConnectionState::Joined;
-        }));
+    return static_cast<std::uint32_t>(std::count_if(
+        clients_.begin(), clients_.end(), [](const Client* client) { return is_joined(*client); }));
 }
 
 const TypeCounters* ReplicationServer::type_counters(const RepLayout& layout) const noexcept {
@@ -544,8 +527,7 @@ void ReplicationServer::disconnect(PeerId peer, NetTime now) {
 bool ReplicationServer::is_settled() const noexcept {
     return torn_off_.is_empty() &&
            std::all_of(clients_.begin(), clients_.end(), [&](const Client* client) {
-               return client->connection.state() == ConnectionState::Joined &&
-                      client->sender.is_settled() &&
+               return is_joined(*client) && client->sender.is_settled() &&
                       client->next_notice == destroyed_names_.count() &&
                       !client->connection.packets().awaits_ack();
            });

@@ -21,6 +21,7 @@
 #include "remote_function_encoder.h"
 #include "remote_function_runner.h"
 #include "replication_sender.h"
+#include "shadow_ids.h"
 #include "update_calendar.h"
 
 #include <optional>
@@ -63,12 +64,13 @@ class ReplicationServer {
     void mark_property_dirty(NetObjectId id, std::string_view property);
     void mark_property_dirty(NetObjectId id, ParentIndex property);
     void mark_object_dirty(NetObjectId id);
-    void set_net_update_frequency(const RepLayout& layout, const NetUpdateFrequency& frequency);
+    void set_class_net_update_frequency(const RepLayout& layout,
+                                        const NetUpdateFrequency& frequency);
     void set_net_update_frequency(NetObjectId id, const NetUpdateFrequency& frequency);
     [[nodiscard]] NetUpdateFrequency net_update_frequency_of(NetObjectId id) const;
     void force_net_update(NetObjectId id);
     void set_bytes_per_second_max(PeerId peer, std::uint32_t bytes);
-    void set_net_priority(const RepLayout& layout, float priority);
+    void set_class_net_priority(const RepLayout& layout, float priority);
     void set_net_priority(NetObjectId id, float priority);
     void set_priority_distance(float distance) noexcept { priority_distance_ = distance; }
     [[nodiscard]] OwedUpdate owed_to(PeerId peer, NetObjectId id) const;
@@ -156,7 +158,20 @@ class ReplicationServer {
     [[nodiscard]] CloseReason run_call(Client& client, const DueCall& call);
     [[nodiscard]] NetObjectId add(const RepLayout& layout, ObjectHandle object, NetObjectId outer,
                                   const SpawnParameters& parameters);
+    [[nodiscard]] static bool is_joined(const Client& client) noexcept {
+        return client.connection.state() == ConnectionState::Joined;
+    }
+    /// Null: there is none, or it is about to leave.
     [[nodiscard]] Client* find_joined(PeerId peer) const;
+    /// In the order in which they joined.
+    template <typename Visitor>
+    void for_each_joined(Visitor visit) const {
+        for (Client* client : clients_) {
+            if (is_joined(*client)) {
+                visit(*client);
+            }
+        }
+    }
     /// Whether a client is to have a subobject, where it has the outer.
     [[nodiscard]] bool is_shown(const Client& client, std::uint32_t index) const;
     /// Of what changed since the last time, before anything is sent.
@@ -223,7 +238,7 @@ class ReplicationServer {
     void rest_dormant_objects();
     /// A datagram of a peer that has no connection, or starts a new session.
     void receive_hello(PeerId peer, std::span<const std::byte> datagram, NetTime now);
-    [[nodiscard]] CloseReason judge(const Hello& hello);
+    [[nodiscard]] CloseReason judge(const Hello& hello) const noexcept;
     /// Whether a client of other layouts may be told ours.
     [[nodiscard]] bool may_describe(const Hello& hello) const noexcept;
     void describe_layouts();
@@ -241,28 +256,6 @@ class ReplicationServer {
     Digest128 schema_;
     SendScratch scratch_;  // outlives the objects, whose deltas have states in it
     ObjectStore objects_;
-    /// References as the compare asks for them: a shadow keeps the id with the handle.
-    class ShadowIds final : public PackageMap {
-      public:
-        explicit ShadowIds(NetGUIDCache& guids) noexcept : guids_(guids) {}
-
-        [[nodiscard]] NetGUID guid_of(ObjectHandle object) override {
-            return guids_.assign(object);
-        }
-        [[nodiscard]] ObjectHandle object_of(NetGUID guid) override {
-            return guids_.object_of(guid);
-        }
-        [[nodiscard]] std::uint64_t binding_count() const noexcept override {
-            return guids_.binding_count();
-        }
-        [[nodiscard]] bool is_current(NetGUID guid, ObjectHandle object) const noexcept override {
-            return guids_.is_current(guid, object);
-        }
-
-      private:
-        NetGUIDCache& guids_;
-    };
-
     ShadowIds shadow_ids_;
     BitRow live_;
     BitRow due_;  // to be compared: those that are polled, and those that were marked, in turn
@@ -270,7 +263,7 @@ class ReplicationServer {
     Vector<NetUpdateFrequency> class_frequencies_;  // by layout number; empty while none is set
     Vector<std::uint8_t> class_bands_;              // likewise
     float priority_distance_ = 0;
-    mutable SendOrder::Candidates candidates_;  // scratch
+    SendOrder::Candidates candidates_;  // scratch
     FlushChanges changes_;
     BundleBuilder bundles_;
     ObjectDormancy dormancy_;

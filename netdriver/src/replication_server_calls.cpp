@@ -8,7 +8,7 @@ bool ReplicationServer::is_called(const Client& client, const RepFunction& funct
                                   std::uint32_t index) const noexcept {
     const bool is_everybodys = function.has(FunctionFlags::Multicast);
     const bool is_owner = objects_.at(index)->facts().role_of(client.connection.peer()).is_owned;
-    return client.connection.state() == ConnectionState::Joined && (is_everybodys || is_owner) &&
+    return is_joined(client) && (is_everybodys || is_owner) &&
            !client.sender.dormancy().irrelevant.test(index);
 }
 
@@ -149,15 +149,13 @@ CloseReason ReplicationServer::run_calls(Client& client) {
     DueCall call;
     while (calls.take_due(call)) {
         // A call may do anything, also end this connection.
-        const CloseReason reason = client.connection.state() == ConnectionState::Joined
-                                       ? run_call(client, call)
-                                       : CloseReason::Requested;
+        const CloseReason reason =
+            is_joined(client) ? run_call(client, call) : CloseReason::Requested;
         if (reason == CloseReason::None) {
             client.connection.blame({});
         } else {
             calls.drop_due();
-            return client.connection.state() == ConnectionState::Joined ? reason
-                                                                        : CloseReason::None;
+            return is_joined(client) ? reason : CloseReason::None;
         }
     }
     return CloseReason::None;

@@ -50,30 +50,27 @@ void ReplicationServer::flush_dormancy(NetObjectId id) {
 
 void ReplicationServer::set_dormant_for(PeerId peer, NetObjectId id, bool is_dormant) {
     REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
-    const auto found = clients_by_peer_.find(peer.value);
-    if (found == clients_by_peer_.end()) {
+    Client* client = find_joined(peer);
+    if (client == nullptr) {
         return;
     }
-    Client& client = *found->second;
     objects_.for_each_in_family(id.index, [&](std::uint32_t index) {
-        client.sender.ask_dormant(index, is_dormant);
+        client->sender.ask_dormant(index, is_dormant);
         if (objects_.at(index)->dormancy() != NetDormancy::DormantPartial) {
             return;
         }
         if (is_dormant) {
-            apply_dormancy(client.sender, index);
+            apply_dormancy(client->sender, index);
         } else {
-            wake_for(client, index);
+            wake_for(*client, index);
         }
     });
 }
 
 bool ReplicationServer::is_dormant_for(PeerId peer, NetObjectId id) const {
     REPLAYOUT_ASSERT(objects_.contains(id));
-    const auto found = clients_by_peer_.find(peer.value);
-    return found != clients_by_peer_.end() &&
-           found->second->connection.state() == ConnectionState::Joined &&
-           found->second->sender.dormancy().dormant.test(id.index);
+    const Client* client = find_joined(peer);
+    return client != nullptr && client->sender.dormancy().dormant.test(id.index);
 }
 
 void ReplicationServer::introduce_dormant(Client& client) {
@@ -109,14 +106,12 @@ void ReplicationServer::apply_dormancy(ReplicationSender& sender, std::uint32_t 
 }
 
 void ReplicationServer::apply_dormancy_to_all(std::uint32_t index, bool wakes) {
-    for (Client* client : clients_) {
-        if (client->connection.state() == ConnectionState::Joined) {
-            if (wakes) {
-                client->sender.wake(index);
-            }
-            apply_dormancy(client->sender, index);
+    for_each_joined([&](Client& client) {
+        if (wakes) {
+            client.sender.wake(index);
         }
-    }
+        apply_dormancy(client.sender, index);
+    });
     const NetDormancy dormancy = objects_.at(index)->dormancy();
     const bool may_rest = dormancy_.dormant.test(index) || dormancy == NetDormancy::Initial;
     if (may_be_dormant(dormancy) && may_rest && !wakes && is_dormant_for_all(index)) {
@@ -156,8 +151,7 @@ void ReplicationServer::resume_compare(std::uint32_t index) {
 
 bool ReplicationServer::is_dormant_for_all(std::uint32_t index) const {
     return std::all_of(clients_.begin(), clients_.end(), [&](const Client* client) {
-        return client->connection.state() != ConnectionState::Joined ||
-               client->sender.dormancy().is_resting(index);
+        return !is_joined(*client) || client->sender.dormancy().is_resting(index);
     });
 }
 
@@ -168,12 +162,10 @@ void ReplicationServer::rest_dormant_objects() {
     BitRow& resting = dormancy_.scratch;
     resting.clear_all();
     resting.merge(dormancy_.becoming);
-    for (const Client* client : clients_) {
-        if (client->connection.state() == ConnectionState::Joined) {
-            const PairDormancy& pairs = client->sender.dormancy();
-            resting.retain(pairs.dormant, pairs.irrelevant);
-        }
-    }
+    for_each_joined([&](const Client& client) {
+        const PairDormancy& pairs = client.sender.dormancy();
+        resting.retain(pairs.dormant, pairs.irrelevant);
+    });
     dormancy_.dormant.merge(resting);
     dormancy_.becoming.remove(resting);
     due_.remove(resting);

@@ -81,23 +81,20 @@ ClientInterest* ReplicationServer::find_interest(PeerId peer) const {
 
 void ReplicationServer::update_relevancy() {
     interest_.update();
-    for (Client* client : clients_) {
-        if (client->connection.state() == ConnectionState::Joined) {
-            client->interest.reconsidered.take_all(
-                [&](std::uint32_t index) { decide_relevancy(*client, index); });
-        }
-    }
+    for_each_joined([&](Client& client) {
+        client.interest.reconsidered.take_all(
+            [&](std::uint32_t index) { decide_relevancy(client, index); });
+    });
 }
 
 void ReplicationServer::update_relevancy_of(std::uint32_t index) {
     index = objects_.root_of(index);
-    for (Client* client : clients_) {
-        if (client->connection.state() == ConnectionState::Joined &&
-            client->interest.reconsidered.test(index)) {
-            client->interest.reconsidered.forget(index);
-            decide_relevancy(*client, index);
+    for_each_joined([&](Client& client) {
+        if (client.interest.reconsidered.test(index)) {
+            client.interest.reconsidered.forget(index);
+            decide_relevancy(client, index);
         }
-    }
+    });
 }
 
 void ReplicationServer::decide_relevancy(Client& client, std::uint32_t index) {
@@ -159,11 +156,7 @@ void ReplicationServer::show_part(Client& client, std::uint32_t part) {
 }
 
 void ReplicationServer::show_part_to_all(std::uint32_t part) {
-    for (Client* client : clients_) {
-        if (client->connection.state() == ConnectionState::Joined) {
-            show_part(*client, part);
-        }
-    }
+    for_each_joined([&](Client& client) { show_part(client, part); });
 }
 
 void ReplicationServer::show_conditional(Client& client) {

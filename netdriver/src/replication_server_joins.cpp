@@ -24,7 +24,7 @@ void ReplicationServer::begin_initial_batches() {
         std::uint64_t{settings_.config.initial_opens_per_flush_max} * looks_per_open;
     for (Client* client : clients_) {
         NetConnection& connection = client->connection;
-        if (connection.state() != ConnectionState::Joined ||
+        if (!is_joined(*client) ||
             client->sender.initial_batch().state() != InitialBatch::State::Before) {
             continue;
         }
@@ -57,11 +57,11 @@ void ReplicationServer::begin_initial_batch(Client& client) {
             }
             continue;
         }
-        const std::optional<float> distance =
+        const std::optional<float> squared =
             info.location().has_value()
                 ? interest_.distance_squared_to(client.interest, *info.location())
                 : std::nullopt;
-        batch.add(index, distance.value_or(-1.0f));
+        batch.add(index, squared.value_or(-1.0f));
         ++count;
     }
     batch.begin();
@@ -82,11 +82,8 @@ void ReplicationServer::finish_initial_batch(Client& client) {
 }
 
 std::uint32_t ReplicationServer::initial_opens_per_client() noexcept {
-    const auto count = static_cast<std::uint32_t>(
-        std::count_if(clients_.begin(), clients_.end(), [](Client* client) {
-            return client->connection.state() == ConnectionState::Joined &&
-                   is_sending(client->sender);
-        }));
+    std::uint32_t count = 0;
+    for_each_joined([&](Client& client) { count += is_sending(client.sender) ? 1u : 0u; });
     return std::max(1u, settings_.config.initial_opens_per_flush_max / std::max(1u, count));
 }
 

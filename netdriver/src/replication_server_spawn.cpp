@@ -104,11 +104,7 @@ void ReplicationServer::remove_family(NetObjectId id, ChannelCloseReason reason)
     while (objects_.at(id.index)->family().first != ObjectStore::no_index) {
         remove_family(objects_.id_at(objects_.at(id.index)->family().first), reason);
     }
-    for (Client* client : clients_) {
-        if (client->connection.state() == ConnectionState::Joined) {
-            client->sender.object_removed(id.index, reason);
-        }
-    }
+    for_each_joined([&](Client& client) { client.sender.object_removed(id.index, reason); });
     if (objects_.at(id.index)->is_subobject()) {
         objects_.detach(id.index);
     }
@@ -131,10 +127,7 @@ void ReplicationServer::forget_object(NetObjectId id) {
 
 ReplicationServer::Client* ReplicationServer::find_joined(PeerId peer) const {
     const auto found = clients_by_peer_.find(peer.value);
-    return found != clients_by_peer_.end() &&
-                   found->second->connection.state() == ConnectionState::Joined
-               ? found->second
-               : nullptr;
+    return found != clients_by_peer_.end() && is_joined(*found->second) ? found->second : nullptr;
 }
 
 void ReplicationServer::set_host(PeerId host) {
@@ -174,11 +167,7 @@ void ReplicationServer::tear_off_one(std::uint32_t index) {
     torn_off_.insert(index);
     calendar_.forget(index);
     due_.set(index);  // what it is now goes out, and nothing of what it becomes
-    for (Client* client : clients_) {
-        if (client->connection.state() == ConnectionState::Joined) {
-            client->sender.tear_off(index);
-        }
-    }
+    for_each_joined([&](Client& client) { client.sender.tear_off(index); });
 }
 
 void ReplicationServer::hand_back_torn_off_objects() {
@@ -197,8 +186,7 @@ void ReplicationServer::remove_torn_off_objects() {
     for (std::uint32_t index = torn_off_.next(0); index != BitRow::no_bit;
          index = torn_off_.next(index + 1)) {
         const auto is_over_for = [&](const Client* client) {
-            return client->connection.state() != ConnectionState::Joined ||
-                   client->sender.is_torn_off(index);
+            return !is_joined(*client) || client->sender.is_torn_off(index);
         };
         const NetworkObjectInfo::Family& family = objects_.at(index)->family();
         if (family.first != ObjectStore::no_index ||
@@ -253,14 +241,13 @@ void ReplicationServer::note_destroyed_part(std::uint32_t index, std::string_vie
     const std::uint32_t outer = objects_.at(index)->family().outer;
     objects_.add_destroyed_part(outer, objects_.at(index)->guid(), name);
     const std::size_t place = objects_.destroyed_parts_of(outer)->count() - 1;
-    for (Client* client : clients_) {
+    for_each_joined([&](Client& client) {
         // Who has the part is told by the close of its channel, and who has not the outer when that
         // is opened.
-        if (client->connection.state() == ConnectionState::Joined &&
-            client->sender.has_object(outer) && !client->sender.has_part_for_certain(index)) {
-            client->sender.part_notices().add(outer, place);
+        if (client.sender.has_object(outer) && !client.sender.has_part_for_certain(index)) {
+            client.sender.part_notices().add(outer, place);
         }
-    }
+    });
 }
 
 void ReplicationServer::forget_destroyed(std::string_view stable_name) {

@@ -125,9 +125,8 @@ void ReplicationServer::compare_due_objects() {
     stats_.replication.objects_skipped += objects_.object_count() - count;
 }
 
-void ReplicationServer::set_net_update_frequency(const RepLayout& layout,
-                                                 const NetUpdateFrequency& frequency) {
-    REPLAYOUT_ASSERT(frequency.is_valid());
+void ReplicationServer::set_class_net_update_frequency(const RepLayout& layout,
+                                                       const NetUpdateFrequency& frequency) {
     const std::uint32_t number = layouts_.number_of(layout);
     if (class_frequencies_.empty()) {
         class_frequencies_.resize(layouts_.count());
@@ -136,10 +135,7 @@ void ReplicationServer::set_net_update_frequency(const RepLayout& layout,
 }
 
 void ReplicationServer::begin_updates(std::uint32_t index) {
-    std::uint32_t whole = index;
-    while (objects_.at(whole)->is_subobject()) {
-        whole = objects_.at(whole)->family().outer;
-    }
+    const std::uint32_t whole = objects_.root_of(index);
     NetUpdateFrequency frequency;
     if (whole != index) {
         frequency = calendar_.frequency_of(whole);
@@ -153,7 +149,7 @@ void ReplicationServer::begin_updates(std::uint32_t index) {
     force_due(index);
 }
 
-void ReplicationServer::set_net_priority(const RepLayout& layout, float priority) {
+void ReplicationServer::set_class_net_priority(const RepLayout& layout, float priority) {
     if (class_bands_.empty()) {
         class_bands_.resize(layouts_.count(), SendOrder::ordinary_band);
     }
@@ -166,7 +162,7 @@ void ReplicationServer::set_net_priority(NetObjectId id, float priority) {
 }
 
 PriorityInputs ReplicationServer::priority_inputs(const Client& client) const noexcept {
-    return {calendar_, candidates_, interest_, client.interest, priority_distance_};
+    return {calendar_, interest_, client.interest, priority_distance_};
 }
 
 OwedUpdate ReplicationServer::owed_to(PeerId peer, NetObjectId id) const {
@@ -175,8 +171,9 @@ OwedUpdate ReplicationServer::owed_to(PeerId peer, NetObjectId id) const {
     if (client == nullptr) {
         return {OwedReason::NotJoined, 0};
     }
-    return {client->sender.owed_reason(id.index, calendar_),
-            client->sender.step_down(id.index, priority_inputs(*client))};
+    const PriorityInputs inputs = priority_inputs(*client);
+    return {client->sender.owed_reason(id.index, inputs),
+            client->sender.step_down(id.index, inputs)};
 }
 
 void ReplicationServer::set_net_update_frequency(NetObjectId id,

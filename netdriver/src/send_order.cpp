@@ -47,31 +47,30 @@ std::uint32_t SendOrder::rank_of(std::uint32_t index, std::uint32_t band,
     return bits > exponent ? 0 : exponent + 1 - bits;
 }
 
-void SendOrder::begin(Candidates& candidates, const BitRow& owed) noexcept {
-    candidates.clear();
+void SendOrder::begin(const BitRow& owed) noexcept {
+    REPLAYOUT_ASSERT(candidates_.empty());
     missed_.retain(owed, owed);
     old_missed_.retain(owed, owed);
 }
 
-void SendOrder::add(Candidates& candidates, std::uint32_t index, std::uint32_t band,
-                    std::uint32_t rank) const {
+void SendOrder::add(std::uint32_t index, std::uint32_t band, std::uint32_t rank) {
     // The most ticks of being missed go first; a pair that is not has none.
     const std::uint32_t age =
         missed_.test(index) ? static_cast<std::uint16_t>(flush_ - missed_since_[index]) : 0;
-    candidates.push_back(std::uint64_t{rank} << rank_shift | std::uint64_t{band} << band_shift |
-                         std::uint64_t{0xFFFFu - age} << age_shift | index);
+    candidates_.push_back(std::uint64_t{rank} << rank_shift | std::uint64_t{band} << band_shift |
+                          std::uint64_t{0xFFFFu - age} << age_shift | index);
 }
 
-void SendOrder::order(Candidates& candidates) const {
+void SendOrder::order() {
     // Not sorted: of thousands a cap has room for a few.
-    std::make_heap(candidates.begin(), candidates.end(), std::greater<>());
+    std::make_heap(candidates_.begin(), candidates_.end(), std::greater<>());
 }
 
-SendOrder::Candidate SendOrder::take(Candidates& candidates) {
-    REPLAYOUT_ASSERT(!candidates.empty());
-    std::pop_heap(candidates.begin(), candidates.end(), std::greater<>());
-    const std::uint64_t first = candidates.back();
-    candidates.pop_back();
+SendOrder::Candidate SendOrder::take() {
+    REPLAYOUT_ASSERT(has_candidate());
+    std::pop_heap(candidates_.begin(), candidates_.end(), std::greater<>());
+    const std::uint64_t first = candidates_.back();
+    candidates_.pop_back();
     return {static_cast<std::uint32_t>(first), first >> rank_shift == 0};
 }
 
@@ -80,7 +79,7 @@ void SendOrder::sent(std::uint32_t index) noexcept {
     old_missed_.erase(index);
 }
 
-void SendOrder::miss(std::uint32_t index) {
+void SendOrder::keep_place(std::uint32_t index) {
     if (!missed_.test(index)) {
         missed_.insert(index);
         grow_row(missed_since_, std::size_t{index} + 1, std::uint16_t{0});
@@ -88,14 +87,25 @@ void SendOrder::miss(std::uint32_t index) {
     }
 }
 
-void SendOrder::end(const Candidates& candidates) {
-    for (const std::uint64_t candidate : candidates) {
+void SendOrder::miss(std::uint32_t index) {
+    keep_place(index);
+    is_calm_ = false;
+}
+
+void SendOrder::hold_back(std::uint32_t index) {
+    keep_place(index);
+    old_missed_.erase(index);
+}
+
+void SendOrder::end() {
+    for (const std::uint64_t candidate : candidates_) {
         const std::uint64_t rank = candidate >> rank_shift;
         if (rank == 0) {
             miss(static_cast<std::uint32_t>(candidate));
         }
         is_calm_ = is_calm_ && rank > 1;
     }
+    candidates_.clear();
     ++flush_;
     if (--flushes_left_ == 0) {
         end_period();
@@ -103,7 +113,7 @@ void SendOrder::end(const Candidates& candidates) {
 }
 
 void SendOrder::end_period() {
-    calm_periods_ = is_calm_ && missed_.is_empty() ? calm_periods_ + 1 : 0;
+    calm_periods_ = is_calm_ ? calm_periods_ + 1 : 0;
     if (!old_missed_.is_empty()) {
         pressure_ = std::min(pressure_ + 1, pressure_max);
     } else if (calm_periods_ == calm_periods_to_go_back && pressure_ > 0) {

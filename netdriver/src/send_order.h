@@ -17,6 +17,8 @@
 //
 //     order     band, first missed tick, index
 //
+// What is new to a client does not step down: it is due in each flush.
+//
 // Room that is left goes to pairs that are not due: first to those that would be if they had
 // stepped down by one less, and so on, so they too are sent in the ticks of others.
 //
@@ -46,18 +48,21 @@ class SendOrder {
     static constexpr std::uint32_t ordinary_band = 3;
     static constexpr std::uint32_t pressure_max = 12;
 
-    /// `scratch` is shared by all connections: a flush of one is over before that of the next.
+    /// What a flush may send, a number each (send_order.cpp). Memory that is used again: empty
+    /// between flushes, so all connections of a server have one.
     using Candidates = Vector<std::uint64_t>;
-    explicit SendOrder(MemoryResource* resource)
-        : missed_(resource),
+    SendOrder(Candidates& candidates, MemoryResource* resource)
+        : candidates_(candidates),
+          missed_(resource),
           old_missed_(resource),
           missed_since_(Allocator<std::uint16_t>(resource)) {}
 
     /// How far pairs of a band step down now.
     [[nodiscard]] std::uint32_t exponent_of(std::uint32_t band) const noexcept;
-    /// 0: the pair is due: it was missed, or one of the object's ticks since the last flush is one
-    /// of its own. Else how much less far it would have to step down for that; the last rank is
-    /// that of an object of which none of its ticks is in this flush.
+    /// What counts before the band: 0 of pairs that are due, greater ones of those that are sent
+    /// only where these leave room. Due is what was missed, and what has one of its own among the
+    /// object's ticks since the last flush. Another pair's rank is by how much less far it would
+    /// have to step down for that, and greater than all of these where the object had no tick.
     [[nodiscard]] std::uint32_t rank_of(std::uint32_t index, std::uint32_t band,
                                         const TickRange& ticks) const noexcept;
     [[nodiscard]] bool is_missed(std::uint32_t index) const noexcept { return missed_.test(index); }
@@ -68,27 +73,34 @@ class SendOrder {
         bool is_due = false;
     };
 
-    // A flush: add() what is owed, take() as long as there is room and say sent() of what went out,
-    // end() it.
+    // A flush: add() what is owed, order() it, take() as long as there is room and say of each
+    // what became of it, end() it.
 
     /// What is not in `owed` is missed no more.
-    void begin(Candidates& candidates, const BitRow& owed) noexcept;
-    void add(Candidates& candidates, std::uint32_t index, std::uint32_t band,
-             std::uint32_t rank) const;
-    void order(Candidates& candidates) const;
+    void begin(const BitRow& owed) noexcept;
+    void add(std::uint32_t index, std::uint32_t band, std::uint32_t rank);
+    void order();
+    [[nodiscard]] bool has_candidate() const noexcept { return !candidates_.empty(); }
     /// The candidate that goes first, which is one no more. Requires one.
-    [[nodiscard]] static Candidate take(Candidates& candidates);
+    [[nodiscard]] Candidate take();
+    /// It went out, or waits for another object.
     void sent(std::uint32_t index) noexcept;
     /// It was due, and found no room.
     void miss(std::uint32_t index);
-    /// The candidates that are left found none, either.
-    void end(const Candidates& candidates);
+    /// It waits for what is on its way, and not for room: its place is as that of what was missed,
+    /// and it says nothing about how far to step down.
+    void hold_back(std::uint32_t index);
+    /// The candidates that are left found no room, either.
+    void end();
 
   private:
+    /// Among those that are missed, as of now if it is new there.
+    void keep_place(std::uint32_t index);
     void end_period();
 
+    Candidates& candidates_;
     BitRow missed_;
-    BitRow old_missed_;                   // since before this period
+    BitRow old_missed_;                   // since before this period, for want of room
     Vector<std::uint16_t> missed_since_;  // flushes, by object index
     std::uint16_t flush_ = 0;
     std::uint32_t pressure_ = 0;

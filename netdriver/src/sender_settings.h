@@ -24,13 +24,13 @@ struct SenderSettings {
     const NetConfig& config;                ///< outlives the sender
     PeerId peer;                            ///< whom it sends to
     std::span<TypeCounters> type_counters;  ///< by layout number; empty: nobody counts
+    SendOrder::Candidates& candidates;      ///< scratch of the order
     const FlushChanges& changes;            ///< outlives the sender
 };
 
 /// What the order of a flush goes by, for one connection.
 struct PriorityInputs {
     const UpdateCalendar& calendar;
-    SendOrder::Candidates& candidates;  ///< scratch
     const InterestManager& interest;
     const ClientInterest& client;
     float distance = 0;  ///< see NetRates::set_priority_distance()
@@ -39,8 +39,8 @@ struct PriorityInputs {
 /// What became of the attempt to send something.
 enum class SendOutcome : std::uint8_t {
     Done,
-    WindowFull,  ///< of packets: nothing more can be sent
-    HeldBack,    ///< by the window of bunches: this object must wait
+    NoRoom,    ///< in packets, by their window or by the cap: nothing more can be sent
+    HeldBack,  ///< by the window of bunches: this object must wait
 };
 
 }  // namespace replayout

@@ -29,7 +29,7 @@ namespace {
     return value >> 16 | value << 16;
 }
 
-/// Of `quiet` cells behind the last change: the distance from this look to the next.
+/// Of `quiet` turns behind the last change: the distance from this look to the next.
 [[nodiscard]] std::int64_t step_of(std::int64_t quiet, std::uint32_t max_step) noexcept {
     const auto step =
         std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(quiet / 4, 1)));
@@ -77,12 +77,12 @@ void UpdateCalendar::wait(std::uint32_t index) noexcept {
         return;
     }
     const std::int64_t period = entry.period_us;
-    const std::int64_t cell = floor_divide(now_.microseconds + entry.offset_us, period);
-    const std::int64_t quiet = cell + 1 - (entry.was_looked_at ? entry.changed_cell : cell);
+    const std::int64_t turn = floor_divide(now_.microseconds + entry.offset_us, period);
+    const std::int64_t quiet = turn + 1 - (entry.was_looked_at ? entry.changed_turn : turn);
     const std::int64_t step = step_of(quiet, entry.max_step);
     // A greater step begins at a multiple of itself, so this is one of the next step as well.
-    const std::int64_t next_cell = cell + 1 + (step - quiet % step) % step;
-    entry.due_us = next_cell * period - entry.offset_us;
+    const std::int64_t next_turn = turn + 1 + (step - quiet % step) % step;
+    entry.due_us = next_turn * period - entry.offset_us;
     link(index);
 }
 
@@ -96,7 +96,7 @@ void UpdateCalendar::looked(std::uint32_t index, bool has_changed) noexcept {
     REPLAYOUT_ASSERT(is_paced(index));
     Entry& entry = entries_[index];
     if (has_changed || !entry.was_looked_at) {
-        entry.changed_cell = floor_divide(now_.microseconds + entry.offset_us, entry.period_us);
+        entry.changed_turn = floor_divide(now_.microseconds + entry.offset_us, entry.period_us);
         entry.was_looked_at = true;
     }
 }

@@ -3,15 +3,15 @@
 // Which objects are to be looked at in a tick, of those that are not looked at in each: a calendar
 // of buckets by time, so a tick costs by the objects that come due in it.
 //
-// Time is cut into cells of an object's period, and it is looked at in the first tick of a cell:
+// Time is cut into turns of an object's period, and it is looked at in the first tick of a turn:
 //
 //     ticks       x   x   x   x   x   x   x   x   x   x
-//     cells    --|-----7-----|-----8-----|-----9-----|--      period 3 ticks
+//     turns    --|-----7-----|-----8-----|-----9-----|--      period 3 ticks
 //     looks           x           x           x
 //
-// So its mean rate is exact, whatever the ticks are. Cells of different objects begin at different
-// times, spread evenly. Which cells are looked at follows from the cell of the last change alone
-// (adaptive: the q-th cell behind it if q is a multiple of a power of two, q / 4 at most). So it
+// So its mean rate is exact, whatever the ticks are. Turns of different objects begin at different
+// times, spread evenly. Which turns are looked at follows from the turn of the last change alone
+// (adaptive: the q-th turn behind it if q is a multiple of a power of two, q / 4 at most). So it
 // does not matter whether somebody looked in between: an object that waits for a mark is looked at
 // in the same ticks as one that is polled.
 #pragma once
@@ -25,7 +25,7 @@
 
 namespace replayout {
 
-/// Of an object, from the one behind `after` to `last`: cells, or flushes if it has no frequency.
+/// Of an object, from the one behind `after` to `last`: turns, or flushes if it has no frequency.
 struct TickRange {
     std::int64_t after = 0;
     std::int64_t last = 0;
@@ -36,7 +36,7 @@ class UpdateCalendar {
     explicit UpdateCalendar(MemoryResource* resource);
 
     /// From now on the object has this frequency; without one it is not paced. It does not wait: it
-    /// is to be looked at, and looked() to be said. Equal `spread`: cells begin at equal times.
+    /// is to be looked at, and looked() to be said. Equal `spread`: turns begin at equal times.
     void set(std::uint32_t index, const NetUpdateFrequency& frequency, std::uint32_t spread);
     void forget(std::uint32_t index) noexcept;
 
@@ -47,7 +47,7 @@ class UpdateCalendar {
         return is_paced(index) ? entries_[index].frequency : NetUpdateFrequency();
     }
 
-    /// A paced object waits for its next cell; nothing if it waits already.
+    /// A paced object waits for its next turn; nothing if it waits already.
     void wait(std::uint32_t index) noexcept;
     /// It waits no more, if it did.
     void cancel(std::uint32_t index) noexcept;
@@ -76,11 +76,11 @@ class UpdateCalendar {
     static constexpr std::int64_t bucket_count = 1'024;
 
     struct Entry {
-        std::int64_t changed_cell = 0;
+        std::int64_t changed_turn = 0;
         std::int64_t due_us = 0;
         NetUpdateFrequency frequency;
         std::uint32_t period_us = 0;  // 0: not paced
-        std::uint32_t offset_us = 0;  // cells begin so much before the multiples of the period
+        std::uint32_t offset_us = 0;  // turns begin so much before the multiples of the period
         std::uint32_t max_step = 1;   // a power of two
         std::uint32_t next = none;    // in its bucket
         std::uint32_t previous = none;

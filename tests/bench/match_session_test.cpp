@@ -178,16 +178,21 @@ TEST_CASE("MatchSession: counters of classes change no packet, and stand in repo
     CHECK(report(options, with).find("pairs of ") != std::string::npos);
 }
 
-TEST_CASE("MatchSession: a bandwidth far too small delays, and all is right once it is lifted",
+TEST_CASE("MatchSession: a cap far too small delays, and all is right in the end, still within it",
           "[bench][match_session]") {
     const auto recordings = two_battles(120);
     MatchOptions options;
     options.clients = 3;
-    options.bandwidth_bytes_per_second = 8'000;
+    options.loss = 0.05;
+    options.interest = GENERATE(MatchInterest::All, MatchInterest::Grid);
+    options.radius = 15;
+    options.bandwidth_bytes_per_second = GENERATE(1'800u, 8'000u);
     const MatchResult result = play(options, recordings);
     INFO(result.first_difference);
     CHECK(result.is_good(options));
     CHECK(result.stats.packets_lost > 0);
+    CHECK(result.most_bytes_in_second <= options.bandwidth_bytes_per_second + 1'200);
+    CHECK(report(options, result).find("under the same cap") != std::string::npos);
 }
 
 TEST_CASE(

@@ -358,6 +358,38 @@ TEST_CASE("Bandwidth: under a flood of calls objects have their share", "[netdri
     CHECK(game.client(0).driver.close_reason() == CloseReason::None);
 }
 
+TEST_CASE("Bandwidth: under floods of state and of small calls a large call has its share",
+          "[netdriver][bandwidth]") {
+    CallFixtureOptions options;
+    options.server.bytes_per_second_max = 40'000;
+    CallFixture game(options);
+    const ObjectHandle turret = game.join_with_turret();
+    const ObjectHandle other = game.add_owned(0);
+    std::vector<ObjectHandle> crowd;
+    for (int i = 0; i < 300; ++i) {
+        crowd.push_back(game.add());
+    }
+    REQUIRE(game.settle());
+    CHECK(game.call_with(other, "client_deliver", make_cargo(1, 30'000)) == CallResult::Sent);
+    std::uint32_t tick = 0;
+    while (heard(game.client(0), "deliver").empty() && tick < 20 * ticks_per_second) {
+        ++tick;
+        for (const ObjectHandle one : crowd) {
+            game.turret(one).power = tick;
+        }
+        for (std::uint32_t i = 0; i < 10; ++i) {
+            Order order;
+            order.number = tick;
+            order.text.assign(100, 'x');
+            (void)game.call(turret, "client_tell", order);
+        }
+        game.tick();
+    }
+    // 30,000 bytes in a quarter of 36,250 a second.
+    CHECK(tick <= 4 * ticks_per_second);
+    CHECK(game.client(0).driver.close_reason() == CloseReason::None);
+}
+
 TEST_CASE("Bandwidth: a client's own packets have a cap as well", "[netdriver][bandwidth]") {
     CallFixtureOptions options;
     options.client.bytes_per_second_max = 2'000;
@@ -458,6 +490,34 @@ TEST_CASE("Bandwidth: congestion control keeps below a narrow line, and uses it"
     const double with = play(true);
     CHECK(without > 0.5);
     CHECK(with < 0.1);
+}
+
+TEST_CASE("Bandwidth: within a cap congestion control learns no rate that was never tried",
+          "[netdriver][bandwidth]") {
+    constexpr std::uint32_t cap = 100'000;
+    NetFixtureOptions options;
+    options.server.has_congestion_control = true;
+    options.server.bytes_per_second_max = cap;
+    options.link.latency_ms = 30;
+    NetFixture net(options);
+    std::vector<ObjectHandle> pawns;
+    for (int i = 0; i < 1'000; ++i) {
+        pawns.push_back(net.add_pawn());
+    }
+    net.join();
+    for (std::uint32_t tick = 0; tick < 20 * ticks_per_second; ++tick) {
+        for (const ObjectHandle pawn : pawns) {
+            ++net.pawn(pawn).health;
+        }
+        net.tick();
+    }
+    NetRates rates = net.server_driver().rates();
+    const PeerId peer = NetFixture::client_peer(0);
+    CHECK(rates.bandwidth_of(peer).bytes_per_second == cap);
+    rates.set_bytes_per_second_max(peer, 0);
+    // Once the rate is above the cap it is the cap that is reached.
+    CHECK(rates.bandwidth_of(peer).bytes_per_second >= cap);
+    CHECK(rates.bandwidth_of(peer).bytes_per_second <= 2 * cap);
 }
 
 TEST_CASE("Bandwidth: with a cap that is always reached a warm game takes no memory",

@@ -2,25 +2,29 @@
 //
 // Why connections were closed, in the log.
 #include <replayout/netdriver/net_driver.h>
+#include <replayout/netdriver/simulated_network.h>
 #include <replayout/reflection/diagnostics.h>
 
 #include <cstdint>
+#include <memory_resource>
 #include <string>
 #include <vector>
 
 #include "support/call_game.h"
 #include "support/catch.h"
+#include "support/net_fixture.h"
+#include "support/test_layout.h"
 
 namespace replayout::test {
 namespace {
 
-/// Collects warnings of the log while it lives.
+/// Collects warnings and errors of the log while it lives.
 class WarningSpy {
   public:
     WarningSpy() {
         set_log_handler(
             [](LogLevel level, std::string_view message, void* context) {
-                if (level == LogLevel::Warning) {
+                if (level == LogLevel::Warning || level == LogLevel::Error) {
                     static_cast<WarningSpy*>(context)->messages.emplace_back(message);
                 }
             },
@@ -32,6 +36,22 @@ class WarningSpy {
 
     std::vector<std::string> messages;
 };
+
+struct Lamp {
+    std::uint32_t colour = 0;
+    bool is_lit = false;
+};
+
+[[nodiscard]] Result<const Type*> build_old_lamp(TypeRegistry& registry) {
+    return class_builder<Lamp>(registry, "Lamp").property<&Lamp::is_lit>().build();
+}
+
+[[nodiscard]] Result<const Type*> build_new_lamp(TypeRegistry& registry) {
+    return class_builder<Lamp>(registry, "Lamp")
+        .property<&Lamp::colour>()
+        .property<&Lamp::is_lit>()
+        .build();
+}
 
 }  // namespace
 
@@ -116,6 +136,59 @@ TEST_CASE("Close log: peers that are closed by the dozen do not fill it, and are
     take_lines(spy);
     REQUIRE(lines.size() == 1);
     CHECK(lines[0].find("(19 lines like this were left out before)") != std::string::npos);
+}
+
+TEST_CASE("Close log: of a client with other layouts each end tells once, and what differs",
+          "[netdriver][close_log]") {
+    const TestSchema& schema = TestSchema::get();
+    NetFixture net;
+    TestWorld world(1);
+    NetDriver stranger(NetDriverSettings(), net.network().endpoint(PeerId{99}), world);
+    REQUIRE(stranger.add_layout(schema.pawn()));
+    REQUIRE(stranger.add_layout(schema.marker()));
+    const WarningSpy spy;
+    REQUIRE(stranger.connect(NetFixture::server_peer, net.now()));
+    for (int i = 0; i < 10; ++i) {
+        net.tick();
+        stranger.tick_dispatch(net.now());
+        stranger.tick_flush(net.now());
+    }
+    const std::string lacking(schema.archive().type().name());
+    REQUIRE(spy.messages.size() == 2);
+    CHECK(spy.messages[0] == "the connection of peer 99 was closed: layout mismatch, class \"" +
+                                 lacking + "\" (layouts: it has 2, we have 3)");
+    // It does not know the class by whose hash it is told.
+    CHECK(spy.messages[1] == "peer 1 closed the connection: layout mismatch");
+}
+
+TEST_CASE("Close log: a client is told the class of which it has another layout",
+          "[netdriver][close_log]") {
+    NetDriverSettings settings;
+    SimulatedNetwork network({}, 1, std::pmr::get_default_resource());
+    const TestLayout old_layout(build_old_lamp);
+    const TestLayout new_layout(build_new_lamp);
+    TestWorld world(1);
+    NetDriver server(settings, network.endpoint(PeerId{1}), world);
+    NetDriver client(settings, network.endpoint(PeerId{2}), world);
+    REQUIRE(server.add_layout(*new_layout));
+    REQUIRE(client.add_layout(*old_layout));
+    REQUIRE(server.listen());
+    NetTime now = NetTime::from_milliseconds(1'000);
+    REQUIRE(client.connect(PeerId{1}, now));
+    const WarningSpy spy;
+    for (int i = 0; i < 10; ++i) {
+        now = now.plus_milliseconds(20);
+        network.advance(now);
+        for (NetDriver* driver : {&server, &client}) {
+            driver->tick_dispatch(now);
+            driver->tick_flush(now);
+        }
+    }
+    REQUIRE(spy.messages.size() == 2);
+    CHECK(spy.messages[0] ==
+          "the connection of peer 2 was closed: layout mismatch, class \"Lamp\" "
+          "(layouts: it has 1, we have 1)");
+    CHECK(spy.messages[1] == "peer 1 closed the connection: layout mismatch, class \"Lamp\"");
 }
 
 }  // namespace replayout::test

@@ -126,6 +126,25 @@ TEST_CASE("Dormancy: an object is compared while it is awake for anybody, and no
     CHECK(compared() == when_gone);
 }
 
+TEST_CASE("Dormancy: an object does not wake for who is about to leave", "[netdriver][dormancy]") {
+    DoorGame game;
+    const ObjectHandle door = game.add();
+    const PeerId peer = game.peer_of(make_dormant(game, door));
+    const PeerId leaving = game.peer_of(game.join());
+    REQUIRE(game.settle());
+    for (const PeerId client : {peer, leaving}) {
+        game.driver().set_dormant_for(client, game.id_of(door), true);
+    }
+    game.set_dormancy(door, NetDormancy::DormantPartial);
+    REQUIRE(game.settle());
+    game.tick_times(2);
+    const std::uint64_t compared = game.driver().stats().replication.objects_compared;
+    game.driver().disconnect(leaving);
+    game.driver().set_dormant_for(leaving, game.id_of(door), false);
+    game.tick_times(10);
+    CHECK(game.driver().stats().replication.objects_compared == compared);
+}
+
 TEST_CASE("Dormancy: of what woke only what changed is sent", "[netdriver][dormancy]") {
     DoorGame game;
     const ObjectHandle door = game.add();

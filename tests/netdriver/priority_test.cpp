@@ -132,13 +132,40 @@ TEST_CASE("Priority: what is near a client's viewer is sent more often than what
     CHECK(*std::min_element(flood.updates.begin(), flood.updates.end()) > 15);
 }
 
+TEST_CASE("Priority: in a flat world nothing is far away for being high up", "[netdriver][rates]") {
+    const InterestAxes axes = GENERATE(InterestAxes::XY, InterestAxes::XZ, InterestAxes::XYZ);
+    ClassGameOptions options;
+    options.interest.axes = axes;
+    CrateGame game(build_crate, options);
+    game.join();
+    Flood flood(game, 1'000);
+    REQUIRE(game.settle());
+    Interest interest = game.driver().interest();
+    interest.set_viewer(CrateGame::peer_of(0), {0, 0, 0});
+    interest.set_location(game.id_of(flood.crates[0]), {10, 10, 10});
+    interest.set_location(game.id_of(flood.crates[1]), {150, 0, 0});
+    interest.set_location(game.id_of(flood.crates[2]), {0, 150, 0});
+    interest.set_location(game.id_of(flood.crates[3]), {0, 0, 150});
+    game.driver().rates().set_priority_distance(100);
+    set_cap(game, 20'000);
+    flood.play(10 * ticks_per_second);
+    const auto step_down = [&](std::size_t crate) {
+        const NetObjectId id = game.id_of(flood.crates[crate]);
+        return game.driver().rates().owed_to(CrateGame::peer_of(0), id).step_down;
+    };
+    REQUIRE(step_down(0) > 0);
+    CHECK(step_down(1) == step_down(0) + 1);
+    CHECK(step_down(2) == step_down(0) + (axes == InterestAxes::XZ ? 0u : 1u));
+    CHECK(step_down(3) == step_down(0) + (axes == InterestAxes::XY ? 0u : 1u));
+}
+
 TEST_CASE("Priority: that of a class is of objects added later, and of a part that of its outer",
           "[netdriver][rates]") {
     SpawnGame game;
     const std::size_t client = game.join();
     NetRates rates = game.server().driver.rates();
     const ObjectHandle ordinary = game.add(game.layouts().prop());
-    rates.set_net_priority(game.layouts().prop(), 0.25f);
+    rates.set_class_net_priority(game.layouts().prop(), 0.25f);
     const ObjectHandle later = game.add(game.layouts().prop());
     const ObjectHandle part = game.add_part(ordinary);
     std::vector<ObjectHandle> others;
@@ -338,6 +365,70 @@ TEST_CASE("Owed: a game can ask what a client lacks, and why", "[netdriver][rate
     set_cap(game, 0);
     REQUIRE(game.settle());
     CHECK(reason(game, flood.crates.front()) == OwedReason::Nothing);
+}
+
+TEST_CASE("Owed: what is new to a client waits for the next flush, and does not step down",
+          "[netdriver][rates]") {
+    const bool is_capped = GENERATE(false, true);
+    CrateGame game(build_crate);
+    game.join();
+    Flood flood(game, 300);
+    const ObjectHandle crate = game.add();
+    REQUIRE(game.settle());
+    set_cap(game, is_capped ? 3'000 : 0);
+    Interest interest = game.driver().interest();
+    interest.set_relevant_for(CrateGame::peer_of(0), game.id_of(crate), false);
+    flood.play(20 * ticks_per_second);
+    interest.set_relevant_for(CrateGame::peer_of(0), game.id_of(crate), true);
+    CHECK(reason(game, crate) == OwedReason::NotDue);
+    flood.tick();
+    CHECK(reason(game, crate) == (is_capped ? OwedReason::NoBudget : OwedReason::Nothing));
+}
+
+TEST_CASE("Owed: what waits for the one that had its name waits for another object",
+          "[netdriver][rates]") {
+    const std::uint32_t cap = GENERATE(0u, 100'000u);
+    LinkSettings link;
+    link.latency_ms = 200;
+    SpawnGame game(link);
+    const std::size_t client = game.join();
+    ObjectHandle door = game.announce("door");
+    REQUIRE(game.settle());
+    NetRates rates = game.server().driver.rates();
+    rates.set_bytes_per_second_max(SpawnGame::peer_of(client), cap);
+    game.remove(door);
+    (void)game.add(game.layouts().prop());  // in the door's place
+    (void)game.server().world.place("door");
+    door = game.announce("door");
+    game.tick(5);
+    CHECK(rates.owed_to(SpawnGame::peer_of(client), game.id_of(door)).reason ==
+          OwedReason::WaitsForObject);
+    REQUIRE(game.settle());
+    CHECK(rates.owed_to(SpawnGame::peer_of(client), game.id_of(door)).reason ==
+          OwedReason::Nothing);
+}
+
+TEST_CASE("Owed: an open that is held back, as too many are on their way, waits for the window",
+          "[netdriver][rates]") {
+    NetFixtureOptions options;
+    options.server.bytes_per_second_max = GENERATE(0u, 100'000u);
+    options.server.reliable_waiting_max = 8;
+    options.link.latency_ms = 300;
+    NetFixture net(options);
+    net.join();
+    REQUIRE(net.settle());
+    std::vector<ObjectHandle> pawns;
+    for (int i = 0; i < 40; ++i) {
+        pawns.push_back(net.add_pawn());
+    }
+    const auto owed = [&](ObjectHandle pawn) {
+        return net.server_driver().rates().owed_to(NetFixture::client_peer(0), net.id_of(pawn));
+    };
+    net.tick(3);
+    CHECK(owed(pawns.front()).reason == OwedReason::Nothing);
+    CHECK(owed(pawns.back()).reason == OwedReason::WindowFull);
+    REQUIRE(net.settle());
+    CHECK(owed(pawns.back()).reason == OwedReason::Nothing);
 }
 
 TEST_CASE("Owed: a full window, and an initial batch that is not over, are told",

@@ -21,12 +21,13 @@ class Flood {
     struct Pair {
         std::uint32_t band = SendOrder::ordinary_band;
         std::uint32_t bytes = 1;
+        bool is_held_back = false;
         std::uint32_t sent_at = 0;
         std::uint32_t longest_wait = 0;
     };
 
     explicit Flood(std::size_t count)
-        : pairs(count), order(&memory), candidates_(&memory), owed_(&memory) {
+        : pairs(count), candidates_(&memory), order(candidates_, &memory), owed_(&memory) {
         for (std::uint32_t index = 0; index < count; ++index) {
             owed_.insert(index);
         }
@@ -36,15 +37,19 @@ class Flood {
     std::vector<std::uint32_t> flush(std::int64_t bytes_per_flush) {
         ++tick;
         room_ = std::min<std::int64_t>(room_, 0) + bytes_per_flush;
-        order.begin(candidates_, owed_);
+        order.begin(owed_);
         for (std::uint32_t index = 0; index < pairs.size(); ++index) {
             const std::uint32_t rank = order.rank_of(index, pairs[index].band, {tick - 1, tick});
-            order.add(candidates_, index, pairs[index].band, rank);
+            order.add(index, pairs[index].band, rank);
         }
-        order.order(candidates_);
+        order.order();
         std::vector<std::uint32_t> sent;
-        while (!candidates_.empty() && room_ > 0) {
-            const std::uint32_t index = SendOrder::take(candidates_).index;
+        while (order.has_candidate() && room_ > 0) {
+            const std::uint32_t index = order.take().index;
+            if (pairs[index].is_held_back) {
+                order.hold_back(index);
+                continue;
+            }
             order.sent(index);
             room_ -= pairs[index].bytes;
             pairs[index].longest_wait =
@@ -52,17 +57,21 @@ class Flood {
             pairs[index].sent_at = tick;
             sent.push_back(index);
         }
-        order.end(candidates_);
+        order.end();
         return sent;
     }
 
     CountingResource memory;
     std::vector<Pair> pairs;
+
+  private:
+    SendOrder::Candidates candidates_;
+
+  public:
     SendOrder order;
     std::uint32_t tick = 0;
 
   private:
-    SendOrder::Candidates candidates_;
     BitRow owed_;
     std::int64_t room_ = 0;
 };
@@ -87,6 +96,32 @@ TEST_CASE("SendOrder: what was missed goes before what was not, the first missed
     CHECK(flood.order.is_missed(0));
     CHECK(flood.flush(1) == std::vector<std::uint32_t>{3});
     CHECK(flood.flush(1) == std::vector<std::uint32_t>{0});
+}
+
+TEST_CASE("SendOrder: what is held back keeps its place, and nobody steps down for it") {
+    Flood flood(4);
+    flood.pairs[2].is_held_back = true;
+    CHECK(flood.flush(100) == std::vector<std::uint32_t>{0, 1, 3});
+    for (int i = 0; i < 100; ++i) {
+        CHECK(flood.flush(100) == std::vector<std::uint32_t>{0, 1, 3});
+    }
+    CHECK(flood.order.pressure() == 0);
+    flood.pairs[2].is_held_back = false;
+    CHECK(flood.flush(100) == std::vector<std::uint32_t>{2, 0, 1, 3});
+}
+
+TEST_CASE("SendOrder: while something is held back pairs step down, and back, as ever") {
+    Flood flood(64);
+    flood.pairs[5].is_held_back = true;
+    for (int i = 0; i < 1'000; ++i) {
+        (void)flood.flush(8);
+    }
+    CHECK(flood.order.pressure() >= 3);
+    CHECK(flood.order.pressure() <= 4);
+    for (int i = 0; i < 1'000; ++i) {
+        (void)flood.flush(63);
+    }
+    CHECK(flood.order.pressure() == 0);
 }
 
 TEST_CASE("SendOrder: pairs step down as far as the room asks for, and back") {

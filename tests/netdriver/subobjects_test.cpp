@@ -429,4 +429,20 @@ TEST_CASE("Subobjects: at random over a network that loses, each client has thos
     }
 }
 
+TEST_CASE("Subobjects: who is about to leave is told of none any more, whatever it is said to be",
+          "[netdriver][subobjects]") {
+    SpawnGame game;
+    const PeerId peer = SpawnGame::peer_of(game.join());
+    const ObjectHandle pawn = game.add(game.layouts().prop());
+    (void)game.add_part(pawn, part_of(LifetimeCondition::SkipReplay));
+    REQUIRE(game.settle());
+    NetDriver& driver = game.server().driver;
+    const std::uint64_t sent = driver.stats().bunches_sent;
+    driver.disconnect(peer);
+    driver.set_is_replay(peer, true);
+    game.tick(20);
+    CHECK(driver.connection_count() == 0);
+    CHECK(driver.stats().bunches_sent == sent + 1);  // the goodbye
+}
+
 }  // namespace replayout::test

@@ -107,7 +107,7 @@ TEST_CASE("Update frequency: an object is looked at and sent so often, to all in
 TEST_CASE("Update frequency: of 5,000 objects once a second each tick looks at its hundredth",
           "[netdriver][rates]") {
     ClockGame game(build_clock);
-    game.driver().rates().set_net_update_frequency(game.layout(), {1});
+    game.driver().rates().set_class_net_update_frequency(game.layout(), {1});
     game.join();
     for (int i = 0; i < 5'000; ++i) {
         (void)game.add();
@@ -126,7 +126,7 @@ TEST_CASE("Update frequency: of 5,000 objects once a second each tick looks at i
 TEST_CASE("Update frequency: that of a class is of objects added later", "[netdriver][rates]") {
     ClockGame game(build_clock);
     const ObjectHandle before = game.add();
-    game.driver().rates().set_net_update_frequency(game.layout(), {2, 1});
+    game.driver().rates().set_class_net_update_frequency(game.layout(), {2, 1});
     const ObjectHandle after = game.add();
     const NetRates rates = game.driver().rates();
     CHECK(rates.net_update_frequency_of(game.id_of(before)) == NetUpdateFrequency{});
@@ -187,7 +187,7 @@ TEST_CASE("Update frequency: a new object does not wait, nor one that is opened 
     ClockGame game(build_clock);
     game.join();
     REQUIRE(game.settle());
-    game.driver().rates().set_net_update_frequency(game.layout(), {0.2f});
+    game.driver().rates().set_class_net_update_frequency(game.layout(), {0.2f});
     const ObjectHandle clock = game.add();
     game.object(clock).time = 7;
     CHECK(ticks_until_equal(game, clock) <= hop_ticks);
@@ -310,7 +310,7 @@ TEST_CASE("Update frequency: a warm game takes no memory", "[netdriver][rates]")
     options.resource = &resource;
     options.is_validating = false;
     ClockGame game(build_clock, options);
-    game.driver().rates().set_net_update_frequency(game.layout(), {7, 1});
+    game.driver().rates().set_class_net_update_frequency(game.layout(), {7, 1});
     game.join();
     std::vector<ObjectHandle> clocks;
     for (int i = 0; i < 300; ++i) {

@@ -31,6 +31,7 @@ struct ClassGameOptions {
     bool is_validating = NetDriverSettings().is_validating;
     std::uint32_t mark_validation_ticks = NetDriverSettings().mark_validation_ticks;
     RepLayoutOptions layout;
+    InterestSettings interest;
     /// Of all drivers, and of the network.
     MemoryResource* resource = std::pmr::get_default_resource();
 };
@@ -175,6 +176,7 @@ class ClassGame {
         settings.sharing = sharing_level(options_.is_sharing);
         settings.is_validating = options_.is_validating;
         settings.mark_validation_ticks = options_.mark_validation_ticks;
+        settings.interest = options_.interest;
         settings.resource = options_.resource;
         return std::make_unique<Host>(settings, network_.endpoint(peer), *layout_,
                                       1'000 + number * handles_per_host);

@@ -48,7 +48,7 @@ enum class NetRelevancy : std::uint8_t {
     Custom,       ///< for whom NetWorld::is_net_relevant_for() says so
 };
 
-/// Which coordinates count for distances and cells.
+/// Which coordinates count: for cull distances, cells, priority by distance, and who is near.
 enum class InterestAxes : std::uint8_t {
     XY,  ///< flat, z is up
     XZ,  ///< flat, y is up
@@ -75,14 +75,12 @@ struct InterestSettings {
 /// Eyes that one client may have: players of a split screen, or a player and his drone.
 inline constexpr std::uint32_t views_per_client_max = 4;
 
-/// The interest of a server's driver: a view, to be made when needed. An id is one that this driver
-/// gave and that was not removed, and no part unless said; nothing happens where a peer has no
-/// connection. Where the driver's own functions may be called, and by the same rules.
+/// Of the server that gave it, and no longer. An id is one that this driver gave and that was not
+/// removed, and no part unless said; a layout is one that was added to the driver; nothing happens
+/// where a peer has no connection. Where the driver's own functions may be called, and by the same
+/// rules.
 class Interest {
   public:
-    Interest(ReplicationServer& server, const bool& is_calling_out) noexcept
-        : server_(server), is_calling_out_(is_calling_out) {}
-
     // The object's rule. O(connections).
 
     void set_relevancy(NetObjectId id, NetRelevancy relevancy);
@@ -134,6 +132,10 @@ class Interest {
     void reconsider(PeerId peer, NetObjectId id);
 
   private:
+    friend class NetDriver;
+    Interest(ReplicationServer& server, const bool& is_calling_out) noexcept
+        : server_(server), is_calling_out_(is_calling_out) {}
+
     ReplicationServer& server_;
     const bool& is_calling_out_;
 };

@@ -69,8 +69,7 @@ struct NetConfig {
     std::uint32_t references_per_object_max = 4'096;
 
     /// Bits of structs with a NetSerializer that name objects, kept on a client to read them again;
-    /// bytes for one object. 0 to
-    /// 67,108,864.
+    /// bytes for one object. 0 to 67,108,864.
     std::uint32_t kept_bytes_per_object_max = 1'024 * 1024;
 
     /// Memory that the values of one packet may ask for, bytes. 1,024 to 1,073,741,824. The default

@@ -3,7 +3,7 @@
 // How often a server looks at its objects, how much it sends to a client, and what first: a part of
 // NetDriver.
 //
-//     server.rates().set_net_update_frequency(*pawn_layout, {30, 5});
+//     server.rates().set_class_net_update_frequency(*pawn_layout, {30, 5});
 //     server.rates().set_net_update_frequency(crate, {2});
 //     server.rates().force_net_update(crate);         // the next flush has it
 //     server.rates().set_bytes_per_second_max(peer, 30'000);
@@ -31,16 +31,18 @@ struct NetBandwidth {
 
 /// Why a client does not have all that an object is.
 enum class OwedReason : std::uint8_t {
-    Nothing,         ///< it has, as of the last look, or it is on its way
-    NotJoined,       ///< there is no such client
-    NotRelevant,     ///< by its rule, or Interest::set_relevant_for
-    Dormant,         ///< it has what the object was when it went dormant
-    Joining,         ///< the object waits for its turn in the initial batch
-    WaitsForObject,  ///< its outer, one that a value names, or the one that had its place before
-    NotDue,          ///< the object has a frequency, and waits for its next look
-    SteppedDown,     ///< the cap was reached, and the object is sent more rarely
-    NoBudget,        ///< it was its turn, and the cap was reached before it
-    WindowFull,      ///< all packets are in flight, or the objects' share of them
+    Nothing,      ///< it has, as of the last look, or it is on its way
+    NotJoined,    ///< there is no such client
+    NotRelevant,  ///< by its rule, or Interest::set_relevant_for
+    Dormant,      ///< it has what the object was when it went dormant
+    Joining,      ///< the object waits for its turn in the initial batch
+    /// Its outer, one that a value names, or one that had its place, or its stable name, before.
+    WaitsForObject,
+    NotDue,       ///< it waits for the next flush or, where it has a frequency, for its next look
+    SteppedDown,  ///< the cap was reached, and the object is sent more rarely
+    NoBudget,     ///< it was its turn, and the cap was reached before it
+    /// All packets are in flight, or the objects' share of them, or as many opens as may be.
+    WindowFull,
 };
 
 struct OwedUpdate {
@@ -49,23 +51,28 @@ struct OwedUpdate {
     std::uint32_t step_down = 0;
 };
 
-/// Of the server that gave it, and no longer. Its functions that are not const may be called where
-/// the driver's may.
+/// Of the server that gave it, and no longer. An id is one that this driver gave and that was not
+/// removed, and no part unless said; a layout is one that was added to the driver. Functions that
+/// are not const may be called where the driver's may, those that are at any time.
 class NetRates {
   public:
-    // Update frequency. In the ticks in between an object is neither looked at nor compared, and
-    // marks of it wait. What does not wait: its first look, and one that is forced, also by what
-    // its dormancy, its tear-off or a switch of a property says, or by a call that means it; what
-    // was lost, and opens, of what it was at the last look; closes.
+    // Update frequency, which NetUpdateFrequency::is_valid(). In the ticks in between an object is
+    // neither looked at nor compared, and marks of it wait. What does not wait: its first look, and
+    // one that is forced, also by what its dormancy, its tear-off or a switch of a property says,
+    // or by a call that means it; what was lost, and opens, of what it was at the last look;
+    // closes.
 
     /// Objects of the class that are added from now on; every tick at first. A subobject has that
     /// of its outer.
-    void set_net_update_frequency(const RepLayout& layout, const NetUpdateFrequency& frequency);
+    void set_class_net_update_frequency(const RepLayout& layout,
+                                        const NetUpdateFrequency& frequency);
     /// The object and its parts. Forces a look. O(parts).
     void set_net_update_frequency(NetObjectId id, const NetUpdateFrequency& frequency);
+    /// Of a part, too.
     [[nodiscard]] NetUpdateFrequency net_update_frequency_of(NetObjectId id) const;
     /// The object and its parts are looked at in the next tick_flush(); dormant ones are flushed
-    /// (NetDriver::flush_dormancy). What is push based is compared where it is marked. O(parts).
+    /// (NetDriver::flush_dormancy). What is push based is compared where it is marked. O(parts), of
+    /// dormant ones times connections.
     void force_net_update(NetObjectId id);
 
     /// Of one client, from now until its connection ends, instead of
@@ -74,19 +81,20 @@ class NetRates {
     /// Nothing but zeros when there is no such connection.
     [[nodiscard]] NetBandwidth bandwidth_of(PeerId peer) const;
 
-    // Priority: who goes first, and how often, where a cap is reached. It is rounded down to a
-    // power of two, 1/16 to 8, and above 0; 1 at first. With twice the priority an object goes
-    // before others, and is sent twice as often.
+    // Priority: who goes first, and how often, where a cap is reached. It is above 0 and rounded
+    // down to a power of two, 1/16 at least and 8 at most; 1 at first. With twice the priority an
+    // object goes before others, and is sent twice as often.
 
-    /// Objects of the class that are added from now on.
-    void set_net_priority(const RepLayout& layout, float priority);
+    /// Objects of the class that are added from now on. A subobject has that of its outer.
+    void set_class_net_priority(const RepLayout& layout, float priority);
     /// The object and its parts.
     void set_net_priority(NetObjectId id, float priority);
     /// Beyond this distance from a client's viewer an object has half of its priority for that
     /// client, beyond twice of it a quarter, and so on; 0, as at first: wherever it is.
     /// Interest::set_location, set_viewer. Not negative.
     void set_priority_distance(float distance);
-    /// What a client lacks of an object, as of the last tick_flush(), and why. O(values that wait).
+    /// What a client lacks of an object, or of a part, as of the last tick_flush(), and why.
+    /// O(values that wait).
     [[nodiscard]] OwedUpdate owed_to(PeerId peer, NetObjectId id) const;
 
   private:
