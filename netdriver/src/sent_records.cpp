@@ -159,7 +159,10 @@ Version SentRecords::complete_version(std::uint32_t index) {
     if (!complete.is_tracking()) {
         complete.begin(pairs_[index].in_flight - extra.paused.count());
     }
-    return complete.version(pairs_[index]);
+    const SendingRepState& pair = pairs_[index];
+    const Version version = complete.version(pair);
+    REPLAYOUT_ASSERT(!pair.is_exact() || version == pair.sent_version);
+    return version;
 }
 
 }  // namespace replayout

@@ -176,6 +176,44 @@ TEST_CASE("Remote functions: a call whose state no packet holds waits until that
     CHECK(bytes == 8'000);
 }
 
+TEST_CASE("Remote functions: state that a lost call had said again holds up no later call",
+          "[netdriver][rpc]") {
+    CallFixtureOptions options;
+    options.server.packet_bytes_max = options.client.packet_bytes_max = 256;
+    options.link.latency_ms = 60;
+    CallFixture net(options);
+    const ObjectHandle turret = net.join_with_turret();
+    const ObjectHandle other = net.add();
+    (void)net.call(turret, "client_tell", {1, {}, ""});
+    REQUIRE(net.settle());
+    Dropper dropper(net.server());
+    const auto tick_dropping = [&](bool is_dropping) {
+        dropper.is_dropping = is_dropping;
+        net.tick();
+    };
+    net.turret(turret).power = 1;
+    tick_dropping(true);
+    net.turret(other).power = 1;
+    tick_dropping(false);
+    (void)net.call(turret, "client_hint", {2, {}, ""});
+    tick_dropping(true);
+    net.turret(other).power = 2;
+    tick_dropping(false);
+    // Of the first packet the server hears two ticks before it hears of the call.
+    const std::uint64_t lost_before = net.server().driver.stats().packets_lost;
+    while (net.server().driver.stats().packets_lost == lost_before) {
+        net.tick();
+    }
+    for (std::string& page : net.turret(turret).pages) {
+        page.assign(200, 'p');  // together more than a packet
+    }
+    REQUIRE(net.settle());
+    CHECK(heard(net.client(0), "hint").empty());
+    (void)net.call(turret, "client_tell", {3, {}, ""});
+    REQUIRE(net.settle());
+    CHECK(heard(net.client(0), "tell") == Numbers{1, 3});
+}
+
 TEST_CASE("Remote functions: a new owner is told with what owners may see", "[netdriver][rpc]") {
     CallFixture net;
     net.join();
