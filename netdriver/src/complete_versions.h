@@ -74,8 +74,14 @@ class CompleteVersions {
     }
     [[nodiscard]] bool has_records() const noexcept { return !records_.empty(); }
 
-    /// The receiver begins to meet a condition: what it has is not all that it may see.
-    void began_to_see_more() noexcept { complete_ = 0; }
+    /// The receiver begins to meet a condition: what it has is not all that it may see, nor is what
+    /// is under way.
+    void began_to_see_more() noexcept {
+        complete_ = 0;
+        for (Record& record : records_) {
+            record.complete_through = 0;
+        }
+    }
     /// The open was lost: the receiver threw everything away.
     void restart() noexcept {
         complete_ = 0;

@@ -232,6 +232,41 @@ TEST_CASE("Remote functions: a new owner is told with what owners may see", "[ne
     CHECK(secret == 42);
 }
 
+TEST_CASE("Remote functions: a call under way when the owner changed does not count as his",
+          "[netdriver][rpc]") {
+    CallFixtureOptions options;
+    options.link.latency_ms = 60;
+    CallFixture net(options);
+    net.join();
+    const ObjectHandle turret = net.add();
+    const ObjectHandle other = net.add();
+    net.turret(turret).secret = 5;
+    REQUIRE(net.settle());
+    net.turret(turret).power = 1;
+    (void)net.call(turret, "multicast_boom", {1, {}, ""});  // with all that he may see
+    net.tick();
+    net.server().driver.set_owner(net.id_of(turret), CallFixture::client_peer(0));
+    Dropper dropper(net.server());
+    dropper.is_dropping = true;
+    net.tick();  // what owners see
+    dropper.is_dropping = false;
+    net.turret(other).power = 1;
+    bool has_called = false;
+    for (int i = 0; i < 20; ++i) {
+        net.tick([&] {
+            // It is owed again, and calls go before it.
+            if (!has_called && net.server().driver.stats().packets_lost > 0) {
+                has_called = true;
+                net.turret(turret).power = 2;
+                (void)net.call(turret, "multicast_boom", {2, {}, ""});
+            }
+        });
+    }
+    REQUIRE(net.settle());
+    CHECK(heard(net.client(0), "boom") == Numbers{1, 2});
+    CHECK(net.turret_on(0, turret).secret == 5);
+}
+
 TEST_CASE("Remote functions: what is sent only at first is there before the first call",
           "[netdriver][rpc]") {
     CallFixture net;
