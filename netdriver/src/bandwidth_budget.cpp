@@ -36,13 +36,16 @@ void BandwidthBudget::begin_flush(NetTime now) noexcept {
     if (cap_ == 0 || elapsed_us <= 0) {
         return;
     }
-    // Beyond the time that fills it, time makes no difference.
-    const std::int64_t filling_us = (depth_ - level_) / flow_ + 1;
-    const std::int64_t flowed = std::min(elapsed_us, filling_us) * flow_;
+    // Beyond the time that fills the bucket, and pays what any share owes, time makes no
+    // difference. A share is paid while the bucket is full, too: it may be full because others
+    // leave their own.
+    const auto share_count = static_cast<std::int64_t>(budget_share_count);
+    const std::int64_t credit_range = credit_max() + largest_packet * unit;
+    const std::int64_t missing = std::max(depth_ - level_, credit_range * share_count);
+    const std::int64_t flowed = std::min(elapsed_us, missing / flow_ + 1) * flow_;
     level_ = std::min(level_ + flowed, depth_);
     for (ShareState& share : shares_) {
-        share.credit = std::min(
-            share.credit + flowed / static_cast<std::int64_t>(budget_share_count), credit_max());
+        share.credit = std::min(share.credit + flowed / share_count, credit_max());
     }
 }
 

@@ -9,9 +9,10 @@
 //
 // So a record knows its floor: the version as of which the copy is complete if it is lost and all
 // others arrive. A loss lowers the floors of all records under way, because what is newer than the
-// lost values lies in one of them, and of the next that takes along what is owed. (Rejected: the
-// held version of InFlightVersions. It tells of what changed last by then has arrived, which is
-// what a sender asks; p above it passes over.)
+// lost values lies in one of them, and of the next that takes along what is owed. A record that
+// only says again what others carry has none: nothing is owed for its loss, so nothing would end
+// that debt. (Rejected: the held version of InFlightVersions. It tells of what changed last by then
+// has arrived, which is what a sender asks; p above it passes over.)
 #pragma once
 
 #include <replayout/reflection/memory.h>
@@ -45,11 +46,16 @@ class CompleteVersions {
 
     /// A record goes out. `is_complete`: with everything since version(), in this one packet.
     void sent(const SentVersions& versions, bool is_complete) {
+        const Version complete_through = is_complete ? versions.sent.through : 0;
+        if (versions.sent.is_empty() && versions.lost.is_empty()) {
+            records_.push_back({no_debt, complete_through});
+            return;
+        }
         Version floor = std::min(versions.sent.after, taken_debt_);
         if (!versions.lost.is_empty()) {
             floor = std::min(floor, versions.lost.after);
         }
-        records_.push_back({floor, is_complete ? versions.sent.through : 0});
+        records_.push_back({floor, complete_through});
     }
     /// The oldest record was delivered.
     void delivered() noexcept {
@@ -61,13 +67,21 @@ class CompleteVersions {
         records_.erase(records_.begin());
         debt_ = std::min(debt_, floor);
         for (Record& record : records_) {
-            record.floor = std::min(record.floor, floor);
+            if (record.floor != no_debt) {
+                record.floor = std::min(record.floor, floor);
+            }
         }
     }
     [[nodiscard]] bool has_records() const noexcept { return !records_.empty(); }
 
-    /// The receiver begins to meet a condition: what it has is not all that it may see.
-    void began_to_see_more() noexcept { complete_ = 0; }
+    /// The receiver begins to meet a condition: what it has is not all that it may see, nor is what
+    /// is under way.
+    void began_to_see_more() noexcept {
+        complete_ = 0;
+        for (Record& record : records_) {
+            record.complete_through = 0;
+        }
+    }
     /// The open was lost: the receiver threw everything away.
     void restart() noexcept {
         complete_ = 0;
@@ -94,7 +108,7 @@ class CompleteVersions {
     static constexpr Version no_debt = std::numeric_limits<Version>::max();
 
     struct Record {
-        Version floor = 0;
+        Version floor = 0;             // no_debt: it carries nothing of its own
         Version complete_through = 0;  ///< 0: it does not make the copy complete
     };
 

@@ -72,6 +72,14 @@ void PacketSender::set_wanted(BudgetShare share, bool is_wanted) noexcept {
     budget_.set_wanted(share, is_wanted);
 }
 
+void PacketSender::set_none_wanted() noexcept {
+    for (const BudgetShare share :
+         {BudgetShare::State, BudgetShare::Joins, BudgetShare::Messages, BudgetShare::Values}) {
+        set_wanted(share, false);
+    }
+    update_wanted();
+}
+
 void PacketSender::update_wanted() noexcept {
     if (!is_capped()) {
         return;
@@ -229,24 +237,36 @@ bool PacketSender::has_initial_under_way(std::uint32_t object_index) const noexc
     return false;
 }
 
-bool PacketSender::write_unsent_bunches() {
+bool PacketSender::write_opens() {
     update_wanted();
-    const bool are_opens_written = write_bunches(Share::Objects);
+    if (write_bunches(Share::Objects)) {
+        return true;
+    }
+    // Blocks and calls wait for these.
+    set_none_wanted();
+    return write_bunches(Share::Objects);
+}
+
+bool PacketSender::write_opens_and_messages() {
+    const bool are_opens_written = write_opens();
     (void)write_bunches(Share::Messages);
+    return are_opens_written || write_opens();  // of what these left
+}
+
+bool PacketSender::write_unsent_bunches() {
+    const bool are_opens_written = write_opens_and_messages();
     (void)write_bunches(Share::Values);
-    return are_opens_written;
+    return are_opens_written || write_opens();
 }
 
 bool PacketSender::write_first_bunches() {
     are_calls_first_ = std::exchange(are_calls_next_, false);
     is_any_call_written_ = false;
+    did_calls_find_room_ = true;
     if (!are_calls_first_) {
         return write_unsent_bunches();
     }
-    update_wanted();
-    const bool are_opens_written = write_bunches(Share::Objects);
-    (void)write_bunches(Share::Messages);
-    return are_opens_written;
+    return write_opens_and_messages();
 }
 
 void PacketSender::write_open() {

@@ -132,6 +132,8 @@ class PacketSender final : private PacketNotifyHandler {
     }
     /// Whether there is something to send for a share, beside the bunches that wait.
     void set_wanted(BudgetShare share, bool is_wanted) noexcept;
+    /// Whatever that is cannot use what is left to it now.
+    void set_none_wanted() noexcept;
 
     /// The packet that blocks are written to. Requires can_write().
     [[nodiscard]] PacketBuilder& builder() noexcept { return builder_; }
@@ -155,7 +157,10 @@ class PacketSender final : private PacketNotifyHandler {
     void calls_found_no_room() noexcept {
         // Room comes by round trips, and not with each flush: a turn without any was none.
         are_calls_next_ = !(are_calls_first_ && is_any_call_written_);
+        did_calls_find_room_ = false;
     }
+    /// None of this flush came to calls_found_no_room().
+    [[nodiscard]] bool did_calls_find_room() const noexcept { return did_calls_find_room_; }
 
     /// Whether a bunch of so many bytes, header included, can be written now; the packet that has
     /// no room for it is sent.
@@ -231,6 +236,9 @@ class PacketSender final : private PacketNotifyHandler {
     [[nodiscard]] BudgetShare budget_share_of(Share share) const noexcept;
     /// What is wanted beside bunches, and for these.
     void update_wanted() noexcept;
+    /// False: one still waits.
+    [[nodiscard]] bool write_opens();
+    [[nodiscard]] bool write_opens_and_messages();
     void update_cap() noexcept;
     /// How many more packets of that share are for certain.
     [[nodiscard]] std::uint32_t packets_kept_for(Share share) const noexcept;
@@ -280,6 +288,7 @@ class PacketSender final : private PacketNotifyHandler {
     bool are_calls_first_ = false;
     bool are_calls_next_ = false;
     bool is_any_call_written_ = false;  // in this flush
+    bool did_calls_find_room_ = true;   // likewise
 };
 
 }  // namespace replayout

@@ -12,6 +12,7 @@
 #include <replayout/reflection/lifetime_condition.h>
 #include <replayout/sending_rep_state.h>
 
+#include "channel_order.h"
 #include "complete_versions.h"
 
 #include <cstdint>
@@ -61,6 +62,7 @@ inline void set_initial(SendingRepState& pair, bool is_initial) noexcept {
 struct PairExtra {
     explicit PairExtra(MemoryResource* resource)
         : lost_parts(resource),
+          order(resource),
           paused(resource),
           left_out(resource),
           in_flight(resource),
@@ -71,9 +73,15 @@ struct PairExtra {
         return paused.is_empty() &&
                left_out.is_empty();  // of parts nobody asks, if nothing is lost
     }
+    /// Of a message of the channel, which goes out now.
+    [[nodiscard]] std::uint16_t take_message_sequence() {
+        order.message_queued(next_sequence);
+        return next_sequence++;
+    }
 
     LostParts lost_parts;
     std::uint16_t next_sequence = 2;  ///< of the channel's bunches; 1 was the open
+    ChannelOrder order;
     PausedValues paused;
     LeftOutValues left_out;
     InFlightVersions in_flight;   ///< of layouts that need to know

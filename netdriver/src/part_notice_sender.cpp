@@ -78,9 +78,9 @@ void PartNoticeSender::send_part_notices() {
         BunchHeader header;
         header.channel = ObjectStore::channel_of(index);
         header.is_message = true;
-        queue_bunch(packets_.reliable(), pairs_.edit(index), header,
-                    pairs_.extra_of(index).next_sequence++, writer.bytes(),
-                    {BunchTag::Kind::PartsDestroyed, index, 0});
+        const std::uint16_t sequence = pairs_.extra_of(index).take_message_sequence();
+        queue_bunch(packets_.reliable(), pairs_.edit(index), header, sequence, writer.bytes(),
+                    {BunchTag::Kind::PartsDestroyed, index, sequence});
         ++notice.under_way_count;
         (void)packets_.write_unsent_bunches();
     }

@@ -317,6 +317,7 @@ bool PropertySender::send_large_value(std::uint32_t index, const OwedVersions& p
     const std::uint32_t count =
         queue_bunch(packets_.reliable(), pairs_.edit(index), header, extra.next_sequence,
                     writer.bytes(), {BunchTag::Kind::Value, index, handles.handle_begin});
+    extra.order.value_queued(extra.next_sequence);
     extra.next_sequence = static_cast<std::uint16_t>(extra.next_sequence + count);
     extra.paused.add(handles, state.version(), count);
     if (PairValidator* validator = pairs_.validator()) {

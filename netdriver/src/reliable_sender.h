@@ -46,7 +46,8 @@ struct BunchTag {
 
     Kind kind = Kind::Control;
     std::uint32_t object_index = 0;
-    std::uint32_t handle = 0;  ///< Value: the property
+    /// Value: the property. A message of the object's channel: its sequence.
+    std::uint32_t handle = 0;
 };
 
 /// Place of a bunch in its row: of queueing while it is unsent, of sending from then on.

@@ -67,16 +67,17 @@ void ReplicationSender::tell_wanted() noexcept {
     const bool is_joining = initial_batch_.state() == InitialBatch::State::Sending &&
                             !initial_batch_.waiting().is_empty();
     packets_.set_wanted(BudgetShare::State, !pairs_.pending().is_empty());
-    packets_.set_wanted(BudgetShare::Joins, is_joining);
+    // Where the batch had all the room it could use the last time, something else holds it up.
+    packets_.set_wanted(BudgetShare::Joins, is_joining && !had_batch_room_);
     packets_.set_wanted(BudgetShare::Messages, calls_.has_unsent(Share::Messages));
     packets_.set_wanted(BudgetShare::Values, calls_.has_unsent(Share::Values));
 }
 
 bool ReplicationSender::open_joined(std::uint32_t initial_opens) {
     packets_.set_objects_share(BudgetShare::Joins);
-    const bool is_done = open_initial_batch(initial_opens);
+    had_batch_room_ = open_initial_batch(initial_opens);
     packets_.set_objects_share(BudgetShare::State);
-    return is_done;
+    return had_batch_room_;
 }
 
 bool ReplicationSender::may_go_on(BudgetShare share) noexcept {
@@ -91,6 +92,20 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
                                                    const PriorityInputs& inputs) {
     pairs_.grow();
     context_.receiver = &values_;
+    send_in_turn(initial_opens, bundles, inputs);
+    if (!packets_.is_capped()) {
+        return;
+    }
+    // What was left to others, and they did not take: calls first, then values.
+    packets_.set_none_wanted();
+    if (!packets_.did_calls_find_room()) {
+        packets_.flush_full();  // each share pays its own packets
+        call_sender_.send_calls();
+    }
+}
+
+void ReplicationSender::send_in_turn(std::uint32_t initial_opens, BundleBuilder& bundles,
+                                     const PriorityInputs& inputs) {
     roles_.send_roles();
     part_notices_.send_part_notices();
     call_sender_.send_calls();
@@ -102,6 +117,7 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
     if (packets_.is_capped()) {
         // While anything is left: what sleeps asks for nothing any more.
         dormant_channels_.enter_dormancy();
+        packets_.set_wanted(BudgetShare::Messages, false);  // they had their turn
     }
     // In turn: if each flush began with the same objects, those behind them would never be sent
     // while there is no room for all.
@@ -167,8 +183,10 @@ void ReplicationSender::bunch_delivered(const BunchTag& tag) {
         values_.value_delivered(tag);
     } else if (tag.kind == BunchTag::Kind::Role) {
         roles_.role_delivered(tag.object_index);
+        values_.message_delivered(tag);
     } else if (tag.kind == BunchTag::Kind::PartsDestroyed) {
         part_notices_.notice_delivered(tag.object_index);
+        values_.message_delivered(tag);
     }
 }
 

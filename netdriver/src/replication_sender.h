@@ -215,6 +215,8 @@ class ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool open_initial_batch(std::uint32_t initial_opens);
     /// The same, paid for by the share of joins.
     [[nodiscard]] bool open_joined(std::uint32_t initial_opens);
+    void send_in_turn(std::uint32_t initial_opens, BundleBuilder& bundles,
+                      const PriorityInputs& inputs);
     /// That share may still write.
     [[nodiscard]] bool may_go_on(BudgetShare share) noexcept;
     [[nodiscard]] bool has_sent(const InitialBatch::Sent& object);
@@ -244,6 +246,7 @@ class ReplicationSender final : public SentContentHandler {
     // The order of a flush.
     InitialBatch initial_batch_;
     bool is_batch_next_ = false;               // the last flush did not come to it
+    bool had_batch_room_ = false;              // in the last flush, for all that could be opened
     std::uint32_t first_index_ = 0;            // where the next flush begins, without a cap
     SendOrder order_;                          // with one
     FlushEnd flush_end_ = FlushEnd::Complete;  // of the last one

@@ -63,9 +63,9 @@ void RoleSender::send_roles() {
         BunchHeader header;
         header.channel = ObjectStore::channel_of(index);
         header.is_message = true;
-        queue_bunch(packets_.reliable(), pairs_.edit(index), header,
-                    pairs_.extra_of(index).next_sequence++, payload.bytes(),
-                    {BunchTag::Kind::Role, index, 0});
+        const std::uint16_t sequence = pairs_.extra_of(index).take_message_sequence();
+        queue_bunch(packets_.reliable(), pairs_.edit(index), header, sequence, payload.bytes(),
+                    {BunchTag::Kind::Role, index, sequence});
         entry->second = {role, true};
         (void)packets_.write_unsent_bunches();
         ++entry;

@@ -9,11 +9,16 @@ namespace replayout {
 
 namespace {
 
-// A candidate is one number, the least goes first: rank, band, age from above, index.
+// A candidate is one number, the least goes first: rank, band, age from above, index; where the
+// pressure can grow no more, age before band.
 constexpr int rank_shift = 52;
 constexpr int band_shift = 48;
 constexpr int age_shift = 32;
+constexpr int first_age_shift = 36;
+constexpr int last_band_shift = 32;
 constexpr std::uint32_t no_tick_rank = 15;
+// An age is told from a lower one modulo 2^16, so what has it does not age any more.
+constexpr std::uint16_t age_max = 0xC000;
 
 /// Scrambled (multiplicative hashing, by the golden ratio): games add objects of several kinds by
 /// turns, and each kind is to be spread over the ticks.
@@ -57,8 +62,11 @@ void SendOrder::add(std::uint32_t index, std::uint32_t band, std::uint32_t rank)
     // The most ticks of being missed go first; a pair that is not has none.
     const std::uint32_t age =
         missed_.test(index) ? static_cast<std::uint16_t>(flush_ - missed_since_[index]) : 0;
-    candidates_.push_back(std::uint64_t{rank} << rank_shift | std::uint64_t{band} << band_shift |
-                          std::uint64_t{0xFFFFu - age} << age_shift | index);
+    const bool is_age_first = pressure_ == pressure_max;
+    candidates_.push_back(
+        std::uint64_t{rank} << rank_shift |
+        std::uint64_t{band} << (is_age_first ? last_band_shift : band_shift) |
+        std::uint64_t{0xFFFFu - age} << (is_age_first ? first_age_shift : age_shift) | index);
 }
 
 void SendOrder::order() {
@@ -119,6 +127,13 @@ void SendOrder::end_period() {
     } else if (calm_periods_ == calm_periods_to_go_back && pressure_ > 0) {
         --pressure_;
         calm_periods_ = 0;
+    }
+    for (std::uint32_t index = old_missed_.next(0); index != BitRow::no_bit;
+         index = old_missed_.next(index + 1)) {
+        const auto age = static_cast<std::uint16_t>(flush_ - missed_since_[index]);
+        if (age > age_max) {
+            missed_since_[index] = static_cast<std::uint16_t>(flush_ - age_max);
+        }
     }
     is_calm_ = true;
     old_missed_.clear_all();

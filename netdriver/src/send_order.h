@@ -28,6 +28,9 @@
 // settles where a period has room for everything once, and with P bytes that are owed again and
 // again, and B bytes a flush for them, no pair of exponent e waits for longer than
 // (ceil(P / B) + 1) x 2^e ticks.
+//
+// Where the pressure can grow no more, the bands that go first may ask for more than there is room
+// for. Then the first missed goes first, whatever its band, and the same holds.
 #pragma once
 
 #include <replayout/reflection/memory.h>

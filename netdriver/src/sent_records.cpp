@@ -195,7 +195,9 @@ void SentRecords::resolve_record(std::uint32_t index, bool is_delivered) {
 
 Version SentRecords::complete_version(std::uint32_t index) {
     values_.owe_left_out(index);
-    return pairs_.track(index).version(pairs_[index]);
+    const Version version = pairs_.track(index).version(pairs_[index]);
+    REPLAYOUT_ASSERT(!pairs_.has_arrived(index) || version == pairs_[index].sent_version);
+    return version;
 }
 
 }  // namespace replayout

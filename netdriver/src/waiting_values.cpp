@@ -30,13 +30,25 @@ void WaitingValues::value_delivered(const BunchTag& tag) {
     resume_values(tag.object_index);
 }
 
+void WaitingValues::message_delivered(const BunchTag& tag) {
+    PairExtra* extra = pairs_.find_extra(tag.object_index);
+    REPLAYOUT_ASSERT(extra != nullptr);
+    extra->order.message_delivered(static_cast<std::uint16_t>(tag.handle));
+    resume_values(tag.object_index);
+}
+
 void WaitingValues::resume_values(std::uint32_t index) {
     PairExtra* extra = pairs_.find_extra(index);
     // The client takes the bunches of a channel in order, the open first.
     if (extra == nullptr || channel_state(pairs_[index]) != ChannelState::Open) {
         return;
     }
-    while (const auto value = extra->paused.take_delivered()) {
+    while (extra->order.may_resume_value()) {
+        const auto value = extra->paused.take_delivered();
+        if (!value.has_value()) {
+            return;
+        }
+        extra->order.value_resumed();
         resume_value(index, *value);
     }
 }

@@ -41,6 +41,8 @@ class WaitingValues final : public ReceiverIds {
 
     /// A fragment of a value that travels reliably.
     void value_delivered(const BunchTag& tag);
+    /// A message of the object's channel.
+    void message_delivered(const BunchTag& tag);
     /// Of an object that the client has: changes of values that it has by now may go out again.
     void resume_values(std::uint32_t index);
     /// The oldest block of the pair is no more under way.

@@ -174,6 +174,21 @@ TEST_CASE("BandwidthBudget: a share that comes back has its quarter, whatever we
     CHECK(waited <= 100);
 }
 
+TEST_CASE("BandwidthBudget: a share in debt has its quarter, beside one that cannot use its own") {
+    for (const std::uint32_t cap : {1'800u, 2'400u, 10'000u, 100'000u}) {
+        INFO("cap " << cap);
+        BandwidthBudget budget(cap);
+        std::int64_t now_us = 0;
+        std::vector<Demand> demands{{BudgetShare::State, -1}};
+        play(budget, demands, now_us, 20'000, 50);
+        // A call, say, that waits for an answer: it wants to be sent, and is not.
+        budget.set_wanted(BudgetShare::Messages, true);
+        demands[0].sent = 0;
+        play(budget, demands, now_us, 20'000, 50 * 60);
+        CHECK(demands[0].sent >= 60LL * cap * 29 / 32 / 4 - 1'400);
+    }
+}
+
 TEST_CASE("BandwidthBudget: another cap holds from then on") {
     BandwidthBudget budget(100'000);
     std::vector<Demand> demands{{BudgetShare::State, -1}};

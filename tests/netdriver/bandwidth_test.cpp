@@ -7,50 +7,28 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <map>
 #include <string>
 #include <vector>
 
+#include "support/byte_meter.h"
 #include "support/call_game.h"
 #include "support/catch.h"
-#include "support/class_game.h"
 #include "support/counting_resource.h"
+#include "support/crate_game.h"
 #include "support/heap_count.h"
 #include "support/net_fixture.h"
+#include "support/packet_forge.h"
 #include "support/run_seed.h"
 #include "support/seeded_random.h"
 
 namespace replayout::test {
 namespace {
 
-constexpr std::uint32_t ticks_per_second = 50;
+constexpr std::uint32_t ticks_per_second = ByteMeter::ticks_per_second;
 constexpr std::size_t packet_bytes = 1'200;
 
-/// The most that was sent to a peer in any second, and all of it.
-class Meter {
-  public:
-    void tick(std::size_t bytes) {
-        ticks_.push_back(bytes);
-        second_ += bytes;
-        total += bytes;
-        if (ticks_.size() > ticks_per_second + 1) {  // both ends of the second included
-            second_ -= ticks_.front();
-            ticks_.pop_front();
-        }
-        most = std::max(most, second_);
-    }
-
-    std::size_t most = 0;
-    std::size_t total = 0;
-
-  private:
-    std::deque<std::size_t> ticks_;
-    std::size_t second_ = 0;
-};
-
 /// A tick of which the bytes to each client are counted.
-void metered_tick(NetFixture& net, std::vector<Meter>& meters) {
+void metered_tick(NetFixture& net, std::vector<ByteMeter>& meters) {
     ScriptedTransport& transport = net.server().transport;
     transport.is_recording = true;
     transport.sent.clear();
@@ -66,30 +44,11 @@ void metered_tick(NetFixture& net, std::vector<Meter>& meters) {
     }
 }
 
-struct Crate {
-    std::uint32_t tick = 0;
-    std::string content;
-};
-
-[[nodiscard]] Result<const Type*> build_crate(TypeRegistry& registry) {
-    return class_builder<Crate>(registry, "Crate")
-        .property<&Crate::tick>()
-        .property<&Crate::content>()
-        .build();
-}
-
-using CrateGame = ClassGame<Crate>;
-
 [[nodiscard]] ClassGameOptions crate_options() {
     ClassGameOptions options;
     options.link.latency_ms = 40;
     options.layout.limits.string_bytes_max = 30'000;
     return options;
-}
-
-void fill(Crate& crate, std::uint32_t tick, std::size_t bytes) {
-    crate.tick = tick;
-    crate.content.assign(bytes, static_cast<char>('a' + tick % 26));
 }
 
 }  // namespace
@@ -112,7 +71,7 @@ TEST_CASE("Bandwidth: no second has more than the cap and one packet, whatever h
         }
         const std::uint32_t caps[] = {40'000, random.between(1'800, 9'000),
                                       random.between(9'000, 200'000)};
-        std::vector<Meter> meters(3);
+        std::vector<ByteMeter> meters(3);
         for (std::size_t i = 0; i < meters.size(); ++i) {
             net.join();
         }
@@ -124,7 +83,7 @@ TEST_CASE("Bandwidth: no second has more than the cap and one packet, whatever h
                     net.server_driver().rates().set_bytes_per_second_max(NetFixture::client_peer(i),
                                                                          caps[i]);
                 }
-                meters.assign(3, Meter());
+                meters.assign(3, ByteMeter());
             }
             const std::uint32_t moves = random.percent(30) ? 0 : random.below(300);
             for (std::uint32_t i = 0; i < moves; ++i) {
@@ -167,7 +126,7 @@ TEST_CASE("Bandwidth: while there is something to send nine tenths of a cap are 
         }
         net.join();
         net.tick_for_ms(3'000);
-        std::vector<Meter> meters(1);
+        std::vector<ByteMeter> meters(1);
         for (std::uint32_t tick = 0; tick < 10 * ticks_per_second; ++tick) {
             for (const ObjectHandle pawn : pawns) {
                 ++net.pawn(pawn).health;
@@ -231,7 +190,7 @@ TEST_CASE("Bandwidth: under a flood of large values objects have their share, an
         small.push_back(game.add());
     }
     REQUIRE(game.settle());
-    game.driver().rates().set_bytes_per_second_max(CrateGame::peer_of(0), 100'000);
+    set_cap(game, 100'000);
     std::uint32_t oldest = 0;
     std::uint32_t large_count = 0;
     std::vector<std::uint32_t> shown(large.size());
@@ -390,6 +349,31 @@ TEST_CASE("Bandwidth: under floods of state and of small calls a large call has 
     CHECK(game.client(0).driver.close_reason() == CloseReason::None);
 }
 
+TEST_CASE("Bandwidth: a call that is lost with the open of its object goes again, at any cap",
+          "[netdriver][bandwidth]") {
+    for (const std::uint32_t cap : {1'800u, 5'000u, 40'000u}) {
+        INFO("cap " << cap);
+        CallFixtureOptions options;
+        options.server.bytes_per_second_max = cap;
+        CallFixture game(options);
+        game.join();
+        REQUIRE(game.settle());
+        bool has_lost = false;
+        game.server().transport.set_script([&](Bytes& datagram) {
+            const auto packet = parse_packet(datagram);
+            const bool is_it = !has_lost && packet.has_value() && packet->has_open();
+            has_lost = has_lost || is_it;
+            return !is_it;
+        });
+        const ObjectHandle turret = game.add_owned(0);
+        game.turret(turret).label.assign(1'000, 'x');  // what goes with the open is paid for
+        REQUIRE(game.call(turret, "client_tell", {1, {}, ""}) == CallResult::Sent);
+        REQUIRE(game.settle());
+        CHECK(has_lost);
+        CHECK(heard(game.client(0), "tell") == Numbers{1});
+    }
+}
+
 TEST_CASE("Bandwidth: a client's own packets have a cap as well", "[netdriver][bandwidth]") {
     CallFixtureOptions options;
     options.client.bytes_per_second_max = 2'000;
@@ -533,7 +517,7 @@ TEST_CASE("Bandwidth: with a cap that is always reached a warm game takes no mem
         crates.push_back(game.add());
     }
     REQUIRE(game.settle());
-    game.driver().rates().set_bytes_per_second_max(CrateGame::peer_of(0), 10'000);
+    set_cap(game, 10'000);
     std::uint32_t tick = 0;
     const auto play = [&](std::uint32_t ticks) {
         for (; ticks > 0; --ticks) {

@@ -13,6 +13,7 @@
 #include "support/forged_pawn.h"
 #include "support/forged_peer.h"
 #include "support/log_spy.h"
+#include "support/run_seed.h"
 #include "support/tank_game.h"
 
 namespace replayout::test {
@@ -148,11 +149,11 @@ TEST_CASE("Destroyed parts: one that is made again waits until the old one is go
         const ObjectHandle tank = game.add_tank();
         game.add_part(tank, "gun");
         REQUIRE(game.settle());
-        for (int i = 0; i < 10; ++i) {
+        for (std::uint32_t i = 0; i < 10; ++i) {
             game.destroy_part(tank, "gun");
             (void)game.add_tank();  // takes the slot, so that the next gun has another channel
             game.add_part(tank, "gun");
-            game.world().at(game.world().part(tank, "gun")).hp = i;
+            game.world().at(game.world().part(tank, "gun")).hp = static_cast<std::int32_t>(i);
             game.tick(1 + i);
         }
         REQUIRE(game.settle());
@@ -220,7 +221,9 @@ TEST_CASE("Destroyed parts: any number is told, and their number is bounded",
           "[netdriver][subobjects]") {
     constexpr int count = 3'000;
     const LogSpy log;
-    TankGame game(bad_tank_link(), 1, count);
+    NetConfig config;
+    config.destroyed_names_max = count;
+    TankGame game(bad_tank_link(), 1, config);
     const ObjectHandle tank = game.add_tank();
     const ObjectHandle other = game.add_tank();
     for (int i = 0; i < count; ++i) {

@@ -10,25 +10,13 @@
 
 #include "support/call_game.h"
 #include "support/catch.h"
-#include "support/class_game.h"
+#include "support/crate_game.h"
 #include "support/net_fixture.h"
 #include "support/run_seed.h"
 #include "support/seeded_random.h"
 
 namespace replayout::test {
 namespace {
-
-struct Crate {
-    std::uint32_t tick = 0;
-    std::string content;
-};
-
-[[nodiscard]] Result<const Type*> build_crate(TypeRegistry& registry) {
-    return class_builder<Crate>(registry, "Crate")
-        .property<&Crate::tick>()
-        .property<&Crate::content>()
-        .build();
-}
 
 // One way takes five ticks of 20 ms, and an answer comes with the tick after that.
 constexpr std::uint32_t one_way_ticks = 5;
@@ -47,20 +35,15 @@ constexpr std::uint32_t packets_of_values = 168;
     return options;
 }
 
-void fill(Crate& crate, std::uint32_t tick, std::size_t bytes) {
-    crate.tick = tick;
-    crate.content.assign(bytes, static_cast<char>('a' + tick % 26));
-}
-
 /// Objects of one kind, which change in every tick.
 struct Flood {
-    ClassGame<Crate>& game;
+    CrateGame& game;
     std::size_t bytes;
     std::vector<ObjectHandle> crates;
     std::uint32_t arrived_count = 0;  ///< changes of contents that the client showed
     std::vector<char> shown;
 
-    Flood(ClassGame<Crate>& of, std::size_t count, std::size_t content_bytes)
+    Flood(CrateGame& of, std::size_t count, std::size_t content_bytes)
         : game(of), bytes(content_bytes), shown(count, ' ') {
         for (std::size_t i = 0; i < count; ++i) {
             crates.push_back(game.add());
@@ -87,7 +70,7 @@ struct Flood {
 };
 
 /// Both change for so many ticks. How old the oldest of `watched` was, later than `settled_tick`.
-[[nodiscard]] std::uint32_t play(ClassGame<Crate>& game, Flood& values, Flood& watched,
+[[nodiscard]] std::uint32_t play(CrateGame& game, Flood& values, Flood& watched,
                                  std::uint32_t ticks, std::uint32_t settled_tick) {
     std::uint32_t oldest = 0;
     for (std::uint32_t tick = 1; tick <= ticks; ++tick) {
@@ -102,7 +85,7 @@ struct Flood {
 }
 
 /// Everything that the client shows in the end.
-void check_ends_equal(ClassGame<Crate>& game, const Flood& flood) {
+void check_ends_equal(CrateGame& game, const Flood& flood) {
     game.network().heal();
     REQUIRE(game.settle());
     CHECK(game.client_driver(0).close_reason() == CloseReason::None);
@@ -116,7 +99,7 @@ void check_ends_equal(ClassGame<Crate>& game, const Flood& flood) {
 
 TEST_CASE("Unreal conformance 10: while the window is full objects take turns, and none starves",
           "[netdriver][fairness]") {
-    ClassGame<Crate> game(build_crate, slow_answers());
+    CrateGame game(build_crate, slow_answers());
     game.join();
     std::vector<ObjectHandle> crates;
     for (int i = 0; i < 600; ++i) {
@@ -148,7 +131,7 @@ TEST_CASE("Unreal conformance 10: under a flood of large values a small object g
     for (const bool is_sharing : {true, false}) {
         ClassGameOptions options = slow_answers();
         options.is_sharing = is_sharing;
-        ClassGame<Crate> game(build_crate, options);
+        CrateGame game(build_crate, options);
         game.join();
         Flood values(game, 40, 50'000);
         Flood small(game, 1, 3);
@@ -173,7 +156,7 @@ TEST_CASE("Unreal conformance 10: a flood of large values that get lost holds no
         INFO("seed " << seed);
         ClassGameOptions options = slow_answers();
         options.seed = seed;
-        ClassGame<Crate> game(build_crate, options);
+        CrateGame game(build_crate, options);
         game.join();
         Flood values(game, 40, 50'000);
         Flood small(game, 1, 3);
@@ -191,7 +174,7 @@ TEST_CASE("Unreal conformance 10: a flood of large values that get lost holds no
 
 TEST_CASE("Unreal conformance 10: objects come and go at once under a flood of large values",
           "[netdriver][fairness]") {
-    ClassGame<Crate> game(build_crate, slow_answers());
+    CrateGame game(build_crate, slow_answers());
     game.join();
     Flood values(game, 40, 50'000);
     REQUIRE(game.settle());
@@ -227,7 +210,7 @@ TEST_CASE("Unreal conformance 10: objects come and go at once under a flood of l
 
 TEST_CASE("Unreal conformance 10: under a flood of changes large values have their share",
           "[netdriver][fairness]") {
-    ClassGame<Crate> game(build_crate, slow_answers());
+    CrateGame game(build_crate, slow_answers());
     game.join();
     Flood objects(game, 600, 500);
     Flood values(game, 2, 50'000);
@@ -254,7 +237,7 @@ TEST_CASE("Unreal conformance 10: of a flood of both neither starves", "[netdriv
     for (const double loss : {0.0, 0.05}) {
         ClassGameOptions options = slow_answers();
         options.link.loss = loss;
-        ClassGame<Crate> game(build_crate, options);
+        CrateGame game(build_crate, options);
         game.join();
         Flood objects(game, 300, 500);
         Flood values(game, 40, 50'000);

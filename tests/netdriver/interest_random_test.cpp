@@ -15,6 +15,7 @@
 
 #include "support/catch.h"
 #include "support/net_fixture.h"
+#include "support/random_rates.h"
 #include "support/run_seed.h"
 #include "support/seeded_random.h"
 #include "support/spawn_game.h"
@@ -42,7 +43,10 @@ constexpr std::size_t client_count = 3;
 class RandomInterest {
   public:
     explicit RandomInterest(std::uint64_t seed)
-        : random_(seed), game_(losing_link(), {}, seed), driver_(game_.server().driver) {
+        : random_(seed),
+          rates_(seed),
+          game_(losing_link(), rates_.with_caps({}), seed),
+          driver_(game_.server().driver) {
         game_.server().world.on_relevancy_asked = [this](ObjectHandle object, PeerId peer) {
             return answers_.contains({object, peer});
         };
@@ -59,11 +63,12 @@ class RandomInterest {
                 for (std::uint32_t n = random_.below(8); n > 0; --n) {
                     act();
                 }
+                change_rates();
             });
             check_decisions();
         }
+        game_.tick(RandomRates::ticks_until_looked);
         REQUIRE(game_.settle());
-        game_.tick(50);
         check_clients();
     }
 
@@ -152,6 +157,7 @@ class RandomInterest {
             parameters.location = location_of(*rule.place);
         }
         const ObjectHandle object = game_.add(game_.layouts().prop(), parameters);
+        rates_.set_object(driver_.rates(), game_.id_of(object));
         if (random_.percent(30)) {
             rule.parts.push_back(game_.add_part(object));
         }
@@ -160,6 +166,13 @@ class RandomInterest {
             set_relevancy(object);
         }
         game_.prop(object).hp = static_cast<std::int32_t>(random_.below(1'000));
+    }
+    void change_rates() {
+        if (!rules_.empty()) {
+            const auto place = random_.below(static_cast<std::uint32_t>(rules_.size()));
+            const ObjectHandle object = std::next(rules_.begin(), place)->first;
+            rates_.maybe_change(driver_.rates(), any_peer(), game_.id_of(object));
+        }
     }
     void set_relevancy(ObjectHandle object) {
         rules_[object].relevancy = NetRelevancy(random_.below(6));
@@ -313,6 +326,7 @@ class RandomInterest {
     [[nodiscard]] Interest interest() { return driver_.interest(); }
 
     SeededRandom random_;
+    RandomRates rates_;
     SpawnGame game_;
     NetDriver& driver_;
     std::map<ObjectHandle, Rule> rules_;
@@ -413,41 +427,6 @@ TEST_CASE("Interest: nothing of an object goes to a client that may not see it",
         }
     }
     CHECK(found > 1'000);  // the search does find what is there
-}
-
-TEST_CASE("Interest: what is counted follows what moved and what changed, not all pairs",
-          "[netdriver][interest]") {
-    SpawnGame game;
-    for (std::size_t i = 0; i < client_count; ++i) {
-        (void)game.join();
-    }
-    REQUIRE(game.settle());
-    Interest interest = game.server().driver.interest();
-    interest.set_class_relevancy(game.layouts().prop(), NetRelevancy::Distance);
-    constexpr std::uint32_t object_count = 3'000;
-    std::vector<ObjectHandle> props;
-    for (std::uint32_t i = 0; i < object_count; ++i) {
-        props.push_back(game.add_at(static_cast<float>(i) * 100));
-    }
-    for (std::size_t i = 0; i < client_count; ++i) {
-        interest.set_viewer(SpawnGame::peer_of(i), {static_cast<float>(i) * 50'000, 0, 0});
-    }
-    REQUIRE(game.settle());
-    const InterestCounters before = game.server().driver.stats().interest;
-    CHECK(before.pairs_hidden == std::uint64_t{object_count} * client_count - 2 - 3 - 3);
-    game.tick(20);
-    CHECK(game.server().driver.stats().interest.pairs_examined == before.pairs_examined);
-    CHECK(game.server().driver.stats().interest.pairs_decided == before.pairs_decided);
-    for (std::uint32_t i = 1'000; i < 1'030; ++i) {  // one per cent, far from everybody
-        interest.set_location(game.id_of(props[i]), {static_cast<float>(i) * 100 + 50, 0, 5});
-    }
-    interest.set_location(game.id_of(props[2'000]), {0, 0, 5});
-    game.tick();
-    const InterestCounters& after = game.server().driver.stats().interest;
-    CHECK(after.cells_crossed - before.cells_crossed == 31);
-    CHECK(after.pairs_examined - before.pairs_examined <= 31 + 3);
-    CHECK(after.pairs_decided - before.pairs_decided == 1);
-    CHECK(after.pairs_shown - before.pairs_shown == 1);
 }
 
 }  // namespace replayout::test

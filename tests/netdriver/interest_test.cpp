@@ -356,6 +356,75 @@ TEST_CASE("Interest: what enters and leaves in each tick ends right over a netwo
     }
 }
 
+TEST_CASE("Interest: what enters and leaves in each tick stays at the client as its close says",
+          "[netdriver][interest]") {
+    LinkSettings link;
+    link.loss = 0.2;
+    link.duplicate = 0.1;
+    link.reorder = 0.2;
+    link.latency_ms = 30;
+    Stage stage(link);
+    NetDriver& driver = stage.game.server().driver;
+    PropHost& client = stage.game.client(0);
+    const ObjectHandle door = stage.game.announce("door");  // of the map: a client keeps it
+    const ObjectHandle prop = stage.game.add(stage.game.layouts().prop());
+    const ObjectHandle sleeper = stage.game.add(stage.game.layouts().prop());
+    driver.set_dormancy(stage.id(sleeper), NetDormancy::DormantAll);
+    const ObjectHandle kept = client.world.named("door");
+    const auto flicker = [&](int ticks, bool is_shown_at_last) {
+        for (int tick = ticks; tick > 0; --tick) {
+            const bool is_shown = (tick % 2 == 1) == is_shown_at_last;
+            stage.game.tick([&] {
+                for (const ObjectHandle object : {door, prop, sleeper}) {
+                    stage.interest().set_relevant_for(Stage::peer(0), stage.id(object), is_shown);
+                }
+                ++stage.game.prop(door).hp;
+                ++stage.game.prop(prop).hp;
+            });
+        }
+        REQUIRE(stage.game.settle());
+    };
+    flicker(200, true);
+    CHECK(stage.game.find_on(0, door) == kept);
+    CHECK(client.world.at(kept).hp == stage.game.prop(door).hp);
+    CHECK(stage.game.prop_on(0, prop).hp == stage.game.prop(prop).hp);
+    CHECK(!stage.game.find_on(0, sleeper).is_null());
+    CHECK(client.world.props().size() == 2 + 2);  // door and lamp
+    const std::size_t closed_count = count_told(client, "despawn: relevancy");
+    CHECK(closed_count > 20);
+    CHECK(closed_count + 3 == count_told(client, "find door") + count_told(client, "spawn"));
+
+    flicker(200, false);
+    CHECK(stage.game.find_on(0, door).is_null());
+    CHECK(client.world.contains(kept));
+    CHECK(client.world.at(kept).hp > 300);  // what it was when it was seen last
+    CHECK(client.world.props().size() == 2);
+    CHECK(count_told(client, "despawn: relevancy") ==
+          count_told(client, "find door") + count_told(client, "spawn"));
+    // What ends while it is out of sight is told by its name, and what has none is gone already.
+    stage.game.remove(door);
+    stage.game.remove(prop);
+    REQUIRE(stage.game.settle());
+    CHECK(count_told(client, "destroyed door") == 1);
+    CHECK(client.world.props().size() == 1);
+
+    const ObjectHandle corpse = stage.game.add(stage.game.layouts().prop());
+    for (int tick = 0; tick < 51; ++tick) {
+        stage.game.tick([&] {
+            stage.interest().set_relevant_for(Stage::peer(0), stage.id(corpse), tick % 2 == 0);
+        });
+    }
+    REQUIRE(stage.game.settle());
+    stage.game.prop(corpse).hp = 7;
+    driver.tear_off(stage.id(corpse));
+    stage.game.tick();
+    stage.game.server().world.erase(corpse);
+    REQUIRE(stage.game.settle());
+    CHECK(count_told(client, "despawn: tear-off") == 1);
+    CHECK(client.world.props().size() == 2);  // the lamp, and what is its own now
+    CHECK(client.world.props().rbegin()->second->hp == 7);
+}
+
 TEST_CASE("Interest: a world that moves takes no memory, and little of it for each pair",
           "[netdriver][interest]") {
     NetFixtureOptions options;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "support/catch.h"
-#include "support/class_game.h"
+#include "support/crate_game.h"
 #include "support/net_fixture.h"
 #include "support/run_seed.h"
 #include "support/seeded_random.h"
@@ -19,20 +19,6 @@
 
 namespace replayout::test {
 namespace {
-
-struct Crate {
-    std::uint32_t tick = 0;
-    std::string content;
-};
-
-[[nodiscard]] Result<const Type*> build_crate(TypeRegistry& registry) {
-    return class_builder<Crate>(registry, "Crate")
-        .property<&Crate::tick>()
-        .property<&Crate::content>()
-        .build();
-}
-
-using CrateGame = ClassGame<Crate>;
 
 constexpr std::uint32_t ticks_per_second = 50;
 
@@ -76,10 +62,6 @@ struct Flood {
     std::vector<std::uint32_t> updates;
     std::uint32_t now = 0;
 };
-
-void set_cap(CrateGame& game, std::uint32_t bytes, std::size_t client = 0) {
-    game.driver().rates().set_bytes_per_second_max(CrateGame::peer_of(client), bytes);
-}
 
 [[nodiscard]] OwedReason reason(CrateGame& game, ObjectHandle crate) {
     return game.driver().rates().owed_to(CrateGame::peer_of(0), game.id_of(crate)).reason;

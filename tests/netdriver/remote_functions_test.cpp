@@ -176,6 +176,44 @@ TEST_CASE("Remote functions: a call whose state no packet holds waits until that
     CHECK(bytes == 8'000);
 }
 
+TEST_CASE("Remote functions: state that a lost call had said again holds up no later call",
+          "[netdriver][rpc]") {
+    CallFixtureOptions options;
+    options.server.packet_bytes_max = options.client.packet_bytes_max = 256;
+    options.link.latency_ms = 60;
+    CallFixture net(options);
+    const ObjectHandle turret = net.join_with_turret();
+    const ObjectHandle other = net.add();
+    (void)net.call(turret, "client_tell", {1, {}, ""});
+    REQUIRE(net.settle());
+    Dropper dropper(net.server());
+    const auto tick_dropping = [&](bool is_dropping) {
+        dropper.is_dropping = is_dropping;
+        net.tick();
+    };
+    net.turret(turret).power = 1;
+    tick_dropping(true);
+    net.turret(other).power = 1;
+    tick_dropping(false);
+    (void)net.call(turret, "client_hint", {2, {}, ""});
+    tick_dropping(true);
+    net.turret(other).power = 2;
+    tick_dropping(false);
+    // Of the first packet the server hears two ticks before it hears of the call.
+    const std::uint64_t lost_before = net.server().driver.stats().packets_lost;
+    while (net.server().driver.stats().packets_lost == lost_before) {
+        net.tick();
+    }
+    for (std::string& page : net.turret(turret).pages) {
+        page.assign(200, 'p');  // together more than a packet
+    }
+    REQUIRE(net.settle());
+    CHECK(heard(net.client(0), "hint").empty());
+    (void)net.call(turret, "client_tell", {3, {}, ""});
+    REQUIRE(net.settle());
+    CHECK(heard(net.client(0), "tell") == Numbers{1, 3});
+}
+
 TEST_CASE("Remote functions: a new owner is told with what owners may see", "[netdriver][rpc]") {
     CallFixture net;
     net.join();
@@ -192,6 +230,41 @@ TEST_CASE("Remote functions: a new owner is told with what owners may see", "[ne
     REQUIRE(net.settle());
     CHECK(heard(net.client(0), "tell") == Numbers{2});
     CHECK(secret == 42);
+}
+
+TEST_CASE("Remote functions: a call under way when the owner changed does not count as his",
+          "[netdriver][rpc]") {
+    CallFixtureOptions options;
+    options.link.latency_ms = 60;
+    CallFixture net(options);
+    net.join();
+    const ObjectHandle turret = net.add();
+    const ObjectHandle other = net.add();
+    net.turret(turret).secret = 5;
+    REQUIRE(net.settle());
+    net.turret(turret).power = 1;
+    (void)net.call(turret, "multicast_boom", {1, {}, ""});  // with all that he may see
+    net.tick();
+    net.server().driver.set_owner(net.id_of(turret), CallFixture::client_peer(0));
+    Dropper dropper(net.server());
+    dropper.is_dropping = true;
+    net.tick();  // what owners see
+    dropper.is_dropping = false;
+    net.turret(other).power = 1;
+    bool has_called = false;
+    for (int i = 0; i < 20; ++i) {
+        net.tick([&] {
+            // It is owed again, and calls go before it.
+            if (!has_called && net.server().driver.stats().packets_lost > 0) {
+                has_called = true;
+                net.turret(turret).power = 2;
+                (void)net.call(turret, "multicast_boom", {2, {}, ""});
+            }
+        });
+    }
+    REQUIRE(net.settle());
+    CHECK(heard(net.client(0), "boom") == Numbers{1, 2});
+    CHECK(net.turret_on(0, turret).secret == 5);
 }
 
 TEST_CASE("Remote functions: what is sent only at first is there before the first call",

@@ -33,12 +33,17 @@ class Flood {
         }
     }
 
+    void set_owed(std::uint32_t index, bool is_owed) {
+        is_owed ? owed_.insert(index) : owed_.erase(index);
+    }
+
     /// Returns what was sent, in order. Bytes that are left over are room of the next flush.
     std::vector<std::uint32_t> flush(std::int64_t bytes_per_flush) {
         ++tick;
         room_ = std::min<std::int64_t>(room_, 0) + bytes_per_flush;
         order.begin(owed_);
-        for (std::uint32_t index = 0; index < pairs.size(); ++index) {
+        for (std::uint32_t index = owed_.next(0); index != BitRow::no_bit;
+             index = owed_.next(index + 1)) {
             const std::uint32_t rank = order.rank_of(index, pairs[index].band, {tick - 1, tick});
             order.add(index, pairs[index].band, rank);
         }
@@ -215,6 +220,44 @@ TEST_CASE("SendOrder: no pair waits longer than promised, whatever bands, sizes 
         // No further than needed: with half of it there would not be room for all.
         CHECK((std::uint64_t{1} << most_pressure) <= 64 * cycle);
     }
+}
+
+TEST_CASE("SendOrder: where even the highest pressure leaves too little room, none starves") {
+    // The band that goes first is due in one of 512 ticks then, which is more than there is room
+    // for.
+    constexpr std::uint32_t count = 600;
+    Flood flood(count);
+    for (std::uint32_t index = 0; index < count; ++index) {
+        flood.pairs[index].band = index % 100 == 0 ? 7 : 0;
+    }
+    for (int i = 0; i < 10'000; ++i) {
+        (void)flood.flush(1);
+    }
+    REQUIRE(flood.order.pressure() == SendOrder::pressure_max);
+    for (int i = 0; i < 12'000; ++i) {
+        (void)flood.flush(1);
+    }
+    for (const Flood::Pair& pair : flood.pairs) {
+        INFO("band " << pair.band);
+        CHECK(flood.tick - pair.sent_at <= (count + 1) << flood.order.exponent_of(pair.band));
+        // And not nearly that: all others once, after the tick of its own.
+        CHECK(flood.tick - pair.sent_at <= 4'096 + 2 * count);
+    }
+}
+
+TEST_CASE("SendOrder: what was missed for hours still goes before what was missed later") {
+    Flood flood(2);
+    flood.set_owed(0, false);
+    for (int i = 0; i < 60'000; ++i) {
+        (void)flood.flush(0);
+    }
+    flood.set_owed(0, true);
+    for (int i = 0; i < 6'000; ++i) {
+        (void)flood.flush(0);
+    }
+    REQUIRE(flood.order.is_missed(0));
+    REQUIRE(flood.order.is_missed(1));
+    CHECK(flood.flush(1) == std::vector<std::uint32_t>{1});
 }
 
 TEST_CASE("SendOrder: a flush takes no memory once it is warm") {

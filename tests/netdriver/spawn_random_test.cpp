@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "support/catch.h"
+#include "support/random_rates.h"
 #include "support/run_seed.h"
 #include "support/seeded_random.h"
 #include "support/spawn_game.h"
@@ -25,7 +26,10 @@ constexpr std::uint32_t client_count = 3;
 class RandomStage {
   public:
     explicit RandomStage(std::uint64_t seed)
-        : random_(seed), game_(link(), patient_config(), seed), driver_(game_.server().driver) {
+        : random_(seed),
+          rates_(seed),
+          game_(link(), rates_.with_caps(patient_config()), seed),
+          driver_(game_.server().driver) {
         for (std::size_t i = 0; i < client_count; ++i) {
             (void)game_.join();
         }
@@ -42,6 +46,7 @@ class RandomStage {
                 game_.server().world.erase(object);
             }
         }
+        game_.tick(RandomRates::ticks_until_looked);
         REQUIRE(game_.settle());
         check();
     }
@@ -101,6 +106,10 @@ class RandomStage {
         }
     }
     void act() {
+        if (!objects_.empty()) {
+            rates_.maybe_change(driver_.rates(), SpawnGame::peer_of(any_client()),
+                                game_.id_of(any_object()));
+        }
         if (objects_.size() < 5 || (objects_.size() < 40 && random_.percent(15))) {
             add();
             return;
@@ -157,6 +166,7 @@ class RandomStage {
         const ObjectHandle object =
             game_.add(is_barrel ? game_.layouts().barrel() : game_.layouts().prop(), parameters);
         objects_.push_back(object);
+        rates_.set_object(driver_.rates(), game_.id_of(object));
         if (random_.percent(50)) {
             change(object);
         }
@@ -205,6 +215,7 @@ class RandomStage {
     }
 
     SeededRandom random_;
+    RandomRates rates_;
     SpawnGame game_;
     NetDriver& driver_;
     std::vector<ObjectHandle> objects_;

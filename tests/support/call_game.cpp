@@ -147,8 +147,12 @@ std::size_t CallFixture::join() {
 }
 
 void CallFixture::tick() {
+    tick([] {});
+}
+
+void CallFixture::tick(const std::function<void()>& moves) {
     now_ = now_.plus_milliseconds(options_.tick_ms);
-    tick_hosts(network_, now_, server_, clients_);
+    tick_hosts(network_, now_, server_, clients_, moves);
 }
 
 void CallFixture::tick(int count) {

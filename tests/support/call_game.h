@@ -195,6 +195,8 @@ class CallFixture {
     std::size_t join();
     void tick();
     void tick(int count);
+    /// The game `moves` when the server has taken what arrived, and before it sends.
+    void tick(const std::function<void()>& moves);
     [[nodiscard]] bool settle(int ticks_max = 2'000);
 
     [[nodiscard]] ObjectHandle add();

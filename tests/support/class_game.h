@@ -20,12 +20,14 @@
 
 #include "support/catch.h"
 #include "support/host_ticks.h"
+#include "support/scripted_transport.h"
 #include "support/test_layout.h"
 
 namespace replayout::test {
 
 struct ClassGameOptions {
     LinkSettings link;
+    NetConfig config;  ///< of all drivers
     std::uint64_t seed = 1;
     bool is_sharing = true;
     bool is_validating = NetDriverSettings().is_validating;
@@ -51,6 +53,8 @@ class ClassGame {
     [[nodiscard]] NetDriver& driver() { return server_->driver; }
     [[nodiscard]] NetDriver& client_driver(std::size_t client) { return clients_[client]->driver; }
     [[nodiscard]] SimulatedNetwork& network() noexcept { return network_; }
+    /// Between the server and the network.
+    [[nodiscard]] ScriptedTransport& server_transport() noexcept { return server_->transport; }
     [[nodiscard]] const RepLayout& layout() const noexcept { return *layout_; }
     [[nodiscard]] std::size_t client_count() const noexcept { return clients_.size(); }
 
@@ -67,6 +71,11 @@ class ClassGame {
     ObjectHandle add() {
         const ObjectHandle handle = server_->world.add();
         ids_[handle] = server_->driver.add_object(*layout_, handle);
+        return handle;
+    }
+    ObjectHandle add_part(ObjectHandle outer, const SubobjectParameters& parameters = {}) {
+        const ObjectHandle handle = server_->world.add();
+        ids_[handle] = server_->driver.add_subobject(ids_.at(outer), *layout_, handle, parameters);
         return handle;
     }
     void remove(ObjectHandle object) {
@@ -152,13 +161,14 @@ class ClassGame {
     };
 
     struct Host {
-        Host(const NetDriverSettings& settings, Transport& transport, const RepLayout& layout,
+        Host(const NetDriverSettings& settings, Transport& endpoint, const RepLayout& layout,
              std::uint64_t first_handle)
-            : world(first_handle), driver(settings, transport, world) {
+            : world(first_handle), transport(endpoint), driver(settings, transport, world) {
             REQUIRE(driver.add_layout(layout));
         }
 
         World world;
+        ScriptedTransport transport;
         NetDriver driver;
     };
 
@@ -172,6 +182,7 @@ class ClassGame {
     [[nodiscard]] std::unique_ptr<Host> make_host(std::size_t number, PeerId peer) {
         constexpr std::uint64_t handles_per_host = 1'000'000;
         NetDriverSettings settings;
+        settings.config = options_.config;
         settings.seed = options_.seed + number;
         settings.sharing = sharing_level(options_.is_sharing);
         settings.is_validating = options_.is_validating;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Tanks, which both ends make with some parts of their own: a server that replicates and destroys
-// such parts, and clients that are told.
+// What tests of destroyed parts play with: tanks, which come with their parts at both ends.
 #pragma once
 
 #include <replayout/netdriver/net_driver.h>
@@ -162,10 +161,10 @@ struct TankClient {
 class TankGame {
   public:
     explicit TankGame(const LinkSettings& link = {}, std::uint64_t seed = 1,
-                      std::uint32_t destroyed_names_max = 65'536)
+                      const NetConfig& config = {})
         : seed_(seed),
           network_(tank_network(link), seed, std::pmr::get_default_resource()),
-          server_(settings(destroyed_names_max), network_.endpoint(PeerId{1}), world_) {
+          server_(settings(config), network_.endpoint(PeerId{1}), world_) {
         REQUIRE(server_.add_layout(*layout_));
         REQUIRE(server_.listen());
     }
@@ -177,7 +176,7 @@ class TankGame {
     [[nodiscard]] std::size_t client_count() const { return clients_.size(); }
 
     std::size_t join() {
-        NetDriverSettings mine = settings(65'536);
+        NetDriverSettings mine = settings({});
         mine.seed = seed_ + clients_.size() + 1;
         clients_.push_back(
             std::make_unique<TankClient>(mine, network_.endpoint(peer_of(clients_.size()))));
@@ -220,8 +219,8 @@ class TankGame {
         return clients_[client]->world.parts_of(shown);
     }
 
-    void tick(int count = 1) {
-        for (int i = 0; i < count; ++i) {
+    void tick(std::uint32_t count = 1) {
+        for (std::uint32_t i = 0; i < count; ++i) {
             now_ = now_.plus_milliseconds(20);
             network_.advance(now_);
             server_.tick_dispatch(now_);
@@ -247,9 +246,9 @@ class TankGame {
     }
 
   private:
-    [[nodiscard]] NetDriverSettings settings(std::uint32_t destroyed_names_max) const {
+    [[nodiscard]] NetDriverSettings settings(const NetConfig& config) const {
         NetDriverSettings settings;
-        settings.config.destroyed_names_max = destroyed_names_max;
+        settings.config = config;
         settings.config.timeout_ms = 60'000;  // so much is lost that ten seconds may be too few
         settings.seed = seed_;
         settings.is_validating = true;
