@@ -22,6 +22,38 @@ void add_switch(CLI::App& app, const char* name, std::string& value, const char*
     app.add_option(name, value, help)->check(CLI::IsMember({"on", "off"}))->capture_default_str();
 }
 
+void add_sharing(CLI::App& app, std::string& value) {
+    app.add_option("--sharing", value,
+                   "what is computed once for all connections: nothing, values, the blocks of "
+                   "objects, or what many of them are sent at once; on: bundles")
+        ->check(CLI::IsMember({"off", "pieces", "payloads", "bundles", "on"}))
+        ->capture_default_str();
+}
+
+SharingLevel sharing_level_of(const std::string& value) {
+    for (const SharingLevel level :
+         {SharingLevel::Off, SharingLevel::Pieces, SharingLevel::Payloads}) {
+        if (value == name_of(level)) {
+            return level;
+        }
+    }
+    return SharingLevel::Bundles;
+}
+
+const char* name_of(SharingLevel sharing) noexcept {
+    switch (sharing) {
+        case SharingLevel::Off:
+            return "off";
+        case SharingLevel::Pieces:
+            return "pieces";
+        case SharingLevel::Payloads:
+            return "payloads";
+        case SharingLevel::Bundles:
+            break;
+    }
+    return "bundles";
+}
+
 int parse_command_line(CLI::App& app, int argc, char** argv) {
     try {
         app.parse(argc, argv);

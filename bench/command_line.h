@@ -3,6 +3,8 @@
 // What the command lines of the programs have in common.
 #pragma once
 
+#include <replayout/sharing_level.h>
+
 #include <CLI/CLI.hpp>
 
 #include <string>
@@ -20,6 +22,12 @@ inline constexpr int go_on = -1;
 
 /// An option that is on or off.
 void add_switch(CLI::App& app, const char* name, std::string& value, const char* help);
+
+/// --sharing: off, pieces, payloads or bundles; on is the same as bundles.
+void add_sharing(CLI::App& app, std::string& value);
+/// What add_sharing() let pass.
+[[nodiscard]] SharingLevel sharing_level_of(const std::string& value);
+[[nodiscard]] const char* name_of(SharingLevel sharing) noexcept;
 
 /// go_on, or what the process is to exit with: 0 after --help, exit_unusable where something is
 /// wrong, which was said. A --json without a name is wrong.

@@ -95,10 +95,11 @@ void add_interest_options(CLI::App& app, MatchOptions& options, Words& words) {
 }
 
 void add_switches(CLI::App& app, Words& words) {
-    add_switch(app, "--sharing", words.sharing, "serialize once for all clients, or for each one");
-    add_switch(app, "--twin", words.twin,
-               "run a second server with the other setting of --sharing beside the first, compare "
-               "every packet, and report the times of both");
+    bench::add_sharing(app, words.sharing);
+    add_switch(
+        app, "--twin", words.twin,
+        "run a second server with --sharing off beside the first, or on if that is off, compare "
+        "every packet, and report the times of both");
     add_switch(app, "--push", words.push,
                "every field is push based: it is marked where the recording sets it, and compared "
                "nowhere else; the packets are the same");
@@ -113,7 +114,7 @@ void take_words(const Words& words, MatchOptions& options) {
     options.interest = words.interest == "grid"       ? MatchInterest::Grid
                        : words.interest == "distance" ? MatchInterest::Distance
                                                       : MatchInterest::All;
-    options.is_sharing = words.sharing == "on";
+    options.sharing = bench::sharing_level_of(words.sharing);
     options.has_twin = words.twin == "on";
     options.is_push_based = words.push == "on";
     options.is_quantised = words.quantise == "on";

@@ -3,6 +3,8 @@
 // What the command line of replayout_match says.
 #pragma once
 
+#include <replayout/sharing_level.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -34,10 +36,11 @@ struct MatchOptions {
     double owners_s = 0;  ///< how often objects change their owners; 0: nobody owns any
     MatchInterest interest = MatchInterest::All;
     double radius = 30;  ///< of interest, in the units of the recording
-    bool is_sharing = true;
+    SharingLevel sharing = SharingLevel::Bundles;
     bool is_push_based = false;
     bool is_quantised = false;
-    /// Run a second server beside the first, with the other setting of sharing: its packets are
+    /// Run a second server beside the first, without sharing, or with it where the first has none:
+    /// its packets are
     /// compared byte for byte, and its times stand beside.
     bool has_twin = true;
     bool is_counting_types = false;  ///< a table of what each property cost

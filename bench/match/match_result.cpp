@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "match/match_result.h"
 
+#include "command_line.h"
 #include "match/printable.h"
 #include "report_text.h"
 
@@ -106,7 +107,7 @@ void report_times(std::string& text, const char* label, const ServerTimes& times
 }
 
 void report_sharing(std::string& text, const MatchOptions& options, const MatchResult& result) {
-    const bool is_on = options.is_sharing;
+    const bool is_on = options.sharing != SharingLevel::Off;
     const NetStats& on = is_on ? result.stats : result.twin_stats;
     const NetStats& off = is_on ? result.twin_stats : result.stats;
     if (is_on || result.has_twin) {
@@ -205,7 +206,9 @@ void add_verdict(nlohmann::ordered_json& json, const MatchOptions& options,
     json["clients"] = options.clients;
     json["ticks"] = result.ticks;
     json["seed"] = options.seed;
-    json["sharing"] = options.is_sharing ? "on" : "off";
+    // The default has another name here, as there were only two.
+    json["sharing"] =
+        options.sharing == SharingLevel::Bundles ? "on" : bench::name_of(options.sharing);
     json["push"] = options.is_push_based ? "on" : "off";
     json["quantise"] = options.is_quantised ? "on" : "off";
     json["objects_spawned"] = result.objects_spawned;

@@ -49,12 +49,12 @@ constexpr std::uint64_t ticks_per_second = 30;
     return settings;
 }
 
-[[nodiscard]] NetDriverSettings driver_settings(std::uint64_t seed, bool is_sharing,
+[[nodiscard]] NetDriverSettings driver_settings(std::uint64_t seed, SharingLevel sharing,
                                                 MemoryResource* resource) {
     NetDriverSettings settings;
     settings.resource = resource;
     settings.seed = seed;
-    settings.sharing = sharing_level(is_sharing);
+    settings.sharing = sharing;
     settings.is_keeping_names = true;  // for the judge
     // A recording may hold whatever its format can: texts of 65,535 bytes, and a class of as many
     // references.
@@ -73,9 +73,9 @@ constexpr std::uint64_t ticks_per_second = 30;
                      std::clamp(options.bandwidth_bytes_per_second, cap_min, cap_max));
 }
 
-[[nodiscard]] NetDriverSettings server_settings(const MatchOptions& options, bool is_sharing,
+[[nodiscard]] NetDriverSettings server_settings(const MatchOptions& options, SharingLevel sharing,
                                                 MemoryResource* resource) {
-    NetDriverSettings settings = driver_settings(options.seed, is_sharing, resource);
+    NetDriverSettings settings = driver_settings(options.seed, sharing, resource);
     settings.is_counting_types = options.is_counting_types;
     settings.interest.view_radius = static_cast<float>(options.radius);
     settings.interest.cell_size = static_cast<float>(std::max(0.001, options.radius / 2));
@@ -125,9 +125,9 @@ void check(const Status& status) {
 
 }  // namespace
 
-MatchSession::Server::Server(const MatchOptions& options, bool is_sharing, MatchWorld& world)
+MatchSession::Server::Server(const MatchOptions& options, SharingLevel sharing, MatchWorld& world)
     : transport(NetConfig().packet_bytes_max),
-      driver(server_settings(options, is_sharing, &memory), transport, world) {}
+      driver(server_settings(options, sharing, &memory), transport, world) {}
 
 MatchSession::Client::Client(const NetDriverSettings& settings, Transport& transport,
                              const MatchSchema& schema)
@@ -141,7 +141,7 @@ MatchSession::MatchSession(const MatchOptions& options, std::span<const Recordin
       network_(network_settings(options), options.seed, std::pmr::get_default_resource()),
       network_endpoint_(network_.endpoint(server_peer)),
       world_(schema),
-      server_(options, options.is_sharing, world_),
+      server_(options, options.sharing, world_),
       next_churn_s_(options.churn_s),
       next_owners_s_(options.owners_s),
       owner_random_(options.seed),
@@ -154,7 +154,8 @@ MatchSession::MatchSession(const MatchOptions& options, std::span<const Recordin
         tick_count_ = std::min(tick_count_, options_.ticks);
     }
     if (options_.has_twin) {
-        twin_ = std::make_unique<Server>(options, !options.is_sharing, world_);
+        twin_ = std::make_unique<Server>(
+            options, sharing_level(options.sharing == SharingLevel::Off), world_);
         result_.has_twin = true;
         result_.is_twin_equal = true;
     }
@@ -176,9 +177,9 @@ MatchSession::~MatchSession() = default;
 std::unique_ptr<MatchSession::Client> MatchSession::make_client(std::uint32_t index) {
     // Another seed than that of all others, who came before under this address or are there now.
     const std::uint64_t seed = options_.seed + index + 1 + replaced_count_ * clients_.size();
-    auto client =
-        std::make_unique<Client>(driver_settings(seed, true, std::pmr::get_default_resource()),
-                                 network_.endpoint(client_peer(index)), schema_);
+    auto client = std::make_unique<Client>(
+        driver_settings(seed, SharingLevel::Bundles, std::pmr::get_default_resource()),
+        network_.endpoint(client_peer(index)), schema_);
     add_layouts(client->driver);
     return client;
 }

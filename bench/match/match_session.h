@@ -52,7 +52,7 @@ class MatchSession {
   private:
     /// A server's driver with what measures it.
     struct Server {
-        Server(const MatchOptions& options, bool is_sharing, MatchWorld& world);
+        Server(const MatchOptions& options, SharingLevel sharing, MatchWorld& world);
 
         // Objects come and go; what one leaves behind serves the next.
         std::pmr::unsynchronized_pool_resource memory;

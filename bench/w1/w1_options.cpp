@@ -7,7 +7,6 @@
 #include <replayout/netdriver/net_config.h>
 
 #include <cstdio>
-#include <map>
 
 namespace replayout::bench {
 
@@ -28,11 +27,6 @@ int parse_w1_options(int argc, char** argv, W1Options& options) {
         "Exit status: 0 good, 1 what was sent is not exactly what changed, 2 bad arguments or more "
         "than the workload is defined for.",
         "replayout_w1"};
-    const std::map<std::string, SharingLevel> levels = {{"off", SharingLevel::Off},
-                                                        {"pieces", SharingLevel::Pieces},
-                                                        {"payloads", SharingLevel::Payloads},
-                                                        {"bundles", SharingLevel::Bundles},
-                                                        {"on", SharingLevel::Bundles}};
     std::string sharing = "on";
     std::string push = "on";
     app.add_option("--objects", options.objects, "a multiple of 50")
@@ -44,9 +38,7 @@ int parse_w1_options(int argc, char** argv, W1Options& options) {
     app.add_option("--ticks", options.ticks, "to time, after everybody has everything")
         ->check(number(1, ticks_max))
         ->capture_default_str();
-    app.add_option("--sharing", sharing, "what is computed once for all connections; on: bundles")
-        ->check(CLI::IsMember(levels))
-        ->capture_default_str();
+    add_sharing(app, sharing);
     add_switch(app, "--push", push,
                "the properties are push based, and the game marks each that it sets, which is not "
                "in the times; shared-once is then told what changed, else it looks at all objects");
@@ -64,7 +56,7 @@ int parse_w1_options(int argc, char** argv, W1Options& options) {
                      options.objects, options.connections);
         return exit_unusable;
     }
-    options.sharing = levels.at(sharing);
+    options.sharing = sharing_level_of(sharing);
     options.is_push_based = push == "on";
     return go_on;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "command_line.h"
 #include "report_text.h"
 #include "w1/w1_run.h"
 
@@ -8,20 +9,6 @@
 namespace replayout::bench {
 
 namespace {
-
-[[nodiscard]] const char* name_of(SharingLevel sharing) noexcept {
-    switch (sharing) {
-        case SharingLevel::Off:
-            return "off";
-        case SharingLevel::Pieces:
-            return "pieces";
-        case SharingLevel::Payloads:
-            return "payloads";
-        case SharingLevel::Bundles:
-            break;
-    }
-    return "bundles";
-}
 
 [[nodiscard]] double quotient(double part, double whole) noexcept {
     return whole == 0 ? 0.0 : part / whole;

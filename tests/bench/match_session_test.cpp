@@ -68,8 +68,13 @@ TEST_CASE("MatchSession: one seed gives the same packets twice, with sharing on 
     options.has_twin = false;
     const MatchResult first = play(options, recordings);
     const MatchResult again = play(options, recordings);
-    options.is_sharing = false;
+    options.sharing = SharingLevel::Off;
     const MatchResult unshared = play(options, recordings);
+    for (const SharingLevel level : {SharingLevel::Pieces, SharingLevel::Payloads}) {
+        options.sharing = level;
+        CHECK(play(options, recordings).packets_digest == first.packets_digest);
+    }
+    options.sharing = SharingLevel::Bundles;
     options.seed = 2;
     const MatchResult other_seed = play(options, recordings);
     CHECK(first.packets_digest == again.packets_digest);
