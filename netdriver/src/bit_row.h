@@ -15,7 +15,8 @@ namespace replayout {
 
 class BitRow {
   public:
-    explicit BitRow(MemoryResource* resource) : words_(Allocator<std::uint64_t>(resource)) {}
+    explicit BitRow(MemoryResource* resource)
+        : words_(Words::allocator_type(Allocator<std::uint64_t>(resource))) {}
 
     void grow(std::uint32_t bit_count) {
         const std::size_t word_count = (std::size_t{bit_count} + 63) / 64;
@@ -118,7 +119,9 @@ class BitRow {
     static constexpr std::uint32_t no_bit = 0xFFFF'FFFFu;
 
   private:
-    Vector<std::uint64_t> words_;
+    using Words = SmallVector<std::uint64_t, 1>;  // of few objects without memory of their own
+
+    Words words_;
 };
 
 }  // namespace replayout

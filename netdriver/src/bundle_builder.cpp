@@ -135,7 +135,6 @@ bool BundleBuilder::lay_down(BundleBlock& block, SendContext& context) {
     if (result != SendResult::Whole || !context.scratch.left_out.empty()) {
         return false;
     }
-    ++counters.payloads_built;
     const std::size_t bundle_bytes = byte_count_ - bundle_begin_bytes_;
     std::size_t used_head_bytes = head_bytes;
     if (bundle_bytes + head_bytes + body.byte_count() > room_bytes_) {

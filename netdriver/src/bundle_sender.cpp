@@ -184,6 +184,7 @@ void BundleSender::count_copied(BundleBuilder& bundles, const SentBundle& sent) 
     const auto block_count = static_cast<std::uint64_t>(std::popcount(sent.blocks));
     const auto reused_count = static_cast<std::uint64_t>(std::popcount(sent.blocks & ~fresh));
     counters.blocks_sent += block_count;
+    counters.payloads_built += block_count - reused_count;
     counters.payloads_reused += reused_count;
     if (sent.blocks == bundle.all_blocks() && (reused_count == 0 || reused_count == block_count)) {
         counters.properties_sent += bundle.property_count;

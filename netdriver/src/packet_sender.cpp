@@ -106,6 +106,9 @@ void PacketSender::add_bundle(const SentBundle& bundle) {
         sent_bundles_.at(sent_bundles_.count() - 1).run != bundle.run) {
         bundle.run->hold();
     }
+    if (open_packet_.bundle_count == 0) {
+        open_packet_.first_record_count = open_packet_.record_count;
+    }
     ++open_packet_.bundle_count;
     stats_.records_sent += static_cast<std::uint64_t>(std::popcount(bundle.blocks));
     sent_bundles_.push_back() = bundle;
@@ -326,6 +329,7 @@ void PacketSender::drop_content() {
     has_objects_ = false;
     for (SentPacket& packet : sent_packets_) {
         packet.record_count = 0;
+        packet.first_record_count = 0;
         packet.bundle_count = 0;
         packet.call_count = 0;
     }
@@ -344,6 +348,21 @@ PacketReceipt PacketSender::receive(const PacketHeader& header, NetTime now,
     return receipt;
 }
 
+void PacketSender::records_delivered(std::uint32_t count) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+        handler_->record_delivered(sent_records_.front());
+        sent_records_.pop_front();
+    }
+}
+
+void PacketSender::records_lost(std::uint32_t count) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+        stats_.records_lost += sent_records_.front().is_more ? 0u : 1u;
+        handler_->record_lost(sent_records_.front());
+        sent_records_.pop_front();
+    }
+}
+
 void PacketSender::packet_delivered(std::uint64_t sequence) {
     const SentPacket packet = packet_at(sequence);
     in_flight(packet.share) -= packet.has_content ? 1u : 0u;
@@ -358,14 +377,13 @@ void PacketSender::packet_delivered(std::uint64_t sequence) {
         }
         sent_bunches_.pop_front();
     }
+    // In the order in which they were written.
+    records_delivered(packet.first_record_count);
     for (std::uint32_t i = 0; i < packet.bundle_count; ++i) {
         handler_->bundle_delivered(sent_bundles_.front());
         pop_bundle();
     }
-    for (std::uint32_t i = 0; i < packet.record_count; ++i) {
-        handler_->record_delivered(sent_records_.front());
-        sent_records_.pop_front();
-    }
+    records_delivered(packet.record_count - packet.first_record_count);
     for (std::uint32_t i = 0; i < packet.call_count; ++i) {
         handler_->call_delivered(sent_calls_.front());
         sent_calls_.pop_front();
@@ -386,17 +404,14 @@ void PacketSender::packet_lost(std::uint64_t sequence) {
         }
         sent_bunches_.pop_front();
     }
+    records_lost(packet.first_record_count);
     for (std::uint32_t i = 0; i < packet.bundle_count; ++i) {
         stats_.records_lost +=
             static_cast<std::uint64_t>(std::popcount(sent_bundles_.front().blocks));
         handler_->bundle_lost(sent_bundles_.front());
         pop_bundle();
     }
-    for (std::uint32_t i = 0; i < packet.record_count; ++i) {
-        stats_.records_lost += sent_records_.front().is_more ? 0u : 1u;
-        handler_->record_lost(sent_records_.front());
-        sent_records_.pop_front();
-    }
+    records_lost(packet.record_count - packet.first_record_count);
     for (std::uint32_t i = 0; i < packet.call_count; ++i) {
         handler_->call_lost(sent_calls_.front());
         sent_calls_.pop_front();

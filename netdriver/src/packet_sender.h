@@ -224,6 +224,7 @@ class PacketSender final : private PacketNotifyHandler {
     struct SentPacket {
         std::uint32_t bunch_count = 0;
         std::uint32_t record_count = 0;
+        std::uint32_t first_record_count = 0;  // of these, before the bundles
         std::uint32_t bundle_count = 0;
         std::uint32_t call_count = 0;  // reliable ones
         Share share = Share::Objects;
@@ -248,6 +249,9 @@ class PacketSender final : private PacketNotifyHandler {
     /// Writes the bunches of a row, into the open packet and the next. False: no more packets.
     [[nodiscard]] bool write_bunches(Share share);
     void write_bunch(Share share);
+    /// What became of the next `count` blocks, oldest first.
+    void records_delivered(std::uint32_t count);
+    void records_lost(std::uint32_t count);
     void pop_bundle() noexcept;
     void drop_bundles() noexcept;
     void packet_delivered(std::uint64_t sequence) override;

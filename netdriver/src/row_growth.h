@@ -11,8 +11,8 @@
 namespace replayout {
 
 /// Makes `row` at least `count` long, the new places being `value`.
-template <typename T>
-void grow_row(Vector<T>& row, std::size_t count, const T& value) {
+template <typename Row, typename T>
+void grow_row(Row& row, std::size_t count, const T& value) {
     if (count > row.capacity()) {
         row.reserve(count + count / 8);
     }

@@ -200,7 +200,7 @@ class Match {
         NetDriverSettings result;
         result.config = config;
         result.seed = options_.seed + clients.size();
-        result.is_sharing = options_.is_sharing;
+        result.sharing = sharing_level(options_.is_sharing);
         result.layout_policy = policy;
         return result;
     }

@@ -45,7 +45,7 @@ NetFixture::NetFixture(const NetFixtureOptions& options)
 
 std::unique_ptr<NetHost> NetFixture::make_client(std::size_t index, const NetConfig& config) {
     auto client = std::make_unique<NetHost>(
-        host_settings(config, next_seed_++, true, options_.is_validating),
+        host_settings(config, next_seed_++, SharingLevel::Bundles, options_.is_validating),
         network_.endpoint(client_peer(index)), client_first_handle, options_.is_pooled);
     TestSchema::get().add_to(*client->driver);
     REQUIRE(client->driver->connect(server_peer, now_));
