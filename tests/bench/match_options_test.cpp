@@ -29,7 +29,7 @@ TEST_CASE("MatchOptions: what is not said has the documented value", "[bench][ma
     CHECK(options.clients == 64);
     CHECK(options.loss == 0.02);
     CHECK(options.latency_ms == 40);
-    CHECK(options.sharing == SharingLevel::Bundles);
+    CHECK(options.sharing == replayout::SharingLevel::Bundles);
     CHECK_FALSE(options.is_push_based);
     CHECK_FALSE(options.is_quantised);
     CHECK(options.interest == MatchInterest::All);
@@ -63,7 +63,7 @@ TEST_CASE("MatchOptions: every option arrives where it belongs", "[bench][match_
     CHECK(options.owners_s == 0.5);
     CHECK(options.interest == MatchInterest::Grid);
     CHECK(options.radius == 7.5);
-    CHECK(options.sharing == SharingLevel::Off);
+    CHECK(options.sharing == replayout::SharingLevel::Off);
     CHECK_FALSE(options.has_twin);
     CHECK(options.is_push_based);
     CHECK(options.is_quantised);
