@@ -167,9 +167,9 @@ TEST_CASE("W1: options arrive where they belong, and what makes no sense is refu
     CHECK(parse({"--sharing", "on"}, options) == -1);
     CHECK(options.sharing == SharingLevel::Bundles);
     CHECK(parse({"--help"}, options) == 0);
-    for (const char* objects : {"0", "49", "60", "1000000", "-50", "x"}) {
-        CAPTURE(objects);
-        CHECK(parse({"--objects", objects}, options) == 2);
+    for (const char* count : {"0", "49", "60", "1000000", "-50", "x"}) {
+        CAPTURE(count);
+        CHECK(parse({"--objects", count}, options) == 2);
     }
     CHECK(parse({"--connections", "0"}, options) == 2);
     CHECK(parse({"--connections", "2000"}, options) == 2);

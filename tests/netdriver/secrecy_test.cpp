@@ -168,8 +168,8 @@ class SecretGame {
     }
     [[nodiscard]] bool may_see(PeerId peer, const VaultState& vault, Kind kind) const {
         const auto& said = vaults_[vault.whole].said;
-        const auto found = said.find(peer);
-        if ((found != said.end() && !found->second) || !passes(vault.condition, peer, vault)) {
+        const auto word = said.find(peer);
+        if ((word != said.end() && !word->second) || !passes(vault.condition, peer, vault)) {
             return false;
         }
         switch (kind) {
