@@ -16,7 +16,8 @@
 // Each share has a quarter of the flow. What it leaves it may use later, up to a quarter of the
 // depth and of a packet; a share that used up its own may take what no other, of those that have
 // something to send, still has. So unused shares go to the others, and each has its quarter when it
-// comes back.
+// comes back. Who has something to send and cannot, since it waits for an answer say, would keep
+// others from its own for nothing: what is left when all had their turn is everybody's.
 #pragma once
 
 #include <replayout/netdriver/time.h>
@@ -48,8 +49,8 @@ class BandwidthBudget {
 
     /// Time goes on. Does nothing when called twice for a time.
     void begin_flush(NetTime now) noexcept;
-    /// Whether a share has something to send, so that others leave it what is its own. None has at
-    /// first.
+    /// Whether a share has something to send, and has not had its turn in this flush, so that
+    /// others leave it what is its own. None has at first.
     void set_wanted(BudgetShare share, bool is_wanted) noexcept {
         shares_[static_cast<std::size_t>(share)].is_wanted = is_wanted;
     }

@@ -88,6 +88,8 @@ TEST_CASE("Interest: of 50,000 objects to 100 viewers those are looked at that m
     CHECK(still.cells_crossed == start.interest.cells_crossed);
     CHECK(still.pairs_examined == start.interest.pairs_examined);
     CHECK(still.pairs_decided == start.interest.pairs_decided);
+    CHECK(world.driver().stats().records_sent == start.records_sent);
+    CHECK(world.driver().stats().bunches_sent == start.bunches_sent);
     constexpr std::uint64_t ticks = 20;
     for (std::uint64_t i = 0; i < ticks; ++i) {
         world.tick(LargeWorld::moving_count);
