@@ -6,10 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "support/call_game.h"
 #include "support/catch.h"
 #include "support/door_game.h"
 #include "support/net_fixture.h"
 #include "support/packet_forge.h"
+#include "support/spawn_game.h"
+#include "support/tank_game.h"
 
 namespace replayout::test {
 namespace {
@@ -143,6 +146,106 @@ TEST_CASE("Dormancy: an object does not wake for who is about to leave", "[netdr
     game.driver().set_dormant_for(leaving, game.id_of(door), false);
     game.tick_times(10);
     CHECK(game.driver().stats().replication.objects_compared == compared);
+}
+
+TEST_CASE("Dormancy: an object of which a client is not told its role stays awake",
+          "[netdriver][dormancy]") {
+    DoorGame game;
+    const std::size_t client = game.join();
+    const ObjectHandle door = game.add();
+    REQUIRE(game.settle());
+    game.driver().set_owner(game.id_of(door), DoorGame::peer_of(client));
+    game.set_dormancy(door, NetDormancy::DormantAll);
+    game.cut();
+    game.tick_times(50);
+    CHECK_FALSE(game.is_dormant_on(client, door));
+    game.mend();
+    REQUIRE(game.settle());
+    CHECK(game.is_dormant_on(client, door));
+    CHECK(game.client_driver(client).role_of(game.handle_on(client, door)).is_owned);
+}
+
+TEST_CASE("Dormancy: an object with a call that is not delivered stays awake",
+          "[netdriver][dormancy][rpc]") {
+    CallFixture net;
+    const ObjectHandle turret = net.join_with_turret();
+    const NetObjectId id = net.id_of(turret);
+    NetDriver& driver = net.server().driver;
+    const PeerId peer = CallFixture::client_peer(0);
+    CHECK(net.call(turret, "client_tell", {1, {}, ""}) == CallResult::Sent);
+    driver.set_dormancy(id, NetDormancy::DormantAll);
+    net.server().transport.set_script([](Bytes&) { return false; });
+    net.tick(50);
+    CHECK_FALSE(driver.is_dormant_for(peer, id));
+    net.server().transport.set_script({});
+    REQUIRE(net.settle());
+    CHECK(driver.is_dormant_for(peer, id));
+    CHECK(heard(net.client(0), "tell") == Numbers{1});
+}
+
+TEST_CASE("Dormancy: an object of which a client does not know the end of a part stays awake",
+          "[netdriver][dormancy][subobjects]") {
+    TankGame game;
+    const std::size_t client = game.join();
+    const ObjectHandle tank = game.add_tank();
+    const NetObjectId id = game.id_of(tank);
+    const PeerId peer = TankGame::peer_of(client);
+    REQUIRE(game.settle());
+    game.add_part(tank, "gun", LifetimeCondition::OwnerOnly);  // the client does not have it
+    game.destroy_part(tank, "gun");
+    game.server().set_dormancy(id, NetDormancy::DormantAll);
+    game.cut();
+    game.tick(50);
+    CHECK_FALSE(game.server().is_dormant_for(peer, id));
+    game.network().heal();
+    REQUIRE(game.settle());
+    CHECK(game.server().is_dormant_for(peer, id));
+    CHECK_FALSE(game.parts_on(client, tank).contains("gun"));
+}
+
+TEST_CASE("Dormancy: a call to an initially dormant object shows it first",
+          "[netdriver][dormancy][rpc]") {
+    CallFixture net;
+    net.join();
+    REQUIRE(net.settle());
+    const ObjectHandle turret = net.add();
+    NetDriver& driver = net.server().driver;
+    driver.set_dormancy(net.id_of(turret), NetDormancy::Initial);
+    REQUIRE(net.settle());
+    CHECK(net.find_on(0, turret).is_null());
+    net.turret(turret).power = 6;
+    CHECK(net.call(turret, "multicast_boom", {1, {}, ""}) == CallResult::Sent);
+    REQUIRE(net.settle());
+    REQUIRE(net.client(0).world.heard.size() == 1);
+    CHECK(net.client(0).world.heard[0].power == 6);
+    CHECK(driver.dormancy_of(net.id_of(turret)) == NetDormancy::DormantAll);
+    CHECK(driver.is_dormant_for(CallFixture::client_peer(0), net.id_of(turret)));
+}
+
+TEST_CASE("Dormancy: what comes into sight is awake for who was not said to let it sleep",
+          "[netdriver][dormancy][interest]") {
+    SpawnGame game;
+    const std::size_t sleeper = game.join();
+    const std::size_t other = game.join();
+    REQUIRE(game.settle());
+    const ObjectHandle prop = game.add(game.layouts().prop());
+    const NetObjectId id = game.id_of(prop);
+    NetDriver& driver = game.server().driver;
+    driver.interest().set_relevant_for(SpawnGame::peer_of(other), id, false);
+    driver.set_dormant_for(SpawnGame::peer_of(sleeper), id, true);
+    driver.set_dormancy(id, NetDormancy::DormantPartial);
+    REQUIRE(game.settle());
+    CHECK(driver.is_dormant_for(SpawnGame::peer_of(sleeper), id));
+    game.prop(prop).hp = 7;
+    driver.interest().set_relevant_for(SpawnGame::peer_of(other), id, true);
+    REQUIRE(game.settle());
+    CHECK(game.prop_on(other, prop).hp == 7);
+    CHECK_FALSE(driver.is_dormant_for(SpawnGame::peer_of(other), id));
+    CHECK(driver.is_dormant_for(SpawnGame::peer_of(sleeper), id));
+    game.prop(prop).hp = 8;
+    REQUIRE(game.settle());
+    CHECK(game.prop_on(other, prop).hp == 8);
+    CHECK(game.prop_on(sleeper, prop).hp == 100);
 }
 
 TEST_CASE("Dormancy: of what woke only what changed is sent", "[netdriver][dormancy]") {

@@ -170,6 +170,13 @@ class TankGame {
     }
 
     [[nodiscard]] NetDriver& server() noexcept { return server_; }
+    [[nodiscard]] SimulatedNetwork& network() noexcept { return network_; }
+    /// Nothing arrives any more, at either end.
+    void cut() {
+        LinkSettings link;
+        link.loss = 1;
+        network_.set_settings(link);
+    }
     [[nodiscard]] TankClient& client(std::size_t index) { return *clients_[index]; }
     [[nodiscard]] TankWorld& world() noexcept { return world_; }
     [[nodiscard]] static PeerId peer_of(std::size_t client) { return {client + 2}; }
