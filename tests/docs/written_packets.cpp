@@ -263,6 +263,68 @@ void add_told_layouts(WrittenExamples& examples) {
     add(examples, "packet: two layouts and a welcome", told.front());
 }
 
+/// One T on each side.
+template <typename T>
+class OneObjectWorld final : public NetWorld {
+  public:
+    static constexpr ObjectHandle handle{1};
+    T object;
+
+    void* object_memory(ObjectHandle) override { return &object; }
+    ObjectHandle spawn(const SpawnInfo&) override { return handle; }
+    void despawn(ObjectHandle, ChannelCloseReason) override {}
+};
+
+/// A server and a client that has joined, and is the owner of the T that both have.
+template <typename T>
+class OwnersSession {
+  public:
+    using World = OneObjectWorld<T>;
+
+    OwnersSession(const RepLayout& layout, const NetDriverSettings& settings, int turns_to_join)
+        : network_({}, std::pmr::get_default_resource()),
+          server_transport_(network_.endpoint(PeerId{1})),
+          client_transport_(network_.endpoint(PeerId{2})),
+          server(settings, server_transport_, server_world),
+          client(settings, client_transport_, client_world_) {
+        REQUIRE(server.add_layout(layout));
+        REQUIRE(client.add_layout(layout));
+        REQUIRE(server.listen());
+        REQUIRE(client.connect(PeerId{1}, NetTime()));
+        id = server.add_object(layout, World::handle);
+        server.set_owner(id, PeerId{2});
+        for (int i = 0; i < turns_to_join; ++i) {
+            (void)turn_of_client();
+            (void)turn_of_server();
+        }
+        (void)turn_of_client();
+    }
+
+    /// What it sends.
+    std::vector<Bytes> turn_of_server() { return turn(server, server_transport_); }
+    std::vector<Bytes> turn_of_client() { return turn(client, client_transport_); }
+
+  private:
+    [[nodiscard]] std::vector<Bytes> turn(NetDriver& driver, RecordingTransport& transport) {
+        now_ = now_.plus_milliseconds(10);
+        driver.tick_dispatch(now_);
+        driver.tick_flush(now_);
+        return transport.take_sent();
+    }
+
+    LoopbackNetwork network_;
+    RecordingTransport server_transport_;
+    RecordingTransport client_transport_;
+    World client_world_;
+    NetTime now_;
+
+  public:
+    World server_world;
+    NetDriver server;
+    NetDriver client;
+    NetObjectId id;
+};
+
 struct Knock {
     std::uint8_t loudness = 1;
     ObjectHandle by;
@@ -273,17 +335,6 @@ struct Door {
 
     void client_knock(const Knock&) {}
     void server_open() {}
-};
-
-/// One door on each side.
-class DoorWorld final : public NetWorld {
-  public:
-    static constexpr ObjectHandle handle{1};
-    Door door;
-
-    void* object_memory(ObjectHandle) override { return &door; }
-    ObjectHandle spawn(const SpawnInfo&) override { return handle; }
-    void despawn(ObjectHandle, ChannelCloseReason) override {}
 };
 
 void add_calls(WrittenExamples& examples) {
@@ -306,42 +357,21 @@ void add_calls(WrittenExamples& examples) {
         writer.write_bits((*layout)->fingerprint().low, 64);
         writer.write_bits((*layout)->fingerprint().high, 64);
     });
-    LoopbackNetwork network({}, std::pmr::get_default_resource());
-    RecordingTransport server_transport(network.endpoint(PeerId{1}));
-    RecordingTransport client_transport(network.endpoint(PeerId{2}));
-    DoorWorld server_world;
-    DoorWorld client_world;
-    NetDriver server({}, server_transport, server_world);
-    NetDriver client({}, client_transport, client_world);
-    REQUIRE(server.add_layout(**layout));
-    REQUIRE(client.add_layout(**layout));
-    REQUIRE(server.listen());
-    REQUIRE(client.connect(PeerId{1}, NetTime()));
-    const NetObjectId id = server.add_object(**layout, DoorWorld::handle);
-    server.set_owner(id, PeerId{2});
-    NetTime now;
-    const auto turn = [&](NetDriver& driver, RecordingTransport& transport) {
-        now = now.plus_milliseconds(10);
-        driver.tick_dispatch(now);
-        driver.tick_flush(now);
-        return transport.take_sent();
-    };
-    (void)turn(client, client_transport);
-    (void)turn(server, server_transport);
-    (void)turn(client, client_transport);
-    server_world.door.angle = 9;
-    const Knock knock{3, DoorWorld::handle};
-    CHECK(server.call_function(id, "client_knock", &knock) == CallResult::Sent);
-    const std::vector<Bytes> called = turn(server, server_transport);
+    OwnersSession<Door> session(**layout, {}, 1);
+    session.server_world.object.angle = 9;
+    const ObjectHandle door = OwnersSession<Door>::World::handle;
+    const Knock knock{3, door};
+    CHECK(session.server.call_function(session.id, "client_knock", &knock) == CallResult::Sent);
+    const std::vector<Bytes> called = session.turn_of_server();
     REQUIRE(called.size() == 1);
     add(examples, "packet: a call and a block", called.front());
-    CHECK(client.call_function(DoorWorld::handle, "server_open") == CallResult::Sent);
-    const std::vector<Bytes> answered = turn(client, client_transport);
+    CHECK(session.client.call_function(door, "server_open") == CallResult::Sent);
+    const std::vector<Bytes> answered = session.turn_of_client();
     REQUIRE(answered.size() == 1);
     add(examples, "packet: a call of a client", answered.front());
-    (void)turn(server, server_transport);
-    CHECK(server.stats().calls_run == 1);
-    CHECK(client.stats().calls_run == 1);
+    (void)session.turn_of_server();
+    CHECK(session.server.stats().calls_run == 1);
+    CHECK(session.client.stats().calls_run == 1);
 }
 
 struct Speech {
@@ -352,17 +382,6 @@ struct Radio {
     std::uint8_t channel = 0;
 
     void client_say(const Speech&) {}
-};
-
-/// One radio on each side.
-class RadioWorld final : public NetWorld {
-  public:
-    static constexpr ObjectHandle handle{1};
-    Radio radio;
-
-    void* object_memory(ObjectHandle) override { return &radio; }
-    ObjectHandle spawn(const SpawnInfo&) override { return handle; }
-    void despawn(ObjectHandle, ChannelCloseReason) override {}
 };
 
 /// A call that is larger than a packet.
@@ -378,42 +397,18 @@ void add_large_call(WrittenExamples& examples) {
     REQUIRE(registry.freeze());
     const auto layout = RepLayout::create(registry, **type);
     REQUIRE(layout);
-    LoopbackNetwork network({}, std::pmr::get_default_resource());
-    RecordingTransport server_transport(network.endpoint(PeerId{1}));
-    RecordingTransport client_transport(network.endpoint(PeerId{2}));
-    RadioWorld server_world;
-    RadioWorld client_world;
     NetDriverSettings settings;
     settings.config.packet_bytes_max = 256;
-    NetDriver server(settings, server_transport, server_world);
-    NetDriver client(settings, client_transport, client_world);
-    REQUIRE(server.add_layout(**layout));
-    REQUIRE(client.add_layout(**layout));
-    REQUIRE(server.listen());
-    REQUIRE(client.connect(PeerId{1}, NetTime()));
-    const NetObjectId id = server.add_object(**layout, RadioWorld::handle);
-    server.set_owner(id, PeerId{2});
-    NetTime now;
-    const auto turn = [&](NetDriver& driver, RecordingTransport& transport) {
-        now = now.plus_milliseconds(10);
-        driver.tick_dispatch(now);
-        driver.tick_flush(now);
-        return transport.take_sent();
-    };
-    for (int i = 0; i < 2; ++i) {
-        (void)turn(client, client_transport);
-        (void)turn(server, server_transport);
-    }
-    (void)turn(client, client_transport);
-    server_world.radio.channel = 9;
+    OwnersSession<Radio> session(**layout, settings, 2);
+    session.server_world.object.channel = 9;
     const Speech speech{std::string(300, 'x')};
-    CHECK(server.call_function(id, "client_say", &speech) == CallResult::Sent);
-    const std::vector<Bytes> sent = turn(server, server_transport);
+    CHECK(session.server.call_function(session.id, "client_say", &speech) == CallResult::Sent);
+    const std::vector<Bytes> sent = session.turn_of_server();
     REQUIRE(sent.size() == 2);
     add(examples, "packet: a large call 1", sent[0]);
     add(examples, "packet: a large call 2", sent[1]);
-    (void)turn(client, client_transport);
-    CHECK(client.stats().calls_run == 1);
+    (void)session.turn_of_client();
+    CHECK(session.client.stats().calls_run == 1);
 }
 
 }  // namespace

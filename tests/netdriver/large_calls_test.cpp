@@ -365,11 +365,7 @@ TEST_CASE("Large calls: sharing changes no byte, and parameters are encoded once
         options.link.loss = 0.1;
         options.link.latency_ms = 30;
         CallFixture net(options);
-        std::vector<Bytes> sent;
-        net.server().transport.set_script([&](Bytes& datagram) {
-            sent.push_back(datagram);
-            return true;
-        });
+        net.server().transport.is_recording = true;
         for (int i = 0; i < 4; ++i) {
             net.join();
         }
@@ -388,7 +384,7 @@ TEST_CASE("Large calls: sharing changes no byte, and parameters are encoded once
         }
         CHECK(net.settle());
         CHECK(heard(net.client(3), "deliver all").size() == 9);
-        return sent;
+        return net.server().transport.sent;
     };
     CHECK(record(true) == record(false));
 }

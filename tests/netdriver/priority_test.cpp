@@ -289,16 +289,9 @@ TEST_CASE("Priority: without a cap it changes no byte, with one sharing does not
         }
         return net.server().transport.sent;
     };
-    const auto check_equal = [](const std::vector<SeenDatagram>& left,
-                                const std::vector<SeenDatagram>& right) {
-        REQUIRE(left.size() == right.size());
-        for (std::size_t i = 0; i < left.size(); ++i) {
-            REQUIRE(left[i].bytes == right[i].bytes);
-        }
-    };
-    check_equal(play(10'000, true, true), play(10'000, false, true));
-    check_equal(play(40'000, true, true), play(40'000, false, true));
-    check_equal(play(0, true, false), play(0, true, true));
+    CHECK((play(10'000, true, true) == play(10'000, false, true)));
+    CHECK((play(40'000, true, true) == play(40'000, false, true)));
+    CHECK((play(0, true, false) == play(0, true, true)));
 }
 
 TEST_CASE("Owed: a game can ask what a client lacks, and why", "[netdriver][rates]") {

@@ -53,11 +53,7 @@ TEST_CASE("Remote functions: sharing and validation change no byte", "[netdriver
         options.link.loss = 0.1;
         options.link.latency_ms = 30;
         CallFixture net(options);
-        std::vector<Bytes> sent;
-        net.server().transport.set_script([&](Bytes& datagram) {
-            sent.push_back(datagram);
-            return true;
-        });
+        net.server().transport.is_recording = true;
         for (int i = 0; i < 3; ++i) {
             net.join();
         }
@@ -75,9 +71,9 @@ TEST_CASE("Remote functions: sharing and validation change no byte", "[netdriver
         net.network().heal();
         CHECK(net.settle());
         CHECK(heard(net.client(0), "boom").back() == 59);
-        return sent;
+        return net.server().transport.sent;
     };
-    const std::vector<Bytes> first = record(true, true);
+    const std::vector<SeenDatagram> first = record(true, true);
     CHECK(first == record(false, true));
     CHECK(first == record(true, false));
 }

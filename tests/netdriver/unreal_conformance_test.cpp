@@ -29,17 +29,13 @@ void check_all_equal(NetFixture& net, std::size_t client_count) {
 }
 
 /// Every datagram of the server, in order.
-std::vector<Bytes> record_session(bool is_sharing) {
+std::vector<SeenDatagram> record_session(bool is_sharing) {
     NetFixtureOptions options;
     options.sharing = sharing_level(is_sharing);
     options.link.loss = 0.1;
     options.link.latency_ms = 30;
     NetFixture net(options);
-    std::vector<Bytes> sent;
-    net.server().transport.set_script([&](Bytes& datagram) {
-        sent.push_back(datagram);
-        return true;
-    });
+    net.server().transport.is_recording = true;
     const ObjectHandle pawn = net.add_pawn();
     const ObjectHandle archive = net.add_archive();
     for (int i = 0; i < 4; ++i) {
@@ -55,7 +51,7 @@ std::vector<Bytes> record_session(bool is_sharing) {
     }
     net.network().heal();
     CHECK(net.settle());
-    return sent;
+    return net.server().transport.sent;
 }
 
 }  // namespace

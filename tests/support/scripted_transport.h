@@ -20,6 +20,8 @@ namespace replayout::test {
 struct SeenDatagram {
     PeerId peer;  ///< to whom, or from whom
     Bytes bytes;
+
+    friend bool operator==(const SeenDatagram&, const SeenDatagram&) = default;
 };
 
 class ScriptedTransport final : public Transport {
