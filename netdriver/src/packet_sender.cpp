@@ -69,7 +69,7 @@ BudgetShare PacketSender::budget_share_of(Share share) const noexcept {
 
 void PacketSender::set_wanted(BudgetShare share, bool is_wanted) noexcept {
     is_wanted_[static_cast<std::size_t>(share)] = is_wanted;
-    budget_.set_wanted(share, is_wanted);
+    update_wanted(share);
 }
 
 void PacketSender::set_none_wanted() noexcept {
@@ -77,20 +77,27 @@ void PacketSender::set_none_wanted() noexcept {
          {BudgetShare::State, BudgetShare::Joins, BudgetShare::Messages, BudgetShare::Values}) {
         set_wanted(share, false);
     }
-    update_wanted();
 }
 
-void PacketSender::update_wanted() noexcept {
-    if (!is_capped()) {
-        return;
+bool PacketSender::may_send_bunches(BudgetShare share) const noexcept {
+    switch (share) {
+        case BudgetShare::State:
+            return reliable_.may_send(Share::Objects);
+        case BudgetShare::Joins:
+            return false;
+        case BudgetShare::Messages:
+            return reliable_.may_send(Share::Messages);
+        case BudgetShare::Values:
+            return reliable_.may_send(Share::Values);
     }
-    const auto update = [&](BudgetShare share, Share bunches) {
-        budget_.set_wanted(
-            share, is_wanted_[static_cast<std::size_t>(share)] || reliable_.may_send(bunches));
-    };
-    update(BudgetShare::State, Share::Objects);
-    update(BudgetShare::Messages, Share::Messages);
-    update(BudgetShare::Values, Share::Values);
+    return false;
+}
+
+void PacketSender::update_wanted(BudgetShare share) noexcept {
+    if (is_capped()) {
+        budget_.set_wanted(share,
+                           is_wanted_[static_cast<std::size_t>(share)] || may_send_bunches(share));
+    }
 }
 
 void PacketSender::add_record(const SentRecord& record) {
@@ -241,7 +248,10 @@ bool PacketSender::has_initial_under_way(std::uint32_t object_index) const noexc
 }
 
 bool PacketSender::write_opens() {
-    update_wanted();
+    for (const BudgetShare share :
+         {BudgetShare::State, BudgetShare::Messages, BudgetShare::Values}) {
+        update_wanted(share);
+    }
     if (write_bunches(Share::Objects)) {
         return true;
     }

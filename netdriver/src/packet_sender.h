@@ -236,7 +236,8 @@ class PacketSender final : private PacketNotifyHandler {
     [[nodiscard]] bool may_begin_packet(Share share) const noexcept;
     [[nodiscard]] BudgetShare budget_share_of(Share share) const noexcept;
     /// What is wanted beside bunches, and for these.
-    void update_wanted() noexcept;
+    [[nodiscard]] bool may_send_bunches(BudgetShare share) const noexcept;
+    void update_wanted(BudgetShare share) noexcept;
     /// False: one still waits.
     [[nodiscard]] bool write_opens();
     [[nodiscard]] bool write_opens_and_messages();

@@ -117,7 +117,9 @@ void ReplicationSender::send_in_turn(std::uint32_t initial_opens, BundleBuilder&
     if (packets_.is_capped()) {
         // While anything is left: what sleeps asks for nothing any more.
         dormant_channels_.enter_dormancy();
-        packets_.set_wanted(BudgetShare::Messages, false);  // they had their turn
+        // Calls had their turn, and so had their parts.
+        packets_.set_wanted(BudgetShare::Messages, false);
+        packets_.set_wanted(BudgetShare::Values, false);
     }
     // In turn: if each flush began with the same objects, those behind them would never be sent
     // while there is no room for all.
