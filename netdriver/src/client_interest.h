@@ -28,6 +28,7 @@ struct ClientInterest {
     ClientInterest& operator=(const ClientInterest&) = delete;
 
     PeerId peer;
+    bool is_new = true;        ///< nothing has been decided for it yet
     FlatSet<NetGroup> groups;  ///< that it is in
     std::array<std::uint32_t, views_per_client_max> viewers;
     MarkedRow reconsidered;  ///< whether it is to have the object may have changed

@@ -126,6 +126,13 @@ class ReplicationSender final : public SentContentHandler {
     /// The client has all of it.
     [[nodiscard]] bool is_initial_batch_over();
 
+    /// What changed of it goes in the next flush, as far as there is room.
+    void force(std::uint32_t index) {
+        if (packets_.is_capped()) {
+            order_.force(index);
+        }
+    }
+
     /// What there is to send, for the shares of the connection's cap.
     void tell_wanted() noexcept;
     /// Sends calls, what is pending and so many of the initial batch; closes what goes dormant.
@@ -203,6 +210,7 @@ class ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool replicate_pending(std::uint32_t begin, std::uint32_t end);
     /// The same of all that is pending, by SendOrder.
     [[nodiscard]] bool replicate_by_priority(const PriorityInputs& inputs);
+    void add_candidate(std::uint32_t index, const PriorityInputs& inputs);
     [[nodiscard]] bool replicate_all(const PriorityInputs& inputs);
     [[nodiscard]] std::uint32_t band_of(std::uint32_t index,
                                         const PriorityInputs& inputs) const noexcept;

@@ -25,7 +25,25 @@ std::uint32_t ReplicationSender::band_of(std::uint32_t index,
 
 std::uint32_t ReplicationSender::step_down(std::uint32_t index,
                                            const PriorityInputs& inputs) const noexcept {
-    return packets_.is_capped() ? order_.exponent_of(band_of(index, inputs)) : 0;
+    return packets_.is_capped()
+               ? order_.exponent_of(band_of(index, inputs), inputs.calendar.ticks_of(index))
+               : 0;
+}
+
+void ReplicationSender::add_candidate(std::uint32_t index, const PriorityInputs& inputs) {
+    const std::uint32_t band = band_of(index, inputs);
+    if (channel_state(pairs_[index]) == ChannelState::Closed) {
+        const NetworkObjectInfo& info = *objects_.at(objects_.root_of(index));
+        const std::optional<float> squared =
+            info.location().has_value()
+                ? inputs.interest.distance_squared_to(inputs.client, *info.location())
+                : std::nullopt;
+        order_.add_new(index, band, squared.value_or(0));
+    } else if (is_initial(pairs_[index])) {
+        order_.add(index, band, SendOrder::unfinished_rank);
+    } else {
+        order_.add(index, band, order_.rank_of(index, band, inputs.calendar.ticks_of(index)));
+    }
 }
 
 bool ReplicationSender::replicate_by_priority(const PriorityInputs& inputs) {
@@ -37,17 +55,12 @@ bool ReplicationSender::replicate_by_priority(const PriorityInputs& inputs) {
             pending.clear(index);
             continue;
         }
-        const std::uint32_t band = band_of(index, inputs);
-        // What is new to the client does not step down.
-        const bool is_new = channel_state(pairs_[index]) == ChannelState::Closed;
-        const std::uint32_t rank =
-            is_new ? 0 : order_.rank_of(index, band, inputs.calendar.ticks_of(index));
-        order_.add(index, band, rank);
+        add_candidate(index, inputs);
     }
     order_.order();
     bool has_room = true;
     while (has_room && order_.has_candidate()) {
-        const auto [index, is_due] = order_.take();
+        const auto [index, is_due, is_new] = order_.take();
         // Some went out with what was taken before.
         switch (pending.test(index) ? replicate_actor(index) : SendOutcome::Done) {
             case SendOutcome::Done:
@@ -58,7 +71,9 @@ bool ReplicationSender::replicate_by_priority(const PriorityInputs& inputs) {
                 break;
             case SendOutcome::NoRoom:
                 has_room = false;
-                if (is_due) {
+                if (is_new) {
+                    order_.hold_back(index);
+                } else if (is_due) {
                     order_.miss(index);
                 }
                 break;
@@ -89,7 +104,9 @@ OwedReason ReplicationSender::owed_reason(std::uint32_t index,
     if (pairs_.pending().test(index)) {
         return pending_reason(index, inputs);
     }
-    return inputs.calendar.is_waiting(index) ? OwedReason::NotDue : OwedReason::Nothing;
+    const bool is_marked = objects_.at(index)->changelist_state().is_marked();
+    return is_marked && inputs.calendar.is_waiting(index) ? OwedReason::NotDue
+                                                          : OwedReason::Nothing;
 }
 
 OwedReason ReplicationSender::pending_reason(std::uint32_t index,
@@ -112,7 +129,8 @@ OwedReason ReplicationSender::pending_reason(std::uint32_t index,
     if (flush_end_ == FlushEnd::AmongObjects && (!is_capped || order_.is_missed(index))) {
         return no_room;
     }
-    const bool steps_down = is_capped && !is_new && step_down(index, inputs) > 0;
+    const bool steps_down =
+        is_capped && !is_new && !is_initial(pairs_[index]) && step_down(index, inputs) > 0;
     return steps_down ? OwedReason::SteppedDown : OwedReason::NotDue;
 }
 

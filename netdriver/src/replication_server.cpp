@@ -101,6 +101,7 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       torn_off_(&memory.objects),
       interest_(settings.interest, objects_, world, stats.interest, memory),
       conditional_(&memory.objects),
+      new_objects_(&memory.objects),
       torn_family_(Allocator<std::uint32_t>(&memory.scratch)),
       destroyed_names_(&memory.objects),
       mark_validator_(settings.mark_validation_ticks, &memory.objects),

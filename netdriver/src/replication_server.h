@@ -270,6 +270,7 @@ class ReplicationServer {
     BitRow torn_off_;
     InterestManager interest_;
     BitRow conditional_;                 // subobjects that not every client is to have
+    BitRow new_objects_;                 // since relevancy was updated last; no subobjects
     Vector<std::uint32_t> torn_family_;  // scratch
     DestroyedNames destroyed_names_;
     std::optional<PeerId> host_;

@@ -45,6 +45,7 @@ void ReplicationServer::flush_dormancy(NetObjectId id) {
             info.set_dormancy(NetDormancy::DormantAll);
         }
         apply_dormancy_to_all(index, true);
+        for_each_joined([&](Client& client) { client.sender.force(index); });
     });
 }
 

@@ -84,7 +84,11 @@ void ReplicationServer::update_relevancy() {
     for_each_joined([&](Client& client) {
         client.interest.reconsidered.take_all(
             [&](std::uint32_t index) { decide_relevancy(client, index); });
+        client.interest.is_new = false;
     });
+    if (!new_objects_.is_empty()) {
+        new_objects_.clear_all();
+    }
 }
 
 void ReplicationServer::update_relevancy_of(std::uint32_t index) {
@@ -105,7 +109,9 @@ void ReplicationServer::decide_relevancy(Client& client, std::uint32_t index) {
     if (is_relevant == !irrelevant.test(index)) {
         return;
     }
-    ++(is_relevant ? stats_.interest.pairs_shown : stats_.interest.pairs_hidden);
+    if (!client.interest.is_new && !new_objects_.test(index)) {
+        ++(is_relevant ? stats_.interest.pairs_shown : stats_.interest.pairs_hidden);
+    }
     show_family(client, index, is_relevant);
     interest_.relevancy_changed(client.interest, index);
 }

@@ -51,6 +51,7 @@ NetObjectId ReplicationServer::add(const RepLayout& layout, ObjectHandle object,
     changes_.objects.set(id.index);
     if (!is_part) {
         interest_.object_added(id.index, layouts_.number_of(layout));
+        new_objects_.insert(id.index);
     }
     return id;
 }

@@ -199,7 +199,10 @@ void ReplicationServer::set_bytes_per_second_max(PeerId peer, std::uint32_t byte
 
 void ReplicationServer::force_net_update(NetObjectId id) {
     flush_dormancy(id);
-    objects_.for_each_in_family(id.index, [&](std::uint32_t index) { force_paced(index); });
+    objects_.for_each_in_family(id.index, [&](std::uint32_t index) {
+        force_paced(index);
+        for_each_joined([&](Client& client) { client.sender.force(index); });
+    });
 }
 
 }  // namespace replayout

@@ -9,16 +9,37 @@ namespace replayout {
 
 namespace {
 
-// A candidate is one number, the least goes first: rank, band, age from above, index; where the
-// pressure can grow no more, age before band.
+// A candidate is one number, the least goes first: rank, band, age from above, distance (0 of what
+// is not new), index; of what is overdue, or where the pressure can grow no more, age before band.
 constexpr int rank_shift = 52;
 constexpr int band_shift = 48;
 constexpr int age_shift = 32;
 constexpr int first_age_shift = 36;
 constexpr int last_band_shift = 32;
+constexpr int distance_shift = 20;
+constexpr std::uint32_t index_mask = (1u << distance_shift) - 1;
 constexpr std::uint32_t no_tick_rank = 15;
 // An age is told from a lower one modulo 2^16, so what has it does not age any more.
 constexpr std::uint16_t age_max = 0xC000;
+
+/// Greater for greater ones, in steps of a 16th of a power of two: 12 bits, and not 0.
+[[nodiscard]] std::uint32_t distance_step(float squared) noexcept {
+    REPLAYOUT_ASSERT(squared >= 0);
+    constexpr int mantissa_bits_cut = 23 - 4;
+    return std::max(std::bit_cast<std::uint32_t>(squared) >> mantissa_bits_cut, 1u);
+}
+
+struct CandidateParts {
+    std::uint32_t index = 0;
+    std::uint32_t rank = 0;
+    bool is_new = false;
+};
+
+[[nodiscard]] CandidateParts parts_of(std::uint64_t candidate) noexcept {
+    const auto low = static_cast<std::uint32_t>(candidate);
+    return {low & index_mask, static_cast<std::uint32_t>(candidate >> rank_shift),
+            low > index_mask};
+}
 
 /// Scrambled (multiplicative hashing, by the golden ratio): games add objects of several kinds by
 /// turns, and each kind is to be spread over the ticks.
@@ -34,10 +55,15 @@ std::uint32_t SendOrder::exponent_of(std::uint32_t band) const noexcept {
     return pressure_ == 0 || sum <= ordinary_band ? 0 : std::min(sum - ordinary_band, pressure_max);
 }
 
+std::uint32_t SendOrder::exponent_of(std::uint32_t band, const TickRange& ticks) const noexcept {
+    const std::uint32_t exponent = exponent_of(band);
+    return exponent - std::min(exponent, ticks.flushes_log2);
+}
+
 std::uint32_t SendOrder::rank_of(std::uint32_t index, std::uint32_t band,
                                  const TickRange& ticks) const noexcept {
     if (missed_.test(index)) {
-        return 0;
+        return due_rank;
     }
     // It is due where a multiple of 2^e lies in (after, last], each shifted by the place: where
     // they differ in bit e or above.
@@ -45,11 +71,11 @@ std::uint32_t SendOrder::rank_of(std::uint32_t index, std::uint32_t band,
     const auto difference =
         static_cast<std::uint64_t>((ticks.last + place) ^ (ticks.after + place));
     const auto bits = static_cast<std::uint32_t>(std::bit_width(difference));
-    const std::uint32_t exponent = exponent_of(band);
+    const std::uint32_t exponent = exponent_of(band, ticks);
     if (bits == 0) {
         return no_tick_rank;
     }
-    return bits > exponent ? 0 : exponent + 1 - bits;
+    return bits > exponent ? due_rank : due_rank + exponent + 1 - bits;
 }
 
 void SendOrder::begin(const BitRow& owed) noexcept {
@@ -59,14 +85,29 @@ void SendOrder::begin(const BitRow& owed) noexcept {
 }
 
 void SendOrder::add(std::uint32_t index, std::uint32_t band, std::uint32_t rank) {
+    add(index, band, rank, 0);
+}
+
+void SendOrder::add_new(std::uint32_t index, std::uint32_t band, float distance_squared) {
+    add(index, band, due_rank, distance_step(distance_squared));
+}
+
+void SendOrder::add(std::uint32_t index, std::uint32_t band, std::uint32_t rank,
+                    std::uint32_t distance) {
+    REPLAYOUT_ASSERT(index <= index_mask);
     // The most ticks of being missed go first; a pair that is not has none.
     const std::uint32_t age =
         missed_.test(index) ? static_cast<std::uint16_t>(flush_ - missed_since_[index]) : 0;
-    const bool is_age_first = pressure_ == pressure_max;
-    candidates_.push_back(
-        std::uint64_t{rank} << rank_shift |
-        std::uint64_t{band} << (is_age_first ? last_band_shift : band_shift) |
-        std::uint64_t{0xFFFFu - age} << (is_age_first ? first_age_shift : age_shift) | index);
+    if (rank == due_rank && distance == 0 && is_any_new_missed_ &&
+        age >= std::max(1u << pressure_ >> 2, 1u)) {
+        rank = overdue_rank;
+    }
+    const bool is_age_first = pressure_ == pressure_max || rank == overdue_rank;
+    candidates_.push_back(std::uint64_t{rank} << rank_shift |
+                          std::uint64_t{band} << (is_age_first ? last_band_shift : band_shift) |
+                          std::uint64_t{0xFFFFu - age}
+                              << (is_age_first ? first_age_shift : age_shift) |
+                          std::uint64_t{distance} << distance_shift | index);
 }
 
 void SendOrder::order() {
@@ -77,9 +118,9 @@ void SendOrder::order() {
 SendOrder::Candidate SendOrder::take() {
     REPLAYOUT_ASSERT(has_candidate());
     std::pop_heap(candidates_.begin(), candidates_.end(), std::greater<>());
-    const std::uint64_t first = candidates_.back();
+    const CandidateParts first = parts_of(candidates_.back());
     candidates_.pop_back();
-    return {static_cast<std::uint32_t>(first), first >> rank_shift == 0};
+    return {first.index, first.rank <= due_rank, first.is_new};
 }
 
 void SendOrder::sent(std::uint32_t index) noexcept {
@@ -106,12 +147,18 @@ void SendOrder::hold_back(std::uint32_t index) {
 }
 
 void SendOrder::end() {
+    is_any_new_missed_ = false;
     for (const std::uint64_t candidate : candidates_) {
-        const std::uint64_t rank = candidate >> rank_shift;
-        if (rank == 0) {
-            miss(static_cast<std::uint32_t>(candidate));
+        const CandidateParts parts = parts_of(candidate);
+        if (parts.is_new) {
+            hold_back(parts.index);
+            is_any_new_missed_ = true;
+            continue;
         }
-        is_calm_ = is_calm_ && rank > 1;
+        if (parts.rank <= due_rank) {
+            miss(parts.index);
+        }
+        is_calm_ = is_calm_ && parts.rank > due_rank + 1;
     }
     candidates_.clear();
     ++flush_;

@@ -11,13 +11,18 @@
 //     e = 2                  x           x           x        and in all of e = 1 as well
 //
 // Which ones says the object's index, scrambled, so objects of any kind are spread over them; and
-// who steps down further is due in some of the ticks of who does not. What was
-// due and found no room is missed, and due in each tick until it is sent: before all of its band
-// that were missed later or not at all, by index.
+// who steps down further is due in some of the ticks of who does not. An object with a frequency
+// has few ticks already: where 2^s flushes go by from one to the next, it steps down by s less.
 //
-//     order     band, first missed tick, index
+// What was due and found no room is missed, and due in each flush until it is sent: before all of
+// its band that were missed later or not at all. What is new to a client does not step down, and
+// of that the nearest goes first; others step down for what else there is, and not for that. So
+// that a flood of it leaves others their turn, what was missed for a quarter of a period is overdue
+// while what is new is missed as well. What a client was shown goes before all else until its first
+// values are sent: it would stand there with those of its archetype.
 //
-// What is new to a client does not step down: it is due in each flush.
+//     order     shown without values; overdue, by first missed flush;
+//               band, first missed flush, distance of what is new, index
 //
 // Room that is left goes to pairs that are not due: first to those that would be if they had
 // stepped down by one less, and so on, so they too are sent in the ticks of others.
@@ -62,10 +67,17 @@ class SendOrder {
 
     /// How far pairs of a band step down now.
     [[nodiscard]] std::uint32_t exponent_of(std::uint32_t band) const noexcept;
-    /// What counts before the band: 0 of pairs that are due, greater ones of those that are sent
-    /// only where these leave room. Due is what was missed, and what has one of its own among the
-    /// object's ticks since the last flush. Another pair's rank is by how much less far it would
-    /// have to step down for that, and greater than all of these where the object had no tick.
+    /// The same of an object with these ticks.
+    [[nodiscard]] std::uint32_t exponent_of(std::uint32_t band,
+                                            const TickRange& ticks) const noexcept;
+    // What counts before the band: greater ones are sent only where lesser ones leave room.
+    static constexpr std::uint32_t unfinished_rank = 0;  // shown, and without its first values
+    static constexpr std::uint32_t overdue_rank = 1;     // add() finds out
+    static constexpr std::uint32_t due_rank = 2;
+    /// The rank of a pair that was shown and has values, from `due_rank` up. Due is what was
+    /// missed, and what has one of its own among the object's ticks since the last flush. Another
+    /// pair's rank is by how much less far it would have to step down for that, and greater than
+    /// all of these where the object had no tick.
     [[nodiscard]] std::uint32_t rank_of(std::uint32_t index, std::uint32_t band,
                                         const TickRange& ticks) const noexcept;
     [[nodiscard]] bool is_missed(std::uint32_t index) const noexcept { return missed_.test(index); }
@@ -74,6 +86,7 @@ class SendOrder {
     struct Candidate {
         std::uint32_t index = 0;
         bool is_due = false;
+        bool is_new = false;
     };
 
     // A flush: add() what is owed, order() it, take() as long as there is room and say of each
@@ -82,6 +95,8 @@ class SendOrder {
     /// What is not in `owed` is missed no more.
     void begin(const BitRow& owed) noexcept;
     void add(std::uint32_t index, std::uint32_t band, std::uint32_t rank);
+    /// The same of what is new to the client.
+    void add_new(std::uint32_t index, std::uint32_t band, float distance_squared);
     void order();
     [[nodiscard]] bool has_candidate() const noexcept { return !candidates_.empty(); }
     /// The candidate that goes first, which is one no more. Requires one.
@@ -90,15 +105,19 @@ class SendOrder {
     void sent(std::uint32_t index) noexcept;
     /// It was due, and found no room.
     void miss(std::uint32_t index);
-    /// It waits for what is on its way, and not for room: its place is as that of what was missed,
-    /// and it says nothing about how far to step down.
+    /// It waits for what is on its way, or is new: its place is as that of what was missed, and it
+    /// says nothing about how far to step down.
     void hold_back(std::uint32_t index);
     /// The candidates that are left found no room, either.
     void end();
 
+    /// Between flushes: what is owed of it in the next one does not step down until it is sent.
+    void force(std::uint32_t index) { keep_place(index); }
+
   private:
     /// Among those that are missed, as of now if it is new there.
     void keep_place(std::uint32_t index);
+    void add(std::uint32_t index, std::uint32_t band, std::uint32_t rank, std::uint32_t distance);
     void end_period();
 
     Candidates& candidates_;
@@ -111,6 +130,7 @@ class SendOrder {
 
     std::uint32_t flushes_left_ = 1;  // of the period
     std::uint32_t calm_periods_ = 0;  // in a row
+    bool is_any_new_missed_ = false;  // in the last flush
     bool is_calm_ = true;  // in this period all was sent that a pressure of one less asks for
 };
 

@@ -29,6 +29,7 @@ namespace replayout {
 struct TickRange {
     std::int64_t after = 0;
     std::int64_t last = 0;
+    std::uint32_t flushes_log2 = 0;  ///< from one to the next there are 2^this flushes or more
 };
 
 class UpdateCalendar {

@@ -473,6 +473,27 @@ TEST_CASE("Interest: a world that moves takes no memory, and little of it for ea
     CHECK(static_cast<std::int64_t>(report.total_bytes()) == net.server().memory.bytes_in_use());
 }
 
+TEST_CASE("Interest: what comes and goes is counted, and not how it began",
+          "[netdriver][interest]") {
+    Stage stage;
+    const ObjectHandle near = stage.add(NetRelevancy::Distance);
+    const ObjectHandle far = stage.add(NetRelevancy::Distance, 500);
+    CHECK(stage.who_has(near) == "0");
+    CHECK(stage.who_has(far).empty());
+    CHECK(stage.counters().pairs_shown == 0);
+    CHECK(stage.counters().pairs_hidden == 0);
+    stage.interest().set_location(stage.id(far), {10, 0, 0});
+    CHECK(stage.who_has(far) == "0");
+    CHECK(stage.counters().pairs_shown == 1);
+    stage.interest().set_location(stage.id(near), {500, 0, 0});
+    CHECK(stage.who_has(near).empty());
+    CHECK(stage.counters().pairs_hidden == 1);
+    (void)stage.game.join();
+    REQUIRE(stage.game.settle());
+    CHECK(stage.counters().pairs_shown == 1);
+    CHECK(stage.counters().pairs_hidden == 1);
+}
+
 TEST_CASE("Interest: settings that make no sense are refused", "[netdriver][interest]") {
     CHECK(InterestSettings().validate());
     constexpr float nothing = std::numeric_limits<float>::quiet_NaN();

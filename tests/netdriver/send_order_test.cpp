@@ -157,9 +157,9 @@ TEST_CASE("SendOrder: who steps down further is due in some of the ticks of who 
             const TickRange ticks{tick - 1, tick};
             const std::uint32_t near = flood.order.rank_of(index, 1, ticks);
             const std::uint32_t far = flood.order.rank_of(index, 3, ticks);
-            CHECK((far > 0 || near == 0));
+            CHECK((far > SendOrder::due_rank || near == SendOrder::due_rank));
             CHECK(far <= near + 2);
-            due_count += near == 0 ? 1u : 0u;
+            due_count += near == SendOrder::due_rank ? 1u : 0u;
         }
         CHECK(due_count == 64u >> flood.order.exponent_of(1));
         // None of its ticks: behind all others.
@@ -270,6 +270,109 @@ TEST_CASE("SendOrder: a flush takes no memory once it is warm") {
         (void)flood.flush(20);
     }
     CHECK(flood.memory.allocation_count() == taken);
+}
+
+TEST_CASE("SendOrder: an object with few ticks steps down by as much less") {
+    Flood flood(64);
+    for (int i = 0; i < 400; ++i) {
+        (void)flood.flush(2);
+    }
+    const std::uint32_t exponent = flood.order.exponent_of(3);
+    REQUIRE(exponent >= 4);
+    CHECK(flood.order.exponent_of(3, {0, 1, 0}) == exponent);
+    CHECK(flood.order.exponent_of(3, {0, 1, 2}) == exponent - 2);
+    CHECK(flood.order.exponent_of(3, {0, 1, exponent + 3}) == 0);
+    // Each of its ticks, where these are as rare as a pair that steps down is sent.
+    for (std::int64_t tick = 1; tick <= 64; ++tick) {
+        CHECK(flood.order.rank_of(200, 3, {tick - 1, tick, exponent}) == SendOrder::due_rank);
+    }
+}
+
+namespace {
+
+/// Candidates by hand: the order in which they are taken, without any that were left.
+[[nodiscard]] std::vector<std::uint32_t> take_all(SendOrder& order) {
+    std::vector<std::uint32_t> taken;
+    order.order();
+    while (order.has_candidate()) {
+        taken.push_back(order.take().index);
+        order.sent(taken.back());
+    }
+    order.end();
+    return taken;
+}
+
+}  // namespace
+
+TEST_CASE("SendOrder: what was shown without values goes first, and of what is new the nearest") {
+    CountingResource memory;
+    SendOrder::Candidates candidates(&memory);
+    SendOrder order(candidates, &memory);
+    order.begin(BitRow(&memory));
+    order.add(1, 2, SendOrder::due_rank);
+    order.add_new(2, 3, 900.0f);
+    order.add_new(3, 3, 4.0f);
+    order.add_new(4, 2, 1e30f);
+    order.add_new(5, 3, 0.0f);
+    order.add(6, 7, SendOrder::unfinished_rank);
+    CHECK((take_all(order) == std::vector<std::uint32_t>{6, 1, 4, 5, 3, 2}));
+}
+
+TEST_CASE("SendOrder: beside a flood of what is new nobody steps down, and nobody starves") {
+    CountingResource memory;
+    SendOrder::Candidates candidates(&memory);
+    SendOrder order(candidates, &memory);
+    BitRow owed(&memory);
+    owed.insert(0);
+    std::uint32_t next_new = 1;
+    std::uint32_t oldest_new = 1;
+    std::uint32_t wait = 0;
+    std::uint32_t longest_wait = 0;
+    for (std::int64_t tick = 1; tick <= 2'000; ++tick) {
+        for (int i = 0; i < 10; ++i) {
+            owed.insert(next_new++);
+        }
+        order.begin(owed);
+        order.add(0, 3, order.rank_of(0, 3, {tick - 1, tick}));
+        for (std::uint32_t index = owed.next(1); index != BitRow::no_bit;
+             index = owed.next(index + 1)) {
+            order.add_new(index, 2, 1.0f);
+        }
+        order.order();
+        ++wait;
+        for (int room = 0; room < 5; ++room) {
+            const std::uint32_t index = order.take().index;
+            order.sent(index);
+            if (index == 0) {
+                wait = 0;
+            } else {
+                owed.erase(index);
+            }
+        }
+        longest_wait = std::max(longest_wait, wait);
+        order.end();
+        for (; next_new - oldest_new > 100; ++oldest_new) {
+            owed.erase(oldest_new);  // what was not shown in time is over
+        }
+    }
+    CHECK(order.pressure() <= 1);
+    CHECK(longest_wait <= 4);
+}
+
+TEST_CASE("SendOrder: what is forced is due until it is sent") {
+    Flood flood(64);
+    for (int i = 0; i < 400; ++i) {
+        (void)flood.flush(2);
+    }
+    REQUIRE(flood.order.exponent_of(3) >= 4);
+    std::uint32_t index = 0;
+    while (flood.order.rank_of(index, 3, {400, 401}) == SendOrder::due_rank) {
+        ++index;
+    }
+    flood.order.force(index);
+    CHECK(flood.order.rank_of(index, 3, {400, 401}) == SendOrder::due_rank);
+    flood.order.sent(index);
+    CHECK(flood.order.rank_of(index, 3, {400, 401}) > SendOrder::due_rank);
 }
 
 }  // namespace replayout::test

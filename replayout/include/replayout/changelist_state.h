@@ -54,6 +54,8 @@ class ChangelistState {
     /// other property, which is compared in every update.
     void mark_dirty(ParentIndex parent) noexcept;
     void mark_all_dirty() noexcept;
+    /// There are marks, or a switch is to take effect.
+    [[nodiscard]] bool is_marked() const noexcept { return is_marked_; }
     /// Whether the next update has anything to compare.
     [[nodiscard]] bool is_due() const noexcept { return is_marked_ || layout_->is_polled(); }
 

@@ -38,7 +38,8 @@ enum class OwedReason : std::uint8_t {
     Joining,      ///< the object waits for its turn in the initial batch
     /// Its outer, one that a value names, or one that had its place, or its stable name, before.
     WaitsForObject,
-    NotDue,       ///< it waits for the next flush or, where it has a frequency, for its next look
+    /// It waits for the next flush or, where it has a frequency and was marked, for its next look.
+    NotDue,
     SteppedDown,  ///< the cap was reached, and the object is sent more rarely
     NoBudget,     ///< it was its turn, and the cap was reached before it
     /// All packets are in flight, or the objects' share of them, or as many opens as may be.
@@ -71,8 +72,9 @@ class NetRates {
     /// Of a part, too.
     [[nodiscard]] NetUpdateFrequency net_update_frequency_of(NetObjectId id) const;
     /// The object and its parts are looked at in the next tick_flush(); dormant ones are flushed
-    /// (NetDriver::flush_dormancy). What is push based is compared where it is marked. O(parts), of
-    /// dormant ones times connections.
+    /// (NetDriver::flush_dormancy). What is push based is compared where it is marked. Where a cap
+    /// is reached, what changed does not step down, this once: it goes as soon as what was missed
+    /// before it, and what has a higher priority, has gone. O(parts x connections).
     void force_net_update(NetObjectId id);
 
     /// Of one client, from now until its connection ends, instead of

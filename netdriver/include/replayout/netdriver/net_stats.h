@@ -18,8 +18,9 @@ struct InterestCounters {
     std::uint64_t cells_crossed = 0;
     std::uint64_t pairs_examined = 0;  ///< an object and a viewer, whose distance was looked at
     std::uint64_t pairs_decided = 0;   ///< an object and a client, of whom something changed
-    std::uint64_t pairs_shown = 0;     ///< of these, became relevant
-    std::uint64_t pairs_hidden = 0;    ///< of these, ceased to be
+    // Of these, not as they began, with the object or with the client:
+    std::uint64_t pairs_shown = 0;   ///< became relevant
+    std::uint64_t pairs_hidden = 0;  ///< ceased to be
 };
 
 struct NetStats {
