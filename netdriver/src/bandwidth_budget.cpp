@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "bandwidth_budget.h"
 
+#include <replayout/reflection/diagnostics.h>
+
 #include <algorithm>
 
 #include "packet_builder.h"
@@ -49,18 +51,25 @@ void BandwidthBudget::begin_flush(NetTime now) noexcept {
     }
 }
 
-bool BandwidthBudget::may_begin(BudgetShare share) const noexcept {
-    if (!has_any()) {
-        return false;
-    }
-    if (cap_ == 0 || shares_[static_cast<std::size_t>(share)].credit > 0) {
-        return true;
-    }
+std::int64_t BandwidthBudget::left(BudgetShare share) const noexcept {
     std::int64_t kept = 0;
     for (const ShareState& other : shares_) {
         kept += other.is_wanted ? std::max<std::int64_t>(other.credit, 0) : 0;
     }
-    return level_ > kept;
+    const std::int64_t own = shares_[static_cast<std::size_t>(share)].credit;
+    return std::min(level_, std::max(own, level_ - kept));
+}
+
+bool BandwidthBudget::may_begin(BudgetShare share) const noexcept {
+    return cap_ == 0 || left(share) > 0;
+}
+
+std::uint32_t BandwidthBudget::packets_left(BudgetShare share,
+                                            std::size_t packet_bytes) const noexcept {
+    REPLAYOUT_ASSERT(cap_ != 0 && packet_bytes > 0);
+    const std::int64_t cost = static_cast<std::int64_t>(packet_bytes) * unit;
+    const std::int64_t units = std::max<std::int64_t>(left(share), 0);
+    return static_cast<std::uint32_t>((units + cost - 1) / cost);
 }
 
 void BandwidthBudget::spend(BudgetShare share, std::size_t bytes) noexcept {

@@ -59,6 +59,9 @@ class BandwidthBudget {
     [[nodiscard]] bool has_any() const noexcept { return cap_ == 0 || level_ > 0; }
     /// Whether a packet of that share may begin.
     [[nodiscard]] bool may_begin(BudgetShare share) const noexcept;
+    /// How many packets of that size may begin one after another.
+    [[nodiscard]] std::uint32_t packets_left(BudgetShare share,
+                                             std::size_t packet_bytes) const noexcept;
     /// A packet of so many bytes goes out.
     void spend(BudgetShare share, std::size_t bytes) noexcept;
     /// One that belongs to no share, as it is sent in any case.
@@ -73,6 +76,8 @@ class BandwidthBudget {
     static constexpr std::int64_t unit = 1'000'000;
 
     [[nodiscard]] std::int64_t credit_max() const noexcept;
+    /// Of what is in the bucket, what that share may take; nothing where it is not above 0.
+    [[nodiscard]] std::int64_t left(BudgetShare share) const noexcept;
 
     std::uint32_t cap_ = 0;
     std::int64_t flow_ = 0;

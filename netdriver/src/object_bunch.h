@@ -25,6 +25,12 @@ inline std::uint32_t queue_bunch(ReliableSender& reliable, SendingRepState& pair
     return count;
 }
 
+/// So many of them never went out.
+inline void drop_bunches(SendingRepState& pair, std::uint32_t count) noexcept {
+    REPLAYOUT_ASSERT(bunch_count(pair) >= count);
+    pair.holder_bits = static_cast<std::uint16_t>(pair.holder_bits - count * one_bunch);
+}
+
 /// One of them was delivered.
 inline void resolve_bunch(SendingRepState& pair) noexcept {
     REPLAYOUT_ASSERT(bunch_count(pair) > 0);

@@ -53,12 +53,17 @@ void ObjectChannels::queue_open(std::uint32_t index, const OpenPayload& payload)
     ++stats_.channels_opened;
 }
 
-std::uint16_t ObjectChannels::take_next_sequence(std::uint32_t index) {
+std::uint16_t ObjectChannels::end_messages(std::uint32_t index) {
+    const ReliableSender::Abandoned abandoned =
+        packets_.reliable().abandon_unsent(ObjectStore::channel_of(index));
+    drop_bunches(pairs_.edit(index), abandoned.bunches);
+    stats_.values_abandoned += abandoned.values;
     const PairExtra* extra = pairs_.find_extra(index);
     if (extra == nullptr) {
+        REPLAYOUT_ASSERT(abandoned.bunches == 0);
         return 2;  // behind the open
     }
-    const std::uint16_t sequence = extra->next_sequence;
+    const auto sequence = static_cast<std::uint16_t>(extra->next_sequence - abandoned.bunches);
     pairs_.erase_extra(index);
     return sequence;
 }
@@ -96,7 +101,7 @@ void ObjectChannels::close_object(std::uint32_t index, ChannelCloseReason reason
     pairs_.pending().clear(index);
     pairs_.erase_deltas(index);
     roles_.forget_object(index);
-    queue_close(index, take_next_sequence(index), reason);
+    queue_close(index, end_messages(index), reason);
     if (PairValidator* validator = pairs_.validator()) {
         validator->channel_closed(index);
     }

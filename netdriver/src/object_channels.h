@@ -56,7 +56,7 @@ class ObjectChannels {
         if (reason == ChannelCloseReason::TearOff) {
             note_closing_name(index);
         }
-        queue_close(index, take_next_sequence(index), reason);
+        queue_close(index, end_messages(index), reason);
     }
     /// Whether the client is to have the object. A dormant state is to be applied again.
     void set_relevant(std::uint32_t index, bool is_relevant);
@@ -97,8 +97,9 @@ class ObjectChannels {
     void open_parts(std::uint32_t index);
     void queue_open(std::uint32_t index, const OpenPayload& payload);
     void open_delivered(std::uint32_t index);
-    /// Of the channel's last bunch. What lies beside the pair is forgotten.
-    [[nodiscard]] std::uint16_t take_next_sequence(std::uint32_t index);
+    /// What did not go out by now comes too late. What lies beside the pair is forgotten. Returns
+    /// the sequence of the channel's last bunch.
+    [[nodiscard]] std::uint16_t end_messages(std::uint32_t index);
     void queue_close(std::uint32_t index, std::uint16_t sequence, ChannelCloseReason reason);
     void finish_close(std::uint32_t index);
     /// The client may still find the object under its stable name when another one opens.

@@ -167,6 +167,17 @@ bool PacketSender::has_window_for(Share share) const noexcept {
     return notify_.sendable_count() > kept;
 }
 
+std::uint32_t PacketSender::value_room() const noexcept {
+    const std::uint32_t kept = has_objects_ ? packets_kept_for(Share::Objects) : 0;
+    const std::uint32_t sendable = notify_.sendable_count();
+    std::uint32_t room = sendable - std::min(sendable, kept);
+    if (is_capped()) {
+        room =
+            std::min(room, budget_.packets_left(BudgetShare::Values, settings_.packet_bytes_max));
+    }
+    return room - std::min(room, reliable_.waiting_count(Share::Values));
+}
+
 bool PacketSender::make_room_for_bunch(Share share, std::size_t bytes) {
     if (!builder_.is_empty() && builder_.bytes_left() < bytes) {
         send_packet(true);

@@ -162,6 +162,14 @@ class PacketSender final : private PacketNotifyHandler {
     /// None of this flush came to calls_found_no_room().
     [[nodiscard]] bool did_calls_find_room() const noexcept { return did_calls_find_room_; }
 
+    /// Fragments of values that may go out now, behind those that wait; under a cap by what a
+    /// packet holds at most.
+    [[nodiscard]] std::uint32_t value_room() const noexcept;
+    /// The first of a value of so many bytes may, and the other end has room for it.
+    [[nodiscard]] bool has_room_for_value(std::size_t bytes) const noexcept {
+        return value_room() > 0 && reliable_.has_room_behind_unsent(Share::Values, bytes);
+    }
+
     /// Whether a bunch of so many bytes, header included, can be written now; the packet that has
     /// no room for it is sent.
     [[nodiscard]] bool make_room_for_bunch(Share share, std::size_t bytes);

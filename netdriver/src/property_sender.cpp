@@ -100,8 +100,11 @@ SendOutcome PropertySender::replicate_parts(std::uint32_t index, OwedVersions po
             break;
         }
         if (result == SendResult::ValueTooLarge) {
-            if (!send_large_value(index, position, range)) {
+            const LargeValue outcome = send_large_value(index, position, range);
+            if (outcome == LargeValue::Owed) {
                 records_.return_unsent(taken, range);
+            } else if (outcome == LargeValue::Waiting) {
+                records_.pause_unsent(taken, range);
             }
             continue;
         }
@@ -274,8 +277,9 @@ SendResult PropertySender::write_part(std::uint32_t index, const OwedVersions& p
     return result;
 }
 
-bool PropertySender::send_large_value(std::uint32_t index, const OwedVersions& position,
-                                      const RepRange& handles) {
+PropertySender::LargeValue PropertySender::send_large_value(std::uint32_t index,
+                                                            const OwedVersions& position,
+                                                            const RepRange& handles) {
     ChangelistState& state = objects_.at(index)->changelist_state();
     const ChangeMask& owed = context_.scratch.owed;
     ChangeMask only(resource_);
@@ -294,12 +298,18 @@ bool PropertySender::send_large_value(std::uint32_t index, const OwedVersions& p
             const RepHandle left_out{bit + 1};
             values_.note_left_out(index, {&left_out, 1}, position);
         }
-        return true;
+        return LargeValue::Sent;
     }
     const std::uint32_t fragments = packets_.reliable().fragment_count(byte_count);
     if (bunch_count(pairs_[index]) + fragments + 1 >= bunch_count_max) {
-        return false;  // one is left for the close, and one for a message
+        return LargeValue::Owed;  // one is left for the close, and one for a message
     }
+    ValueTurns& turns = values_.turns();
+    if (!turns.may_go(index) || !packets_.has_room_for_value(byte_count)) {
+        turns.wait(index, fragments);
+        return LargeValue::Waiting;
+    }
+    turns.leave(index);
     Vector<std::byte> payload(byte_count, Allocator<std::byte>(resource_));
     BitWriter writer({payload.data(), payload.size()});
     // A message earns its own.
@@ -325,7 +335,7 @@ bool PropertySender::send_large_value(std::uint32_t index, const OwedVersions& p
     }
     pairs_.edit(index).send_part();  // until it is delivered, the pair is not exact
     count_block(payload.size());
-    return true;
+    return LargeValue::Sent;
 }
 
 void PropertySender::count_block(std::size_t bytes) noexcept {

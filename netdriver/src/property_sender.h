@@ -76,9 +76,13 @@ class PropertySender {
     void count_reuse(std::span<const std::byte> block, std::uint32_t property_count);
     [[nodiscard]] SendResult write_part(std::uint32_t index, const OwedVersions& position,
                                         RepCursor& cursor, RepRange& range);
-    /// False: too many of the object's bunches are under way; the value stays owed.
-    [[nodiscard]] bool send_large_value(std::uint32_t index, const OwedVersions& position,
-                                        const RepRange& handles);
+    enum class LargeValue : std::uint8_t {
+        Sent,    ///< or it never will be
+        Owed,    ///< too many of the object's bunches are under way
+        Waiting  ///< for its turn; the value is owed
+    };
+    [[nodiscard]] LargeValue send_large_value(std::uint32_t index, const OwedVersions& position,
+                                              const RepRange& handles);
 
     const ObjectStore& objects_;
     ConnectionPairs& pairs_;

@@ -38,10 +38,14 @@ void ReliableReceiver::reset() {
         account_.bytes -= bunch.payload.size();
     }
     waiting_.clear();
+    drop_parts();
+    next_sequence_ = 1;
+}
+
+void ReliableReceiver::drop_parts() noexcept {
     account_.bytes -= parts_.size();
     parts_.clear();
     is_partial_open_ = false;
-    next_sequence_ = 1;
 }
 
 CloseReason ReliableReceiver::receive(const BunchHeader& header, std::span<const std::byte> payload,
@@ -99,9 +103,10 @@ CloseReason ReliableReceiver::accept(const BunchHeader& header, std::span<const 
     if (header.is_partial) {
         return accept_part(header, payload, handler);
     }
-    if (is_partial_open_) {
+    if (is_partial_open_ && !header.is_close) {
         return CloseReason::MalformedBunch;
     }
+    drop_parts();  // a close ends what was being said
     return handler.handle_message(header, payload);
 }
 

@@ -67,6 +67,7 @@ class ReliableReceiver {
     void reset();
 
   private:
+    void drop_parts() noexcept;
     struct Waiting {
         BunchHeader header;
         Vector<std::byte> payload;

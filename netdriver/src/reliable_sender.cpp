@@ -138,6 +138,10 @@ bool ReliableSender::has_room_for(Share share, std::size_t payload_bytes) const 
            has_window_for(share, payload_bytes);
 }
 
+bool ReliableSender::has_room_behind_unsent(Share share, std::size_t payload_bytes) const noexcept {
+    return has_window_for(share, row(share).unsent.size() * fragment_bytes_ + payload_bytes);
+}
+
 bool ReliableSender::is_idle() const noexcept {
     return std::all_of(rows_.begin(), rows_.end(), [](const Row& each) {
         return each.lost.empty() && each.unsent.empty() && each.in_flight.empty();
@@ -203,6 +207,52 @@ bool ReliableSender::delivered(SentBunch name, BunchTag& tag) {
         }
     }
     return false;
+}
+
+ReliableSender::Abandoned ReliableSender::abandon_unsent(ChannelIndex channel) {
+    const auto found = unsent_channels_.find(channel);
+    if (found == unsent_channels_.end()) {
+        return {};
+    }
+    const std::uint32_t dropped_count = found->second.bunch_count;
+    std::uint32_t value_count = 0;
+    Row& from = row(found->second.share);
+    unsent_channels_.erase(found);
+    std::uint16_t rest_begin = 0;
+    std::uint32_t begun_count = 0;  // bunches that went out of a message that is not whole
+    bool is_rest = true;
+    std::uint32_t seen_count = 0;
+    for (auto entry = from.unsent.begin(); seen_count < dropped_count;) {
+        const OutBunch& bunch = entry->second;
+        if (bunch.header.channel != channel) {
+            ++entry;
+            continue;
+        }
+        is_rest = is_rest && !bunch.begins_message();
+        if (is_rest && seen_count == 0) {
+            rest_begin = bunch.header.sequence;
+            begun_count = fragment_count(static_cast<std::size_t>(bunch.message_bytes));
+        }
+        begun_count -= is_rest ? 1u : 0u;
+        const bool is_last = !bunch.header.is_partial || bunch.header.is_partial_final;
+        value_count += is_last && bunch.tag.kind == BunchTag::Kind::Value ? 1u : 0u;
+        ++seen_count;
+        entry = from.unsent.erase(entry);
+    }
+    erase_content(from, channel, rest_begin, begun_count);
+    return {dropped_count, value_count};
+}
+
+void ReliableSender::erase_content(Row& from, ChannelIndex channel, std::uint16_t end,
+                                   std::uint32_t count) {
+    for (BunchMap* bunches : {&from.lost, &from.in_flight}) {
+        for (auto& [order, bunch] : *bunches) {
+            const auto distance = static_cast<std::uint16_t>(end - bunch.header.sequence);
+            if (bunch.header.channel == channel && distance >= 1 && distance <= count) {
+                std::fill(bunch.payload.begin(), bunch.payload.end(), std::byte{});
+            }
+        }
+    }
 }
 
 void ReliableSender::keep_control_only() {

@@ -115,6 +115,13 @@ class ReliableSender {
     [[nodiscard]] bool may_send(Share share) const noexcept;
     /// A bunch queued now would be the next of its row, and may be sent at once.
     [[nodiscard]] bool has_room_for(Share share, std::size_t payload_bytes) const noexcept;
+    /// The same of one that is queued behind others that are not sent.
+    [[nodiscard]] bool has_room_behind_unsent(Share share,
+                                              std::size_t payload_bytes) const noexcept;
+    /// Bunches of that row that are to go out.
+    [[nodiscard]] std::uint32_t waiting_count(Share share) const noexcept {
+        return static_cast<std::uint32_t>(row(share).lost.size() + row(share).unsent.size());
+    }
     [[nodiscard]] bool is_idle() const noexcept;
     /// Requires may_send().
     [[nodiscard]] const OutBunch& next(Share share) const noexcept;
@@ -125,6 +132,14 @@ class ReliableSender {
     [[nodiscard]] bool lost(SentBunch name, BunchTag& tag);
     /// True the first time a bunch is delivered; `tag` is its then.
     [[nodiscard]] bool delivered(SentBunch name, BunchTag& tag);
+
+    struct Abandoned {
+        std::uint32_t bunches = 0;  ///< that never went out: their sequences are free again
+        std::uint32_t values = 0;   ///< of which the last of these was a part
+    };
+    /// The channel closes: of what was said on it nothing more is sent for the first time, and of a
+    /// message that was begun nothing at all; zeros stand for what was lost of it.
+    [[nodiscard]] Abandoned abandon_unsent(ChannelIndex channel);
 
     /// Forgets what is queued for other channels.
     void keep_control_only();
@@ -159,6 +174,9 @@ class ReliableSender {
     [[nodiscard]] Row& count_in(ChannelIndex channel, Share share, std::uint32_t count);
     void count_out(ChannelIndex channel);
     static void move(BunchMap& from, BunchMap& to, BunchOrder order);
+    /// Of a message of the row: the bunches of its channel in the `count` sequences before `end`.
+    static void erase_content(Row& from, ChannelIndex channel, std::uint16_t end,
+                              std::uint32_t count);
     [[nodiscard]] WindowPlace window_begin() const noexcept;
     /// Whether the window has room for one bunch more, and for a message of so many bytes; 0 when
     /// that is counted already.

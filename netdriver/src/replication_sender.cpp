@@ -57,7 +57,8 @@ bool ReplicationSender::takes_bundles() const noexcept {
 bool ReplicationSender::is_settled() const noexcept {
     return pairs_.pending().next(0) == BitRow::no_bit && packets_.reliable_is_idle() &&
            channels_.is_idle() && initial_batch_.state() == InitialBatch::State::Finished &&
-           calls_.is_idle() && roles_.is_idle() && part_notices_.is_idle();
+           calls_.is_idle() && roles_.is_idle() && part_notices_.is_idle() &&
+           values_.turns().is_empty();
 }
 
 void ReplicationSender::tell_wanted() noexcept {
@@ -70,7 +71,8 @@ void ReplicationSender::tell_wanted() noexcept {
     // Where the batch had all the room it could use the last time, something else holds it up.
     packets_.set_wanted(BudgetShare::Joins, is_joining && !had_batch_room_);
     packets_.set_wanted(BudgetShare::Messages, calls_.has_unsent(Share::Messages));
-    packets_.set_wanted(BudgetShare::Values, calls_.has_unsent(Share::Values));
+    packets_.set_wanted(BudgetShare::Values,
+                        calls_.has_unsent(Share::Values) || !values_.turns().is_empty());
 }
 
 bool ReplicationSender::open_joined(std::uint32_t initial_opens) {
@@ -102,6 +104,8 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
         packets_.flush_full();  // each share pays its own packets
         call_sender_.send_calls();
     }
+    values_.begin_turns(packets_.value_room(),
+                        [&](std::uint32_t index) { (void)replicate_actor(index); });
 }
 
 void ReplicationSender::send_in_turn(std::uint32_t initial_opens, BundleBuilder& bundles,
@@ -119,8 +123,9 @@ void ReplicationSender::send_in_turn(std::uint32_t initial_opens, BundleBuilder&
         dormant_channels_.enter_dormancy();
         // Calls had their turn, and so had their parts.
         packets_.set_wanted(BudgetShare::Messages, false);
-        packets_.set_wanted(BudgetShare::Values, false);
+        packets_.set_wanted(BudgetShare::Values, !values_.turns().is_empty());
     }
+    values_.begin_turns(packets_.value_room(), [](std::uint32_t) {});
     // In turn: if each flush began with the same objects, those behind them would never be sent
     // while there is no room for all.
     const bool is_batch_first = std::exchange(is_batch_next_, false);

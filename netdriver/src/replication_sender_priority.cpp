@@ -104,6 +104,13 @@ OwedReason ReplicationSender::owed_reason(std::uint32_t index,
     if (pairs_.pending().test(index)) {
         return pending_reason(index, inputs);
     }
+    if (values_.turns().is_waiting(index)) {
+        // Where there would be room for it, the other end lets no more wait.
+        const bool is_window_open =
+            packets_.has_window_for(Share::Values) && packets_.value_room() == 0;
+        return packets_.is_capped() && is_window_open ? OwedReason::NoBudget
+                                                      : OwedReason::WindowFull;
+    }
     const bool is_marked = objects_.at(index)->changelist_state().is_marked();
     return is_marked && inputs.calendar.is_waiting(index) ? OwedReason::NotDue
                                                           : OwedReason::Nothing;

@@ -88,6 +88,18 @@ void SentRecords::return_unsent(const TakenOfPair& taken, const RepRange& range)
     owe_carried(taken);
 }
 
+void SentRecords::pause_unsent(const TakenOfPair& taken, const RepRange& range) {
+    carried_parts_.clear();
+    const Version version = pairs_[taken.index].sent_version;
+    collect_carried(taken.position, version, range, carried_parts_);
+    VersionInterval owed;
+    for (const LostPart& part : carried_parts_) {
+        owed = hull(owed, part.versions);
+    }
+    pairs_.extra_of(taken.index).paused.wait(range, version, owed);
+    pairs_.edit(taken.index).send_part();  // as long as it waits, the pair is not exact
+}
+
 void SentRecords::owe_carried(const TakenOfPair& taken) {
     SendingRepState& pair = pairs_.edit(taken.index);
     for (const LostPart& part : carried_parts_) {

@@ -52,6 +52,8 @@ class SentRecords {
     /// What is left of what was taken, from `cursor` on or all of `range`, is not sent after all.
     void return_unsent_from(const TakenOfPair& taken, const RepCursor& cursor);
     void return_unsent(const TakenOfPair& taken, const RepRange& range);
+    /// `range` is a value for which there is no room: it is paused until it has its turn.
+    void pause_unsent(const TakenOfPair& taken, const RepRange& range);
 
     /// Blocks of regular pairs were copied from a bundle.
     void add_bundle(const SentBundle& bundle);

@@ -20,6 +20,7 @@ WaitingValues::WaitingValues(const ObjectStore& objects, ConnectionPairs& pairs,
     : objects_(objects),
       pairs_(pairs),
       context_(context),
+      turns_(&memory.pairs),
       unmapped_(&memory.pairs),
       missed_(Allocator<RepHandle>(&memory.scratch)) {}
 
@@ -51,6 +52,24 @@ void WaitingValues::resume_values(std::uint32_t index) {
         extra->order.value_resumed();
         resume_value(index, *value);
     }
+}
+
+void WaitingValues::owe_waiting(std::uint32_t index) {
+    PairExtra* extra = pairs_.find_extra(index);
+    REPLAYOUT_ASSERT(extra != nullptr);
+    const NetworkObjectInfo& info = *objects_.at(index);
+    while (const auto value = extra->paused.take_waiting()) {
+        SendingRepState& pair = pairs_.edit(index);
+        pair.delivered();  // it is not under way
+        pairs_.owe_part(index, {value->missed(pair.sent_version), value->handles});
+        const bool is_initial_value = info.changelist_state().conditions().is_initial(
+            RepHandle{value->handles.handle_begin},
+            passing_conditions(pairs_.flags_for(info.facts())));
+        if (is_initial_value) {
+            pairs_.owe_initial(index, value->handles);  // as if its block were lost
+        }
+    }
+    pairs_.pending().set(index);
 }
 
 void WaitingValues::resume_value(std::uint32_t index, const PausedValues::Entry& value) {
@@ -156,6 +175,7 @@ void WaitingValues::owe_missed_deltas(std::uint32_t index) {
 }
 
 void WaitingValues::forget_object(std::uint32_t index) {
+    turns_.leave(index);
     const NetGUID guid = objects_.at(index)->guid();
     const auto is_concerned = [&](const UnmappedValues::Entry& entry) {
         return entry.index == index || entry.guid == guid;

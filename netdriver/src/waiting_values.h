@@ -2,6 +2,7 @@
 //
 // Values of one connection that were not just sent and done with, and when each is owed again:
 //
+//     in turn     too large for a packet, and there is no room     once others had theirs
 //     unmapped    its receiver lacks the object that it names      once the receiver has that
 //     paused      too large for a packet, it travels reliably      once it was delivered
 //     left out    it could not be written                          with what is owed of the same
@@ -16,6 +17,7 @@
 #include "connection_pairs.h"
 #include "reliable_sender.h"
 #include "unmapped_values.h"
+#include "value_turns.h"
 
 #include <cstdint>
 #include <span>
@@ -38,6 +40,19 @@ class WaitingValues final : public ReceiverIds {
                        const OwedVersions& position);
     /// What was left out goes with what is owed of the same values. Uses SendScratch::owed.
     void owe_left_out(std::uint32_t index);
+
+    /// Objects with a paused value for which there was no room.
+    [[nodiscard]] ValueTurns& turns() noexcept { return turns_; }
+    [[nodiscard]] const ValueTurns& turns() const noexcept { return turns_; }
+    /// Of those whose turn it is, with room for so many fragments, all values that wait are owed,
+    /// and they are pending. Calls `visit(index)` for each.
+    template <typename Visitor>
+    void begin_turns(std::uint32_t room, Visitor visit) {
+        turns_.begin(room, [&](std::uint32_t index) {
+            owe_waiting(index);
+            visit(index);
+        });
+    }
 
     /// A fragment of a value that travels reliably.
     void value_delivered(const BunchTag& tag);
@@ -64,6 +79,7 @@ class WaitingValues final : public ReceiverIds {
 
   private:
     [[nodiscard]] bool is_paused(std::uint32_t index, RepHandle handle) const;
+    void owe_waiting(std::uint32_t index);
     void resume_value(std::uint32_t index, const PausedValues::Entry& value);
     /// What the client lacks of its deltas is owed again.
     void owe_missed_deltas(std::uint32_t index);
@@ -71,6 +87,7 @@ class WaitingValues final : public ReceiverIds {
     const ObjectStore& objects_;
     ConnectionPairs& pairs_;
     SendContext& context_;
+    ValueTurns turns_;
     UnmappedValues unmapped_;
     Vector<RepHandle> missed_;  // scratch: deltas that were not taken
 };

@@ -34,7 +34,7 @@ void PausedValues::note_lost(const RepLayout& layout, const RepRange& range,
         const bool is_array_alone =
             is_array(layout.cmd(layout.cmd_of(layout.root(), handle)).type) &&
             layout.find_group(layout.root(), handle) == nullptr;
-        if (is_array_alone && range.contains(handle)) {
+        if ((is_array_alone || entry.is_waiting()) && range.contains(handle)) {
             entry.lost = hull(entry.lost, lost);
         }
     }
@@ -51,12 +51,25 @@ void PausedValues::fragment_delivered(RepHandle handle) noexcept {
 }
 
 std::optional<PausedValues::Entry> PausedValues::take_delivered() {
-    if (entries_.empty() || entries_.front().fragments_left > 0) {
+    const auto oldest = std::find_if(entries_.begin(), entries_.end(),
+                                     [](const Entry& entry) { return !entry.is_waiting(); });
+    if (oldest == entries_.end() || oldest->fragments_left > 0) {
         return std::nullopt;
     }
-    const Entry first = entries_.front();
-    entries_.erase(entries_.begin());
-    return first;
+    const Entry taken = *oldest;
+    entries_.erase(oldest);
+    return taken;
+}
+
+std::optional<PausedValues::Entry> PausedValues::take_waiting() {
+    const auto first = std::find_if(entries_.begin(), entries_.end(),
+                                    [](const Entry& entry) { return entry.is_waiting(); });
+    if (first == entries_.end()) {
+        return std::nullopt;
+    }
+    const Entry taken = *first;
+    entries_.erase(first);
+    return taken;
 }
 
 }  // namespace replayout

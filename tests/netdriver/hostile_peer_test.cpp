@@ -423,7 +423,6 @@ TEST_CASE("Hostile: parts that make no whole are refused", "[netdriver][hostile]
          {part(2, true, false, full), part(3, false, true, full + 1)}},
         {"a second beginning", {part(2, true, false, full), part(3, true, false, full)}},
         {"a whole one in between", {part(2, true, false, full), value_bunch(1, 3, Bytes(5))}},
-        {"a close in between", {part(2, true, false, full), close_bunch(1, 3)}},
     };
     for (const auto& test : cases) {
         INFO(test.name);

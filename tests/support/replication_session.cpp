@@ -546,7 +546,8 @@ void ReplicationSession::check_accounts() {
         const NetStats& client_stats = client.driver->stats();
         blocks_received += client_stats.blocks_received + client_stats.blocks_skipped;
     }
-    const std::uint64_t blocks_delivered = stats.replication.blocks_sent - stats.records_lost;
+    const std::uint64_t blocks_delivered =
+        stats.replication.blocks_sent - stats.records_lost - stats.values_abandoned;
     // What was under way when a connection ended nobody knows.
     const bool is_exact = counts_.connections_ended == 0;
     if (is_exact ? blocks_received != blocks_delivered : blocks_received > blocks_delivered) {

@@ -8,6 +8,8 @@
 //     sent reliably  ^
 //     changes                ^       ^     paused
 //     delivered                         ^  (4, 6] is owed of it
+//
+// One for which there is no room waits here as well, with what is owed of it.
 #pragma once
 
 #include <replayout/change_mask.h>
@@ -26,13 +28,16 @@ class PausedValues {
   public:
     struct Entry {
         RepRange handles;                  ///< one, or those of an atomic group
-        Version version = 0;               ///< of the object when it was sent
+        Version version = 0;               ///< of the object when it was sent, or began to wait
         std::uint32_t fragments_left = 0;  ///< not yet delivered
-        /// An array is sent as far as it is owed, so what was lost of what went before is owed
-        /// besides. The pair forgets it with the next send, which leaves out what is paused.
+        /// Of one that waits, what was owed. An array is sent as far as it is owed, so what was
+        /// lost of what went before is owed besides. The pair forgets it with the next send, which
+        /// leaves out what is paused.
         VersionInterval lost;
 
-        /// What is owed of it once it has arrived, by a pair that was sent `sent_version` by now.
+        [[nodiscard]] bool is_waiting() const noexcept { return fragments_left == none_sent; }
+        /// What is owed of it once it has arrived, or its turn has come, by a pair that was sent
+        /// `sent_version` by now.
         [[nodiscard]] VersionInterval missed(Version sent_version) const noexcept {
             return hull(lost, {version, sent_version});
         }
@@ -58,6 +63,12 @@ class PausedValues {
     void add(const RepRange& handles, Version version, std::uint32_t fragment_count) {
         entries_.push_back({handles, version, fragment_count, {}});
     }
+    /// There is no room for a value of the object at `version`, of which `owed` is owed.
+    void wait(const RepRange& handles, Version version, VersionInterval owed) {
+        entries_.push_back({handles, version, none_sent, owed});
+    }
+    /// Takes out one that waits.
+    [[nodiscard]] std::optional<Entry> take_waiting();
     /// A block with these versions of the handles in `range` was lost.
     void note_lost(const RepLayout& layout, const RepRange& range, VersionInterval lost) noexcept;
 
@@ -69,6 +80,8 @@ class PausedValues {
     [[nodiscard]] std::optional<Entry> take_delivered();
 
   private:
+    static constexpr std::uint32_t none_sent = 0xFFFF'FFFF;
+
     Vector<Entry> entries_;  // few, and mostly none
 };
 

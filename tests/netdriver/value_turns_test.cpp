@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+//
+// Values too large for a packet for which there is no room: they wait as what they are, not as
+// bytes, so who is not to have them any more is not sent them later.
+#include <replayout/netdriver/net_driver.h>
+#include <replayout/netdriver/net_rates.h>
+
+#include "value_turns.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "support/catch.h"
+#include "support/crate_game.h"
+
+namespace replayout::test {
+namespace {
+
+constexpr std::uint32_t ticks_per_second = 50;
+
+/// Filled with this, a value is found in a packet wherever in a byte it begins.
+constexpr char marker = 'S';
+
+[[nodiscard]] bool has_marker(const Bytes& datagram) {
+    std::size_t run = 0;
+    for (std::size_t i = 0; i < datagram.size() && run < 16; ++i) {
+        const auto value = std::to_integer<unsigned>(datagram[i]);
+        bool is_marker = false;
+        for (unsigned shift = 0; shift < 8; ++shift) {
+            const unsigned turned = (unsigned{marker} << shift | unsigned{marker} >> (8 - shift));
+            is_marker = is_marker || value == (turned & 0xFF);
+        }
+        run = is_marker && (run == 0 || datagram[i] == datagram[i - 1]) ? run + 1 : 0;
+    }
+    return run >= 16;
+}
+
+template <typename Game>
+[[nodiscard]] std::size_t packets_with_marker(Game& game, PeerId peer) {
+    const auto& sent = game.server_transport().sent;
+    return static_cast<std::size_t>(
+        std::count_if(sent.begin(), sent.end(), [&](const SeenDatagram& datagram) {
+            return datagram.peer == peer && has_marker(datagram.bytes);
+        }));
+}
+
+[[nodiscard]] ClassGameOptions large_values() {
+    ClassGameOptions options;
+    options.layout.limits.string_bytes_max = 60'000;
+    return options;
+}
+
+/// So many crates that the client has, all of which but the last one get a large value.
+struct Queue {
+    Queue(CrateGame& of, std::size_t count, std::uint32_t cap) : game(of) {
+        game.join();
+        for (std::size_t i = 0; i < count; ++i) {
+            crates.push_back(game.add());
+        }
+        REQUIRE(game.settle());
+        set_cap(game, cap);
+        game.server_transport().is_recording = true;
+        for (const ObjectHandle crate : crates) {
+            game.object(crate).content.assign(50'000, 'x');
+        }
+        game.object(crates.back()).content.assign(50'000, marker);
+    }
+    [[nodiscard]] NetObjectId last() const { return game.id_of(crates.back()); }
+    /// Ticks until the client has one crate less.
+    [[nodiscard]] std::uint32_t ticks_until_gone() {
+        std::uint32_t ticks = 0;
+        while (game.object_count_on(0) == crates.size() && ticks < 100) {
+            game.tick();
+            ++ticks;
+        }
+        return ticks;
+    }
+
+    CrateGame& game;
+    std::vector<ObjectHandle> crates;
+};
+
+struct Safe {
+    std::uint32_t tick = 0;
+    std::string secret;
+};
+
+[[nodiscard]] Result<const Type*> build_safe(TypeRegistry& registry) {
+    return class_builder<Safe>(registry, "Safe")
+        .property<&Safe::tick>()
+        .property<&Safe::secret>()
+        .condition(LifetimeCondition::OwnerOnly)
+        .build();
+}
+
+}  // namespace
+
+TEST_CASE("Value turns: who waits has a turn in order, as many as there is room for",
+          "[netdriver][reliable]") {
+    ValueTurns turns(std::pmr::get_default_resource());
+    CHECK(turns.may_go(7));
+    turns.wait(7, 10);
+    turns.wait(3, 20);
+    turns.wait(5, 1);
+    turns.wait(3, 1);  // it waits already
+    CHECK_FALSE(turns.may_go(9));
+    std::vector<std::uint32_t> begun;
+    const auto note = [&](std::uint32_t index) { begun.push_back(index); };
+    turns.begin(0, note);
+    CHECK(begun.empty());
+    turns.begin(12, note);
+    CHECK((begun == std::vector<std::uint32_t>{7, 3}));
+    CHECK(turns.may_go(7));
+    CHECK_FALSE(turns.may_go(5));
+    turns.wait(7, 10);  // it found no room
+    CHECK_FALSE(turns.may_go(7));
+    turns.leave(5);
+    turns.leave(3);
+    begun.clear();
+    turns.begin(1, note);
+    CHECK((begun == std::vector<std::uint32_t>{7}));
+    CHECK(turns.is_empty());
+    CHECK(turns.may_go(5));
+}
+
+TEST_CASE("Value turns: of an object that was hidden before its turn nothing goes out",
+          "[netdriver][reliable]") {
+    const std::uint32_t cap = GENERATE(0u, 8'000u);
+    CAPTURE(cap);
+    CrateGame game(build_crate, large_values());
+    Queue queue(game, 20, cap);
+    game.tick();
+    game.driver().interest().set_relevant_for(CrateGame::peer_of(0), queue.last(), false);
+    CHECK(queue.ticks_until_gone() < 50);
+    CHECK(packets_with_marker(game, CrateGame::peer_of(0)) == 0);
+}
+
+TEST_CASE("Value turns: an object that is destroyed is not held up by values that wait",
+          "[netdriver][reliable]") {
+    CrateGame game(build_crate, large_values());
+    Queue queue(game, 20, 8'000);
+    game.tick();
+    game.remove(queue.crates.back());
+    CHECK(queue.ticks_until_gone() < 50);
+}
+
+TEST_CASE("Value turns: of an object that is hidden amid a large value the rest is not sent",
+          "[netdriver][reliable]") {
+    const double loss = GENERATE(0.0, 0.3);
+    CAPTURE(loss);
+    ClassGameOptions options = large_values();
+    options.link.latency_ms = 40;
+    CrateGame game(build_crate, options);
+    Queue queue(game, 1, 8'000);
+    LinkSettings link = options.link;
+    link.loss = loss;
+    game.network().set_settings(link);
+    const PeerId peer = CrateGame::peer_of(0);
+    std::uint32_t ticks = 0;
+    while (packets_with_marker(game, peer) < 5) {
+        REQUIRE(++ticks < 1'000);
+        game.tick();
+    }
+    game.driver().interest().set_relevant_for(peer, queue.last(), false);
+    CHECK(queue.ticks_until_gone() < 100);
+    CHECK(packets_with_marker(game, peer) == 5);
+    // And again: what was begun does not stand in the way of what comes.
+    set_cap(game, 0);
+    game.driver().interest().set_relevant_for(peer, queue.last(), true);
+    REQUIRE(game.settle());
+    CHECK(game.object_on(0, queue.crates.back()).content ==
+          game.object(queue.crates.back()).content);
+}
+
+TEST_CASE("Value turns: who owned an object is not sent its owner's values later",
+          "[netdriver][reliable]") {
+    using SafeGame = ClassGame<Safe>;
+    SafeGame game(build_safe, large_values());
+    game.join();
+    game.join();
+    std::vector<ObjectHandle> safes;
+    for (int i = 0; i < 20; ++i) {
+        safes.push_back(game.add());
+        game.driver().set_owner(game.id_of(safes.back()), SafeGame::peer_of(0));
+    }
+    REQUIRE(game.settle());
+    game.driver().rates().set_bytes_per_second_max(SafeGame::peer_of(0), 8'000);
+    game.server_transport().is_recording = true;
+    for (const ObjectHandle safe : safes) {
+        game.object(safe).secret.assign(30'000, safe == safes.back() ? marker : 'x');
+    }
+    game.tick();
+    game.driver().set_owner(game.id_of(safes.back()), SafeGame::peer_of(1));
+    game.driver().rates().set_bytes_per_second_max(SafeGame::peer_of(0), 0);
+    REQUIRE(game.settle());
+    CHECK(packets_with_marker(game, SafeGame::peer_of(0)) == 0);
+    CHECK(packets_with_marker(game, SafeGame::peer_of(1)) > 20);
+    CHECK(game.object_on(0, safes.back()).secret.empty());
+    CHECK(game.object_on(1, safes.back()).secret == game.object(safes.back()).secret);
+}
+
+TEST_CASE("Value turns: what waits takes no memory, and is told as owed", "[netdriver][reliable]") {
+    const auto play = [](std::size_t count, std::uint32_t cap, bool is_deaf) {
+        ClassGameOptions options = large_values();
+        options.config.timeout_ms = 60'000;
+        CrateGame game(build_crate, options);
+        Queue queue(game, count, cap);
+        game.server_transport().is_recording = false;
+        if (is_deaf) {
+            game.server_transport().set_script([](Bytes&) { return false; });
+        }
+        std::size_t most = 0;
+        for (std::uint32_t i = 0; i < 4 * ticks_per_second; ++i) {
+            game.tick();
+            most = std::max(most, game.driver().memory_report().in_flight_bytes);
+        }
+        const OwedUpdate owed = game.driver().rates().owed_to(CrateGame::peer_of(0), queue.last());
+        CHECK(owed.reason == (cap > 0 ? OwedReason::NoBudget : OwedReason::WindowFull));
+        return most;
+    };
+    CHECK(play(500, 1'800, false) <= 2 * play(20, 1'800, false));
+    CHECK(play(500, 0, true) <= 2 * play(40, 0, true));
+}
+
+TEST_CASE("Value turns: while one object's value changes all the time the others have their turn",
+          "[netdriver][reliable]") {
+    const std::uint32_t cap = GENERATE(0u, 60'000u);
+    CAPTURE(cap);
+    ClassGameOptions options = large_values();
+    options.link.latency_ms = 100;
+    CrateGame game(build_crate, options);
+    game.join();
+    std::vector<ObjectHandle> crates;
+    for (int i = 0; i < 40; ++i) {
+        crates.push_back(game.add());
+    }
+    REQUIRE(game.settle());
+    set_cap(game, cap);
+    for (const ObjectHandle crate : crates) {
+        game.object(crate).content.assign(20'000, 'x');
+    }
+    for (std::uint32_t tick = 0; tick < 40 * ticks_per_second; ++tick) {
+        for (std::size_t i = 0; i < 20; ++i) {
+            fill(game.object(crates[i]), tick, 20'000);
+        }
+        game.tick();
+    }
+    for (std::size_t i = 20; i < crates.size(); ++i) {
+        CHECK(game.object_on(0, crates[i]).content.size() == 20'000);
+    }
+}
+
+}  // namespace replayout::test
