@@ -29,21 +29,29 @@ constexpr int double_bias = 1023;
     return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + double_bias) << 52);
 }
 
-/// Of so many cells, squared and rounded down.
+/// Of so many cells, squared and rounded down. More than from corner to corner, 2^29 along each of
+/// three axes, are not told apart.
 [[nodiscard]] std::uint64_t squared(double cells) noexcept {
-    const double at_most = std::min(cells, static_cast<double>(2 * Lattice::border));
+    const double at_most = std::min(cells, 4.0 * static_cast<double>(Lattice::border));
     return static_cast<std::uint64_t>(at_most * at_most);
+}
+
+/// The power of two of cells that has this square, or is the next above.
+[[nodiscard]] int exponent_of_view(std::uint64_t view) noexcept {
+    return view <= 1 ? 0 : (static_cast<int>(std::bit_width(view - 1)) + 1) / 2;
 }
 
 }  // namespace
 
 InterestGrid::Layer::Layer(const Lattice& layer_lattice, LatticeMetric layer_metric,
                            int layer_exponent, std::uint32_t reach,
-                           Vector<SpatialNode>& object_nodes, MemoryResource* resource)
+                           Vector<SpatialNode>* shared_nodes, MemoryResource* resource)
     : lattice(layer_lattice),
       metric(layer_metric),
       exponent(layer_exponent),
-      objects(object_nodes, reach, SpatialHash::Blocks::Fine, layer_lattice.is_flat(), resource),
+      own_nodes(Allocator<SpatialNode>(resource)),
+      objects(shared_nodes != nullptr ? *shared_nodes : own_nodes, reach, SpatialHash::Blocks::Fine,
+              layer_lattice.is_flat(), resource),
       viewer_nodes(Allocator<SpatialNode>(resource)),
       viewers(viewer_nodes, reach, SpatialHash::Blocks::Few, layer_lattice.is_flat(), resource),
       due_viewers(resource) {}
@@ -61,27 +69,53 @@ InterestGrid::InterestGrid(const InterestSettings& settings, InterestCounters& c
       layers_(Allocator<Layer*>(objects)),
       viewers_(Allocator<Viewer>(objects)),
       free_viewers_(Allocator<std::uint32_t>(objects)) {
-    const Lattice cells(static_cast<double>(settings.cell_size),
-                        static_cast<double>(settings.hysteresis), settings.axes);
-    layers_storage_.emplace_back(cells, LatticeMetric::Gap, 0, 0u, object_nodes_,
-                                 objects_resource_);
-    layers_.push_back(&layers_storage_.back());
-    is_view_changed_ = true;
+    const std::uint8_t first = layer_of_view(squared(static_cast<double>(settings.view_radius) /
+                                                     static_cast<double>(settings.cell_size)));
+    REPLAYOUT_ASSERT(first == grid_layer);
+    (void)first;
+    layers_[grid_layer]->is_filled = true;
 }
 
-std::uint8_t InterestGrid::layer_of(int exponent) {
-    for (std::size_t i = 1; i < layers_.size(); ++i) {
-        if (layers_[i]->exponent == exponent) {
-            return static_cast<std::uint8_t>(i);
-        }
+std::uint8_t InterestGrid::find_layer(LatticeMetric metric, int exponent) const noexcept {
+    const auto found = std::find_if(layers_.begin(), layers_.end(), [&](const Layer* layer) {
+        return layer->metric == metric && layer->exponent == exponent;
+    });
+    return found == layers_.end() ? no_layer : static_cast<std::uint8_t>(found - layers_.begin());
+}
+
+std::uint8_t InterestGrid::layer_of_distance(int exponent) {
+    const std::uint8_t found = find_layer(LatticeMetric::Centres, exponent);
+    if (found != no_layer) {
+        return found;
     }
     const Lattice cells(power_of_two(exponent - cells_log2), distance_margin, settings_.axes);
     const auto reach = static_cast<std::uint32_t>(
         (1.0 + static_cast<double>(settings_.hysteresis)) * static_cast<double>(1 << cells_log2));
-    layers_storage_.emplace_back(cells, LatticeMetric::Centres, exponent, reach, object_nodes_,
-                                 objects_resource_);
+    return add_layer(cells, LatticeMetric::Centres, exponent, reach);
+}
+
+std::uint8_t InterestGrid::layer_of_view(std::uint64_t view) {
+    const int exponent = exponent_of_view(view);
+    const std::uint8_t found = find_layer(LatticeMetric::Gap, exponent);
+    if (found != no_layer) {
+        return found;
+    }
+    const Lattice cells(static_cast<double>(settings_.cell_size),
+                        static_cast<double>(settings_.hysteresis), settings_.axes);
+    // So many cells between two, and one of them.
+    return add_layer(cells, LatticeMetric::Gap, exponent, (1u << exponent) + 1);
+}
+
+std::uint8_t InterestGrid::add_layer(const Lattice& cells, LatticeMetric metric, int exponent,
+                                     std::uint32_t reach) {
+    const bool has_own_nodes = metric == LatticeMetric::Gap && !layers_.empty();
+    layers_storage_.emplace_back(cells, metric, exponent, reach,
+                                 has_own_nodes ? nullptr : &object_nodes_, objects_resource_);
     layers_.push_back(&layers_storage_.back());
     layers_.back()->due_viewers.grow(static_cast<std::uint32_t>(viewers_.size()));
+    if (metric == LatticeMetric::Gap) {
+        layers_.back()->viewer_nodes.resize(viewers_.size());
+    }
     REPLAYOUT_ASSERT(layers_.size() < no_layer);
     return static_cast<std::uint8_t>(layers_.size() - 1);
 }
@@ -96,13 +130,38 @@ void InterestGrid::link_viewers(Layer& layer) {
     }
 }
 
+void InterestGrid::fill(Layer& layer) {
+    layer.is_filled = true;
+    layer.own_nodes.resize(object_nodes_.size());
+    for (std::uint32_t index = 0; index < objects_.size(); ++index) {
+        if (objects_[index].layer == grid_layer) {
+            layer.objects.insert(index, object_nodes_[index].at);
+        }
+    }
+}
+
+void InterestGrid::clear_unused_layers() {
+    for (Layer* layer : layers_) {
+        if (layer->is_filled && layer->viewers.count() == 0 && layer != layers_[grid_layer]) {
+            layer->is_filled = false;
+            layer->objects.clear();
+        }
+    }
+}
+
 void InterestGrid::add_object(std::uint32_t index, double cull_distance, const Vector3& location) {
     REPLAYOUT_ASSERT(cull_distance > 0);
     const int exponent = exponent_above(cull_distance);
-    const std::uint8_t layer = layer_of(exponent);
-    if (!has_object(index) || objects_[index].layer != layer) {
+    const std::uint8_t layer = layer_of_distance(exponent);
+    if (!has_object(index) || objects_[index].layer == grid_layer) {
         remove_object(index);
         insert(index, layer, location);
+    } else if (objects_[index].layer != layer) {
+        // Who has it in sight keeps it as long as it is not too far, and need not be near by the
+        // cells of this layer.
+        unlink_object(index);
+        insert(index, layer, location);
+        objects_[index].is_relaid = true;
     }
     const double cells = cull_distance / power_of_two(exponent - cells_log2);
     objects_[index].enter = static_cast<std::uint32_t>(squared(cells));
@@ -113,34 +172,56 @@ void InterestGrid::add_object(std::uint32_t index, double cull_distance, const V
 }
 
 void InterestGrid::add_object(std::uint32_t index, const Vector3& location) {
-    if (!has_object(index) || objects_[index].layer != 0) {
+    if (!has_object(index) || objects_[index].layer != grid_layer) {
         remove_object(index);
-        insert(index, 0, location);
+        insert(index, grid_layer, location);
     }
 }
 
 void InterestGrid::insert(std::uint32_t index, std::uint8_t layer, const Vector3& location) {
     grow_row(object_nodes_, std::size_t{index} + 1, SpatialNode());
     grow_row(objects_, std::size_t{index} + 1, Object());
-    const LatticePoint at = layers_[layer]->lattice.at(location);
-    objects_[index] = Object{at, 0, 0, layer, true};
-    layers_[layer]->objects.insert(index, at);
+    Object object;
+    object.target = layers_[layer]->lattice.at(location);
+    object.layer = layer;
+    object.is_new = true;
+    objects_[index] = object;
+    for_each_layer_of(object, [&](Layer& holder) {
+        if (holder.is_of_grid() && &holder != layers_[grid_layer]) {
+            grow_row(holder.own_nodes, std::size_t{index} + 1, SpatialNode());
+        }
+        holder.objects.insert(index, object.target);
+    });
     due_objects_.insert(index);
     is_object_due_ = true;
+}
+
+void InterestGrid::unlink_object(std::uint32_t index) {
+    for_each_layer_of(objects_[index], [&](Layer& layer) { layer.objects.erase(index); });
 }
 
 void InterestGrid::remove_object(std::uint32_t index) {
     if (!has_object(index)) {
         return;
     }
-    Layer& layer = *layers_[objects_[index].layer];
-    // Neither it nor a viewer has moved in the hash since it was looked at, so who sees it is near.
-    layer.viewers.for_each_near(object_nodes_[index].at, [&](std::uint32_t viewer) {
+    const Object& object = objects_[index];
+    const auto lose = [&](std::uint32_t viewer) {
         if (sees(viewer, index)) {
             set_sight(viewer, index, false);
         }
-    });
-    layer.objects.erase(index);
+    };
+    if (object.is_relaid) {
+        for (std::uint32_t viewer = 0; viewer < viewers_.size(); ++viewer) {
+            lose(viewer);
+        }
+    } else {
+        // Neither it nor a viewer has moved in the hash since it was looked at, so who sees it is
+        // near.
+        for_each_layer_of(object, [&](const Layer& layer) {
+            layer.viewers.for_each_near(object_nodes_[index].at, lose);
+        });
+    }
+    unlink_object(index);
     objects_[index].layer = no_layer;
     due_objects_.erase(index);
 }
@@ -183,7 +264,8 @@ void InterestGrid::remove_viewer(std::uint32_t viewer) {
     leaving.sight.clear_all();
     for (Layer* layer : layers_) {
         layer->due_viewers.clear(viewer);
-        if (leaving.is_linked && layer->is_linked) {
+        const bool is_there = layer->is_of_grid() || layer->is_linked;
+        if (leaving.is_linked && is_there && has_viewer(*layer, leaving)) {
             layer->viewers.erase(viewer);
         }
     }
@@ -192,7 +274,7 @@ void InterestGrid::remove_viewer(std::uint32_t viewer) {
     leaving.view = 0;
     leaving.is_linked = false;
     leaving.is_moved = false;
-    is_view_changed_ = true;
+    leaving.is_view_changed = false;
     free_viewers_.push_back(viewer);
 }
 
@@ -202,10 +284,10 @@ void InterestGrid::set_viewer(std::uint32_t viewer, const Vector3& location) {
 }
 
 void InterestGrid::set_view_radius(std::uint32_t viewer, double radius) {
-    viewers_[viewer].view = squared(radius / static_cast<double>(settings_.cell_size));
-    is_view_changed_ = true;
-    if (viewers_[viewer].is_linked) {
-        layers_[0]->due_viewers.set(viewer);
+    const std::uint64_t view = squared(radius / static_cast<double>(settings_.cell_size));
+    if (viewers_[viewer].view != view) {
+        viewers_[viewer].view = view;
+        viewers_[viewer].is_view_changed = true;
     }
 }
 
@@ -221,20 +303,6 @@ std::optional<float> InterestGrid::distance_squared_to(std::uint32_t viewer,
     return x * x + y * y + z * z;
 }
 
-std::uint32_t InterestGrid::view_reach() const noexcept {
-    std::uint64_t widest = squared(static_cast<double>(settings_.view_radius) /
-                                   static_cast<double>(settings_.cell_size));
-    for (const Viewer& viewer : viewers_) {
-        widest = std::max(widest, viewer.view);
-    }
-    // A power of two, so that viewers may change how far they see and blocks seldom do.
-    std::uint32_t exponent = 0;
-    while ((std::uint64_t{1} << (2 * exponent)) < widest) {
-        ++exponent;
-    }
-    return (1u << exponent) + 1;  // so many cells between two, and one of them
-}
-
 void InterestGrid::update() {
     for (Viewer& viewer : viewers_) {
         if (viewer.changed != nullptr) {
@@ -246,18 +314,20 @@ void InterestGrid::update() {
         move_objects();
     }
     for (Layer* layer : layers_) {
-        if (!layer->is_linked) {
+        if (!layer->is_of_grid() && !layer->is_linked) {
             link_viewers(*layer);
         }
     }
     for (std::uint32_t viewer = 0; viewer < viewers_.size(); ++viewer) {
+        if (viewers_[viewer].is_view_changed) {
+            viewers_[viewer].is_view_changed = false;
+            change_view(viewer);
+        }
         if (viewers_[viewer].is_moved) {
             viewers_[viewer].is_moved = false;
             move_viewer(viewer);
         }
     }
-    const std::uint32_t reach = is_view_changed_ ? view_reach() : layers_[0]->objects.reach();
-    set_view_reach(std::max(reach, layers_[0]->objects.reach()));
     if (is_object_due_) {
         look_at_objects();
     }
@@ -268,13 +338,7 @@ void InterestGrid::update() {
         }
         layer->due_viewers.clear_all();
     }
-    set_view_reach(reach);  // nothing is in sight beyond any more
-    is_view_changed_ = false;
-}
-
-void InterestGrid::set_view_reach(std::uint32_t reach) {
-    layers_[0]->objects.set_reach(reach);
-    layers_[0]->viewers.set_reach(reach);
+    clear_unused_layers();
 }
 
 void InterestGrid::move_objects() {
@@ -283,7 +347,8 @@ void InterestGrid::move_objects() {
         Object& object = objects_[index];
         const LatticePoint before = object_nodes_[index].at;
         if (object.target != before) {
-            layers_[object.layer]->objects.move(index, object.target);
+            for_each_layer_of(object,
+                              [&](Layer& layer) { layer.objects.move(index, object.target); });
             ++counters_.cells_crossed;
         }
         object.target = before;
@@ -291,9 +356,38 @@ void InterestGrid::move_objects() {
     }
 }
 
+void InterestGrid::change_view(std::uint32_t viewer) {
+    Viewer& changed = viewers_[viewer];
+    if (!changed.is_linked) {
+        return;  // nowhere; it is about to find its layer, or will when it is anywhere
+    }
+    const std::uint8_t number = layer_of_view(changed.view);
+    Layer& layer = *layers_[number];
+    if (number != changed.layer) {
+        Layer& before = *layers_[changed.layer];
+        before.viewers.erase(viewer);
+        before.due_viewers.clear(viewer);
+        layer.viewers.insert(viewer, before.viewer_nodes[viewer].at);  // cells are the same
+        changed.layer = number;
+    }
+    if (!layer.is_filled) {
+        fill(layer);
+    }
+    layer.due_viewers.set(viewer);
+}
+
 void InterestGrid::move_viewer(std::uint32_t viewer) {
     Viewer& moved = viewers_[viewer];
+    if (!moved.is_linked) {
+        moved.layer = layer_of_view(moved.view);
+        if (!layers_[moved.layer]->is_filled) {
+            fill(*layers_[moved.layer]);
+        }
+    }
     for (Layer* layer : layers_) {
+        if (!has_viewer(*layer, moved)) {
+            continue;
+        }
         const LatticePoint before = layer->viewer_nodes[viewer].at;
         if (!moved.is_linked) {
             layer->viewers.insert(viewer, layer->lattice.at(*moved.location));
@@ -314,17 +408,31 @@ void InterestGrid::look_at_objects() {
     for (std::uint32_t index = due_objects_.next(0); index != BitRow::no_bit;
          index = due_objects_.next(index + 1)) {
         Object& object = objects_[index];
-        const Layer& layer = *layers_[object.layer];
         const LatticePoint before = object.target;
         object.target = object_nodes_[index].at;
-        layer.viewers.for_each_near_either(object.target, before, [&](std::uint32_t viewer) {
-            if (!layer.due_viewers.test(viewer)) {  // that one looks around itself
-                examine(layer, viewer, index);
-            }
-        });
+        for_each_layer_of(object,
+                          [&](const Layer& layer) { look_at_object(layer, index, before); });
+        object.is_relaid = false;
     }
     due_objects_.clear_all();
     is_object_due_ = false;
+}
+
+void InterestGrid::look_at_object(const Layer& layer, std::uint32_t index,
+                                  const LatticePoint& before) {
+    const auto look = [&](std::uint32_t viewer) {
+        if (!layer.due_viewers.test(viewer)) {  // that one looks around itself
+            examine(layer, viewer, index);
+        }
+    };
+    if (objects_[index].is_relaid) {
+        for (std::uint32_t viewer = 0; viewer < viewers_.size(); ++viewer) {
+            if (sees(viewer, index)) {
+                look(viewer);
+            }
+        }
+    }
+    layer.viewers.for_each_near_either(object_nodes_[index].at, before, look);
 }
 
 void InterestGrid::look_from(std::uint32_t viewer, const Layer& layer) {
@@ -332,7 +440,7 @@ void InterestGrid::look_from(std::uint32_t viewer, const Layer& layer) {
     const BitRow& sight = viewers_[viewer].sight;
     for (std::uint32_t index = sight.next(0); index != BitRow::no_bit;
          index = sight.next(index + 1)) {
-        if (layers_[objects_[index].layer] == &layer) {
+        if (has_object(layer, index)) {
             examine(layer, viewer, index);
         }
     }
@@ -348,7 +456,7 @@ void InterestGrid::examine(const Layer& layer, std::uint32_t viewer, std::uint32
     const std::uint64_t distance =
         distance_squared(layer.viewer_nodes[viewer].at, object_nodes_[index].at, layer.metric);
     const bool is_in_sight = sees(viewer, index);
-    const bool is_viewers = layer.metric == LatticeMetric::Gap;
+    const bool is_viewers = layer.is_of_grid();
     if (!is_in_sight && !is_viewers && distance > enter_max) {
         return;  // most of what is in a corner, without a look at the object
     }

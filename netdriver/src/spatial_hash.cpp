@@ -47,7 +47,7 @@ std::size_t SpatialHash::head_of(const LatticePoint& block) const noexcept {
 void SpatialHash::insert(std::uint32_t number, const LatticePoint& at) {
     REPLAYOUT_ASSERT(number < nodes_.size());
     if (count_ >= heads_.size()) {
-        relink(std::max(heads_min, heads_.size() * 2), shift_);
+        relink(std::max(heads_min, heads_.size() * 2));
     }
     ++count_;
     nodes_[number].at = at;
@@ -70,11 +70,9 @@ void SpatialHash::move(std::uint32_t number, const LatticePoint& to) noexcept {
     link(number);
 }
 
-void SpatialHash::set_reach(std::uint32_t reach) {
-    reach_ = reach;
-    if (shift_for(reach) != shift_) {
-        relink(heads_.size(), shift_for(reach));
-    }
+void SpatialHash::clear() noexcept {
+    std::fill(heads_.begin(), heads_.end(), SpatialNode::none);
+    count_ = 0;
 }
 
 void SpatialHash::link(std::uint32_t number) noexcept {
@@ -99,10 +97,9 @@ void SpatialHash::unlink(std::uint32_t number) noexcept {
     }
 }
 
-void SpatialHash::relink(std::size_t head_count, std::uint32_t shift) {
+void SpatialHash::relink(std::size_t head_count) {
     Vector<std::uint32_t> before(head_count, SpatialNode::none, heads_.get_allocator());
     std::swap(before, heads_);
-    shift_ = shift;
     for (std::uint32_t number : before) {
         while (number != SpatialNode::none) {
             const std::uint32_t next = nodes_[number].next;

@@ -34,14 +34,13 @@ class SpatialHash {
                 MemoryResource* resource);
 
     [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
-    [[nodiscard]] std::uint32_t reach() const noexcept { return reach_; }
 
-    /// May take memory; nothing else does, but for set_reach().
+    /// May take memory; nothing else does.
     void insert(std::uint32_t number, const LatticePoint& at);
     void erase(std::uint32_t number) noexcept;
     void move(std::uint32_t number, const LatticePoint& to) noexcept;
-    /// O(what is in it), where blocks become larger or smaller.
-    void set_reach(std::uint32_t reach);
+    /// All that is in it, at once. Keeps its memory.
+    void clear() noexcept;
 
     /// Calls `visit(number)` for all within reach, and others that are not much farther. Nothing
     /// may be inserted, erased or moved meanwhile.
@@ -112,7 +111,7 @@ class SpatialHash {
     void link(std::uint32_t number) noexcept;
     void unlink(std::uint32_t number) noexcept;
     /// Everything is linked anew, by so many heads.
-    void relink(std::size_t head_count, std::uint32_t shift);
+    void relink(std::size_t head_count);
 
     Vector<SpatialNode>& nodes_;
     Vector<std::uint32_t> heads_;  // a power of two of them

@@ -242,7 +242,7 @@ class RandomWorld {
         }
     }
     void set_radius(std::uint32_t number) {
-        const double radius = random_.below(120);
+        const double radius = random_.percent(20) ? 1'000 : random_.below(120);
         grid_.grid.set_view_radius(viewers_.at(number), radius);
         scan_.viewers.at(number).radius = radius;
     }
@@ -253,11 +253,10 @@ class RandomWorld {
         if (scan_.objects.contains(index)) {
             const Scan::Object& before = scan_.objects.at(index);
             object.location = before.location;
-            if (scan_.edge_of(before) == scan_.edge_of(object) &&
-                (before.cull_distance == 0) == (distance == 0)) {
-                object.cell = before.cell;
-            } else {
+            if ((before.cull_distance == 0) != (distance == 0)) {
                 forget_sight_of(index);
+            } else if (scan_.edge_of(before) == scan_.edge_of(object)) {
+                object.cell = before.cell;
             }
         }
         scan_.objects[index] = object;
@@ -393,6 +392,98 @@ TEST_CASE("Interest grid: two that move together keep each other in sight",
     CHECK_FALSE(world.grid.sees(viewer, 0));
 }
 
+TEST_CASE("Interest grid: with another cull distance an object stays in sight while it is not left",
+          "[netdriver][interest]") {
+    InterestSettings settings;
+    settings.hysteresis = 0.5f;
+    for (const double distance : {63.0, 65.0, 200.0, 58.0}) {  // of 80, or 1.5 times as much
+        INFO("cull distance " << distance);
+        Grid world(settings);
+        const std::uint32_t viewer = world.add_viewer({0, 0, 0});
+        const std::uint32_t other = world.add_viewer({100, 0, 0});
+        world.grid.add_object(0, 60.0, {50, 0, 0});
+        world.grid.update();
+        world.grid.set_location(0, {80, 0, 0});
+        world.grid.set_viewer(other, {165, 0, 0});
+        world.grid.update();
+        REQUIRE(world.grid.sees(viewer, 0));
+        REQUIRE(world.grid.sees(other, 0));
+        world.grid.add_object(0, distance, {80, 0, 0});
+        world.grid.update();
+        CHECK(world.grid.sees(viewer, 0));
+        world.grid.add_object(0, 20.0, {80, 0, 0});
+        world.grid.update();
+        CHECK_FALSE(world.grid.sees(viewer, 0));
+        CHECK_FALSE(world.grid.sees(other, 0));
+    }
+}
+
+TEST_CASE("Interest grid: what goes between two cull distances is out of everybody's sight",
+          "[netdriver][interest]") {
+    Grid world;
+    const std::uint32_t viewer = world.add_viewer({0, 0, 0});
+    world.grid.add_object(0, 1'000.0, {900, 0, 0});
+    world.grid.update();
+    REQUIRE(world.grid.sees(viewer, 0));
+    world.grid.add_object(0, 5.0, {900, 0, 0});
+    world.grid.remove_object(0);
+    CHECK_FALSE(world.grid.sees(viewer, 0));
+    world.grid.update();
+    CHECK_FALSE(world.grid.sees(viewer, 0));
+}
+
+TEST_CASE("Interest grid: a radius without end sees from corner to corner",
+          "[netdriver][interest]") {
+    constexpr float far = 2e10f;  // beyond 2^28 cells
+    for (const InterestAxes axes : {InterestAxes::XY, InterestAxes::XYZ}) {
+        InterestSettings settings;
+        settings.axes = axes;
+        Grid world(settings);
+        const std::uint32_t viewer = world.add_viewer({-far, -far, -far});
+        world.grid.add_object(0, {far, far, far});
+        world.grid.set_view_radius(viewer, 1e30);
+        world.grid.update();
+        CHECK(world.grid.sees(viewer, 0));
+        world.grid.set_view_radius(viewer, 1e10);
+        world.grid.update();
+        CHECK_FALSE(world.grid.sees(viewer, 0));
+    }
+}
+
+TEST_CASE("Interest grid: one that sees far makes nothing dearer for others",
+          "[netdriver][interest]") {
+    std::vector<std::uint64_t> examined;
+    for (const double radius : {100.0, 5e8, 0.0}) {
+        InterestSettings settings;
+        settings.axes = InterestAxes::XY;
+        Grid world(settings);
+        constexpr std::uint32_t object_count = 20'000;
+        for (std::uint32_t i = 0; i < object_count; ++i) {
+            world.grid.add_object(i, {static_cast<float>(i % 200) * 1'000.0f,
+                                      static_cast<float>(i / 200) * 1'000.0f, 0});
+        }
+        std::vector<std::uint32_t> viewers;
+        for (std::uint32_t i = 0; i < 8; ++i) {
+            viewers.push_back(world.add_viewer({static_cast<float>(i) * 20'000.0f, 0, 0}));
+        }
+        // Far from all that there is, so that it sees nothing.
+        world.grid.set_view_radius(world.add_viewer({-1e9f, 0, 0}), radius);
+        world.grid.update();
+        const std::uint64_t before = world.counters.pairs_examined;
+        for (int step = 1; step <= 20; ++step) {
+            for (std::uint32_t i = 0; i < 8; ++i) {  // over the border of a cell
+                world.grid.set_viewer(viewers[i], {static_cast<float>(i) * 20'000.0f,
+                                                   static_cast<float>(step) * 60.0f, 0});
+            }
+            world.grid.update();
+        }
+        examined.push_back(world.counters.pairs_examined - before);
+    }
+    CHECK(examined[0] > 0);
+    CHECK(examined[1] == examined[0]);
+    CHECK(examined[2] == examined[0]);
+}
+
 TEST_CASE("Interest grid: whatever coordinates are, there is a cell for them",
           "[netdriver][interest]") {
     constexpr float huge = std::numeric_limits<float>::max();
@@ -507,9 +598,11 @@ TEST_CASE("Interest grid: what moves takes no memory", "[netdriver][interest]") 
             world.grid.add_object(i, anywhere());
         }
     }
+    world.grid.set_view_radius(viewers[0], 900);  // a radius that nobody else has
     world.grid.update();
     const std::uint64_t taken = resource.allocation_count();
     for (int tick = 0; tick < 200; ++tick) {
+        world.grid.set_view_radius(viewers[0], tick % 2 == 0 ? 100 : 900);
         for (std::uint32_t i = 0; i < 1'000; i += 7) {
             world.grid.set_location(i, anywhere());
         }
