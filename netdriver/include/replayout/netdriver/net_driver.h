@@ -148,8 +148,9 @@ class NetDriver {
     [[nodiscard]] NetRates rates();  ///< how often, how much, what first: net_rates.h
 
     // What an object is to a connection, for the conditions of its properties (LifetimeCondition).
-    // Where a client begins to meet one, it is sent what the properties are now; where it ceases
-    // to, it keeps what it has. Of an object with its parts: O(parts x connections).
+    // Where a client begins to meet one, it is sent what the properties are now, or if the object
+    // sleeps for it, when that wakes; where it ceases to, it keeps what it has. Of an object with
+    // its parts: O(parts x connections).
 
     /// Whose object it is; nobody's at first. A peer owns it whether it is connected or not.
     void set_owner(NetObjectId id, PeerId owner);
