@@ -67,10 +67,10 @@ bool GroupTable::remove(std::uint32_t object, NetGroup group) {
     return true;
 }
 
-void GroupTable::remove_all(std::uint32_t object) {
+bool GroupTable::remove_all(std::uint32_t object) {
     std::uint32_t at = first_of(object);
     if (at == none) {
-        return;
+        return false;
     }
     first_of_object_[object] = none;
     while (at != none) {
@@ -78,6 +78,7 @@ void GroupTable::remove_all(std::uint32_t object) {
         release(at);
         at = next;
     }
+    return true;
 }
 
 void GroupTable::release(std::uint32_t at) {

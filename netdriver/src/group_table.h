@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Which objects are in which groups, to be asked from either side. A membership is in two lists,
-// that of its object and that of its group.
+// that of its object and that of its group. Objects are in few groups: a hash of memberships would
+// be faster from some dozens on, and for all others twice the memory.
 #pragma once
 
 #include <replayout/netdriver/spawn_parameters.h>
@@ -16,11 +17,12 @@ class GroupTable {
   public:
     explicit GroupTable(MemoryResource* resource);
 
-    /// False: it was there. O(groups of the object), as all that changes something.
+    /// False: it was there. O(groups of the object), as all that changes or asks something.
     bool add(std::uint32_t object, NetGroup group);
     /// False: it was not there.
     bool remove(std::uint32_t object, NetGroup group);
-    void remove_all(std::uint32_t object);
+    /// False: it was in none.
+    bool remove_all(std::uint32_t object);
     [[nodiscard]] bool is_in(std::uint32_t object, NetGroup group) const noexcept {
         return find(object, group) != none;
     }

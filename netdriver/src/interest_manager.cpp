@@ -85,6 +85,9 @@ void InterestManager::set_relevancy(std::uint32_t index, NetRelevancy relevancy)
 }
 
 void InterestManager::set_cull_distance(std::uint32_t index, float distance) {
+    if (rule_of(index).cull_distance == distance) {
+        return;
+    }
     make_rule(index).cull_distance = distance;
     if (rules_[index].relevancy == NetRelevancy::Distance && grid_.has_object(index)) {
         grid_.add_object(index, static_cast<double>(distance), *objects_.at(index)->location());
@@ -92,13 +95,20 @@ void InterestManager::set_cull_distance(std::uint32_t index, float distance) {
 }
 
 void InterestManager::set_owner_object(std::uint32_t index, std::uint32_t owner) {
+    if (rule_of(index).owner == owner) {
+        return;
+    }
     (void)make_rule(std::max(index, owner));
     for (std::uint32_t at = owner; at != no_index; at = rules_[at].owner) {
         REPLAYOUT_ASSERT(at != index);  // a circle
     }
     leave_owner(index);
     rules_[index].owner = owner;
-    rules_[index].next_owned = rules_[owner].first_owned;
+    const std::uint32_t next = rules_[owner].first_owned;
+    rules_[index].next_owned = next;
+    if (next != no_index) {
+        rules_[next].previous_owned = index;
+    }
     rules_[owner].first_owned = index;
     reconsider(index);
 }
@@ -108,13 +118,17 @@ void InterestManager::leave_owner(std::uint32_t index) {
     if (rule.owner == no_index) {
         return;
     }
-    std::uint32_t* link = &rules_[rule.owner].first_owned;
-    while (*link != index) {
-        link = &rules_[*link].next_owned;
+    if (rule.next_owned != no_index) {
+        rules_[rule.next_owned].previous_owned = rule.previous_owned;
     }
-    *link = rule.next_owned;
+    if (rule.previous_owned != no_index) {
+        rules_[rule.previous_owned].next_owned = rule.next_owned;
+    } else {
+        rules_[rule.owner].first_owned = rule.next_owned;
+    }
     rule.owner = no_index;
     rule.next_owned = no_index;
+    rule.previous_owned = no_index;
 }
 
 void InterestManager::set_class_relevancy(std::uint32_t layout_number, NetRelevancy relevancy) {
@@ -202,9 +216,9 @@ void InterestManager::clear_groups(std::uint32_t index) {
     }
 }
 
-void InterestManager::set_in_group(ClientInterest& client, NetGroup group, bool is_in_group) {
+bool InterestManager::set_in_group(ClientInterest& client, NetGroup group, bool is_in_group) {
     if (is_in_group == client.groups.contains(group)) {
-        return;
+        return false;
     }
     if (is_in_group) {
         client.groups.insert(group);
@@ -216,6 +230,7 @@ void InterestManager::set_in_group(ClientInterest& client, NetGroup group, bool 
             client.reconsidered.mark(index);
         }
     });
+    return true;
 }
 
 void InterestManager::reconsider(std::uint32_t index) {

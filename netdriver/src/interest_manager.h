@@ -47,7 +47,8 @@ class InterestManager {
     void add_to_group(std::uint32_t index, NetGroup group);
     void remove_from_group(std::uint32_t index, NetGroup group);
     void clear_groups(std::uint32_t index);
-    void set_in_group(ClientInterest& client, NetGroup group, bool is_in_group);
+    /// False: so it was.
+    bool set_in_group(ClientInterest& client, NetGroup group, bool is_in_group);
     void reconsider(std::uint32_t index);
 
     /// Also of parts, who have no rule.
@@ -76,10 +77,11 @@ class InterestManager {
         NetRelevancy relevancy = NetRelevancy::Always;
         bool is_grouped = false;
         float cull_distance = 0;
-        // Of those that go with another object: that, and the next one that goes with it.
+        // Of those that go with another object: that, and the others that go with it.
         std::uint32_t owner = no_index;
         std::uint32_t first_owned = no_index;
         std::uint32_t next_owned = no_index;
+        std::uint32_t previous_owned = no_index;
     };
 
     [[nodiscard]] const Rule& rule_of(std::uint32_t index) const noexcept {

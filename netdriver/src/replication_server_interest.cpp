@@ -16,9 +16,13 @@ void ReplicationServer::set_location(NetObjectId id, const Vector3& location) {
 
 void ReplicationServer::add_to_group(NetObjectId id, NetGroup group) {
     REPLAYOUT_ASSERT(objects_.contains(id));
-    if (!objects_.at(id.index)->is_subobject()) {
+    const NetworkObjectInfo& info = *objects_.at(id.index);
+    if (!info.is_subobject()) {
         interest_.add_to_group(id.index, group);
-    } else if (interest_.groups().add(id.index, group)) {
+        return;
+    }
+    REPLAYOUT_ASSERT(info.family().condition == LifetimeCondition::NetGroup);
+    if (interest_.groups().add(id.index, group)) {
         show_part_to_all(id.index);
     }
 }
@@ -38,33 +42,45 @@ void ReplicationServer::clear_groups(NetObjectId id) {
         interest_.clear_groups(id.index);
         return;
     }
-    interest_.groups().remove_all(id.index);
-    show_part_to_all(id.index);
+    if (interest_.groups().remove_all(id.index)) {
+        show_part_to_all(id.index);
+    }
 }
 
 void ReplicationServer::set_in_group(PeerId peer, NetGroup group, bool is_in_group) {
     if (Client* client = find_joined(peer)) {
-        interest_.set_in_group(client->interest, group, is_in_group);
-        show_conditional(*client);
+        if (interest_.set_in_group(client->interest, group, is_in_group)) {
+            show_conditional(*client);
+        }
     }
 }
 
 void ReplicationServer::set_relevant_for(PeerId peer, NetObjectId id, bool is_relevant) {
     REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
-    if (Client* client = find_joined(peer)) {
-        client->interest.shown.erase(id.index);
-        client->interest.hidden.erase(id.index);
-        (is_relevant ? client->interest.shown : client->interest.hidden).insert(id.index);
-        decide_relevancy(*client, id.index);
+    Client* client = find_joined(peer);
+    if (client == nullptr) {
+        return;
     }
+    ClientInterest& interest = client->interest;
+    if ((is_relevant ? interest.shown : interest.hidden).test(id.index)) {
+        return;
+    }
+    (is_relevant ? interest.hidden : interest.shown).erase(id.index);
+    (is_relevant ? interest.shown : interest.hidden).insert(id.index);
+    decide_relevancy(*client, id.index);
 }
 
 void ReplicationServer::clear_relevant_for(PeerId peer, NetObjectId id) {
     REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
-    if (Client* client = find_joined(peer)) {
-        client->interest.shown.erase(id.index);
-        client->interest.hidden.erase(id.index);
-        client->interest.reconsidered.mark(id.index);
+    Client* client = find_joined(peer);
+    if (client == nullptr) {
+        return;
+    }
+    ClientInterest& interest = client->interest;
+    if (interest.shown.test(id.index) || interest.hidden.test(id.index)) {
+        interest.shown.erase(id.index);
+        interest.hidden.erase(id.index);
+        interest.reconsidered.mark(id.index);
     }
 }
 

@@ -142,4 +142,89 @@ TEST_CASE("Interest: what is counted follows what moved and what changed, not al
     CHECK(after.pairs_shown - before.pairs_shown == 1);
 }
 
+TEST_CASE("Interest: a call without news costs nothing", "[netdriver][interest]") {
+    SpawnGame game;
+    (void)game.join();
+    REQUIRE(game.settle());
+    Interest interest = game.server().driver.interest();
+    constexpr PeerId peer = SpawnGame::peer_of(0);
+    interest.set_viewer(peer, {0, 0, 0});
+    interest.set_view_radius(peer, 200);
+    std::vector<NetObjectId> ids;
+    for (int i = 0; i < 300; ++i) {
+        ids.push_back(game.id_of(game.add_at(static_cast<float>(i))));
+        interest.set_relevancy(ids.back(), i % 3 == 0   ? NetRelevancy::Grid
+                                           : i % 3 == 1 ? NetRelevancy::Distance
+                                                        : NetRelevancy::UseOwner);
+        interest.set_cull_distance(ids.back(), 150);
+        if (i > 0) {
+            interest.set_owner_object(ids.back(), ids.front());
+        }
+        interest.set_relevant_for(peer, ids.back(), true);
+        interest.add_to_group(ids.back(), NetGroup{1});
+    }
+    interest.set_in_group(peer, NetGroup{1}, true);
+    REQUIRE(game.settle());
+    const InterestCounters before = game.server().driver.stats().interest;
+    for (int i = 0; i < 20; ++i) {
+        interest.set_viewer(peer, {0, 0, 0});
+        interest.set_view_radius(peer, 200);
+        interest.set_in_group(peer, NetGroup{1}, true);
+        interest.set_in_group(peer, NetGroup{2}, false);
+        for (std::size_t n = 0; n < ids.size(); ++n) {
+            interest.set_relevancy(ids[n], n % 3 == 0   ? NetRelevancy::Grid
+                                           : n % 3 == 1 ? NetRelevancy::Distance
+                                                        : NetRelevancy::UseOwner);
+            interest.set_location(ids[n], {static_cast<float>(n), 0, 0});
+            interest.set_cull_distance(ids[n], 150);
+            if (n > 0) {
+                interest.set_owner_object(ids[n], ids.front());
+            }
+            interest.set_relevant_for(peer, ids[n], true);
+            interest.clear_relevant_for({99}, ids[n]);
+            interest.add_to_group(ids[n], NetGroup{1});
+            interest.remove_from_group(ids[n], NetGroup{2});
+        }
+        game.tick();
+    }
+    const InterestCounters& after = game.server().driver.stats().interest;
+    CHECK(after.pairs_examined == before.pairs_examined);
+    CHECK(after.pairs_decided == before.pairs_decided);
+}
+
+TEST_CASE("Interest: what goes with an object may be removed in any order, and costs the same",
+          "[netdriver][interest]") {
+    SpawnGame game;
+    (void)game.join();
+    REQUIRE(game.settle());
+    Interest interest = game.server().driver.interest();
+    const ObjectHandle owner = game.add_at(0);
+    interest.set_relevancy(game.id_of(owner), NetRelevancy::OnlyToOwner);
+    std::vector<ObjectHandle> owned;
+    for (int i = 0; i < 30'000; ++i) {  // a walk over all of them for each would take seconds
+        owned.push_back(game.add_at(0));
+        interest.set_relevancy(game.id_of(owned.back()), NetRelevancy::UseOwner);
+        interest.set_owner_object(game.id_of(owned.back()), game.id_of(owner));
+    }
+    std::vector<ObjectHandle> left;
+    for (std::size_t i = 0; i < owned.size(); ++i) {
+        if (i % 3'000 == 7) {
+            left.push_back(owned[i]);
+        } else {
+            game.remove(owned[i]);
+        }
+    }
+    game.remove(left.back());  // the first of the list
+    left.pop_back();
+    REQUIRE(game.settle());
+    for (const bool is_shown : {true, false, true}) {
+        interest.set_relevant_for(SpawnGame::peer_of(0), game.id_of(owner), is_shown);
+        REQUIRE(game.settle());
+        for (const ObjectHandle prop : left) {
+            CHECK(game.server().driver.is_relevant_for(SpawnGame::peer_of(0), game.id_of(prop)) ==
+                  is_shown);
+        }
+    }
+}
+
 }  // namespace replayout::test

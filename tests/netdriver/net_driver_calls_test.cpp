@@ -187,4 +187,26 @@ TEST_CASE("NetDriver: a call out of the serializer of another call is refused",
     CHECK(game.object(bell).rings == 3);
 }
 
+TEST_CASE("NetDriver: a part that no group decides about is put into none",
+          "[netdriver][net_driver][interest]") {
+    ClassGame<Bell> game(build_bell);
+    const ObjectHandle bell = game.add();
+    SubobjectParameters of_group;
+    of_group.condition = LifetimeCondition::NetGroup;
+    SubobjectParameters of_owner;
+    of_owner.condition = LifetimeCondition::OwnerOnly;
+    const NetObjectId grouped = game.id_of(game.add_part(bell, of_group));
+    const NetObjectId plain = game.id_of(game.add_part(bell));
+    const NetObjectId owned = game.id_of(game.add_part(bell, of_owner));
+    Interest interest = game.driver().interest();
+    const char* const reason = "info.family().condition == LifetimeCondition::NetGroup";
+    CHECK(refused_count({[&] { interest.add_to_group(plain, NetGroup{1}); },
+                         [&] { interest.add_to_group(owned, NetGroup{1}); },
+                         [&] { interest.add_to_group(grouped, NetGroup{1}); },
+                         [&] { interest.add_to_group(game.id_of(bell), NetGroup{1}); },
+                         [&] { interest.remove_from_group(plain, NetGroup{1}); },
+                         [&] { interest.clear_groups(owned); }},
+                        reason) == 2);
+}
+
 }  // namespace replayout::test

@@ -85,7 +85,8 @@ class Interest {
 
     void set_relevancy(NetObjectId id, NetRelevancy relevancy);
     /// For NetRelevancy::Distance: 0.001 to 1e30. Held to within a twelfth of it: distances are
-    /// those of cells with an edge between a 64th and a 32nd of it.
+    /// those of cells with an edge between a 64th and a 32nd of it. Who has the object in sight
+    /// keeps it up to where it leaves by the new distance.
     void set_cull_distance(NetObjectId id, float distance);
     /// For NetRelevancy::UseOwner: an object that carries this one, or that it is attached to.
     /// No circle. Ends with either.
@@ -106,14 +107,19 @@ class Interest {
     /// NetWorld::peer_joined() for what is there. O(1).
     void set_viewer(PeerId peer, const Vector3& location, std::uint32_t view = 0);
     void remove_viewer(PeerId peer, std::uint32_t view = 0);
-    /// How far it sees NetRelevancy::Grid: the cells that come nearer to its own; 0 to 1e30. O(1).
+    /// How far it sees NetRelevancy::Grid: the cells that come nearer to its own; 0 to 1e30. O(1);
+    /// but the next tick_flush() goes through all objects of NetRelevancy::Grid where nobody has
+    /// seen as far yet, by powers of two, and each takes 20 bytes more as long as somebody does.
     void set_view_radius(PeerId peer, float radius, std::uint32_t view = 0);
 
     // Groups: teams, matches, scenes, lists of who may see what. An object that was put into one is
     // for clients in its groups alone, also when it is in none any more, until clear_groups(). Of
-    // parts, those of LifetimeCondition::NetGroup: these begin in none.
+    // parts, those of LifetimeCondition::NetGroup: these begin in none, and no others can be put
+    // into one.
 
-    /// Of a part, too. O(connections); of a part times its parts.
+    /// Of a part, too. O(connections + groups of the object); of a part, connections times its
+    /// parts. Made for a few groups: an object that is in thousands is walked through all of them
+    /// each time that it is put into another.
     void add_to_group(NetObjectId id, NetGroup group);
     void remove_from_group(NetObjectId id, NetGroup group);
     void clear_groups(NetObjectId id);
