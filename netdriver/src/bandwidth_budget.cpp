@@ -21,20 +21,29 @@ std::int64_t BandwidthBudget::credit_max() const noexcept {
 }
 
 void BandwidthBudget::set_cap(std::uint32_t cap) noexcept {
-    const bool had_cap = cap_ != 0;
     cap_ = cap;
+    if (cap == 0) {
+        return;  // the next may be set before anything was sent without it
+    }
     flow_ = std::int64_t{cap} * 29 / 32;
     depth_ = std::int64_t{cap} * unit * 3 / 32;
-    level_ = had_cap ? std::min(level_, depth_) : depth_;
+    level_ = is_refilled_ ? depth_ : std::min(level_, depth_);
+    is_refilled_ = false;
     for (ShareState& share : shares_) {
         share.credit = std::min(share.credit, credit_max());
     }
+}
+
+void BandwidthBudget::begin_in_debt() noexcept {
+    level_ = -largest_packet * unit;
+    is_refilled_ = false;
 }
 
 void BandwidthBudget::begin_flush(NetTime now) noexcept {
     const std::int64_t elapsed_us = has_begun_ ? now.microseconds - last_.microseconds : 0;
     last_ = now;
     has_begun_ = true;
+    is_refilled_ = cap_ == 0;
     if (cap_ == 0 || elapsed_us <= 0) {
         return;
     }

@@ -43,8 +43,11 @@ class BandwidthBudget {
     /// Bytes a second; 0: no cap, and nothing is counted. Full at first.
     explicit BandwidthBudget(std::uint32_t cap) noexcept { set_cap(cap); }
 
-    /// What is in the bucket stays, as far as it is deep enough.
+    /// What is in the bucket stays, as far as it is deep enough, and what it owes; it is full again
+    /// only after a flush without a cap.
     void set_cap(std::uint32_t cap) noexcept;
+    /// Not full at first, but owing a packet, as if one had just gone out.
+    void begin_in_debt() noexcept;
     [[nodiscard]] std::uint32_t cap() const noexcept { return cap_; }
 
     /// Time goes on. Does nothing when called twice for a time.
@@ -83,6 +86,7 @@ class BandwidthBudget {
     std::int64_t flow_ = 0;
     std::int64_t depth_ = 0;
     std::int64_t level_ = 0;
+    bool is_refilled_ = true;  // by the next cap: there was none, or there has been a flush without
     std::array<ShareState, budget_share_count> shares_{};
     NetTime last_;
     bool has_begun_ = false;

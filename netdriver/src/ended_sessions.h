@@ -40,6 +40,12 @@ class EndedSessions {
         });
     }
 
+    /// Any session of the peer.
+    [[nodiscard]] bool contains(PeerId peer) const noexcept {
+        return std::any_of(sessions_.begin(), sessions_.end(),
+                           [peer](const Session& entry) { return entry.peer == peer; });
+    }
+
     void forget_before(NetTime time) {
         const auto first_kept =
             std::find_if(sessions_.begin(), sessions_.end(),

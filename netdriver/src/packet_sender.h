@@ -109,6 +109,9 @@ class PacketSender final : private PacketNotifyHandler {
 
     // The cap, if there is one.
 
+    /// Whatever the cap is or will be: it begins without anything to spend, as sessions of a peer
+    /// do that follow each other, so that beginning anew makes nobody's cap larger.
+    void begin_in_debt() noexcept { budget_.begin_in_debt(); }
     /// 0: none.
     void set_bytes_per_second_max(std::uint32_t bytes) noexcept;
     [[nodiscard]] std::uint32_t bytes_per_second_max() const noexcept {

@@ -270,6 +270,9 @@ ReplicationServer::Client& ReplicationServer::accept(PeerId peer, std::uint16_t 
                                                      NetTime now) {
     void* memory = memory_.connections.allocate(sizeof(Client), alignof(Client));
     auto* client = ::new (memory) Client(*this, packet_settings(settings_, peer, session), now);
+    if (ended_sessions_.contains(peer)) {
+        client->connection.packets().begin_in_debt();
+    }
     clients_.push_back(client);
     clients_by_peer_.emplace(peer.value, client);
     return *client;

@@ -205,6 +205,40 @@ TEST_CASE("BandwidthBudget: another cap holds from then on") {
     CHECK(budget.may_begin(BudgetShare::Joins));
 }
 
+TEST_CASE("BandwidthBudget: a cap that is taken away and set again between flushes is kept") {
+    BandwidthBudget budget(100'000);
+    std::vector<Demand> demands{{BudgetShare::State, -1}};
+    std::int64_t now_us = 0;
+    for (int tick = 0; tick < 500; ++tick) {
+        budget.set_cap(0);
+        budget.set_cap(100'000);
+        play(budget, demands, now_us, 20'000, 1);
+    }
+    CHECK(demands[0].sent >= 10 * 90'000);
+    CHECK(demands[0].sent <= 10 * 100'000 + 1'200);
+    // One that comes after a flush without is full, as the first was.
+    budget.set_cap(0);
+    budget.begin_flush({now_us});
+    budget.set_cap(100'000);
+    demands[0].sent = 0;
+    play(budget, demands, now_us, 20'000, 1);
+    CHECK(demands[0].sent >= 100'000 * 3 / 32);
+}
+
+TEST_CASE("BandwidthBudget: who begins in debt pays a packet before it sends one") {
+    for (const bool has_cap_at_first : {true, false}) {
+        BandwidthBudget budget(has_cap_at_first ? 32'000 : 0);
+        budget.begin_in_debt();
+        budget.set_cap(32'000);
+        budget.begin_flush({0});
+        CHECK(!budget.has_any());
+        budget.begin_flush({40'000});  // of 29,000 a second
+        CHECK(!budget.has_any());
+        budget.begin_flush({60'000});
+        CHECK(budget.has_any());
+    }
+}
+
 TEST_CASE("BandwidthBudget: what goes in any case is paid for as well") {
     BandwidthBudget budget(10'000);
     budget.begin_flush({0});

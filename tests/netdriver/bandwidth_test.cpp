@@ -114,6 +114,33 @@ TEST_CASE("Bandwidth: no second has more than the cap and one packet, whatever h
     }
 }
 
+TEST_CASE("Bandwidth: session after session of a peer has no more than the cap of one",
+          "[netdriver][bandwidth]") {
+    constexpr std::uint32_t cap = 20'000;
+    for (const std::uint32_t ticks_a_session : {1u, 2u, 3u, 7u}) {
+        INFO("ticks a session " << ticks_a_session);
+        NetFixtureOptions options;
+        options.server.bytes_per_second_max = cap;
+        NetFixture net(options);
+        for (int i = 0; i < 500; ++i) {
+            (void)net.add_pawn();
+        }
+        net.join();
+        ByteMeter meter;
+        for (std::uint32_t tick = 1; tick <= 4 * ticks_per_second; ++tick) {
+            const std::uint64_t before = net.server_driver().stats().bytes_sent;
+            net.tick();
+            meter.tick(static_cast<std::size_t>(net.server_driver().stats().bytes_sent - before));
+            if (tick % ticks_a_session == 0) {
+                net.restart(0);
+            }
+        }
+        CHECK(meter.most <= cap + packet_bytes);
+        REQUIRE(net.settle());
+        CHECK(net.client_text(0) == net.server_text());
+    }
+}
+
 TEST_CASE("Bandwidth: while there is something to send nine tenths of a cap are used",
           "[netdriver][bandwidth]") {
     for (const std::uint32_t cap : {3'000u, 20'000u, 200'000u}) {
