@@ -9,6 +9,14 @@
 
 namespace replayout {
 
+namespace {
+
+// Of timeouts. Silence one way ends an honest peer by its own timeout, the other way it ends by
+// ours; so what it does not answer for two of them it does not mean to.
+constexpr std::int64_t unanswered_max = 2;
+
+}  // namespace
+
 NetConnection::NetConnection(const NetConfig& config, const PacketSender::Settings& settings,
                              Transport& transport, NetStats& stats, ConnectionState state,
                              NetTime now, MemoryMeters& memory, CloseLog& close_log)
@@ -201,10 +209,18 @@ void NetConnection::end(CloseReason reason, bool is_by_peer, std::uint32_t name_
 
 void NetConnection::begin_flush(NetTime now) {
     now_ = now;
-    if (state_ != ConnectionState::Closed && has_passed(last_receive_, config_.timeout_ms, now)) {
+    if (state_ != ConnectionState::Closed &&
+        (has_passed(last_receive_, config_.timeout_ms, now) || is_unanswered(now))) {
         end(CloseReason::Timeout);
     }
     packets_.begin_flush(now);
+}
+
+bool NetConnection::is_unanswered(NetTime now) const noexcept {
+    // A goodbye has a time of its own.
+    return state_ != ConnectionState::Closing &&
+           packets_.is_unanswered_since(
+               now.plus_milliseconds(-unanswered_max * std::int64_t{config_.timeout_ms}));
 }
 
 void NetConnection::flush(NetTime now) {

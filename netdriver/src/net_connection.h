@@ -69,7 +69,8 @@ class NetConnection final : private ReliableMessageHandler {
     /// Should the connection be closed for what is being read, it is because of this.
     void blame(const ClosePlace& place) noexcept { blamed_place_ = place; }
 
-    /// Before anything of a tick is written: gives up a side that was silent for too long.
+    /// Before anything of a tick is written: gives up a side that was silent for too long, or did
+    /// not acknowledge.
     void begin_flush(NetTime now);
     /// What every tick needs when the rest is written: unsent bunches, acks, probes, keep-alives.
     void flush(NetTime now);
@@ -89,6 +90,8 @@ class NetConnection final : private ReliableMessageHandler {
     [[nodiscard]] CloseReason read_bunches(BitReader& reader, DecodeBudget& budget,
                                            PayloadHandler& handler);
     void answer_or_probe(NetTime now);
+    /// The other side may be heard, and has said for too long nothing of what was sent to it.
+    [[nodiscard]] bool is_unanswered(NetTime now) const noexcept;
     [[nodiscard]] bool has_passed(NetTime since, std::uint32_t milliseconds,
                                   NetTime now) const noexcept {
         return now >= since.plus_milliseconds(milliseconds);

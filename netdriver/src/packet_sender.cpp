@@ -258,6 +258,19 @@ bool PacketSender::has_initial_under_way(std::uint32_t object_index) const noexc
     return false;
 }
 
+bool PacketSender::is_unanswered_since(NetTime time) const noexcept {
+    for (std::uint64_t sequence = notify_.highest_acked() + 1; sequence <= highest_with_content_;
+         ++sequence) {
+        if (packet_at(sequence).sent > time) {
+            return false;  // those behind it are younger
+        }
+        if (packet_at(sequence).has_content) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool PacketSender::write_opens() {
     for (const BudgetShare share :
          {BudgetShare::State, BudgetShare::Messages, BudgetShare::Values}) {

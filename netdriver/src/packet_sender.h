@@ -216,6 +216,10 @@ class PacketSender final : private PacketNotifyHandler {
         return highest_with_content_ > notify_.highest_acked();
     }
 
+    /// Something with content that was sent at that time, or before, is neither acknowledged nor
+    /// known to be lost. O(1), but where packets in flight are that old.
+    [[nodiscard]] bool is_unanswered_since(NetTime time) const noexcept;
+
     [[nodiscard]] bool has_sent() const noexcept { return has_sent_; }
     /// False from drop_content() on.
     [[nodiscard]] bool has_objects() const noexcept { return has_objects_; }
@@ -270,6 +274,9 @@ class PacketSender final : private PacketNotifyHandler {
     void packet_lost(std::uint64_t sequence) override;
     void send_packet(bool ack_requested);
     [[nodiscard]] SentPacket& packet_at(std::uint64_t sequence) noexcept {
+        return sent_packets_[sequence % packets_in_flight_max];
+    }
+    [[nodiscard]] const SentPacket& packet_at(std::uint64_t sequence) const noexcept {
         return sent_packets_[sequence % packets_in_flight_max];
     }
 

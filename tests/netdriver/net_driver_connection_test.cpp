@@ -279,6 +279,73 @@ TEST_CASE("NetDriver: an outage shorter than the timeout is survived, with the w
     CHECK(net.client_text(0) == net.server_text());
 }
 
+TEST_CASE("NetDriver: who speaks and acknowledges nothing is given up after two timeouts",
+          "[netdriver][net_driver]") {
+    NetFixtureOptions options;
+    options.client.timeout_ms = 3'600'000;
+    NetFixture net(options);
+    const ObjectHandle pawn = net.add_pawn();
+    net.join();
+    net.join();
+    REQUIRE(net.settle());
+    LinkSettings dead;
+    dead.loss = 1;
+    net.network().set_settings(NetFixture::server_peer, NetFixture::client_peer(1), dead);
+    net.tick_for_ms(60'000);
+    CHECK(net.server_driver().connection_count() == 2);  // nothing was sent that means anything
+    net.pawn(pawn).health = 7;
+    net.tick_for_ms(19'900);
+    CHECK(net.server_driver().connection_count() == 2);
+    net.tick_for_ms(200);
+    CHECK(net.server_driver().connection_count() == 1);
+    CHECK(closed_count(net.server_driver(), CloseReason::Timeout) == 1);
+    CHECK(net.client_driver(1).state() == ConnectionState::Joined);  // nobody told it
+    CHECK(net.pawn_on(0, pawn).health == 7);
+}
+
+TEST_CASE("NetDriver: a server that acknowledges nothing is given up as well",
+          "[netdriver][net_driver]") {
+    ForgedServer server;  // the client has said hello, and hears something each half a second
+    const NetTime begin = server.now();
+    while (server.driver().state() == ConnectionState::Connecting) {
+        REQUIRE(server.now() < begin.plus_milliseconds(21'000));
+        server.tick(500);
+        server.deliver(server.forge().make({}));
+    }
+    CHECK(server.now() >= begin.plus_milliseconds(19'000));
+    CHECK(server.driver().close_reason() == CloseReason::Timeout);
+}
+
+TEST_CASE("NetDriver: a client that hears nothing for long, and answers then, is not given up",
+          "[netdriver][net_driver]") {
+    NetFixture net;
+    const ObjectHandle pawn = net.add_pawn();
+    net.join();
+    REQUIRE(net.settle());
+    LinkSettings dead;
+    dead.loss = 1;
+    const auto play_for_ms = [&](std::int64_t milliseconds) {
+        const NetTime end = net.now().plus_milliseconds(milliseconds);
+        while (net.now() < end) {
+            ++net.pawn(pawn).health;
+            net.tick();
+        }
+    };
+    for (int i = 0; i < 3; ++i) {
+        net.network().set_settings(NetFixture::server_peer, NetFixture::client_peer(0), dead);
+        play_for_ms(8'500);
+        net.network().heal();
+        net.network().set_settings(NetFixture::client_peer(0), NetFixture::server_peer, dead);
+        play_for_ms(8'500);
+        net.network().heal();
+        play_for_ms(3'000);
+    }
+    REQUIRE(net.settle());
+    CHECK(net.client_driver(0).state() == ConnectionState::Joined);
+    CHECK(net.server_driver().connection_count() == 1);
+    CHECK(net.client_text(0) == net.server_text());
+}
+
 TEST_CASE("NetDriver: a full server refuses, and says why", "[netdriver][net_driver]") {
     NetFixtureOptions options;
     options.server.connections_max = 2;

@@ -14,7 +14,7 @@ namespace replayout {
 enum class CloseReason : std::uint8_t {
     None,       ///< not closed
     Requested,  ///< this side or the other asked for it
-    Timeout,    ///< nothing was heard for too long
+    Timeout,    ///< nothing was heard for too long, or what was sent not acknowledged
     Replaced,   ///< the same peer started a new session
     ServerFull,
     WireVersion,      ///< the other side speaks another version of the protocol

@@ -119,7 +119,9 @@ struct NetConfig {
     /// at a loss of 30 % each way a probe and its answer come through every other time.
     std::uint32_t probe_max_ms = 400;
     /// Silence after which the other side is given up. 2 to 3,600,000, and more than keep_alive_ms.
-    /// 10 s outlast a gap of a mobile network, or a client that stops to load.
+    /// 10 s outlast a gap of a mobile network, or a client that stops to load. A side that goes on
+    /// speaking, and acknowledges nothing of what is sent to it, is given up after twice that:
+    /// until then its objects stay awake, and what was sent to it is remembered.
     std::uint32_t timeout_ms = 10'000;
     /// How long a goodbye is repeated before the connection is forgotten. 1 to 60,000. 2 s have
     /// room for six probes after it: at 100, 300, 700, 1,100, 1,500 and 1,900 ms.
