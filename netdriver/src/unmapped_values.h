@@ -2,68 +2,102 @@
 //
 // Values of one connection that were sent as "not fully mapped": their net_serialize asked for an
 // object that the client did not have. Each is owed again when it has.
+//
+// An entry is in two lists: of the object that it belongs to, which is asked for with each block of
+// that, and of the id that it waits for. Lists begin in a table by hash, so that a value that waits
+// in each tick takes no memory, and share their place there with others.
 #pragma once
 
 #include <replayout/reflection/memory.h>
 #include <replayout/send_properties.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <optional>
 
 namespace replayout {
 
 class UnmappedValues {
   public:
     struct Entry {
-        NetGUID guid;         ///< that it waits for
-        std::uint32_t index;  ///< of the object that it belongs to
+        NetGUID guid;             ///< that it waits for
+        std::uint32_t index = 0;  ///< of the object that it belongs to
         RepHandle handle;
 
         friend bool operator==(const Entry&, const Entry&) noexcept = default;
     };
 
-    explicit UnmappedValues(MemoryResource* resource) : entries_(Allocator<Entry>(resource)) {}
+    explicit UnmappedValues(MemoryResource* resource)
+        : nodes_(Allocator<Node>(resource)),
+          by_object_(Allocator<std::uint32_t>(resource)),
+          by_guid_(Allocator<std::uint32_t>(resource)) {}
 
-    /// No effect when it is there already: an array reports each of its elements.
-    void add(const Entry& entry) {
-        if (std::find(entries_.begin(), entries_.end(), entry) == entries_.end()) {
-            entries_.push_back(entry);
-        }
+    /// No effect when it is there already: an array reports each of its elements. O(entries of the
+    /// object).
+    void add(const Entry& entry);
+
+    /// Takes out the entries of an object for which `is_meant` holds, and calls `taken` for each.
+    /// It may not add any. O(entries of the object).
+    template <typename Predicate, typename Taken>
+    void take_of(std::uint32_t index, Predicate is_meant, Taken taken) {
+        take(by_object_, hash(index), &Node::of_object, taken,
+             [&](const Entry& entry) { return entry.index == index && is_meant(entry); });
     }
-
-    /// Takes out one entry for which `is_meant` holds, if there is any.
-    template <typename Predicate>
-    [[nodiscard]] std::optional<Entry> take(Predicate is_meant) {
-        const auto found = std::find_if(entries_.begin(), entries_.end(), is_meant);
-        if (found == entries_.end()) {
-            return std::nullopt;
-        }
-        const Entry entry = *found;
-        entries_.erase(found);
-        return entry;
+    /// The same of those that wait for an id.
+    template <typename Predicate, typename Taken>
+    void take_waiting_for(NetGUID guid, Predicate is_meant, Taken taken) {
+        take(by_guid_, hash(guid.value), &Node::of_guid, taken,
+             [&](const Entry& entry) { return entry.guid == guid && is_meant(entry); });
     }
 
     /// Whether any value of one object waits.
-    [[nodiscard]] bool is_waiting(std::uint32_t index) const noexcept {
-        return std::any_of(entries_.begin(), entries_.end(),
-                           [&](const Entry& entry) { return entry.index == index; });
-    }
-
+    [[nodiscard]] bool is_waiting(std::uint32_t index) const noexcept;
     /// Sets the handles of the values of one object that wait. Whether there are any.
-    bool mark(std::uint32_t index, ChangeMask& handles) const noexcept {
-        bool is_any = false;
-        for (const Entry& entry : entries_) {
-            if (entry.index == index) {
-                handles.set(entry.handle.value - 1);
-                is_any = true;
-            }
-        }
-        return is_any;
-    }
+    bool mark(std::uint32_t index, ChangeMask& handles) const noexcept;
 
   private:
-    Vector<Entry> entries_;  // few, and mostly none
+    static constexpr std::uint32_t none = 0xFFFF'FFFF;
+
+    struct Links {
+        std::uint32_t next = none;
+        std::uint32_t previous = none;
+    };
+    struct Node {
+        Entry entry;
+        Links of_object;  // of a free one: next is the next that is free
+        Links of_guid;
+    };
+    using Heads = Vector<std::uint32_t>;
+
+    [[nodiscard]] static std::size_t hash(std::uint64_t key) noexcept {
+        return static_cast<std::size_t>((key * std::uint64_t{0x9E37'79B9'7F4A'7C15}) >> 32);
+    }
+    [[nodiscard]] static std::uint32_t first(const Heads& heads, std::size_t hash) noexcept {
+        return heads.empty() ? none : heads[hash & (heads.size() - 1)];
+    }
+    template <typename Taken, typename Predicate>
+    void take(const Heads& heads, std::size_t hash, Links Node::*links, Taken taken,
+              Predicate is_meant) {
+        for (std::uint32_t at = first(heads, hash); at != none;) {
+            const Entry entry = nodes_[at].entry;
+            const std::uint32_t next = (nodes_[at].*links).next;
+            if (is_meant(entry)) {
+                release(at);
+                taken(entry);
+            }
+            at = next;
+        }
+    }
+    [[nodiscard]] std::uint32_t take_place();
+    void release(std::uint32_t at) noexcept;
+    void link(std::uint32_t at, Heads& heads, std::size_t hash, Links Node::*links) noexcept;
+    void unlink(std::uint32_t at, Heads& heads, std::size_t hash, Links Node::*links) noexcept;
+    /// Twice as many places, for all that there are.
+    void grow_heads();
+
+    Vector<Node> nodes_;
+    std::uint32_t count_ = 0;
+    std::uint32_t first_free_ = none;
+    Heads by_object_;  // a power of two of them, and as many as there are by_guid_
+    Heads by_guid_;
 };
 
 }  // namespace replayout

@@ -87,12 +87,11 @@ void WaitingValues::resume_value(std::uint32_t index, const PausedValues::Entry&
     pairs_.pending().set(index);
     // What it named may have come while it was paused.
     const auto is_ready = [&](const UnmappedValues::Entry& entry) {
-        return entry.index == index && value.handles.contains(entry.handle) &&
-               is_mapped(entry.guid);
+        return value.handles.contains(entry.handle) && is_mapped(entry.guid);
     };
-    while (const auto entry = unmapped_.take(is_ready)) {
-        pairs_.owe_again(index, entry->handle);
-    }
+    unmapped_.take_of(index, is_ready, [&](const UnmappedValues::Entry& entry) {
+        pairs_.owe_again(index, entry.handle);
+    });
 }
 
 bool WaitingValues::is_mapped(NetGUID guid) const {
@@ -113,11 +112,10 @@ void WaitingValues::note_sent(std::uint32_t index, const RepRange& handles,
     // What a value waits for is said anew each time it is sent; of an array, only what is sent of
     // it.
     const auto is_outdated = [&](const UnmappedValues::Entry& entry) {
-        return entry.index == index && handles.contains(entry.handle) &&
-               scratch.owed.test(entry.handle.value - 1) && !is_array(layout, entry.handle);
+        return handles.contains(entry.handle) && scratch.owed.test(entry.handle.value - 1) &&
+               !is_array(layout, entry.handle);
     };
-    while (unmapped_.take(is_outdated)) {
-    }
+    unmapped_.take_of(index, is_outdated, [](const UnmappedValues::Entry&) {});
     if (DeltaStates* deltas = pairs_.deltas_of(index)) {
         deltas->note_unchanged(scratch.unchanged);
     }
@@ -176,27 +174,26 @@ void WaitingValues::owe_missed_deltas(std::uint32_t index) {
 
 void WaitingValues::forget_object(std::uint32_t index) {
     turns_.leave(index);
-    const NetGUID guid = objects_.at(index)->guid();
-    const auto is_concerned = [&](const UnmappedValues::Entry& entry) {
-        return entry.index == index || entry.guid == guid;
-    };
-    while (const auto entry = unmapped_.take(is_concerned)) {
-        if (PairValidator* validator = pairs_.validator();
-            validator != nullptr && entry->index != index) {
-            // The client has null, and the value names what is no more: equal, and not to the bit.
-            validator->value_unknown(entry->index, entry->handle);
-        }
-    }
+    const auto any = [](const UnmappedValues::Entry&) { return true; };
+    unmapped_.take_of(index, any, [](const UnmappedValues::Entry&) {});
+    PairValidator* const validator = pairs_.validator();
+    unmapped_.take_waiting_for(objects_.at(index)->guid(), any,
+                               [&](const UnmappedValues::Entry& entry) {
+                                   if (validator != nullptr) {
+                                       // The client has null, and the value names what is no more:
+                                       // equal, and not to the bit.
+                                       validator->value_unknown(entry.index, entry.handle);
+                                   }
+                               });
 }
 
 void WaitingValues::object_mapped(std::uint32_t index) {
-    const NetGUID guid = objects_.at(index)->guid();
     const auto is_ready = [&](const UnmappedValues::Entry& entry) {
-        return entry.guid == guid && !is_paused(entry.index, entry.handle);
+        return !is_paused(entry.index, entry.handle);
     };
-    while (const auto entry = unmapped_.take(is_ready)) {
-        pairs_.owe_again(entry->index, entry->handle);
-    }
+    unmapped_.take_waiting_for(
+        objects_.at(index)->guid(), is_ready,
+        [&](const UnmappedValues::Entry& entry) { pairs_.owe_again(entry.index, entry.handle); });
 }
 
 }  // namespace replayout
