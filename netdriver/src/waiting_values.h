@@ -9,7 +9,7 @@
 //     delta       it says what changed since a state               once a block of it was lost
 //
 // It sends nothing. What it knows of a pair lies beside that (PairExtra, DeltaStates), but for the
-// unmapped ones, of which few are.
+// unmapped ones, which are found by what they wait for, too.
 #pragma once
 
 #include <replayout/send_properties.h>

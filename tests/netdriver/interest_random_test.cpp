@@ -5,6 +5,7 @@
 #include <replayout/netdriver/net_driver.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "support/catch.h"
+#include "support/crate_game.h"
 #include "support/net_fixture.h"
 #include "support/random_rates.h"
 #include "support/run_seed.h"
@@ -355,7 +357,116 @@ class RandomInterest {
     return static_cast<std::int32_t>(0x5EC2'E700u + static_cast<std::uint32_t>(object));
 }
 
+/// Wholes with parts, which come and go for each client in each tick.
+class FlickeringGame {
+  public:
+    explicit FlickeringGame(std::uint64_t seed) : random_(seed), game_(build_crate, options(seed)) {
+        game_.join();
+        game_.join();
+        for (int i = 0; i < 30; ++i) {
+            const ObjectHandle whole = game_.add();
+            families_.push_back({whole, game_.add_part(whole), {true, true}});
+        }
+        REQUIRE(game_.settle());
+        LinkSettings link;
+        link.loss = seed % 3 == 0 ? 0.0 : 0.3;
+        link.latency_ms = static_cast<std::uint32_t>(seed % 4) * 30;
+        link.jitter_ms = seed % 4 == 3 ? 40 : 0;
+        game_.network().set_settings(link);
+        if (seed % 5 == 0) {
+            set_cap(game_, 6'000);
+            set_cap(game_, 2'000, 1);
+        }
+    }
+
+    void play(std::uint32_t ticks) {
+        for (std::uint32_t tick = 1; tick <= ticks; ++tick) {
+            game_.tick([&] {
+                for (Family& family : families_) {
+                    flicker(family);
+                    game_.object(family.whole).tick = tick;
+                }
+            });
+        }
+    }
+    void end() {
+        game_.network().heal();
+        for (const Family& family : families_) {
+            game_.driver().set_dormancy(game_.id_of(family.whole), NetDormancy::Awake);
+        }
+        set_cap(game_, 0);
+        set_cap(game_, 0, 1);
+        REQUIRE(game_.settle());
+        for (std::size_t client = 0; client < 2; ++client) {
+            std::size_t shown = 0;
+            for (const Family& family : families_) {
+                shown += family.is_shown[client] ? 2u : 0u;
+                check(client, family.whole, family.is_shown[client]);
+                check(client, family.part, family.is_shown[client]);
+            }
+            CHECK(game_.object_count_on(client) == shown);
+        }
+    }
+
+  private:
+    struct Family {
+        ObjectHandle whole;
+        ObjectHandle part;
+        std::array<bool, 2> is_shown;
+    };
+
+    [[nodiscard]] static ClassGameOptions options(std::uint64_t seed) {
+        ClassGameOptions options;
+        options.seed = seed;
+        options.layout.limits.string_bytes_max = 10'000;
+        options.config.timeout_ms = 60'000;
+        options.is_sharing = seed % 2 == 0;
+        return options;
+    }
+    void flicker(Family& family) {
+        const NetObjectId id = game_.id_of(family.whole);
+        for (std::size_t client = 0; client < 2; ++client) {
+            family.is_shown[client] = !family.is_shown[client];
+            game_.driver().interest().set_relevant_for(CrateGame::peer_of(client), id,
+                                                       family.is_shown[client]);
+        }
+        if (random_.percent(5)) {  // larger than a packet, mostly
+            game_.object(family.part).content.assign(random_.below(6'000), 'p');
+        }
+        if (random_.percent(10)) {
+            game_.driver().set_dormancy(
+                id, random_.percent(50) ? NetDormancy::DormantAll : NetDormancy::Awake);
+        }
+        if (random_.percent(10)) {
+            game_.driver().flush_dormancy(id);
+        }
+    }
+    void check(std::size_t client, ObjectHandle object, bool is_shown) {
+        const Crate* there = game_.find_on(client, object);
+        REQUIRE((there != nullptr) == is_shown);
+        if (is_shown) {
+            CHECK(there->tick == game_.object(object).tick);
+            CHECK((there->content == game_.object(object).content));
+        }
+    }
+
+    SeededRandom random_;
+    CrateGame game_;
+    std::vector<Family> families_;
+};
+
 }  // namespace
+
+TEST_CASE("Interest: families that come and go in each tick, asleep or large, are right in the end",
+          "[netdriver][interest][random]") {
+    const SeedRange seeds = seed_range(1, 12);
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        INFO("REPLAYOUT_SEED=" << seed);
+        FlickeringGame game(seed);
+        game.play(150 + static_cast<std::uint32_t>(seed % 2));  // shown in the end, or not
+        game.end();
+    }
+}
 
 TEST_CASE("Interest: at random over a network that loses, each client has what the rules say",
           "[netdriver][interest][random]") {

@@ -396,7 +396,7 @@ class FamilyStage {
         }
     }
     void set_groups(Part& part) {
-        if (part.outer.is_null()) {
+        if (part.condition != LifetimeCondition::NetGroup) {
             return;
         }
         const std::uint32_t group = random_.below(group_count);
