@@ -1,10 +1,29 @@
 // SPDX-License-Identifier: MIT
 #include "report_text.h"
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 
 namespace replayout::bench {
+
+namespace {
+
+/// Of a number that may have a sign, decimals, an exponent.
+[[nodiscard]] std::string with_commas(const std::string& number) {
+    const std::size_t begin = std::min(number.find_first_of("0123456789"), number.size());
+    const std::size_t end = std::min(number.find_first_not_of("0123456789", begin), number.size());
+    std::string text = number.substr(0, begin);
+    for (std::size_t i = begin; i < end; ++i) {
+        if (i > begin && (end - i) % 3 == 0) {
+            text += ',';
+        }
+        text += number[i];
+    }
+    return text + number.substr(end);
+}
+
+}  // namespace
 
 void print(std::string& text, const char* format, ...) {
     char line[512];
@@ -16,15 +35,19 @@ void print(std::string& text, const char* format, ...) {
 }
 
 std::string grouped(std::uint64_t number) {
-    const std::string digits = std::to_string(number);
+    return with_commas(std::to_string(number));
+}
+
+std::string grouped(double number, int decimals) {
     std::string text;
-    for (std::size_t i = 0; i < digits.size(); ++i) {
-        if (i > 0 && (digits.size() - i) % 3 == 0) {
-            text += ',';
-        }
-        text += digits[i];
-    }
-    return text;
+    print(text, "%.*f", decimals, number);
+    return with_commas(text);
+}
+
+std::string grouped_short(double number) {
+    std::string text;
+    print(text, "%g", number);
+    return with_commas(text);
 }
 
 double ratio(std::uint64_t part, std::uint64_t whole) noexcept {

@@ -13,6 +13,10 @@ namespace replayout::bench {
 
 /// 1234567 is 1,234,567.
 [[nodiscard]] std::string grouped(std::uint64_t number);
+/// 1234.56 with one decimal is 1,234.6.
+[[nodiscard]] std::string grouped(double number, int decimals);
+/// As few decimals as it has, six digits at most: 0.001, 30, 4,000.
+[[nodiscard]] std::string grouped_short(double number);
 
 /// 0 where there is no whole.
 [[nodiscard]] double ratio(std::uint64_t part, std::uint64_t whole) noexcept;

@@ -16,6 +16,9 @@ class CapMeter {
 
     /// A client is sent a packet in this tick.
     void add(std::uint32_t client, std::size_t bytes) { tick_bytes_[client] += bytes; }
+    [[nodiscard]] std::uint64_t bytes_of_tick(std::uint32_t client) const {
+        return tick_bytes_[client];
+    }
     /// Returns what was sent in it to all clients.
     std::uint64_t end_tick();
 

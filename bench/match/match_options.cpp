@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "match/match_options.h"
 
+#include <replayout/netdriver/net_config.h>
+
 #include "command_line.h"
+
+#include <cstdio>
 
 namespace replayout::match {
 
@@ -15,6 +19,19 @@ constexpr std::uint32_t clients_max = 1'024;
 
 // Nine hours. The battle is made as a whole before it is played.
 constexpr std::uint32_t ticks_max = 1'000'000;
+
+/// What a server takes for one: NetConfig knows.
+[[nodiscard]] CLI::Validator cap() {
+    const auto check = [](const std::string& text) {
+        NetConfig config;
+        const bool is_number = number(0, 4e9)(text).empty() &&
+                               CLI::detail::lexical_cast(text, config.bytes_per_second_max);
+        return is_number && config.validate()
+                   ? std::string()
+                   : text + " is neither 0 nor from 1,800 to 1,000,000,000";
+    };
+    return CLI::Validator(check, "");
+}
 
 void add_network_options(CLI::App& app, MatchOptions& options) {
     const CLI::Validator probability = number(0, 1);
@@ -37,13 +54,11 @@ void add_network_options(CLI::App& app, MatchOptions& options) {
     app.add_option("--jitter-ms", options.jitter_ms, "the delay varies by this much, either way")
         ->check(number(0, 5e3))
         ->capture_default_str();
-    app.add_option(
-           "--bandwidth", options.bandwidth_bytes_per_second,
-           "bytes per second and client, each way, and the server's cap for each client (1,800 at "
-           "least), also while all of it arrives at the end; then it is reported how old what "
-           "clients "
-           "hold is, and how much of the cap was used; 0: no cap")
-        ->check(number(0, 1e12))
+    app.add_option("--bandwidth", options.bandwidth_bytes_per_second,
+                   "bytes a second of each client's link, each way, and the server's cap for it; "
+                   "1,800 to 1,000,000,000; 0: neither. It stays until all has arrived. The report "
+                   "then tells how much of it was used, and how old what clients hold is")
+        ->check(cap())
         ->capture_default_str();
 }
 
@@ -79,17 +94,17 @@ void add_match_options(CLI::App& app, MatchOptions& options) {
 }
 
 void add_interest_options(CLI::App& app, MatchOptions& options, Words& words) {
-    app.add_option("--interest", words.interest,
-                   "who has what: everybody all (all), or of what has a position only what is "
-                   "within --radius of its player (distance), or in cells within that of its "
-                   "player's (grid); the players are those of the recordings, in turn for one "
-                   "client after the other; a client is then to hold what it may see, and nothing "
-                   "else")
+    app.add_option(
+           "--interest", words.interest,
+           "who has what. all: everybody has all; distance: of what has a position, what is "
+           "within --radius of the client's player; grid: what is in cells within that of "
+           "its player's. Clients take turns with the players of the recordings, and are "
+           "then to hold what they may see, and nothing else")
         ->check(CLI::IsMember({"all", "grid", "distance"}))
         ->capture_default_str();
     app.add_option("--radius", options.radius,
-                   "how far a client sees, in the units of the recording: of 128 that the battle's "
-                   "arena is wide, 10,000 of Rocket League's, 4,000 of QuakeWorld's")
+                   "with --interest grid or distance: how far a client sees, in the units of the "
+                   "recording; the arena of the built-in battle is 128 wide")
         ->check(number(0.001, 1e9))
         ->capture_default_str();
 }
@@ -122,6 +137,18 @@ void take_words(const Words& words, MatchOptions& options) {
 
 }  // namespace
 
+const char* name_of(MatchInterest interest) noexcept {
+    switch (interest) {
+        case MatchInterest::Grid:
+            return "grid";
+        case MatchInterest::Distance:
+            return "distance";
+        case MatchInterest::All:
+            break;
+    }
+    return "all";
+}
+
 int parse_options(int argc, char** argv, MatchOptions& options) {
     CLI::App app{
         "Replicates a recorded match from one server to many clients over a simulated network, "
@@ -149,6 +176,10 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
         return status;
     }
     take_words(words, options);
+    if (app.count("--radius") > 0 && options.interest == MatchInterest::All) {
+        std::fprintf(stderr, "--radius needs --interest grid or --interest distance\n");
+        return bench::exit_unusable;
+    }
     return bench::go_on;
 }
 

@@ -18,6 +18,9 @@ enum class MatchInterest : std::uint8_t {
     Distance,  ///< those whose player is within the radius
 };
 
+/// As --interest has it.
+[[nodiscard]] const char* name_of(MatchInterest interest) noexcept;
+
 struct MatchOptions {
     std::vector<std::string> traces;  ///< none: the built-in battle
     std::uint32_t clients = 64;
@@ -27,8 +30,9 @@ struct MatchOptions {
     double reorder = 0;
     double latency_ms = 40;
     double jitter_ms = 10;
-    /// Of each client's link, each way, and the server's cap for it; 0: none.
-    std::uint64_t bandwidth_bytes_per_second = 0;
+    /// Of each client's link, each way, and the server's cap for it, which NetConfig takes; 0:
+    /// none.
+    std::uint32_t bandwidth_bytes_per_second = 0;
     std::uint64_t seed = 1;
     std::uint64_t ticks = 0;  ///< 0: all
     double join_over_s = 0;
@@ -40,8 +44,7 @@ struct MatchOptions {
     bool is_push_based = false;
     bool is_quantised = false;
     /// Run a second server beside the first, without sharing, or with it where the first has none:
-    /// its packets are
-    /// compared byte for byte, and its times stand beside.
+    /// its packets are compared byte for byte, and its times stand beside.
     bool has_twin = true;
     bool is_counting_types = false;  ///< a table of what each property cost
     bool is_quiet = false;

@@ -11,6 +11,7 @@
 namespace replayout::match {
 
 using bench::grouped;
+using bench::grouped_short;
 using bench::print;
 using bench::ratio;
 
@@ -30,27 +31,40 @@ void report_world(std::string& text, const MatchOptions& options, const MatchRes
     }
     print(text, "  %-22s %s spawned, %s live at the end\n", "objects",
           grouped(result.objects_spawned).c_str(), grouped(result.objects_live).c_str());
-    print(text, "  %-22s %s set, %s found by comparing, in %s ticks (%.1f s)\n", "changes",
+    print(text, "  %-22s %s set, %s found by comparing, in %s ticks (%s s)\n", "changes",
           grouped(result.sets_applied).c_str(),
           grouped(stats.replication.properties_changed).c_str(), grouped(result.ticks).c_str(),
-          result.play_seconds);
+          grouped(result.play_seconds, 1).c_str());
     print(text, "  %-22s %s times, %s times left out; push %s, quantised %s\n", "objects compared",
           grouped(stats.replication.objects_compared).c_str(),
           grouped(stats.replication.objects_skipped).c_str(), options.is_push_based ? "on" : "off",
           options.is_quantised ? "on" : "off");
-    print(text, "  %-22s %u, of which %u joined and %u equal\n", "clients", options.clients,
-          result.clients_joined, result.clients_equal);
+    print(text, "  %-22s %s, of which %s joined and %s equal\n", "clients",
+          grouped(options.clients).c_str(), grouped(result.clients_joined).c_str(),
+          grouped(result.clients_equal).c_str());
 }
 
 void report_interest(std::string& text, const MatchOptions& options, const MatchResult& result) {
     if (options.interest == MatchInterest::All) {
         return;
     }
+    print(text, "  %-22s %s within %s: ", "interest",
+          options.interest == MatchInterest::Grid ? "cells" : "distance",
+          grouped_short(options.radius).c_str());
+    if (result.positioned_spawned == 0) {
+        text += "no object has a position, so nothing was filtered\n";
+        return;
+    }
+    print(text, "at the end %s of %s objects have a position;\n",
+          grouped(result.positioned_live).c_str(), grouped(result.objects_live).c_str());
+    print(text, "  %-22s of the %s pairs of these and a client %s are relevant (%.1f %%),\n", "",
+          grouped(result.pairs_positioned).c_str(),
+          grouped(result.pairs_positioned_relevant).c_str(),
+          100.0 * ratio(result.pairs_positioned_relevant, result.pairs_positioned));
+    if (result.players_spawned == 0) {
+        print(text, "  %-22s as no object is a player, from where a client could look;\n", "");
+    }
     const InterestCounters& counters = result.stats.interest;
-    print(text, "  %-22s %s within %g: %s of %s pairs relevant at the end (%.1f %%),\n", "interest",
-          options.interest == MatchInterest::Grid ? "cells" : "distance", options.radius,
-          grouped(result.pairs_relevant).c_str(), grouped(result.pairs).c_str(),
-          100.0 * ratio(result.pairs_relevant, result.pairs));
     print(text, "  %-22s %s opened, %s closed; %s cells crossed, %s pairs looked at,\n", "",
           grouped(result.stats.channels_opened).c_str(),
           grouped(result.stats.channels_closed).c_str(), grouped(counters.cells_crossed).c_str(),
@@ -62,9 +76,11 @@ void report_interest(std::string& text, const MatchOptions& options, const Match
 void report_network(std::string& text, const MatchOptions& options, const MatchResult& result) {
     const NetStats& stats = result.stats;
     const auto client_ticks = static_cast<double>(result.ticks) * options.clients;
-    print(text, "  %-22s %s sent, %s lost; %.1f bytes per client and tick\n", "packets",
+    const double bytes_per_tick =
+        client_ticks == 0 ? 0.0 : static_cast<double>(stats.bytes_sent) / client_ticks;
+    print(text, "  %-22s %s sent, %s lost; %s bytes per client and tick\n", "packets",
           grouped(stats.packets_sent).c_str(), grouped(stats.packets_lost).c_str(),
-          client_ticks == 0 ? 0.0 : static_cast<double>(stats.bytes_sent) / client_ticks);
+          grouped(bytes_per_tick, 1).c_str());
     print(text, "  %-22s %s of %s blocks lost and owed again; %s bunches sent again\n", "resends",
           grouped(stats.records_lost).c_str(), grouped(stats.records_sent).c_str(),
           grouped(stats.bunches_resent).c_str());
@@ -81,29 +97,63 @@ void report_network(std::string& text, const MatchOptions& options, const MatchR
     return static_cast<double>(ticks) * 1'000.0 / 30.0;
 }
 
-[[nodiscard]] double bytes_per_second_under_cap(const MatchResult& result) noexcept {
-    return result.capped_ticks == 0 ? 0.0
-                                    : static_cast<double>(result.capped_bytes) * 30.0 /
-                                          static_cast<double>(result.capped_ticks);
+/// Of so many bytes in so many ticks of one client each.
+[[nodiscard]] double bytes_per_second(std::uint64_t bytes, std::uint64_t ticks) noexcept {
+    return ratio(bytes, ticks) * 30.0;
+}
+
+/// Of a cap, which there is: 1 is all of it.
+[[nodiscard]] double share_of_cap(const MatchOptions& options, double bytes_a_second) noexcept {
+    return bytes_a_second / static_cast<double>(options.bandwidth_bytes_per_second);
+}
+
+void report_cap(std::string& text, const MatchOptions& options, const MatchResult& result) {
+    print(text, "  %-22s %s bytes a second and client, %s in any second at most;\n", "cap",
+          grouped(options.bandwidth_bytes_per_second).c_str(),
+          grouped(result.most_bytes_in_second).c_str());
+    if (result.play_seconds < 1) {
+        print(text, "  %-22s how much is used is not told of less than a second\n", "");
+        return;
+    }
+    const double used = bytes_per_second(result.capped_bytes, result.capped_ticks);
+    print(text, "  %-22s %s (%.1f %%) of it used, ", "", grouped(used, 0).c_str(),
+          100.0 * share_of_cap(options, used));
+    if (result.waiting_ticks == 0) {
+        text += "and nothing ever waited for room in it\n";
+        return;
+    }
+    const double used_waiting = bytes_per_second(result.waiting_bytes, result.waiting_ticks);
+    print(text, "%s (%.1f %%) in the %.1f %% of the time in which objects waited\n",
+          grouped(used_waiting, 0).c_str(), 100.0 * share_of_cap(options, used_waiting),
+          100.0 * ratio(result.waiting_ticks, result.capped_ticks));
+}
+
+void report_staleness(std::string& text, const Staleness& staleness) {
+    if (staleness.sample_count == 0) {
+        print(text, "  %-22s not looked at: in no %sth tick was there a client that had joined\n",
+              "what clients hold", grouped(ticks_between_looks).c_str());
+        return;
+    }
+    print(text, "  %-22s %s ms (median), %s ms (99 %%), %s ms (worst) out of date;\n",
+          "what clients hold", grouped(milliseconds_of(staleness.p50), 0).c_str(),
+          grouped(milliseconds_of(staleness.p99), 0).c_str(),
+          grouped(milliseconds_of(staleness.worst), 0).c_str());
+    print(text, "  %-22s looked at in every %sth tick; what a client does not have yet counts\n",
+          "", grouped(ticks_between_looks).c_str());
 }
 
 void report_pressure(std::string& text, const MatchOptions& options, const MatchResult& result) {
-    if (result.staleness.sample_count == 0) {
-        return;
+    if (options.bandwidth_bytes_per_second != 0) {
+        report_cap(text, options, result);
+        report_staleness(text, result.staleness);
     }
-    const auto cap = static_cast<double>(options.bandwidth_bytes_per_second);
-    const double used = bytes_per_second_under_cap(result);
-    print(text, "  %-22s %.0f bytes a second and client used, %.1f %%; %s in any second at most\n",
-          "cap", used, 100.0 * used / cap, grouped(result.most_bytes_in_second).c_str());
-    print(text, "  %-22s %.0f ms (median), %.0f ms (99 %%), %.0f ms (worst) out of date\n",
-          "what clients hold", milliseconds_of(result.staleness.p50),
-          milliseconds_of(result.staleness.p99), milliseconds_of(result.staleness.worst));
 }
 
 void report_times(std::string& text, const char* label, const ServerTimes& times) {
-    print(text, "  %-22s %8.1f us a tick (median), %8.1f us (99 %%); %.1f ms in all\n", label,
-          static_cast<double>(times.p50_ns) / 1e3, static_cast<double>(times.p99_ns) / 1e3,
-          static_cast<double>(times.total_ns) / 1e6);
+    print(text, "  %-22s %8s us a tick (median), %8s us (99 %%); %s ms in all\n", label,
+          grouped(static_cast<double>(times.p50_ns) / 1e3, 1).c_str(),
+          grouped(static_cast<double>(times.p99_ns) / 1e3, 1).c_str(),
+          grouped(static_cast<double>(times.total_ns) / 1e6, 1).c_str());
 }
 
 void report_sharing(std::string& text, const MatchOptions& options, const MatchResult& result) {
@@ -200,6 +250,32 @@ void report_memory(std::string& text, const MatchResult& result) {
     return json;
 }
 
+/// Each by its name on the command line, and as it may be said there.
+[[nodiscard]] nlohmann::ordered_json options_json(const MatchOptions& options) {
+    const auto on_or_off = [](bool is_on) { return is_on ? "on" : "off"; };
+    return {{"traces", options.traces},
+            {"clients", options.clients},
+            {"loss", options.loss},
+            {"burst", options.burst_packets},
+            {"duplicate", options.duplicate},
+            {"reorder", options.reorder},
+            {"latency-ms", options.latency_ms},
+            {"jitter-ms", options.jitter_ms},
+            {"bandwidth", options.bandwidth_bytes_per_second},
+            {"seed", options.seed},
+            {"ticks", options.ticks},
+            {"join-over", options.join_over_s},
+            {"churn", options.churn_s},
+            {"owners", options.owners_s},
+            {"interest", name_of(options.interest)},
+            {"radius", options.radius},
+            {"sharing", bench::name_of(options.sharing)},
+            {"twin", on_or_off(options.has_twin)},
+            {"push", on_or_off(options.is_push_based)},
+            {"quantise", on_or_off(options.is_quantised)},
+            {"counters", options.is_counting_types}};
+}
+
 /// What was played, and what became of it.
 void add_verdict(nlohmann::ordered_json& json, const MatchOptions& options,
                  const MatchResult& result) {
@@ -234,12 +310,13 @@ void add_verdict(nlohmann::ordered_json& json, const MatchOptions& options,
 void add_interest(nlohmann::ordered_json& json, const MatchOptions& options,
                   const MatchResult& result) {
     const NetStats& stats = result.stats;
-    json["interest"] = options.interest == MatchInterest::Grid       ? "grid"
-                       : options.interest == MatchInterest::Distance ? "distance"
-                                                                     : "all";
+    json["interest"] = name_of(options.interest);
     json["radius"] = options.radius;
     json["pairs"] = result.pairs;
     json["pairs_relevant"] = result.pairs_relevant;
+    json["objects_with_position"] = result.positioned_live;
+    json["pairs_with_position"] = result.pairs_positioned;
+    json["pairs_with_position_relevant"] = result.pairs_positioned_relevant;
     json["channels_opened"] = stats.channels_opened;
     json["channels_closed"] = stats.channels_closed;
     json["cells_crossed"] = stats.interest.cells_crossed;
@@ -266,8 +343,27 @@ void add_traffic(nlohmann::ordered_json& json, const NetStats& stats) {
     json["values_over_limit"] = stats.replication.values_over_limit;
 }
 
-/// What was measured; under a cap, of that as well.
-void add_measurements(nlohmann::ordered_json& json, const MatchResult& result) {
+/// Of a match with a cap.
+void add_pressure(nlohmann::ordered_json& json, const MatchOptions& options,
+                  const MatchResult& result) {
+    const double used = bytes_per_second(result.capped_bytes, result.capped_ticks);
+    const double used_waiting = bytes_per_second(result.waiting_bytes, result.waiting_ticks);
+    json["cap_bytes_per_second"] = options.bandwidth_bytes_per_second;
+    json["cap_used_bytes_per_second"] = used;
+    json["cap_used_share"] = share_of_cap(options, used);
+    json["cap_bytes_in_second_most"] = result.most_bytes_in_second;
+    json["cap_waiting_time_share"] = ratio(result.waiting_ticks, result.capped_ticks);
+    json["cap_used_share_while_waiting"] = share_of_cap(options, used_waiting);
+    json["staleness_samples"] = result.staleness.sample_count;
+    if (result.staleness.sample_count > 0) {
+        json["staleness_ms_p50"] = milliseconds_of(result.staleness.p50);
+        json["staleness_ms_p99"] = milliseconds_of(result.staleness.p99);
+        json["staleness_ms_worst"] = milliseconds_of(result.staleness.worst);
+    }
+}
+
+void add_measurements(nlohmann::ordered_json& json, const MatchOptions& options,
+                      const MatchResult& result) {
     json["packets_digest"] = hex(result.packets_digest, 16);
     json["quiescent_bytes"] = result.quiescent_bytes;
     json["server_ns_per_tick_p50"] = result.times.p50_ns;
@@ -275,12 +371,8 @@ void add_measurements(nlohmann::ordered_json& json, const MatchResult& result) {
     json["replication_ns_total"] = result.times.total_ns;
     json["allocations_steady"] = result.allocations_steady;
     json["steady_ticks"] = result.steady_ticks;
-    if (result.staleness.sample_count > 0) {
-        json["staleness_ms_p50"] = milliseconds_of(result.staleness.p50);
-        json["staleness_ms_p99"] = milliseconds_of(result.staleness.p99);
-        json["staleness_ms_worst"] = milliseconds_of(result.staleness.worst);
-        json["cap_bytes_per_second"] = bytes_per_second_under_cap(result);
-        json["cap_bytes_in_second_most"] = result.most_bytes_in_second;
+    if (options.bandwidth_bytes_per_second != 0) {
+        add_pressure(json, options, result);
     }
     json["memory"] = memory_json(result.memory);
 }
@@ -320,10 +412,11 @@ std::string report(const MatchOptions& options, const MatchResult& result) {
 
 std::string to_json(const MatchOptions& options, const MatchResult& result) {
     nlohmann::ordered_json json;
+    json["options"] = options_json(options);
     add_verdict(json, options, result);
     add_interest(json, options, result);
     add_traffic(json, result.stats);
-    add_measurements(json, result);
+    add_measurements(json, options, result);
     if (!result.types.empty()) {
         json["types"] = types_json(result.types);
     }

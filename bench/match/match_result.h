@@ -57,8 +57,14 @@ struct MatchResult {
     std::vector<std::uint32_t> client_crc32;
     std::vector<RecordingResult> recordings;
     std::uint64_t pairs = 0;  ///< of clients and objects, at the end
-    std::uint64_t pairs_relevant =
-        0;                         ///< of these, those in which the client is to have the object
+    /// Of these, those in which the client is to have the object.
+    std::uint64_t pairs_relevant = 0;
+    // Where interest filters; what has no position has everybody.
+    std::uint64_t positioned_spawned = 0;  ///< objects of classes that have a position
+    std::uint64_t players_spawned = 0;     ///< of these, those that clients look from
+    std::uint64_t positioned_live = 0;     ///< at the end
+    std::uint64_t pairs_positioned = 0;    ///< with these
+    std::uint64_t pairs_positioned_relevant = 0;
     std::string first_difference;  ///< empty when all are equal
     NetStats stats;                ///< of the server
     MemoryReport memory;           ///< likewise, at the end
@@ -73,6 +79,9 @@ struct MatchResult {
     std::uint64_t most_bytes_in_second = 0;  ///< to any client, under a cap, up to the end
     std::uint64_t capped_bytes = 0;          ///< to all clients, while the match was played
     std::uint64_t capped_ticks = 0;          ///< likewise, one for each client and tick
+    /// Of these, those before or behind which an object waited for room.
+    std::uint64_t waiting_ticks = 0;
+    std::uint64_t waiting_bytes = 0;  ///< sent in these
     ServerTimes times;
     bool has_twin = false;
     bool is_twin_equal = false;

@@ -29,9 +29,10 @@ constexpr PeerId server_peer{1};
 // once more through windows of 224 packets a round trip.
 constexpr std::uint64_t uncapped_settle_ticks_max = 3'000;
 constexpr std::uint64_t quiescent_ticks = 90;
-// A look at each object of each client in each tick would take longer than the match.
-constexpr std::uint64_t ticks_between_looks = 15;
 constexpr std::uint64_t ticks_per_second = 30;
+// Under a cap the ticks behind a packet pay for it, so in those in which nothing is left waiting
+// most is sent. A wait lasts for a few ticks beyond it, or it would seem to use less than it does.
+constexpr std::uint64_t ticks_of_wait = 5;
 
 [[nodiscard]] PeerId client_peer(std::uint32_t index) noexcept {
     return {index + 2};
@@ -63,23 +64,13 @@ constexpr std::uint64_t ticks_per_second = 30;
     return settings;
 }
 
-/// Of each client, for the server.
-[[nodiscard]] std::uint32_t cap_of(const MatchOptions& options) noexcept {
-    constexpr std::uint64_t cap_min = 1'800;
-    constexpr std::uint64_t cap_max = 1'000'000'000;
-    return options.bandwidth_bytes_per_second == 0
-               ? 0
-               : static_cast<std::uint32_t>(
-                     std::clamp(options.bandwidth_bytes_per_second, cap_min, cap_max));
-}
-
 [[nodiscard]] NetDriverSettings server_settings(const MatchOptions& options, SharingLevel sharing,
                                                 MemoryResource* resource) {
     NetDriverSettings settings = driver_settings(options.seed, sharing, resource);
     settings.is_counting_types = options.is_counting_types;
     settings.interest.view_radius = static_cast<float>(options.radius);
     settings.interest.cell_size = static_cast<float>(std::max(0.001, options.radius / 2));
-    settings.config.bytes_per_second_max = cap_of(options);
+    settings.config.bytes_per_second_max = options.bandwidth_bytes_per_second;
     return settings;
 }
 
@@ -300,10 +291,15 @@ void MatchSession::set_viewers() {
 void MatchSession::count_relevant_pairs() {
     for (std::uint32_t i = 0; i < clients_.size(); ++i) {
         for (const auto& [handle, id] : server_.ids) {
+            const bool is_relevant = server_.driver.is_relevant_for(client_peer(i), id);
+            const bool has_position = world_.find({handle})->match_class().position.has_value();
             ++result_.pairs;
-            result_.pairs_relevant += server_.driver.is_relevant_for(client_peer(i), id) ? 1u : 0u;
+            result_.pairs_relevant += is_relevant ? 1u : 0u;
+            result_.pairs_positioned += has_position ? 1u : 0u;
+            result_.pairs_positioned_relevant += has_position && is_relevant ? 1u : 0u;
         }
     }
+    result_.positioned_live = result_.pairs_positioned / clients_.size();
 }
 
 void MatchSession::play_tick(std::uint64_t tick, bool has_ops) {
@@ -342,7 +338,7 @@ void MatchSession::play_tick(std::uint64_t tick, bool has_ops) {
     }
     deliver_outbox();
     tick_clients(now_);
-    if (cap_of(options_) != 0) {
+    if (options_.bandwidth_bytes_per_second != 0) {
         measure_bytes(has_ops);
         if (has_ops) {
             measure_staleness(tick);
@@ -355,6 +351,9 @@ void MatchSession::measure_bytes(bool is_playing) {
         cap_meter_.add(static_cast<std::uint32_t>(entry.peer.value - client_peer(0).value),
                        server_.transport.outbox().bytes(entry).size());
     }
+    if (is_playing) {
+        measure_waiting();
+    }
     const std::uint64_t bytes = cap_meter_.end_tick();
     result_.most_bytes_in_second = cap_meter_.most_bytes_in_second();
     if (is_playing) {
@@ -363,6 +362,27 @@ void MatchSession::measure_bytes(bool is_playing) {
             std::count_if(clients_.begin(), clients_.end(),
                           [](const auto& client) { return client->is_started; }));
     }
+}
+
+void MatchSession::measure_waiting() {
+    for (std::uint32_t i = 0; i < clients_.size(); ++i) {
+        std::uint64_t& ticks_left = clients_[i]->waiting_ticks_left;
+        ticks_left = is_waiting_for_room(i) ? ticks_of_wait
+                                            : ticks_left - std::min<std::uint64_t>(ticks_left, 1);
+        if (ticks_left > 0) {
+            ++result_.waiting_ticks;
+            result_.waiting_bytes += cap_meter_.bytes_of_tick(i);
+        }
+    }
+}
+
+bool MatchSession::is_waiting_for_room(std::uint32_t client) {
+    const NetRates rates = server_.driver.rates();
+    return std::any_of(server_.ids.begin(), server_.ids.end(), [&](const auto& object) {
+        const OwedReason reason = rates.owed_to(client_peer(client), object.second).reason;
+        return reason == OwedReason::SteppedDown || reason == OwedReason::NoBudget ||
+               reason == OwedReason::Joining;
+    });
 }
 
 void MatchSession::measure_staleness(std::uint64_t tick) {
@@ -505,8 +525,10 @@ void MatchSession::spawn(std::uint32_t recording_index, const Op& op) {
     }
     if (match_class.is_player) {
         players_.insert(handle.value);
+        ++result_.players_spawned;
     }
     ++result_.objects_spawned;
+    result_.positioned_spawned += match_class.position.has_value() ? 1u : 0u;
     has_lifetime_ops_ = true;
 }
 
@@ -525,7 +547,7 @@ void MatchSession::destroy(ObjectHandle handle) {
 }
 
 std::uint64_t MatchSession::settle_ticks_max() const {
-    const std::uint64_t cap = cap_of(options_);
+    const std::uint64_t cap = options_.bandwidth_bytes_per_second;
     if (cap == 0) {
         return uncapped_settle_ticks_max;
     }

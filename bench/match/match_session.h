@@ -68,6 +68,7 @@ class MatchSession {
         MatchWorld world;
         NetDriver driver;
         bool is_started = false;
+        std::uint64_t waiting_ticks_left = 0;  // that count as those in which something waited
     };
 
     void add_layouts(NetDriver& driver) const;
@@ -101,6 +102,10 @@ class MatchSession {
 
     // With a cap: how much clients are sent, and how old what they hold is.
     void measure_bytes(bool is_playing);
+    /// Of the tick, before the meter ends it: what was used where more was there to be sent.
+    void measure_waiting();
+    /// An object waits for room in the cap, as of the last flush.
+    [[nodiscard]] bool is_waiting_for_room(std::uint32_t client);
     void measure_staleness(std::uint64_t tick);
     [[nodiscard]] std::uint64_t settle_ticks_max() const;
     /// Until everything has arrived, or takes too long, and a while beyond. A cap stays.

@@ -7,7 +7,8 @@
 //     client              b              looked at in the last: b ceased to be three ticks before
 //
 // A copy that is of several ticks at once, or that is missing, is as old as it was when it was last
-// looked at, and what went by since.
+// looked at, and what went by since. So one that the client does not have yet counts, from the
+// first look on; before a client has joined nothing is looked at.
 #pragma once
 
 #include "match/match_world.h"
@@ -20,6 +21,9 @@
 #include <vector>
 
 namespace replayout::match {
+
+/// A look at each object of each client in each tick would take longer than the match.
+inline constexpr std::uint64_t ticks_between_looks = 15;
 
 /// In ticks.
 struct Staleness {

@@ -71,6 +71,31 @@ TEST_CASE("MatchOptions: every option arrives where it belongs", "[bench][match_
     CHECK(options.is_quiet);
 }
 
+TEST_CASE("MatchOptions: a cap is what a server takes for one, else it is refused",
+          "[bench][match_options]") {
+    MatchOptions options;
+    CHECK(parse({"--bandwidth", "0"}, options) == -1);
+    CHECK(options.bandwidth_bytes_per_second == 0);
+    CHECK(parse({"--bandwidth", "1800"}, options) == -1);
+    CHECK(options.bandwidth_bytes_per_second == 1'800);
+    CHECK(parse({"--bandwidth", "1000000000"}, options) == -1);
+    CHECK(options.bandwidth_bytes_per_second == 1'000'000'000);
+    for (const char* refused : {"-1", "1", "100", "1799", "1800.5", "1000000001", "4294967296",
+                                "1e30", "nan", "010", "", "x"}) {
+        INFO(refused);
+        CHECK(parse({"--bandwidth", refused}, options) == 2);
+    }
+}
+
+TEST_CASE("MatchOptions: a radius needs an interest that has one", "[bench][match_options]") {
+    MatchOptions options;
+    CHECK(parse({"--radius", "20"}, options) == 2);
+    CHECK(parse({"--radius", "20", "--interest", "all"}, options) == 2);
+    CHECK(parse({"--radius", "20", "--interest", "grid"}, options) == -1);
+    CHECK(parse({"--interest", "distance", "--radius", "20"}, options) == -1);
+    CHECK(parse({"--interest", "distance", "--radius", "-1"}, options) == 2);
+}
+
 TEST_CASE("MatchOptions: what makes no sense is refused with status 2", "[bench][match_options]") {
     MatchOptions options;
     CHECK(parse({"--clients", "0"}, options) == 2);

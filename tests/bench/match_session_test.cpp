@@ -3,8 +3,11 @@
 
 #include "match/battle.h"
 #include "match/progress.h"
+#include "report_text.h"
 #include "support/catch.h"
 
+#include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 using namespace replayout;
@@ -123,6 +126,42 @@ TEST_CASE("MatchSession: with interest clients hold what they are to have, and n
     }
 }
 
+TEST_CASE("MatchSession: interest is told of what has a position, and that nothing has one",
+          "[bench][match_session]") {
+    const auto recordings = two_battles(120);
+    MatchOptions options;
+    options.clients = 3;
+    options.interest = MatchInterest::Distance;
+    options.radius = 0.001;
+    const MatchResult battle = play(options, recordings);
+    CHECK(battle.positioned_live > 0);
+    CHECK(battle.positioned_live < battle.objects_live);
+    CHECK(battle.pairs_positioned == 3 * battle.positioned_live);
+    // The players see themselves, and next to nobody else.
+    CHECK(battle.pairs_positioned_relevant < battle.pairs_positioned / 2);
+    CHECK(battle.pairs_relevant ==
+          battle.pairs - battle.pairs_positioned + battle.pairs_positioned_relevant);
+    CHECK(report(options, battle).find(" objects have a position") != std::string::npos);
+
+    Recording nowhere;
+    nowhere.tick_rate_hz = 30.0F;
+    nowhere.classes = {{"Score", {{"points", FieldType::U8}}}};
+    nowhere.begin_tick(0);
+    nowhere.append_spawn(1, 0);
+    const std::vector<Recording> without{nowhere};
+    const MatchResult unfiltered = play(options, without);
+    CHECK(unfiltered.positioned_spawned == 0);
+    CHECK(unfiltered.pairs_relevant == unfiltered.pairs);
+    CHECK(report(options, unfiltered).find("nothing was filtered") != std::string::npos);
+
+    nowhere.classes = {{"Crate", {{"position", FieldType::Vec3f}}}};
+    const std::vector<Recording> unseen{nowhere};
+    const MatchResult eyeless = play(options, unseen);
+    CHECK(eyeless.positioned_spawned == 1);
+    CHECK(eyeless.pairs_relevant == 0);
+    CHECK(report(options, eyeless).find("no object is a player") != std::string::npos);
+}
+
 TEST_CASE("MatchSession: push based or polled, the packets are the same",
           "[bench][match_session]") {
     const auto recordings = two_battles(120);
@@ -218,14 +257,26 @@ TEST_CASE(
     CHECK(narrow.most_bytes_in_second <= 6'000 + 1'200);
     // Nine tenths, but for the time in which clients join.
     CHECK(narrow.capped_bytes * 30 >= narrow.capped_ticks * 6'000 * 8 / 10);
+    CHECK(narrow.waiting_ticks * 10 > narrow.capped_ticks * 8);
+    CHECK(narrow.waiting_bytes * 30 >= narrow.waiting_ticks * 6'000 * 88 / 100);
     CHECK(report(options, narrow).find("out of date") != std::string::npos);
-    CHECK(to_json(options, narrow).find("staleness_ms_p99") != std::string::npos);
+    const auto json = nlohmann::json::parse(to_json(options, narrow));
+    CHECK(json["staleness_ms_p99"].get<double>() <= json["staleness_ms_worst"].get<double>());
+    CHECK(json["cap_bytes_per_second"] == 6'000);
+    CHECK(json["cap_used_bytes_per_second"].get<double>() < 6'000);
+    CHECK(json["cap_used_share"].get<double>() > 0.8);
+    CHECK(json["cap_used_share"].get<double>() < 1);
+    CHECK(json["cap_used_share_while_waiting"].get<double>() > 0.88);
+    CHECK(json["cap_waiting_time_share"].get<double>() > 0.8);
 
     options.bandwidth_bytes_per_second = 1'000'000;
     const MatchResult wide = play(options, recordings);
     CHECK(wide.is_good(options));
     CHECK(wide.staleness.p99 < narrow.staleness.p99);
     CHECK(wide.staleness.worst < narrow.staleness.worst);
+    // That little of it is used is no waste.
+    CHECK(wide.waiting_ticks == 0);
+    CHECK(report(options, wide).find("nothing ever waited for room") != std::string::npos);
     // What a client is not to have is not out of date there.
     options.interest = MatchInterest::Grid;
     options.radius = 10;
@@ -235,6 +286,77 @@ TEST_CASE(
     CHECK(near.staleness.worst < 60);
     options.bandwidth_bytes_per_second = 0;
     CHECK(report(options, play(options, recordings)).find("out of date") == std::string::npos);
+}
+
+TEST_CASE("MatchSession: a match too short to tell how old things are says so",
+          "[bench][match_session]") {
+    const auto recordings = two_battles(60);
+    MatchOptions options;
+    options.clients = 3;
+    options.ticks = 3;
+    options.bandwidth_bytes_per_second = 5'000;
+    const MatchResult result = play(options, recordings);
+    CHECK(result.is_good(options));
+    CHECK(result.staleness.sample_count == 0);
+    const std::string text = report(options, result);
+    CHECK(text.find("5,000 bytes a second and client") != std::string::npos);
+    CHECK(text.find("not told of less than a second") != std::string::npos);
+    CHECK(text.find("not looked at") != std::string::npos);
+    const auto json = nlohmann::json::parse(to_json(options, result));
+    CHECK(json["cap_bytes_per_second"] == 5'000);
+    CHECK(json["staleness_samples"] == 0);
+    CHECK_FALSE(json.contains("staleness_ms_p50"));
+}
+
+TEST_CASE("MatchSession: the figures name every option, so that they can be had again",
+          "[bench][match_session]") {
+    const auto recordings = two_battles(60);
+    MatchOptions options = rough_options();
+    options.traces = {"some.rtr.gz"};
+    options.ticks = 30;
+    options.seed = 7;
+    options.churn_s = 0.5;
+    options.owners_s = 0.25;
+    options.interest = MatchInterest::Grid;
+    options.radius = 12.5;
+    options.sharing = SharingLevel::Payloads;
+    const auto json = nlohmann::json::parse(to_json(options, play(options, recordings)));
+    const auto& told = json["options"];
+    CHECK(told["traces"] == nlohmann::json::array({"some.rtr.gz"}));
+    CHECK(told["clients"] == 5);
+    CHECK(told["loss"] == 0.2);
+    CHECK(told["burst"] == 3);
+    CHECK(told["duplicate"] == 0.1);
+    CHECK(told["reorder"] == 0.1);
+    CHECK(told["latency-ms"] == 40);
+    CHECK(told["jitter-ms"] == 10);
+    CHECK(told["bandwidth"] == 0);
+    CHECK(told["seed"] == 7);
+    CHECK(told["ticks"] == 30);
+    CHECK(told["join-over"] == 4);
+    CHECK(told["churn"] == 0.5);
+    CHECK(told["owners"] == 0.25);
+    CHECK(told["interest"] == "grid");
+    CHECK(told["radius"] == 12.5);
+    CHECK(told["sharing"] == "payloads");
+    CHECK(told["twin"] == "on");
+    CHECK(told["push"] == "off");
+    CHECK(told["quantise"] == "off");
+    CHECK(told["counters"] == false);
+    CHECK_FALSE(json.contains("cap_bytes_per_second"));
+}
+
+TEST_CASE("MatchSession: numbers of the report have their commas", "[bench][match_session]") {
+    CHECK(bench::grouped(0) == "0");
+    CHECK(bench::grouped(999) == "999");
+    CHECK(bench::grouped(1'234'567) == "1,234,567");
+    CHECK(bench::grouped(1'234.56, 1) == "1,234.6");
+    CHECK(bench::grouped(999.96, 1) == "1,000.0");
+    CHECK(bench::grouped(4'000.0, 0) == "4,000");
+    CHECK(bench::grouped(-1'234.5, 1) == "-1,234.5");
+    CHECK(bench::grouped_short(0.001) == "0.001");
+    CHECK(bench::grouped_short(4'000) == "4,000");
+    CHECK(bench::grouped_short(1e9) == "1e+09");
 }
 
 TEST_CASE("MatchSession: classes with repeated and empty names are told apart",
