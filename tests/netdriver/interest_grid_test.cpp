@@ -301,8 +301,9 @@ class RandomWorld {
         double never = object.cull_distance * (1 + hysteresis) * 13 / 12;
         if (object.cull_distance == 0) {
             const double cell = static_cast<double>(grid_.settings.cell_size);
-            sure = viewer.radius - 2 * std::sqrt(3.0) * hysteresis * cell;
-            never = viewer.radius + 2 * std::sqrt(3.0) * (1 + hysteresis) * cell;
+            const double diagonal = std::sqrt(axes_ == InterestAxes::XYZ ? 3.0 : 2.0) * cell;
+            sure = viewer.radius - 2 * hysteresis * diagonal;
+            never = viewer.radius + (2 + 2 * hysteresis) * diagonal;
         }
         if (distance < sure && !is_seen) {
             FAIL("not seen from " << distance << ", less than " << sure);

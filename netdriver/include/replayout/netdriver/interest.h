@@ -38,6 +38,17 @@ namespace replayout {
 
 class ReplicationServer;
 
+// How far Grid reaches. What counts is how many cells lie between an object's and a viewer's: of n
+// along an axis, next to each other being 0, those with a root of the sum of squares of n within
+// radius / cell_size are seen. A thing may have left its cell by `hysteresis` of one. So with
+// `axes` axes that count, 2 where the world is flat and 3 else, and c = cell_size,
+//
+//     surely seen        within  radius -  2 x hysteresis       x sqrt(axes) x c
+//     surely not seen    beyond  radius + (2 + 2 x hysteresis)  x sqrt(axes) x c
+//
+// that is radius - 0.36 c and radius + 3.2 c where it is flat, - 0.44 c and + 3.9 c in space, by
+// the hysteresis that is set at first. Smaller cells are sharper, and are crossed more often.
+
 /// For whom an object is relevant, beside its owner.
 enum class NetRelevancy : std::uint8_t {
     Always,       ///< for everybody; so it is at first
@@ -106,6 +117,8 @@ class Interest {
     /// From where a client looks at the world, with any of its eyes. To be said in
     /// NetWorld::peer_joined() for what is there. O(1).
     void set_viewer(PeerId peer, const Vector3& location, std::uint32_t view = 0);
+    /// These eyes look from nowhere, and forget their view radius: set_viewer() begins again with
+    /// that of the settings.
     void remove_viewer(PeerId peer, std::uint32_t view = 0);
     /// How far it sees NetRelevancy::Grid: the cells that come nearer to its own; 0 to 1e30. O(1);
     /// but the next tick_flush() goes through all objects of NetRelevancy::Grid where nobody has
