@@ -452,7 +452,7 @@ TEST_CASE("Bandwidth: a cap of one client is no other's, and can be taken away",
     CHECK(ticks_until_shown(0) < 20);
 }
 
-TEST_CASE("Bandwidth: congestion control keeps below a narrow line, and uses it",
+TEST_CASE("Bandwidth: congestion control loses little on a narrow line, and uses it",
           "[netdriver][bandwidth]") {
     const auto play = [](bool has_congestion_control) {
         NetFixtureOptions options;

@@ -44,8 +44,8 @@ struct MemoryReport {
         return object_bytes + pair_bytes + connection_bytes + in_flight_bytes + channel_bytes +
                guid_bytes + layout_table_bytes + scratch_bytes + validation_bytes;
     }
-    /// At most 16 where there are two objects or more, none of them needs anything rare, and their
-    /// places are in use; 0 without pairs.
+    /// At most 16 where there are two objects or more, none of them needs anything rare, their
+    /// places are in use, and no cap was reached (docs/performance.md); 0 without pairs.
     [[nodiscard]] double bytes_per_pair() const noexcept {
         return pair_count == 0 ? 0.0
                                : static_cast<double>(pair_bytes) / static_cast<double>(pair_count);

@@ -19,9 +19,10 @@ struct NetConfig {
     /// at most; 0: no cap. 1,800 to 1,000,000,000, or 0. NetRates::set_bytes_per_second_max() has
     /// one for a single client. Unreal's is 10,000 to 15,000; its floor is this one.
     std::uint32_t bytes_per_second_max = 0;
-    /// On: each connection is slower where packets are lost (CongestionRate), within its cap. Off,
-    /// since what a game's server sends is mostly bounded by the game; on where it shares a
-    /// line with what it does not know.
+    /// On: each connection is slower where packets are lost (CongestionRate), within its cap. It
+    /// looks at losses and not at delay, so a line with a deep queue is full before it is slower:
+    /// have a cap, too. Off, since what a game's server sends is mostly bounded by the game; on
+    /// where it shares a line with what it does not know.
     bool has_congestion_control = false;
 
     /// Connections of a server at once. 1 to 4,096. Bounds what strangers can make a server hold;
@@ -29,7 +30,8 @@ struct NetConfig {
     std::uint32_t connections_max = 1'024;
 
     /// Open channels of one connection, so objects of one server. 1 to 1,048,576. A pair takes 16
-    /// bytes at most, so 65,536 objects are 1 MiB for each connection.
+    /// bytes at most, 18.6 where a cap was reached, and 264 more while something rare is kept of it
+    /// (docs/performance.md). So 65,536 objects at rest are 1 MiB for each connection.
     std::uint32_t channels_max = 65'536;
 
     /// Bytes of one reliable message after reassembly. 1,200 to 1,048,576; Unreal's is 64 KiB.

@@ -85,7 +85,9 @@ class NetRates {
 
     // Priority: who goes first, and how often, where a cap is reached. It is above 0 and rounded
     // down to a power of two, 1/16 at least and 8 at most; 1 at first. With twice the priority an
-    // object goes before others, and is sent twice as often.
+    // object goes before others, and has its turn twice as often where both step down. It is sent
+    // about twice as often then: less at the lowest priorities, which have what room is left, and
+    // up to three times at the highest, which do not step down at all while there is room for them.
 
     /// Objects of the class that are added from now on. A subobject has that of its outer.
     void set_class_net_priority(const RepLayout& layout, float priority);

@@ -21,10 +21,12 @@ struct RemoteFunctionCall {
 /// What NetDriver::call_function() answers. All but the first three are refusals: nothing ran, and
 /// nothing is sent to anybody.
 enum class CallResult : std::uint8_t {
-    Ran,        ///< here, if it has something to run; nobody else is meant, or is there
-    Sent,       ///< goes out with the next tick_flush(), or as soon after it as it may
-    Queued,     ///< an unreliable multicast: goes with each receiver's next update of the object
-    NotOwned,   ///< a function of the owner's client, and no client that is here owns it
+    Ran,     ///< here, if it has something to run; nobody else is meant, or is there
+    Sent,    ///< goes out with the next tick_flush(), or as soon after it as it may
+    Queued,  ///< an unreliable multicast: goes with each receiver's next update of the object
+    /// A function of the owner's client, and no client owns the object that is here and to be shown
+    /// it: it has no owner, that has left, or the object is hidden from him.
+    NotOwned,
     NoChannel,  ///< of a client: it is not joined, or was not shown the object, or that is dormant
     UnknownFunction,  ///< none of this name; or, of a client, the server has another version of it
     ValueOverLimit,   ///< a text, array, map or set beyond its limit, or text that is not UTF-8
