@@ -18,14 +18,23 @@ namespace replayout {
 namespace {
 
 /// Of parameters nothing: whoever calls is told that the call is refused.
-void log_over_limit(const RepLayout& layout, const RepLayoutCmd& cmd) {
+void log_over_limit(const RepLayout& layout, const OverLimit& value) {
     if (layout.type().kind() == TypeKind::Struct) {
         return;
     }
+    std::string reason = "exceeds its limit or is not UTF-8";
+    if (value.reason == OverLimit::Reason::NotUtf8) {
+        reason = "is not UTF-8";
+    } else if (value.reason == OverLimit::Reason::Size) {
+        const bool is_text = value.cmd->type == RepLayoutCmdType::String;
+        reason = "has " + std::to_string(value.size) + (is_text ? " bytes" : " elements") +
+                 ", and its limit is " + std::to_string(value.size_max) +
+                 (is_text ? " (RepLimits::string_bytes_max)" : " (RepLimits::array_count_max)");
+    }
     log(LogLevel::Error, "a value of property \"" +
-                             layout.parents()[cmd.parent_index.value].property->name +
-                             "\" of a \"" + std::string(layout.type().name()) +
-                             "\" exceeds its limit or is not UTF-8, so what it was stays in force");
+                             layout.parents()[value.cmd->parent_index.value].property->name +
+                             "\" of a \"" + std::string(layout.type().name()) + "\" " + reason +
+                             ", so what it was stays in force");
 }
 
 }  // namespace
@@ -140,9 +149,9 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
     if (is_compared_whole_) {
         binding_count_ = binding_count;  // what was left out is still to be asked
     }
-    if (context.over_limit != nullptr && !is_over_limit_) {
+    if (context.over_limit.cmd != nullptr && !is_over_limit_) {
         is_over_limit_ = true;
-        log_over_limit(*layout_, *context.over_limit);
+        log_over_limit(*layout_, context.over_limit);
     }
     if (is_marked_) {
         is_marked_ = false;

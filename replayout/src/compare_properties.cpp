@@ -24,10 +24,10 @@ void before_change(const CompareContext& context, const RepLayoutCmd& cmd, Const
     }
 }
 
-/// The value of `cmd` is left out.
-void note_over_limit(CompareContext& context, const RepLayoutCmd& cmd) {
+/// The value of a command is left out.
+void note_over_limit(CompareContext& context, const OverLimit& value) {
     ++context.over_limit_count;
-    context.over_limit = context.over_limit != nullptr ? context.over_limit : &cmd;
+    context.over_limit = context.over_limit.cmd != nullptr ? context.over_limit : value;
 }
 
 [[nodiscard]] bool update_string(CompareContext& context, const RepLayoutCmd& cmd,
@@ -40,7 +40,11 @@ void note_over_limit(CompareContext& context, const RepLayoutCmd& cmd) {
     }
     // Checked here, once for all receivers, because each would refuse the whole block.
     if (!text_can_be_sent(context.layout, text)) {
-        note_over_limit(context, cmd);
+        const std::size_t size_max = context.layout.limits().string_bytes_max;
+        const bool is_long = text.size() > size_max;
+        note_over_limit(context,
+                        {&cmd, is_long ? OverLimit::Reason::Size : OverLimit::Reason::NotUtf8,
+                         text.size(), size_max});
         return false;
     }
     before_change(context, cmd, shadow);
@@ -69,7 +73,7 @@ void note_over_limit(CompareContext& context, const RepLayoutCmd& cmd) {
         return false;
     }
     if (!struct_can_be_sent(type, object.data())) {
-        note_over_limit(context, cmd);
+        note_over_limit(context, {&cmd});
         return false;
     }
     if (has_previous_values(cmd.type)) {
@@ -111,8 +115,9 @@ void note_over_limit(CompareContext& context, const RepLayoutCmd& cmd) {
     const RepScope& element = context.layout.element_scope(index);
     auto& kept = shadow_value<ShadowArray>(shadow);
     const std::size_t count = ops.count(object.data());
-    if (count > count_max_of(*cmd.property, context.layout.limits())) {
-        note_over_limit(context, cmd);
+    const std::size_t count_max = count_max_of(*cmd.property, context.layout.limits());
+    if (count > count_max) {
+        note_over_limit(context, {&cmd, OverLimit::Reason::Size, count, count_max});
         return false;
     }
     const auto* elements = static_cast<const std::byte*>(ops.data(object.data()));
@@ -157,9 +162,10 @@ void note_over_limit(CompareContext& context, const RepLayoutCmd& cmd) {
             PreviousValues* const previous = std::exchange(context.previous, nullptr);
             const bool is_changed = update_keyed_array(context, index, from, to);
             context.previous = previous;
-            if (cmd.property->array.count(from.data()) > context.layout.limits().array_count_max &&
-                context.over_limit == nullptr) {
-                context.over_limit = &cmd;
+            const std::size_t count = cmd.property->array.count(from.data());
+            const std::size_t count_max = context.layout.limits().array_count_max;
+            if (count > count_max && context.over_limit.cmd == nullptr) {
+                context.over_limit = {&cmd, OverLimit::Reason::Size, count, count_max};
             }
             return is_changed;
         }
@@ -280,7 +286,7 @@ void update_differing(CompareContext& context, const RepScope& scope, std::uint3
         }
         const RepGroup* group = guarded_group(context.layout, scope, run);
         if (group != nullptr && !can_take_group(context, scope, *group, object, shadow)) {
-            note_over_limit(context, context.layout.cmd(run.cmd_start));
+            note_over_limit(context, {&context.layout.cmd(run.cmd_start)});
             kept_end = group_cmd_end(context.layout, scope, *group);
         }
         CmdIndex index = run.cmd_start;

@@ -12,6 +12,20 @@
 
 namespace replayout {
 
+/// Why a value cannot be sent.
+struct OverLimit {
+    enum class Reason : std::uint8_t {
+        Size,     ///< of a text in bytes, of an array in elements
+        NotUtf8,  ///< a text
+        Other,    ///< something of its group, its keys, or what a struct says of itself
+    };
+
+    const RepLayoutCmd* cmd = nullptr;  ///< its own, its group's or array's; null: there is none
+    Reason reason = Reason::Other;
+    std::size_t size = 0;
+    std::size_t size_max = 0;
+};
+
 struct CompareContext {
     const RepLayout& layout;
     const ShadowMemory& memory;
@@ -28,8 +42,7 @@ struct CompareContext {
     std::span<const Version> last_changed = {};  ///< by root handle
     /// Values that were left out because they exceed a limit or are not UTF-8; see RepLimits.
     std::uint64_t over_limit_count = 0;
-    /// The first of these, or of its group or array. Null: none.
-    const RepLayoutCmd* over_limit = nullptr;
+    OverLimit over_limit = {};  ///< the first of these
     /// Where `due` is null: runs of the object before this one are known to be equal.
     std::uint32_t run_start = 0;
     /// Handles were given to objects since the last comparison: the same one may mean another.

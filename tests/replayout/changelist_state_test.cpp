@@ -359,8 +359,35 @@ TEST_CASE("ChangelistState: the first value beyond its limit is logged, once for
     sender.ledger.lines[0] = "cd\xff";
     sender.update();
     CHECK(test::LogSpy::messages() ==
-          std::vector<std::string>{"a value of property \"lines\" of a \"Ledger\" exceeds its "
-                                   "limit or is not UTF-8, so what it was stays in force"});
+          std::vector<std::string>{"a value of property \"lines\" of a \"Ledger\" is not UTF-8, "
+                                   "so what it was stays in force"});
+}
+
+TEST_CASE(
+    "ChangelistState: what is logged of a value beyond its limit tells its size and the limit",
+    "[replayout][changelist_state]") {
+    RepLayoutOptions options;
+    options.limits = {4, 3};
+    const TestLayout layout(build_ledger, options);
+    const auto logged = [&](const auto& edit) {
+        BlockSender sender(*layout);
+        Ledger ledger;
+        edit(ledger);
+        const test::LogSpy log;
+        sender.update(&ledger);
+        REQUIRE(test::LogSpy::messages().size() == 1);
+        return test::LogSpy::messages()[0];
+    };
+    CHECK(logged([](Ledger& ledger) {
+              ledger.lines = {"fits", "fits not"};
+          }) ==
+          "a value of property \"lines\" of a \"Ledger\" has 8 bytes, and its limit is 4 "
+          "(RepLimits::string_bytes_max), so what it was stays in force");
+    CHECK(logged([](Ledger& ledger) {
+              ledger.bytes = {1, 2, 3, 4};
+          }) ==
+          "a value of property \"bytes\" of a \"Ledger\" has 4 elements, and its limit is 3 "
+          "(RepLimits::array_count_max), so what it was stays in force");
 }
 
 TEST_CASE("ChangelistState: text that is not UTF-8 is left out and counted",
