@@ -13,6 +13,7 @@ namespace replayout::bench {
 namespace {
 
 constexpr std::uint32_t ticks_max = 1'000'000;
+constexpr std::uint32_t turn_max = 1'000;
 // The naive replicators keep 72 bytes for each pair, twice.
 constexpr std::uint64_t pairs_max = 20'000'000;
 
@@ -37,6 +38,11 @@ int parse_w1_options(int argc, char** argv, W1Options& options) {
         ->capture_default_str();
     app.add_option("--ticks", options.ticks, "to time, after everybody has everything")
         ->check(number(1, ticks_max))
+        ->capture_default_str();
+    app.add_option("--turn", options.turn,
+                   "ticks that a subject plays before it is the next one's turn: with 1 each finds "
+                   "its memory out of the cache, as behind the tick of a game, with more in it")
+        ->check(number(1, turn_max))
         ->capture_default_str();
     add_sharing(app, sharing);
     add_switch(app, "--push", push,

@@ -14,6 +14,7 @@ struct W1Options {
     std::uint32_t objects = 1'000;  ///< a multiple of 50
     std::uint32_t connections = 64;
     std::uint32_t ticks = 200;  ///< that are timed
+    std::uint32_t turn = 1;     ///< ticks that a subject plays before it is the next one's turn
     SharingLevel sharing = SharingLevel::Bundles;
     bool is_push_based = true;
     /// W1 is defined for so many packets to one connection.

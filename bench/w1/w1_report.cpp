@@ -31,9 +31,10 @@ void add_row(std::string& text, const char* subject, double ns, double ours_ns) 
 
 std::string report(const W1Options& options, const W1Result& result) {
     std::string text;
-    print(text, "\nreplayout w1, %s objects, %s connections, %s ticks, sharing %s, push %s\n\n",
+    print(text,
+          "\nreplayout w1, %s objects, %s connections, %s ticks by %s, sharing %s, push %s\n\n",
           grouped(options.objects).c_str(), grouped(options.connections).c_str(),
-          grouped(options.ticks).c_str(), name_of(options.sharing),
+          grouped(options.ticks).c_str(), grouped(options.turn).c_str(), name_of(options.sharing),
           options.is_push_based ? "on" : "off");
     print(text, "  %-24s %10s %10s\n", "", "us a tick", "ours / it");
     add_row(text, "ours", result.ours_ns);
@@ -63,6 +64,7 @@ std::string to_json(const W1Options& options, const W1Result& result) {
     json["objects"] = options.objects;
     json["connections"] = options.connections;
     json["ticks"] = options.ticks;
+    json["turn"] = options.turn;
     json["sharing"] = name_of(options.sharing);
     json["push"] = options.is_push_based ? "on" : "off";
     json["ours_ns"] = whole(result.ours_ns);

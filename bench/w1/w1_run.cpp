@@ -37,37 +37,39 @@ class TickTimes {
     std::vector<double> ns_;
 };
 
-/// The floor: the packets that we sent in a tick, once more, and nothing but copied.
+/// The floor: the packets that we sent, once more, and nothing but copied.
 class PacketFloor {
   public:
     explicit PacketFloor(const W1Options& options)
         : buffers_(options.connections),
           source_(options.packets_per_tick_max * PacketBuffers::packet_bytes_max),
-          packet_bytes_(options.connections) {
-        for (std::vector<std::uint32_t>& bytes : packet_bytes_) {
-            bytes.reserve(options.packets_per_tick_max);
+          ticks_(options.turn, Tick(options.connections)) {}
+
+    /// What was sent in a tick of the turn.
+    void note(std::uint32_t tick, std::span<const ScriptedClients::Packet> packets) {
+        for (std::vector<std::uint32_t>& bytes : ticks_[tick]) {
+            bytes.clear();
+        }
+        for (const ScriptedClients::Packet& packet : packets) {
+            ticks_[tick][packet.client].push_back(packet.bytes);
         }
     }
 
     /// Returns seconds.
-    [[nodiscard]] double copy(std::span<const ScriptedClients::Packet> packets) {
-        for (std::vector<std::uint32_t>& bytes : packet_bytes_) {
-            bytes.clear();
-        }
-        for (const ScriptedClients::Packet& packet : packets) {
-            packet_bytes_[packet.client].push_back(packet.bytes);
-        }
+    [[nodiscard]] double copy(std::uint32_t tick) {
         const StopWatch watch;
         for (std::uint32_t i = 0; i < buffers_.connection_count(); ++i) {
-            buffers_.copy(i, source_, packet_bytes_[i], [](std::span<const std::byte>) {});
+            buffers_.copy(i, source_, ticks_[tick][i], [](std::span<const std::byte>) {});
         }
         return watch.seconds();
     }
 
   private:
+    using Tick = std::vector<std::vector<std::uint32_t>>;  // bytes of packets, by connection
+
     PacketBuffers buffers_;
     std::vector<std::byte> source_;  // one connection's packets, which all others are copies of
-    std::vector<std::vector<std::uint32_t>> packet_bytes_;  // by connection
+    std::vector<Tick> ticks_;
 };
 
 [[nodiscard]] ServerSessionSettings session_settings(const W1Options& options) {
@@ -121,7 +123,8 @@ class Subjects {
             shared_once, memcpy;
     };
 
-    void tick(Times& times, W1Result& result);
+    void play_ours(Times& times, W1Result& result);
+    void take_turns(std::uint32_t tick_count, Times& times, W1Result& result);
     void count(const NetStats& before, const PawnChanges& changes, W1Result& result) const;
 
     const W1Options& options_;
@@ -132,7 +135,7 @@ class Subjects {
     PacketFloor floor_;
 };
 
-void Subjects::tick(Times& times, W1Result& result) {
+void Subjects::play_ours(Times& times, W1Result& result) {
     const TickCost cost = session_.tick();
     times.ours.add(cost.seconds());
     times.compare_encode.add(cost.first_packet_seconds);
@@ -140,10 +143,25 @@ void Subjects::tick(Times& times, W1Result& result) {
     times.dispatch.add(cost.dispatch_seconds);
     times.marking.add(cost.marking_seconds);
     result.allocations += cost.allocations;
-    times.naive_poll.add(naive_poll_.tick().seconds);
-    times.naive_dirty.add(naive_dirty_.tick().seconds);
-    times.shared_once.add(shared_once_.tick().seconds);
-    times.memcpy.add(floor_.copy(session_.packets()));
+}
+
+void Subjects::take_turns(std::uint32_t tick_count, Times& times, W1Result& result) {
+    for (std::uint32_t i = 0; i < tick_count; ++i) {
+        play_ours(times, result);
+        floor_.note(i, session_.packets());
+    }
+    for (std::uint32_t i = 0; i < tick_count; ++i) {
+        times.naive_poll.add(naive_poll_.tick().seconds);
+    }
+    for (std::uint32_t i = 0; i < tick_count; ++i) {
+        times.naive_dirty.add(naive_dirty_.tick().seconds);
+    }
+    for (std::uint32_t i = 0; i < tick_count; ++i) {
+        times.shared_once.add(shared_once_.tick().seconds);
+    }
+    for (std::uint32_t i = 0; i < tick_count; ++i) {
+        times.memcpy.add(floor_.copy(i));
+    }
 }
 
 W1Result Subjects::run() {
@@ -151,8 +169,8 @@ W1Result Subjects::run() {
     Times times(options_.ticks);
     const NetStats before = session_.stats();
     const PawnChanges changed = session_.changes();
-    for (std::uint32_t i = 0; i < options_.ticks; ++i) {
-        tick(times, result);
+    for (std::uint32_t i = 0; i < options_.ticks; i += options_.turn) {
+        take_turns(std::min(options_.turn, options_.ticks - i), times, result);
     }
     result.ours_ns = times.ours.median();
     result.ours_compare_encode_ns = times.compare_encode.median();

@@ -2,10 +2,10 @@
 //
 // Workload W1, played through our server and through the yardsticks beside it: tick by tick in
 // turn, so that a ratio is of what the same machine did in the same moment. Each has a scene of its
-// own with the same seed.
+// own with the same seed, and its clock runs when that has played the tick's changes.
 //
-//     tick      ours   naive, polling   naive, dirty list   shared once   memcpy
-//               '--- each plays the same changes, and only then its clock runs '
+//     tick 0    ours   naive, polling   naive, dirty list   shared once   memcpy
+//     tick 1    ours   naive, polling   ...
 #pragma once
 
 #include "w1/w1_options.h"

@@ -64,6 +64,17 @@ TEST_CASE("W1: everyone is sent exactly what changed, each value encoded once, w
     }
 }
 
+TEST_CASE("W1: with longer turns the same is played and sent", "[bench][w1]") {
+    W1Options options = small_options();
+    const W1Result by_one = run_w1(options);
+    options.turn = 7;  // fifty is no multiple of it
+    const W1Result by_seven = run_w1(options);
+    REQUIRE(by_seven.error.empty());
+    CHECK(by_seven.objects_per_tick == by_one.objects_per_tick);
+    CHECK(by_seven.bytes_per_connection == by_one.bytes_per_connection);
+    CHECK(by_seven.allocations == 0);
+}
+
 TEST_CASE("W1: sharing changes who encodes, and no byte", "[bench][w1]") {
     W1Options options = small_options();
     options.sharing = SharingLevel::Off;
@@ -153,14 +164,16 @@ TEST_CASE("W1: options arrive where they belong, and what makes no sense is refu
     CHECK(options.objects == 1'000);
     CHECK(options.connections == 64);
     CHECK(options.ticks == 200);
+    CHECK(options.turn == 1);
     CHECK(options.sharing == SharingLevel::Bundles);
     CHECK(options.is_push_based);
-    CHECK(parse({"--objects", "150", "--connections", "2", "--ticks", "7", "--sharing", "pieces",
-                 "--push", "off", "--json", "x.json"},
+    CHECK(parse({"--objects", "150", "--connections", "2", "--ticks", "7", "--turn", "3",
+                 "--sharing", "pieces", "--push", "off", "--json", "x.json"},
                 options) == -1);
     CHECK(options.objects == 150);
     CHECK(options.connections == 2);
     CHECK(options.ticks == 7);
+    CHECK(options.turn == 3);
     CHECK(options.sharing == SharingLevel::Pieces);
     CHECK_FALSE(options.is_push_based);
     CHECK(options.json_path == "x.json");
@@ -175,6 +188,7 @@ TEST_CASE("W1: options arrive where they belong, and what makes no sense is refu
     CHECK(parse({"--connections", "2000"}, options) == 2);
     CHECK(parse({"--objects", "50000", "--connections", "1000"}, options) == 2);
     CHECK(parse({"--ticks", "0"}, options) == 2);
+    CHECK(parse({"--turn", "0"}, options) == 2);
     CHECK(parse({"--sharing", "maybe"}, options) == 2);
     CHECK(parse({"--push", "1"}, options) == 2);
     CHECK(parse({"--json", ""}, options) == 2);
