@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// Workload W1, played through our server and through the yardsticks beside it: tick by tick in
-// turn, so that a ratio is of what the same machine did in the same moment. Each has a scene of its
-// own with the same seed, and its clock runs when that has played the tick's changes.
+// Workload W1, played through our server and through the yardsticks beside it: in turn, a tick or
+// a few (W1Options::turn), so that a ratio is of what the same machine did in the same moment. Each
+// has a scene of its own with the same seed, and its clock runs when that has played the tick's
+// changes.
 //
-//     tick 0    ours   naive, polling   naive, dirty list   shared once   memcpy
-//     tick 1    ours   naive, polling   ...
+//     turn of 1     ours 0     naive, polling 0     naive, dirty list 0     shared once 0 memcpy 0
+//                   ours 1     naive, polling 1     ...
+//     turn of 50    ours 0 to 49     naive, polling 0 to 49     ...     memcpy 0 to 49
+//                   ours 50 to 99    ...
 #pragma once
 
 #include "w1/w1_options.h"
