@@ -2,6 +2,7 @@
 //
 // What it costs to turn values into bits: for one receiver alone, into the shared buffer, and out
 // of it; and as the floor the bit writer, told by hand which bits to write.
+#include "class_layout.h"
 #include "measurement.h"
 #include "no_references.h"
 #include "pawn.h"
@@ -193,7 +194,7 @@ class EncodeScene {
     }
 
     std::uint32_t property_count_;
-    PawnSchema schema_;
+    ClassLayout schema_{declare_pawn};
     PawnScene pawns_;
     std::vector<std::unique_ptr<ChangelistState>> states_;
     ChangeMask owed_;

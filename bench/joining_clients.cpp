@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "joining_clients.h"
 
+#include "class_layout.h"
+
 #include <replayout/netdriver/simulated_network.h>
 #include <replayout/reflection/reflection.h>
 
@@ -31,31 +33,15 @@ struct Unit {
     friend bool operator==(const Unit&, const Unit&) = default;
 };
 
-/// The layout, and the registry that it needs.
-class UnitLayout {
-  public:
-    UnitLayout() {
-        const auto type = class_builder<Unit>(registry_, "Unit")
-                              .property<&Unit::hp>()
-                              .property<&Unit::x>()
-                              .property<&Unit::y>()
-                              .property<&Unit::z>()
-                              .property<&Unit::kind>()
-                              .build();
-        if (!type || !registry_.freeze()) {
-            return;
-        }
-        if (auto layout = RepLayout::create(registry_, **type)) {
-            layout_ = *std::move(layout);
-        }
-    }
-    /// Null where something above went wrong.
-    [[nodiscard]] const RepLayout* get() const noexcept { return layout_.get(); }
-
-  private:
-    TypeRegistry registry_;
-    std::unique_ptr<RepLayout> layout_;
-};
+[[nodiscard]] Result<const Type*> declare_unit(TypeRegistry& registry) {
+    return class_builder<Unit>(registry, "Unit")
+        .property<&Unit::hp>()
+        .property<&Unit::x>()
+        .property<&Unit::y>()
+        .property<&Unit::z>()
+        .property<&Unit::kind>()
+        .build();
+}
 
 class UnitWorld final : public NetWorld {
   public:
@@ -112,7 +98,7 @@ class Run {
     }
 
     [[nodiscard]] JoinResult play() {
-        if (layout_.get() == nullptr || !server_.add_layout(*layout_.get()) || !server_.listen()) {
+        if (!class_.error().empty() || !server_.add_layout(class_.layout()) || !server_.listen()) {
             result_.error = "the server does not start";
             return std::move(result_);
         }
@@ -147,7 +133,7 @@ class Run {
                 (unit.y != archetype.y ? 1u : 0u) + (unit.kind != archetype.kind ? 1u : 0u);
             SpawnParameters parameters;
             parameters.location = Vector3{unit.x, unit.y, 0};
-            ids_.push_back(server_.add_object(*layout_.get(), object, parameters));
+            ids_.push_back(server_.add_object(class_.layout(), object, parameters));
         }
     }
 
@@ -192,7 +178,7 @@ class Run {
             clients_.push_back(std::make_unique<UnitClient>(
                 settings, network_.endpoint(PeerId{2 + clients_.size()})));
             NetDriver& driver = clients_.back()->driver;
-            if (!driver.add_layout(*layout_.get()) || !driver.connect(server_peer, now_)) {
+            if (!driver.add_layout(class_.layout()) || !driver.connect(server_peer, now_)) {
                 result_.error = "a client does not start";
             }
         }
@@ -238,7 +224,7 @@ class Run {
     }
 
     JoinSettings settings_;
-    UnitLayout layout_;
+    ClassLayout class_{declare_unit};
     SimulatedNetwork network_;
     UnitWorld world_;
     NetDriver server_;

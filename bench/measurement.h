@@ -21,7 +21,7 @@ struct Measured {
     double seconds = 0;  ///< that the clock ran
 };
 
-/// Per iteration: bytes, calls, allocs. Per object: ns/object.
+/// Per iteration: bytes, calls, allocs. Per object, where there is one: ns/object.
 inline void report(benchmark::State& state, const Measured& measured) {
     using benchmark::Counter;
     const auto per_iteration = [](std::uint64_t sum) {
@@ -30,8 +30,10 @@ inline void report(benchmark::State& state, const Measured& measured) {
     state.counters["bytes"] = per_iteration(measured.bytes);
     state.counters["calls"] = per_iteration(measured.serializer_calls);
     state.counters["allocs"] = per_iteration(measured.allocations);
-    state.counters["ns/object"] =
-        Counter(measured.seconds * 1e9 / static_cast<double>(measured.objects));
+    if (measured.objects > 0) {
+        state.counters["ns/object"] =
+            Counter(measured.seconds * 1e9 / static_cast<double>(measured.objects));
+    }
 }
 
 /// The clock of one iteration, added to the sum and told to the benchmark.

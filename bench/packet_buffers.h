@@ -17,6 +17,15 @@
 
 namespace replayout::bench {
 
+/// Bytes that are told from those of fresh memory, and from each other.
+[[nodiscard]] inline std::vector<std::byte> bytes_to_copy(std::size_t count) {
+    std::vector<std::byte> bytes(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        bytes[i] = static_cast<std::byte>(i % 251 + 1);
+    }
+    return bytes;
+}
+
 class PacketBuffers {
   public:
     static constexpr std::size_t packet_bytes_max = 1'200;
@@ -39,6 +48,11 @@ class PacketBuffers {
             next += bytes;
             hand_over(std::span<const std::byte>(buffer, bytes));
         }
+    }
+
+    /// What lies in a connection's buffer: at its front, the last packet.
+    [[nodiscard]] std::span<const std::byte> packet(std::uint32_t connection) const noexcept {
+        return buffers_[connection];
     }
 
   private:

@@ -23,46 +23,56 @@ void declare_all(TypeBuilder<Pawn>& pawn, bool is_push_based) {
     (declare<Members>(pawn, is_push_based), ...);
 }
 
-}  // namespace
-
-PawnSchema::PawnSchema(bool is_push_based) {
-    TypeBuilder<Pawn> pawn = class_builder<Pawn>(registry_, "Pawn");
+[[nodiscard]] Result<const Type*> declare_class(TypeRegistry& registry, bool is_push_based) {
+    TypeBuilder<Pawn> pawn = class_builder<Pawn>(registry, "Pawn");
     declare_all<&Pawn::px, &Pawn::py, &Pawn::pz, &Pawn::qx, &Pawn::qy, &Pawn::qz, &Pawn::qw,
                 &Pawn::vx, &Pawn::vy, &Pawn::vz, &Pawn::health, &Pawn::state, &Pawn::ammo,
                 &Pawn::owner, &Pawn::name>(pawn, is_push_based);
-    const Result<const Type*> type = pawn.build();
-    if (!type) {
-        error_ = type.error().message;
-        return;
-    }
-    if (const Status status = registry_.freeze(); !status) {
-        error_ = status.error().message;
-        return;
-    }
-    Result<std::unique_ptr<RepLayout>> layout = RepLayout::create(registry_, **type);
-    if (!layout) {
-        error_ = layout.error().message;
-    } else if ((*layout)->handle_count() != pawn_property_count) {
-        error_ = "the class Pawn has not as many handles as it has properties";
-    } else {
-        layout_ = std::move(*layout);
-    }
+    return pawn.build();
+}
+
+}  // namespace
+
+Result<const Type*> declare_pawn(TypeRegistry& registry) {
+    return declare_class(registry, false);
+}
+
+Result<const Type*> declare_push_based_pawn(TypeRegistry& registry) {
+    return declare_class(registry, true);
 }
 
 PawnScene::PawnScene(std::uint32_t count, std::uint64_t seed) : pawns_(count), random_state_(seed) {
     REPLAYOUT_ASSERT(count > 0 && count % period_ticks == 0);
     changed_.reserve(count);
+    set_usual_changes();
     for (Pawn& pawn : pawns_) {
         change_all(pawn);
     }
 }
 
-PawnChanges PawnScene::advance() {
+void PawnScene::set_moving_count(std::uint32_t moving_count) {
+    REPLAYOUT_ASSERT(moving_count == 0 || pawns_.size() % moving_count == 0);
+    moving_count_ = moving_count;
+    hurt_count_ = 0;
+}
+
+void PawnScene::set_usual_changes() {
     const auto count = static_cast<std::uint32_t>(pawns_.size());
-    const std::uint32_t moved_count = count / 5;
-    const std::uint32_t hurt_count = count / period_ticks;
-    moved_ = {static_cast<std::uint32_t>(tick_ % 5) * moved_count, moved_count};
-    hurt_ = {static_cast<std::uint32_t>(tick_ % period_ticks) * hurt_count, hurt_count};
+    moving_count_ = count / 5;
+    hurt_count_ = count / period_ticks;
+}
+
+// So many, one behind the other, and from the first one again behind the last.
+PawnRange PawnScene::in_turn(std::uint32_t count) const noexcept {
+    if (count == 0) {
+        return {};
+    }
+    return {static_cast<std::uint32_t>(tick_ % (pawns_.size() / count)) * count, count};
+}
+
+PawnChanges PawnScene::advance() {
+    moved_ = in_turn(moving_count_);
+    hurt_ = in_turn(hurt_count_);
     for (std::uint32_t i = moved_.first; i < moved_.end(); ++i) {
         change_transform(pawns_[i]);
     }
@@ -75,7 +85,7 @@ PawnChanges PawnScene::advance() {
     note_changed(hurt_.first < moved_.first ? hurt_ : PawnRange{});
     note_changed(moved_);
     note_changed(hurt_.first >= moved_.end() ? hurt_ : PawnRange{});
-    return {changed_.size(), std::uint64_t{moved_count} * pawn_transform_count + hurt_count};
+    return {changed_.size(), std::uint64_t{moving_count_} * pawn_transform_count + hurt_count_};
 }
 
 void PawnScene::note_changed(PawnRange range) {

@@ -8,14 +8,13 @@
 //     is hurt     0..19        20..39       40..59             comes round after 50 ticks
 //
 // In one tick of five the hurt are among those that move, so on average 216 of 1,000 pawns change.
+// By another share of changes more or fewer move, and nobody is hurt.
 #pragma once
 
 #include <replayout/reflection/type_registry.h>
-#include <replayout/rep_layout.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,21 +43,9 @@ inline constexpr std::uint32_t pawn_property_count = 15;
 inline constexpr std::uint32_t pawn_transform_count = 7;  // px to qw, handles 1 to 7
 inline constexpr std::uint32_t pawn_health_handle = 11;
 
-/// The class as the library sees it.
-class PawnSchema {
-  public:
-    /// Push based: all fifteen properties are.
-    explicit PawnSchema(bool is_push_based = false);
-
-    /// Why there is no layout; empty when there is one.
-    [[nodiscard]] const std::string& error() const noexcept { return error_; }
-    [[nodiscard]] const RepLayout& layout() const noexcept { return *layout_; }
-
-  private:
-    TypeRegistry registry_;
-    std::unique_ptr<RepLayout> layout_;
-    std::string error_;
-};
+/// The class as the library sees it. Push based: all fifteen properties are.
+[[nodiscard]] Result<const Type*> declare_pawn(TypeRegistry& registry);
+[[nodiscard]] Result<const Type*> declare_push_based_pawn(TypeRegistry& registry);
 
 /// What a tick changed: exact, so that a benchmark can tell whether all of it was sent.
 struct PawnChanges {
@@ -82,6 +69,12 @@ class PawnScene {
     /// `count` is a multiple of 50. No property of a pawn has its default value, then or later.
     PawnScene(std::uint32_t count, std::uint64_t seed);
 
+    /// From the next tick on `moving_count` pawns move in each, which divides their number, or 0;
+    /// and nobody is hurt.
+    void set_moving_count(std::uint32_t moving_count);
+    /// As at first: a fifth moves, a fiftieth is hurt.
+    void set_usual_changes();
+
     [[nodiscard]] std::span<const Pawn> pawns() const noexcept { return pawns_; }
     [[nodiscard]] std::span<Pawn> pawns() noexcept { return pawns_; }
 
@@ -101,11 +94,14 @@ class PawnScene {
     void change_health(Pawn& pawn);
 
   private:
+    [[nodiscard]] PawnRange in_turn(std::uint32_t count) const noexcept;
     void note_changed(PawnRange range);
     [[nodiscard]] std::uint32_t random();
     [[nodiscard]] float other_float(float old);
 
     std::vector<Pawn> pawns_;
+    std::uint32_t moving_count_ = 0;
+    std::uint32_t hurt_count_ = 0;
     PawnRange moved_;
     PawnRange hurt_;
     std::vector<std::uint32_t> changed_;

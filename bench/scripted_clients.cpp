@@ -68,6 +68,9 @@ ScriptedClients::ScriptedClients(std::uint32_t count, std::span<const std::byte>
     sent_.resize(std::size_t{count} * packets_in_flight_max);
     packets_.reserve(sent_.size());
     answers_.reserve(count);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        peers_.push_back(PeerId{first_peer + i});
+    }
     for (Client& client : clients_) {
         (void)client.notify.commit_send(client.notify.next_header());  // the hello
     }
@@ -98,6 +101,9 @@ void ScriptedClients::answer() {
     for (const PacketFront& sent : std::span(sent_).first(sent_count_)) {
         const auto index = static_cast<std::uint32_t>(sent.peer.value - first_peer);
         packets_.push_back({index, static_cast<std::uint32_t>(sent.size)});
+        if (is_lost()) {
+            continue;
+        }
         Client& client = clients_[index];
         PacketHeader header;
         const std::size_t front_bytes = std::min(sent.size, sent.bytes.size());
@@ -115,6 +121,15 @@ void ScriptedClients::answer() {
             lay_ready(PeerId{i + first_peer}, clients_[i]);
         }
     }
+}
+
+// Numerical Recipes' quick generator of 64 bits; its upper 32.
+bool ScriptedClients::is_lost() noexcept {
+    if (loss_ == 0) {
+        return false;
+    }
+    random_state_ = random_state_ * 6'364'136'223'846'793'005 + 1'442'695'040'888'963'407;
+    return static_cast<double>(random_state_ >> 32) < loss_ * 4'294'967'296.0;
 }
 
 void ScriptedClients::lay_ready(PeerId peer, Client& client) {

@@ -35,8 +35,16 @@ class ScriptedClients final : public Transport {
     /// The clients are peers 2 to `count` + 1, and each says `hello` at once.
     ScriptedClients(std::uint32_t count, std::span<const std::byte> hello);
 
-    /// Acknowledges what was sent since the last call, client by client.
+    /// Acknowledges what was sent since the last call, client by client, but for what is lost.
     void answer();
+    /// Clients do not get so many of the packets that are answered from now on. 0 to 1, at random,
+    /// and the same each time that this is called. Acks are never lost.
+    void set_loss(double loss) noexcept {
+        loss_ = loss;
+        random_state_ = 1;
+    }
+
+    [[nodiscard]] std::span<const PeerId> peers() const noexcept { return peers_; }
 
     struct Packet {
         std::uint32_t client = 0;  ///< from 0 on
@@ -70,8 +78,10 @@ class ScriptedClients final : public Transport {
         bool owes_ack = false;
     };
 
+    [[nodiscard]] bool is_lost() noexcept;
     void lay_ready(PeerId peer, Client& client);
 
+    std::vector<PeerId> peers_;
     std::vector<Client> clients_;
     std::vector<PacketFront> sent_;  // room for the whole window of every client
     std::size_t sent_count_ = 0;
@@ -82,6 +92,8 @@ class ScriptedClients final : public Transport {
     std::vector<std::byte> hello_;
     std::uint32_t hello_count_ = 0;  // clients that have said it
     std::uint64_t packets_refused_ = 0;
+    double loss_ = 0;
+    std::uint64_t random_state_ = 1;
 };
 
 }  // namespace replayout::bench

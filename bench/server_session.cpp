@@ -4,7 +4,6 @@
 #include "stop_watch.h"
 
 #include <algorithm>
-#include <string_view>
 
 namespace replayout::bench {
 
@@ -14,28 +13,32 @@ constexpr std::uint32_t tick_ms = 33;
 
 }  // namespace
 
-ServerSession::ServerSession(const ServerSessionSettings& settings)
+ServerSession::ServerSession(const ServerSessionSettings& settings, Workload& workload)
     : settings_(settings),
-      schema_(settings.is_push_based),
-      scene_(settings.objects, settings.scene_seed),
-      world_(scene_.pawns()),
-      clients_(settings.connections, schema_.error().empty()
-                                         ? make_hello(schema_.layout())
-                                         : std::vector<std::byte>(packet_header_bytes_max)),
+      workload_(workload),
+      world_(workload, driver_),
+      clients_(settings.connections, hello_of(workload)),
       driver_(driver_settings(settings), clients_, world_),
       packets_of_client_(settings.connections) {
-    if (!schema_.error().empty()) {
-        error_ = schema_.error();
-    } else if (!driver_.add_layout(schema_.layout()) || !driver_.listen()) {
+    if (!workload.error().empty()) {
+        error_ = workload.error();
+    } else if (!driver_.add_layout(workload.layout()) || !driver_.listen()) {
         error_ = "the server does not start";
     } else {
         start();
     }
 }
 
+std::vector<std::byte> ServerSession::hello_of(const Workload& workload) {
+    return workload.error().empty() ? make_hello(workload.layout())
+                                    : std::vector<std::byte>(packet_header_bytes_max);
+}
+
 // What looks for mistakes is not to be measured, whatever the build.
 NetDriverSettings ServerSession::driver_settings(const ServerSessionSettings& settings) {
     NetDriverSettings driver;
+    driver.config = settings.config;
+    driver.interest = settings.interest;
     driver.sharing = settings.sharing;
     driver.is_validating = false;
     driver.mark_validation_ticks = 0;
@@ -43,39 +46,33 @@ NetDriverSettings ServerSession::driver_settings(const ServerSessionSettings& se
 }
 
 void ServerSession::start() {
-    constexpr std::array<std::string_view, pawn_transform_count> names = {"px", "py", "pz", "qx",
-                                                                          "qy", "qz", "qw"};
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        transform_[i] = schema_.layout().find_parent(names[i]).value();
+    for (std::uint32_t i = 0; i < workload_.object_count(); ++i) {
+        ids_.push_back(driver_.add_object(workload_.layout(), ObjectHandle{i + 1}));
     }
-    health_ = schema_.layout().find_parent("health").value();
-    for (std::uint32_t i = 0; i < settings_.objects; ++i) {
-        ids_.push_back(driver_.add_object(schema_.layout(), ObjectHandle{i + 1}));
-    }
-    for (std::uint32_t i = 0; i < lonely_ticks; ++i) {
+    workload_.introduce(driver_, ids_, clients_.peers());
+    for (std::uint32_t i = 0; i < workload_.ticks_until_warm(); ++i) {
         TickCost cost;
-        play_scene(cost);
+        play_workload(cost);
         flush(cost);
     }
-    if (!join()) {
-        error_ = "not every client has joined and been sent every pawn";
+    // Opens are bounded by the flush, and that is what takes the time.
+    const std::uint64_t pairs = std::uint64_t{workload_.object_count()} * settings_.connections;
+    if (!settle(1'000 + pairs / 500) || driver_.connection_count() != settings_.connections) {
+        error_ = "not every client has joined and been sent every object";
         return;
     }
     changes_ = {};
     packets_of_tick_max_ = 0;
     const NetStats before = stats();
-    for (std::uint32_t i = 0; i < crowded_ticks; ++i) {
+    for (std::uint32_t i = 0; i < settings_.crowded_ticks; ++i) {
         (void)tick();
     }
-    if (!has_sent_all(before, {})) {
+    if (workload_.is_exact() && !has_sent_all(before, {})) {
         error_ = "a tick must send what has changed to everyone, no less and no more";
     }
 }
 
-bool ServerSession::join() {
-    // Opens are bounded by the flush, and that is what takes the time.
-    const std::uint64_t pairs = std::uint64_t{settings_.objects} * settings_.connections;
-    const std::uint64_t ticks_max = 1'000 + pairs / 500;
+bool ServerSession::settle(std::uint64_t ticks_max) {
     for (std::uint64_t i = 0; i < ticks_max; ++i) {
         TickCost cost;
         dispatch(cost);
@@ -90,32 +87,18 @@ bool ServerSession::join() {
 TickCost ServerSession::tick() {
     TickCost cost;
     dispatch(cost);
-    play_scene(cost);
+    play_workload(cost);
     flush(cost);
     return cost;
 }
 
-void ServerSession::play_scene(TickCost& cost) {
-    const PawnChanges changes = scene_.advance();
-    changes_.pawns += changes.pawns;
-    changes_.properties += changes.properties;
-    if (settings_.is_push_based) {
+void ServerSession::play_workload(TickCost& cost) {
+    changes_ += workload_.advance(settings_.connections);
+    ++ticks_played_;
+    if (workload_.is_push_based()) {
         const StopWatch watch;
-        mark();
+        workload_.mark(driver_, ids_);
         cost.marking_seconds = watch.seconds();
-    }
-}
-
-void ServerSession::mark() {
-    const PawnRange moved = scene_.moved();
-    for (std::uint32_t i = moved.first; i < moved.end(); ++i) {
-        for (const ParentIndex property : transform_) {
-            driver_.mark_property_dirty(ids_[i], property);
-        }
-    }
-    const PawnRange hurt = scene_.hurt();
-    for (std::uint32_t i = hurt.first; i < hurt.end(); ++i) {
-        driver_.mark_property_dirty(ids_[i], health_);
     }
 }
 
@@ -149,15 +132,12 @@ void ServerSession::count_packets() {
     }
 }
 
-bool ServerSession::has_sent_all(const NetStats& before, const PawnChanges& changed) const {
+bool ServerSession::has_sent_all(const NetStats& before, const Changes& changed) const {
     const NetStats& after = driver_.stats();
-    const std::uint64_t connections = settings_.connections;
-    const std::uint64_t pawns = changes_.pawns - changed.pawns;
-    const std::uint64_t properties = changes_.properties - changed.properties;
-    return pawns > 0 && after.bytes_sent > before.bytes_sent &&
-           after.records_sent - before.records_sent == pawns * connections &&
+    const Changes changes = changes_ - changed;
+    return after.records_sent - before.records_sent == changes.blocks_owed &&
            after.replication.properties_sent - before.replication.properties_sent ==
-               properties * connections &&
+               changes.values_owed &&
            after.packets_lost == before.packets_lost &&
            after.packets_dropped == before.packets_dropped && clients_.packets_refused() == 0;
 }

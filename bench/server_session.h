@@ -1,37 +1,36 @@
 // SPDX-License-Identifier: MIT
 //
-// A server of pawns whose clients have joined and hold everything, ready for tick after tick of the
-// workload (pawn.h). Only the driver's part is timed: the scene, the game's marks and the clients
-// are not.
+// A server whose clients have joined and hold everything, ready for tick after tick of a workload.
+// Only the driver's part is timed: the workload, the game's marks and the clients are not.
 //
-//     ServerSession session({.objects = 1'000, .connections = 64});
+//     PawnWorkload workload(1'000, false, seed);
+//     ServerSession session({.connections = 64}, workload);
 //     if (!session.error().empty()) { ... }
 //     const NetStats before = session.stats();
-//     const PawnChanges changed = session.changes();
+//     const Changes changed = session.changes();
 //     for (...) { const TickCost cost = session.tick(); ... }
 //     if (!session.has_sent_all(before, changed)) { ... }
 #pragma once
 
-#include "pawn.h"
 #include "scripted_clients.h"
+#include "workload.h"
 
-#include <replayout/changelist_history.h>
 #include <replayout/netdriver/net_driver.h>
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace replayout::bench {
 
 struct ServerSessionSettings {
-    std::uint32_t objects = 1'000;  ///< a multiple of 50
     std::uint32_t connections = 1;
     SharingLevel sharing = SharingLevel::Bundles;
-    /// The properties are push based, and the game marks each that it sets.
-    bool is_push_based = false;
-    std::uint64_t scene_seed = 1;
+    NetConfig config{};
+    InterestSettings interest{};
+    /// Ticks with all clients before it is ready: until every buffer has its size.
+    std::uint32_t crowded_ticks = 250;
 };
 
 /// Of one tick.
@@ -49,22 +48,19 @@ struct TickCost {
 
 class ServerSession {
   public:
-    // Until every buffer has its size: a pawn's history holds 64 changes, and it changes in every
-    // fifth tick. That goes on before anybody joins, which is cheap; the rest needs receivers.
-    static constexpr std::uint32_t lonely_ticks = 6 * ChangelistHistory::count_max;
-    static constexpr std::uint32_t crowded_ticks = 5 * PawnScene::period_ticks;
-    /// Ticks that the scene has played when the session is ready.
-    static constexpr std::uint32_t warm_up_ticks = lonely_ticks + crowded_ticks;
-
-    /// Plays until it is ready, which takes as long as some hundred ticks.
-    explicit ServerSession(const ServerSessionSettings& settings);
+    /// Plays until it is ready: first without receivers, since to fill the histories of all objects
+    /// is cheap then, and then with all of them. The workload outlives it.
+    ServerSession(const ServerSessionSettings& settings, Workload& workload);
 
     /// Why it is not ready; empty when it is.
     [[nodiscard]] const std::string& error() const noexcept { return error_; }
     [[nodiscard]] const NetStats& stats() const noexcept { return driver_.stats(); }
     [[nodiscard]] MemoryReport memory_report() const noexcept { return driver_.memory_report(); }
+    [[nodiscard]] std::uint32_t connection_count() const noexcept { return settings_.connections; }
     /// Since the clients have joined.
-    [[nodiscard]] const PawnChanges& changes() const noexcept { return changes_; }
+    [[nodiscard]] const Changes& changes() const noexcept { return changes_; }
+    /// Ticks that the workload has played, until it was ready and since.
+    [[nodiscard]] std::uint32_t ticks_played() const noexcept { return ticks_played_; }
     /// Of the last tick, in the order in which they were sent.
     [[nodiscard]] std::span<const ScriptedClients::Packet> packets() const noexcept {
         return clients_.packets();
@@ -77,45 +73,52 @@ class ServerSession {
 
     TickCost tick();
 
-    /// Whether the ticks since `before` sent everything that changed to everyone, and no more.
-    [[nodiscard]] bool has_sent_all(const NetStats& before, const PawnChanges& changed) const;
+    /// From the next tick on clients do not get so many of their packets. 0 to 1, at random, and
+    /// the same each time. Acks are never lost.
+    void set_loss(double loss) noexcept { clients_.set_loss(loss); }
+    /// Plays ticks in which nothing changes, until the driver is settled. False where that takes
+    /// more than so many.
+    [[nodiscard]] bool settle(std::uint64_t ticks_max);
+
+    /// Whether the ticks since `before` sent everything that changed to everyone, and no more. Not
+    /// where packets were lost.
+    [[nodiscard]] bool has_sent_all(const NetStats& before, const Changes& changed) const;
 
   private:
     [[nodiscard]] static NetDriverSettings driver_settings(const ServerSessionSettings& settings);
+    [[nodiscard]] static std::vector<std::byte> hello_of(const Workload& workload);
 
     class World final : public NetWorld {
       public:
-        explicit World(std::span<Pawn> pawns) : pawns_(pawns) {}
+        World(Workload& workload, NetDriver& driver) : workload_(workload), driver_(driver) {}
 
         [[nodiscard]] void* object_memory(ObjectHandle object) override {
-            return &pawns_[object.value - 1];
+            return workload_.object_memory(static_cast<std::uint32_t>(object.value) - 1);
         }
         [[nodiscard]] ObjectHandle spawn(const SpawnInfo&) override { return {}; }
         void despawn(ObjectHandle, ChannelCloseReason) override {}
+        void peer_joined(PeerId peer) override { workload_.welcome(driver_, peer); }
 
       private:
-        std::span<Pawn> pawns_;
+        Workload& workload_;
+        NetDriver& driver_;  // made after this one, and no sooner called
     };
 
     void start();
-    [[nodiscard]] bool join();
-    void play_scene(TickCost& cost);
-    void mark();
+    void play_workload(TickCost& cost);
     void dispatch(TickCost& cost);
     void flush(TickCost& cost);
     void count_packets();
 
     ServerSessionSettings settings_;
-    PawnSchema schema_;
-    PawnScene scene_;
+    Workload& workload_;
     World world_;
     ScriptedClients clients_;
     NetDriver driver_;
-    std::vector<NetObjectId> ids_;  // by pawn
-    std::array<ParentIndex, pawn_transform_count> transform_{};
-    ParentIndex health_;
+    std::vector<NetObjectId> ids_;  // by object
     NetTime now_;
-    PawnChanges changes_;
+    Changes changes_;
+    std::uint32_t ticks_played_ = 0;
     std::vector<std::uint32_t> packets_of_client_;  // in the last tick
     std::uint32_t packets_of_tick_max_ = 0;
     std::string error_;

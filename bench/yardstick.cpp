@@ -3,42 +3,44 @@
 
 #include "naive_replicator.h"
 #include "pawn_record.h"
-#include "server_session.h"
 #include "shared_once_replicator.h"
 #include "stop_watch.h"
+
+#include <replayout/reflection/diagnostics.h>
 
 namespace replayout::bench {
 
 namespace {
 
-[[nodiscard]] std::unique_ptr<PawnReplicator> make_replicator(YardstickKind kind,
-                                                              std::uint32_t pawn_count,
-                                                              std::uint32_t connection_count,
+[[nodiscard]] std::unique_ptr<PawnReplicator> make_replicator(const YardstickSettings& settings,
                                                               Transport& transport) {
-    if (kind == YardstickKind::NaivePoll || kind == YardstickKind::NaiveDirty) {
-        return std::make_unique<NaiveReplicator>(pawn_count, connection_count, transport);
+    if (settings.kind == YardstickKind::NaivePoll || settings.kind == YardstickKind::NaiveDirty) {
+        return std::make_unique<NaiveReplicator>(settings.pawns, settings.connections, transport);
     }
-    return std::make_unique<SharedOnceReplicator>(pawn_count, connection_count, transport);
+    return std::make_unique<SharedOnceReplicator>(settings.pawns, settings.connections, transport);
 }
 
 }  // namespace
 
-Yardstick::Yardstick(YardstickKind kind, std::uint32_t pawn_count, std::uint32_t connection_count,
-                     std::uint64_t scene_seed)
-    : kind_(kind),
-      connection_count_(connection_count),
-      scene_(pawn_count, scene_seed),
-      replicator_(make_replicator(kind, pawn_count, connection_count, transport_)) {
+Yardstick::Yardstick(const YardstickSettings& settings)
+    : settings_(settings),
+      scene_(settings.pawns, settings.scene_seed),
+      replicator_(make_replicator(settings, transport_)) {
     constexpr std::uint32_t last_ticks = PawnScene::period_ticks;
-    for (std::uint32_t i = last_ticks; i < ServerSession::warm_up_ticks; ++i) {
+    REPLAYOUT_ASSERT(settings.ticks_played >= last_ticks);
+    for (std::uint32_t i = last_ticks; i < settings.ticks_played; ++i) {
         (void)scene_.advance();
     }
     replicator_->replicate(scene_.pawns());
     has_sent_first_ = replicator_->values_sent() ==
-                      std::uint64_t{pawn_count} * pawn_property_count * connection_count;
+                      std::uint64_t{settings.pawns} * pawn_property_count * settings.connections;
     for (std::uint32_t i = 0; i < last_ticks; ++i) {
         (void)tick();
     }
+    count_from_here();
+}
+
+void Yardstick::count_from_here() noexcept {
     values_before_ = replicator_->values_sent();
     bytes_before_ = transport_.bytes;
 }
@@ -60,14 +62,15 @@ Yardstick::TickCost Yardstick::tick() {
 
 // All values that change are of four bytes.
 bool Yardstick::has_sent(const PawnChanges& changes) const noexcept {
-    const std::uint64_t records = changes.pawns * connection_count_;
-    const std::uint64_t values = changes.properties * connection_count_;
+    const std::uint64_t records = changes.pawns * settings_.connections;
+    const std::uint64_t values = changes.properties * settings_.connections;
     return has_sent_first_ && values_sent() == values &&
            bytes_sent() == pawn_record_head_bytes * records + 4 * values;
 }
 
 bool Yardstick::is_given_changes() const noexcept {
-    return kind_ == YardstickKind::NaiveDirty || kind_ == YardstickKind::SharedOnceDirty;
+    return settings_.kind == YardstickKind::NaiveDirty ||
+           settings_.kind == YardstickKind::SharedOnceDirty;
 }
 
 }  // namespace replayout::bench

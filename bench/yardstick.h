@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A replicator that is written by hand, with a scene of its own, ready for tick after tick of the
-// same changes that a ServerSession plays.
+// same changes that a server is given.
 #pragma once
 
 #include "dropping_transport.h"
@@ -21,6 +21,15 @@ enum class YardstickKind : std::uint8_t {
     SharedOnceDirty,  ///< the same, told which pawns changed
 };
 
+struct YardstickSettings {
+    YardstickKind kind = YardstickKind::NaivePoll;
+    std::uint32_t pawns = 1'000;  ///< a multiple of 50
+    std::uint32_t connections = 1;
+    std::uint64_t scene_seed = 1;
+    /// That its scene has played when it is ready; 50 at least.
+    std::uint32_t ticks_played = PawnScene::period_ticks;
+};
+
 class Yardstick {
   public:
     struct TickCost {
@@ -29,16 +38,20 @@ class Yardstick {
         PawnChanges changes;
     };
 
-    /// Its scene has played as many ticks as that of a ServerSession that is ready.
-    Yardstick(YardstickKind kind, std::uint32_t pawn_count, std::uint32_t connection_count,
-              std::uint64_t scene_seed);
+    explicit Yardstick(const YardstickSettings& settings);
+
+    [[nodiscard]] std::uint32_t connection_count() const noexcept { return settings_.connections; }
+    /// See PawnScene.
+    void set_moving_count(std::uint32_t moving_count) { scene_.set_moving_count(moving_count); }
+    /// What was sent until now is not asked for below. Nor is what was sent until it was ready.
+    void count_from_here() noexcept;
 
     /// The clock runs for the replicator alone.
     TickCost tick();
 
-    /// What was sent since it is ready: so many records and values, and the bytes of these.
+    /// What was sent since then: so many records and values, and the bytes of these.
     [[nodiscard]] bool has_sent(const PawnChanges& changes) const noexcept;
-    /// Since it is ready, by receiver.
+    /// Likewise, by receiver.
     [[nodiscard]] std::uint64_t values_sent() const noexcept {
         return replicator_->values_sent() - values_before_;
     }
@@ -49,8 +62,7 @@ class Yardstick {
   private:
     [[nodiscard]] bool is_given_changes() const noexcept;
 
-    YardstickKind kind_;
-    std::uint32_t connection_count_;
+    YardstickSettings settings_;
     PawnScene scene_;
     DroppingTransport transport_;
     std::unique_ptr<PawnReplicator> replicator_;

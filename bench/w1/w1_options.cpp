@@ -2,6 +2,7 @@
 #include "w1/w1_options.h"
 
 #include "command_line.h"
+#include "pair_limit.h"
 #include "pawn.h"
 
 #include <replayout/netdriver/net_config.h>
@@ -14,8 +15,6 @@ namespace {
 
 constexpr std::uint32_t ticks_max = 1'000'000;
 constexpr std::uint32_t turn_max = 1'000;
-// The naive replicators keep 72 bytes for each pair, twice.
-constexpr std::uint64_t pairs_max = 20'000'000;
 
 }  // namespace
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "w1/w1_run.h"
 
-#include "packet_buffers.h"
+#include "packet_floor.h"
+#include "pawn_workload.h"
 #include "report_text.h"
 #include "server_session.h"
-#include "stop_watch.h"
+#include "tick_times.h"
 #include "yardstick.h"
 
 #include <algorithm>
 #include <optional>
-#include <span>
 #include <vector>
 
 namespace replayout::bench {
@@ -21,64 +21,32 @@ constexpr std::uint64_t scene_seed = 1;
 // takes long then.
 constexpr std::uint32_t objects_to_try_first = 10'000;
 
-/// Of all ticks, in nanoseconds.
-class TickTimes {
-  public:
-    explicit TickTimes(std::size_t tick_count) { ns_.reserve(tick_count); }
+/// The server, and what it replicates.
+struct PawnServer {
+    explicit PawnServer(const W1Options& options)
+        : workload(options.objects, options.is_push_based, scene_seed),
+          session(settings_of(options), workload) {}
 
-    void add(double seconds) { ns_.push_back(seconds * 1e9); }
-    [[nodiscard]] double median() {
-        const auto middle = ns_.begin() + static_cast<std::ptrdiff_t>(ns_.size() / 2);
-        std::nth_element(ns_.begin(), middle, ns_.end());
-        return *middle;
+    [[nodiscard]] static ServerSessionSettings settings_of(const W1Options& options) {
+        ServerSessionSettings settings;
+        settings.connections = options.connections;
+        settings.sharing = options.sharing;
+        return settings;
     }
 
-  private:
-    std::vector<double> ns_;
+    PawnWorkload workload;
+    ServerSession session;
 };
 
-/// The floor: the packets that we sent, once more, and nothing but copied.
-class PacketFloor {
-  public:
-    explicit PacketFloor(const W1Options& options)
-        : buffers_(options.connections),
-          source_(options.packets_per_tick_max * PacketBuffers::packet_bytes_max),
-          ticks_(options.turn, Tick(options.connections)) {}
-
-    /// What was sent in a tick of the turn.
-    void note(std::uint32_t tick, std::span<const ScriptedClients::Packet> packets) {
-        for (std::vector<std::uint32_t>& bytes : ticks_[tick]) {
-            bytes.clear();
-        }
-        for (const ScriptedClients::Packet& packet : packets) {
-            ticks_[tick][packet.client].push_back(packet.bytes);
-        }
-    }
-
-    /// Returns seconds.
-    [[nodiscard]] double copy(std::uint32_t tick) {
-        const StopWatch watch;
-        for (std::uint32_t i = 0; i < buffers_.connection_count(); ++i) {
-            buffers_.copy(i, source_, ticks_[tick][i], [](std::span<const std::byte>) {});
-        }
-        return watch.seconds();
-    }
-
-  private:
-    using Tick = std::vector<std::vector<std::uint32_t>>;  // bytes of packets, by connection
-
-    PacketBuffers buffers_;
-    std::vector<std::byte> source_;  // one connection's packets, which all others are copies of
-    std::vector<Tick> ticks_;
-};
-
-[[nodiscard]] ServerSessionSettings session_settings(const W1Options& options) {
-    ServerSessionSettings settings;
-    settings.objects = options.objects;
+/// With a scene that has played as many ticks.
+[[nodiscard]] YardstickSettings yardstick_settings(YardstickKind kind, const W1Options& options,
+                                                   const ServerSession& session) {
+    YardstickSettings settings;
+    settings.kind = kind;
+    settings.pawns = options.objects;
     settings.connections = options.connections;
-    settings.sharing = options.sharing;
-    settings.is_push_based = options.is_push_based;
     settings.scene_seed = scene_seed;
+    settings.ticks_played = session.ticks_played();
     return settings;
 }
 
@@ -97,12 +65,12 @@ class Subjects {
     Subjects(const W1Options& options, ServerSession& session)
         : options_(options),
           session_(session),
-          naive_poll_(YardstickKind::NaivePoll, options.objects, options.connections, scene_seed),
-          naive_dirty_(YardstickKind::NaiveDirty, options.objects, options.connections, scene_seed),
-          shared_once_(options.is_push_based ? YardstickKind::SharedOnceDirty
-                                             : YardstickKind::SharedOncePoll,
-                       options.objects, options.connections, scene_seed),
-          floor_(options) {}
+          naive_poll_(yardstick_settings(YardstickKind::NaivePoll, options, session)),
+          naive_dirty_(yardstick_settings(YardstickKind::NaiveDirty, options, session)),
+          shared_once_(yardstick_settings(options.is_push_based ? YardstickKind::SharedOnceDirty
+                                                                : YardstickKind::SharedOncePoll,
+                                          options, session)),
+          floor_(options.connections, options.turn) {}
 
     [[nodiscard]] W1Result run();
 
@@ -125,7 +93,7 @@ class Subjects {
 
     void play_ours(Times& times, W1Result& result);
     void take_turns(std::uint32_t tick_count, Times& times, W1Result& result);
-    void count(const NetStats& before, const PawnChanges& changes, W1Result& result) const;
+    void count(const NetStats& before, const Changes& changes, W1Result& result) const;
 
     const W1Options& options_;
     ServerSession& session_;
@@ -168,7 +136,7 @@ W1Result Subjects::run() {
     W1Result result;
     Times times(options_.ticks);
     const NetStats before = session_.stats();
-    const PawnChanges changed = session_.changes();
+    const Changes changed = session_.changes();
     for (std::uint32_t i = 0; i < options_.ticks; i += options_.turn) {
         take_turns(std::min(options_.turn, options_.ticks - i), times, result);
     }
@@ -181,19 +149,19 @@ W1Result Subjects::run() {
     result.naive_dirty_ns = times.naive_dirty.median();
     result.shared_once_ns = times.shared_once.median();
     result.memcpy_ns = times.memcpy.median();
-    const PawnChanges changes = {session_.changes().pawns - changed.pawns,
-                                 session_.changes().properties - changed.properties};
+    const Changes changes = session_.changes() - changed;
     count(before, changes, result);
+    const PawnChanges pawn_changes = {changes.objects, changes.values};
     if (!session_.has_sent_all(before, changed)) {
         result.error = "the server did not send exactly what changed to everyone, once";
-    } else if (!naive_poll_.has_sent(changes) || !naive_dirty_.has_sent(changes) ||
-               !shared_once_.has_sent(changes)) {
+    } else if (!naive_poll_.has_sent(pawn_changes) || !naive_dirty_.has_sent(pawn_changes) ||
+               !shared_once_.has_sent(pawn_changes)) {
         result.error = "a yardstick did not send exactly what changed to everyone, once";
     }
     return result;
 }
 
-void Subjects::count(const NetStats& before, const PawnChanges& changes, W1Result& result) const {
+void Subjects::count(const NetStats& before, const Changes& changes, W1Result& result) const {
     const NetStats& after = session_.stats();
     const double ticks = options_.ticks;
     const double connection_ticks = ticks * options_.connections;
@@ -204,8 +172,8 @@ void Subjects::count(const NetStats& before, const PawnChanges& changes, W1Resul
     result.naive_bytes_per_connection = per(naive_dirty_.bytes_sent(), connection_ticks);
     result.packets_per_tick = per(after.packets_sent - before.packets_sent, connection_ticks);
     result.packets_of_tick_max = session_.packets_of_tick_max();
-    result.objects_per_tick = per(changes.pawns, ticks);
-    result.values_per_tick = per(changes.properties, ticks);
+    result.objects_per_tick = per(changes.objects, ticks);
+    result.values_per_tick = per(changes.values, ticks);
     result.serializer_calls_per_tick =
         per(after.replication.serializer_calls - before.replication.serializer_calls, ticks);
     result.bytes_per_pair = session_.memory_report().bytes_per_pair();
@@ -220,18 +188,18 @@ W1Result run_w1(const W1Options& options) {
     if (options.objects > objects_to_try_first && options.connections > 1) {
         W1Options one = options;
         one.connections = 1;
-        result.refusal = refusal_of(one, ServerSession(session_settings(one)));
+        result.refusal = refusal_of(one, PawnServer(one).session);
         if (!result.refusal.empty()) {
             return result;
         }
     }
-    ServerSession session(session_settings(options));
-    result.refusal = refusal_of(options, session);
-    result.error = session.error();
+    PawnServer server(options);
+    result.refusal = refusal_of(options, server.session);
+    result.error = server.session.error();
     if (!result.refusal.empty() || !result.error.empty()) {
         return result;
     }
-    return Subjects(options, session).run();
+    return Subjects(options, server.session).run();
 }
 
 }  // namespace replayout::bench

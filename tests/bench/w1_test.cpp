@@ -106,7 +106,11 @@ TEST_CASE("W1: the yardsticks send what changed, in records of index, mask and v
          {YardstickKind::NaivePoll, YardstickKind::NaiveDirty, YardstickKind::SharedOncePoll,
           YardstickKind::SharedOnceDirty}) {
         CAPTURE(static_cast<int>(kind));
-        Yardstick yardstick(kind, objects, connections, 1);
+        YardstickSettings settings;
+        settings.kind = kind;
+        settings.pawns = objects;
+        settings.connections = connections;
+        Yardstick yardstick(settings);
         PawnChanges changes;
         for (std::uint32_t i = 0; i < ticks; ++i) {
             const Yardstick::TickCost cost = yardstick.tick();
