@@ -14,11 +14,34 @@
 namespace replayout::test {
 namespace {
 
-SessionCounts run_seeds(SessionTheme theme, std::uint64_t seed_count) {
+void leave_as_drawn(SessionSettings&) {}
+
+/// Hardly anything is sent but keep-alives, and of the timeout one that is lost leaves little.
+void make_silent(SessionSettings& settings) {
+    settings.client_count = 1;
+    settings.net.keep_alive_ms = 900;
+    settings.net.probe_ms = 50;
+    settings.net.probe_max_ms = 50;
+    settings.net.timeout_ms = 1'200;
+    settings.to_client = {};
+    settings.to_server = {};
+    settings.to_client.loss = 0.3;
+    settings.to_server.loss = 0.3;
+    settings.spawn_percent = 2;
+    settings.destroy_percent = 0;
+    settings.edited_percent = 0;
+    settings.role_percent = 0;
+    settings.leave_per_mille = 0;
+    settings.hitch_per_mille = 0;
+}
+
+SessionCounts run_seeds(SessionTheme theme, std::uint64_t seed_count,
+                        void (*change)(SessionSettings&) = leave_as_drawn) {
     const SeedRange seeds = seed_range(1, seed_count);
     SessionCounts counts;
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
-        const SessionSettings settings = SessionSettings::draw(theme, seed);
+        SessionSettings settings = SessionSettings::draw(theme, seed);
+        change(settings);
         INFO("REPLAYOUT_SEED=" << seed << ": " << to_string(settings));
         ReplicationSession session(settings);
         const std::string problem = session.run();
@@ -69,6 +92,14 @@ TEST_CASE("Session: objects and clients may come and go at any moment", "[netdri
         CHECK(counts.objects_added > 1'000);
         CHECK(counts.connections_ended > 50);
         CHECK(counts.timeouts > 0);
+    }
+}
+
+TEST_CASE("Session: who was silent before the healing may be given up after it, and joins again",
+          "[netdriver][session]") {
+    const SessionCounts counts = run_seeds(SessionTheme::Any, 60, make_silent);
+    if (is_whole_run()) {
+        CHECK(counts.quiet_broken > 2);
     }
 }
 

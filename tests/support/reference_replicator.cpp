@@ -88,6 +88,7 @@ void ReferenceReplicator::set_state(ObjectId id, const Value& state) {
 
 void ReferenceReplicator::note_values(ObjectRecord& record, const Value& state) {
     Paths gone = std::exchange(record.present, {});
+    ++record.round;
     for_each_leaf(*record.type, state, [&](const Leaf& leaf) {
         LeafHistory& history = record.leaves[leaf.path];
         if (leaf.is_presence) {
@@ -98,10 +99,16 @@ void ReferenceReplicator::note_values(ObjectRecord& record, const Value& state) 
         if (leaf.is_presence && history.values.empty() && !record.is_new) {
             history.values.push_back(0);
         }
-        if (history.values.empty()) {
-            history.is_in_array = leaf.is_in_array;
-            history.new_element_value = leaf.is_in_array ? new_element_value(*leaf.property) : 0;
+        const bool is_first = history.last_round == 0;
+        if (is_first) {
+            history.first_round = record.round;
         }
+        const bool was_there = !is_first && history.last_round + 1 == record.round;
+        if (!was_there && may_be_unsent(record, leaf)) {
+            history.may_be_unsent = true;
+            history.new_element_value = new_element_value(*leaf.property);
+        }
+        history.last_round = record.round;
         if (history.values.empty() || history.values.back() != leaf.value) {
             history.values.push_back(leaf.value);
         }
@@ -110,6 +117,11 @@ void ReferenceReplicator::note_values(ObjectRecord& record, const Value& state) 
         record.leaves[path].values.push_back(0);
     }
     record.is_new = false;
+}
+
+bool ReferenceReplicator::may_be_unsent(const ObjectRecord& record, const Leaf& leaf) {
+    return leaf.is_in_array && (leaf.keyed_element == 0 ||
+                                record.leaves.at(leaf.keyed_element).first_round != record.round);
 }
 
 void ReferenceReplicator::add_client(ClientId client_id, const std::string& refused_type) {
@@ -209,7 +221,7 @@ std::string ReferenceReplicator::observe_elements(const ObjectRecord& record,
 bool ReferenceReplicator::advance(const LeafHistory& history, std::uint64_t value,
                                   std::uint32_t& position) {
     if (history.values[position] == value ||
-        (history.is_in_array && value == history.new_element_value)) {
+        (history.may_be_unsent && value == history.new_element_value)) {
         return true;
     }
     // The earliest that fits leaves the most room for what comes.

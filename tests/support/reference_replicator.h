@@ -10,9 +10,11 @@
 // When all is delivered it must be equal, value by value.
 //
 // One value is nobody's: an element of an array may show what a new element holds, because the
-// count can arrive before the element does (a large array goes in parts, and a part can be lost).
-// An element of a keyed array never does, and is there or not as it was at the server. An atomic
-// struct is a value like any other: all of it was the server's at one time.
+// count can arrive before the element does (a large array goes in parts, and a part can be lost; or
+// the array grew in a packet that was lost, and its count changed again in the next). An element of
+// a keyed array never does, and is there or not as it was at the server; nor does any that an array
+// in it had from the beginning. An atomic struct is a value like any other: all of it was the
+// server's at one time.
 #pragma once
 
 #include "support/value_tree.h"
@@ -83,7 +85,9 @@ class ReferenceReplicator {
     struct LeafHistory {
         std::vector<std::uint64_t> values;
         std::uint64_t new_element_value = 0;
-        bool is_in_array = false;
+        std::uint64_t first_round = 0;  ///< of the first state that has it
+        std::uint64_t last_round = 0;
+        bool may_be_unsent = false;  ///< it may be shown as a new element holds it
     };
     using Paths = std::set<std::uint64_t>;
     struct ObjectRecord {
@@ -91,6 +95,7 @@ class ReferenceReplicator {
         bool is_alive = true;
         bool is_new = true;  ///< and as the archetype
         Value state;
+        std::uint64_t round = 0;                                ///< of states
         std::unordered_map<std::uint64_t, LeafHistory> leaves;  // by path
         Paths elements;                                         ///< of keyed arrays, ever
         Paths present;                                          ///< of these, now
@@ -108,6 +113,8 @@ class ReferenceReplicator {
     };
 
     void note_values(ObjectRecord& record, const Value& state);
+    /// May a client show of this leaf, which is not in the state before, what a new element holds?
+    [[nodiscard]] static bool may_be_unsent(const ObjectRecord& record, const Leaf& leaf);
     [[nodiscard]] std::string observe_object(Client& client, const ClientView::Object& object);
     /// The elements of keyed arrays that a client shows, and those that it does not.
     [[nodiscard]] static std::string observe_elements(const ObjectRecord& record,

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <iterator>
 #include <memory_resource>
+#include <numeric>
 #include <span>
 
 namespace replayout::test {
@@ -65,6 +66,7 @@ void SessionCounts::add(const SessionCounts& other) {
     payloads_reused += other.payloads_reused;
     pieces_reused += other.pieces_reused;
     timeouts += other.timeouts;
+    quiet_broken += other.quiet_broken;
 }
 
 ReplicationSession::Server::Server(const NetDriverSettings& settings, ServerWorld& world)
@@ -114,11 +116,13 @@ std::string ReplicationSession::run() {
     if (!is_failed()) {
         heal();
     }
-    if (!is_failed()) {
-        check_healed();
-    }
-    if (!is_failed()) {
-        stay_quiet();
+    bool is_quiet = false;
+    while (!is_failed() && !is_quiet) {
+        await_healed();
+        if (!is_failed()) {
+            check_healed();
+        }
+        is_quiet = stay_quiet();
     }
     if (!is_failed()) {
         check_accounts();
@@ -461,6 +465,10 @@ void ReplicationSession::heal() {
         client.hitch_ticks = 0;
         client.absent_ticks = std::min(client.absent_ticks, random_ticks_max);
     }
+    silence_end_tick_ = tick_ + ticks_of(settings_.net.timeout_ms) + 1;
+}
+
+void ReplicationSession::await_healed() {
     const std::uint32_t last_tick = tick_ + healing_ticks_max();
     while (!is_healed() && !is_failed()) {
         if (tick_ == last_tick) {
@@ -499,11 +507,30 @@ void ReplicationSession::check_healed() {
     }
 }
 
-void ReplicationSession::stay_quiet() {
+std::uint64_t ReplicationSession::ended_connection_count() const noexcept {
+    const auto& closed = server_.driver.stats().closed;
+    return std::accumulate(closed.begin(), closed.end(), counts_.connections_ended);
+}
+
+bool ReplicationSession::stay_quiet() {
     const NetStats before = server_.driver.stats();
+    const std::uint64_t ended_before = ended_connection_count();
     for (std::uint32_t i = 0; i < quiet_ticks && !is_failed(); ++i) {
         tick(false);
+        if (ended_connection_count() == ended_before) {
+            continue;
+        }
+        if (tick_ > silence_end_tick_) {
+            fail("a connection has ended, and the network had healed long before");
+        }
+        ++counts_.quiet_broken;
+        return false;
     }
+    check_quiet(before);
+    return true;
+}
+
+void ReplicationSession::check_quiet(const NetStats& before) {
     const NetStats& after = server_.driver.stats();
     if (after.replication.block_bytes_sent != before.replication.block_bytes_sent ||
         after.records_sent != before.records_sent || after.bunches_sent != before.bunches_sent) {

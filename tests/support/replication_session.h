@@ -7,6 +7,9 @@
 //                the oracle
 //     quiet      nothing but keep-alives is sent
 //
+// Who was silent for long when the network healed may be given up a moment later, though all that
+// he was sent had arrived. Then he joins again, and heals once more.
+//
 // The server has a twin with the other setting of sharing, which is given the same datagrams over
 // the same objects and must send the same bytes.
 #pragma once
@@ -45,6 +48,7 @@ struct SessionCounts {
     std::uint64_t payloads_reused = 0;
     std::uint64_t pieces_reused = 0;
     std::uint64_t timeouts = 0;
+    std::uint64_t quiet_broken = 0;  ///< by the end of a connection that was silent before
 
     void add(const SessionCounts& other);
 };
@@ -105,8 +109,12 @@ class ReplicationSession final : private GameListener {
     void check_client(Client& client);
     void check_close_reasons(std::string_view who, const NetStats& stats);
     void heal();
+    void await_healed();
     void check_healed();
-    void stay_quiet();
+    /// False: a connection has ended, so not all are healed any more.
+    [[nodiscard]] bool stay_quiet();
+    void check_quiet(const NetStats& before);
+    [[nodiscard]] std::uint64_t ended_connection_count() const noexcept;
     void check_accounts();
     void check_type_counters();
     [[nodiscard]] std::uint32_t healing_ticks_max() const noexcept;
@@ -131,6 +139,7 @@ class ReplicationSession final : private GameListener {
     std::uint32_t last_client_id_ = 0;
     std::uint32_t server_hitch_ticks_ = 0;
     std::uint32_t tick_ = 0;
+    std::uint32_t silence_end_tick_ = 0;  ///< what was silent before the healing has ended by then
     std::uint64_t packets_forwarded_ = 0;
     std::uint64_t bytes_forwarded_ = 0;
     NetTime now_;

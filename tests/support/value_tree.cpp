@@ -219,14 +219,19 @@ class LeafVisitor {
         } else if (is_keyed(property)) {
             visit_keyed(property, std::get<List>(value.content).parts, path);
         } else if (const auto* list = std::get_if<List>(&value.content)) {
-            visit_({path, list->parts.size(), &property, &value, is_in_array, false, &trail_});
+            visit_leaf(path, list->parts.size(), property, value, is_in_array);
             for (std::uint32_t i = 0; i < list->parts.size(); ++i) {
-                visit(*property.element, list->parts[i], i, path, !is_in_keyed_);
+                visit(*property.element, list->parts[i], i, path, true);
             }
         } else {
-            visit_({path, hash_of(value), &property, &value, is_in_array, false, &trail_});
+            visit_leaf(path, hash_of(value), property, value, is_in_array);
         }
         trail_.pop_back();
+    }
+
+    void visit_leaf(std::uint64_t path, std::uint64_t hash, const Property& property,
+                    const Value& value, bool is_in_array, bool is_presence = false) {
+        visit_({path, hash, &property, &value, is_in_array, is_presence, keyed_element_, &trail_});
     }
 
     void visit_keyed(const Property& property, const std::vector<Value>& elements,
@@ -235,12 +240,12 @@ class LeafVisitor {
         for (const Value& value : elements) {
             const std::uint64_t path = mix(parent, key_of(value));
             trail_.emplace_back(&element, static_cast<std::uint32_t>(key_of(value)));
-            visit_({path, 1, &element, &value, false, true, &trail_});
+            visit_leaf(path, 1, element, value, false, true);
             visit_group(element, value, path, false);
-            is_in_keyed_ = true;
+            keyed_element_ = path;
             visit_members(*element.struct_type, std::get<Record>(value.content).parts, path, false,
                           &property.array_key);
-            is_in_keyed_ = false;
+            keyed_element_ = 0;
             trail_.pop_back();
         }
     }
@@ -249,8 +254,7 @@ class LeafVisitor {
     void visit_group(const Property& property, const Value& value, std::uint64_t path,
                      bool is_in_array) {
         if (property.struct_type->traits().is_atomic) {
-            visit_({mix(path, group_salt), hash_of(value), &property, &value, is_in_array, false,
-                    &trail_});
+            visit_leaf(mix(path, group_salt), hash_of(value), property, value, is_in_array);
         }
     }
 
@@ -258,7 +262,7 @@ class LeafVisitor {
 
     const VisitLeaf& visit_;
     Leaf::Trail trail_;
-    bool is_in_keyed_ = false;
+    std::uint64_t keyed_element_ = 0;
 };
 
 [[nodiscard]] Value default_struct(const Type& type) {

@@ -106,10 +106,12 @@ struct Leaf {
     std::uint64_t value = 0;  ///< hash
     const Property* property = nullptr;
     const Value* state = nullptr;
-    /// An element that is new in an array may be shown before its values are. In one of a keyed
-    /// array all values arrive with it.
+    /// It lies in an element of an array without keys, which may be shown before its values are.
     bool is_in_array = false;
     bool is_presence = false;
+    /// Path of the element of a keyed array in which it lies; 0: in none. All values of such an
+    /// element arrive with it, those in arrays too.
+    std::uint64_t keyed_element = 0;
     const Trail* trail = nullptr;
 };
 
