@@ -83,6 +83,7 @@ struct PairExtra {
     std::uint16_t next_sequence = 2;  ///< of the channel's bunches; 1 was the open
     ChannelOrder order;
     PausedValues paused;
+    Version waited_since = 0;  ///< of values whose turn it is, the first of them; else 0
     LeftOutValues left_out;
     InFlightVersions in_flight;   ///< of layouts that need to know
     CompleteVersions complete;    ///< where a call meant the object

@@ -329,7 +329,7 @@ PropertySender::LargeValue PropertySender::send_large_value(std::uint32_t index,
                     writer.bytes(), {BunchTag::Kind::Value, index, handles.handle_begin});
     extra.order.value_queued(extra.next_sequence);
     extra.next_sequence = static_cast<std::uint16_t>(extra.next_sequence + count);
-    extra.paused.add(handles, state.version(), count);
+    extra.paused.add(handles, state.version(), count, extra.waited_since);
     if (PairValidator* validator = pairs_.validator()) {
         validator->value_queued(index, handles, count, writer.bytes());
     }

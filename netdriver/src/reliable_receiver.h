@@ -67,7 +67,6 @@ class ReliableReceiver {
     void reset();
 
   private:
-    void drop_parts() noexcept;
     struct Waiting {
         BunchHeader header;
         Vector<std::byte> payload;
@@ -80,6 +79,7 @@ class ReliableReceiver {
                                           ReliableMessageHandler& handler);
     [[nodiscard]] CloseReason keep(std::uint64_t sequence, const BunchHeader& header,
                                    std::span<const std::byte> payload);
+    void drop_parts() noexcept;
 
     const NetConfig& config_;
     ReliableAccount& account_;

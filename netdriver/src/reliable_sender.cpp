@@ -47,7 +47,8 @@ ReliableSender::ReliableSender(std::size_t fragment_bytes, const ReliableWindow&
       window_(window),
       resource_(resource),
       rows_{Row(resource), Row(resource), Row(resource)},
-      unsent_channels_(Allocator<std::pair<ChannelIndex, UnsentChannel>>(resource)) {}
+      unsent_channels_(Allocator<std::pair<ChannelIndex, UnsentChannel>>(resource)),
+      ended_(Allocator<EndedMessage>(resource)) {}
 
 std::uint32_t ReliableSender::fragment_count(std::size_t payload_bytes) const noexcept {
     const std::size_t count = (payload_bytes + fragment_bytes_ - 1) / fragment_bytes_;
@@ -108,7 +109,10 @@ WindowPlace ReliableSender::window_begin() const noexcept {
 
 bool ReliableSender::has_window_for(Share share, std::uint64_t message_bytes) const noexcept {
     const WindowPlace begin = window_begin();
-    const ReliableAmount values = difference(sent_.values, begin.values);
+    ReliableAmount values = difference(sent_.values, begin.values);
+    for (const EndedMessage& message : ended_) {
+        values.bytes += message.bytes;
+    }
     const ReliableAmount others = difference(sent_.others, begin.others);
     const ReliableAmount& own = share == Share::Values ? values : others;
     // Of the bunches that were sent the first does not wait, it is what the others wait for.
@@ -202,6 +206,13 @@ bool ReliableSender::delivered(SentBunch name, BunchTag& tag) {
         const auto found = bunches->find(name.order);
         if (found != bunches->end()) {
             tag = found->second.tag;
+            if (tag.kind == BunchTag::Kind::Close) {
+                const auto is_of_channel = [&](const EndedMessage& message) {
+                    return message.channel == found->second.header.channel;
+                };
+                ended_.erase(std::remove_if(ended_.begin(), ended_.end(), is_of_channel),
+                             ended_.end());
+            }
             bunches->erase(found);
             return true;
         }
@@ -239,7 +250,10 @@ ReliableSender::Abandoned ReliableSender::abandon_unsent(ChannelIndex channel) {
         ++seen_count;
         entry = from.unsent.erase(entry);
     }
-    erase_content(from, channel, rest_begin, begun_count);
+    if (begun_count > 0) {
+        erase_content(from, channel, rest_begin, begun_count);
+        ended_.push_back({channel, std::uint64_t{begun_count} * fragment_bytes_});
+    }
     return {dropped_count, value_count};
 }
 
@@ -266,6 +280,7 @@ void ReliableSender::keep_control_only() {
             });
         }
     }
+    ended_.clear();
     for (auto channel = unsent_channels_.begin(); channel != unsent_channels_.end();) {
         channel = channel->first.is_control() ? channel + 1 : unsent_channels_.erase(channel);
     }

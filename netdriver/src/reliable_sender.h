@@ -165,6 +165,12 @@ class ReliableSender {
         std::uint32_t bunch_count = 0;
     };
 
+    /// A message that a close ended: its parts wait at the other end until that has arrived.
+    struct EndedMessage {
+        ChannelIndex channel;
+        std::uint64_t bytes = 0;  ///< of these parts, which is less than the message has
+    };
+
     [[nodiscard]] Row& row(Share share) noexcept { return rows_[static_cast<std::size_t>(share)]; }
     [[nodiscard]] const Row& row(Share share) const noexcept {
         return rows_[static_cast<std::size_t>(share)];
@@ -190,6 +196,7 @@ class ReliableSender {
     WindowPlace sent_;  // everything that has been sent
     std::array<Row, share_count> rows_;
     FlatMap<ChannelIndex, UnsentChannel> unsent_channels_;
+    Vector<EndedMessage> ended_;  // few
 };
 
 }  // namespace replayout

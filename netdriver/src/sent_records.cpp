@@ -96,7 +96,8 @@ void SentRecords::pause_unsent(const TakenOfPair& taken, const RepRange& range) 
     for (const LostPart& part : carried_parts_) {
         owed = hull(owed, part.versions);
     }
-    pairs_.extra_of(taken.index).paused.wait(range, version, owed);
+    PairExtra& extra = pairs_.extra_of(taken.index);
+    extra.paused.wait(range, version, owed, extra.waited_since);
     pairs_.edit(taken.index).send_part();  // as long as it waits, the pair is not exact
 }
 

@@ -3,6 +3,10 @@
 // Objects of one connection with a value too large for a packet, for which there was no room: they
 // wait in a row, and the value is encoded when it is its turn, as it is then. So nothing of it is
 // held, and what becomes of the object meanwhile, or of who may see it, is told by what is sent.
+//
+// A round gives as many a turn as there is room for, from the front. Who finds no room in his turn
+// keeps his place, nobody else goes in that round, and the next one is his alone: else small values
+// would go before a large one for ever.
 #pragma once
 
 #include <replayout/reflection/memory.h>
@@ -12,30 +16,34 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace replayout {
 
 class ValueTurns {
   public:
     explicit ValueTurns(MemoryResource* resource)
-        : row_(resource), waiting_(resource), has_turn_(resource) {}
+        : row_(resource),
+          waiting_(resource),
+          has_turn_(resource),
+          round_(Allocator<std::uint32_t>(resource)) {}
 
-    /// Nobody waits who would have to go first.
+    /// It is its turn, or nobody waits.
     [[nodiscard]] bool may_go(std::uint32_t index) const noexcept {
-        return row_.count() == 0 || has_turn_.test(index);
+        return !is_blocked_ && (row_.count() == 0 || has_turn_.test(index));
     }
     /// It waits, if it does not already, for room for so many fragments.
     void wait(std::uint32_t index, std::uint32_t fragments) {
+        is_blocked_ = is_blocked_ || has_turn_.test(index);
         has_turn_.erase(index);
         if (!waiting_.test(index)) {
             waiting_.insert(index);
             row_.push_back() = {index, fragments};
         }
     }
-    /// It does not wait any more.
+    /// It does not wait any more. Its turn lasts as long as the round.
     void leave(std::uint32_t index) noexcept {
         waiting_.erase(index);
-        has_turn_.erase(index);
         while (row_.count() > 0 && !waiting_.test(row_.front().index)) {
             row_.pop_front();
         }
@@ -45,16 +53,30 @@ class ValueTurns {
     }
     [[nodiscard]] bool is_empty() const noexcept { return row_.count() == 0; }
 
-    /// Those who came first have their turn, as many as there is room for, so many fragments, and
-    /// one at least where there is any. Calls `visit(index)` for each.
-    template <typename Visitor>
-    void begin(std::uint32_t room, Visitor visit) {
-        while (row_.count() > 0 && room > 0) {
-            const Place first = row_.front();
-            room -= std::min(room, first.fragments);
-            leave(first.index);
-            has_turn_.insert(first.index);
-            visit(first.index);
+    /// Ends the round before, and calls `end(index)` for each whose turn that was. Then those who
+    /// came first have their turn, as many as there is room for, so many fragments, and one at
+    /// least where there is any: `begin(index)` is called for each.
+    template <typename End, typename Begin>
+    void begin_round(std::uint32_t room, End end, Begin begin) {
+        for (const std::uint32_t index : round_) {
+            if (has_turn_.test(index)) {
+                has_turn_.erase(index);
+                leave(index);
+            }
+            end(index);
+        }
+        round_.clear();
+        const bool is_first_alone = std::exchange(is_blocked_, false);
+        for (std::size_t i = 0; i < row_.count() && room > 0; ++i) {
+            const Place place = row_.at(i);
+            if (waiting_.test(place.index) && !has_turn_.test(place.index)) {
+                room -= is_first_alone ? room : std::min(room, place.fragments);
+                has_turn_.insert(place.index);
+                round_.push_back(place.index);
+            }
+        }
+        for (const std::uint32_t index : round_) {
+            begin(index);
         }
     }
 
@@ -64,10 +86,11 @@ class ValueTurns {
         std::uint32_t fragments = 0;
     };
 
-    // Who left stands in the row until it is at the front.
-    RingQueue<Place> row_;
+    RingQueue<Place> row_;  // who left stands in it until it is at the front
     BitRow waiting_;
-    BitRow has_turn_;  // and has not used it
+    BitRow has_turn_;
+    Vector<std::uint32_t> round_;  // those who had a turn when it began
+    bool is_blocked_ = false;      // for the rest of the round
 };
 
 }  // namespace replayout

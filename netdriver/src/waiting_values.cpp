@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "waiting_values.h"
 
+#include <algorithm>
+
 namespace replayout {
 
 namespace {
@@ -56,33 +58,44 @@ void WaitingValues::resume_values(std::uint32_t index) {
 
 void WaitingValues::owe_waiting(std::uint32_t index) {
     PairExtra* extra = pairs_.find_extra(index);
-    REPLAYOUT_ASSERT(extra != nullptr);
+    if (extra == nullptr) {
+        return;
+    }
     const NetworkObjectInfo& info = *objects_.at(index);
     while (const auto value = extra->paused.take_waiting()) {
-        SendingRepState& pair = pairs_.edit(index);
-        pair.delivered();  // it is not under way
-        pairs_.owe_part(index, {value->missed(pair.sent_version), value->handles});
+        extra->waited_since =
+            extra->waited_since == 0 ? value->since : std::min(extra->waited_since, value->since);
         const bool is_initial_value = info.changelist_state().conditions().is_initial(
             RepHandle{value->handles.handle_begin},
             passing_conditions(pairs_.flags_for(info.facts())));
+        end_pause(index, *value);
         if (is_initial_value) {
             pairs_.owe_initial(index, value->handles);  // as if its block were lost
         }
     }
-    pairs_.pending().set(index);
+}
+
+void WaitingValues::end_turn(std::uint32_t index) noexcept {
+    if (PairExtra* extra = pairs_.find_extra(index)) {
+        extra->waited_since = 0;
+    }
 }
 
 void WaitingValues::resume_value(std::uint32_t index, const PausedValues::Entry& value) {
+    end_pause(index, value);
+    if (DeltaStates* deltas = pairs_.find_deltas(index)) {
+        deltas->value_delivered(RepHandle{value.handles.handle_begin}, missed_);
+        owe_missed_deltas(index);
+    }
+}
+
+void WaitingValues::end_pause(std::uint32_t index, const PausedValues::Entry& value) {
     SendingRepState& pair = pairs_.edit(index);
     pair.delivered();
     // Whatever it became while it was paused is owed now, and what was lost of it, and only that.
     const VersionInterval missed = value.missed(pair.sent_version);
     if (!missed.is_empty()) {
         pairs_.owe_part(index, {missed, value.handles});
-    }
-    if (DeltaStates* deltas = pairs_.find_deltas(index)) {
-        deltas->value_delivered(RepHandle{value.handles.handle_begin}, missed_);
-        owe_missed_deltas(index);
     }
     pairs_.pending().set(index);
     // What it named may have come while it was paused.

@@ -48,10 +48,12 @@ class WaitingValues final : public ReceiverIds {
     /// and they are pending. Calls `visit(index)` for each.
     template <typename Visitor>
     void begin_turns(std::uint32_t room, Visitor visit) {
-        turns_.begin(room, [&](std::uint32_t index) {
-            owe_waiting(index);
-            visit(index);
-        });
+        turns_.begin_round(
+            room, [this](std::uint32_t index) { end_turn(index); },
+            [&](std::uint32_t index) {
+                owe_waiting(index);
+                visit(index);
+            });
     }
 
     /// A fragment of a value that travels reliably.
@@ -80,6 +82,9 @@ class WaitingValues final : public ReceiverIds {
   private:
     [[nodiscard]] bool is_paused(std::uint32_t index, RepHandle handle) const;
     void owe_waiting(std::uint32_t index);
+    void end_turn(std::uint32_t index) noexcept;
+    /// What happened to the value meanwhile is owed.
+    void end_pause(std::uint32_t index, const PausedValues::Entry& value);
     void resume_value(std::uint32_t index, const PausedValues::Entry& value);
     /// What the client lacks of its deltas is owed again.
     void owe_missed_deltas(std::uint32_t index);

@@ -10,6 +10,11 @@ bool PausedValues::contains(RepHandle handle) const noexcept {
                        [&](const Entry& entry) { return entry.handles.contains(handle); });
 }
 
+bool PausedValues::is_any_as_old_as(Version version) const noexcept {
+    return std::any_of(entries_.begin(), entries_.end(),
+                       [&](const Entry& entry) { return entry.since <= version; });
+}
+
 void PausedValues::add_to(ChangeMask& handles) const noexcept {
     for (const Entry& entry : entries_) {
         handles.set_range(entry.handles.handle_begin - 1,

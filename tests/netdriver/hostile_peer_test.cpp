@@ -436,6 +436,28 @@ TEST_CASE("Hostile: parts that make no whole are refused", "[netdriver][hostile]
     }
 }
 
+TEST_CASE("Hostile: a close may come amid parts, and nothing of them may follow",
+          "[netdriver][hostile]") {
+    const std::size_t full = fragment_bytes(NetConfig().packet_bytes_max);
+    Bunch first = value_bunch(1, 2, Bytes(full));
+    first.header.is_partial = true;
+    first.header.is_partial_initial = true;
+    Bunch next = value_bunch(1, 4, Bytes(full));
+    next.header.is_partial = true;
+    Fixture fixture;
+    fixture.server.deliver_packet({first});
+    fixture.server.deliver_packet({close_bunch(1, 3)});
+    REQUIRE(fixture.server.is_joined());
+    CHECK(fixture.server.world().object_count() == 0);
+    fixture.server.deliver_packet({next});
+    CHECK(fixture.server.world().object_count() == 0);
+    // The channel begins anew, and nothing of what was begun is left in it.
+    if (fixture.server.is_joined()) {
+        fixture.server.open(1, TestSchema::pawn_number);
+        CHECK(fixture.server.world().object_count() == 1);
+    }
+}
+
 TEST_CASE("Hostile: a packet whose bunches do not add up is refused", "[netdriver][hostile]") {
     const struct {
         const char* name;

@@ -14,6 +14,7 @@
 
 #include "support/catch.h"
 #include "support/crate_game.h"
+#include "support/packet_forge.h"
 
 namespace replayout::test {
 namespace {
@@ -107,22 +108,33 @@ TEST_CASE("Value turns: who waits has a turn in order, as many as there is room 
     turns.wait(3, 1);  // it waits already
     CHECK_FALSE(turns.may_go(9));
     std::vector<std::uint32_t> begun;
-    const auto note = [&](std::uint32_t index) { begun.push_back(index); };
-    turns.begin(0, note);
+    std::vector<std::uint32_t> ended;
+    const auto begin_round = [&](std::uint32_t room) {
+        begun.clear();
+        ended.clear();
+        turns.begin_round(
+            room, [&](std::uint32_t index) { ended.push_back(index); },
+            [&](std::uint32_t index) { begun.push_back(index); });
+    };
+    begin_round(0);
     CHECK(begun.empty());
-    turns.begin(12, note);
+    begin_round(12);
     CHECK((begun == std::vector<std::uint32_t>{7, 3}));
     CHECK(turns.may_go(7));
     CHECK_FALSE(turns.may_go(5));
-    turns.wait(7, 10);  // it found no room
+    turns.leave(7);
+    CHECK(turns.may_go(7));  // another value of it
+    turns.wait(3, 20);       // it found no room
+    CHECK_FALSE(turns.may_go(3));
     CHECK_FALSE(turns.may_go(7));
+    begin_round(100);
+    CHECK((ended == std::vector<std::uint32_t>{7, 3}));
+    CHECK((begun == std::vector<std::uint32_t>{3}));  // alone, and before who came later
+    begin_round(100);                                 // it did without
+    CHECK((begun == std::vector<std::uint32_t>{5}));
     turns.leave(5);
-    turns.leave(3);
-    begun.clear();
-    turns.begin(1, note);
-    CHECK((begun == std::vector<std::uint32_t>{7}));
     CHECK(turns.is_empty());
-    CHECK(turns.may_go(5));
+    CHECK(turns.may_go(9));
 }
 
 TEST_CASE("Value turns: of an object that was hidden before its turn nothing goes out",
@@ -249,6 +261,96 @@ TEST_CASE("Value turns: while one object's value changes all the time the others
     }
     for (std::size_t i = 20; i < crates.size(); ++i) {
         CHECK(game.object_on(0, crates[i]).content.size() == 20'000);
+    }
+}
+
+TEST_CASE("Value turns: what a close ended counts at the other end until the close is there",
+          "[netdriver][reliable]") {
+    ClassGameOptions options = large_values();
+    options.config.reliable_waiting_bytes_max = options.config.bunch_bytes_max;
+    CrateGame game(build_crate, options);
+    game.join();
+    std::vector<ObjectHandle> crates;
+    for (int i = 0; i < 6; ++i) {
+        crates.push_back(game.add());
+    }
+    REQUIRE(game.settle());
+    set_cap(game, 100'000);
+    bool is_dropping = true;
+    game.server_transport().set_script([&](Bytes& datagram) {
+        const auto packet = parse_packet(datagram);
+        const bool has_close =
+            packet.has_value() &&
+            std::any_of(packet->bunches.begin(), packet->bunches.end(),
+                        [](const Bunch& bunch) { return bunch.header.is_close; });
+        return !has_close || !is_dropping;
+    });
+    for (const ObjectHandle crate : crates) {
+        game.object(crate).content.assign(50'000, 'x');
+    }
+    for (std::size_t i = 0; i + 1 < crates.size(); ++i) {
+        for (int tick = 0; tick < 15; ++tick) {
+            game.tick();
+        }
+        game.driver().interest().set_relevant_for(CrateGame::peer_of(0), game.id_of(crates[i]),
+                                                  false);
+    }
+    for (int tick = 0; tick < 100; ++tick) {
+        game.tick();
+    }
+    is_dropping = false;
+    REQUIRE(game.settle());
+    CHECK(game.driver().connection_count() == 1);
+    CHECK(game.object_count_on(0) == 1);
+    CHECK(game.object_on(0, crates.back()).content == game.object(crates.back()).content);
+}
+
+TEST_CASE("Value turns: small values that never end do not keep a large one from its turn",
+          "[netdriver][reliable]") {
+    ClassGameOptions options = large_values();
+    options.link.latency_ms = 60;
+    options.config.reliable_waiting_bytes_max = options.config.bunch_bytes_max;
+    CrateGame game(build_crate, options);
+    game.join();
+    std::vector<ObjectHandle> crates;
+    for (int i = 0; i < 30; ++i) {
+        crates.push_back(game.add());
+    }
+    const ObjectHandle large = game.add();
+    REQUIRE(game.settle());
+    game.object(large).content.assign(60'000, 'x');
+    std::uint32_t tick = 0;
+    while (game.object_on(0, large).content.empty()) {
+        REQUIRE(++tick < 20 * ticks_per_second);
+        for (const ObjectHandle crate : crates) {
+            fill(game.object(crate), tick, 3'000);
+        }
+        game.tick();
+    }
+}
+
+TEST_CASE("Value turns: the initial batch is not over before its large values are there",
+          "[netdriver][reliable]") {
+    CrateGame game(build_crate, large_values());
+    std::vector<ObjectHandle> crates;
+    for (int i = 0; i < 8; ++i) {
+        crates.push_back(game.add());
+        fill(game.object(crates.back()), 1, 20'000);
+    }
+    game.join();
+    while (game.driver().connection_count() == 0) {
+        game.tick();
+    }
+    set_cap(game, 40'000);
+    for (std::uint32_t tick = 2; !game.client_driver(0).initial_batch().is_finished; ++tick) {
+        REQUIRE(tick < 60 * ticks_per_second);
+        for (const ObjectHandle crate : crates) {
+            fill(game.object(crate), tick, 20'000);
+        }
+        game.tick();
+    }
+    for (const ObjectHandle crate : crates) {
+        CHECK(game.object_on(0, crate).content.size() == 20'000);
     }
 }
 

@@ -23,12 +23,14 @@
 
 namespace replayout {
 
-/// One entry for each value under way, in order of sending. Takes memory when the first one is.
+/// One entry for each value under way, in order of sending, and for each that waits among them.
+/// Takes memory when the first one is.
 class PausedValues {
   public:
     struct Entry {
         RepRange handles;                  ///< one, or those of an atomic group
         Version version = 0;               ///< of the object when it was sent, or began to wait
+        Version since = 0;                 ///< likewise when it began to wait first
         std::uint32_t fragments_left = 0;  ///< not yet delivered
         /// Of one that waits, what was owed. An array is sent as far as it is owed, so what was
         /// lost of what went before is owed besides. The pair forgets it with the next send, which
@@ -49,10 +51,8 @@ class PausedValues {
     [[nodiscard]] std::uint32_t count() const noexcept {
         return static_cast<std::uint32_t>(entries_.size());
     }
-    /// One that was sent when the object was at that version, or before, is under way.
-    [[nodiscard]] bool is_any_as_old_as(Version version) const noexcept {
-        return !entries_.empty() && entries_.front().version <= version;
-    }
+    /// One that was owed when the object was at that version, or before, is under way, or waits.
+    [[nodiscard]] bool is_any_as_old_as(Version version) const noexcept;
     [[nodiscard]] bool contains(RepHandle handle) const noexcept;
     /// Sets the handles that are paused.
     void add_to(ChangeMask& handles) const noexcept;
@@ -60,12 +60,14 @@ class PausedValues {
     void remove_paused(ChangeMask& owed) const noexcept;
 
     /// A value of the object at `version` goes out, in so many fragments.
-    void add(const RepRange& handles, Version version, std::uint32_t fragment_count) {
-        entries_.push_back({handles, version, fragment_count, {}});
+    /// `since`: when it began to wait for room, if it did.
+    void add(const RepRange& handles, Version version, std::uint32_t fragment_count,
+             Version since = 0) {
+        entries_.push_back({handles, version, since != 0 ? since : version, fragment_count, {}});
     }
     /// There is no room for a value of the object at `version`, of which `owed` is owed.
-    void wait(const RepRange& handles, Version version, VersionInterval owed) {
-        entries_.push_back({handles, version, none_sent, owed});
+    void wait(const RepRange& handles, Version version, VersionInterval owed, Version since = 0) {
+        entries_.push_back({handles, version, since != 0 ? since : version, none_sent, owed});
     }
     /// Takes out one that waits.
     [[nodiscard]] std::optional<Entry> take_waiting();
