@@ -50,7 +50,7 @@ void play(benchmark::State& state, const std::vector<Recording>& recordings) {
     MatchOptions options;
     options.clients = static_cast<std::uint32_t>(state.range(0));
     options.loss = static_cast<double>(state.range(1)) / 100;
-    options.bandwidth_bytes_per_second = static_cast<std::uint64_t>(state.range(2));
+    options.bandwidth_bytes_per_second = static_cast<std::uint32_t>(state.range(2));
     options.is_quiet = true;
     const auto schema = MatchSchema::create(recordings, {false, false});
     if (!schema) {

@@ -72,7 +72,7 @@ bool ReplicationSender::replicate_by_priority(const PriorityInputs& inputs) {
             case SendOutcome::NoRoom:
                 has_room = false;
                 if (is_new) {
-                    order_.hold_back(index);
+                    order_.miss_new(index);
                 } else if (is_due) {
                     order_.miss(index);
                 }

@@ -111,6 +111,7 @@ void SendOrder::add(std::uint32_t index, std::uint32_t band, std::uint32_t rank,
 }
 
 void SendOrder::order() {
+    is_any_new_missed_ = false;  // what is added was told by the last flush
     // Not sorted: of thousands a cap has room for a few.
     std::make_heap(candidates_.begin(), candidates_.end(), std::greater<>());
 }
@@ -147,12 +148,10 @@ void SendOrder::hold_back(std::uint32_t index) {
 }
 
 void SendOrder::end() {
-    is_any_new_missed_ = false;
     for (const std::uint64_t candidate : candidates_) {
         const CandidateParts parts = parts_of(candidate);
         if (parts.is_new) {
-            hold_back(parts.index);
-            is_any_new_missed_ = true;
+            miss_new(parts.index);
             continue;
         }
         if (parts.rank <= due_rank) {

@@ -16,7 +16,7 @@
 //
 // What was due and found no room is missed, and due in each flush until it is sent: before all of
 // its band that were missed later or not at all. What is new to a client does not step down, and
-// of that the nearest goes first; others step down for what else there is, and not for that. So
+// of what was missed as long the nearest goes first. Nobody steps down for it either. So
 // that a flood of it leaves others their turn, what was missed for a quarter of a period is overdue
 // while what is new is missed as well. What a client was shown goes before all else until its first
 // values are sent: it would stand there with those of its archetype.
@@ -105,8 +105,13 @@ class SendOrder {
     void sent(std::uint32_t index) noexcept;
     /// It was due, and found no room.
     void miss(std::uint32_t index);
-    /// It waits for what is on its way, or is new: its place is as that of what was missed, and it
-    /// says nothing about how far to step down.
+    /// The same of what is new, which says nothing about how far others are to step down.
+    void miss_new(std::uint32_t index) {
+        hold_back(index);
+        is_any_new_missed_ = true;
+    }
+    /// It waits for what is on its way, and not for room: its place is as that of what was missed,
+    /// and it says nothing about how far to step down.
     void hold_back(std::uint32_t index);
     /// The candidates that are left found no room, either.
     void end();
@@ -130,7 +135,7 @@ class SendOrder {
 
     std::uint32_t flushes_left_ = 1;  // of the period
     std::uint32_t calm_periods_ = 0;  // in a row
-    bool is_any_new_missed_ = false;  // in the last flush
+    bool is_any_new_missed_ = false;  // in the last flush, from order() on in this one
     bool is_calm_ = true;  // in this period all was sent that a pressure of one less asks for
 };
 
