@@ -122,7 +122,7 @@ class Interest {
     void remove_viewer(PeerId peer, std::uint32_t view = 0);
     /// How far it sees NetRelevancy::Grid: the cells that come nearer to its own; 0 to 1e30. O(1);
     /// but the next tick_flush() goes through all objects of NetRelevancy::Grid where nobody has
-    /// seen as far yet, by powers of two, and each takes 20 bytes more as long as somebody does.
+    /// seen as far yet, by powers of two, and each takes 20 bytes more, which stay.
     void set_view_radius(PeerId peer, float radius, std::uint32_t view = 0);
 
     // Groups: teams, matches, scenes, lists of who may see what. An object that was put into one is

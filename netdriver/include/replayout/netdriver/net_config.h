@@ -47,8 +47,9 @@ struct NetConfig {
 
     /// Channels of objects that were there when their client joined, opened in one tick_flush() for
     /// all clients together, who take turns. 1 to 1,048,576. What comes into the world later is
-    /// opened beside these, at once. 4,096 of small objects are some 160 KB, and give sixteen who
-    /// join at once 15,000 objects each in a second of 60 ticks.
+    /// opened beside these, at once, or under a cap in its turn: NetRates::set_net_priority().
+    /// 4,096 of small objects are some 160 KB, and give sixteen who join at once 15,000 objects
+    /// each in a second of 60 ticks.
     std::uint32_t initial_opens_per_flush_max = 4'096;
 
     /// Stable names of destroyed objects that a server remembers, to tell who joins later, parts of
