@@ -82,7 +82,7 @@ void BundleBuilder::build(SendContext& context, bool has_bytes) {
             add(index, context);
         }
     }
-    end_bundle();
+    end_bundle(false);
     taken_.assign(run_->bundles().size(), 0);
     context.counters.bundles_built += has_bytes ? run_->bundles().size() : 0;
 }
@@ -111,7 +111,7 @@ void BundleBuilder::add(std::uint32_t index, SendContext& context) {
     info.set_bundled_flush(changes_.flush);
     run_->add_block(block, has_bytes_ ? byte_count_ - block.byte_offset - block.head_bytes : 0);
     if (run_->unbundled_count() == BundleRun::blocks_per_bundle_max) {
-        end_bundle();
+        end_bundle(false);
     }
 }
 
@@ -138,7 +138,7 @@ bool BundleBuilder::lay_down(BundleBlock& block, SendContext& context) {
     const std::size_t bundle_bytes = byte_count_ - bundle_begin_bytes_;
     std::size_t used_head_bytes = head_bytes;
     if (bundle_bytes + head_bytes + body.byte_count() > room_bytes_) {
-        end_bundle();
+        end_bundle(true);
         used_head_bytes = first_head_bytes;
         std::memmove(room.data() + used_head_bytes, room.data() + head_bytes, body.byte_count());
     }
@@ -152,16 +152,10 @@ bool BundleBuilder::lay_down(BundleBlock& block, SendContext& context) {
     return true;
 }
 
-void BundleBuilder::end_bundle() {
-    run_->end_bundle();
+void BundleBuilder::end_bundle(bool is_full) {
+    run_->end_bundle(is_full);
     bundle_begin_bytes_ = byte_count_;
     last_channel_ = ChannelIndex{};
-}
-
-std::uint64_t BundleBuilder::take(std::uint32_t bundle, std::uint64_t blocks) noexcept {
-    const std::uint64_t fresh = blocks & ~taken_[bundle];
-    taken_[bundle] |= blocks;
-    return fresh;
 }
 
 }  // namespace replayout

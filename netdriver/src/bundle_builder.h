@@ -61,6 +61,11 @@ class BundleBuilder {
         return place + 1 < run_->block_count() ? run_->blocks()[place + 1].byte_offset
                                                : byte_count_;
     }
+    /// A whole bundle of run(), as it begins a packet.
+    [[nodiscard]] std::span<const std::byte> bytes_of(const Bundle& bundle) const noexcept {
+        const std::size_t begin = run_->blocks()[bundle.begin].byte_offset;
+        return bytes().subspan(begin, end_of(bundle.end - 1) - begin);
+    }
     /// A block of run(), without its head.
     [[nodiscard]] std::span<const std::byte> body_of(std::uint32_t place) const noexcept {
         const BundleBlock& block = run_->blocks()[place];
@@ -73,7 +78,11 @@ class BundleBuilder {
         return {loose_.data(), loose_.size()};
     }
     /// Says that a connection takes these blocks. Returns those of them that nobody took before.
-    [[nodiscard]] std::uint64_t take(std::uint32_t bundle, std::uint64_t blocks) noexcept;
+    [[nodiscard]] std::uint64_t take(std::uint32_t bundle, std::uint64_t blocks) noexcept {
+        const std::uint64_t fresh = blocks & ~taken_[bundle];
+        taken_[bundle] |= blocks;
+        return fresh;
+    }
 
   private:
     /// One that nobody holds.
@@ -81,7 +90,7 @@ class BundleBuilder {
     void add(std::uint32_t index, SendContext& context);
     /// False: it must go alone.
     [[nodiscard]] bool lay_down(BundleBlock& block, SendContext& context);
-    void end_bundle();
+    void end_bundle(bool is_full);
 
     const ObjectStore& objects_;
     const FlushChanges& changes_;

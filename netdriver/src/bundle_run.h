@@ -40,6 +40,7 @@ struct Bundle {
     /// Of BundleRun::words(): which objects they are of.
     std::uint32_t words_begin = 0;
     std::uint32_t words_end = 0;
+    bool is_full = false;  ///< in an empty packet: the block behind it has no room there any more
 
     [[nodiscard]] std::uint32_t block_count() const noexcept { return end - begin; }
     /// Bit i for block begin + i.
@@ -117,13 +118,13 @@ class BundleRun {
         return block_count() - (bundles_.empty() ? 0 : bundles_.back().end);
     }
     /// Makes one of these.
-    void end_bundle() {
+    void end_bundle(bool is_full) {
         REPLAYOUT_ASSERT(unbundled_count() <= blocks_per_bundle_max);
         if (unbundled_count() > 0) {
             const std::uint32_t words_begin = bundles_.empty() ? 0 : bundles_.back().words_end;
             bundles_.push_back({block_count() - unbundled_count(), block_count(),
                                 unbundled_properties_, unbundled_bytes_, words_begin,
-                                static_cast<std::uint32_t>(words_.size())});
+                                static_cast<std::uint32_t>(words_.size()), is_full});
             unbundled_properties_ = 0;
             unbundled_bytes_ = 0;
         }
@@ -145,6 +146,11 @@ struct SentBundle {
     std::uint32_t bundle = 0;
     std::uint64_t blocks = 0;  ///< bit i: block i of the bundle
 
+    [[nodiscard]] std::uint32_t block_count() const noexcept {
+        const Bundle& whole = run->bundles()[bundle];
+        return blocks == whole.all_blocks() ? whole.block_count()
+                                            : static_cast<std::uint32_t>(std::popcount(blocks));
+    }
     /// Calls `visit(const BundleBlock&)` for each.
     template <typename Visitor>
     void for_each_block(Visitor visit) const {

@@ -42,18 +42,15 @@ void BundleSender::decline(const FlushChanges& changes) {
 
 void BundleSender::take(BundleBuilder& bundles) {
     const BundleRun& run = bundles.run();
-    const auto count = static_cast<std::uint32_t>(run.bundles().size());
-    for (std::uint32_t i = 0; i < count; ++i) {
-        const Bundle& bundle = run.bundles()[i];
-        const std::uint64_t regular = regular_blocks(run, bundle);
-        if (regular == 0) {
-            continue;
-        }
-        const std::uint64_t sent = bundles.has_bytes() ? send_copied(bundles, i, regular)
-                                                       : send_written(bundles, i, regular);
-        for (std::uint64_t left = regular & ~sent; left != 0; left &= left - 1) {
-            leave(run.blocks()[bundle.begin + static_cast<std::uint32_t>(std::countr_zero(left))]
-                      .index);
+    const std::span<const Bundle> list = run.bundles();
+    std::uint64_t next = list.empty() ? 0 : regular_blocks(run, list[0]);
+    for (std::uint32_t i = 0; i < list.size(); ++i) {
+        const std::uint64_t blocks = next;
+        next = i + 1 < list.size() ? regular_blocks(run, list[i + 1]) : 0;
+        if (is_packet(list[i], blocks, next)) {
+            send_packet(bundles, i);
+        } else if (blocks != 0) {
+            send_blocks(bundles, i, blocks);
         }
     }
     for (const std::uint32_t index : bundles.loose()) {
@@ -62,6 +59,31 @@ void BundleSender::take(BundleBuilder& bundles) {
         }
     }
     pairs_.caught_up();
+}
+
+bool BundleSender::is_packet(const Bundle& bundle, std::uint64_t blocks,
+                             std::uint64_t next) const noexcept {
+    // With the first block behind it the packet would go out as it is.
+    return bundle.is_full && blocks == bundle.all_blocks() && (next & 1) != 0 &&
+           packets_.builder().is_empty() && packets_.can_write();
+}
+
+void BundleSender::send_packet(BundleBuilder& bundles, std::uint32_t bundle) {
+    const Bundle& whole = bundles.run().bundles()[bundle];
+    packets_.builder().add_laid_down(bundles.bytes_of(whole));
+    add_record(bundles, {&bundles.run(), bundle, whole.all_blocks()});
+    packets_.flush_full();
+}
+
+void BundleSender::send_blocks(BundleBuilder& bundles, std::uint32_t bundle, std::uint64_t blocks) {
+    const std::uint64_t sent = bundles.has_bytes() ? send_copied(bundles, bundle, blocks)
+                                                   : send_written(bundles, bundle, blocks);
+    const std::uint32_t begin = bundles.run().bundles()[bundle].begin;
+    for (std::uint64_t left = blocks & ~sent; left != 0; left &= left - 1) {
+        leave(bundles.run()
+                  .blocks()[begin + static_cast<std::uint32_t>(std::countr_zero(left))]
+                  .index);
+    }
 }
 
 std::uint64_t BundleSender::regular_blocks(const BundleRun& run, const Bundle& bundle) const {
@@ -177,29 +199,20 @@ void BundleSender::add_record(BundleBuilder& bundles, const SentBundle& sent) {
 }
 
 void BundleSender::count_copied(BundleBuilder& bundles, const SentBundle& sent) {
-    const std::uint64_t fresh = bundles.take(sent.bundle, sent.blocks);
     const Bundle& bundle = bundles.run().bundles()[sent.bundle];
+    const std::uint64_t fresh = bundles.take(sent.bundle, sent.blocks);
     ReplicationCounters& counters = context_.counters;
     ++counters.bundles_copied;
-    const auto block_count = static_cast<std::uint64_t>(std::popcount(sent.blocks));
-    const auto reused_count = static_cast<std::uint64_t>(std::popcount(sent.blocks & ~fresh));
-    counters.blocks_sent += block_count;
-    counters.payloads_built += block_count - reused_count;
-    counters.payloads_reused += reused_count;
-    if (sent.blocks == bundle.all_blocks() && (reused_count == 0 || reused_count == block_count)) {
+    if (sent.blocks == bundle.all_blocks() && (fresh == 0 || fresh == sent.blocks)) {
+        const std::uint32_t block_count = bundle.block_count();
+        const bool is_reused = fresh == 0;
+        counters.blocks_sent += block_count;
+        (is_reused ? counters.payloads_reused : counters.payloads_built) += block_count;
         counters.properties_sent += bundle.property_count;
-        counters.pieces_reused += reused_count == 0 ? 0 : bundle.property_count;
+        counters.pieces_reused += is_reused ? bundle.property_count : 0;
         counters.block_bytes_sent += bundle.body_bytes;
     } else {
-        for (std::uint64_t left = sent.blocks; left != 0; left &= left - 1) {
-            const std::uint32_t place =
-                bundle.begin + static_cast<std::uint32_t>(std::countr_zero(left));
-            const std::uint32_t property_count = bundles.run().blocks()[place].property_count;
-            const bool is_reused = (fresh & left & ~(left - 1)) == 0;
-            counters.properties_sent += property_count;
-            counters.pieces_reused += is_reused ? property_count : 0;
-            counters.block_bytes_sent += bundles.body_of(place).size();
-        }
+        count_blocks(bundles, sent, fresh);
     }
     if (PairValidator* validator = pairs_.validator()) {
         for (std::uint64_t left = sent.blocks; left != 0; left &= left - 1) {
@@ -207,6 +220,22 @@ void BundleSender::count_copied(BundleBuilder& bundles, const SentBundle& sent) 
                 bundle.begin + static_cast<std::uint32_t>(std::countr_zero(left));
             validator->block_sent(bundles.run().blocks()[place].index, bundles.body_of(place));
         }
+    }
+}
+
+void BundleSender::count_blocks(const BundleBuilder& bundles, const SentBundle& sent,
+                                std::uint64_t fresh) {
+    const std::uint32_t begin = bundles.run().bundles()[sent.bundle].begin;
+    ReplicationCounters& counters = context_.counters;
+    for (std::uint64_t left = sent.blocks; left != 0; left &= left - 1) {
+        const std::uint32_t place = begin + static_cast<std::uint32_t>(std::countr_zero(left));
+        const std::uint32_t property_count = bundles.run().blocks()[place].property_count;
+        const bool is_reused = (fresh & left & ~(left - 1)) == 0;
+        ++counters.blocks_sent;
+        ++(is_reused ? counters.payloads_reused : counters.payloads_built);
+        counters.properties_sent += property_count;
+        counters.pieces_reused += is_reused ? property_count : 0;
+        counters.block_bytes_sent += bundles.body_of(place).size();
     }
 }
 

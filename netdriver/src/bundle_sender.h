@@ -38,6 +38,13 @@ class BundleSender {
   private:
     /// Those of its blocks that are of regular pairs.
     [[nodiscard]] std::uint64_t regular_blocks(const BundleRun& run, const Bundle& bundle) const;
+    /// The bundle is a packet, and nothing else may be in it. `next` are those blocks of the bundle
+    /// behind it that are sent.
+    [[nodiscard]] bool is_packet(const Bundle& bundle, std::uint64_t blocks,
+                                 std::uint64_t next) const noexcept;
+    void send_packet(BundleBuilder& bundles, std::uint32_t bundle);
+    /// Sends these blocks. Those that find no room are pending, and not regular.
+    void send_blocks(BundleBuilder& bundles, std::uint32_t bundle, std::uint64_t blocks);
     // Sends these blocks, as far as there is room. Returns those that were sent.
     /// As they were laid down.
     [[nodiscard]] std::uint64_t send_copied(BundleBuilder& bundles, std::uint32_t bundle,
@@ -53,6 +60,8 @@ class BundleSender {
     /// Of blocks that lie in the open packet.
     void add_record(BundleBuilder& bundles, const SentBundle& sent);
     void count_copied(BundleBuilder& bundles, const SentBundle& sent);
+    /// One by one; those that are `fresh` are the first of their kind.
+    void count_blocks(const BundleBuilder& bundles, const SentBundle& sent, std::uint64_t fresh);
     void leave(std::uint32_t index);
 
     const ObjectStore& objects_;

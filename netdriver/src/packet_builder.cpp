@@ -71,20 +71,22 @@ void PacketBuilder::add_blocks(ChannelIndex first, ChannelIndex last,
 
 std::span<const std::byte> PacketBuilder::finish(const PacketHeader& header) noexcept {
     REPLAYOUT_ASSERT(header.has_bunches == has_bunches());
-    std::array<std::byte, reserved_bytes> front;
-    std::size_t front_bytes = write_packet_header(front, header);
+    std::array<std::byte, 2> count;
+    BitWriter count_writer(count);
     if (has_bunches()) {
-        BitWriter writer(std::span<std::byte>(front).subspan(front_bytes));
-        writer.write_packed_uint(bunch_count_);
-        front_bytes += writer.byte_count();
+        count_writer.write_packed_uint(bunch_count_);
         std::byte* const blocks = packet_.data() + reserved_bytes;
         std::memmove(blocks + bunch_bytes_, blocks, block_bytes_);
         std::memcpy(blocks, bunches_.data(), bunch_bytes_);
     }
-    const std::size_t begin = reserved_bytes - front_bytes;
-    std::memcpy(packet_.data() + begin, front.data(), front_bytes);
-    return std::span<const std::byte>(packet_).subspan(begin,
-                                                       front_bytes + bunch_bytes_ + block_bytes_);
+    const std::size_t header_bytes = packet_header_bytes(header);
+    const std::size_t count_bytes = count_writer.byte_count();
+    const std::size_t begin = reserved_bytes - header_bytes - count_bytes;
+    const std::span<std::byte> datagram = std::span<std::byte>(packet_).subspan(
+        begin, header_bytes + count_bytes + bunch_bytes_ + block_bytes_);
+    (void)write_packet_header(datagram, header);
+    std::memcpy(datagram.data() + header_bytes, count.data(), count_bytes);
+    return datagram;
 }
 
 }  // namespace replayout

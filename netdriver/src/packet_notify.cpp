@@ -49,6 +49,15 @@ std::uint32_t load_u32(std::span<const std::byte> source, std::size_t offset) no
 void shift_up(std::array<std::uint32_t, ack_words_max>& words, std::uint32_t count) noexcept {
     const std::uint32_t word_shift = count / bits_per_word;
     const std::uint32_t bit_shift = count % bits_per_word;
+    if (word_shift == 0) {  // nearly always
+        for (std::uint32_t index = ack_words_max; --index > 0;) {
+            const std::uint64_t both =
+                std::uint64_t{words[index]} << bits_per_word | words[index - 1];
+            words[index] = static_cast<std::uint32_t>(both << bit_shift >> bits_per_word);
+        }
+        words[0] <<= bit_shift;
+        return;
+    }
     for (std::uint32_t index = ack_words_max; index-- > 0;) {
         std::uint32_t word = 0;
         if (index >= word_shift) {
@@ -149,19 +158,6 @@ PacketNotify::PacketNotify(const PacketNotifySettings& settings) noexcept
     REPLAYOUT_ASSERT(settings.reserved_packets < settings.window_packets);
     REPLAYOUT_ASSERT(settings.first_sequence_sent >= 1);
     REPLAYOUT_ASSERT(settings.first_sequence_received >= 1);
-}
-
-std::uint32_t PacketNotify::sendable_count() const noexcept {
-    const std::uint32_t data_packets = window_packets_ - reserved_packets_;
-    return in_flight_count() < data_packets ? data_packets - in_flight_count() : 0;
-}
-
-bool PacketNotify::can_probe() const noexcept {
-    return in_flight_count() < window_packets_;
-}
-
-std::uint32_t PacketNotify::in_flight_count() const noexcept {
-    return static_cast<std::uint32_t>(highest_sent_ - highest_acked_);
 }
 
 std::uint64_t& PacketNotify::carried_ack(std::uint64_t sequence) noexcept {

@@ -117,7 +117,7 @@ void PacketSender::add_bundle(const SentBundle& bundle) {
         open_packet_.first_record_count = open_packet_.record_count;
     }
     ++open_packet_.bundle_count;
-    stats_.records_sent += static_cast<std::uint64_t>(std::popcount(bundle.blocks));
+    stats_.records_sent += bundle.block_count();
     sent_bundles_.push_back() = bundle;
 }
 
@@ -398,7 +398,7 @@ void PacketSender::records_lost(std::uint32_t count) {
 }
 
 void PacketSender::packet_delivered(std::uint64_t sequence) {
-    const SentPacket packet = packet_at(sequence);
+    const SentPacket& packet = packet_at(sequence);
     in_flight(packet.share) -= packet.has_content ? 1u : 0u;
     ++stats_.packets_delivered;
     if (congestion_.has_value() && packet.has_content) {
@@ -425,7 +425,7 @@ void PacketSender::packet_delivered(std::uint64_t sequence) {
 }
 
 void PacketSender::packet_lost(std::uint64_t sequence) {
-    const SentPacket packet = packet_at(sequence);
+    const SentPacket& packet = packet_at(sequence);
     in_flight(packet.share) -= packet.has_content ? 1u : 0u;
     ++stats_.packets_lost;
     if (congestion_.has_value() && packet.has_content) {
@@ -440,8 +440,7 @@ void PacketSender::packet_lost(std::uint64_t sequence) {
     }
     records_lost(packet.first_record_count);
     for (std::uint32_t i = 0; i < packet.bundle_count; ++i) {
-        stats_.records_lost +=
-            static_cast<std::uint64_t>(std::popcount(sent_bundles_.front().blocks));
+        stats_.records_lost += sent_bundles_.front().block_count();
         handler_->bundle_lost(sent_bundles_.front());
         pop_bundle();
     }

@@ -128,11 +128,14 @@ class PacketNotify {
     [[nodiscard]] bool can_send() const noexcept { return sendable_count() > 0; }
 
     /// How many packets with content may be sent.
-    [[nodiscard]] std::uint32_t sendable_count() const noexcept;
+    [[nodiscard]] std::uint32_t sendable_count() const noexcept {
+        const std::uint32_t data_packets = window_packets_ - reserved_packets_;
+        return in_flight_count() < data_packets ? data_packets - in_flight_count() : 0;
+    }
 
     /// Whether an empty packet may be sent that does no more than carry and ask for acks. When not
     /// even that is left, the peer has been silent for a whole window: close.
-    [[nodiscard]] bool can_probe() const noexcept;
+    [[nodiscard]] bool can_probe() const noexcept { return in_flight_count() < window_packets_; }
 
     /// The header of the next packet, with acks as of now. The caller sets has_bunches and
     /// ack_requested. Changes nothing: a packet that ends up empty is simply not committed.
@@ -143,7 +146,9 @@ class PacketNotify {
     std::uint64_t commit_send(const PacketHeader& header) noexcept;
 
     /// Packets sent and not resolved.
-    [[nodiscard]] std::uint32_t in_flight_count() const noexcept;
+    [[nodiscard]] std::uint32_t in_flight_count() const noexcept {
+        return static_cast<std::uint32_t>(highest_sent_ - highest_acked_);
+    }
 
     /// The newest sequence sent; the one before the first when there is none.
     [[nodiscard]] std::uint64_t highest_sent() const noexcept { return highest_sent_; }
