@@ -83,6 +83,16 @@ class BitRow {
         }
     }
 
+    /// Calls `visit(bit)` for each bit that is set; it may clear that one.
+    template <typename Visitor>
+    void for_each(Visitor visit) const {
+        for (std::size_t i = 0; i < words_.size(); ++i) {
+            for (std::uint64_t left = words_[i]; left != 0; left &= left - 1) {
+                visit(static_cast<std::uint32_t>(i << 6) +
+                      static_cast<std::uint32_t>(std::countr_zero(left)));
+            }
+        }
+    }
     /// Calls `visit(bit)` for each bit that is set in both; it may clear that one.
     template <typename Visitor>
     void for_each_common(const BitRow& other, Visitor visit) {

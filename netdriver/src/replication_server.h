@@ -212,7 +212,13 @@ class ReplicationServer {
     void finish_initial_batch(Client& client);
     /// What each client may open of its initial batch in this flush.
     [[nodiscard]] std::uint32_t initial_opens_per_client() noexcept;
+    struct DueObject {
+        std::uint32_t index = 0;
+        NetworkObjectInfo* info = nullptr;
+    };
+
     void compare_due_objects();
+    void compare(const DueObject& due);
     /// It is compared at its turn, or in the next flush; not if it is dormant for everybody.
     void set_due(std::uint32_t index);
     void force_due(std::uint32_t index);
@@ -264,6 +270,7 @@ class ReplicationServer {
     Vector<std::uint8_t> class_bands_;              // likewise
     float priority_distance_ = 0;
     SendOrder::Candidates candidates_;  // scratch
+    Vector<DueObject> due_objects_;     // scratch
     FlushChanges changes_;
     BundleBuilder bundles_;
     ObjectDormancy dormancy_;

@@ -19,48 +19,6 @@ namespace {
     return band;
 }
 
-/// Goes some objects before a walk over a row of them, and hints at what that will touch.
-class ObjectPrefetch {
-  public:
-    ObjectPrefetch(const ObjectStore& objects, const BitRow& row) : objects_(objects), row_(row) {
-        far_ = row.next(0);
-        near_ = far_;
-        for (std::uint32_t i = 0; i < far_steps; ++i) {
-            step_far();
-            if (i >= far_steps - near_steps) {
-                step_near();
-            }
-        }
-    }
-    void step() {
-        step_far();
-        step_near();
-    }
-
-  private:
-    // By measuring: far enough for the memory of the state to be there, and what it leads to.
-    static constexpr std::uint32_t far_steps = 8;
-    static constexpr std::uint32_t near_steps = 4;
-
-    void step_far() {
-        if (far_ != BitRow::no_bit) {
-            objects_.at(far_)->changelist_state().prefetch_state();
-            far_ = row_.next(far_ + 1);
-        }
-    }
-    void step_near() {
-        if (near_ != BitRow::no_bit) {
-            objects_.at(near_)->changelist_state().prefetch_values();
-            near_ = row_.next(near_ + 1);
-        }
-    }
-
-    const ObjectStore& objects_;
-    const BitRow& row_;
-    std::uint32_t far_ = BitRow::no_bit;
-    std::uint32_t near_ = BitRow::no_bit;
-};
-
 }  // namespace
 
 void ReplicationServer::set_due(std::uint32_t index) {
@@ -97,32 +55,47 @@ void ReplicationServer::take_due(NetTime now) {
 
 void ReplicationServer::compare_due_objects() {
     ++changes_.flush;
-    std::uint32_t count = 0;
-    ObjectPrefetch ahead(objects_, due_);
-    for (std::uint32_t index = due_.next(0); index != BitRow::no_bit;
-         index = due_.next(index + 1)) {
-        ahead.step();
-        NetworkObjectInfo& info = *objects_.at(index);
-        ChangelistState& state = info.changelist_state();
-        const void* memory = world_.object_memory(info.object());
-        const bool has_changed = state.update(memory, shadow_ids_, stats_.replication);
-        if (has_changed) {
-            changes_.objects.set(index);
+    due_objects_.clear();
+    due_.for_each([this](std::uint32_t index) {
+        due_objects_.push_back({index, objects_.at(index)});
+    });
+    // What an object leads to is asked for some objects ahead. By measuring: far enough for the
+    // memory of the state to be there, and what it leads to.
+    constexpr std::size_t far_steps = 8;
+    constexpr std::size_t near_steps = 4;
+    const std::size_t count = due_objects_.size();
+    for (std::size_t i = 0; i < count + far_steps; ++i) {
+        if (i < count) {
+            due_objects_[i].info->changelist_state().prefetch_state();
         }
-        const bool is_paced = calendar_.is_paced(index);
-        if (is_paced) {
-            calendar_.looked(index, has_changed);
+        if (const std::size_t near = i + near_steps - far_steps; near < count) {
+            due_objects_[near].info->changelist_state().prefetch_values();
         }
-        const bool is_due_again = state.is_due() && !info.is_torn_off();
-        if (!is_due_again || is_paced) {
-            due_.clear(index);
+        if (const std::size_t now = i - far_steps; now < count) {
+            compare(due_objects_[now]);
         }
-        if (is_due_again && is_paced) {
-            calendar_.wait(index);
-        }
-        ++count;
     }
     stats_.replication.objects_skipped += objects_.object_count() - count;
+}
+
+void ReplicationServer::compare(const DueObject& due) {
+    ChangelistState& state = due.info->changelist_state();
+    const void* memory = world_.object_memory(due.info->object());
+    const bool has_changed = state.update(memory, shadow_ids_, stats_.replication);
+    if (has_changed) {
+        changes_.objects.set(due.index);
+    }
+    const bool is_due_again = state.is_due() && !due.info->is_torn_off();
+    const bool is_paced = calendar_.is_paced(due.index);
+    if (is_paced) {
+        calendar_.looked(due.index, has_changed);
+    }
+    if (!is_due_again || is_paced) {
+        due_.clear(due.index);
+    }
+    if (is_due_again && is_paced) {
+        calendar_.wait(due.index);
+    }
 }
 
 void ReplicationServer::set_class_net_update_frequency(const RepLayout& layout,

@@ -6,28 +6,40 @@
 
 namespace replayout {
 
+static_assert(sizeof(Version) == sizeof(std::uint32_t), "entries hold it beside their handles");
+
 ChangelistHistory::ChangelistHistory(std::uint32_t handle_count, MemoryResource* resource)
-    : versions_(Allocator<Version>(resource)),
-      words_(Allocator<std::uint64_t>(resource)),
-      word_count_((handle_count + 63) / 64) {}
+    : entries_(Allocator<std::uint32_t>(resource)),
+      entry_words_(1 + (handle_count + word_bits - 1) / word_bits) {}
 
 void ChangelistHistory::add(Version version, const ChangeMask& changed) {
-    REPLAYOUT_ASSERT(changed.words().size() == word_count_);
+    REPLAYOUT_ASSERT((changed.bit_count() + word_bits - 1) / word_bits + 1 == entry_words_);
     REPLAYOUT_ASSERT(count_ == 0 || version > version_at(count_ - 1));
     if (count_ == count_max) {
         fold_oldest();
     } else if (count_ == capacity_) {
         grow();
     }
-    const std::uint32_t slot = slot_of(count_);
+    std::uint32_t* const added = entry(count_);
     ++count_;
-    versions_[slot] = version;
-    std::copy_n(changed.words().data(), word_count_, words_.data() + slot * word_count_);
+    added[0] = version;
+    for (std::uint32_t i = 1; i < entry_words_; ++i) {
+        const std::uint64_t word = changed.words()[(i - 1) / 2];
+        added[i] = static_cast<std::uint32_t>(i % 2 == 1 ? word : word >> word_bits);
+    }
+}
+
+void ChangelistHistory::add_handles(const std::uint32_t* entry,
+                                    ChangeMask& candidates) const noexcept {
+    for (std::uint32_t i = 1; i < entry_words_; ++i) {
+        const std::uint32_t shift = i % 2 == 1 ? 0 : word_bits;
+        candidates.words()[(i - 1) / 2] |= std::uint64_t{entry[i]} << shift;
+    }
 }
 
 void ChangelistHistory::collect(Version sent_version, VersionInterval lost,
                                 ChangeMask& candidates) const noexcept {
-    REPLAYOUT_ASSERT(candidates.words().size() == word_count_);
+    REPLAYOUT_ASSERT((candidates.bit_count() + word_bits - 1) / word_bits + 1 == entry_words_);
     for (std::uint32_t index = count_; index-- > 0;) {
         const Version version = version_at(index);
         if (version <= sent_version && lost.is_empty()) {
@@ -37,56 +49,49 @@ void ChangelistHistory::collect(Version sent_version, VersionInterval lost,
         const bool is_lost =
             index == 0 ? !lost.is_empty() && lost.after < version : lost.contains(version);
         if (version > sent_version || is_lost) {
-            const std::uint64_t* words = words_.data() + slot_of(index) * word_count_;
-            for (std::uint32_t i = 0; i < word_count_; ++i) {
-                candidates.words()[i] |= words[i];
-            }
+            add_handles(entry(index), candidates);
         }
     }
 }
 
 void ChangelistHistory::prefetch() const noexcept {
     if (capacity_ > 0) {
-        const std::uint32_t slot = slot_of(count_);
-        replayout::prefetch(&versions_[slot], 1);
-        replayout::prefetch(&words_[slot * word_count_], word_count_ * sizeof(std::uint64_t));
+        // Where it is full, the next place is that of the oldest.
+        replayout::prefetch(entry(count_), entry_words_ * sizeof(std::uint32_t));
     }
 }
 
 void ChangelistHistory::collect_newest(ChangeMask& candidates) const noexcept {
-    REPLAYOUT_ASSERT(count_ > 0 && candidates.words().size() == word_count_);
-    const std::uint64_t* words = words_.data() + slot_of(count_ - 1) * word_count_;
-    for (std::uint32_t i = 0; i < word_count_; ++i) {
-        candidates.words()[i] |= words[i];
-    }
+    REPLAYOUT_ASSERT(count_ > 0);
+    REPLAYOUT_ASSERT((candidates.bit_count() + word_bits - 1) / word_bits + 1 == entry_words_);
+    add_handles(entry(count_ - 1), candidates);
 }
 
 Version ChangelistHistory::version_at(std::uint32_t index) const noexcept {
     REPLAYOUT_ASSERT(index < count_);
-    return versions_[slot_of(index)];
+    return *entry(index);
 }
 
 bool ChangelistHistory::test(std::uint32_t index, RepHandle handle) const noexcept {
     REPLAYOUT_ASSERT(index < count_);
-    REPLAYOUT_ASSERT(handle.value >= 1 && (handle.value - 1) / 64 < word_count_);
+    REPLAYOUT_ASSERT(handle.value >= 1 && (handle.value - 1) / word_bits + 1 < entry_words_);
     const std::uint32_t bit = handle.value - 1;
-    return ((words_[slot_of(index) * word_count_ + bit / 64] >> (bit % 64)) & 1) != 0;
+    return (entry(index)[1 + bit / word_bits] >> (bit % word_bits) & 1) != 0;
 }
 
 void ChangelistHistory::grow() {
     REPLAYOUT_ASSERT(start_ == 0);  // it starts to turn only when it is as large as it gets
-    capacity_ = capacity_ == 0 ? 4 : std::min(capacity_ * 2, count_max);
-    versions_.resize(capacity_);
-    words_.resize(std::size_t{capacity_} * word_count_);
+    capacity_ = static_cast<std::uint8_t>(capacity_ == 0 ? 4 : std::min(capacity_ * 2u, count_max));
+    entries_.resize(std::size_t{capacity_} * entry_words_);
 }
 
 void ChangelistHistory::fold_oldest() noexcept {
-    const std::uint64_t* oldest = words_.data() + slot_of(0) * word_count_;
-    std::uint64_t* next = words_.data() + slot_of(1) * word_count_;
-    for (std::uint32_t i = 0; i < word_count_; ++i) {
+    const std::uint32_t* const oldest = entry(0);
+    std::uint32_t* const next = entry(1);
+    for (std::uint32_t i = 1; i < entry_words_; ++i) {
         next[i] |= oldest[i];
     }
-    start_ = slot_of(1);
+    start_ = static_cast<std::uint8_t>((start_ + 1) & (capacity_ - 1));
     --count_;
 }
 

@@ -9,7 +9,7 @@
 #include "differs_from_shadow.h"
 #include "equal_bytes.h"
 
-#include <bit>
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -139,7 +139,7 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
     context.due = is_compared_whole_ ? nullptr : &due_;
     context.inactive = conditions_.inactive();
     context.previous = &previous_;
-    context.last_changed = last_changed();
+    context.last_changed = last_changed_.data();
     context.run_start = run_start;
     const std::uint64_t binding_count = package_map.binding_count();
     context.are_handles_new = binding_count != binding_count_;
@@ -167,14 +167,7 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
 
 void ChangelistState::note_changes(ReplicationCounters& counters) {
     ++version_;
-    Version* versions = last_changed_.data();
-    for (std::uint64_t word : changed_.words()) {
-        counters.properties_changed += static_cast<std::uint64_t>(std::popcount(word));
-        for (; word != 0; word &= word - 1) {
-            versions[std::countr_zero(word)] = version_;
-        }
-        versions += 64;
-    }
+    counters.properties_changed += changed_.count();
     if (previous_.is_unfinished()) {
         finish_changes();
     }
@@ -198,8 +191,6 @@ void ChangelistState::finish_changes() {
 void ChangelistState::prefetch_values() const noexcept {
     prefetch(shadow_.buffer().data(), layout_->root().shadow_size);
     prefetch(last_changed_.data(), last_changed_.size() * sizeof(Version));
-    prefetch(changed_.words().data(), 1);
-    prefetch(due_.words().data(), 1);
     previous_.prefetch();
     history_.prefetch();
     prefetch(shared_.pieces().data(), shared_.pieces().size_bytes());

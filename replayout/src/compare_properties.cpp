@@ -177,52 +177,140 @@ void note_over_limit(CompareContext& context, const OverLimit& value) {
     }
 }
 
-/// A run of which all leaves are plain and lie in the shadow without a gap: each row of leaves that
-/// differ changes as one.
-template <typename OnChange>
-void update_plain_run(const CompareContext& context, const CompareRun& run, std::uint32_t handle,
-                      const PlainLeaf* leaf, const std::byte* from, std::byte* to,
-                      OnChange on_change) {
-    const std::uint32_t base = run.shadow_offset.value;
-    auto offset = static_cast<std::uint32_t>(next_difference(from, to, 0, run.size));
-    while (offset < run.size) {
-        while (leaf->shadow_end.value - base <= offset) {
-            ++leaf;
-            ++handle;
+/// Where it is noted which leaves of a scope changed.
+class ChangedLeaves {
+  public:
+    /// Versions by handle, and a set of handles: null where nobody asks.
+    ChangedLeaves(Version version, Version* versions, ChangeMask* handles) noexcept
+        : version_(version), versions_(versions), handles_(handles) {}
+
+    /// By handle index.
+    void add(std::uint32_t begin, std::uint32_t end) noexcept {
+        if (versions_ != nullptr) {
+            std::fill(versions_ + begin, versions_ + end, version_);
         }
-        const std::uint32_t first = handle;
-        const std::uint32_t begin = leaf->shadow_begin.value - base;
-        std::uint32_t end = 0;
-        do {
-            end = leaf->shadow_end.value - base;
-            ++leaf;
-            ++handle;
-        } while (end < run.size &&
-                 !equal_plain_leaves(from + end, to + end, leaf->shadow_end.value - base - end));
-        if (context.previous != nullptr) {
-            context.previous->change_row(RepHandle{first}, RepHandle{handle},
-                                         ConstShadowBuffer(to + begin), from + begin,
-                                         &context.last_changed[first - 1]);
+        add_stamped(begin, end);
+    }
+    /// Leaves whose version is right already.
+    void add_stamped(std::uint32_t begin, std::uint32_t end) noexcept {
+        is_any_ = true;
+        if (handles_ != nullptr) {
+            handles_->set_range(begin, end - begin);
         }
-        std::memcpy(to + begin, from + begin, end - begin);
-        on_change(first - 1, handle - 1);
-        offset = static_cast<std::uint32_t>(next_difference(from, to, end, run.size));
+    }
+    /// Bit i: that at `begin` + i.
+    void add_stamped_words(std::uint32_t begin, std::uint64_t leaves) noexcept {
+        is_any_ = true;
+        if (handles_ != nullptr) {
+            handles_->set_bits(begin, leaves);
+        }
+    }
+    [[nodiscard]] bool is_any() const noexcept { return is_any_; }
+
+  private:
+    Version version_;
+    Version* versions_;
+    ChangeMask* handles_;
+    bool is_any_ = false;
+};
+
+/// Plain leaves that lie in the shadow without a gap, and what they are to become.
+struct PlainRun {
+    std::uint32_t handle = 0;  ///< of the first
+    std::uint32_t handle_end = 0;
+    const PlainLeaf* leaves = nullptr;
+    const std::byte* from = nullptr;
+    std::byte* to = nullptr;
+    std::uint32_t size = 0;
+
+    [[nodiscard]] const PlainLeaf& leaf(std::uint32_t of) const noexcept {
+        return leaves[of - handle];
+    }
+    [[nodiscard]] std::uint32_t begin_of(std::uint32_t of) const noexcept {
+        return leaf(of).shadow_begin.value - leaves->shadow_begin.value;
+    }
+    [[nodiscard]] std::uint32_t end_of(std::uint32_t of) const noexcept {
+        return leaf(of).shadow_end.value - leaves->shadow_begin.value;
+    }
+};
+
+/// As many leaves of four bytes, from `handle` on, as are looked at together. Returns the handle
+/// behind them.
+[[nodiscard]] std::uint32_t update_words(const CompareContext& context, const PlainRun& run,
+                                         std::uint32_t handle, ChangedLeaves& changed) {
+    const std::uint32_t end =
+        std::min({std::uint32_t{run.leaf(handle).words_end}, run.handle_end, handle + 64});
+    const std::uint32_t offset = run.begin_of(handle);
+    const std::uint64_t differing =
+        context.previous->change_words(RepHandle{handle}, end - handle, run.to + offset,
+                                       run.from + offset, context.last_changed, context.version);
+    if (differing != 0) {
+        changed.add_stamped_words(handle - 1, differing);
+    }
+    return end;
+}
+
+/// Leaves of any size, the first of which differs: those behind it that do change with it. Returns
+/// the handle behind them.
+[[nodiscard]] std::uint32_t update_row(const CompareContext& context, const PlainRun& run,
+                                       std::uint32_t handle, ChangedLeaves& changed) {
+    const std::uint32_t begin = run.begin_of(handle);
+    std::uint32_t end = handle + 1;
+    while (end < run.handle_end) {
+        const std::uint32_t offset = run.begin_of(end);
+        if (equal_plain_leaves(run.from + offset, run.to + offset, run.leaf(end).size())) {
+            break;
+        }
+        ++end;
+    }
+    if (context.previous != nullptr) {
+        context.previous->change_row(RepHandle{handle}, RepHandle{end}, run.to + begin,
+                                     run.from + begin, context.last_changed, context.version);
+        changed.add_stamped(handle - 1, end - 1);
+    } else {
+        std::memcpy(run.to + begin, run.from + begin, run.end_of(end - 1) - begin);
+        changed.add(handle - 1, end - 1);
+    }
+    return end;
+}
+
+void update_plain_run(const CompareContext& context, const PlainRun& run, ChangedLeaves& changed) {
+    std::uint32_t handle = run.handle;
+    std::size_t offset = 0;
+    while (true) {
+        // What is of one size is found at once; what may be long, and equal, is passed over.
+        if (context.previous == nullptr || run.leaf(handle).words_end == handle) {
+            offset = next_difference(run.from, run.to, offset, run.size);
+            if (offset == run.size) {
+                return;
+            }
+            while (run.end_of(handle) <= offset) {
+                ++handle;
+            }
+        }
+        const bool are_words = context.previous != nullptr && run.leaf(handle).words_end > handle;
+        handle = are_words ? update_words(context, run, handle, changed)
+                           : update_row(context, run, handle, changed);
+        if (handle == run.handle_end) {
+            return;
+        }
+        offset = run.begin_of(handle);
     }
 }
 
 /// Leaves of a run lie one after another, in memory as in the list of commands.
-template <typename OnChange>
 void update_run(const CompareContext& context, const RepScope& scope, const CompareRun& run,
-                ConstObjectBuffer object, ShadowBuffer shadow, OnChange on_change) {
+                ConstObjectBuffer object, ShadowBuffer shadow, ChangedLeaves& changed) {
     const std::byte* from = (object + run.object_offset).data();
     std::byte* to = (shadow + run.shadow_offset).data();
-    if (equal_bytes(from, to, run.size)) {
+    const std::uint32_t handle = context.layout.cmd(run.cmd_start).relative_handle;
+    const std::uint32_t handle_end = handle + (run.cmd_end.value - run.cmd_start.value);
+    const PlainLeaf* const leaves = &context.layout.plain_leaf(scope, RepHandle{handle});
+    if (leaves->row_end >= handle_end) {
+        update_plain_run(context, {handle, handle_end, leaves, from, to, run.size}, changed);
         return;
     }
-    const std::uint32_t handle = context.layout.cmd(run.cmd_start).relative_handle;
-    const PlainLeaf* const leaf = &context.layout.plain_leaf(scope, RepHandle{handle});
-    if (std::uint32_t{leaf->row_end} >= handle + (run.cmd_end.value - run.cmd_start.value)) {
-        update_plain_run(context, run, handle, leaf, from, to, on_change);
+    if (equal_bytes(from, to, run.size)) {
         return;
     }
     std::size_t offset = next_difference(from, to, 0, run.size);
@@ -244,7 +332,7 @@ void update_run(const CompareContext& context, const RepScope& scope, const Comp
         }
         std::memcpy(to + begin, from + begin, cmd.element_size);
         if (is_changed) {
-            on_change(cmd.relative_handle - 1u, cmd.relative_handle);
+            changed.add(cmd.relative_handle - 1u, cmd.relative_handle);
         }
         offset = next_difference(from, to, end, run.size);
     }
@@ -269,19 +357,17 @@ void update_run(const CompareContext& context, const RepScope& scope, const Comp
     return true;
 }
 
-/// Calls `on_change(begin, end)` for each row of leaves of these runs that differ, by handle index,
-/// and updates the shadow.
-template <typename OnChange>
+/// Updates the shadow where leaves of these runs differ.
 void update_differing(CompareContext& context, const RepScope& scope, std::uint32_t run_start,
                       std::uint32_t run_end, ConstObjectBuffer object, ShadowBuffer shadow,
-                      OnChange on_change) {
+                      ChangedLeaves& changed) {
     CmdIndex kept_end{0};  // of a group that stays as it was
     for (const CompareRun& run : context.layout.runs().subspan(run_start, run_end - run_start)) {
         if (run.cmd_start < kept_end) {
             continue;
         }
         if (run.size != 0) {
-            update_run(context, scope, run, object, shadow, on_change);
+            update_run(context, scope, run, object, shadow, changed);
             continue;
         }
         const RepGroup* group = guarded_group(context.layout, scope, run);
@@ -293,7 +379,7 @@ void update_differing(CompareContext& context, const RepScope& scope, std::uint3
         while (index < run.cmd_end) {
             if (update_leaf(context, index, object, shadow)) {
                 const std::uint32_t handle = context.layout.cmd(index).relative_handle;
-                on_change(handle - 1, handle);
+                changed.add(handle - 1, handle);
             }
             index = context.layout.cmd(index).end_cmd;
         }
@@ -304,56 +390,65 @@ void update_differing(CompareContext& context, const RepScope& scope, std::uint3
 
 bool update_element(CompareContext& context, const RepScope& element, ConstObjectBuffer object,
                     ShadowBuffer shadow, Version* leaf_versions, ElementAge age) {
-    bool is_changed = age == ElementAge::New;
-    update_differing(context, element, element.run_start, element.run_end, object, shadow,
-                     [&](std::uint32_t begin, std::uint32_t end) {
-                         std::fill(leaf_versions + begin, leaf_versions + end, context.version);
-                         is_changed = true;
-                     });
+    ChangedLeaves changed(context.version, leaf_versions, nullptr);
+    update_differing(context, element, element.run_start, element.run_end, object, shadow, changed);
     if (age == ElementAge::New) {
         std::fill_n(leaf_versions, element.handle_count, context.version);
+        return true;
     }
-    return is_changed;
+    return changed.is_any();
 }
+
+namespace {
+
+/// Parents `begin` to `end` - 1, which are one row.
+[[nodiscard]] CompareRun run_of(const RepLayout& layout, std::uint32_t begin,
+                                std::uint32_t end) noexcept {
+    const CompareRun& first = layout.runs()[layout.parents()[begin].run_start];
+    const CompareRun& last = layout.runs()[layout.parents()[end - 1].run_start];
+    return {first.object_offset, first.shadow_offset,
+            last.object_offset.value + last.size - first.object_offset.value, first.cmd_start,
+            last.cmd_end};
+}
+
+[[nodiscard]] bool is_inactive(const CompareContext& context, const RepParentCmd& parent) noexcept {
+    return context.inactive != nullptr && parent.handle_count > 0 &&
+           context.inactive->test(parent.first_handle - 1);
+}
+
+}  // namespace
 
 // Whatever is left out, the rest is compared in the order of the commands: references are given
 // their ids on the way, so the order must not depend on who marks what.
 bool compare_properties(CompareContext& context, ConstObjectBuffer object, ShadowBuffer shadow,
                         ChangeMask& changed) {
-    bool is_changed = false;
-    const auto on_change = [&](std::uint32_t begin, std::uint32_t end) {
-        changed.set_range(begin, end - begin);
-        is_changed = true;
-    };
+    ChangedLeaves leaves(context.version, context.last_changed, &changed);
     const RepLayout& layout = context.layout;
     if (context.due == nullptr) {
         update_differing(context, layout.root(), context.run_start, layout.root().run_end, object,
-                         shadow, on_change);
-        return is_changed;
+                         shadow, leaves);
+        return leaves.is_any();
     }
     const ChangeMask& due = *context.due;
-    std::uint32_t i = due.next(0);
-    while (i < due.bit_count()) {
-        const RepParentCmd& parent = layout.parents()[i];
-        const bool is_inactive = context.inactive != nullptr && parent.handle_count > 0 &&
-                                 context.inactive->test(parent.first_handle - 1);
-        std::uint32_t end = i + 1;
-        if (parent.row_end > end && context.inactive == nullptr) {
-            end = std::min(due.next_clear(i), parent.row_end);
-            const CompareRun& first = layout.runs()[parent.run_start];
-            const CompareRun& last = layout.runs()[layout.parents()[end - 1].run_start];
-            update_run(context, layout.root(),
-                       {first.object_offset, first.shadow_offset,
-                        last.object_offset.value + last.size - first.object_offset.value,
-                        first.cmd_start, last.cmd_end},
-                       object, shadow, on_change);
-        } else if (!is_inactive) {
-            update_differing(context, layout.root(), parent.run_start, parent.run_end, object,
-                             shadow, on_change);
+    for (std::size_t word = 0; word < due.words().size(); ++word) {
+        std::uint64_t left = due.words()[word];
+        while (left != 0) {
+            const auto shift = static_cast<std::uint32_t>(std::countr_zero(left));
+            const std::uint32_t i = static_cast<std::uint32_t>(word << 6) + shift;
+            const RepParentCmd& parent = layout.parents()[i];
+            std::uint32_t end = i + 1;
+            if (parent.row_end > end && context.inactive == nullptr) {
+                const auto marked = static_cast<std::uint32_t>(std::countr_one(left >> shift));
+                end = std::min(i + marked, parent.row_end);
+                update_run(context, layout.root(), run_of(layout, i, end), object, shadow, leaves);
+            } else if (!is_inactive(context, parent)) {
+                update_differing(context, layout.root(), parent.run_start, parent.run_end, object,
+                                 shadow, leaves);
+            }
+            left &= ~(detail::low_mask(end - i) << shift);
         }
-        i = due.next(end);
     }
-    return is_changed;
+    return leaves.is_any();
 }
 
 }  // namespace replayout

@@ -37,9 +37,10 @@ struct CompareContext {
     const ChangeMask* due = nullptr;
     /// Of these, handles that are left as they are. Null: none.
     const ChangeMask* inactive = nullptr;
-    /// Is told what root leaves were. Null: nobody is.
+    /// Is told what root leaves were, which needs last_changed. Null: nobody is.
     PreviousValues* previous = nullptr;
-    std::span<const Version> last_changed = {};  ///< by root handle
+    /// Of root leaves, by handle: when each changed last. Null: nobody asks.
+    Version* last_changed = nullptr;
     /// Values that were left out because they exceed a limit or are not UTF-8; see RepLimits.
     std::uint64_t over_limit_count = 0;
     OverLimit over_limit = {};  ///< the first of these
@@ -68,8 +69,8 @@ enum class ElementAge : std::uint8_t { Known, New };
 [[nodiscard]] bool has_unique_keys(CompareContext& context, CmdIndex index,
                                    ConstObjectBuffer object, ShadowBuffer shadow);
 
-/// One pass over the object. `changed` has a bit per handle and is empty on entry.
-/// Returns whether anything changed.
+/// One pass over the object. `changed` has a bit per handle and is empty on entry. Returns whether
+/// anything changed.
 [[nodiscard]] bool compare_properties(CompareContext& context, ConstObjectBuffer object,
                                       ShadowBuffer shadow, ChangeMask& changed);
 

@@ -554,19 +554,23 @@ void RepLayoutBuilder::find_plain_rows(const RepScope& scope) {
         PlainLeaf& leaf = leaves[scope.first_handle_cmd + handle - 1];
         const RepLayoutCmd& cmd = layout_->cmd(layout_->cmd_of(scope, RepHandle{handle}));
         leaf.row_end = static_cast<std::uint16_t>(handle);
+        leaf.words_end = leaf.row_end;
         if (!is_bits_in_shadow(cmd.type)) {
             continue;
         }
         leaf.shadow_begin = cmd.shadow_offset;
         leaf.shadow_end.value = cmd.shadow_offset.value + cmd.element_size;
         ++leaf.row_end;
+        const bool is_word = leaf.size() == sizeof(std::uint32_t);
+        leaf.words_end = is_word ? leaf.row_end : leaf.words_end;
         if (handle < scope.handle_count) {
             const CmdIndex next = layout_->cmd_of(scope, RepHandle{handle + 1});
+            const PlainLeaf& next_leaf = leaves[scope.first_handle_cmd + handle];
             const bool is_adjacent =
                 layout_->cmd(next).shadow_offset.value == leaf.shadow_end.value;
-            // That of a leaf that starts no row is its own handle, so this is right for both.
-            leaf.row_end =
-                is_adjacent ? leaves[scope.first_handle_cmd + handle].row_end : leaf.row_end;
+            // Those of a leaf that starts no row are its own handle, so this is right for both.
+            leaf.row_end = is_adjacent ? next_leaf.row_end : leaf.row_end;
+            leaf.words_end = is_adjacent && is_word ? next_leaf.words_end : leaf.words_end;
         }
     }
 }

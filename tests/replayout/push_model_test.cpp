@@ -245,6 +245,68 @@ TEST_CASE("Push model: a mark without a change sends nothing, and ends with the 
     CHECK(sender.update() == Handles{2});
 }
 
+namespace {
+
+template <std::size_t Before, std::size_t Count>
+struct Row {
+    std::array<std::int32_t, Before + 1> before{};
+    std::array<std::int32_t, Count> row{};
+};
+
+template <std::size_t Before, std::size_t Count>
+[[nodiscard]] Result<const Type*> build_row(TypeRegistry& registry) {
+    using Class = Row<Before, Count>;
+    DynamicTypeBuilder builder(registry, TypeKind::Class, "Row", sizeof(Class), alignof(Class));
+    builder.ops(make_class_ops<Class>());
+    if (Before > 0) {
+        builder.property("before", PropertyKind::Int32, offsetof(Class, before), Before);
+    }
+    builder.property("row", PropertyKind::Int32, offsetof(Class, row), Count);
+    builder.push_based();
+    return builder.build();
+}
+
+/// Each element is found alone, and all of them at once.
+template <std::size_t Before, std::size_t Count>
+void check_row() {
+    CAPTURE(Before, Count);
+    const TestLayout layout(build_row<Before, Count>);
+    BlockSender sender(*layout);
+    Row<Before, Count> object;
+    const auto update = [&] {
+        const Version version = sender.state.version();
+        (void)sender.update(&object);
+        return handles_of(sender.collect(since(version)));
+    };
+    CHECK(update().empty());
+    for (std::size_t i = 0; i < Count; ++i) {
+        object.row[i] = 1;
+        sender.state.mark_dirty(ParentIndex{static_cast<std::uint16_t>(Before + i)});
+        CHECK(update() == Handles{static_cast<std::uint32_t>(Before + i + 1)});
+    }
+    object.row.fill(2);
+    CHECK(update().empty());
+    sender.state.mark_all_dirty();
+    CHECK(update().size() == Count);
+    CHECK(update().empty());
+}
+
+}  // namespace
+
+TEST_CASE("Push model: rows of any length are compared, wherever they begin",
+          "[replayout][push_model]") {
+    check_row<0, 1>();
+    check_row<0, 63>();
+    check_row<0, 64>();
+    check_row<0, 65>();
+    check_row<0, 128>();
+    check_row<1, 63>();
+    check_row<1, 64>();
+    check_row<1, 130>();
+    check_row<63, 2>();
+    check_row<64, 64>();
+}
+
 TEST_CASE("Push model: an object of push based properties without a mark is not looked at",
           "[replayout][push_model]") {
     const TestLayout layout(build_pushed_soldier);

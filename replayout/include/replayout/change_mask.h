@@ -30,7 +30,7 @@ namespace replayout {
 class ChangeMask {
   public:
     explicit ChangeMask(MemoryResource* resource = std::pmr::get_default_resource())
-        : words_(Allocator<std::uint64_t>(resource)) {}
+        : words_(Words::allocator_type(resource)) {}
 
     /// Empties the set; bits 0 to `bit_count` - 1 may be set then.
     void reset(std::uint32_t bit_count) {
@@ -56,10 +56,23 @@ class ChangeMask {
             bit += step;
         }
     }
+    /// Of `bits`, bit i is that at `first` + i; those beyond bit_count() must be clear.
+    void set_bits(std::uint32_t first, std::uint64_t bits) noexcept {
+        REPLAYOUT_ASSERT(first < bit_count_);
+        REPLAYOUT_ASSERT(std::uint64_t{first} + static_cast<std::uint32_t>(std::bit_width(bits)) <=
+                         bit_count_);
+        const std::uint32_t shift = first & 63;
+        words_[first >> 6] |= bits << shift;
+        if (shift > 0 && bits >> (64 - shift) != 0) {
+            words_[(first >> 6) + 1] |= bits >> (64 - shift);
+        }
+    }
     /// Becomes a copy of one over as many bits.
     void assign(const ChangeMask& other) noexcept {
         REPLAYOUT_ASSERT(bit_count_ == other.bit_count_);
-        std::copy(other.words_.begin(), other.words_.end(), words_.begin());
+        for (std::size_t i = 0; i < words_.size(); ++i) {
+            words_[i] = other.words_[i];
+        }
     }
     void clear(std::uint32_t bit) noexcept {
         REPLAYOUT_ASSERT(bit < bit_count_);
@@ -125,7 +138,9 @@ class ChangeMask {
     }
 
   private:
-    Vector<std::uint64_t> words_;
+    using Words = SmallVector<std::uint64_t, 1>;  // of most classes without memory of its own
+
+    Words words_;
     std::uint32_t bit_count_ = 0;
 };
 

@@ -44,9 +44,7 @@ class ChangelistHistory {
 
     /// From this version on entries are what changed in one version; the oldest one may stand for
     /// many.
-    [[nodiscard]] Version exact_from() const noexcept {
-        return count_ == 0 ? 0 : versions_[slot_of(0)];
-    }
+    [[nodiscard]] Version exact_from() const noexcept { return count_ == 0 ? 0 : *entry(0); }
 
     [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
     /// Version of entry `index`, 0 being the oldest.
@@ -54,18 +52,25 @@ class ChangelistHistory {
     [[nodiscard]] bool test(std::uint32_t index, RepHandle handle) const noexcept;
 
   private:
-    [[nodiscard]] std::uint32_t slot_of(std::uint32_t index) const noexcept {
-        return (start_ + index) & (capacity_ - 1);
+    /// Handles of one word.
+    static constexpr std::uint32_t word_bits = 32;
+
+    /// Entry `index`: its version, and behind it its handles.
+    [[nodiscard]] const std::uint32_t* entry(std::uint32_t index) const noexcept {
+        return entries_.data() + std::size_t{(start_ + index) & (capacity_ - 1)} * entry_words_;
     }
+    [[nodiscard]] std::uint32_t* entry(std::uint32_t index) noexcept {
+        return entries_.data() + std::size_t{(start_ + index) & (capacity_ - 1)} * entry_words_;
+    }
+    void add_handles(const std::uint32_t* entry, ChangeMask& candidates) const noexcept;
     void grow();
     void fold_oldest() noexcept;
 
-    Vector<Version> versions_;
-    Vector<std::uint64_t> words_;
-    std::uint32_t word_count_;    // of one entry
-    std::uint32_t capacity_ = 0;  // a power of two
-    std::uint32_t start_ = 0;
-    std::uint32_t count_ = 0;
+    Vector<std::uint32_t> entries_;  // a ring of entries, one behind the other
+    std::uint32_t entry_words_;
+    std::uint8_t capacity_ = 0;  // of entries: a power of two
+    std::uint8_t start_ = 0;
+    std::uint8_t count_ = 0;
 };
 
 }  // namespace replayout

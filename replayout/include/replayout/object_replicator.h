@@ -26,7 +26,7 @@
 //
 // docs/integration.md, "A transport of your own", has the rest: who joins, who leaves, ids.
 //
-// This is the convenient form: 704 bytes, and 48 for each packet in flight, beside what
+// This is the convenient form: 712 bytes, and 48 for each packet in flight, beside what
 // layouts with custom deltas or atomic groups need. The driver keeps the same by the same rules in
 // 12 bytes a pair, and the rare beside them (docs/architecture.md).
 #pragma once

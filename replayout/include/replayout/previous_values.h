@@ -14,21 +14,23 @@
 // was counts as changed.
 #pragma once
 
-#include <replayout/change_mask.h>
 #include <replayout/rep_layout.h>
 #include <replayout/sending_rep_state.h>
 #include <replayout/shadow_state.h>
 
-#include <array>
-#include <memory>
-#include <optional>
+#include <cstddef>
+#include <cstdint>
 
 namespace replayout {
 
 class PreviousValues {
   public:
     /// Takes no memory before the first change. Layout and resource must outlive it.
-    PreviousValues(const RepLayout& layout, MemoryResource* resource);
+    PreviousValues(const RepLayout& layout, MemoryResource* resource) noexcept
+        : layout_(&layout), resource_(resource) {}
+    ~PreviousValues();
+    PreviousValues(const PreviousValues&) = delete;
+    PreviousValues& operator=(const PreviousValues&) = delete;
 
     /// A change follows soon.
     void prefetch() const noexcept;
@@ -41,16 +43,22 @@ class PreviousValues {
     [[nodiscard]] bool is_unfinished() const noexcept { return is_unfinished_; }
     void finished() noexcept { is_unfinished_ = false; }
 
-    /// The same of a row of plain leaves, handles `begin` to `end` - 1, that lie side by side in
-    /// the shadow, and all of which change: from what `row` holds to what `object` does.
-    void change_row(RepHandle begin, RepHandle end, ConstShadowBuffer row, const std::byte* object,
-                    const Version* last_changed);
+    /// keep() and the change of a row of plain leaves, handles `begin` to `end` - 1, that lie side
+    /// by side in the shadow: each becomes in `row` what it is in `object`, since `version`, in
+    /// `last_changed` too. All of them differ.
+    void change_row(RepHandle begin, RepHandle end, std::byte* row, const std::byte* object,
+                    Version* last_changed, Version version);
+    /// The same of `count` leaves of four bytes each, at most 64, of which those that differ
+    /// change. Returns which: bit i is handle `begin` + i.
+    [[nodiscard]] std::uint64_t change_words(RepHandle begin, std::uint32_t count, std::byte* row,
+                                             const std::byte* object, Version* last_changed,
+                                             Version version);
 
     /// Whether a leaf that changed since is again what it was at `version`, as far as is known.
     [[nodiscard]] bool is_back(RepHandle handle, Version version) const noexcept {
         const std::uint32_t bit = handle.value - 1;
-        return returned_.bit_count() != 0 && returned_.test(bit) && version >= starts_[bit][1] &&
-               version < starts_[bit][0];
+        return memory_ != nullptr && (returned()[bit >> 6] >> (bit & 63) & 1) != 0 &&
+               version >= starts(1)[bit] && version < starts(0)[bit];
     }
     /// Whether any leaf is.
     [[nodiscard]] bool is_any_back(Version version) const noexcept;
@@ -60,16 +68,34 @@ class PreviousValues {
                                              Version version) const noexcept;
 
   private:
-    static constexpr Version unknown = 0xFFFF'FFFFu;
+    // One piece of memory, as an object that changes needs all of it:
+    //
+    //     [ values 0 ][ values 1 ][ starts 0 ][ starts 1 ][ returned ]
+    //
+    // The values before the present ones, and those before them, as they lie in the shadow; by
+    // handle, the versions at which they began; a bit for each leaf that is again what it was two
+    // values ago.
 
+    [[nodiscard]] ShadowBuffer values(std::size_t age) const noexcept {
+        return ShadowBuffer(memory_ + age * value_bytes_);
+    }
+    [[nodiscard]] Version* starts(std::size_t age) const noexcept {
+        return reinterpret_cast<Version*>(memory_ + 2 * std::size_t{value_bytes_}) +
+               age * layout_->handle_count();
+    }
+    /// Behind an even count of versions, so it is aligned.
+    [[nodiscard]] std::uint64_t* returned() const noexcept {
+        return reinterpret_cast<std::uint64_t*>(starts(2));
+    }
+    [[nodiscard]] std::size_t memory_bytes() const noexcept;
+    [[nodiscard]] std::size_t alignment() const noexcept;
     void allocate();
+    void set_returned(std::uint32_t bit, std::uint64_t among, std::uint64_t back) noexcept;
 
     const RepLayout* layout_;
     MemoryResource* resource_;
-    /// The value before, and the one before that.
-    std::array<std::optional<ShadowState>, 2> values_;
-    Vector<std::array<Version, 2>> starts_;  // by handle, of these values
-    ChangeMask returned_;                    // leaves that are again what they were two values ago
+    std::byte* memory_ = nullptr;
+    std::uint32_t value_bytes_ = 0;  // of one of both
     bool is_unfinished_ = false;
 };
 

@@ -163,8 +163,13 @@ struct RepParentCmd {
 /// of leaves that follow it without a gap ends.
 struct PlainLeaf {
     ShadowOffset shadow_begin;
-    ShadowOffset shadow_end;    ///< one past the last byte
-    std::uint16_t row_end = 0;  ///< one past the last handle; its own: written otherwise
+    ShadowOffset shadow_end;      ///< one past the last byte
+    std::uint16_t row_end = 0;    ///< one past the last handle; its own: written otherwise
+    std::uint16_t words_end = 0;  ///< likewise of the row in which all leaves have four bytes
+
+    [[nodiscard]] std::uint32_t size() const noexcept {
+        return shadow_end.value - shadow_begin.value;
+    }
 };
 
 /// Adjacent plain and quantised members, compared as one run of bytes; or a single command of
