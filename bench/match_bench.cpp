@@ -3,8 +3,7 @@
 // A whole match: the built-in battle, with real clients over a network that loses packets, judged
 // as replayout_match does; and likewise recordings, if there are any:
 //
-//     match_bench --trace=FILE [--trace=FILE]      several are played as one match, beside each
-//     other
+//     match_bench --trace=FILE [--trace=FILE]      several are played as one match
 //
 // Each match is played by two servers beside each other, with sharing and without, tick by tick in
 // turn; every packet of the two is compared. For other networks: ./run match.

@@ -16,9 +16,9 @@
 //
 // What was due and found no room is missed, and due in each flush until it is sent: before all of
 // its band that were missed later or not at all. What is new to a client does not step down, and
-// of what was missed as long the nearest goes first. Nobody steps down for it either. So
-// that a flood of it leaves others their turn, what was missed for a quarter of a period is overdue
-// while what is new is missed as well. What a client was shown goes before all else until its first
+// of what was missed as long the nearest goes first; nor does the pressure grow by it. So that a
+// flood of it leaves others their turn, what was missed for a quarter of a period is overdue while
+// what is new is missed as well. What a client was shown goes before all else until its first
 // values are sent: it would stand there with those of its archetype.
 //
 //     order     shown without values; overdue, by first missed flush;

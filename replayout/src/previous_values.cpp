@@ -219,9 +219,8 @@ void PreviousValues::change_row(RepHandle begin, RepHandle end, std::byte* row,
     for (std::uint32_t bit = begin.value - 1; bit + 1 < end.value; ++bit) {
         const PlainLeaf& leaf = leaves[bit + 1 - begin.value];
         const std::size_t offset = leaf.shadow_begin.value - first.value;
-        const std::size_t size = leaf.shadow_end.value - leaf.shadow_begin.value;
         const bool is_back = starts_before[bit] != unknown_version &&
-                             equal_plain_leaves(before + offset, object + offset, size);
+                             equal_plain_leaves(before + offset, object + offset, leaf.size());
         set_returned(bit, 1, is_back ? 1 : 0);
         starts_two_ago[bit] = starts_before[bit];
         starts_before[bit] = last_changed[bit];

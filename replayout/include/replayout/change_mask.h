@@ -70,6 +70,7 @@ class ChangeMask {
     /// Becomes a copy of one over as many bits.
     void assign(const ChangeMask& other) noexcept {
         REPLAYOUT_ASSERT(bit_count_ == other.bit_count_);
+        // Of one word mostly, for which to call a function takes longer.
         for (std::size_t i = 0; i < words_.size(); ++i) {
             words_[i] = other.words_[i];
         }
