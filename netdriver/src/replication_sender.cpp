@@ -104,8 +104,13 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
         packets_.flush_full();  // each share pays its own packets
         call_sender_.send_calls();
     }
+    send_waiting_values();  // behind the objects, as their share is kept
+}
+
+void ReplicationSender::send_waiting_values() {
+    // At once, and not in their objects' turn: where that did not come, so would their own be over.
     values_.begin_turns(packets_.value_room(),
-                        [&](std::uint32_t index) { (void)replicate_actor(index); });
+                        [this](std::uint32_t index) { (void)replicate_actor(index); });
 }
 
 void ReplicationSender::send_in_turn(std::uint32_t initial_opens, BundleBuilder& bundles,
@@ -124,8 +129,9 @@ void ReplicationSender::send_in_turn(std::uint32_t initial_opens, BundleBuilder&
         // Calls had their turn, and so had their parts.
         packets_.set_wanted(BudgetShare::Messages, false);
         packets_.set_wanted(BudgetShare::Values, !values_.turns().is_empty());
+    } else {
+        send_waiting_values();
     }
-    values_.begin_turns(packets_.value_room(), [](std::uint32_t) {});
     // In turn: if each flush began with the same objects, those behind them would never be sent
     // while there is no room for all.
     const bool is_batch_first = std::exchange(is_batch_next_, false);

@@ -225,6 +225,8 @@ class ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool open_joined(std::uint32_t initial_opens);
     void send_in_turn(std::uint32_t initial_opens, BundleBuilder& bundles,
                       const PriorityInputs& inputs);
+    /// Values too large for a packet that have waited for room, as many as there is some for.
+    void send_waiting_values();
     /// That share may still write.
     [[nodiscard]] bool may_go_on(BudgetShare share) noexcept;
     [[nodiscard]] bool has_sent(const InitialBatch::Sent& object);
