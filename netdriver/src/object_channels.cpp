@@ -54,16 +54,22 @@ void ObjectChannels::queue_open(std::uint32_t index, const OpenPayload& payload)
 }
 
 std::uint16_t ObjectChannels::end_messages(std::uint32_t index) {
-    const ReliableSender::Abandoned abandoned =
+    if (const PairExtra* extra = pairs_.find_extra(index)) {
+        // Of one that went out whole, nothing goes again.
+        extra->paused.for_each_under_way([&](const PausedValues::Entry& value) {
+            packets_.reliable().take_back(
+                {BunchTag::Kind::Value, index, value.handles.handle_begin});
+        });
+    }
+    const std::uint32_t abandoned =
         packets_.reliable().abandon_unsent(ObjectStore::channel_of(index));
-    drop_bunches(pairs_.edit(index), abandoned.bunches);
-    stats_.values_abandoned += abandoned.values;
+    drop_bunches(pairs_.edit(index), abandoned);
     const PairExtra* extra = pairs_.find_extra(index);
     if (extra == nullptr) {
-        REPLAYOUT_ASSERT(abandoned.bunches == 0);
+        REPLAYOUT_ASSERT(abandoned == 0);
         return 2;  // behind the open
     }
-    const auto sequence = static_cast<std::uint16_t>(extra->next_sequence - abandoned.bunches);
+    const auto sequence = static_cast<std::uint16_t>(extra->next_sequence - abandoned);
     pairs_.erase_extra(index);
     return sequence;
 }

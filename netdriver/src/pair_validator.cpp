@@ -87,7 +87,7 @@ void PairValidator::value_queued(std::uint32_t index, const RepRange& handles,
     expect(pair != nullptr, index, "a value was queued on a channel that is not open");
     expect(bunch_count > 0, index, "a value was queued and is not sent");
     end_left_out(index, *pair, block);
-    pair->values.push_back({handles, bunch_count, copy_bytes(block, resource_)});
+    pair->values.push_back({handles, bunch_count, false, copy_bytes(block, resource_)});
     touched_.set(index);
 }
 
@@ -148,13 +148,16 @@ void PairValidator::bunch_delivered(const BunchTag& tag) {
         expect(value != pair->values.end(), tag.object_index,
                "a part of a value was delivered that was never queued");
         --value->bunches_left;
+        value->is_taken_back = value->is_taken_back || tag.is_taken_back;
     }
     apply_values(tag.object_index, *pair);
 }
 
 void PairValidator::apply_values(std::uint32_t index, Pair& pair) {
     while (pair.is_open && !pair.values.empty() && pair.values.front().bunches_left == 0) {
-        apply(index, pair, pair.values.front().bytes);
+        if (!pair.values.front().is_taken_back) {
+            apply(index, pair, pair.values.front().bytes);
+        }
         pair.values.pop_front();
     }
 }

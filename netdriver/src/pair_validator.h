@@ -117,6 +117,7 @@ class PairValidator {
     struct ReliableValue {
         RepRange handles;
         std::uint32_t bunches_left = 0;
+        bool is_taken_back = false;  // the client throws it away
         Vector<std::byte> bytes;
     };
     struct Pair {

@@ -100,7 +100,7 @@ SendOutcome PropertySender::replicate_parts(std::uint32_t index, OwedVersions po
             break;
         }
         if (result == SendResult::ValueTooLarge) {
-            const LargeValue outcome = send_large_value(index, position, range);
+            const LargeValue outcome = send_large_value(index, position, range, taken.is_initial);
             if (outcome == LargeValue::Owed) {
                 records_.return_unsent(taken, range);
             } else if (outcome == LargeValue::Waiting) {
@@ -279,7 +279,8 @@ SendResult PropertySender::write_part(std::uint32_t index, const OwedVersions& p
 
 PropertySender::LargeValue PropertySender::send_large_value(std::uint32_t index,
                                                             const OwedVersions& position,
-                                                            const RepRange& handles) {
+                                                            const RepRange& handles,
+                                                            bool is_initial) {
     ChangelistState& state = objects_.at(index)->changelist_state();
     const ChangeMask& owed = context_.scratch.owed;
     ChangeMask only(resource_);
@@ -329,13 +330,32 @@ PropertySender::LargeValue PropertySender::send_large_value(std::uint32_t index,
                     writer.bytes(), {BunchTag::Kind::Value, index, handles.handle_begin});
     extra.order.value_queued(extra.next_sequence);
     extra.next_sequence = static_cast<std::uint16_t>(extra.next_sequence + count);
-    extra.paused.add(handles, state.version(), count, extra.waited_since);
+    const ParentIndex parent = state.conditions().parent_of(RepHandle{handles.handle_begin});
+    extra.paused.add(handles, state.version(), count, extra.waited_since,
+                     is_initial && is_initial_condition(state.conditions().condition_of(parent)));
     if (PairValidator* validator = pairs_.validator()) {
         validator->value_queued(index, handles, count, writer.bytes());
     }
     pairs_.edit(index).send_part();  // until it is delivered, the pair is not exact
     count_block(payload.size());
     return LargeValue::Sent;
+}
+
+void PropertySender::take_back_hidden_values(std::uint32_t index) {
+    const PairExtra* extra = pairs_.find_extra(index);
+    if (extra == nullptr || extra->paused.is_empty()) {
+        return;
+    }
+    const NetworkObjectInfo& info = *objects_.at(index);
+    const ObjectConditions& conditions = info.changelist_state().conditions();
+    // As if nothing were initial: what was sent as that is the client's, whatever becomes of it.
+    const LifetimeConditionSet passing = passing_conditions(pairs_.flags_for(info.facts()));
+    extra->paused.for_each_under_way([&](const PausedValues::Entry& value) {
+        const RepHandle handle{value.handles.handle_begin};
+        if (!value.is_initial && !conditions.passes(conditions.parent_of(handle), passing)) {
+            packets_.reliable().take_back({BunchTag::Kind::Value, index, handle.value});
+        }
+    });
 }
 
 void PropertySender::count_block(std::size_t bytes) noexcept {

@@ -44,6 +44,9 @@ class PropertySender {
     [[nodiscard]] RegularBlock regular_block(std::uint32_t index, const OwedVersions& position);
     /// It was put into a packet.
     void count_regular(std::uint32_t index, const RegularBlock& block);
+    /// Values too large for a packet that are under way, and that the client may not see any more:
+    /// no byte of them is sent from now on.
+    void take_back_hidden_values(std::uint32_t index);
     /// A block went into a packet or on its reliable way.
     void count_block(std::size_t bytes) noexcept;
 
@@ -81,8 +84,9 @@ class PropertySender {
         Owed,    ///< too many of the object's bunches are under way
         Waiting  ///< for its turn; the value is owed
     };
+    /// `is_initial`: with all that is sent only at first.
     [[nodiscard]] LargeValue send_large_value(std::uint32_t index, const OwedVersions& position,
-                                              const RepRange& handles);
+                                              const RepRange& handles, bool is_initial);
 
     const ObjectStore& objects_;
     ConnectionPairs& pairs_;

@@ -14,6 +14,15 @@ namespace {
 // packet.
 constexpr std::uint64_t sequence_ahead_max = 4'096;
 
+/// A part of it may have no bytes: of a large value, or of what a close ends.
+[[nodiscard]] bool may_lack_bytes(const BunchHeader& header) noexcept {
+    return !header.channel.is_control() && !header.is_call;
+}
+
+[[nodiscard]] bool is_value(const BunchHeader& header) noexcept {
+    return may_lack_bytes(header) && !header.is_open && !header.is_close && !header.is_message;
+}
+
 }  // namespace
 
 ReliableWindow reliable_window(const NetConfig& config) noexcept {
@@ -42,10 +51,15 @@ void ReliableReceiver::reset() {
     next_sequence_ = 1;
 }
 
-void ReliableReceiver::drop_parts() noexcept {
+void ReliableReceiver::drop_bytes() noexcept {
     account_.bytes -= parts_.size();
     parts_.clear();
+}
+
+void ReliableReceiver::drop_parts() noexcept {
+    drop_bytes();
     is_partial_open_ = false;
+    is_taken_back_ = false;
 }
 
 CloseReason ReliableReceiver::receive(const BunchHeader& header, std::span<const std::byte> payload,
@@ -113,10 +127,11 @@ CloseReason ReliableReceiver::accept(const BunchHeader& header, std::span<const 
 CloseReason ReliableReceiver::accept_part(const BunchHeader& header,
                                           std::span<const std::byte> payload,
                                           ReliableMessageHandler& handler) {
-    const bool is_full = payload.size() == fragment_bytes(config_.packet_bytes_max);
-    const bool is_right_size = header.is_partial_final ? !payload.empty() : is_full;
-    if (header.is_partial_initial == is_partial_open_ || !is_right_size ||
-        payload.size() > fragment_bytes(config_.packet_bytes_max)) {
+    const std::size_t full_bytes = fragment_bytes(config_.packet_bytes_max);
+    const bool is_right_size = payload.empty()           ? may_lack_bytes(header)
+                               : header.is_partial_final ? payload.size() <= full_bytes
+                                                         : payload.size() == full_bytes;
+    if (header.is_partial_initial == is_partial_open_ || !is_right_size) {
         return CloseReason::MalformedBunch;
     }
     const std::size_t bytes_max = header.is_call ? config_.call_bytes_max : config_.bunch_bytes_max;
@@ -125,15 +140,25 @@ CloseReason ReliableReceiver::accept_part(const BunchHeader& header,
         return CloseReason::ReliableOverflow;
     }
     is_partial_open_ = true;
-    parts_.insert(parts_.end(), payload.begin(), payload.end());
-    account_.bytes += payload.size();
-    if (!header.is_partial_final) {
-        return CloseReason::None;
+    is_taken_back_ = is_taken_back_ || payload.empty();
+    if (is_taken_back_) {
+        drop_bytes();
+    } else {
+        parts_.insert(parts_.end(), payload.begin(), payload.end());
+        account_.bytes += payload.size();
     }
-    is_partial_open_ = false;
+    return header.is_partial_final ? end_parts(header, handler) : CloseReason::None;
+}
+
+CloseReason ReliableReceiver::end_parts(const BunchHeader& header,
+                                        ReliableMessageHandler& handler) {
+    if (is_taken_back_ && !is_value(header)) {
+        return CloseReason::MalformedBunch;
+    }
     account_.bytes -= parts_.size();
     const Vector<std::byte> message = std::exchange(
         parts_, Vector<std::byte>(Allocator<std::byte>(parts_.get_stored_allocator().resource())));
+    drop_parts();
     return handler.handle_message(header, {message.data(), message.size()});
 }
 

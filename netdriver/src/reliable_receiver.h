@@ -23,7 +23,8 @@ struct ReliableAccount {
     std::size_t bytes = 0;
 };
 
-/// Takes whole messages in order. The bytes are on loan for the call.
+/// Takes whole messages in order. The bytes are on loan for the call. There are none of a value
+/// that was taken back.
 class ReliableMessageHandler {
   public:
     /// Anything but None ends the connection.
@@ -79,6 +80,8 @@ class ReliableReceiver {
                                           ReliableMessageHandler& handler);
     [[nodiscard]] CloseReason keep(std::uint64_t sequence, const BunchHeader& header,
                                    std::span<const std::byte> payload);
+    [[nodiscard]] CloseReason end_parts(const BunchHeader& header, ReliableMessageHandler& handler);
+    void drop_bytes() noexcept;
     void drop_parts() noexcept;
 
     const NetConfig& config_;
@@ -87,6 +90,7 @@ class ReliableReceiver {
     std::pmr::map<std::uint64_t, Waiting> waiting_;
     Vector<std::byte> parts_;
     bool is_partial_open_ = false;
+    bool is_taken_back_ = false;  // what is open: a part of it had no bytes
 };
 
 }  // namespace replayout

@@ -42,9 +42,10 @@ void lower(WindowPlace& place, const WindowPlace& other) noexcept {
 }  // namespace
 
 ReliableSender::ReliableSender(std::size_t fragment_bytes, const ReliableWindow& window,
-                               MemoryResource* resource)
+                               NetStats& stats, MemoryResource* resource)
     : fragment_bytes_(fragment_bytes),
       window_(window),
+      stats_(stats),
       resource_(resource),
       rows_{Row(resource), Row(resource), Row(resource)},
       unsent_channels_(Allocator<std::pair<ChannelIndex, UnsentChannel>>(resource)),
@@ -195,7 +196,12 @@ bool ReliableSender::lost(SentBunch name, BunchTag& tag) {
     if (found == from.in_flight.end()) {
         return false;
     }
-    tag = found->second.tag;
+    const OutBunch& bunch = found->second;
+    if (bunch.tag.kind == BunchTag::Kind::Value && bunch.payload.empty() &&
+        !bunch.tag.is_taken_back) {
+        note_taken_back(bunch.tag);
+    }
+    tag = bunch.tag;
     move(from.in_flight, from.lost, name.order);
     return true;
 }
@@ -220,13 +226,12 @@ bool ReliableSender::delivered(SentBunch name, BunchTag& tag) {
     return false;
 }
 
-ReliableSender::Abandoned ReliableSender::abandon_unsent(ChannelIndex channel) {
+std::uint32_t ReliableSender::abandon_unsent(ChannelIndex channel) {
     const auto found = unsent_channels_.find(channel);
     if (found == unsent_channels_.end()) {
-        return {};
+        return 0;
     }
     const std::uint32_t dropped_count = found->second.bunch_count;
-    std::uint32_t value_count = 0;
     Row& from = row(found->second.share);
     unsent_channels_.erase(found);
     std::uint16_t rest_begin = 0;
@@ -246,24 +251,64 @@ ReliableSender::Abandoned ReliableSender::abandon_unsent(ChannelIndex channel) {
         }
         begun_count -= is_rest ? 1u : 0u;
         const bool is_last = !bunch.header.is_partial || bunch.header.is_partial_final;
-        value_count += is_last && bunch.tag.kind == BunchTag::Kind::Value ? 1u : 0u;
+        const bool ends_value = is_last && bunch.tag.kind == BunchTag::Kind::Value;
+        stats_.values_abandoned += ends_value && !bunch.tag.is_taken_back ? 1u : 0u;
         ++seen_count;
         entry = from.unsent.erase(entry);
     }
     if (begun_count > 0) {
-        erase_content(from, channel, rest_begin, begun_count);
+        drop_content(from, channel, rest_begin, begun_count);
         ended_.push_back({channel, std::uint64_t{begun_count} * fragment_bytes_});
     }
-    return {dropped_count, value_count};
+    return dropped_count;
 }
 
-void ReliableSender::erase_content(Row& from, ChannelIndex channel, std::uint16_t end,
-                                   std::uint32_t count) {
+template <typename Visitor>
+void ReliableSender::for_each_part(const BunchTag& value, Visitor visit) {
+    REPLAYOUT_ASSERT(value.kind == BunchTag::Kind::Value);
+    for (Row& each : rows_) {
+        for (BunchMap* bunches : {&each.lost, &each.unsent, &each.in_flight}) {
+            for (auto& [order, bunch] : *bunches) {
+                if (bunch.tag.kind == value.kind && bunch.tag.object_index == value.object_index &&
+                    bunch.tag.handle == value.handle) {
+                    visit(bunch, bunches == &each.in_flight);
+                }
+            }
+        }
+    }
+}
+
+void ReliableSender::take_back(const BunchTag& value) {
+    bool is_any_empty = false;
+    bool is_noted = false;
+    for_each_part(value, [&](OutBunch& bunch, bool is_in_flight) {
+        drop_content(bunch);
+        is_any_empty = is_any_empty || !is_in_flight;
+        is_noted = is_noted || bunch.tag.is_taken_back;
+    });
+    if (is_any_empty && !is_noted) {
+        note_taken_back(value);
+    }
+}
+
+void ReliableSender::note_taken_back(const BunchTag& value) {
+    for_each_part(value, [](OutBunch& bunch, bool) { bunch.tag.is_taken_back = true; });
+    ++stats_.values_abandoned;
+}
+
+void ReliableSender::drop_content(OutBunch& bunch) noexcept {
+    bunch.payload.clear();
+    bunch.header.payload_bytes = 0;
+}
+
+void ReliableSender::drop_content(Row& from, ChannelIndex channel, std::uint16_t end,
+                                  std::uint32_t count) {
     for (BunchMap* bunches : {&from.lost, &from.in_flight}) {
         for (auto& [order, bunch] : *bunches) {
             const auto distance = static_cast<std::uint16_t>(end - bunch.header.sequence);
             if (bunch.header.channel == channel && distance >= 1 && distance <= count) {
-                std::fill(bunch.payload.begin(), bunch.payload.end(), std::byte{});
+                drop_content(bunch);
+                bunch.tag.is_taken_back = true;  // it is counted as abandoned
             }
         }
     }

@@ -22,6 +22,7 @@
 #pragma once
 
 #include <replayout/netdriver/bunch.h>
+#include <replayout/netdriver/net_stats.h>
 #include <replayout/reflection/memory.h>
 
 #include <array>
@@ -48,6 +49,8 @@ struct BunchTag {
     std::uint32_t object_index = 0;
     /// Value: the property. A message of the object's channel: its sequence.
     std::uint32_t handle = 0;
+    /// Value: it was taken back, and the other end throws it away.
+    bool is_taken_back = false;
 };
 
 /// Place of a bunch in its row: of queueing while it is unsent, of sending from then on.
@@ -100,7 +103,8 @@ struct OutBunch {
 
 class ReliableSender {
   public:
-    ReliableSender(std::size_t fragment_bytes, const ReliableWindow& window,
+    /// `stats` outlives this.
+    ReliableSender(std::size_t fragment_bytes, const ReliableWindow& window, NetStats& stats,
                    MemoryResource* resource);
 
     /// Queues a payload as one bunch, or as fragments that all carry `tag`. The sequence of the
@@ -133,13 +137,15 @@ class ReliableSender {
     /// True the first time a bunch is delivered; `tag` is its then.
     [[nodiscard]] bool delivered(SentBunch name, BunchTag& tag);
 
-    struct Abandoned {
-        std::uint32_t bunches = 0;  ///< that never went out: their sequences are free again
-        std::uint32_t values = 0;   ///< of which the last of these was a part
-    };
     /// The channel closes: of what was said on it nothing more is sent for the first time, and of a
-    /// message that was begun nothing at all; zeros stand for what was lost of it.
-    [[nodiscard]] Abandoned abandon_unsent(ChannelIndex channel);
+    /// message that was begun nothing at all; what was lost of it goes again without its bytes.
+    /// Returns how many bunches never went out: their sequences are free again.
+    [[nodiscard]] std::uint32_t abandon_unsent(ChannelIndex channel);
+
+    /// Of the value under way that has this tag no byte is sent any more: its parts go out empty,
+    /// for the first time or again. The other end throws it away if one of them does; if none has
+    /// to, it was there already, or all of it is in flight, and arrives.
+    void take_back(const BunchTag& value);
 
     /// Forgets what is queued for other channels.
     void keep_control_only();
@@ -180,9 +186,16 @@ class ReliableSender {
     [[nodiscard]] Row& count_in(ChannelIndex channel, Share share, std::uint32_t count);
     void count_out(ChannelIndex channel);
     static void move(BunchMap& from, BunchMap& to, BunchOrder order);
+    /// Calls `visit(bunch, whether it is in flight)` for the parts of a value under way.
+    template <typename Visitor>
+    void for_each_part(const BunchTag& value, Visitor visit);
+    /// One of its parts goes out without its bytes, the first one that does.
+    void note_taken_back(const BunchTag& value);
+    /// It goes out without its bytes, if it does once more.
+    static void drop_content(OutBunch& bunch) noexcept;
     /// Of a message of the row: the bunches of its channel in the `count` sequences before `end`.
-    static void erase_content(Row& from, ChannelIndex channel, std::uint16_t end,
-                              std::uint32_t count);
+    static void drop_content(Row& from, ChannelIndex channel, std::uint16_t end,
+                             std::uint32_t count);
     [[nodiscard]] WindowPlace window_begin() const noexcept;
     /// Whether the window has room for one bunch more, and for a message of so many bytes; 0 when
     /// that is counted already.
@@ -190,6 +203,7 @@ class ReliableSender {
 
     std::size_t fragment_bytes_;
     ReliableWindow window_;
+    NetStats& stats_;
     MemoryResource* resource_;
     std::uint64_t queued_count_ = 0;
     std::uint64_t sent_count_ = 0;

@@ -134,6 +134,9 @@ CloseReason ReplicationReceiver::handle_message(const BunchHeader& header,
     if (header.is_message) {
         return receive_message(payload);
     }
+    if (payload.empty()) {
+        return CloseReason::None;  // a value that was taken back
+    }
     // Many messages may have waited for this packet, so each adds to the packet's budget.
     DecodeBudget earned = message_budget(config_, payload.size());
     budget_->allocation_bytes += earned.allocation_bytes;

@@ -35,6 +35,15 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       order_(settings.candidates, &memory.pairs),
       hidden_(&memory.validation) {}
 
+void ReplicationSender::set_is_replay(bool is_replay) {
+    pairs_.set_is_replay(is_replay);
+    for (std::uint32_t index = 0; index < objects_.slot_count(); ++index) {
+        if (objects_.at(index) != nullptr) {
+            take_back_hidden_values(index);
+        }
+    }
+}
+
 void ReplicationSender::mark_pending(const BitRow& changed) {
     pairs_.grow();
     pairs_.pending().merge_without(changed, pairs_.dormancy().dormant, pairs_.dormancy().irrelevant,

@@ -80,12 +80,16 @@ class ReplicationSender final : public SentContentHandler {
                                    LifetimeCondition after) {
         pairs_.dynamic_condition_changed(index, parent, after);
     }
+    /// After that: of what the client may not see any more nothing goes out.
+    void take_back_hidden_values(std::uint32_t index) {
+        properties_.take_back_hidden_values(index);
+    }
     /// What the connection is to an object with these facts; not initial.
     [[nodiscard]] ReplicationFlags flags_for(const ObjectFacts& facts) const noexcept {
         return pairs_.flags_for(facts);
     }
     /// The connection records instead of playing, or does no longer.
-    void set_is_replay(bool is_replay) { pairs_.set_is_replay(is_replay); }
+    void set_is_replay(bool is_replay);
 
     /// The object of that slot is about to be removed.
     void object_removed(std::uint32_t index, ChannelCloseReason reason);

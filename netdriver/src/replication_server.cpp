@@ -415,6 +415,13 @@ void ReplicationServer::set_facts_of(std::uint32_t index, const ObjectFacts& fac
         client->sender.facts_changed(index, info.facts(), facts);
     }
     info.set_facts(facts);
+    take_back_hidden_values(index);
+}
+
+void ReplicationServer::take_back_hidden_values(std::uint32_t index) {
+    for (Client* client : clients_) {
+        client->sender.take_back_hidden_values(index);
+    }
 }
 
 void ReplicationServer::mark_property_dirty(NetObjectId id, std::string_view property) {
@@ -454,6 +461,7 @@ void ReplicationServer::set_dynamic_condition(NetObjectId id, std::string_view p
             client->sender.dynamic_condition_changed(id.index, parent, condition);
         }
         state.set_dynamic_condition(parent, condition);
+        take_back_hidden_values(id.index);
     });
 }
 

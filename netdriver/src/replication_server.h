@@ -189,6 +189,7 @@ class ReplicationServer {
     void remove_family(NetObjectId id, ChannelCloseReason reason);
     void tear_off_one(std::uint32_t index);
     void set_facts_of(std::uint32_t index, const ObjectFacts& facts);
+    void take_back_hidden_values(std::uint32_t index);
     void set_dormancy_of(std::uint32_t index, NetDormancy dormancy);
     /// What all ends know of an object is forgotten; its connections have been told.
     void forget_object(NetObjectId id);

@@ -29,7 +29,7 @@ WaitingValues::WaitingValues(const ObjectStore& objects, ConnectionPairs& pairs,
 void WaitingValues::value_delivered(const BunchTag& tag) {
     PairExtra* extra = pairs_.find_extra(tag.object_index);
     REPLAYOUT_ASSERT(extra != nullptr);
-    extra->paused.fragment_delivered(RepHandle{tag.handle});
+    extra->paused.fragment_delivered(RepHandle{tag.handle}, tag.is_taken_back);
     resume_values(tag.object_index);
 }
 
@@ -84,7 +84,12 @@ void WaitingValues::end_turn(std::uint32_t index) noexcept {
 void WaitingValues::resume_value(std::uint32_t index, const PausedValues::Entry& value) {
     end_pause(index, value);
     if (DeltaStates* deltas = pairs_.find_deltas(index)) {
-        deltas->value_delivered(RepHandle{value.handles.handle_begin}, missed_);
+        const RepHandle handle{value.handles.handle_begin};
+        if (value.is_taken_back) {
+            deltas->value_taken_back(handle, missed_);
+        } else {
+            deltas->value_delivered(handle, missed_);
+        }
         owe_missed_deltas(index);
     }
 }
@@ -92,7 +97,8 @@ void WaitingValues::resume_value(std::uint32_t index, const PausedValues::Entry&
 void WaitingValues::end_pause(std::uint32_t index, const PausedValues::Entry& value) {
     SendingRepState& pair = pairs_.edit(index);
     pair.delivered();
-    // Whatever it became while it was paused is owed now, and what was lost of it, and only that.
+    // Whatever it became while it was paused is owed now, and what was lost of it, and only that;
+    // all of it, if it was taken back.
     const VersionInterval missed = value.missed(pair.sent_version);
     if (!missed.is_empty()) {
         pairs_.owe_part(index, {missed, value.handles});

@@ -80,9 +80,17 @@ void DeltaStates::block_resolved(bool is_delivered, Vector<RepHandle>& missed) {
 }
 
 void DeltaStates::value_delivered(RepHandle handle, Vector<RepHandle>& missed) {
+    resolve_value(handle, true, missed);
+}
+
+void DeltaStates::value_taken_back(RepHandle handle, Vector<RepHandle>& missed) {
+    resolve_value(handle, false, missed);
+}
+
+void DeltaStates::resolve_value(RepHandle handle, bool is_delivered, Vector<RepHandle>& missed) {
     for (std::size_t i = 0; i < in_flight_.size(); ++i) {
         if (in_flight_[i].is_reliable && in_flight_[i].delta.handle == handle) {
-            resolve(i, true, missed);
+            resolve(i, is_delivered, missed);
             return;
         }
     }

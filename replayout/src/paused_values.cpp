@@ -45,13 +45,14 @@ void PausedValues::note_lost(const RepLayout& layout, const RepRange& range,
     }
 }
 
-void PausedValues::fragment_delivered(RepHandle handle) noexcept {
+void PausedValues::fragment_delivered(RepHandle handle, bool is_taken_back) noexcept {
     const auto entry = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& paused) {
         return paused.handles.handle_begin == handle.value;
     });
     if (entry != entries_.end()) {
         REPLAYOUT_ASSERT(entry->fragments_left > 0);
         --entry->fragments_left;
+        entry->is_taken_back = entry->is_taken_back || is_taken_back;
     }
 }
 

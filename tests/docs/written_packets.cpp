@@ -31,11 +31,15 @@ class RecordingTransport final : public Transport {
     }
     void send(PeerId peer, std::span<const std::byte> datagram) override {
         sent_.push_back(to_bytes(datagram));
-        transport_.send(peer, datagram);
+        if (!is_losing) {
+            transport_.send(peer, datagram);
+        }
     }
     [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) override {
         return transport_.receive(peer, buffer);
     }
+
+    bool is_losing = false;  ///< what is sent from now on
 
     /// What was sent since the last call.
     [[nodiscard]] std::vector<Bytes> take_sent() { return std::exchange(sent_, {}); }
@@ -214,7 +218,7 @@ void add_large_value(WrittenExamples& examples) {
     Session session(256);
     WrittenExamples ignored;
     const ObjectHandle pawn = session.server_world.make();
-    (void)session.server.add_object(*session.layout, pawn);
+    const NetObjectId id = session.server.add_object(*session.layout, pawn);
     session.turn(session.client, ignored, "hello");
     session.turn(session.server, ignored, "welcome");
     session.turn(session.client, ignored, "acknowledgement");
@@ -222,7 +226,13 @@ void add_large_value(WrittenExamples& examples) {
     session.turn(session.client, ignored, "acknowledgement 2");
     session.server_world.pawn(pawn).name = std::string(300, 'x');
     // The value is found too large in one flush, and its bunches go out in the same.
+    session.server_transport.is_losing = true;
     session.turn(session.server, examples, "packet: large value");
+    session.server_transport.is_losing = false;
+    session.server.remove_object(id);
+    session.turn(session.server, ignored, "close");
+    session.turn(session.client, ignored, "acknowledgement 3");
+    session.turn(session.server, examples, "packet: large value taken back");
 }
 
 struct Signal {

@@ -418,11 +418,71 @@ TEST_CASE("Hostile: parts that make no whole are refused", "[netdriver][hostile]
         {"a last part alone", {part(2, false, true, 10)}},
         {"a first part that is not full", {part(2, true, false, full - 1)}},
         {"a first part that is more than full", {part(2, true, false, full + 1)}},
-        {"an empty last part", {part(2, true, false, full), part(3, false, true, 0)}},
         {"a last part that is more than full",
          {part(2, true, false, full), part(3, false, true, full + 1)}},
         {"a second beginning", {part(2, true, false, full), part(3, true, false, full)}},
         {"a whole one in between", {part(2, true, false, full), value_bunch(1, 3, Bytes(5))}},
+    };
+    for (const auto& test : cases) {
+        INFO(test.name);
+        Fixture fixture;
+        for (std::size_t i = 0; i + 1 < test.bunches.size(); ++i) {
+            fixture.server.deliver_packet({test.bunches[i]});
+            REQUIRE(fixture.server.is_joined());
+        }
+        fixture.check_refused(fixture.server.forge().make({test.bunches.back()}),
+                              CloseReason::MalformedBunch);
+    }
+}
+
+TEST_CASE("Hostile: a value of which a part has no bytes changes nothing", "[netdriver][hostile]") {
+    const std::size_t full = fragment_bytes(NetConfig().packet_bytes_max);
+    const bool is_first_empty = GENERATE(false, true);
+    const bool is_next_empty = GENERATE(false, true);
+    const bool is_last_empty = GENERATE(false, true);
+    if (!is_first_empty && !is_next_empty && !is_last_empty) {
+        return;
+    }
+    const auto part = [](std::uint16_t sequence, std::size_t size) {
+        Bunch bunch = value_bunch(1, sequence, Bytes(size, std::byte{0xFF}));
+        bunch.header.is_partial = true;
+        bunch.header.is_partial_initial = sequence == 2;
+        bunch.header.is_partial_final = sequence == 4;
+        return bunch;
+    };
+    Fixture fixture;
+    fixture.server.deliver_packet({part(2, is_first_empty ? 0 : full)});
+    fixture.server.deliver_packet({part(3, is_next_empty ? 0 : full)});
+    fixture.server.deliver_packet({part(4, is_last_empty ? 0 : 10)});
+    fixture.server.deliver_packet({value_bunch(1, 5, Bytes())});
+    REQUIRE(fixture.server.is_joined());
+    CHECK(fixture.pawn().health == 77);
+    // What comes behind it is taken.
+    fixture.server.deliver_packet({value_bunch(
+        1, 6, pawn_block({health_handle}, [](BitWriter& writer) { writer.write_bits(78, 32); }))});
+    CHECK(fixture.pawn().health == 78);
+}
+
+TEST_CASE("Hostile: nothing but a value may lack its bytes", "[netdriver][hostile]") {
+    const std::size_t full = fragment_bytes(NetConfig().packet_bytes_max);
+    const auto part = [](const Bunch& of, std::uint16_t sequence, bool is_last, std::size_t size) {
+        BunchHeader header = of.header;
+        header.sequence = sequence;
+        header.is_partial = true;
+        header.is_partial_initial = !is_last;
+        header.is_partial_final = is_last;
+        return make_bunch(header, Bytes(size));
+    };
+    const Bunch open = open_bunch(2, NetGUID{9}, TestSchema::pawn_number);
+    const struct {
+        const char* name;
+        std::vector<Bunch> bunches;
+    } cases[] = {
+        {"an open that ends so", {part(open, 1, false, full), part(open, 2, true, 0)}},
+        {"an open that begins so", {part(open, 1, false, 0), part(open, 2, true, 10)}},
+        {"a control message", {part(control_bunch(2, Bytes()), 2, false, 0)}},
+        {"a value before the open", {value_bunch(2, 1, Bytes())}},
+        {"a message", {message_bunch(1, 2, Bytes())}},
     };
     for (const auto& test : cases) {
         INFO(test.name);

@@ -57,6 +57,9 @@ class GoldenSession {
     [[nodiscard]] Pawn& pawn() { return server_world_.pawn(pawn_); }
     [[nodiscard]] NetDriver& server() noexcept { return server_; }
     void remove_pawn() { server_.remove_object(pawn_id_); }
+    void lose_what_the_server_sends(bool is_losing) {
+        server_line_.set_script([is_losing](Bytes&) { return !is_losing; });
+    }
     void put_pawn_to_sleep() { server_.set_dormancy(pawn_id_, NetDormancy::DormantAll); }
     void wake_pawn() { server_.flush_dormancy(pawn_id_); }
 
@@ -159,6 +162,35 @@ TEST_CASE("Packet: an object in parts is written as it is pinned", "[netdriver][
     session.pawn().name.assign(120, 'x');
     session.pawn().friends.assign(120, ObjectHandle{1});
     check_packets(session.server_step(), {"packet_part_first", "packet_part_last"});
+}
+
+TEST_CASE("Packet: a value that is taken back is written as it is pinned", "[netdriver][packet]") {
+    GoldenSession session;
+    (void)session.client_step();
+    (void)session.server_step();
+    (void)session.client_step();
+    (void)session.server_step();
+    (void)session.client_step();
+    session.pawn().name.assign(300, 'x');
+    session.lose_what_the_server_sends(true);
+    CHECK(session.server_step().size() == 2);
+    session.lose_what_the_server_sends(false);
+    session.remove_pawn();
+    check_packets(session.server_step(), {"packet_close_behind_value"});
+    (void)session.client_step();
+    check_packets(session.server_step(), {"packet_value_taken_back"});
+}
+
+TEST_CASE("Packet: a value that is taken back is read as it is meant", "[netdriver][packet]") {
+    GoldenClient client;
+    client.take("packet_welcome_open_block");
+    client.take("packet_initial_batch");
+    client.take("packet_close_behind_value");
+    CHECK(client.world().object_count() == 1);
+    client.take("packet_value_taken_back");
+    CHECK(client.world().object_count() == 0);
+    CHECK(client.driver().state() == ConnectionState::Joined);
+    CHECK(client.driver().stats().packets_dropped == 0);
 }
 
 TEST_CASE("Packet: an object that sleeps and wakes is written as it is pinned",

@@ -67,9 +67,9 @@ struct Vault {
 enum class Kind : std::uint8_t { Everyones, Owners, Others, Chosen, Text, OwnersText, Tell, Boom };
 constexpr std::size_t kind_count = 8;
 
-/// Sent again as it was when it is lost, also to who may not see the next one.
-[[nodiscard]] constexpr bool may_be_reliable(Kind kind) noexcept {
-    return kind >= Kind::Text;
+/// Sent again as it was when it is lost, also to who may not hear the next one.
+[[nodiscard]] constexpr bool is_call(Kind kind) noexcept {
+    return kind == Kind::Tell || kind == Kind::Boom;
 }
 
 using VaultGame = ClassGame<Vault>;
@@ -277,7 +277,7 @@ class SecretGame {
                 const std::uint32_t seen =
                     vaults_.at(value.object).seen[datagram.peer].at(value.kind);
                 ++found.at(value.kind);
-                if (seen < (may_be_reliable(kind) ? value.tick : tick_)) {
+                if (seen < (is_call(kind) ? value.tick : tick_)) {
                     FAIL("vault " << value.object << ", kind " << value.kind << " of tick "
                                   << value.tick << " in a packet of tick " << tick_ << " to peer "
                                   << datagram.peer.value << ", who saw it in tick " << seen);

@@ -213,6 +213,130 @@ TEST_CASE("Value turns: who owned an object is not sent its owner's values later
     CHECK(game.object_on(1, safes.back()).secret == game.object(safes.back()).secret);
 }
 
+TEST_CASE("Value turns: who ceases to own an object amid its owner's value has no more of it",
+          "[netdriver][reliable][conditions]") {
+    using SafeGame = ClassGame<Safe>;
+    const double loss = GENERATE(0.0, 0.3);
+    const std::size_t packets_before = GENERATE(std::size_t{1}, std::size_t{5});
+    CAPTURE(loss, packets_before);
+    ClassGameOptions options = large_values();
+    options.link.latency_ms = 40;
+    SafeGame game(build_safe, options);
+    game.join();
+    game.join();
+    const ObjectHandle safe = game.add();
+    const NetObjectId id = game.id_of(safe);
+    const PeerId first = SafeGame::peer_of(0);
+    const PeerId second = SafeGame::peer_of(1);
+    game.driver().set_owner(id, first);
+    REQUIRE(game.settle());
+    LinkSettings link = options.link;
+    link.loss = loss;
+    game.network().set_settings(link);
+    game.driver().rates().set_bytes_per_second_max(first, 8'000);
+    game.server_transport().is_recording = true;
+    game.object(safe).secret.assign(30'000, marker);
+    for (std::uint32_t ticks = 0; packets_with_marker(game, first) < packets_before; ++ticks) {
+        REQUIRE(ticks < 1'000);
+        game.tick();
+    }
+    game.driver().set_owner(id, second);
+    game.driver().rates().set_bytes_per_second_max(first, 0);
+    game.object(safe).tick = 7;  // what he may see goes on
+    REQUIRE(game.settle());
+    CHECK(packets_with_marker(game, first) == packets_before);
+    CHECK(packets_with_marker(game, second) > 20);
+    CHECK(game.object_on(0, safe).secret.empty());
+    CHECK(game.object_on(0, safe).tick == 7);
+    CHECK(game.object_on(1, safe).secret == game.object(safe).secret);
+    CHECK(game.driver().stats().values_abandoned == 1);
+    // Who owns it again has all of it.
+    game.driver().set_owner(id, first);
+    REQUIRE(game.settle());
+    CHECK(game.object_on(0, safe).secret == game.object(safe).secret);
+}
+
+TEST_CASE("Value turns: a value that was all sent to its owner arrives, and is not sent again",
+          "[netdriver][reliable][conditions]") {
+    using SafeGame = ClassGame<Safe>;
+    const bool is_lost = GENERATE(false, true);
+    const bool is_owner_again = GENERATE(false, true);
+    CAPTURE(is_lost, is_owner_again);
+    ClassGameOptions options = large_values();
+    options.link.latency_ms = 100;
+    SafeGame game(build_safe, options);
+    game.join();
+    const ObjectHandle safe = game.add();
+    const NetObjectId id = game.id_of(safe);
+    const PeerId peer = SafeGame::peer_of(0);
+    game.driver().set_owner(id, peer);
+    REQUIRE(game.settle());
+    game.server_transport().is_recording = true;
+    std::uint32_t sent_count = 0;
+    game.server_transport().set_script(
+        [&](Bytes&) { return !is_lost || ++sent_count != 2; });  // one in the middle
+    game.object(safe).secret.assign(5'000, marker);
+    game.tick();
+    const std::size_t packets = packets_with_marker(game, peer);
+    REQUIRE(packets >= 4);
+    game.driver().clear_owner(id);
+    game.object(safe).secret.assign(5'000, 'y');
+    if (is_owner_again) {
+        game.tick();
+        game.driver().set_owner(id, peer);
+    }
+    REQUIRE(game.settle());
+    CHECK(packets_with_marker(game, peer) == packets);
+    CHECK(game.driver().stats().values_abandoned == (is_lost ? 1 : 0));
+    const std::string& secret = game.object_on(0, safe).secret;
+    if (is_owner_again) {
+        CHECK(secret == game.object(safe).secret);
+    } else {
+        CHECK(secret == (is_lost ? std::string() : std::string(5'000, marker)));
+    }
+}
+
+TEST_CASE("Value turns: under a cap, beside a flood of state, who came first has its turn first",
+          "[netdriver][reliable][priority]") {
+    CrateGame game(build_crate, large_values());
+    game.join();
+    std::vector<ObjectHandle> flood;
+    for (int i = 0; i < 60; ++i) {
+        flood.push_back(game.add());
+    }
+    std::vector<ObjectHandle> large;
+    for (int i = 0; i < 8; ++i) {
+        large.push_back(game.add());
+    }
+    REQUIRE(game.settle());
+    for (const ObjectHandle crate : large) {
+        game.driver().rates().set_net_priority(game.id_of(crate), 0.0625f);
+    }
+    set_cap(game, 40'000);
+    for (const ObjectHandle crate : large) {
+        game.object(crate).content.assign(30'000, 'x');
+    }
+    std::vector<std::uint32_t> arrived(large.size(), 0);
+    std::uint32_t tick = 0;
+    while (std::count(arrived.begin(), arrived.end(), 0u) > 0) {
+        REQUIRE(++tick < 120 * ticks_per_second);
+        for (const ObjectHandle crate : flood) {
+            fill(game.object(crate), tick, 200);
+        }
+        game.tick();
+        for (std::size_t i = 0; i < large.size(); ++i) {
+            if (arrived[i] == 0 && !game.object_on(0, large[i]).content.empty()) {
+                arrived[i] = tick;
+            }
+        }
+    }
+    // A quarter of the cap is theirs, from the first look at all of them on.
+    const std::uint32_t last = *std::max_element(arrived.begin(), arrived.end());
+    const std::uint32_t first = *std::min_element(arrived.begin(), arrived.end());
+    CAPTURE(arrived);
+    CHECK(last - first < 8 * 30'000 / 10'000 * ticks_per_second * 13 / 10);
+}
+
 TEST_CASE("Value turns: what waits takes no memory, and is told as owed", "[netdriver][reliable]") {
     const auto play = [](std::size_t count, std::uint32_t cap, bool is_deaf) {
         ClassGameOptions options = large_values();

@@ -284,6 +284,31 @@ void play(std::uint64_t seed) {
     }
 }
 
+TEST_CASE("Net delta: what builds on one that was taken back is owed from what is held",
+          "[replayout][net_delta]") {
+    MemoryResource* const resource = std::pmr::get_default_resource();
+    const RepHandle handle{2};
+    DeltaStates states(resource);
+    Vector<RepHandle> missed{Allocator<RepHandle>(resource)};
+    const auto delta = [&](Version from, Version to) {
+        return SentDelta{handle, from, DeltaBase{to, NetDeltaStatePtr()}};
+    };
+    const SentDelta block = delta(0, 2);
+    states.block_sent({&block, 1});
+    const SentDelta value = delta(2, 5);
+    states.value_sent({&value, 1});
+    CHECK(states.base(handle).version == 5);
+    states.block_resolved(true, missed);
+    CHECK(missed.empty());
+    states.value_taken_back(handle, missed);
+    CHECK(states.base(handle).version == 2);
+    REQUIRE(missed.size() == 1);
+    CHECK(missed.front() == handle);
+    missed.clear();
+    states.value_taken_back(handle, missed);  // it is no more under way
+    CHECK(missed.empty());
+}
+
 TEST_CASE("Net delta: whatever is lost, each delta is written from what its receiver holds",
           "[replayout][net_delta]") {
     const SeedRange seeds = seed_range(run_seed() * 1'000 + 1, 20);

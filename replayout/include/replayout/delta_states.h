@@ -73,6 +73,8 @@ class DeltaStates {
     /// beginning of its channel included: a restart() forgets what is no more under way.
     void value_sent(std::span<const SentDelta> deltas);
     void value_delivered(RepHandle handle, Vector<RepHandle>& missed);
+    /// Likewise, but for the value: the receiver threw it away, because it was taken back.
+    void value_taken_back(RepHandle handle, Vector<RepHandle>& missed);
 
     void note_unchanged(std::span<const UnchangedDelta> values);
 
@@ -97,6 +99,7 @@ class DeltaStates {
     };
 
     void add(std::span<const SentDelta> deltas, bool is_reliable);
+    void resolve_value(RepHandle handle, bool is_delivered, Vector<RepHandle>& missed);
     /// Number `index` in flight is no more under way.
     void resolve(std::size_t index, bool is_delivered, Vector<RepHandle>& missed);
 

@@ -32,6 +32,8 @@ class PausedValues {
         Version version = 0;               ///< of the object when it was sent, or began to wait
         Version since = 0;                 ///< likewise when it began to wait first
         std::uint32_t fragments_left = 0;  ///< not yet delivered
+        bool is_initial = false;           ///< it is sent only at first, and so it was
+        bool is_taken_back = false;        ///< a fragment was delivered without its bytes
         /// Of one that waits, what was owed. An array is sent as far as it is owed, so what was
         /// lost of what went before is owed besides. The pair forgets it with the next send, which
         /// leaves out what is paused.
@@ -41,7 +43,7 @@ class PausedValues {
         /// What is owed of it once it has arrived, or its turn has come, by a pair that was sent
         /// `sent_version` by now.
         [[nodiscard]] VersionInterval missed(Version sent_version) const noexcept {
-            return hull(lost, {version, sent_version});
+            return hull(lost, {is_taken_back ? 0 : version, sent_version});
         }
     };
 
@@ -62,20 +64,38 @@ class PausedValues {
     /// A value of the object at `version` goes out, in so many fragments.
     /// `since`: when it began to wait for room, if it did.
     void add(const RepRange& handles, Version version, std::uint32_t fragment_count,
-             Version since = 0) {
-        entries_.push_back({handles, version, since != 0 ? since : version, fragment_count, {}});
+             Version since = 0, bool is_initial = false) {
+        entries_.push_back({handles,
+                            version,
+                            since != 0 ? since : version,
+                            fragment_count,
+                            is_initial,
+                            false,
+                            {}});
     }
     /// There is no room for a value of the object at `version`, of which `owed` is owed.
     void wait(const RepRange& handles, Version version, VersionInterval owed, Version since = 0) {
-        entries_.push_back({handles, version, since != 0 ? since : version, none_sent, owed});
+        entries_.push_back(
+            {handles, version, since != 0 ? since : version, none_sent, false, false, owed});
     }
     /// Takes out one that waits.
     [[nodiscard]] std::optional<Entry> take_waiting();
     /// A block with these versions of the handles in `range` was lost.
     void note_lost(const RepLayout& layout, const RepRange& range, VersionInterval lost) noexcept;
 
-    /// A fragment of the value that begins at `handle` was delivered.
-    void fragment_delivered(RepHandle handle) noexcept;
+    /// Calls `visit(entry)` for each that is under way.
+    template <typename Visitor>
+    void for_each_under_way(Visitor visit) const {
+        for (const Entry& entry : entries_) {
+            if (!entry.is_waiting()) {
+                visit(entry);
+            }
+        }
+    }
+
+    /// A fragment of the value that begins at `handle` was delivered. `is_taken_back`: without its
+    /// bytes, so the receiver throws away the value.
+    void fragment_delivered(RepHandle handle, bool is_taken_back = false) noexcept;
     /// Takes out the oldest value if it has arrived. Values arrive in order of sending, so one that
     /// is complete stays paused until those before it are: what it was must not overwrite what it
     /// became.
