@@ -14,7 +14,7 @@
 // * Its channel opens with the first delivered packet that carried the open. What came in packets
 //   before it is thrown away; blocks of that packet are taken, since bunches come first.
 // * A value too large for a packet is taken when all its fragments were delivered, and all that
-//   was queued before it on the channel.
+//   was queued before it on the channel; unless it was taken back amid that.
 // * With the close, nothing of the pair matters any more; unless the object is dormant, which the
 //   client keeps as it is until the channel opens again.
 //

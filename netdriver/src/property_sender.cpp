@@ -330,9 +330,7 @@ PropertySender::LargeValue PropertySender::send_large_value(std::uint32_t index,
                     writer.bytes(), {BunchTag::Kind::Value, index, handles.handle_begin});
     extra.order.value_queued(extra.next_sequence);
     extra.next_sequence = static_cast<std::uint16_t>(extra.next_sequence + count);
-    const ParentIndex parent = state.conditions().parent_of(RepHandle{handles.handle_begin});
-    extra.paused.add(handles, state.version(), count, extra.waited_since,
-                     is_initial && is_initial_condition(state.conditions().condition_of(parent)));
+    extra.paused.add(handles, state.version(), count, extra.waited_since, is_initial);
     if (PairValidator* validator = pairs_.validator()) {
         validator->value_queued(index, handles, count, writer.bytes());
     }
@@ -352,7 +350,8 @@ void PropertySender::take_back_hidden_values(std::uint32_t index) {
     const LifetimeConditionSet passing = passing_conditions(pairs_.flags_for(info.facts()));
     extra->paused.for_each_under_way([&](const PausedValues::Entry& value) {
         const RepHandle handle{value.handles.handle_begin};
-        if (!value.is_initial && !conditions.passes(conditions.parent_of(handle), passing)) {
+        const bool is_initial_value = value.is_initial && conditions.is_initial(handle, passing);
+        if (!is_initial_value && !conditions.passes(conditions.parent_of(handle), passing)) {
             packets_.reliable().take_back({BunchTag::Kind::Value, index, handle.value});
         }
     });

@@ -250,14 +250,11 @@ std::uint32_t ReliableSender::abandon_unsent(ChannelIndex channel) {
             begun_count = fragment_count(static_cast<std::size_t>(bunch.message_bytes));
         }
         begun_count -= is_rest ? 1u : 0u;
-        const bool is_last = !bunch.header.is_partial || bunch.header.is_partial_final;
-        const bool ends_value = is_last && bunch.tag.kind == BunchTag::Kind::Value;
-        stats_.values_abandoned += ends_value && !bunch.tag.is_taken_back ? 1u : 0u;
         ++seen_count;
         entry = from.unsent.erase(entry);
     }
     if (begun_count > 0) {
-        drop_content(from, channel, rest_begin, begun_count);
+        strip_parts(from, channel, rest_begin, begun_count);
         ended_.push_back({channel, std::uint64_t{begun_count} * fragment_bytes_});
     }
     return dropped_count;
@@ -282,7 +279,7 @@ void ReliableSender::take_back(const BunchTag& value) {
     bool is_any_empty = false;
     bool is_noted = false;
     for_each_part(value, [&](OutBunch& bunch, bool is_in_flight) {
-        drop_content(bunch);
+        strip(bunch);
         is_any_empty = is_any_empty || !is_in_flight;
         is_noted = is_noted || bunch.tag.is_taken_back;
     });
@@ -296,19 +293,18 @@ void ReliableSender::note_taken_back(const BunchTag& value) {
     ++stats_.values_abandoned;
 }
 
-void ReliableSender::drop_content(OutBunch& bunch) noexcept {
-    bunch.payload.clear();
+void ReliableSender::strip(OutBunch& bunch) noexcept {
+    Vector<std::byte>(bunch.payload.get_stored_allocator()).swap(bunch.payload);
     bunch.header.payload_bytes = 0;
 }
 
-void ReliableSender::drop_content(Row& from, ChannelIndex channel, std::uint16_t end,
-                                  std::uint32_t count) {
+void ReliableSender::strip_parts(Row& from, ChannelIndex channel, std::uint16_t end,
+                                 std::uint32_t count) {
     for (BunchMap* bunches : {&from.lost, &from.in_flight}) {
         for (auto& [order, bunch] : *bunches) {
             const auto distance = static_cast<std::uint16_t>(end - bunch.header.sequence);
             if (bunch.header.channel == channel && distance >= 1 && distance <= count) {
-                drop_content(bunch);
-                bunch.tag.is_taken_back = true;  // it is counted as abandoned
+                strip(bunch);
             }
         }
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Bunches on their way out: kept until the packet that carried them is delivered, and sent again,
-// as they are, when it is lost.
+// Bunches on their way out: kept until the packet that carried them is delivered, and sent again
+// when it is lost: as they are, or without their bytes, if the other end is not to have these any
+// more.
 //
 // They wait in three rows, one for each share of a connection: opens, messages, values. A row keeps
 // its order and overtakes the others, so no open waits for a flood of values. What is unsent of a
@@ -139,12 +140,13 @@ class ReliableSender {
 
     /// The channel closes: of what was said on it nothing more is sent for the first time, and of a
     /// message that was begun nothing at all; what was lost of it goes again without its bytes.
-    /// Returns how many bunches never went out: their sequences are free again.
+    /// Returns how many bunches never went out: their sequences are free again. Values are to be
+    /// taken back before.
     [[nodiscard]] std::uint32_t abandon_unsent(ChannelIndex channel);
 
     /// Of the value under way that has this tag no byte is sent any more: its parts go out empty,
     /// for the first time or again. The other end throws it away if one of them does; if none has
-    /// to, it was there already, or all of it is in flight, and arrives.
+    /// to, all of it was in flight, and has arrived.
     void take_back(const BunchTag& value);
 
     /// Forgets what is queued for other channels.
@@ -192,10 +194,10 @@ class ReliableSender {
     /// One of its parts goes out without its bytes, the first one that does.
     void note_taken_back(const BunchTag& value);
     /// It goes out without its bytes, if it does once more.
-    static void drop_content(OutBunch& bunch) noexcept;
+    static void strip(OutBunch& bunch) noexcept;
     /// Of a message of the row: the bunches of its channel in the `count` sequences before `end`.
-    static void drop_content(Row& from, ChannelIndex channel, std::uint16_t end,
-                             std::uint32_t count);
+    static void strip_parts(Row& from, ChannelIndex channel, std::uint16_t end,
+                            std::uint32_t count);
     [[nodiscard]] WindowPlace window_begin() const noexcept;
     /// Whether the window has room for one bunch more, and for a message of so many bytes; 0 when
     /// that is counted already.

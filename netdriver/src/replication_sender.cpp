@@ -118,8 +118,9 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
 
 void ReplicationSender::send_waiting_values() {
     // At once, and not in their objects' turn: where that did not come, so would their own be over.
-    values_.begin_turns(packets_.value_room(),
-                        [this](std::uint32_t index) { (void)replicate_actor(index); });
+    values_.begin_turns(packets_.value_room(), [this](std::uint32_t index) {
+        return replicate_actor(index) != SendOutcome::NoRoom;
+    });
 }
 
 void ReplicationSender::send_in_turn(std::uint32_t initial_opens, BundleBuilder& bundles,

@@ -411,17 +411,15 @@ void ReplicationServer::set_facts(NetObjectId id, const ObjectFacts& facts) {
 
 void ReplicationServer::set_facts_of(std::uint32_t index, const ObjectFacts& facts) {
     NetworkObjectInfo& info = *objects_.at(index);
-    for (Client* client : clients_) {
-        client->sender.facts_changed(index, info.facts(), facts);
-    }
+    // Of who is closing, slots may have other objects by now.
+    for_each_joined(
+        [&](Client& client) { client.sender.facts_changed(index, info.facts(), facts); });
     info.set_facts(facts);
     take_back_hidden_values(index);
 }
 
 void ReplicationServer::take_back_hidden_values(std::uint32_t index) {
-    for (Client* client : clients_) {
-        client->sender.take_back_hidden_values(index);
-    }
+    for_each_joined([&](Client& client) { client.sender.take_back_hidden_values(index); });
 }
 
 void ReplicationServer::mark_property_dirty(NetObjectId id, std::string_view property) {
@@ -457,9 +455,9 @@ void ReplicationServer::set_dynamic_condition(NetObjectId id, std::string_view p
         if (condition == before) {
             return;
         }
-        for (Client* client : clients_) {
-            client->sender.dynamic_condition_changed(id.index, parent, condition);
-        }
+        for_each_joined([&](Client& client) {
+            client.sender.dynamic_condition_changed(id.index, parent, condition);
+        });
         state.set_dynamic_condition(parent, condition);
         take_back_hidden_values(id.index);
     });

@@ -55,7 +55,8 @@ class ValueTurns {
 
     /// Ends the round before, and calls `end(index)` for each whose turn that was. Then those who
     /// came first have their turn, as many as there is room for, so many fragments, and one at
-    /// least where there is any: `begin(index)` is called for each.
+    /// least where there is any: `bool begin(index)` is called for each. Where it says that there
+    /// is no room after all, that one and those behind it keep their places.
     template <typename End, typename Begin>
     void begin_round(std::uint32_t room, End end, Begin begin) {
         for (const std::uint32_t index : round_) {
@@ -75,8 +76,10 @@ class ValueTurns {
                 round_.push_back(place.index);
             }
         }
-        for (const std::uint32_t index : round_) {
-            begin(index);
+        for (std::size_t i = 0; i < round_.size(); ++i) {
+            if (!begin(round_[i])) {
+                take_turns_from(i);
+            }
         }
     }
 
@@ -85,6 +88,13 @@ class ValueTurns {
         std::uint32_t index = 0;
         std::uint32_t fragments = 0;
     };
+
+    void take_turns_from(std::size_t first) noexcept {
+        for (std::size_t i = first; i < round_.size(); ++i) {
+            has_turn_.erase(round_[i]);
+        }
+        round_.erase(round_.begin() + static_cast<std::ptrdiff_t>(first), round_.end());
+    }
 
     RingQueue<Place> row_;  // who left stands in it until it is at the front
     BitRow waiting_;

@@ -56,20 +56,22 @@ void WaitingValues::resume_values(std::uint32_t index) {
     }
 }
 
+bool WaitingValues::is_initial_value(std::uint32_t index, const PausedValues::Entry& value) const {
+    const NetworkObjectInfo& info = *objects_.at(index);
+    return info.changelist_state().conditions().is_initial(
+        RepHandle{value.handles.handle_begin}, passing_conditions(pairs_.flags_for(info.facts())));
+}
+
 void WaitingValues::owe_waiting(std::uint32_t index) {
     PairExtra* extra = pairs_.find_extra(index);
     if (extra == nullptr) {
         return;
     }
-    const NetworkObjectInfo& info = *objects_.at(index);
     while (const auto value = extra->paused.take_waiting()) {
         extra->waited_since =
             extra->waited_since == 0 ? value->since : std::min(extra->waited_since, value->since);
-        const bool is_initial_value = info.changelist_state().conditions().is_initial(
-            RepHandle{value->handles.handle_begin},
-            passing_conditions(pairs_.flags_for(info.facts())));
         end_pause(index, *value);
-        if (is_initial_value) {
+        if (is_initial_value(index, *value)) {
             pairs_.owe_initial(index, value->handles);  // as if its block were lost
         }
     }
@@ -83,6 +85,9 @@ void WaitingValues::end_turn(std::uint32_t index) noexcept {
 
 void WaitingValues::resume_value(std::uint32_t index, const PausedValues::Entry& value) {
     end_pause(index, value);
+    if (value.is_taken_back && value.is_initial && is_initial_value(index, value)) {
+        pairs_.owe_initial(index, value.handles);  // as if its block were lost
+    }
     if (DeltaStates* deltas = pairs_.find_deltas(index)) {
         const RepHandle handle{value.handles.handle_begin};
         if (value.is_taken_back) {

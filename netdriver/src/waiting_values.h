@@ -4,7 +4,8 @@
 //
 //     in turn     too large for a packet, and there is no room     once others had theirs
 //     unmapped    its receiver lacks the object that it names      once the receiver has that
-//     paused      too large for a packet, it travels reliably      once it was delivered
+//     paused      too large for a packet, it travels reliably      once it was delivered; all of
+//                                                                  it, if it was taken back
 //     left out    it could not be written                          with what is owed of the same
 //     delta       it says what changed since a state               once a block of it was lost
 //
@@ -45,14 +46,15 @@ class WaitingValues final : public ReceiverIds {
     [[nodiscard]] ValueTurns& turns() noexcept { return turns_; }
     [[nodiscard]] const ValueTurns& turns() const noexcept { return turns_; }
     /// Of those whose turn it is, with room for so many fragments, all values that wait are owed,
-    /// and they are pending. Calls `visit(index)` for each.
+    /// and they are pending. Calls `bool visit(index)` for each.
+    /// False: there is no room after all, and the others keep their places.
     template <typename Visitor>
     void begin_turns(std::uint32_t room, Visitor visit) {
         turns_.begin_round(
             room, [this](std::uint32_t index) { end_turn(index); },
             [&](std::uint32_t index) {
                 owe_waiting(index);
-                visit(index);
+                return visit(index);
             });
     }
 
@@ -81,6 +83,9 @@ class WaitingValues final : public ReceiverIds {
 
   private:
     [[nodiscard]] bool is_paused(std::uint32_t index, RepHandle handle) const;
+    /// The client is sent it only at first.
+    [[nodiscard]] bool is_initial_value(std::uint32_t index,
+                                        const PausedValues::Entry& value) const;
     void owe_waiting(std::uint32_t index);
     void end_turn(std::uint32_t index) noexcept;
     /// What happened to the value meanwhile is owed.

@@ -437,12 +437,8 @@ TEST_CASE("Hostile: parts that make no whole are refused", "[netdriver][hostile]
 
 TEST_CASE("Hostile: a value of which a part has no bytes changes nothing", "[netdriver][hostile]") {
     const std::size_t full = fragment_bytes(NetConfig().packet_bytes_max);
-    const bool is_first_empty = GENERATE(false, true);
-    const bool is_next_empty = GENERATE(false, true);
-    const bool is_last_empty = GENERATE(false, true);
-    if (!is_first_empty && !is_next_empty && !is_last_empty) {
-        return;
-    }
+    const unsigned empty_ones = GENERATE(range(1u, 8u));
+    CAPTURE(empty_ones);
     const auto part = [](std::uint16_t sequence, std::size_t size) {
         Bunch bunch = value_bunch(1, sequence, Bytes(size, std::byte{0xFF}));
         bunch.header.is_partial = true;
@@ -451,9 +447,9 @@ TEST_CASE("Hostile: a value of which a part has no bytes changes nothing", "[net
         return bunch;
     };
     Fixture fixture;
-    fixture.server.deliver_packet({part(2, is_first_empty ? 0 : full)});
-    fixture.server.deliver_packet({part(3, is_next_empty ? 0 : full)});
-    fixture.server.deliver_packet({part(4, is_last_empty ? 0 : 10)});
+    fixture.server.deliver_packet({part(2, (empty_ones & 1) != 0 ? 0 : full)});
+    fixture.server.deliver_packet({part(3, (empty_ones & 2) != 0 ? 0 : full)});
+    fixture.server.deliver_packet({part(4, (empty_ones & 4) != 0 ? 0 : 10)});
     fixture.server.deliver_packet({value_bunch(1, 5, Bytes())});
     REQUIRE(fixture.server.is_joined());
     CHECK(fixture.pawn().health == 77);
@@ -474,6 +470,8 @@ TEST_CASE("Hostile: nothing but a value may lack its bytes", "[netdriver][hostil
         return make_bunch(header, Bytes(size));
     };
     const Bunch open = open_bunch(2, NetGUID{9}, TestSchema::pawn_number);
+    Bunch call = value_bunch(1, 1, Bytes());
+    call.header.is_call = true;
     const struct {
         const char* name;
         std::vector<Bunch> bunches;
@@ -481,6 +479,8 @@ TEST_CASE("Hostile: nothing but a value may lack its bytes", "[netdriver][hostil
         {"an open that ends so", {part(open, 1, false, full), part(open, 2, true, 0)}},
         {"an open that begins so", {part(open, 1, false, 0), part(open, 2, true, 10)}},
         {"a control message", {part(control_bunch(2, Bytes()), 2, false, 0)}},
+        {"a call", {part(call, 1, false, 0)}},
+        {"a call that ends so", {part(call, 1, false, full), part(call, 2, true, 0)}},
         {"a value before the open", {value_bunch(2, 1, Bytes())}},
         {"a message", {message_bunch(1, 2, Bytes())}},
     };

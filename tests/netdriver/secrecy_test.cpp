@@ -33,7 +33,7 @@ struct Vault {
     std::uint64_t everyones = 0;
     std::uint64_t owners = 0;  // OwnerOnly
     std::uint64_t others = 0;  // SkipOwner
-    std::uint64_t chosen = 0;  // Dynamic
+    std::string chosen;        // Dynamic
     std::string text;
     std::string owners_text;  // OwnerOnly
 
@@ -242,7 +242,8 @@ class SecretGame {
         vault.everyones = mark(index, Kind::Everyones).bits();
         vault.owners = mark(index, Kind::Owners).bits();
         vault.others = mark(index, Kind::Others).bits();
-        vault.chosen = mark(index, Kind::Chosen).bits();
+        vault.chosen =
+            mark(index, Kind::Chosen).text(random_.percent(20) ? random_.between(1, 120) : 1);
         if (random_.percent(20)) {
             vault.text = mark(index, Kind::Text).text(random_.between(1, 120));
             vault.owners_text = mark(index, Kind::OwnersText).text(random_.between(1, 120));

@@ -9,11 +9,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "support/catch.h"
 #include "support/crate_game.h"
+#include "support/net_fixture.h"
 #include "support/packet_forge.h"
 
 namespace replayout::test {
@@ -88,12 +90,57 @@ struct Safe {
     std::string secret;
 };
 
-[[nodiscard]] Result<const Type*> build_safe(TypeRegistry& registry) {
+template <LifetimeCondition condition>
+[[nodiscard]] Result<const Type*> build_safe_of(TypeRegistry& registry) {
     return class_builder<Safe>(registry, "Safe")
         .property<&Safe::tick>()
         .property<&Safe::secret>()
-        .condition(LifetimeCondition::OwnerOnly)
+        .condition(condition)
         .build();
+}
+constexpr auto build_safe = &build_safe_of<LifetimeCondition::OwnerOnly>;
+
+using SafeGame = ClassGame<Safe>;
+
+/// One way to cease to see the secret, and back.
+struct Sight {
+    const char* name;
+    Result<const Type*> (*build)(TypeRegistry&);
+    std::function<void(SafeGame&, NetObjectId, bool)> show;
+};
+
+[[nodiscard]] std::vector<Sight> sights() {
+    using C = LifetimeCondition;
+    const PeerId peer = SafeGame::peer_of(0);
+    return {
+        {"owner", build_safe_of<C::OwnerOnly>,
+         [peer](SafeGame& game, NetObjectId id, bool is_seen) {
+             if (is_seen) {
+                 game.driver().set_owner(id, peer);
+             } else {
+                 game.driver().clear_owner(id);
+             }
+         }},
+        {"chosen", build_safe_of<C::Dynamic>,
+         [](SafeGame& game, NetObjectId id, bool is_seen) {
+             game.driver().set_dynamic_condition(id, "secret", is_seen ? C::None : C::Never);
+         }},
+        {"replay", build_safe_of<C::SkipReplay>,
+         [peer](SafeGame& game, NetObjectId, bool is_seen) {
+             game.driver().set_is_replay(peer, !is_seen);
+         }},
+        {"role", build_safe_of<C::AutonomousOnly>,
+         [peer](SafeGame& game, NetObjectId id, bool is_seen) {
+             game.driver().set_owner(id, peer);
+             game.driver().set_autonomous(id, is_seen);
+         }},
+        {"physics", build_safe_of<C::SimulatedOrPhysics>,
+         [peer](SafeGame& game, NetObjectId id, bool is_seen) {
+             game.driver().set_owner(id, peer);
+             game.driver().set_autonomous(id, true);
+             game.driver().set_replicates_physics(id, is_seen);
+         }},
+    };
 }
 
 }  // namespace
@@ -109,12 +156,16 @@ TEST_CASE("Value turns: who waits has a turn in order, as many as there is room 
     CHECK_FALSE(turns.may_go(9));
     std::vector<std::uint32_t> begun;
     std::vector<std::uint32_t> ended;
+    std::size_t begun_max = 100;
     const auto begin_round = [&](std::uint32_t room) {
         begun.clear();
         ended.clear();
         turns.begin_round(
             room, [&](std::uint32_t index) { ended.push_back(index); },
-            [&](std::uint32_t index) { begun.push_back(index); });
+            [&](std::uint32_t index) {
+                begun.push_back(index);
+                return begun.size() < begun_max;
+            });
     };
     begin_round(0);
     CHECK(begun.empty());
@@ -130,7 +181,20 @@ TEST_CASE("Value turns: who waits has a turn in order, as many as there is room 
     begin_round(100);
     CHECK((ended == std::vector<std::uint32_t>{7, 3}));
     CHECK((begun == std::vector<std::uint32_t>{3}));  // alone, and before who came later
-    begin_round(100);                                 // it did without
+    turns.wait(4, 1);
+    turns.wait(2, 1);
+    begun_max = 2;
+    begin_round(100);  // 3 did without, and in the turn of the second one there is no room
+    CHECK((begun == std::vector<std::uint32_t>{5, 4}));
+    CHECK(turns.may_go(5));
+    CHECK_FALSE(turns.may_go(4));
+    begun_max = 100;
+    begin_round(100);  // 5 did without
+    CHECK((begun == std::vector<std::uint32_t>{4, 2}));
+    turns.leave(4);
+    turns.leave(2);
+    turns.wait(5, 1);
+    begin_round(1);
     CHECK((begun == std::vector<std::uint32_t>{5}));
     turns.leave(5);
     CHECK(turns.is_empty());
@@ -188,7 +252,6 @@ TEST_CASE("Value turns: of an object that is hidden amid a large value the rest 
 
 TEST_CASE("Value turns: who owned an object is not sent its owner's values later",
           "[netdriver][reliable]") {
-    using SafeGame = ClassGame<Safe>;
     SafeGame game(build_safe, large_values());
     game.join();
     game.join();
@@ -215,7 +278,6 @@ TEST_CASE("Value turns: who owned an object is not sent its owner's values later
 
 TEST_CASE("Value turns: who ceases to own an object amid its owner's value has no more of it",
           "[netdriver][reliable][conditions]") {
-    using SafeGame = ClassGame<Safe>;
     const double loss = GENERATE(0.0, 0.3);
     const std::size_t packets_before = GENERATE(std::size_t{1}, std::size_t{5});
     CAPTURE(loss, packets_before);
@@ -256,9 +318,95 @@ TEST_CASE("Value turns: who ceases to own an object amid its owner's value has n
     CHECK(game.object_on(0, safe).secret == game.object(safe).secret);
 }
 
+TEST_CASE("Value turns: however a client ceases to see a value, it has no more of it",
+          "[netdriver][reliable][conditions]") {
+    for (const Sight& sight : sights()) {
+        INFO(sight.name);
+        SafeGame game(sight.build, large_values());
+        game.join();
+        const ObjectHandle safe = game.add();
+        const NetObjectId id = game.id_of(safe);
+        const PeerId peer = SafeGame::peer_of(0);
+        sight.show(game, id, true);
+        REQUIRE(game.settle());
+        game.driver().rates().set_bytes_per_second_max(peer, 8'000);
+        game.server_transport().is_recording = true;
+        game.object(safe).secret.assign(30'000, marker);
+        while (packets_with_marker(game, peer) < 5) {
+            game.tick();
+        }
+        sight.show(game, id, false);
+        game.driver().rates().set_bytes_per_second_max(peer, 0);
+        REQUIRE(game.settle());
+        CHECK(packets_with_marker(game, peer) == 5);
+        CHECK(game.object_on(0, safe).secret.empty());
+        sight.show(game, id, true);
+        REQUIRE(game.settle());
+        CHECK(game.object_on(0, safe).secret == game.object(safe).secret);
+    }
+}
+
+TEST_CASE(
+    "Value turns: what is sent only at first arrives amid other conditions, if it may be seen",
+    "[netdriver][reliable][conditions]") {
+    using C = LifetimeCondition;
+    const struct {
+        C at_first;
+        C amid;
+        bool arrives;
+    } cases[] = {
+        {C::InitialOnly, C::Never, false},    {C::InitialOnly, C::OwnerOnly, false},
+        {C::InitialOrOwner, C::Never, false}, {C::None, C::InitialOnly, true},
+        {C::None, C::InitialOrOwner, true},   {C::InitialOnly, C::InitialOrOwner, true},
+        {C::InitialOnly, C::SkipOwner, true},
+    };
+    for (const auto& test : cases) {
+        CAPTURE(static_cast<int>(test.at_first), static_cast<int>(test.amid));
+        SafeGame game(build_safe_of<C::Dynamic>, large_values());
+        const ObjectHandle safe = game.add();
+        const NetObjectId id = game.id_of(safe);
+        const PeerId peer = SafeGame::peer_of(0);
+        game.driver().set_dynamic_condition(id, "secret", test.at_first);
+        game.object(safe).secret.assign(30'000, marker);
+        game.server_transport().is_recording = true;
+        game.join();
+        game.driver().rates().set_bytes_per_second_max(peer, 8'000);
+        for (std::uint32_t ticks = 0; packets_with_marker(game, peer) < 5; ++ticks) {
+            REQUIRE(ticks < 1'000);
+            game.tick();
+        }
+        game.driver().set_dynamic_condition(id, "secret", test.amid);
+        game.driver().rates().set_bytes_per_second_max(peer, 0);
+        REQUIRE(game.settle());
+        CHECK((packets_with_marker(game, peer) == 5) != test.arrives);
+        CHECK((game.object_on(0, safe).secret == game.object(safe).secret) == test.arrives);
+    }
+}
+
+TEST_CASE("Value turns: of who is closing no value is taken back from what came in its place",
+          "[netdriver][reliable]") {
+    NetFixture net;
+    const ObjectHandle archive = net.add_archive();
+    net.join();
+    REQUIRE(net.settle());
+    net.archive(archive).pages[7].assign(20'000, 'x');
+    net.tick();
+    net.server_driver().disconnect(NetFixture::client_peer(0));
+    net.remove(archive);
+    const ObjectHandle other = net.add_marker();  // of fewer properties
+    net.server_driver().set_owner(net.id_of(other), NetFixture::client_peer(0));
+    net.server_driver().clear_owner(net.id_of(other));
+    net.join();
+    REQUIRE(net.tick_until([&] {
+        return net.server_driver().connection_state(NetFixture::client_peer(1)) ==
+               ConnectionState::Joined;
+    }));
+    net.tick(10);
+    CHECK_FALSE(net.find_on(1, other).is_null());
+}
+
 TEST_CASE("Value turns: a value that was all sent to its owner arrives, and is not sent again",
           "[netdriver][reliable][conditions]") {
-    using SafeGame = ClassGame<Safe>;
     const bool is_lost = GENERATE(false, true);
     const bool is_owner_again = GENERATE(false, true);
     CAPTURE(is_lost, is_owner_again);

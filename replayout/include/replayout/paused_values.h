@@ -9,7 +9,8 @@
 //     changes                ^       ^     paused
 //     delivered                         ^  (4, 6] is owed of it
 //
-// One for which there is no room waits here as well, with what is owed of it.
+// One that is taken back under way does not arrive, and all of it is owed. One for which there is
+// no room waits here as well, with what is owed of it.
 #pragma once
 
 #include <replayout/change_mask.h>
@@ -32,7 +33,7 @@ class PausedValues {
         Version version = 0;               ///< of the object when it was sent, or began to wait
         Version since = 0;                 ///< likewise when it began to wait first
         std::uint32_t fragments_left = 0;  ///< not yet delivered
-        bool is_initial = false;           ///< it is sent only at first, and so it was
+        bool is_initial = false;           ///< sent with what is sent only at first
         bool is_taken_back = false;        ///< a fragment was delivered without its bytes
         /// Of one that waits, what was owed. An array is sent as far as it is owed, so what was
         /// lost of what went before is owed besides. The pair forgets it with the next send, which
@@ -65,18 +66,19 @@ class PausedValues {
     /// `since`: when it began to wait for room, if it did.
     void add(const RepRange& handles, Version version, std::uint32_t fragment_count,
              Version since = 0, bool is_initial = false) {
-        entries_.push_back({handles,
-                            version,
-                            since != 0 ? since : version,
-                            fragment_count,
-                            is_initial,
-                            false,
-                            {}});
+        entries_.push_back({.handles = handles,
+                            .version = version,
+                            .since = since != 0 ? since : version,
+                            .fragments_left = fragment_count,
+                            .is_initial = is_initial});
     }
     /// There is no room for a value of the object at `version`, of which `owed` is owed.
     void wait(const RepRange& handles, Version version, VersionInterval owed, Version since = 0) {
-        entries_.push_back(
-            {handles, version, since != 0 ? since : version, none_sent, false, false, owed});
+        entries_.push_back({.handles = handles,
+                            .version = version,
+                            .since = since != 0 ? since : version,
+                            .fragments_left = none_sent,
+                            .lost = owed});
     }
     /// Takes out one that waits.
     [[nodiscard]] std::optional<Entry> take_waiting();

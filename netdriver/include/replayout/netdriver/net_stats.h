@@ -36,8 +36,8 @@ struct NetStats {
     std::uint64_t records_sent = 0;       ///< blocks, by receiver
     /// Of these, in packets that were lost; not what was in flight when a connection closed.
     std::uint64_t records_lost = 0;
-    /// Too large for a packet, and not all sent when their object's channel closed, or not all
-    /// delivered when the client ceased to meet their conditions.
+    /// Too large for a packet, and thrown away by the client: a part went, or went again, without
+    /// its bytes, as the channel closed or the client ceased to meet the value's condition.
     std::uint64_t values_abandoned = 0;
     std::uint64_t channels_opened = 0;
     std::uint64_t channels_closed = 0;
