@@ -151,12 +151,14 @@ void PropertyWriter::count_plain_by_handle(std::uint32_t begin, std::uint32_t en
     for (std::uint32_t bit = begin; bit < end; ++bit) {
         const RepHandle handle{bit + 1};
         const RepLayoutCmd& cmd = layout_.cmd(layout_.cmd_of(layout_.root(), handle));
-        note_bits(handle, bit_count_in_place(cmd, state_.shadow() + cmd.shadow_offset));
+        const std::size_t bit_count = bit_count_in_place(cmd, state_.shadow() + cmd.shadow_offset);
+        note_bits(handle, bit_count);
         PropertyCounters& property = context_.type_counters->of(handle);
         if (!context_.shares_pieces()) {
             ++property.encoded[static_cast<std::size_t>(EncodeReason::SharingOff)];
         } else if (state_.shared().find(handle, state_.last_changed(handle)) != nullptr) {
             ++property.pieces_reused;
+            context_.scratch.copied_bits[bit] = bit_count;
         } else {
             ++property.encoded[static_cast<std::size_t>(reason_of_miss(handle))];
             ++property.pieces_built;
@@ -190,13 +192,15 @@ void PropertyWriter::count_call(RepHandle handle, EncodeReason reason) {
     }
 }
 
-void PropertyWriter::note_bits(RepHandle handle, std::size_t bit_count) {
+void PropertyWriter::note_bits(RepHandle handle, std::size_t bit_count, bool is_copied) {
     if (context_.type_counters != nullptr) {
         Vector<std::uint64_t>& bits = context_.scratch.value_bits;
         if (bits.size() < layout_.handle_count()) {
             bits.resize(layout_.handle_count());
+            context_.scratch.copied_bits.resize(layout_.handle_count());
         }
         bits[handle.value - 1] = bit_count;
+        context_.scratch.copied_bits[handle.value - 1] = is_copied ? bit_count : 0;
     }
 }
 
@@ -213,9 +217,11 @@ void PropertyWriter::write_value(RepHandle handle, BitWriter& writer) {
         has_flag(layout_.cmd(index).flags, RepLayoutCmdFlags::IsSharedSerialization) &&
         is_shared_question(handle, index);
     if (context_.shares_pieces() && is_shared) {
+        const std::uint64_t calls = context_.counters.serializer_calls;
         if (const SharedPiece* piece = build_shared_serialization(handle, index)) {
             state_.shared().write(*piece, writer);
-            note_bits(handle, piece->bit_count);
+            const bool is_copied = calls == context_.counters.serializer_calls;
+            note_bits(handle, piece->bit_count, is_copied);
             if (is_delta(index)) {
                 note_delta(handle);
             }

@@ -88,7 +88,7 @@ class PropertyWriter {
     [[nodiscard]] EncodeReason reason_of_array_miss(RepHandle handle) const noexcept;
     /// The serializer of the value at `handle` is called.
     void count_call(RepHandle handle, EncodeReason reason);
-    void note_bits(RepHandle handle, std::size_t bit_count);
+    void note_bits(RepHandle handle, std::size_t bit_count, bool is_copied = false);
     [[nodiscard]] bool is_array(CmdIndex index) const noexcept {
         return replayout::is_array(layout_.cmd(index).type);
     }

@@ -23,6 +23,7 @@ SendScratch::SendScratch(MemoryResource* resource)
     : owed(resource),
       part(resource),
       value_bits(Allocator<std::uint64_t>(resource)),
+      copied_bits(Allocator<std::uint64_t>(resource)),
       elements(Allocator<ChangeMask>(resource)),
       value(Allocator<std::byte>(resource)),
       check(Allocator<std::byte>(resource)),
@@ -51,6 +52,7 @@ void count_sent(const ChangeMask& handles, SendContext& context) {
         PropertyCounters& property = context.type_counters->of(RepHandle{bit + 1});
         ++property.values_sent;
         property.bits_sent += context.scratch.value_bits[bit];
+        property.bits_copied += context.scratch.copied_bits[bit];
     }
 }
 

@@ -125,6 +125,28 @@ TEST_CASE("TypeCounters: bits are those of the values sent", "[replayout][type_c
     CHECK(counted.counters.of(presets).bits_sent == 0);
 }
 
+TEST_CASE("TypeCounters: of the bits, those of values that were copied alone are told apart",
+          "[replayout][type_counters]") {
+    Counted counted;
+    counted.radio.channel = 5;
+    counted.radio.name = "abc";
+    counted.radio.presets = {7};
+    counted.radio.secret.word = "x";
+    counted.sender.update(&counted.radio);
+    (void)counted.sender.block(since(0));
+    for (const RepHandle handle : {channel, name, presets, secret}) {
+        CHECK(counted.counters.of(handle).bits_sent > 0);
+        CHECK(counted.counters.of(handle).bits_copied == 0);
+    }
+    (void)counted.sender.block(since(0));
+    (void)counted.sender.block(since(0));
+    CHECK(counted.counters.of(channel).bits_copied == 2 * 32);
+    CHECK(counted.counters.of(name).bits_copied == 2 * (8 + 3 * 8));
+    CHECK(counted.counters.of(presets).bits_copied * 3 ==
+          counted.counters.of(presets).bits_sent * 2);
+    CHECK(counted.counters.of(secret).bits_copied == 0);
+}
+
 TEST_CASE("TypeCounters: what is cut or measured is told apart", "[replayout][type_counters]") {
     Counted counted;
     counted.radio.presets.assign(300, 9);

@@ -43,6 +43,7 @@ class SendScratch {
     ChangeMask part;
     /// Bits of each value of the last block, by handle; only with SendContext::type_counters.
     Vector<std::uint64_t> value_bits;
+    Vector<std::uint64_t> copied_bits;  ///< likewise, of those that were copied
     /// Changed element handles, by depth of the array.
     Vector<ChangeMask> elements;
     /// Bits of one value.

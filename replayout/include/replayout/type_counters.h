@@ -54,6 +54,7 @@ struct PropertyCounters {
     /// Of the values sent that were encoded or copied alone. A value that was copied with a whole
     /// block has no bits of its own there: payload_bytes_reused of the type counts these blocks.
     std::uint64_t bits_sent = 0;
+    std::uint64_t bits_copied = 0;  ///< of these, those of values that were copied alone
 
     [[nodiscard]] std::uint64_t serializer_calls() const noexcept {
         std::uint64_t sum = 0;
