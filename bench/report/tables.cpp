@@ -2,6 +2,7 @@
 #include "report/tables.h"
 
 #include "report/floors.h"
+#include "report_columns.h"
 #include "report_text.h"
 
 #include <algorithm>
@@ -13,14 +14,6 @@
 namespace replayout::bench {
 
 namespace {
-
-constexpr std::size_t bar_width = 30;
-
-[[nodiscard]] std::string bar(double part, double whole) {
-    const double share = whole > 0 ? std::clamp(part / whole, 0.0, 1.0) : 0.0;
-    const auto width = static_cast<std::size_t>(std::lround(share * bar_width));
-    return std::string(std::max<std::size_t>(width, 1), '#');
-}
 
 /// With a unit that makes it short.
 [[nodiscard]] std::string time_text(double ns) {
@@ -48,40 +41,6 @@ constexpr std::size_t bar_width = 30;
     }
     return text;
 }
-
-/// Rows of texts, all of the same length. The first column begins at the left, the last one has no
-/// end, the others end at the right.
-class Columns {
-  public:
-    using Row = std::vector<std::string>;
-
-    void add(Row row) {
-        widths_.resize(row.size());
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            widths_[i] = std::max(widths_[i], row[i].size());
-        }
-        rows_.push_back(std::move(row));
-    }
-
-    [[nodiscard]] std::string text() const {
-        std::string text;
-        for (const Row& row : rows_) {
-            std::string line;
-            for (std::size_t i = 0; i < row.size(); ++i) {
-                const std::string padding(widths_[i] - row[i].size(), ' ');
-                const bool is_left = i == 0 || i + 1 == row.size();
-                line += "  " + (is_left ? row[i] + padding : padding + row[i]);
-            }
-            line.erase(line.find_last_not_of(' ') + 1);
-            text += line + "\n";
-        }
-        return text;
-    }
-
-  private:
-    std::vector<Row> rows_;
-    std::vector<std::size_t> widths_;
-};
 
 /// Measurements of one family.
 class FamilyTable {

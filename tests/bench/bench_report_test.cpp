@@ -4,6 +4,7 @@
 #include "report/floors.h"
 #include "report/measurements.h"
 #include "report/tables.h"
+#include "report_columns.h"
 
 #include <nlohmann/json.hpp>
 
@@ -68,6 +69,19 @@ namespace {
 }
 
 }  // namespace
+
+TEST_CASE("Columns: as wide as what is in them, by characters", "[bench][bench_report]") {
+    Columns columns;
+    columns.add({"name", "n", ""});
+    columns.add({"K\xc3\xa4mpfer", "12", "last"});
+    columns.add({"\xc3\xa4", "1,234", ""});
+    CHECK(columns.text() ==
+          "  name         n\n"
+          "  K\xc3\xa4mpfer     12  last\n"
+          "  \xc3\xa4        1,234\n");
+    CHECK(bar(1, 2).size() == 15);
+    CHECK(bar(0, 2) == "#");
+}
 
 TEST_CASE("Bench report: a measurement has a family, arguments, time and counters",
           "[bench][report]") {
