@@ -5,9 +5,8 @@
 #include "json_file.h"
 #include "match/battle.h"
 #include "match/match_options.h"
-#include "match/match_session.h"
+#include "match/match_play.h"
 #include "match/printable.h"
-#include "match/progress.h"
 #include "match/trace_reader.h"
 
 #include <cstdio>
@@ -63,9 +62,7 @@ constexpr int exit_differs = 1;
     if (!json.is_good()) {
         return exit_unusable;
     }
-    MatchSession session(options, recordings, **schema);
-    Progress progress("playing", session.tick_count(), options.is_quiet);
-    const MatchResult result = session.run(progress);
+    const MatchResult result = play_match(options, recordings, **schema);
     const bool is_good = result.is_good(options);
     json.write(to_json(options, result));
     if (!options.is_quiet || !is_good) {

@@ -125,6 +125,24 @@ void add_switches(CLI::App& app, Words& words) {
         "the checksums are over that; fields that were never set likewise");
 }
 
+void add_output_options(CLI::App& app, MatchOptions& options) {
+    app.add_flag("--report", options.is_reporting,
+                 "tell what sharing saved, in time, calls of serializers and bytes, of the whole, "
+                 "by class and by property: plays the match once more, to count; the times are "
+                 "those of the first playing");
+    app.add_option("--report-rows", options.report_rows,
+                   "with --report: so many classes, and properties of each, the most saved first; "
+                   "--json has all")
+        ->check(number(1, 1e6))
+        ->capture_default_str();
+    app.add_flag("--counters", options.is_counting_types,
+                 "count what each property of each class cost and why, and print it as a table; "
+                 "times are a little longer then, unless with --report");
+    app.add_flag("--quiet", options.is_quiet,
+                 "no progress and no report, unless something differs");
+    app.add_option("--json", options.json_path, "write the figures to this file; - is stdout");
+}
+
 void take_words(const Words& words, MatchOptions& options) {
     options.interest = words.interest == "grid"       ? MatchInterest::Grid
                        : words.interest == "distance" ? MatchInterest::Distance
@@ -166,18 +184,17 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
     add_match_options(app, options);
     add_interest_options(app, options, words);
     add_switches(app, words);
-    app.add_flag("--counters", options.is_counting_types,
-                 "count what each property of each class cost and why, and print it as a table; "
-                 "times are a little longer then");
-    app.add_flag("--quiet", options.is_quiet,
-                 "no progress and no report, unless something differs");
-    app.add_option("--json", options.json_path, "write the figures to this file; - is stdout");
+    add_output_options(app, options);
     if (const int status = bench::parse_command_line(app, argc, argv); status != bench::go_on) {
         return status;
     }
     take_words(words, options);
     if (app.count("--radius") > 0 && options.interest == MatchInterest::All) {
         std::fprintf(stderr, "--radius needs --interest grid or --interest distance\n");
+        return bench::exit_unusable;
+    }
+    if (app.count("--report-rows") > 0 && !options.is_reporting) {
+        std::fprintf(stderr, "--report-rows needs --report\n");
         return bench::exit_unusable;
     }
     return bench::go_on;

@@ -47,6 +47,8 @@ struct MatchOptions {
     /// its packets are compared byte for byte, and its times stand beside.
     bool has_twin = true;
     bool is_counting_types = false;  ///< a table of what each property cost
+    bool is_reporting = false;       ///< what sharing saved, by class and property
+    std::uint32_t report_rows = 10;  ///< of each table of that
     bool is_quiet = false;
     std::string json_path;
 };

@@ -3,6 +3,7 @@
 
 #include "command_line.h"
 #include "match/printable.h"
+#include "match/savings_report.h"
 #include "report_text.h"
 
 #include <cstdio>
@@ -245,6 +246,7 @@ void report_memory(std::string& text, const MatchResult& result) {
                         {"block_bytes_sent", type.block_bytes_sent},
                         {"payloads_built", type.payloads_built},
                         {"payloads_reused", type.payloads_reused},
+                        {"payload_bytes_reused", type.payload_bytes_reused},
                         {"properties", properties}});
     }
     return json;
@@ -273,7 +275,9 @@ void report_memory(std::string& text, const MatchResult& result) {
             {"twin", on_or_off(options.has_twin)},
             {"push", on_or_off(options.is_push_based)},
             {"quantise", on_or_off(options.is_quantised)},
-            {"counters", options.is_counting_types}};
+            {"counters", options.is_counting_types},
+            {"report", options.is_reporting},
+            {"report-rows", options.report_rows}};
 }
 
 /// What was played, and what became of it.
@@ -395,6 +399,9 @@ std::string report(const MatchOptions& options, const MatchResult& result) {
             begin = end + 1;
         }
     }
+    if (options.is_reporting) {
+        text += report_savings(options, result);
+    }
     text += "\n  ";
     if (result.is_good(options)) {
         text += "All clients equal the server.\n";
@@ -404,8 +411,10 @@ std::string report(const MatchOptions& options, const MatchResult& result) {
         text += "NOT SETTLED: something was still being sent when time was up.\n";
     } else if (result.quiescent_bytes != 0) {
         text += "NOT QUIET: properties were sent although nothing changed.\n";
-    } else {
+    } else if (result.has_twin && !result.is_twin_equal) {
         text += "NOT THE SAME BYTES: " + result.twin_difference + "\n";
+    } else {
+        text += "NOT THE SAME BYTES: the packets differ where costs are counted\n";
     }
     return text;
 }
@@ -419,6 +428,9 @@ std::string to_json(const MatchOptions& options, const MatchResult& result) {
     add_measurements(json, options, result);
     if (!result.types.empty()) {
         json["types"] = types_json(result.types);
+    }
+    if (result.savings) {
+        json["savings"] = savings_json(options, result);
     }
     if (result.has_twin) {
         json["twin"] = {{"equal", result.is_twin_equal},

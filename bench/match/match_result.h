@@ -4,6 +4,7 @@
 #pragma once
 
 #include "match/match_options.h"
+#include "match/savings.h"
 #include "match/staleness_meter.h"
 
 #include <replayout/netdriver/memory_report.h>
@@ -11,6 +12,7 @@
 #include <replayout/type_counters.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +44,7 @@ struct TypeCost {
     std::uint64_t block_bytes_sent = 0;
     std::uint64_t payloads_built = 0;
     std::uint64_t payloads_reused = 0;
+    std::uint64_t payload_bytes_reused = 0;
 };
 
 struct MatchResult {
@@ -88,12 +91,15 @@ struct MatchResult {
     std::string twin_difference;
     NetStats twin_stats;
     ServerTimes twin_times;
+    std::vector<TypeCost> twin_types;  ///< empty unless asked for
+    std::optional<Savings> savings;    ///< with --report, if any server shares
 
     [[nodiscard]] bool is_converged(const MatchOptions& options) const noexcept {
         return is_settled && clients_equal == options.clients && quiescent_bytes == 0;
     }
     [[nodiscard]] bool is_good(const MatchOptions& options) const noexcept {
-        return is_converged(options) && (!has_twin || is_twin_equal);
+        return is_converged(options) && (!has_twin || is_twin_equal) &&
+               (!savings || savings->is_same);
     }
 };
 

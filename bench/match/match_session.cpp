@@ -80,6 +80,7 @@ constexpr std::uint64_t ticks_of_wait = 5;
     cost.block_bytes_sent = counters.block_bytes_sent;
     cost.payloads_built = counters.payloads_built;
     cost.payloads_reused = counters.payloads_reused;
+    cost.payload_bytes_reused = counters.payload_bytes_reused;
     for (std::uint32_t handle = 1; handle <= counters.layout->handle_count(); ++handle) {
         cost.properties.push_back(
             {property_path(*counters.layout, RepHandle{handle}), counters.properties[handle - 1]});
@@ -599,17 +600,24 @@ void MatchSession::judge() {
     }
 }
 
+std::vector<TypeCost> MatchSession::costs_of(const NetDriver& driver) const {
+    std::vector<TypeCost> costs;
+    for (const auto& match_class : schema_.classes()) {
+        if (const TypeCounters* counters = driver.type_counters(*match_class->layout)) {
+            costs.push_back(cost_of(*counters));
+        }
+    }
+    return costs;
+}
+
 void MatchSession::finish_result() {
     result_.objects_live = world_.object_count();
     count_relevant_pairs();
     result_.stats = server_.driver.stats();
     result_.memory = server_.driver.memory_report();
-    for (const auto& match_class : schema_.classes()) {
-        if (const TypeCounters* counters = server_.driver.type_counters(*match_class->layout)) {
-            result_.types.push_back(cost_of(*counters));
-        }
-    }
+    result_.types = costs_of(server_.driver);
     if (twin_ != nullptr) {
+        result_.twin_types = costs_of(twin_->driver);
         result_.twin_stats = twin_->driver.stats();
     }
 }

@@ -111,6 +111,8 @@ class MatchSession {
     /// Until everything has arrived, or takes too long, and a while beyond. A cap stays.
     void settle();
     void judge();
+    /// Of each class; nothing unless counted.
+    [[nodiscard]] std::vector<TypeCost> costs_of(const NetDriver& driver) const;
     void finish_result();
 
     const MatchOptions& options_;

@@ -33,6 +33,8 @@ TEST_CASE("MatchOptions: what is not said has the documented value", "[bench][ma
     CHECK_FALSE(options.is_push_based);
     CHECK_FALSE(options.is_quantised);
     CHECK(options.interest == MatchInterest::All);
+    CHECK_FALSE(options.is_reporting);
+    CHECK(options.report_rows == 10);
     CHECK(options.traces.empty());
 }
 
@@ -94,6 +96,15 @@ TEST_CASE("MatchOptions: a radius needs an interest that has one", "[bench][matc
     CHECK(parse({"--radius", "20", "--interest", "grid"}, options) == -1);
     CHECK(parse({"--interest", "distance", "--radius", "20"}, options) == -1);
     CHECK(parse({"--interest", "distance", "--radius", "-1"}, options) == 2);
+}
+
+TEST_CASE("MatchOptions: rows of a report need a report", "[bench][match_options]") {
+    MatchOptions options;
+    CHECK(parse({"--report-rows", "3"}, options) == 2);
+    CHECK(parse({"--report", "--report-rows", "0"}, options) == 2);
+    CHECK(parse({"--report", "--report-rows", "3"}, options) == -1);
+    CHECK(options.is_reporting);
+    CHECK(options.report_rows == 3);
 }
 
 TEST_CASE("MatchOptions: what makes no sense is refused with status 2", "[bench][match_options]") {

@@ -343,6 +343,8 @@ TEST_CASE("MatchSession: the figures name every option, so that they can be had 
     CHECK(told["push"] == "off");
     CHECK(told["quantise"] == "off");
     CHECK(told["counters"] == false);
+    CHECK(told["report"] == false);
+    CHECK(told["report-rows"] == 10);
     CHECK_FALSE(json.contains("cap_bytes_per_second"));
 }
 

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include "match/savings.h"
+
+#include "match/match_result.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+
+namespace replayout::match {
+
+namespace {
+
+[[nodiscard]] SavingsCounts counts_of(const PropertyCounters& shared,
+                                      const PropertyCounters* unshared) {
+    SavingsCounts counts;
+    counts.values_sent = shared.values_sent;
+    counts.payload_reuses = shared.payload_reuses;
+    counts.pieces_reused = shared.pieces_reused;
+    counts.encoded = shared.encoded;
+    counts.bits_copied_alone = shared.bits_copied;
+    if (unshared != nullptr) {
+        counts.calls_unshared = unshared->serializer_calls();
+        counts.bits_sent = unshared->bits_sent;
+        counts.bits_in_copied_blocks = unshared->bits_sent - shared.bits_sent;
+    }
+    return counts;
+}
+
+/// What rows are in the order of.
+[[nodiscard]] std::int64_t merit_of(const SavingsCounts& counts, bool has_twin) noexcept {
+    return has_twin ? counts.calls_saved() : static_cast<std::int64_t>(counts.values_copied());
+}
+
+template <class Row>
+void sort_by_merit(std::vector<Row>& rows, bool has_twin) {
+    std::stable_sort(rows.begin(), rows.end(), [has_twin](const Row& left, const Row& right) {
+        return merit_of(left.counts, has_twin) > merit_of(right.counts, has_twin);
+    });
+}
+
+[[nodiscard]] ClassSavings savings_of_class(const TypeCost& shared, const TypeCost* unshared) {
+    ClassSavings savings;
+    savings.name = shared.name;
+    savings.blocks = {shared.blocks_sent, shared.block_bytes_sent, shared.payloads_built,
+                      shared.payloads_reused, shared.payload_bytes_reused};
+    for (std::size_t i = 0; i < shared.properties.size(); ++i) {
+        const auto& [path, counters] = shared.properties[i];
+        savings.properties.push_back(
+            {path, counts_of(counters,
+                             unshared != nullptr ? &unshared->properties[i].counters : nullptr)});
+        savings.counts.add(savings.properties.back().counts);
+    }
+    sort_by_merit(savings.properties, unshared != nullptr);
+    return savings;
+}
+
+}  // namespace
+
+void SavingsCounts::add(const SavingsCounts& other) noexcept {
+    values_sent += other.values_sent;
+    payload_reuses += other.payload_reuses;
+    pieces_reused += other.pieces_reused;
+    for (std::size_t reason = 0; reason < encode_reason_count; ++reason) {
+        encoded[reason] += other.encoded[reason];
+    }
+    bits_copied_alone += other.bits_copied_alone;
+    calls_unshared += other.calls_unshared;
+    bits_sent += other.bits_sent;
+    bits_in_copied_blocks += other.bits_in_copied_blocks;
+}
+
+std::uint64_t SavingsCounts::calls() const noexcept {
+    return std::accumulate(encoded.begin(), encoded.end(), std::uint64_t{0});
+}
+
+std::uint64_t SavingsCounts::calls_first() const noexcept {
+    return encoded[static_cast<std::size_t>(EncodeReason::FirstUse)] +
+           encoded[static_cast<std::size_t>(EncodeReason::ValueChanged)];
+}
+
+void BlockSavings::add(const BlockSavings& other) noexcept {
+    sent += other.sent;
+    bytes_sent += other.bytes_sent;
+    built += other.built;
+    copied += other.copied;
+    bytes_copied += other.bytes_copied;
+}
+
+bool is_sharing_played(const MatchOptions& options) noexcept {
+    return options.sharing != SharingLevel::Off || options.has_twin;
+}
+
+Savings savings_of(const MatchOptions& options, const MatchResult& timed,
+                   const MatchResult& counted) {
+    // Where the first server does not share its twin does.
+    const bool is_first = options.sharing != SharingLevel::Off;
+    const std::vector<TypeCost>& shared = is_first ? counted.types : counted.twin_types;
+    const std::vector<TypeCost>& unshared = is_first ? counted.twin_types : counted.types;
+    const ReplicationCounters& counters = (is_first ? timed.stats : timed.twin_stats).replication;
+    Savings savings;
+    savings.has_twin = timed.has_twin;
+    savings.is_same = counted.packets_digest == timed.packets_digest &&
+                      counted.is_twin_equal == timed.is_twin_equal;
+    savings.calls_of_timed = counters.serializer_calls;
+    savings.bundles_built = counters.bundles_built;
+    savings.bundles_copied = counters.bundles_copied;
+    for (std::size_t i = 0; i < shared.size(); ++i) {
+        savings.classes.push_back(
+            savings_of_class(shared[i], savings.has_twin ? &unshared[i] : nullptr));
+        savings.counts.add(savings.classes.back().counts);
+        savings.blocks.add(savings.classes.back().blocks);
+    }
+    sort_by_merit(savings.classes, savings.has_twin);
+    return savings;
+}
+
+}  // namespace replayout::match

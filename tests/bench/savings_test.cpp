@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+#include "match/savings.h"
+
+#include "match/battle.h"
+#include "match/match_play.h"
+#include "support/catch.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+using namespace replayout;
+using namespace replayout::match;
+
+namespace {
+
+[[nodiscard]] std::vector<Recording> battle() {
+    BattleSettings settings;
+    settings.tick_count = 120;
+    settings.player_count = 6;
+    std::vector<Recording> recordings;
+    recordings.push_back(make_battle(settings));
+    return recordings;
+}
+
+[[nodiscard]] MatchOptions reporting_options() {
+    MatchOptions options;
+    options.clients = 5;
+    options.loss = 0.1;
+    options.burst_packets = 3;
+    options.join_over_s = 2;
+    options.is_quiet = true;
+    options.is_reporting = true;
+    return options;
+}
+
+[[nodiscard]] MatchResult play(const MatchOptions& options) {
+    const auto recordings = battle();
+    const auto schema =
+        MatchSchema::create(recordings, {options.is_push_based, options.is_quantised});
+    REQUIRE(schema);
+    MatchResult result = play_match(options, recordings, **schema);
+    INFO(result.first_difference << result.twin_difference);
+    CHECK(result.is_good(options));
+    return result;
+}
+
+[[nodiscard]] bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+void check_equal(const SavingsCounts& sum, const SavingsCounts& whole) {
+    CHECK(sum.values_sent == whole.values_sent);
+    CHECK(sum.payload_reuses == whole.payload_reuses);
+    CHECK(sum.pieces_reused == whole.pieces_reused);
+    CHECK(sum.encoded == whole.encoded);
+    CHECK(sum.bits_copied_alone == whole.bits_copied_alone);
+    CHECK(sum.calls_unshared == whole.calls_unshared);
+    CHECK(sum.bits_sent == whole.bits_sent);
+    CHECK(sum.bits_in_copied_blocks == whole.bits_in_copied_blocks);
+}
+
+void check_sums(const Savings& savings) {
+    SavingsCounts of_classes;
+    BlockSavings blocks;
+    for (const ClassSavings& type : savings.classes) {
+        SavingsCounts of_properties;
+        for (const PropertySavings& property : type.properties) {
+            of_properties.add(property.counts);
+        }
+        check_equal(of_properties, type.counts);
+        of_classes.add(type.counts);
+        blocks.add(type.blocks);
+    }
+    check_equal(of_classes, savings.counts);
+    CHECK(blocks.sent == savings.blocks.sent);
+    CHECK(blocks.bytes_sent == savings.blocks.bytes_sent);
+    CHECK(blocks.built == savings.blocks.built);
+    CHECK(blocks.copied == savings.blocks.copied);
+    CHECK(blocks.bytes_copied == savings.blocks.bytes_copied);
+}
+
+}  // namespace
+
+TEST_CASE("Savings: calls made and calls saved are those of the twin without sharing",
+          "[bench][savings]") {
+    MatchOptions options = reporting_options();
+    options.sharing = GENERATE(SharingLevel::Off, SharingLevel::Pieces, SharingLevel::Payloads,
+                               SharingLevel::Bundles);
+    const MatchResult result = play(options);
+    REQUIRE(result.savings);
+    const Savings& savings = *result.savings;
+    const bool is_on = options.sharing != SharingLevel::Off;
+    const ReplicationCounters& shared = (is_on ? result.stats : result.twin_stats).replication;
+    const ReplicationCounters& unshared = (is_on ? result.twin_stats : result.stats).replication;
+    const SavingsCounts& counts = savings.counts;
+    CHECK(savings.is_same);
+    CHECK(savings.has_twin);
+    CHECK(static_cast<std::int64_t>(counts.calls()) + counts.calls_saved() ==
+          static_cast<std::int64_t>(unshared.serializer_calls));
+    CHECK(counts.calls_saved() > 0);
+    CHECK(counts.calls_saved() <= counts.calls_saved_max());
+    CHECK(savings.calls_of_timed == shared.serializer_calls);
+    // As many blocks, with as many bytes and values, as where nobody counts.
+    CHECK(savings.blocks.sent == shared.blocks_sent);
+    CHECK(savings.blocks.bytes_sent == shared.block_bytes_sent);
+    CHECK(counts.values_sent == shared.properties_sent);
+    if (options.sharing == SharingLevel::Pieces) {
+        // Nothing is counted otherwise than where nobody does.
+        CHECK(counts.calls() == shared.serializer_calls);
+        CHECK(savings.blocks.copied == 0);
+        CHECK(counts.bits_in_copied_blocks == 0);
+    } else {
+        CHECK(savings.blocks.copied > 0);
+        CHECK(savings.blocks.copied < savings.blocks.sent);
+    }
+    check_sums(savings);
+}
+
+TEST_CASE("Savings: bits of values are encoded, copied alone or copied within whole blocks",
+          "[bench][savings]") {
+    const MatchResult result = play(reporting_options());
+    REQUIRE(result.savings);
+    const SavingsCounts& whole = result.savings->counts;
+    CHECK(whole.bits_encoded() > 0);
+    CHECK(whole.bits_copied_alone > 0);
+    CHECK(whole.bits_in_copied_blocks > 0);
+    CHECK(whole.bits_sent < result.savings->blocks.bytes_sent * 8);
+    CHECK(whole.bits_in_copied_blocks < result.savings->blocks.bytes_copied * 8);
+    for (const ClassSavings& type : result.savings->classes) {
+        for (const PropertySavings& property : type.properties) {
+            INFO(type.name << "." << property.path);
+            const SavingsCounts& counts = property.counts;
+            CHECK(counts.bits_in_copied_blocks + counts.bits_copied_alone <= counts.bits_sent);
+            CHECK((counts.payload_reuses > 0) == (counts.bits_in_copied_blocks > 0));
+            // A value of which nothing was copied was encoded, and the other way round.
+            CHECK((counts.bits_encoded() == 0 || counts.calls() > 0));
+            CHECK(counts.values_sent <=
+                  counts.payload_reuses + counts.pieces_reused + counts.calls());
+        }
+    }
+}
+
+TEST_CASE("Savings: a report changes no packet and no counter of the match", "[bench][savings]") {
+    MatchOptions options = reporting_options();
+    options.is_counting_types = true;
+    const MatchResult with = play(options);
+    options.is_counting_types = false;
+    options.is_reporting = false;
+    const MatchResult without = play(options);
+    CHECK_FALSE(without.savings);
+    CHECK(with.packets_digest == without.packets_digest);
+    CHECK(with.stats.replication.serializer_calls == without.stats.replication.serializer_calls);
+    CHECK(with.stats.replication.bundles_built == without.stats.replication.bundles_built);
+    CHECK(with.stats.replication.bundles_built > 0);
+    // And has what was counted, too, where that was asked for.
+    CHECK(with.types.size() == with.savings->classes.size());
+    CHECK(without.types.empty());
+}
+
+TEST_CASE("Savings: the most saved are the first, and of the rest it is told how many there are",
+          "[bench][savings]") {
+    MatchOptions options = reporting_options();
+    options.report_rows = 2;
+    const MatchResult result = play(options);
+    const Savings& savings = *result.savings;
+    for (std::size_t i = 1; i < savings.classes.size(); ++i) {
+        CHECK(savings.classes[i - 1].counts.calls_saved() >=
+              savings.classes[i].counts.calls_saved());
+    }
+    const auto& properties = savings.classes[0].properties;
+    for (std::size_t i = 1; i < properties.size(); ++i) {
+        CHECK(properties[i - 1].counts.calls_saved() >= properties[i].counts.calls_saved());
+    }
+    const std::string text = report(options, result);
+    CHECK(contains(text, "What sharing saved"));
+    CHECK(contains(text, " ms instead of "));
+    CHECK(contains(text, " of what can be"));
+    CHECK(contains(text, "where 80.00 % can be at most"));
+    CHECK(contains(text, "with bundles ") == (savings.calls_of_timed != savings.counts.calls()));
+    CHECK(contains(text, "and " + std::to_string(savings.classes.size() - 2) + " more\n"));
+    CHECK(contains(text, "\n  " + savings.classes[1].name));
+    CHECK(contains(text, "\n  " + properties[1].path + " "));
+    CHECK_FALSE(contains(text, savings.classes[2].name));
+    options.report_rows = 1'000;
+    CHECK(contains(report(options, result), savings.classes.back().name));
+    CHECK_FALSE(contains(report(options, result), " more\n"));
+}
+
+TEST_CASE("Savings: the figures have all classes and properties, whose sums are the whole",
+          "[bench][savings]") {
+    MatchOptions options = reporting_options();
+    options.report_rows = 1;
+    const MatchResult result = play(options);
+    const auto json = nlohmann::json::parse(to_json(options, result));
+    CHECK(json["options"]["report"] == true);
+    CHECK(json["options"]["report-rows"] == 1);
+    const auto& savings = json["savings"];
+    CHECK(savings["packets_equal"] == true);
+    CHECK(savings["replication_ns_total"] == json["replication_ns_total"]);
+    CHECK(savings["replication_ns_total_without_sharing"] == json["twin"]["replication_ns_total"]);
+    CHECK(savings["replication_ns_saved"].get<std::int64_t>() ==
+          json["twin"]["replication_ns_total"].get<std::int64_t>() -
+              json["replication_ns_total"].get<std::int64_t>());
+    CHECK(savings["timed_serializer_calls"] == json["serializer_calls"]);
+    CHECK(savings["whole"]["serializer_calls_without_sharing"] == json["twin"]["serializer_calls"]);
+    for (const char* key :
+         {"values_sent", "payload_reuses", "pieces_reused", "serializer_calls",
+          "serializer_calls_first", "serializer_calls_without_sharing", "serializer_calls_saved",
+          "bits_sent", "bits_encoded", "bits_in_copied_blocks", "bits_copied_alone"}) {
+        INFO(key);
+        std::int64_t of_classes = 0;
+        for (const auto& type : savings["classes"]) {
+            std::int64_t of_properties = 0;
+            for (const auto& property : type["properties"]) {
+                of_properties += property[key].get<std::int64_t>();
+            }
+            CHECK(of_properties == type[key].get<std::int64_t>());
+            of_classes += of_properties;
+        }
+        CHECK(of_classes == savings["whole"][key].get<std::int64_t>());
+    }
+}
+
+TEST_CASE("Savings: without a twin what is not known is left out, and said to be missing",
+          "[bench][savings]") {
+    MatchOptions options = reporting_options();
+    options.has_twin = false;
+    const MatchResult result = play(options);
+    REQUIRE(result.savings);
+    CHECK_FALSE(result.savings->has_twin);
+    CHECK(result.savings->counts.values_copied() > 0);
+    check_sums(*result.savings);
+    const std::string text = report(options, result);
+    CHECK(contains(text, "not known: --twin off"));
+    CHECK_FALSE(contains(text, " ms instead of "));
+    CHECK_FALSE(contains(text, "of what can be"));
+    const auto savings = nlohmann::json::parse(to_json(options, result))["savings"];
+    CHECK_FALSE(savings.contains("replication_ns_saved"));
+    CHECK_FALSE(savings["whole"].contains("serializer_calls_saved"));
+    CHECK_FALSE(savings["whole"].contains("bits_sent"));
+    CHECK(savings["whole"]["pieces_reused"].get<std::uint64_t>() > 0);
+}
+
+TEST_CASE("Savings: where nobody shares there is nothing to report, and that is said",
+          "[bench][savings]") {
+    MatchOptions options = reporting_options();
+    options.sharing = SharingLevel::Off;
+    options.has_twin = false;
+    const MatchResult result = play(options);
+    CHECK_FALSE(result.savings);
+    CHECK(contains(report(options, result), "nothing was shared: --sharing off, --twin off"));
+    CHECK_FALSE(nlohmann::json::parse(to_json(options, result)).contains("savings"));
+}
+
+TEST_CASE("Savings: a second playing with other packets is no proof, and fails the match",
+          "[bench][savings]") {
+    MatchOptions options = reporting_options();
+    options.clients = 2;
+    options.ticks = 30;
+    MatchResult result = play(options);
+    result.savings->is_same = false;
+    CHECK_FALSE(result.is_good(options));
+    CHECK(contains(report(options, result), "WHOSE PACKETS WERE NOT THE SAME"));
+    CHECK(contains(report(options, result), "NOT THE SAME BYTES"));
+}
