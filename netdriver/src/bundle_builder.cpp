@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "packet_builder.h"
+#include "value_scope.h"
 
 namespace replayout {
 
@@ -31,7 +32,9 @@ BundleBuilder::BundleBuilder(const ObjectStore& objects, const FlushChanges& cha
       runs_(Allocator<BundleRun*>(resource_)),
       bytes_(Allocator<std::byte>(&memory.scratch)),
       taken_(Allocator<std::uint64_t>(&memory.scratch)),
-      loose_(Allocator<std::uint32_t>(&memory.scratch)) {
+      loose_(Allocator<std::uint32_t>(&memory.scratch)),
+      values_(Allocator<LaidDownValue>(&memory.scratch)),
+      value_ends_(Allocator<std::size_t>(&memory.scratch)) {
     begin_run();
 }
 
@@ -69,12 +72,17 @@ void BundleBuilder::clear() noexcept {
     last_channel_ = ChannelIndex{};
     taken_.clear();
     loose_.clear();
+    values_.clear();
+    value_ends_.clear();
 }
 
-void BundleBuilder::build(SendContext& context, bool has_bytes) {
+void BundleBuilder::build(SendContext& context, bool has_bytes,
+                          std::span<TypeCounters> type_counters) {
     clear();
     is_built_ = true;
     has_bytes_ = has_bytes;
+    type_counters_ = type_counters;
+    const ValueScope not_sent(context.is_counting_sent, false);  // who takes it sends it
     for (std::uint32_t index = changes_.objects.next(0); index != BitRow::no_bit;
          index = changes_.objects.next(index + 1)) {
         const NetworkObjectInfo* info = objects_.at(index);
@@ -83,6 +91,7 @@ void BundleBuilder::build(SendContext& context, bool has_bytes) {
         }
     }
     end_bundle(false);
+    context.type_counters = nullptr;
     taken_.assign(run_->bundles().size(), 0);
     context.counters.bundles_built += has_bytes ? run_->bundles().size() : 0;
 }
@@ -108,7 +117,7 @@ void BundleBuilder::add(std::uint32_t index, SendContext& context) {
         loose_.push_back(index);
         return;
     }
-    info.set_bundled_flush(changes_.flush);
+    info.set_bundled(changes_.flush, has_bytes_ ? block.version : 0);
     run_->add_block(block, has_bytes_ ? byte_count_ - block.byte_offset - block.head_bytes : 0);
     if (run_->unbundled_count() == BundleRun::blocks_per_bundle_max) {
         end_bundle(false);
@@ -127,14 +136,19 @@ bool BundleBuilder::lay_down(BundleBlock& block, SendContext& context) {
     BitWriter body(room.subspan(head_bytes, PacketBuilder::block_bytes_max(room_bytes_, channel)));
     ReplicationCounters& counters = context.counters;
     const std::uint64_t sent_before = counters.properties_sent;
+    NetworkObjectInfo& info = *objects_.at(block.index);
+    if (!type_counters_.empty()) {
+        context.type_counters = &type_counters_[info.layout_number()];
+    }
     const SendResult result =
-        send_properties(objects_.at(block.index)->changelist_state(),
-                        position_before(block.version), context.scratch.owed, body, context);
+        send_properties(info.changelist_state(), position_before(block.version),
+                        context.scratch.owed, body, context);
     block.property_count = static_cast<std::uint16_t>(counters.properties_sent - sent_before);
-    counters.properties_sent = sent_before;  // who takes it sends it
+    counters.properties_sent = sent_before;  // likewise
     if (result != SendResult::Whole || !context.scratch.left_out.empty()) {
         return false;
     }
+    note_values(context.scratch);
     const std::size_t bundle_bytes = byte_count_ - bundle_begin_bytes_;
     std::size_t used_head_bytes = head_bytes;
     if (bundle_bytes + head_bytes + body.byte_count() > room_bytes_) {
@@ -150,6 +164,17 @@ bool BundleBuilder::lay_down(BundleBlock& block, SendContext& context) {
     byte_count_ += used_head_bytes + body.byte_count();
     last_channel_ = channel;
     return true;
+}
+
+void BundleBuilder::note_values(const SendScratch& scratch) {
+    if (type_counters_.empty()) {
+        return;
+    }
+    for (std::uint32_t bit = scratch.owed.next(0); bit < scratch.owed.bit_count();
+         bit = scratch.owed.next(bit + 1)) {
+        values_.push_back({RepHandle{bit + 1}, scratch.value_bits[bit], scratch.copied_bits[bit]});
+    }
+    value_ends_.push_back(values_.size());
 }
 
 void BundleBuilder::end_bundle(bool is_full) {

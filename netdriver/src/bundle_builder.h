@@ -41,8 +41,9 @@ class BundleBuilder {
     BundleBuilder(const BundleBuilder&) = delete;
     BundleBuilder& operator=(const BundleBuilder&) = delete;
 
-    /// Makes the run of this flush. `has_bytes`: blocks are laid down, too.
-    void build(SendContext& context, bool has_bytes);
+    /// Makes the run of this flush. `has_bytes`: blocks are laid down, too. `type_counters` by
+    /// layout number; empty: nobody counts.
+    void build(SendContext& context, bool has_bytes, std::span<TypeCounters> type_counters);
     /// Nobody takes anything in this flush.
     void clear() noexcept;
 
@@ -72,6 +73,17 @@ class BundleBuilder {
         const std::size_t begin = std::size_t{block.byte_offset} + block.head_bytes;
         return bytes().subspan(begin, end_of(place) - begin);
     }
+    /// A value of a block that was laid down.
+    struct LaidDownValue {
+        RepHandle handle;
+        std::uint64_t bits = 0;
+        std::uint64_t bits_copied = 0;  ///< all or none: it was copied alone
+    };
+    /// Those of a block of run(). Known only where types are counted.
+    [[nodiscard]] std::span<const LaidDownValue> values_of(std::uint32_t place) const noexcept {
+        const std::size_t begin = place == 0 ? 0 : value_ends_[place - 1];
+        return {values_.data() + begin, value_ends_[place] - begin};
+    }
     /// Objects that changed and go alone, also to a regular pair: too large for a packet, or with a
     /// value that cannot be sent now. Known only where blocks are laid down.
     [[nodiscard]] std::span<const std::uint32_t> loose() const noexcept {
@@ -90,6 +102,7 @@ class BundleBuilder {
     void add(std::uint32_t index, SendContext& context);
     /// False: it must go alone.
     [[nodiscard]] bool lay_down(BundleBlock& block, SendContext& context);
+    void note_values(const SendScratch& scratch);
     void end_bundle(bool is_full);
 
     const ObjectStore& objects_;
@@ -106,6 +119,9 @@ class BundleBuilder {
     ChannelIndex last_channel_;           // likewise
     Vector<std::uint64_t> taken_;         // by bundle
     Vector<std::uint32_t> loose_;
+    std::span<TypeCounters> type_counters_;
+    Vector<LaidDownValue> values_;    // of all blocks, one block behind the other
+    Vector<std::size_t> value_ends_;  // in values_, by block
 };
 
 }  // namespace replayout

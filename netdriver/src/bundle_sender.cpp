@@ -203,11 +203,15 @@ void BundleSender::count_copied(BundleBuilder& bundles, const SentBundle& sent) 
     const std::uint64_t fresh = bundles.take(sent.bundle, sent.blocks);
     ReplicationCounters& counters = context_.counters;
     ++counters.bundles_copied;
-    if (sent.blocks == bundle.all_blocks() && (fresh == 0 || fresh == sent.blocks)) {
+    const bool is_uniform =
+        sent.blocks == bundle.all_blocks() && (fresh == 0 || fresh == sent.blocks);
+    if (is_uniform && type_counters_.empty()) {
         const std::uint32_t block_count = bundle.block_count();
         const bool is_reused = fresh == 0;
         counters.blocks_sent += block_count;
         (is_reused ? counters.payloads_reused : counters.payloads_built) += block_count;
+        counters.block_misses[static_cast<std::size_t>(BlockMiss::FirstUse)] +=
+            is_reused ? 0 : block_count;
         counters.properties_sent += bundle.property_count;
         counters.pieces_reused += is_reused ? bundle.property_count : 0;
         counters.block_bytes_sent += bundle.body_bytes;
@@ -232,10 +236,36 @@ void BundleSender::count_blocks(const BundleBuilder& bundles, const SentBundle& 
         const std::uint32_t property_count = bundles.run().blocks()[place].property_count;
         const bool is_reused = (fresh & left & ~(left - 1)) == 0;
         ++counters.blocks_sent;
-        ++(is_reused ? counters.payloads_reused : counters.payloads_built);
+        if (is_reused) {
+            ++counters.payloads_reused;
+        } else {
+            ++counters.payloads_built;
+            counters.count_miss(BlockMiss::FirstUse);
+        }
         counters.properties_sent += property_count;
         counters.pieces_reused += is_reused ? property_count : 0;
         counters.block_bytes_sent += bundles.body_of(place).size();
+        if (!type_counters_.empty()) {
+            count_by_type(bundles, place, is_reused);
+        }
+    }
+}
+
+void BundleSender::count_by_type(const BundleBuilder& bundles, std::uint32_t place,
+                                 bool is_reused) {
+    const std::uint32_t index = bundles.run().blocks()[place].index;
+    TypeCounters& type = type_counters_[objects_.at(index)->layout_number()];
+    const std::span<const std::byte> body = bundles.body_of(place);
+    ++type.blocks_sent;
+    type.block_bytes_sent += body.size();
+    if (is_reused) {
+        type.count_payload_reuse(body, context_.scratch.part);
+        return;
+    }
+    ++type.payloads_built;
+    type.count_miss(BlockMiss::FirstUse);
+    for (const BundleBuilder::LaidDownValue& value : bundles.values_of(place)) {
+        type.count_sent(value.handle, value.bits, value.bits_copied);
     }
 }
 

@@ -62,6 +62,7 @@ class BundleSender {
     void count_copied(BundleBuilder& bundles, const SentBundle& sent);
     /// One by one; those that are `fresh` are the first of their kind.
     void count_blocks(const BundleBuilder& bundles, const SentBundle& sent, std::uint64_t fresh);
+    void count_by_type(const BundleBuilder& bundles, std::uint32_t place, bool is_reused);
     void leave(std::uint32_t index);
 
     const ObjectStore& objects_;

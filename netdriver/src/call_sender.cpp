@@ -273,7 +273,11 @@ void CallSender::write_call_blocks() {
         if (PairValidator* validator = pairs_.validator()) {
             validator->block_sent(block.index, bytes);
         }
-        properties_.count_block(bytes.size());
+        if (!settings_.type_counters.empty()) {
+            context_.type_counters =
+                &settings_.type_counters[objects_.at(block.index)->layout_number()];
+        }
+        properties_.count_block(bytes.size(), BlockMiss::WithCall);
         const bool is_complete =
             !pairs_.extra_of(block.index)
                  .left_out.is_any_seen(objects_.at(block.index)->changelist_state().conditions(),

@@ -74,7 +74,12 @@ class NetworkObjectInfo {
 
     /// The last flush in which a block of it was in a bundle; 0: none (FlushChanges::flush).
     [[nodiscard]] std::uint64_t bundled_flush() const noexcept { return bundled_flush_; }
-    void set_bundled_flush(std::uint64_t flush) noexcept { bundled_flush_ = flush; }
+    /// The version that it brings its receivers to; 0: it was not laid down.
+    [[nodiscard]] Version bundled_version() const noexcept { return bundled_version_; }
+    void set_bundled(std::uint64_t flush, Version version) noexcept {
+        bundled_flush_ = flush;
+        bundled_version_ = version;
+    }
 
     /// See SendOrder.
     [[nodiscard]] std::uint32_t band() const noexcept { return band_; }
@@ -114,6 +119,7 @@ class NetworkObjectInfo {
     std::uint8_t band_ = 3;  // SendOrder::ordinary_band
     std::optional<Vector3> location_;
     std::uint64_t bundled_flush_ = 0;
+    Version bundled_version_ = 0;
     Family family_;
 };
 

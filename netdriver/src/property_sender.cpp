@@ -156,7 +156,7 @@ PropertySender::BlockFrame PropertySender::begin_block(std::uint32_t index, bool
     return {channel, packet, BitWriter(body_.first(body_bytes)), 0, true};
 }
 
-void PropertySender::end_block(BlockFrame& frame, bool more_parts_follow) {
+void PropertySender::end_block(BlockFrame& frame, bool more_parts_follow, BlockMiss miss) {
     const auto block = frame.body.bytes().subspan(frame.body_offset_bytes);
     if (PairValidator* validator = pairs_.validator()) {
         validator->block_sent(ObjectStore::index_of(frame.channel), block);
@@ -169,7 +169,7 @@ void PropertySender::end_block(BlockFrame& frame, bool more_parts_follow) {
     }
     packets_.builder().end_block(frame.packet, frame.channel);
     packets_.builder().spend_array_steps(context_.scratch.array_steps);
-    count_block(block.size());
+    count_block(block.size(), miss);
 }
 
 SendResult PropertySender::write_payload(std::uint32_t index, const SharedPayload& payload) {
@@ -184,7 +184,7 @@ SendResult PropertySender::write_payload(std::uint32_t index, const SharedPayloa
         validator->block_sent(index, block);
     }
     count_reuse(block, payload.property_count);
-    count_block(block.size());
+    count_block(block.size(), std::nullopt);
     return SendResult::Whole;
 }
 
@@ -212,8 +212,9 @@ SendResult PropertySender::write_whole_block(std::uint32_t index, const OwedVers
     if (result != SendResult::Whole) {
         return result;
     }
+    const BlockMiss miss = miss_of(index, position);
     keep_payload(index, position, frame.body.bytes().subspan(frame.body_offset_bytes));
-    end_block(frame, false);
+    end_block(frame, false, miss);
     return SendResult::Whole;
 }
 
@@ -231,15 +232,39 @@ void PropertySender::keep_payload(std::uint32_t index, const OwedVersions& posit
     }
 }
 
+BlockMiss PropertySender::miss_of(std::uint32_t index, const OwedVersions& position) const {
+    if (!context_.shares_payloads()) {
+        return BlockMiss::SharingOff;
+    }
+    const NetworkObjectInfo& info = *objects_.at(index);
+    const PairExtra* extra = pairs_.find_extra(index);
+    if (extra != nullptr && !extra->paused.is_empty()) {
+        return BlockMiss::TooLarge;
+    }
+    const ChangelistState& state = info.changelist_state();
+    if (!state.layout().is_fully_shared() || !context_.scratch.left_out.empty()) {
+        return BlockMiss::NotShared;
+    }
+    if (!position.lost.is_empty()) {
+        return BlockMiss::Lost;
+    }
+    const Version version = state.version();
+    if (info.bundled_version() != version && !state.shared().has_payload_of(version)) {
+        return BlockMiss::FirstUse;
+    }
+    return position.sent_version == 0 ? BlockMiss::NewReceiver : BlockMiss::OtherPosition;
+}
+
 PropertySender::RegularBlock PropertySender::regular_block(std::uint32_t index,
                                                            const OwedVersions& position) {
     if (const SharedPayload* payload = find_payload(index, position)) {
-        return {{payload->bytes.data(), payload->bytes.size()}, payload->property_count, true};
+        return {{payload->bytes.data(), payload->bytes.size()}, payload->property_count, {}};
     }
     pairs_.collect_owed(index, position, context_.scratch.owed);
     BitWriter body(body_.first(PacketBuilder::block_bytes_max(packets_.builder().room_bytes(),
                                                               ObjectStore::channel_of(index))));
     const std::uint64_t sent_before = context_.counters.properties_sent;
+    const ValueScope not_sent(context_.is_counting_sent, false);  // see count_regular()
     const SendResult result = send_properties(objects_.at(index)->changelist_state(), position,
                                               context_.scratch.owed, body, context_);
     const std::uint64_t sent = context_.counters.properties_sent - sent_before;
@@ -247,20 +272,34 @@ PropertySender::RegularBlock PropertySender::regular_block(std::uint32_t index,
     if (result != SendResult::Whole || !context_.scratch.left_out.empty()) {
         return {};
     }
+    const BlockMiss miss = miss_of(index, position);
     keep_payload(index, position, body.bytes());
-    return {body.bytes(), static_cast<std::uint32_t>(sent), false};
+    return {body.bytes(), static_cast<std::uint32_t>(sent), miss};
+}
+
+void PropertySender::count_written() {
+    if (context_.type_counters == nullptr) {
+        return;
+    }
+    const SendScratch& scratch = context_.scratch;
+    for (std::uint32_t bit = scratch.owed.next(0); bit < scratch.owed.bit_count();
+         bit = scratch.owed.next(bit + 1)) {
+        context_.type_counters->count_sent(RepHandle{bit + 1}, scratch.value_bits[bit],
+                                           scratch.copied_bits[bit]);
+    }
 }
 
 void PropertySender::count_regular(std::uint32_t index, const RegularBlock& block) {
     if (PairValidator* validator = pairs_.validator()) {
         validator->block_sent(index, block.bytes);
     }
-    if (block.is_reused) {
-        count_reuse(block.bytes, block.property_count);
-    } else {
+    if (block.miss) {
         context_.counters.properties_sent += block.property_count;
+        count_written();
+    } else {
+        count_reuse(block.bytes, block.property_count);
     }
-    count_block(block.bytes.size());
+    count_block(block.bytes.size(), block.miss);
 }
 
 SendResult PropertySender::write_part(std::uint32_t index, const OwedVersions& position,
@@ -271,7 +310,7 @@ SendResult PropertySender::write_part(std::uint32_t index, const OwedVersions& p
     const SendResult result =
         send_part(state, position, context_.scratch.owed, cursor, range, frame.body, context_);
     if (result == SendResult::Whole || result == SendResult::Part) {
-        end_block(frame, result == SendResult::Part);
+        end_block(frame, result == SendResult::Part, BlockMiss::TooLarge);
     }
     values_.note_sent(index, range, position);
     return result;
@@ -335,7 +374,7 @@ PropertySender::LargeValue PropertySender::send_large_value(std::uint32_t index,
         validator->value_queued(index, handles, count, writer.bytes());
     }
     pairs_.edit(index).send_part();  // until it is delivered, the pair is not exact
-    count_block(payload.size());
+    count_block(payload.size(), BlockMiss::TooLarge);
     return LargeValue::Sent;
 }
 
@@ -357,12 +396,20 @@ void PropertySender::take_back_hidden_values(std::uint32_t index) {
     });
 }
 
-void PropertySender::count_block(std::size_t bytes) noexcept {
-    ++context_.counters.blocks_sent;
-    context_.counters.block_bytes_sent += bytes;
+void PropertySender::count_block(std::size_t bytes, std::optional<BlockMiss> miss) noexcept {
+    if (miss && !context_.shares_payloads()) {
+        miss = BlockMiss::SharingOff;
+    }
+    const auto count = [bytes, miss](auto& counters) {
+        ++counters.blocks_sent;
+        counters.block_bytes_sent += bytes;
+        if (miss) {
+            counters.count_miss(*miss);
+        }
+    };
+    count(context_.counters);
     if (context_.type_counters != nullptr) {
-        ++context_.type_counters->blocks_sent;
-        context_.type_counters->block_bytes_sent += bytes;
+        count(*context_.type_counters);
     }
 }
 

@@ -20,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace replayout {
@@ -38,7 +39,7 @@ class PropertySender {
     struct RegularBlock {
         std::span<const std::byte> bytes;  ///< empty: the object must go its own way
         std::uint32_t property_count = 0;
-        bool is_reused = false;
+        std::optional<BlockMiss> miss;  ///< nothing: it is a copy
     };
     /// Of a pair at `position`; valid until the next one. It fits into an empty packet.
     [[nodiscard]] RegularBlock regular_block(std::uint32_t index, const OwedVersions& position);
@@ -47,8 +48,8 @@ class PropertySender {
     /// Values too large for a packet that are under way, and that the client may not see any more:
     /// no byte of them is sent from now on.
     void take_back_hidden_values(std::uint32_t index);
-    /// A block went into a packet or on its reliable way.
-    void count_block(std::size_t bytes) noexcept;
+    /// A block went into a packet or on its reliable way: copied, or written for that reason.
+    void count_block(std::size_t bytes, std::optional<BlockMiss> miss) noexcept;
 
   private:
     /// A block between its header and its end.
@@ -69,14 +70,18 @@ class PropertySender {
     [[nodiscard]] const SharedPayload* find_payload(std::uint32_t index,
                                                     const OwedVersions& position) const;
     [[nodiscard]] BlockFrame begin_block(std::uint32_t index, bool is_part);
-    void end_block(BlockFrame& frame, bool more_parts_follow);
+    void end_block(BlockFrame& frame, bool more_parts_follow, BlockMiss miss);
     /// Whole, or DoesNotFit into what is left of the packet.
     [[nodiscard]] SendResult write_payload(std::uint32_t index, const SharedPayload& payload);
     [[nodiscard]] SendResult write_whole_block(std::uint32_t index, const OwedVersions& position);
     /// A block was written with all that is owed: others may be sent the same.
     void keep_payload(std::uint32_t index, const OwedVersions& position,
                       std::span<const std::byte> block);
+    /// Why a whole block was written, in which values may have been left out. Before it is kept.
+    [[nodiscard]] BlockMiss miss_of(std::uint32_t index, const OwedVersions& position) const;
     void count_reuse(std::span<const std::byte> block, std::uint32_t property_count);
+    /// The last regular block that was encoded is sent: its values are.
+    void count_written();
     [[nodiscard]] SendResult write_part(std::uint32_t index, const OwedVersions& position,
                                         RepCursor& cursor, RepRange& range);
     enum class LargeValue : std::uint8_t {

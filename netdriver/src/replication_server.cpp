@@ -338,9 +338,8 @@ void ReplicationServer::build_bundles() {
                    client->sender.takes_bundles();
         });
     if (is_any_taker) {
-        // Who counts by type counts what each connection is sent, block by block.
-        bundles_.build(context_,
-                       context_.sharing == SharingLevel::Bundles && type_counters_.empty());
+        bundles_.build(context_, context_.sharing == SharingLevel::Bundles,
+                       {type_counters_.data(), type_counters_.size()});
     } else {
         bundles_.clear();
     }

@@ -313,7 +313,14 @@ std::string dump(const TypeCounters& counters) {
                        counted(counters.blocks_sent, "block") + " with " +
                        counted(counters.block_bytes_sent, "byte") + ", " +
                        counted(counters.payloads_reused, "block") + " of them copied whole (" +
-                       counted(counters.payload_bytes_reused, "byte") + ")\n";
+                       counted(counters.payload_bytes_reused, "byte") + ")";
+    for (std::size_t miss = 0; miss < block_miss_count; ++miss) {
+        if (counters.block_misses[miss] > 0) {
+            text += ", " + std::string(to_string(static_cast<BlockMiss>(miss))) + " " +
+                    std::to_string(counters.block_misses[miss]);
+        }
+    }
+    text += "\n";
     text += "      sent bits alone   in blocks   pieces    built  encoded  property, and why\n";
     for (std::uint32_t handle = 1; handle <= layout.handle_count(); ++handle) {
         const PropertyCounters& property = counters.properties[handle - 1];

@@ -24,6 +24,16 @@ void count_block(std::size_t bytes, SendContext& context) noexcept {
     }
 }
 
+void count_miss(BlockMiss miss, SendContext& context) noexcept {
+    if (!context.shares_payloads()) {
+        miss = BlockMiss::SharingOff;
+    }
+    context.counters.count_miss(miss);
+    if (context.type_counters != nullptr) {
+        context.type_counters->count_miss(miss);
+    }
+}
+
 }  // namespace
 
 ObjectReplicator::ObjectReplicator(ChangelistState& object, MemoryResource* resource)
@@ -210,6 +220,23 @@ bool ObjectReplicator::may_share_payload(const SendContext& context) const noexc
     return context.shares_payloads() && layout().is_fully_shared() && paused_.is_empty();
 }
 
+BlockMiss ObjectReplicator::miss_of(const OwedVersions& position,
+                                    const SendScratch& scratch) const noexcept {
+    if (!paused_.is_empty()) {
+        return BlockMiss::TooLarge;
+    }
+    if (!layout().is_fully_shared() || !scratch.left_out.empty()) {
+        return BlockMiss::NotShared;
+    }
+    if (!position.lost.is_empty()) {
+        return BlockMiss::Lost;
+    }
+    if (!object_->shared().has_payload_of(object_->version())) {
+        return BlockMiss::FirstUse;
+    }
+    return position.sent_version == 0 ? BlockMiss::NewReceiver : BlockMiss::OtherPosition;
+}
+
 SharedSerialization::PayloadKey ObjectReplicator::payload_key(const OwedVersions& position) const {
     return object_->payload_key(position, layout().conditions().is_trivial()
                                               ? LifetimeConditionSet()
@@ -264,6 +291,8 @@ SendResult ObjectReplicator::write_whole(const OwedVersions& position, BitWriter
         return result;
     }
     const auto block = writer.bytes().subspan(begin_bytes);
+    count_miss(context.shares_payloads() ? miss_of(position, scratch) : BlockMiss::SharingOff,
+               context);
     if (may_share && scratch.left_out.empty()) {
         object_->shared().keep_payload(payload_key(position), scratch.owed.count(), block,
                                        scratch.array_steps);
@@ -417,6 +446,7 @@ SendResult ObjectReplicator::write_part(BitWriter& writer, std::uint64_t packet,
         carried_.assign(context.scratch.carried.begin(), context.scratch.carried.end());
         add_records(parts_.taken, packet, context.scratch);
         count_block(writer.byte_count() - begin_bytes, context);
+        count_miss(BlockMiss::TooLarge, context);
     }
     return result;
 }
@@ -472,6 +502,7 @@ SendResult ObjectReplicator::replicate_large_value(BitWriter& writer, const Send
         paused_.note_lost(layout(), parts_.large_value, this->position().at(value).lost);
         pair_.send_part();  // until it is delivered, the pair is not exact
         count_block(writer.byte_count() - begin_bytes, own);
+        count_miss(BlockMiss::TooLarge, own);
     }
     return result;
 }

@@ -49,10 +49,8 @@ namespace {
 void count_sent(const ChangeMask& handles, SendContext& context) {
     for (std::uint32_t bit = handles.next(0); bit < handles.bit_count();
          bit = handles.next(bit + 1)) {
-        PropertyCounters& property = context.type_counters->of(RepHandle{bit + 1});
-        ++property.values_sent;
-        property.bits_sent += context.scratch.value_bits[bit];
-        property.bits_copied += context.scratch.copied_bits[bit];
+        context.type_counters->count_sent(RepHandle{bit + 1}, context.scratch.value_bits[bit],
+                                          context.scratch.copied_bits[bit]);
     }
 }
 
@@ -90,7 +88,7 @@ inline void write_block(PropertyWriter& properties, const ChangeMask& handles, B
     const std::uint32_t count = properties.write_block(handles, writer);
     if (!writer.overflowed() && context.scratch.left_out.size() == failures) {
         context.counters.properties_sent += count;
-        if (context.type_counters != nullptr) {
+        if (context.type_counters != nullptr && context.is_counting_sent) {
             count_sent(handles, context);
         }
     }

@@ -120,6 +120,12 @@ const SharedPayload* SharedSerialization::find_payload(const PayloadKey& key) co
     return nullptr;
 }
 
+bool SharedSerialization::has_payload_of(Version version) const noexcept {
+    return std::any_of(payloads_.begin(), payloads_.end(), [version](const SharedPayload& payload) {
+        return payload.version == version;
+    });
+}
+
 void SharedSerialization::drop_payloads() noexcept {
     for (SharedPayload& payload : payloads_) {
         payload.version = 0;

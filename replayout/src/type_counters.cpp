@@ -23,6 +23,28 @@ std::string_view to_string(EncodeReason reason) noexcept {
     return "?";
 }
 
+std::string_view to_string(BlockMiss miss) noexcept {
+    switch (miss) {
+        case BlockMiss::SharingOff:
+            return "SharingOff";
+        case BlockMiss::WithCall:
+            return "WithCall";
+        case BlockMiss::TooLarge:
+            return "TooLarge";
+        case BlockMiss::NotShared:
+            return "NotShared";
+        case BlockMiss::Lost:
+            return "Lost";
+        case BlockMiss::FirstUse:
+            return "FirstUse";
+        case BlockMiss::NewReceiver:
+            return "NewReceiver";
+        case BlockMiss::OtherPosition:
+            return "OtherPosition";
+    }
+    return "?";
+}
+
 void TypeCounters::count_payload_reuse(std::span<const std::byte> block, ChangeMask& handles) {
     ++payloads_reused;
     payload_bytes_reused += block.size();

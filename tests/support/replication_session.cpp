@@ -593,6 +593,12 @@ void ReplicationSession::check_accounts() {
         own.properties_changed != twin.properties_changed) {
         fail("sharing changes what is counted as sent");
     }
+    for (const ReplicationCounters* counters : {&own, &twin}) {
+        // Each block is copied or has a reason; the other copies are of parameters of calls.
+        if (counters->block_hits() > counters->payloads_reused) {
+            fail("blocks: more of them are without a reason than were copied");
+        }
+    }
     check_type_counters();
 }
 

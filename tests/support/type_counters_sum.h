@@ -18,6 +18,9 @@ class TypeCountersSum {
         sum_.payloads_reused += type.payloads_reused;
         sum_.blocks_sent += type.blocks_sent;
         sum_.block_bytes_sent += type.block_bytes_sent;
+        for (std::size_t i = 0; i < block_miss_count; ++i) {
+            sum_.block_misses[i] += type.block_misses[i];
+        }
         for (const PropertyCounters& property : type.properties) {
             sum_.serializer_calls += property.serializer_calls();
             sum_.values_unshared +=
@@ -50,6 +53,10 @@ class TypeCountersSum {
             compare("payloads_reused", sum_.payloads_reused, whole.payloads_reused);
             compare("blocks_sent", sum_.blocks_sent, whole.blocks_sent);
             compare("block_bytes_sent", sum_.block_bytes_sent, whole.block_bytes_sent);
+            for (std::size_t i = 0; i < block_miss_count; ++i) {
+                compare(to_string(static_cast<BlockMiss>(i)).data(), sum_.block_misses[i],
+                        whole.block_misses[i]);
+            }
             if (value_bits_ > whole.block_bytes_sent * 8) {
                 text += "more bits of values than of blocks; ";
             }

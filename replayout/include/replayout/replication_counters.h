@@ -4,9 +4,33 @@
 // they mean the same in every version.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace replayout {
+
+/// Why a block was written for its receiver, and not copied from what was laid down before for
+/// another one. Each block that is sent and not copied whole has exactly one reason: the first of
+/// these that holds.
+enum class BlockMiss : std::uint8_t {
+    SharingOff,  ///< whole blocks are not shared at this SharingLevel
+    WithCall,    ///< it goes with a remote call that names the object
+    /// A part of what no packet holds, a value that no packet holds, or what is sent of an object
+    /// while one is under way.
+    TooLarge,
+    NotShared,      ///< a property of the class is not shared, or its serializer failed
+    Lost,           ///< it brings what its receiver lost
+    FirstUse,       ///< nothing of the object's newest version was laid down yet
+    NewReceiver,    ///< the first block that its receiver gets of the object
+    OtherPosition,  ///< others, whose block is kept, were owed something else
+};
+inline constexpr std::size_t block_miss_count = 8;
+using BlockMisses = std::array<std::uint64_t, block_miss_count>;
+
+/// The enumerator's name.
+[[nodiscard]] std::string_view to_string(BlockMiss miss) noexcept;
 
 struct ReplicationCounters {
     std::uint64_t objects_compared = 0;    ///< by ChangelistState::update
@@ -32,6 +56,17 @@ struct ReplicationCounters {
     std::uint64_t properties_sent = 0;     ///< values put into blocks, for all receivers
     std::uint64_t blocks_sent = 0;
     std::uint64_t block_bytes_sent = 0;
+    BlockMisses block_misses{};  ///< by BlockMiss: blocks sent that were not copied whole
+
+    void count_miss(BlockMiss miss) noexcept { ++block_misses[static_cast<std::size_t>(miss)]; }
+    /// Blocks sent that were copied whole. payloads_reused counts parameters of calls as well.
+    [[nodiscard]] std::uint64_t block_hits() const noexcept {
+        std::uint64_t hits = blocks_sent;
+        for (const std::uint64_t count : block_misses) {
+            hits -= count;
+        }
+        return hits;
+    }
 };
 
 }  // namespace replayout

@@ -97,6 +97,9 @@ struct SendContext {
     bool is_validating = REPLAYOUT_VALIDATION != 0;
     /// Of the type of what is sent; null: nobody counts.
     TypeCounters* type_counters = nullptr;
+    /// False: what is written may be sent or not, so its values do not count as sent in
+    /// type_counters. Who sends it counts them, from value_bits and copied_bits of the scratch.
+    bool is_counting_sent = true;
     /// What the receiver holds of structs with a NetDeltaSerializer; null: the archetype's values.
     /// So it must be there for each receiver that was sent one before, or deltas do not fit.
     const DeltaStates* delta_states = nullptr;

@@ -88,6 +88,8 @@ class SharedSerialization {
     };
     /// Null: there is none.
     [[nodiscard]] const SharedPayload* find_payload(const PayloadKey& key) const noexcept;
+    /// Somebody was sent a whole block at that version of the object.
+    [[nodiscard]] bool has_payload_of(Version version) const noexcept;
     void keep_payload(const PayloadKey& key, std::uint32_t property_count,
                       std::span<const std::byte> block, std::size_t array_steps = 0);
     void drop_payloads() noexcept;

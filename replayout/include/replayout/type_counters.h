@@ -12,12 +12,13 @@
 //     pieces_reused      pieces_reused + payload_reuses
 //     properties_sent    values_sent
 //
-// and so are, over all types, payloads, blocks and block_bytes.
+// and so are, over all types, payloads, blocks, block_bytes and block_misses.
 #pragma once
 
 #include <replayout/change_mask.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/rep_layout.h>
+#include <replayout/replication_counters.h>
 
 #include <array>
 #include <cstddef>
@@ -75,8 +76,16 @@ struct TypeCounters {
         return properties[handle.value - 1];
     }
 
+    /// A value stands in a block that was sent, and was not copied there with all the block.
+    void count_sent(RepHandle handle, std::uint64_t bits, std::uint64_t bits_copied) noexcept {
+        PropertyCounters& property = of(handle);
+        ++property.values_sent;
+        property.bits_sent += bits;
+        property.bits_copied += bits_copied;
+    }
     /// `block`, as it stands on the wire, was copied whole. `handles` becomes what is in it.
     void count_payload_reuse(std::span<const std::byte> block, ChangeMask& handles);
+    void count_miss(BlockMiss miss) noexcept { ++block_misses[static_cast<std::size_t>(miss)]; }
 
     const RepLayout* layout;
     Vector<PropertyCounters> properties;  ///< by handle
@@ -85,6 +94,7 @@ struct TypeCounters {
     std::uint64_t payload_bytes_reused = 0;
     std::uint64_t blocks_sent = 0;
     std::uint64_t block_bytes_sent = 0;
+    BlockMisses block_misses{};  ///< by BlockMiss: blocks sent that were not copied whole
 };
 
 }  // namespace replayout
