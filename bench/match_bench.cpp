@@ -8,6 +8,7 @@
 // Each match is played by two servers beside each other, with sharing and without, tick by tick in
 // turn; every packet of the two is compared. For other networks: ./run match.
 #include "match/battle.h"
+#include "match/hit_rate.h"
 #include "match/match_session.h"
 #include "match/printable.h"
 #include "match/progress.h"
@@ -30,14 +31,15 @@ constexpr std::uint32_t ticks = 300;  // ten seconds
 
 using bench::ratio;
 
-void report(benchmark::State& state, const MatchResult& result) {
+void report(benchmark::State& state, const MatchResult& result, std::uint32_t clients) {
     const ReplicationCounters& counters = result.stats.replication;
     state.SetIterationTime(static_cast<double>(result.times.total_ns) / 1e9);
     state.counters["tick_p50_us"] = static_cast<double>(result.times.p50_ns) / 1e3;
     state.counters["tick_p99_us"] = static_cast<double>(result.times.p99_ns) / 1e3;
     state.counters["off_tick_p50_us"] = static_cast<double>(result.twin_times.p50_ns) / 1e3;
     state.counters["shared/off"] = ratio(result.times.total_ns, result.twin_times.total_ns);
-    state.counters["hit_rate"] = ratio(counters.payloads_reused, counters.blocks_sent);
+    state.counters["hit_rate"] = hit_rate(counters);
+    state.counters["hit_share"] = hit_share(counters, clients);
     state.counters["calls"] = static_cast<double>(counters.serializer_calls);
     state.counters["off_calls"] =
         static_cast<double>(result.twin_stats.replication.serializer_calls);
@@ -64,7 +66,7 @@ void play(benchmark::State& state, const std::vector<Recording>& recordings) {
             state.SkipWithError("every client must end equal, and the packets of the two servers");
             return;
         }
-        report(state, result);
+        report(state, result, options.clients);
     }
 }
 
@@ -76,6 +78,8 @@ void add(const char* name, const std::vector<Recording>& recordings) {
         ->Args({16, 2, 0})
         ->Args({16, 2, 64'000})
         ->Args({64, 2, 0})
+        ->Args({100, 2, 0})
+        ->Args({100, 2, 64'000})
         ->UseManualTime()
         ->Iterations(1)
         ->Unit(benchmark::kMillisecond);

@@ -2,6 +2,7 @@
 #include "match/match_result.h"
 
 #include "command_line.h"
+#include "match/hit_rate.h"
 #include "match/printable.h"
 #include "match/savings_report.h"
 #include "report_text.h"
@@ -157,6 +158,19 @@ void report_times(std::string& text, const char* label, const ServerTimes& times
           grouped(static_cast<double>(times.total_ns) / 1e6, 1).c_str());
 }
 
+void report_hits(std::string& text, const MatchOptions& options,
+                 const ReplicationCounters& counters) {
+    print(text, "  %-22s %s sent; %s of them copied whole from another client's (%.2f %%)\n",
+          "blocks", grouped(counters.blocks_sent).c_str(), grouped(counters.block_hits()).c_str(),
+          100.0 * hit_rate(counters));
+    if (options.clients > 1) {
+        print(text, "  %-22s %.2f %% of the %.2f %% where each goes to all clients once\n", "",
+              100.0 * hit_share(counters, options.clients),
+              100.0 * hit_rate_of_fan_out(options.clients));
+    }
+    print(text, "  %-22s %s\n", "  why not copied", text_of(counters.block_misses).c_str());
+}
+
 void report_sharing(std::string& text, const MatchOptions& options, const MatchResult& result) {
     const bool is_on = options.sharing != SharingLevel::Off;
     const NetStats& on = is_on ? result.stats : result.twin_stats;
@@ -168,10 +182,7 @@ void report_sharing(std::string& text, const MatchOptions& options, const MatchR
               grouped(counters.pieces_reused).c_str(),
               100.0 * ratio(counters.pieces_reused, counters.pieces_reused + counters.pieces_built +
                                                         counters.values_unshared));
-        print(text, "  %-22s %s sent; %s of them copied whole from another client's (%.2f %%)\n",
-              "blocks", grouped(counters.blocks_sent).c_str(),
-              grouped(counters.payloads_reused).c_str(),
-              100.0 * ratio(counters.payloads_reused, counters.blocks_sent));
+        report_hits(text, options, counters);
     }
     if (!is_on || result.has_twin) {
         print(text, "  %-22s %s serializer calls\n", "  without sharing",
@@ -247,6 +258,7 @@ void report_memory(std::string& text, const MatchResult& result) {
                         {"payloads_built", type.payloads_built},
                         {"payloads_reused", type.payloads_reused},
                         {"payload_bytes_reused", type.payload_bytes_reused},
+                        {"block_misses", misses_json(type.block_misses)},
                         {"properties", properties}});
     }
     return json;
@@ -344,7 +356,20 @@ void add_traffic(nlohmann::ordered_json& json, const NetStats& stats) {
     json["pieces_built"] = stats.replication.pieces_built;
     json["pieces_reused"] = stats.replication.pieces_reused;
     json["serializer_calls"] = stats.replication.serializer_calls;
+    json["payloads_built"] = stats.replication.payloads_built;
+    json["bundles_built"] = stats.replication.bundles_built;
+    json["bundles_copied"] = stats.replication.bundles_copied;
     json["values_over_limit"] = stats.replication.values_over_limit;
+}
+
+/// Of a server, whether it shares or not.
+void add_hits(nlohmann::ordered_json& json, const ReplicationCounters& counters,
+              std::uint32_t clients) {
+    json["block_hits"] = counters.block_hits();
+    json["block_misses"] = misses_json(counters.block_misses);
+    json["hit_rate"] = hit_rate(counters);
+    json["hit_rate_of_fan_out"] = hit_rate_of_fan_out(clients);
+    json["hit_share"] = hit_share(counters, clients);
 }
 
 /// Of a match with a cap.
@@ -425,6 +450,7 @@ std::string to_json(const MatchOptions& options, const MatchResult& result) {
     add_verdict(json, options, result);
     add_interest(json, options, result);
     add_traffic(json, result.stats);
+    add_hits(json, result.stats.replication, options.clients);
     add_measurements(json, options, result);
     if (!result.types.empty()) {
         json["types"] = types_json(result.types);

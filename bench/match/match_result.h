@@ -45,6 +45,7 @@ struct TypeCost {
     std::uint64_t payloads_built = 0;
     std::uint64_t payloads_reused = 0;
     std::uint64_t payload_bytes_reused = 0;
+    BlockMisses block_misses{};
 };
 
 struct MatchResult {

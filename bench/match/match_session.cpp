@@ -81,6 +81,7 @@ constexpr std::uint64_t ticks_of_wait = 5;
     cost.payloads_built = counters.payloads_built;
     cost.payloads_reused = counters.payloads_reused;
     cost.payload_bytes_reused = counters.payload_bytes_reused;
+    cost.block_misses = counters.block_misses;
     for (std::uint32_t handle = 1; handle <= counters.layout->handle_count(); ++handle) {
         cost.properties.push_back(
             {property_path(*counters.layout, RepHandle{handle}), counters.properties[handle - 1]});

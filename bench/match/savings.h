@@ -5,8 +5,8 @@
 //     once as it is        the times of both servers
 //     once more, counting  what each property of both cost (TypeCounters), to the same packets
 //
-// Counting takes time, and lays down no bundles: so the times are of the first, the counts of the
-// second. Time is not told by class or property: it is taken of whole ticks.
+// Counting takes time: so the times are of the first, the counts of the second, which did the same.
+// Time is not told by class or property: it is taken of whole ticks.
 //
 // The two servers send the same, byte for byte. So of what the one without sharing has sent of a
 // property by itself, the other one has either sent by itself or copied within a whole block: that
@@ -65,6 +65,7 @@ struct BlockSavings {
     std::uint64_t built = 0;   ///< kept for the next receiver
     std::uint64_t copied = 0;  ///< whole
     std::uint64_t bytes_copied = 0;
+    BlockMisses misses{};  ///< by BlockMiss: why the others were not
 
     void add(const BlockSavings& other) noexcept;
 };
@@ -84,10 +85,11 @@ struct ClassSavings {
 };
 
 struct Savings {
-    bool has_twin = false;             ///< both servers were played: it is known what was saved
-    bool is_same = false;              ///< every packet was the same again
-    std::uint64_t calls_of_timed = 0;  ///< of the server that shares, where nobody counts
-    std::uint64_t bundles_built = 0;   ///< likewise
+    bool has_twin = false;  ///< both servers were played: it is known what was saved
+    /// Every packet was the same again, and the servers did the same for them: as many calls,
+    /// blocks and bundles.
+    bool is_same = false;
+    std::uint64_t bundles_built = 0;   ///< of the server that shares
     std::uint64_t bundles_copied = 0;  ///< likewise
     SavingsCounts counts;
     BlockSavings blocks;

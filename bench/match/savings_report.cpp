@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "match/savings_report.h"
 
+#include "match/hit_rate.h"
 #include "match/printable.h"
 #include "report_columns.h"
 #include "report_text.h"
@@ -115,10 +116,6 @@ void report_calls(std::string& text, const Savings& savings) {
         print(text, "  %-22s %s; how many without sharing is not known: --twin off\n",
               "serializer calls", grouped(counts.calls()).c_str());
     }
-    if (savings.calls_of_timed != counts.calls()) {
-        print(text, "  %-22s with blocks counted one by one; with bundles %s were made\n", "",
-              grouped(savings.calls_of_timed).c_str());
-    }
     print(text, "  %-22s %s\n", "  why", reasons_of(counts, false).c_str());
 }
 
@@ -152,24 +149,27 @@ void report_blocks(std::string& text, const MatchOptions& options, const Savings
         print(text, "  %-22s if each is owed to all of the %s clients, once\n", "",
               grouped(std::uint64_t{options.clients}).c_str());
     }
+    print(text, "  %-22s %s\n", "  why not", text_of(blocks.misses).c_str());
     print(text, "  %-22s %s sent with their heads; %s copied whole\n", "  bytes of these",
           grouped(blocks.bytes_sent).c_str(), grouped(blocks.bytes_copied).c_str());
+    if (savings.bundles_copied > 0) {
+        print(text, "  %-22s %s laid down, of which %s times a packet was given blocks\n",
+              "  in bundles", grouped(savings.bundles_built).c_str(),
+              grouped(savings.bundles_copied).c_str());
+    }
 }
 
 void report_method(std::string& text, const Savings& savings) {
     if (!savings.is_same) {
-        print(text, "  %-22s of another playing, WHOSE PACKETS WERE NOT THE SAME\n", "counts");
+        print(text, "  %-22s of another playing, WHICH WAS NOT THE SAME\n", "counts");
         return;
     }
-    print(text, "  %-22s of a second playing, to the same packets, which counts and lays down\n",
+    print(text, "  %-22s of a second playing, as counting takes time: to the same packets, with\n",
           "counts");
-    print(text, "  %-22s no bundles; the first one laid down %s, and copied of them %s times.\n",
-          "", grouped(savings.bundles_built).c_str(), grouped(savings.bundles_copied).c_str());
-    print(text, "  %-22s Each value of plain memory counts as a call, though a row of them is\n",
+    print(text, "  %-22s as many calls, blocks and bundles. Each value of plain memory counts as\n",
           "");
-    print(text, "  %-22s written at once. Below: copied in blocks is within whole ones, alone is\n",
-          "");
-    print(text, "  %-22s by itself\n", "");
+    print(text, "  %-22s a call, though a row of them is written at once. Below: copied in\n", "");
+    print(text, "  %-22s blocks is within whole ones, alone is by itself\n", "");
 }
 
 void report_rest(std::string& text, std::size_t count, const char* what) {
@@ -266,6 +266,8 @@ void report_properties(std::string& text, const ClassSavings& savings, std::size
         columns.add(property_row(*sent[i], has_twin));
     }
     text += "\n" + columns.text();
+    print(text, "  blocks of these: %s copied whole; why not: %s\n",
+          grouped(savings.blocks.copied).c_str(), text_of(savings.blocks.misses).c_str());
     report_rest(text, sent.size() - std::min(sent.size(), rows_max), "");
     report_rest(text, savings.properties.size() - sent.size(), ", never sent");
 }
@@ -299,6 +301,7 @@ void report_properties(std::string& text, const ClassSavings& savings, std::size
     json["payloads_built"] = blocks.built;
     json["payloads_reused"] = blocks.copied;
     json["payload_bytes_reused"] = blocks.bytes_copied;
+    json["block_misses"] = misses_json(blocks.misses);
     return json;
 }
 
@@ -341,9 +344,8 @@ nlohmann::ordered_json savings_json(const MatchOptions& options, const MatchResu
         json["replication_ns_saved"] =
             static_cast<std::int64_t>(unshared.total_ns - shared.total_ns);
     }
-    json["timed_serializer_calls"] = savings.calls_of_timed;
-    json["timed_bundles_built"] = savings.bundles_built;
-    json["timed_bundles_copied"] = savings.bundles_copied;
+    json["bundles_built"] = savings.bundles_built;
+    json["bundles_copied"] = savings.bundles_copied;
     json["whole"] = with_blocks(counts_json(savings.counts, savings.has_twin), savings.blocks);
     json["classes"] = nlohmann::json::array();
     for (const ClassSavings& type : savings.classes) {

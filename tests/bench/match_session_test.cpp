@@ -2,6 +2,7 @@
 #include "match/match_session.h"
 
 #include "match/battle.h"
+#include "match/hit_rate.h"
 #include "match/progress.h"
 #include "report_text.h"
 #include "support/catch.h"
@@ -220,6 +221,38 @@ TEST_CASE("MatchSession: counters of classes change no packet, and stand in repo
     CHECK(to_json(options, without).find("\"types\"") == std::string::npos);
     CHECK(report(options, with).find("counters of ") != std::string::npos);
     CHECK(report(options, with).find("pairs of ") != std::string::npos);
+}
+
+TEST_CASE("MatchSession: most blocks are copied from another client's, and else it is told why",
+          "[bench][match_session]") {
+    const auto recordings = two_battles(90);
+    MatchOptions options;
+    options.clients = 100;
+    options.loss = 0.02;
+    options.bandwidth_bytes_per_second = GENERATE(0u, 64'000u);
+    const MatchResult result = play(options, recordings);
+    CHECK(result.is_good(options));
+    const ReplicationCounters& shared = result.stats.replication;
+    CHECK(shared.block_hits() == shared.payloads_reused);  // there are no calls
+    CHECK(hit_share(shared, options.clients) >=
+          (options.bandwidth_bytes_per_second == 0 ? 0.97 : 0.95));
+    const ReplicationCounters& unshared = result.twin_stats.replication;
+    CHECK(unshared.block_hits() == 0);
+    CHECK(unshared.block_misses[static_cast<std::size_t>(BlockMiss::SharingOff)] ==
+          shared.blocks_sent);
+    const auto json = nlohmann::json::parse(to_json(options, result));
+    CHECK(json["block_hits"] == shared.block_hits());
+    CHECK(json["hit_rate"] == bench::ratio(shared.block_hits(), shared.blocks_sent));
+    CHECK(json["hit_rate_of_fan_out"] == 1.0 - 1.0 / 100);
+    CHECK(json["hit_share"] == hit_share(shared, options.clients));
+    std::uint64_t misses = 0;
+    for (const auto& count : json["block_misses"]) {
+        misses += count.get<std::uint64_t>();
+    }
+    CHECK(json["block_hits"].get<std::uint64_t>() + misses == shared.blocks_sent);
+    const std::string text = report(options, result);
+    CHECK(text.find("of the 99.00 % where each goes to all clients once") != std::string::npos);
+    CHECK(text.find("FirstUse") != std::string::npos);
 }
 
 TEST_CASE("MatchSession: a cap far too small delays, and all is right in the end, still within it",
