@@ -362,7 +362,9 @@ TEST_CASE(
     };
     for (const auto& test : cases) {
         CAPTURE(static_cast<int>(test.at_first), static_cast<int>(test.amid));
-        SafeGame game(build_safe_of<C::Dynamic>, large_values());
+        ClassGameOptions options = large_values();
+        options.config.bytes_per_second_max = 8'000;
+        SafeGame game(build_safe_of<C::Dynamic>, options);
         const ObjectHandle safe = game.add();
         const NetObjectId id = game.id_of(safe);
         const PeerId peer = SafeGame::peer_of(0);
@@ -370,7 +372,6 @@ TEST_CASE(
         game.object(safe).secret.assign(30'000, marker);
         game.server_transport().is_recording = true;
         game.join();
-        game.driver().rates().set_bytes_per_second_max(peer, 8'000);
         for (std::uint32_t ticks = 0; packets_with_marker(game, peer) < 5; ++ticks) {
             REQUIRE(ticks < 1'000);
             game.tick();

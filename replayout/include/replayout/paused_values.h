@@ -38,7 +38,7 @@ class PausedValues {
         /// Of one that waits, what was owed. An array is sent as far as it is owed, so what was
         /// lost of what went before is owed besides. The pair forgets it with the next send, which
         /// leaves out what is paused.
-        VersionInterval lost;
+        VersionInterval lost = {};
 
         [[nodiscard]] bool is_waiting() const noexcept { return fragments_left == none_sent; }
         /// What is owed of it once it has arrived, or its turn has come, by a pair that was sent
