@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Values that can be told in a packet wherever they lie in it, aligned or not: eight bytes, which
-// are text as well, of which five are always the same and three say whose value it is.
+// are text as well. Three say whose value it is, two more are of a hash of these, and three are
+// always the same. The number lies between the others: of a text that is cut where a packet ends,
+// with something else behind it, no other value is made up.
 //
 //     vault.secret = MarkedValue{object, kind, tick}.bits();
 //     for_each_marked(datagram, [&](const MarkedValue& value) { ... });
@@ -27,11 +29,10 @@ struct MarkedValue {
     /// In the order of the wire: the lowest byte first.
     [[nodiscard]] constexpr std::uint64_t bits() const noexcept {
         const std::uint64_t number = object | kind << 4 | tick << 7;
-        std::uint64_t result = magic;
-        for (std::uint32_t i = 0; i < 3; ++i) {
-            result |= (0x40 | (number >> (6 * i) & 0x3F)) << (40 + 8 * i);
-        }
-        return result;
+        const std::uint64_t hash = number * 0x9E37'79B9'7F4A'7C15 >> 52;
+        return first_byte | sextet(hash, 0) << 8 | sextet(number, 0) << 16 |
+               sextet(number, 1) << 24 | sextet(number, 2) << 32 | sextet(hash, 1) << 40 |
+               last_bytes << 48;
     }
     /// It, over and over.
     [[nodiscard]] std::string text(std::size_t count) const {
@@ -43,19 +44,26 @@ struct MarkedValue {
     }
 
     [[nodiscard]] static constexpr bool is_marked(std::uint64_t value) noexcept {
-        return (value & magic_mask) == magic && (value >> 40 & 0xC0C0C0) == 0x404040;
+        return (value & 0xFF) == first_byte && value >> 48 == last_bytes &&
+               of(value).bits() == value;
     }
     [[nodiscard]] static constexpr MarkedValue of(std::uint64_t value) noexcept {
         std::uint32_t number = 0;
         for (std::uint32_t i = 0; i < 3; ++i) {
-            number |= static_cast<std::uint32_t>(value >> (40 + 8 * i) & 0x3F) << (6 * i);
+            number |= static_cast<std::uint32_t>(value >> (16 + 8 * i) & 0x3F) << (6 * i);
         }
         return {number & 15, number >> 4 & 7, number >> 7};
     }
 
   private:
-    static constexpr std::uint64_t magic = 0x58'6B'56'7A'51;  // "QzVkX"
-    static constexpr std::uint64_t magic_mask = 0xFF'FFFF'FFFF;
+    static constexpr std::uint64_t first_byte = 0x51;    // "Q"
+    static constexpr std::uint64_t last_bytes = 0x586B;  // "kX"
+
+    /// Six bits of it as a letter.
+    [[nodiscard]] static constexpr std::uint64_t sextet(std::uint64_t value,
+                                                        std::uint32_t place) noexcept {
+        return 0x40 | (value >> (6 * place) & 0x3F);
+    }
 };
 
 /// Calls `visit(MarkedValue)` for each in the bytes, at any bit.
