@@ -17,7 +17,8 @@
 // depth and of a packet; a share that used up its own may take what no other, of those that have
 // something to send, still has. So unused shares go to the others, and each has its quarter when it
 // comes back. Who has something to send and cannot, since it waits for an answer say, would keep
-// others from its own for nothing: what is left when all had their turn is everybody's.
+// others from its own for nothing: what is left when all had their turn is everybody's, and calls,
+// values and objects have another one, in this order.
 #pragma once
 
 #include <replayout/netdriver/time.h>

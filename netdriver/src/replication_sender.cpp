@@ -114,6 +114,21 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
         call_sender_.send_calls();
     }
     send_waiting_values();  // behind the objects, as their share is kept
+    send_what_is_left(inputs);
+    if (flush_end_ != FlushEnd::BeforeObjects) {
+        order_.end();
+    }
+}
+
+void ReplicationSender::send_what_is_left(const PriorityInputs& inputs) {
+    if (flush_end_ == FlushEnd::Complete || !may_go_on(BudgetShare::State)) {
+        return;
+    }
+    const bool has_begun = flush_end_ == FlushEnd::AmongObjects;
+    flush_end_ = FlushEnd::Complete;
+    if (!(has_begun ? replicate_candidates() : replicate_all(inputs))) {
+        stop(FlushEnd::AmongObjects);
+    }
 }
 
 void ReplicationSender::send_waiting_values() {

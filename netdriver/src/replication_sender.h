@@ -214,6 +214,8 @@ class ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool replicate_pending(std::uint32_t begin, std::uint32_t end);
     /// The same of all that is pending, by SendOrder.
     [[nodiscard]] bool replicate_by_priority(const PriorityInputs& inputs);
+    /// Goes on with that.
+    [[nodiscard]] bool replicate_candidates();
     void add_candidate(std::uint32_t index, const PriorityInputs& inputs);
     [[nodiscard]] bool replicate_all(const PriorityInputs& inputs);
     [[nodiscard]] std::uint32_t band_of(std::uint32_t index,
@@ -231,6 +233,9 @@ class ReplicationSender final : public SentContentHandler {
                       const PriorityInputs& inputs);
     /// Values too large for a packet that have waited for room, as many as there is some for.
     void send_waiting_values();
+    /// Objects, once more: others that have something to send, and wait for an answer, did not use
+    /// what was left to them.
+    void send_what_is_left(const PriorityInputs& inputs);
     /// That share may still write.
     [[nodiscard]] bool may_go_on(BudgetShare share) noexcept;
     [[nodiscard]] bool has_sent(const InitialBatch::Sent& object);

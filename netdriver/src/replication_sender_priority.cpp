@@ -58,29 +58,26 @@ bool ReplicationSender::replicate_by_priority(const PriorityInputs& inputs) {
         add_candidate(index, inputs);
     }
     order_.order();
-    bool has_room = true;
-    while (has_room && order_.has_candidate()) {
-        const auto [index, is_due, is_new] = order_.take();
+    return replicate_candidates();
+}
+
+bool ReplicationSender::replicate_candidates() {
+    while (order_.has_candidate()) {
+        const std::uint32_t index = order_.first();
         // Some went out with what was taken before.
-        switch (pending.test(index) ? replicate_actor(index) : SendOutcome::Done) {
-            case SendOutcome::Done:
-                order_.sent(index);
-                break;
-            case SendOutcome::HeldBack:
-                order_.hold_back(index);
-                break;
-            case SendOutcome::NoRoom:
-                has_room = false;
-                if (is_new) {
-                    order_.miss_new(index);
-                } else if (is_due) {
-                    order_.miss(index);
-                }
-                break;
+        const SendOutcome outcome =
+            pairs_.pending().test(index) ? replicate_actor(index) : SendOutcome::Done;
+        if (outcome == SendOutcome::NoRoom) {
+            return false;
+        }
+        order_.take();
+        if (outcome == SendOutcome::HeldBack) {
+            order_.hold_back(index);
+        } else {
+            order_.sent(index);
         }
     }
-    order_.end();
-    return has_room;
+    return true;
 }
 
 OwedReason ReplicationSender::owed_reason(std::uint32_t index,

@@ -116,12 +116,15 @@ void SendOrder::order() {
     std::make_heap(candidates_.begin(), candidates_.end(), std::greater<>());
 }
 
-SendOrder::Candidate SendOrder::take() {
+std::uint32_t SendOrder::first() const noexcept {
+    REPLAYOUT_ASSERT(has_candidate());
+    return parts_of(candidates_.front()).index;
+}
+
+void SendOrder::take() noexcept {
     REPLAYOUT_ASSERT(has_candidate());
     std::pop_heap(candidates_.begin(), candidates_.end(), std::greater<>());
-    const CandidateParts first = parts_of(candidates_.back());
     candidates_.pop_back();
-    return {first.index, first.rank <= due_rank, first.is_new};
 }
 
 void SendOrder::sent(std::uint32_t index) noexcept {

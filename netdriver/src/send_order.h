@@ -83,14 +83,8 @@ class SendOrder {
     [[nodiscard]] bool is_missed(std::uint32_t index) const noexcept { return missed_.test(index); }
     [[nodiscard]] std::uint32_t pressure() const noexcept { return pressure_; }
 
-    struct Candidate {
-        std::uint32_t index = 0;
-        bool is_due = false;
-        bool is_new = false;
-    };
-
-    // A flush: add() what is owed, order() it, take() as long as there is room and say of each
-    // what became of it, end() it.
+    // A flush: add() what is owed, order() it, take() the first() as long as there is room and say
+    // of each what became of it, end() it. What was not taken may be tried again.
 
     /// What is not in `owed` is missed no more.
     void begin(const BitRow& owed) noexcept;
@@ -99,21 +93,16 @@ class SendOrder {
     void add_new(std::uint32_t index, std::uint32_t band, float distance_squared);
     void order();
     [[nodiscard]] bool has_candidate() const noexcept { return !candidates_.empty(); }
-    /// The candidate that goes first, which is one no more. Requires one.
-    [[nodiscard]] Candidate take();
+    /// Which candidate goes first. Requires one.
+    [[nodiscard]] std::uint32_t first() const noexcept;
+    /// That is one no more.
+    void take() noexcept;
     /// It went out, or waits for another object.
     void sent(std::uint32_t index) noexcept;
-    /// It was due, and found no room.
-    void miss(std::uint32_t index);
-    /// The same of what is new, which says nothing about how far others are to step down.
-    void miss_new(std::uint32_t index) {
-        hold_back(index);
-        is_any_new_missed_ = true;
-    }
     /// It waits for what is on its way, and not for room: its place is as that of what was missed,
     /// and it says nothing about how far to step down.
     void hold_back(std::uint32_t index);
-    /// The candidates that are left found no room, either.
+    /// The candidates that are left found no room.
     void end();
 
     /// Between flushes: what is owed of it in the next one does not step down until it is sent.
@@ -123,6 +112,13 @@ class SendOrder {
     /// Among those that are missed, as of now if it is new there.
     void keep_place(std::uint32_t index);
     void add(std::uint32_t index, std::uint32_t band, std::uint32_t rank, std::uint32_t distance);
+    /// It was due, and found no room.
+    void miss(std::uint32_t index);
+    /// The same of what is new, which says nothing about how far others are to step down.
+    void miss_new(std::uint32_t index) {
+        hold_back(index);
+        is_any_new_missed_ = true;
+    }
     void end_period();
 
     Candidates& candidates_;

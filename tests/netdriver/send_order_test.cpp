@@ -50,7 +50,8 @@ class Flood {
         order.order();
         std::vector<std::uint32_t> sent;
         while (order.has_candidate() && room_ > 0) {
-            const std::uint32_t index = order.take().index;
+            const std::uint32_t index = order.first();
+            order.take();
             if (pairs[index].is_held_back) {
                 order.hold_back(index);
                 continue;
@@ -295,7 +296,8 @@ namespace {
     std::vector<std::uint32_t> taken;
     order.order();
     while (order.has_candidate()) {
-        taken.push_back(order.take().index);
+        taken.push_back(order.first());
+        order.take();
         order.sent(taken.back());
     }
     order.end();
@@ -341,7 +343,8 @@ TEST_CASE("SendOrder: beside a flood of what is new nobody steps down, and nobod
         order.order();
         ++wait;
         for (int room = 0; room < 5; ++room) {
-            const std::uint32_t index = order.take().index;
+            const std::uint32_t index = order.first();
+            order.take();
             order.sent(index);
             if (index == 0) {
                 wait = 0;
