@@ -14,6 +14,23 @@ ChangelistHistory::ChangelistHistory(std::uint32_t handle_count, MemoryResource*
 
 void ChangelistHistory::add(Version version, const ChangeMask& changed) {
     REPLAYOUT_ASSERT((changed.bit_count() + word_bits - 1) / word_bits + 1 == entry_words_);
+    std::uint32_t* const added = add_entry(version);
+    for (std::uint32_t i = 1; i < entry_words_; ++i) {
+        const std::uint64_t word = changed.words()[(i - 1) / 2];
+        added[i] = static_cast<std::uint32_t>(i % 2 == 1 ? word : word >> word_bits);
+    }
+}
+
+void ChangelistHistory::add(Version version, std::uint64_t changed) {
+    REPLAYOUT_ASSERT(entry_words_ == 2 || entry_words_ == 3);
+    std::uint32_t* const added = add_entry(version);
+    added[1] = static_cast<std::uint32_t>(changed);
+    if (entry_words_ == 3) {
+        added[2] = static_cast<std::uint32_t>(changed >> word_bits);
+    }
+}
+
+inline std::uint32_t* ChangelistHistory::add_entry(Version version) {
     REPLAYOUT_ASSERT(count_ == 0 || version > version_at(count_ - 1));
     if (count_ == count_max) {
         fold_oldest();
@@ -23,10 +40,7 @@ void ChangelistHistory::add(Version version, const ChangeMask& changed) {
     std::uint32_t* const added = entry(count_);
     ++count_;
     added[0] = version;
-    for (std::uint32_t i = 1; i < entry_words_; ++i) {
-        const std::uint64_t word = changed.words()[(i - 1) / 2];
-        added[i] = static_cast<std::uint32_t>(i % 2 == 1 ? word : word >> word_bits);
-    }
+    return added;
 }
 
 void ChangelistHistory::add_handles(const std::uint32_t* entry,

@@ -10,6 +10,7 @@
 #include "equal_bytes.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <string>
 
@@ -44,15 +45,16 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
       shadow_(layout, resource),
       is_compared_whole_(!layout.has_push_based()),
       last_changed_(Allocator<Version>(resource)),
-      history_(layout.handle_count(), resource),
-      previous_(layout, resource),
-      changed_(resource),
       due_(resource),
-      conditions_(layout, resource),
-      shared_(layout.handle_count(), resource) {
+      previous_(layout, resource),
+      history_(layout.handle_count(), resource),
+      shared_(layout.handle_count(), resource),
+      changed_(resource),
+      conditions_(layout, resource) {
     last_changed_.resize(layout.handle_count(), 0);
     changed_.reset(layout.handle_count());
     due_ = layout.polled_parents();
+    is_marked_ = layout.has_push_based() || !layout.is_polled();  // else all is looked at anyhow
     mark_all_dirty();
     shadow_.memory().copy(layout.root(), shadow_.buffer(), layout.archetype().buffer());
 }
@@ -84,7 +86,40 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
         return false;
     }
     ++counters.objects_compared;
-    return update_from(0, object, package_map, counters);
+    return is_only_words_due() ? update_words(object, counters)
+                               : update_from(0, object, package_map, counters);
+}
+
+[[gnu::noinline]] bool ChangelistState::update_words(const void* object,
+                                                     ReplicationCounters& counters) {
+    const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
+    std::uint64_t changed = 0;
+    for (std::uint64_t left = due_.words().front(); left != 0;) {
+        const auto begin = static_cast<std::uint32_t>(std::countr_zero(left));
+        const RepParentCmd& parent = layout_->parents()[begin];
+        const RepHandle handle{parent.first_handle};
+        const PlainLeaf& leaf = layout_->plain_leaf(layout_->root(), handle);
+        const auto marked = static_cast<std::uint32_t>(std::countr_one(left >> begin));
+        const std::uint32_t count =
+            std::min(marked, std::min(parent.row_end - begin, leaf.words_end - handle.value));
+        const ObjectOffset offset = layout_->runs()[parent.run_start].object_offset;
+        changed |=
+            previous_.change_words(handle, count, leaf.shadow_begin,
+                                   (shadow_.buffer() + leaf.shadow_begin).data(),
+                                   (buffer + offset).data(), last_changed_.data(), version_ + 1)
+            << (handle.value - 1);
+        left &= ~(detail::low_mask(count) << begin);
+    }
+    is_marked_ = false;
+    due_.assign(layout_->polled_parents());
+    if (changed == 0) {
+        return false;
+    }
+    ++version_;
+    history_.add(version_, changed);
+    ++counters.objects_changed;
+    counters.properties_changed += static_cast<std::uint32_t>(std::popcount(changed));
+    return true;
 }
 
 // Apart, as are the two below: to keep what outlives the call of memcmp costs as much as a short
@@ -112,7 +147,7 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
     if (run == end) {
         return false;
     }
-    if (!is_short_run(run->size)) {
+    if (run->size == 0 || !is_short_run(run->size)) {
         return update_runs(run, end, object, package_map, counters);
     }
     const auto run_start = static_cast<std::uint32_t>(run - layout_->runs().data());
@@ -123,13 +158,29 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
                                                     const void* object, PackageMap& package_map,
                                                     ReplicationCounters& counters) {
     const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
-    while (run != end && run->size != 0 &&
-           equal_bytes((buffer + run->object_offset).data(),
-                       (shadow_.buffer() + run->shadow_offset).data(), run->size)) {
+    const auto is_equal = [&](const CompareRun& compared) {
+        return compared.size != 0
+                   ? equal_bytes((buffer + compared.object_offset).data(),
+                                 (shadow_.buffer() + compared.shadow_offset).data(), compared.size)
+                   : is_equal_text(compared, buffer);
+    };
+    while (run != end && is_equal(*run)) {
         ++run;
     }
     const auto run_start = static_cast<std::uint32_t>(run - layout_->runs().data());
     return run != end && update_from(run_start, object, package_map, counters);
+}
+
+// Of a run without a size: false where it is something else than text, which is looked at closer.
+inline bool ChangelistState::is_equal_text(const CompareRun& run,
+                                           ConstObjectBuffer object) const noexcept {
+    if (run.cmd_start == run.cmd_end ||
+        layout_->cmd(run.cmd_start).type != RepLayoutCmdType::String) {
+        return false;
+    }
+    const StringOps& ops = layout_->cmd(run.cmd_start).property->string;
+    return ops.view((object + run.object_offset).data(), ops.context) ==
+           shadow_value<PmrString>(shadow_.buffer() + run.shadow_offset);
 }
 
 [[gnu::noinline]] bool ChangelistState::update_from(std::uint32_t run_start, const void* object,
@@ -190,10 +241,12 @@ void ChangelistState::finish_changes() {
 
 void ChangelistState::prefetch_values() const noexcept {
     prefetch(shadow_.buffer().data(), layout_->root().shadow_size);
+    if (is_compared_whole_) {
+        return;  // most did not change
+    }
     prefetch(last_changed_.data(), last_changed_.size() * sizeof(Version));
     previous_.prefetch();
     history_.prefetch();
-    prefetch(shared_.pieces().data(), shared_.pieces().size_bytes());
 }
 
 void ChangelistState::mark_dirty(ParentIndex parent) noexcept {
@@ -233,6 +286,7 @@ void ChangelistState::find_missed_marks(const void* object, ChangeMask& missed) 
 
 void ChangelistState::set_active(ParentIndex parent, bool is_active) {
     conditions_.set_active(parent, is_active);
+    has_switches_ = true;
     is_compared_whole_ = false;
     is_marked_ = true;
     if (is_active) {

@@ -241,9 +241,9 @@ struct PlainRun {
     const std::uint32_t end =
         std::min({std::uint32_t{run.leaf(handle).words_end}, run.handle_end, handle + 64});
     const std::uint32_t offset = run.begin_of(handle);
-    const std::uint64_t differing =
-        context.previous->change_words(RepHandle{handle}, end - handle, run.to + offset,
-                                       run.from + offset, context.last_changed, context.version);
+    const std::uint64_t differing = context.previous->change_words(
+        RepHandle{handle}, end - handle, run.leaf(handle).shadow_begin, run.to + offset,
+        run.from + offset, context.last_changed, context.version);
     if (differing != 0) {
         changed.add_stamped_words(handle - 1, differing);
     }

@@ -98,8 +98,14 @@ void store(void* memory, std::uint32_t index, Word word) noexcept {
     return lanes & 1;
 }
 [[nodiscard]] std::uint64_t bits_of(Words lanes) noexcept {
+#if defined(REPLAYOUT_EQUAL_BYTES_SSE2)
+    __m128 sign_bits;
+    std::memcpy(&sign_bits, &lanes, sizeof(sign_bits));
+    return static_cast<std::uint64_t>(_mm_movemask_ps(sign_bits));
+#else
     const Words bits = lanes & Words{1, 2, 4, 8};
     return (bits[0] | bits[1]) | (bits[2] | bits[3]);
+#endif
 }
 
 [[nodiscard]] std::uint32_t are_equal(std::uint32_t left, std::uint32_t right) noexcept {
@@ -205,6 +211,17 @@ void PreviousValues::keep(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, Versi
     is_unfinished_ = true;
 }
 
+// Of the leaves at `bit` and behind that are in `among`, the bits of `back`.
+inline void PreviousValues::set_returned(std::uint32_t bit, std::uint64_t among,
+                                         std::uint64_t back) noexcept {
+    std::uint64_t* const word = returned() + (bit >> 6);
+    const std::uint32_t shift = bit & 63;
+    word[0] = (word[0] & ~(among << shift)) | back << shift;
+    if (shift > 0 && among >> (64 - shift) != 0) {
+        word[1] = (word[1] & ~(among >> (64 - shift))) | back >> (64 - shift);
+    }
+}
+
 void PreviousValues::change_row(RepHandle begin, RepHandle end, std::byte* row,
                                 const std::byte* object, Version* last_changed, Version version) {
     if (memory_ == nullptr) {
@@ -232,17 +249,17 @@ void PreviousValues::change_row(RepHandle begin, RepHandle end, std::byte* row,
     std::memcpy(row, object, size);
 }
 
-std::uint64_t PreviousValues::change_words(RepHandle begin, std::uint32_t count, std::byte* row,
+std::uint64_t PreviousValues::change_words(RepHandle begin, std::uint32_t count,
+                                           ShadowOffset offset, std::byte* row,
                                            const std::byte* object, Version* last_changed,
                                            Version version) {
-    if (std::memcmp(row, object, count * word_bytes) == 0) {
+    if (equal_bytes(row, object, count * word_bytes)) {
         return 0;  // and what is not touched stays out of the cache
     }
     if (memory_ == nullptr) {
         allocate();
     }
     const std::uint32_t first = begin.value - 1;
-    const ShadowOffset offset = layout_->plain_leaf(layout_->root(), begin).shadow_begin;
     const WordRows rows{object,
                         row,
                         (values(0) + offset).data(),
@@ -256,17 +273,6 @@ std::uint64_t PreviousValues::change_words(RepHandle begin, std::uint32_t count,
         set_returned(first, changed.differing, changed.back);
     }
     return changed.differing;
-}
-
-// Of the leaves at `bit` and behind that are in `among`, the bits of `back`.
-void PreviousValues::set_returned(std::uint32_t bit, std::uint64_t among,
-                                  std::uint64_t back) noexcept {
-    std::uint64_t* const word = returned() + (bit >> 6);
-    const std::uint32_t shift = bit & 63;
-    word[0] = (word[0] & ~(among << shift)) | back << shift;
-    if (shift > 0 && among >> (64 - shift) != 0) {
-        word[1] = (word[1] & ~(among >> (64 - shift))) | back >> (64 - shift);
-    }
 }
 
 void PreviousValues::finish_change(const RepLayoutCmd& cmd, ConstShadowBuffer leaf) {

@@ -507,6 +507,24 @@ void RepLayoutBuilder::find_parent_rows() {
             parents[i].row_end = parents[i + 1].row_end;
         }
     }
+    find_word_parents();
+}
+
+void RepLayoutBuilder::find_word_parents() {
+    const auto& parents = layout_->parents_;
+    if (parents.size() > 64 || layout_->handle_count() > 64) {
+        return;
+    }
+    for (std::size_t i = 0; i < parents.size(); ++i) {
+        const RepParentCmd& parent = parents[i];
+        const bool is_leaf = parent.is_push_based && parent.handle_count == 1 &&
+                             parent.run_start + 1 == parent.run_end;
+        if (is_leaf &&
+            layout_->plain_leaf(layout_->root(), RepHandle{parent.first_handle}).words_end >
+                parent.first_handle) {
+            layout_->word_parents_ |= std::uint64_t{1} << i;
+        }
+    }
 }
 
 void RepLayoutBuilder::finish_scope(RepScope& scope) {

@@ -81,6 +81,7 @@ class RepLayoutBuilder {
     void finish_scope(RepScope& scope);
     /// Of parents that may be left out of a compare.
     void find_parent_rows();
+    void find_word_parents();
     void find_plain_rows(const RepScope& scope);
     void lay_down_groups(RepScope& scope);
     void find_parent_runs();

@@ -395,11 +395,17 @@ struct ArrayPart {
 struct PlainRow {
     std::uint32_t begin_bit = 0;
     std::uint32_t end_bit = 0;
+
+    [[nodiscard]] std::uint32_t value_count() const noexcept { return end_bit - begin_bit; }
+    /// As a set over so many handles.
+    [[nodiscard]] BitRegister code(std::uint32_t bit_count) const noexcept {
+        return single_run_code(begin_bit, value_count(), bit_count);
+    }
 };
 
 /// A block of one row. False: there may be no room for it, and nothing was done.
-[[nodiscard]] inline bool write_plain_row(ChangelistState& state, PlainRow row, BitRegister code,
-                                          BitWriter& writer, SendContext& context) {
+[[nodiscard]] inline bool write_plain_row(const ChangelistState& state, PlainRow row,
+                                          BitRegister code, BitWriter& writer) {
     const RepLayout& layout = state.layout();
     const ShadowOffset begin =
         layout.plain_leaf(layout.root(), RepHandle{row.begin_bit + 1}).shadow_begin;
@@ -409,8 +415,6 @@ struct PlainRow {
     if (writer.overflowed() || value_end + 7 > writer.bits_left()) {
         return false;
     }
-    count_plain_values(state, row.begin_bit, row.end_bit, context);
-    context.counters.properties_sent += row.end_bit - row.begin_bit;
     const std::byte* bytes = (state.shadow() + begin).data();
     if (value_end + 7 <= 64) {
         // At once, as each write waits for the last one's byte.
@@ -423,6 +427,16 @@ struct PlainRow {
         writer.finish_byte();
     }
     return true;
+}
+
+/// Whether this set, not empty and of at most 64 handles, is such a row.
+[[nodiscard]] inline bool find_plain_row(const RepLayout& layout, std::uint64_t set,
+                                         PlainRow& row) noexcept {
+    row.begin_bit = static_cast<std::uint32_t>(std::countr_zero(set));
+    const std::uint64_t run = set >> row.begin_bit;
+    row.end_bit = row.begin_bit + static_cast<std::uint32_t>(std::countr_one(run));
+    return (run & (run + 1)) == 0 &&
+           layout.plain_leaf(layout.root(), RepHandle{row.begin_bit + 1}).row_end > row.end_bit;
 }
 
 // Apart, and not inline, as it takes more registers than a plain row.
@@ -470,20 +484,47 @@ SendResult send_properties(ChangelistState& state, const OwedVersions& position,
         !scratch.deltas.empty() || !scratch.unchanged.empty()) {
         return send_any(state, position, owed, writer, context);
     }
-    const std::uint64_t set = owed.words().front();
-    const auto begin = static_cast<std::uint32_t>(std::countr_zero(set));
-    const std::uint64_t run = set >> begin;
-    const std::uint32_t end = begin + static_cast<std::uint32_t>(std::countr_one(run));
-    const RepLayout& layout = state.layout();
-    const bool is_row = (run & (run + 1)) == 0 &&
-                        layout.plain_leaf(layout.root(), RepHandle{begin + 1}).row_end > end;
-    if (!is_row ||
-        !write_plain_row(state, {begin, end}, single_run_code(begin, end - begin, bit_count),
-                         writer, context)) {
+    PlainRow row;
+    if (!find_plain_row(state.layout(), owed.words().front(), row) ||
+        !write_plain_row(state, row, row.code(bit_count), writer)) {
         return send_any(state, position, owed, writer, context);
     }
+    count_plain_values(state, row.begin_bit, row.end_bit, context);
+    context.counters.properties_sent += row.value_count();
     reset_findings(scratch);
     return SendResult::Whole;
+}
+
+RowBlock::RowBlock(const RepLayout& layout, std::uint64_t handles) noexcept
+    : layout_(&layout), handles_(handles) {
+    REPLAYOUT_ASSERT(handles != 0 && layout.handle_count() <= small_set_bits_max);
+    PlainRow row;
+    if (!find_plain_row(layout, handles, row)) {
+        return;
+    }
+    const BitRegister code = row.code(layout.handle_count());
+    code_ = code.bits;
+    code_bits_ = code.count;
+    begin_ = layout.plain_leaf(layout.root(), RepHandle{row.begin_bit + 1}).shadow_begin;
+    value_bytes_ =
+        layout.plain_leaf(layout.root(), RepHandle{row.end_bit}).shadow_end.value - begin_.value;
+    value_count_ = row.value_count();
+}
+
+void RowBlock::write(const ChangelistState& state, std::byte* target) const noexcept {
+    REPLAYOUT_ASSERT(value_count_ > 0 && &state.layout() == layout_);
+    const std::byte* source = (state.shadow() + begin_).data();
+    detail::store_little_endian(target, code_);
+    const std::uint32_t shift = code_bits_ & 7;
+    target += code_bits_ / 8;
+    std::uint64_t carry = code_ >> (code_bits_ - shift);
+    std::size_t left = value_bytes_;
+    for (; left >= 8; left -= 8, source += 8, target += 8) {
+        const std::uint64_t word = detail::load_little_endian(source);
+        detail::store_little_endian(target, carry | (word << shift));
+        carry = (word >> 1) >> (63 - shift);  // nothing, where all stands in whole bytes
+    }
+    detail::store_little_endian(target, carry | (detail::load_short(source, left) << shift));
 }
 
 SendResult send_part(ChangelistState& state, const OwedVersions& position, const ChangeMask& owed,

@@ -52,10 +52,21 @@ std::uint32_t SharedSerialization::use_in_place(std::uint32_t first,
     std::uint32_t count = 0;
     for (std::size_t i = 0; i < versions.size(); ++i) {
         SharedPiece& piece = pieces_[first + i];
-        count += piece.version != versions[i] ? 1u : 0u;
+        const bool is_used = piece.version == versions[i] || is_newest_used(versions[i]);
+        count += is_used ? 0u : 1u;
         piece.version = versions[i];
     }
     return count;
+}
+
+// A version was passed over, so those before it are noted value by value.
+void SharedSerialization::begin_newest(Version version, std::span<const Version> last_changed) {
+    for (std::size_t i = 0; i < last_changed.size() && newest_used_ > newest_after_; ++i) {
+        if (is_newest_used(last_changed[i])) {
+            (void)use_in_place(static_cast<std::uint32_t>(i), last_changed.subspan(i, 1));
+        }
+    }
+    newest_after_ = version - 1;
 }
 
 const SharedPiece& SharedSerialization::keep(RepHandle handle, Version version,

@@ -114,6 +114,33 @@ TEST_CASE("ChangelistHistory: a receiver that lags behind the oldest entry loses
     CHECK(collect(history, 200, {140, 145}).size() == 5);
 }
 
+TEST_CASE("ChangelistHistory: of few handles a word says what a set does",
+          "[replayout][changelist_history]") {
+    std::mt19937_64 random(run_seed());
+    for (const std::uint32_t few : {1u, 20u, 32u, 33u, 64u}) {
+        ChangelistHistory by_word(few, std::pmr::get_default_resource());
+        ChangelistHistory by_set(few, std::pmr::get_default_resource());
+        for (Version version = 1; version <= 150; ++version) {
+            const std::uint64_t word = (random() & random()) >> (64 - few);
+            ChangeMask set;
+            set.reset(few);
+            set.set_bits(0, word);
+            by_word.add(version, word);
+            by_set.add(version, set);
+            REQUIRE(by_word.newest() == word);
+            REQUIRE(by_set.newest() == word);
+            const auto sent = static_cast<Version>(random() % (version + 1));
+            ChangeMask since_word;
+            ChangeMask since_set;
+            since_word.reset(few);
+            since_set.reset(few);
+            by_word.collect(sent, {}, since_word);
+            by_set.collect(sent, {}, since_set);
+            REQUIRE(since_word == since_set);
+        }
+    }
+}
+
 TEST_CASE("ChangelistHistory: no change is ever missed, and none is made up",
           "[replayout][changelist_history]") {
     std::mt19937_64 random(run_seed());

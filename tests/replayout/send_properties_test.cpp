@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "support/block_receiver.h"
 #include "support/block_sender.h"
 #include "support/catch.h"
+#include "support/run_seed.h"
 #include "support/test_layout.h"
 #include "support/test_types.h"
 #include "support/value_difference.h"
@@ -213,6 +215,80 @@ TEST_CASE("send_properties: a row of plain values alone is written as one that i
             CHECK(alone.counters.properties_sent == counted.counters.properties_sent);
         }
     }
+}
+
+namespace {
+
+/// The block of what changed last.
+Bytes newest_block(BlockSender& sender) {
+    return sender.block(since(sender.state.version() - 1));
+}
+
+/// The same by way of RowBlock, where it is a row.
+Bytes newest_row(BlockSender& sender) {
+    const RowBlock row(sender.state.layout(), sender.state.newest());
+    CHECK(row.is_of(sender.state.layout(), sender.state.newest()));
+    if (row.value_count() == 0) {
+        return newest_block(sender);
+    }
+    Bytes memory(row.byte_count() + RowBlock::spare_bytes, std::byte{0xee});
+    row.write(sender.state, memory.data());
+    memory.resize(row.byte_count());
+    sender.state.shared().use_newest_in_place(sender.state.version(), sender.state.last_changed());
+    sender.counters.serializer_calls += row.value_count();
+    sender.counters.pieces_built += row.value_count();
+    sender.counters.properties_sent += row.value_count();
+    return memory;
+}
+
+}  // namespace
+
+TEST_CASE("RowBlock: the bits are those of send_properties, and what was used in place is known",
+          "[replayout][send_properties]") {
+    constexpr std::uint32_t count = 31;
+    std::vector<std::uint64_t> object(std::size_t{count} * 2, 0);
+    RepLayoutOptions options;
+    options.archetype = object.data();
+    const TestLayout layout(build_row<count>, options);
+    std::mt19937_64 random(run_seed());
+    for (int round = 0; round < 20; ++round) {
+        std::fill(object.begin(), object.end(), 0);
+        BlockSender by_row(*layout);
+        BlockSender by_block(*layout);
+        for (int step = 0; step < 100; ++step) {
+            const std::uint64_t first = random() % count;
+            const std::uint64_t last = std::min<std::uint64_t>(first + random() % 8, count - 1);
+            for (std::uint64_t i = first; i <= last; ++i) {
+                object[2 * i] ^= i % 9 == 8 ? 1u : 0x0101'0101'0101'0101u;
+            }
+            REQUIRE(by_row.update(object.data()));
+            REQUIRE(by_block.update(object.data()));
+            if (random() % 4 != 0) {  // else nobody is sent this version alone
+                REQUIRE(newest_row(by_row) == newest_block(by_block));
+            }
+            if (random() % 4 == 0) {
+                const auto sent = static_cast<Version>(random() % by_row.state.version());
+                REQUIRE(by_row.block(since(sent)) == by_block.block(since(sent)));
+            }
+            REQUIRE(by_row.counters.serializer_calls == by_block.counters.serializer_calls);
+            REQUIRE(by_row.counters.pieces_built == by_block.counters.pieces_built);
+            REQUIRE(by_row.counters.pieces_reused == by_block.counters.pieces_reused);
+            REQUIRE(by_row.counters.properties_sent == by_block.counters.properties_sent);
+        }
+    }
+}
+
+TEST_CASE("RowBlock: a set that is no row of plain values is none",
+          "[replayout][send_properties]") {
+    constexpr std::array<std::uint64_t, 64> zeros{};
+    RepLayoutOptions options;
+    options.archetype = zeros.data();
+    const TestLayout layout(build_row<31>, options);
+    CHECK(RowBlock(*layout, 0b111).value_count() == 3);
+    CHECK(RowBlock(*layout, 0b101).value_count() == 0);
+    CHECK(RowBlock(*layout, 0b11 << 7).value_count() == 0);  // the second is a bool
+    CHECK_FALSE(RowBlock(*layout, 0b111).is_of(*layout, 0b110));
+    CHECK_FALSE(RowBlock().is_of(*layout, 0b111));
 }
 
 TEST_CASE("send_properties: an unchanged object costs no serializer call",

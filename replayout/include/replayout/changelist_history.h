@@ -31,6 +31,8 @@ class ChangelistHistory {
 
     /// `version` is greater than any before; `changed` is over this object's handles.
     void add(Version version, const ChangeMask& changed);
+    /// The same of an object with at most 64 handles, as one word.
+    void add(Version version, std::uint64_t changed);
 
     /// An entry is added soon.
     void prefetch() const noexcept;
@@ -41,6 +43,12 @@ class ChangelistHistory {
 
     /// Adds what changed in the newest version. Requires one.
     void collect_newest(ChangeMask& candidates) const noexcept;
+    /// The same of an object with at most 64 handles, as one word.
+    [[nodiscard]] std::uint64_t newest() const noexcept {
+        REPLAYOUT_ASSERT(count_ > 0 && entry_words_ <= 1 + 64 / word_bits);
+        const std::uint32_t* const newest = entry(count_ - 1u);
+        return entry_words_ == 2 ? newest[1] : newest[1] | std::uint64_t{newest[2]} << word_bits;
+    }
 
     /// From this version on entries are what changed in one version; the oldest one may stand for
     /// many.
@@ -62,6 +70,8 @@ class ChangelistHistory {
     [[nodiscard]] std::uint32_t* entry(std::uint32_t index) noexcept {
         return entries_.data() + std::size_t{(start_ + index) & (capacity_ - 1)} * entry_words_;
     }
+    /// The place of an entry of that version, to be filled.
+    [[nodiscard]] std::uint32_t* add_entry(Version version);
     void add_handles(const std::uint32_t* entry, ChangeMask& candidates) const noexcept;
     void grow();
     void fold_oldest() noexcept;

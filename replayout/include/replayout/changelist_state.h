@@ -46,7 +46,7 @@ class ChangelistState {
 
     /// Hints that an update() follows in some steps of a walk: first about the state itself, then,
     /// some steps later, about what that leads to.
-    void prefetch_state() const noexcept { prefetch(this, sizeof(*this)); }
+    void prefetch_state() const noexcept { prefetch(this, hot_bytes); }
     void prefetch_values() const noexcept;
 
     /// A push based property (or one element of a C array) may have changed: the next update
@@ -100,6 +100,8 @@ class ChangelistState {
     /// and lost nothing: what changed last. Nobody asks for conditions. Requires a version, and a
     /// layout of which what is owed depends on versions alone (RepLayout::needs_held_version).
     void collect_newest(ChangeMask& owed) const;
+    /// The same of an object with at most 64 handles, as one word.
+    [[nodiscard]] std::uint64_t newest() const noexcept { return history_.newest(); }
 
     /// The value goes once more to a receiver that was sent everything up to `sent_version`: what
     /// counts as lost for that (SendingRepState::return_unsent). Of an array it may be any element,
@@ -167,24 +169,38 @@ class ChangelistState {
                      PackageMap& package_map, ReplicationCounters& counters);
     bool update_from(std::uint32_t run_start, const void* object, PackageMap& package_map,
                      ReplicationCounters& counters);
+    /// Nothing is to be compared but marked properties of four bytes each, and nothing is switched.
+    [[nodiscard]] bool is_only_words_due() const noexcept {
+        return is_marked_ && !has_switches_ && layout_->word_parents() != 0 &&
+               (due_.words().front() & ~layout_->word_parents()) == 0;
+    }
+    /// update() of these.
+    bool update_words(const void* object, ReplicationCounters& counters);
+    [[nodiscard]] bool is_equal_text(const CompareRun& run,
+                                     ConstObjectBuffer object) const noexcept;
     void note_changes(ReplicationCounters& counters);
     void finish_changes();
 
-    // First what is read of an object that did not change: one line of memory.
+    // First what is read of an object that did not change: one line of memory. Then what is read of
+    // one that did.
     const RepLayout* layout_;
     ShadowState shadow_;
     Version version_ = 0;
     bool is_compared_whole_;           // no property may be left out, or none has been so far
     bool is_marked_ = true;            // there are marks, or a switch is to take effect
     bool is_over_limit_ = false;       // a value was once; that was logged
+    bool has_switches_ = false;        // set_active() was called once
     std::uint64_t binding_count_ = 0;  // PackageMap::binding_count() when all was compared last
     Vector<Version> last_changed_;     // by handle
-    ChangelistHistory history_;
+    ChangeMask due_;  // parents to be compared next; empty where the layout has no parts
     PreviousValues previous_;
-    ChangeMask changed_;  // clear between updates
-    ChangeMask due_;      // parents to be compared next; empty where the layout has no parts
-    ObjectConditions conditions_;
+    ChangelistHistory history_;
     SharedSerialization shared_;
+    ChangeMask changed_;  // clear between updates
+    ObjectConditions conditions_;
+
+    /// Of the above, as far as shared_ begins.
+    static constexpr std::size_t hot_bytes = 256;
 };
 
 /// Whether anything in an array, its count or a leaf at any depth, last changed at an owed version.

@@ -48,9 +48,10 @@ class PreviousValues {
     /// `last_changed` too. All of them differ.
     void change_row(RepHandle begin, RepHandle end, std::byte* row, const std::byte* object,
                     Version* last_changed, Version version);
-    /// The same of `count` leaves of four bytes each, at most 64, of which those that differ
-    /// change. Returns which: bit i is handle `begin` + i.
-    [[nodiscard]] std::uint64_t change_words(RepHandle begin, std::uint32_t count, std::byte* row,
+    /// The same of `count` leaves of four bytes each, at most 64, from `offset` on in the shadow,
+    /// of which those that differ change. Returns which: bit i is handle `begin` + i.
+    [[nodiscard]] std::uint64_t change_words(RepHandle begin, std::uint32_t count,
+                                             ShadowOffset offset, std::byte* row,
                                              const std::byte* object, Version* last_changed,
                                              Version version);
 

@@ -190,6 +190,11 @@ class RepLayout {
     /// are never left out only the first, whose runs are those of the row. Empty without parts.
     [[nodiscard]] const ChangeMask& polled_parents() const noexcept { return polled_parents_; }
 
+    /// Push based parents of one plain leaf of four bytes each (bit i: ParentIndex i): where no
+    /// other is marked, an object is compared by the shortest way. Empty where the layout has more
+    /// than 64 parents or handles.
+    [[nodiscard]] std::uint64_t word_parents() const noexcept { return word_parents_; }
+
     /// Handles of the object itself.
     [[nodiscard]] std::uint32_t handle_count() const noexcept { return root().handle_count; }
 
@@ -251,6 +256,7 @@ class RepLayout {
     bool has_keyed_arrays_ = false;
     bool has_delta_structs_ = false;
     ChangeMask polled_parents_;
+    std::uint64_t word_parents_ = 0;
     bool has_push_based_ = false;
     bool is_polled_ = false;
     bool is_receive_only_ = false;

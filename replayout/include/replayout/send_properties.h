@@ -118,6 +118,40 @@ struct SendContext {
     }
 };
 
+/// A block of which the values are one row of plain leaves (PlainLeaf), as most are where little
+/// changes. All but the values is known before any object is, so what many objects of a class have
+/// in common is found once. The bits are those of send_properties(); nothing is counted.
+class RowBlock {
+  public:
+    /// Of no set.
+    RowBlock() = default;
+    /// Of a set of handles, not empty, of a layout with at most 64.
+    RowBlock(const RepLayout& layout, std::uint64_t handles) noexcept;
+
+    [[nodiscard]] bool is_of(const RepLayout& layout, std::uint64_t handles) const noexcept {
+        return layout_ == &layout && handles_ == handles;
+    }
+    /// 0: the set is something else than such a row.
+    [[nodiscard]] std::uint32_t value_count() const noexcept { return value_count_; }
+    [[nodiscard]] std::size_t byte_count() const noexcept {
+        return (std::size_t{code_bits_} + 7) / 8 + value_bytes_;
+    }
+
+    /// Writes the values of an object of that layout. More is overwritten than is written: `target`
+    /// must have room for byte_count() + spare_bytes.
+    void write(const ChangelistState& state, std::byte* target) const noexcept;
+    static constexpr std::size_t spare_bytes = 8;
+
+  private:
+    const RepLayout* layout_ = nullptr;
+    std::uint64_t handles_ = 0;
+    std::uint64_t code_ = 0;  // the set, as it goes on the wire
+    std::uint32_t code_bits_ = 0;
+    ShadowOffset begin_;
+    std::uint32_t value_bytes_ = 0;
+    std::uint32_t value_count_ = 0;
+};
+
 enum class SendResult : std::uint8_t {
     Whole,  ///< everything owed was written
     Part,   ///< what fits was written; go on with the rest at `begin`

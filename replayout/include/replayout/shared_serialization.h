@@ -67,6 +67,15 @@ class SharedSerialization {
     [[nodiscard]] std::uint32_t use_in_place(std::uint32_t first,
                                              std::span<const Version> versions);
 
+    /// The same of all values that changed last at `version`, the newest, of which each is of that
+    /// kind and `last_changed` (by handle) tells when it changed: all are used for the first time.
+    void use_newest_in_place(Version version, std::span<const Version> last_changed) {
+        if (version != newest_used_ + 1) {
+            begin_newest(version, last_changed);
+        }
+        newest_used_ = version;
+    }
+
     /// Keeps `bits` as the piece. The reference is valid until the next call that keeps one.
     const SharedPiece& keep(RepHandle handle, Version version, const BitWriter& bits);
     const SharedPiece& keep_array(RepHandle handle, Version version, const OwedVersions& owed,
@@ -103,7 +112,7 @@ class SharedSerialization {
     // For people and counters. Entries of version 0 hold nothing.
 
     /// By handle; empty until the first is kept. One of version > 0 without bits lies in the
-    /// shadow.
+    /// shadow; of use_newest_in_place() there may be none.
     [[nodiscard]] std::span<const SharedPiece> pieces() const noexcept {
         return {pieces_.data(), pieces_.size()};
     }
@@ -135,7 +144,15 @@ class SharedSerialization {
 
     void replace(const BitWriter& bits, SharedPiece& piece);
     void compact();
+    void begin_newest(Version version, std::span<const Version> last_changed);
+    [[nodiscard]] bool is_newest_used(Version version) const noexcept {
+        return version > newest_after_ && version <= newest_used_;
+    }
 
+    // Versions newest_after_ < v <= newest_used_: what changed last at one of these was used in
+    // place, whatever its piece says. So what goes out version by version needs no piece.
+    Version newest_after_ = 0;
+    Version newest_used_ = 0;
     Vector<SharedPiece> pieces_;  // by handle; empty until the first is kept
     Vector<SharedArrayPiece> array_pieces_;
     Vector<DeltaState> delta_states_;  // of the newest value that was written
