@@ -60,7 +60,9 @@ class BitRow {
     void merge_without(const BitRow& other, const BitRow& first, const BitRow& second,
                        const BitRow& third) noexcept {
         for (std::size_t i = 0; i < other.words_.size(); ++i) {
-            words_[i] |= other.words_[i] & ~(first.word(i) | second.word(i) | third.word(i));
+            if (other.words_[i] != 0) {
+                words_[i] |= other.words_[i] & ~(first.word(i) | second.word(i) | third.word(i));
+            }
         }
     }
     /// Grows, if `other` is longer.

@@ -23,7 +23,12 @@ namespace replayout {
 
 /// Whether objects of that layout may have regular pairs: what such a pair is owed depends on
 /// versions alone.
-[[nodiscard]] bool may_be_regular(const RepLayout& layout) noexcept;
+[[nodiscard]] inline bool may_be_regular(const RepLayout& layout) noexcept {
+    // A serializer may name an object that was never met, which gets its id then. So it is asked in
+    // the order in which objects are sent, which is not that of bundles.
+    return layout.is_fully_shared() && !layout.needs_held_version() &&
+           !layout.has_delta_structs() && !layout.has_net_serialize_structs();
+}
 
 /// What a pair is owed that was sent the version before, and lost nothing since.
 [[nodiscard]] inline OwedVersions position_before(Version version) noexcept {
@@ -57,21 +62,22 @@ class BundleBuilder {
     [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
         return std::span<const std::byte>(bytes_.data(), byte_count_);
     }
-    /// Where in bytes() a block of run() ends.
-    [[nodiscard]] std::size_t end_of(std::uint32_t place) const noexcept {
-        return place + 1 < run_->block_count() ? run_->blocks()[place + 1].byte_offset
-                                               : byte_count_;
+    /// The same, for who writes headers into the room in front of bundles, and hands these over
+    /// with them, one connection after another. Connections that are assembled side by side need a
+    /// copy of it each.
+    [[nodiscard]] std::span<std::byte> bytes_with_room() noexcept {
+        return std::span<std::byte>(bytes_.data(), byte_count_);
     }
-    /// A whole bundle of run(), as it begins a packet.
-    [[nodiscard]] std::span<const std::byte> bytes_of(const Bundle& bundle) const noexcept {
-        const std::size_t begin = run_->blocks()[bundle.begin].byte_offset;
-        return bytes().subspan(begin, end_of(bundle.end - 1) - begin);
+    /// Where in bytes() a block of that bundle ends.
+    [[nodiscard]] std::size_t end_of(const Bundle& bundle, std::uint32_t place) const noexcept {
+        return place + 1 < bundle.end ? run_->blocks()[place + 1].byte_offset : bundle.bytes_end;
     }
-    /// A block of run(), without its head.
-    [[nodiscard]] std::span<const std::byte> body_of(std::uint32_t place) const noexcept {
+    /// A block of that bundle, without its head.
+    [[nodiscard]] std::span<const std::byte> body_of(const Bundle& bundle,
+                                                     std::uint32_t place) const noexcept {
         const BundleBlock& block = run_->blocks()[place];
         const std::size_t begin = std::size_t{block.byte_offset} + block.head_bytes;
-        return bytes().subspan(begin, end_of(place) - begin);
+        return bytes().subspan(begin, end_of(bundle, place) - begin);
     }
     /// A value of a block that was laid down.
     struct LaidDownValue {
@@ -99,10 +105,38 @@ class BundleBuilder {
   private:
     /// One that nobody holds.
     void begin_run();
-    void add(std::uint32_t index, SendContext& context);
+    /// What all objects of a layout have in common.
+    struct LayoutFacts {
+        const RepLayout* layout = nullptr;
+        bool may_be_regular = false;
+        bool is_simple = false;  ///< of few handles, and without conditions
+    };
+    [[nodiscard]] const LayoutFacts& facts_of(const RepLayout& layout) noexcept {
+        if (layout_facts_.layout != &layout) {
+            layout_facts_ = {&layout, may_be_regular(layout),
+                             layout.handle_count() <= 64 && layout.conditions().is_trivial()};
+        }
+        return layout_facts_;
+    }
+
+    void add(std::uint32_t index, NetworkObjectInfo& info, SendContext& context);
+    /// What regular pairs are owed of it. False: nothing.
+    [[nodiscard]] bool collect_owed(const NetworkObjectInfo& info, ChangeMask& owed) const;
     /// False: it must go alone.
     [[nodiscard]] bool lay_down(BundleBlock& block, SendContext& context);
     void note_values(const SendScratch& scratch);
+    /// The same of most that change (LayoutFacts::is_simple). False: it is something else, or there
+    /// is no room for it, and nothing was done.
+    [[nodiscard]] bool lay_down_row(BundleBlock& block, ChangelistState& state,
+                                    SendContext& context);
+    /// There is room for a packet more, and for what is written beyond it.
+    void reserve_packet();
+    /// Finds the place of a block with a body of so many bytes: in the next bundle, where this one
+    /// has no room for it. Returns where in bytes() its body goes.
+    [[nodiscard]] std::size_t begin_block(BundleBlock& block, std::size_t body_bytes);
+    /// Its body is there.
+    void end_block(const BundleBlock& block, std::size_t body_bytes) noexcept;
+    void begin_bundle() noexcept;
     void end_bundle(bool is_full);
 
     const ObjectStore& objects_;
@@ -117,6 +151,8 @@ class BundleBuilder {
     std::size_t byte_count_ = 0;
     std::size_t bundle_begin_bytes_ = 0;  // of the bundle at hand
     ChannelIndex last_channel_;           // likewise
+    LayoutFacts layout_facts_;            // of the last object
+    RowBlock row_;                        // of the last block that is one
     Vector<std::uint64_t> taken_;         // by bundle
     Vector<std::uint32_t> loose_;
     std::span<TypeCounters> type_counters_;

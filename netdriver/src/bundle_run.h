@@ -40,6 +40,9 @@ struct Bundle {
     /// Of BundleRun::words(): which objects they are of.
     std::uint32_t words_begin = 0;
     std::uint32_t words_end = 0;
+    /// Where its blocks lie in the bytes of the run, behind room for the header of a packet.
+    std::uint32_t bytes_begin = 0;
+    std::uint32_t bytes_end = 0;
     bool is_full = false;  ///< in an empty packet: the block behind it has no room there any more
 
     [[nodiscard]] std::uint32_t block_count() const noexcept { return end - begin; }
@@ -70,7 +73,11 @@ class BundleRun {
         return {bundles_.data(), bundles_.size()};
     }
     [[nodiscard]] std::span<const ObjectBits> words_of(const Bundle& bundle) const noexcept {
-        return {words_.data() + bundle.words_begin, words_.data() + bundle.words_end};
+        return words().subspan(bundle.words_begin, bundle.words_end - bundle.words_begin);
+    }
+    /// Of all bundles.
+    [[nodiscard]] std::span<const ObjectBits> words() const noexcept {
+        return {words_.data(), words_.size()};
     }
     [[nodiscard]] std::span<const BundleBlock> blocks() const noexcept {
         return {blocks_.data(), blocks_.size()};
@@ -98,11 +105,10 @@ class BundleRun {
         blocks_.clear();
         bundles_.clear();
         words_.clear();
-        unbundled_properties_ = 0;
-        unbundled_bytes_ = 0;
+        begin_bundle();
     }
     void add_block(const BundleBlock& block, std::size_t body_bytes) {
-        if (unbundled_count() == 0 || words_.back().word != block.index >> 6) {
+        if (unbundled_count_++ == 0 || words_.back().word != block.index >> 6) {
             words_.push_back({block.index >> 6, 0});
         }
         words_.back().bits |= std::uint64_t{1} << (block.index & 63);
@@ -114,26 +120,33 @@ class BundleRun {
         return static_cast<std::uint32_t>(blocks_.size());
     }
     /// Blocks that are in no bundle yet.
-    [[nodiscard]] std::uint32_t unbundled_count() const noexcept {
-        return block_count() - (bundles_.empty() ? 0 : bundles_.back().end);
-    }
-    /// Makes one of these.
-    void end_bundle(bool is_full) {
-        REPLAYOUT_ASSERT(unbundled_count() <= blocks_per_bundle_max);
-        if (unbundled_count() > 0) {
+    [[nodiscard]] std::uint32_t unbundled_count() const noexcept { return unbundled_count_; }
+    /// Makes one of these, which lie there.
+    void end_bundle(std::size_t bytes_begin, std::size_t bytes_end, bool is_full) {
+        REPLAYOUT_ASSERT(unbundled_count_ <= blocks_per_bundle_max);
+        if (unbundled_count_ > 0) {
             const std::uint32_t words_begin = bundles_.empty() ? 0 : bundles_.back().words_end;
-            bundles_.push_back({block_count() - unbundled_count(), block_count(),
+            bundles_.push_back({block_count() - unbundled_count_, block_count(),
                                 unbundled_properties_, unbundled_bytes_, words_begin,
-                                static_cast<std::uint32_t>(words_.size()), is_full});
-            unbundled_properties_ = 0;
-            unbundled_bytes_ = 0;
+                                static_cast<std::uint32_t>(words_.size()),
+                                static_cast<std::uint32_t>(bytes_begin),
+                                static_cast<std::uint32_t>(bytes_end), is_full});
+            begin_bundle();
         }
     }
 
   private:
+    void begin_bundle() noexcept {
+        unbundled_count_ = 0;
+        unbundled_properties_ = 0;
+        unbundled_bytes_ = 0;
+    }
+
     Vector<BundleBlock> blocks_;
     Vector<Bundle> bundles_;
     Vector<ObjectBits> words_;
+    // Of blocks that are in no bundle yet.
+    std::uint32_t unbundled_count_ = 0;
     std::uint32_t unbundled_properties_ = 0;
     std::uint32_t unbundled_bytes_ = 0;
     std::uint64_t flush_ = 0;

@@ -43,13 +43,11 @@ void BundleSender::decline(const FlushChanges& changes) {
 void BundleSender::take(BundleBuilder& bundles) {
     const BundleRun& run = bundles.run();
     const std::span<const Bundle> list = run.bundles();
-    std::uint64_t next = list.empty() ? 0 : regular_blocks(run, list[0]);
+    are_all_regular_ = are_regular(run.words());
     for (std::uint32_t i = 0; i < list.size(); ++i) {
-        const std::uint64_t blocks = next;
-        next = i + 1 < list.size() ? regular_blocks(run, list[i + 1]) : 0;
-        if (is_packet(list[i], blocks, next)) {
-            send_packet(bundles, i);
-        } else if (blocks != 0) {
+        i = send_packets(bundles, i);
+        const std::uint64_t blocks = i < list.size() ? regular_blocks(run, list[i]) : 0;
+        if (blocks != 0) {
             send_blocks(bundles, i, blocks);
         }
     }
@@ -61,18 +59,34 @@ void BundleSender::take(BundleBuilder& bundles) {
     pairs_.caught_up();
 }
 
-bool BundleSender::is_packet(const Bundle& bundle, std::uint64_t blocks,
-                             std::uint64_t next) const noexcept {
+std::uint32_t BundleSender::packets_end(const BundleRun& run, std::uint32_t begin) const {
+    const std::span<const Bundle> list = run.bundles();
+    std::uint32_t end = begin;
     // With the first block behind it the packet would go out as it is.
-    return bundle.is_full && blocks == bundle.all_blocks() && (next & 1) != 0 &&
-           packets_.builder().is_empty() && packets_.can_write();
+    while (end + 1 < list.size() && list[end].is_full &&
+           (are_all_regular_ || (regular_blocks(run, list[end]) == list[end].all_blocks() &&
+                                 pairs_.is_regular(run.blocks()[list[end + 1].begin].index)))) {
+        ++end;
+    }
+    return end;
 }
 
-void BundleSender::send_packet(BundleBuilder& bundles, std::uint32_t bundle) {
-    const Bundle& whole = bundles.run().bundles()[bundle];
-    packets_.builder().add_laid_down(bundles.bytes_of(whole));
-    add_record(bundles, {&bundles.run(), bundle, whole.all_blocks()});
-    packets_.flush_full();
+std::uint32_t BundleSender::send_packets(BundleBuilder& bundles, std::uint32_t begin) {
+    if (!bundles.has_bytes() || !packets_.builder().is_empty()) {
+        return begin;
+    }
+    BundleRun& run = bundles.run();
+    const std::uint32_t end =
+        packets_.send_bundles(run, begin, packets_end(run, begin), bundles.bytes_with_room());
+    count_copied(bundles, begin, end);
+    if (pairs_.has_tracked() || pairs_.validator() != nullptr) {
+        for (std::uint32_t i = begin; i < end; ++i) {
+            const SentBundle sent{&run, i, run.bundles()[i].all_blocks()};
+            records_.track_bundle(sent);
+            validate_copied(bundles, sent);
+        }
+    }
+    return end;
 }
 
 void BundleSender::send_blocks(BundleBuilder& bundles, std::uint32_t bundle, std::uint64_t blocks) {
@@ -86,12 +100,15 @@ void BundleSender::send_blocks(BundleBuilder& bundles, std::uint32_t bundle, std
     }
 }
 
+bool BundleSender::are_regular(std::span<const ObjectBits> objects) const noexcept {
+    const BitRow& regular = pairs_.regular();
+    return std::all_of(objects.begin(), objects.end(), [&](const ObjectBits& each) {
+        return (regular.word(each.word) & each.bits) == each.bits;
+    });
+}
+
 std::uint64_t BundleSender::regular_blocks(const BundleRun& run, const Bundle& bundle) const {
-    const auto are_regular = [&](const ObjectBits& objects) {
-        return (pairs_.regular().word(objects.word) & objects.bits) == objects.bits;
-    };
-    const std::span<const ObjectBits> words = run.words_of(bundle);
-    if (std::all_of(words.begin(), words.end(), are_regular)) {
+    if (are_all_regular_ || are_regular(run.words_of(bundle))) {
         return bundle.all_blocks();
     }
     const std::span<const BundleBlock> blocks =
@@ -126,7 +143,8 @@ std::uint64_t BundleSender::send_copied(BundleBuilder& bundles, std::uint32_t bu
 
 std::uint32_t BundleSender::copy_blocks(const BundleBuilder& bundles, std::uint32_t bundle,
                                         std::uint32_t begin, std::uint32_t end) {
-    const std::uint32_t first = bundles.run().bundles()[bundle].begin;
+    const Bundle& whole = bundles.run().bundles()[bundle];
+    const std::uint32_t first = whole.begin;
     const auto block_at = [&](std::uint32_t place) -> const BundleBlock& {
         return bundles.run().blocks()[first + place];
     };
@@ -134,16 +152,16 @@ std::uint32_t BundleSender::copy_blocks(const BundleBuilder& bundles, std::uint3
     const std::size_t room_bytes = packets_.builder().room_for_blocks(channel);
     const std::size_t start = block_at(begin).byte_offset + block_at(begin).head_bytes;
     std::uint32_t next = end;
-    if (bundles.end_of(first + end - 1) - start > room_bytes) {
+    if (bundles.end_of(whole, first + end - 1) - start > room_bytes) {
         next = begin;
-        while (bundles.end_of(first + next) - start <= room_bytes) {
+        while (bundles.end_of(whole, first + next) - start <= room_bytes) {
             ++next;
         }
     }
     if (next > begin) {
         packets_.builder().add_blocks(
             channel, ObjectStore::channel_of(block_at(next - 1).index),
-            bundles.bytes().subspan(start, bundles.end_of(first + next - 1) - start));
+            bundles.bytes().subspan(start, bundles.end_of(whole, first + next - 1) - start));
     }
     return next;
 }
@@ -193,46 +211,72 @@ void BundleSender::add_record(BundleBuilder& bundles, const SentBundle& sent) {
         return;
     }
     records_.add_bundle(sent);
-    if (bundles.has_bytes()) {
+    if (!bundles.has_bytes()) {
+        return;
+    }
+    if (sent.blocks == bundles.run().bundles()[sent.bundle].all_blocks()) {
+        count_copied(bundles, sent.bundle, sent.bundle + 1);
+    } else {
         count_copied(bundles, sent);
     }
+    validate_copied(bundles, sent);
 }
 
 void BundleSender::count_copied(BundleBuilder& bundles, const SentBundle& sent) {
-    const Bundle& bundle = bundles.run().bundles()[sent.bundle];
-    const std::uint64_t fresh = bundles.take(sent.bundle, sent.blocks);
+    ++context_.counters.bundles_copied;
+    count_blocks(bundles, sent, bundles.take(sent.bundle, sent.blocks));
+}
+
+void BundleSender::count_copied(BundleBuilder& bundles, std::uint32_t begin, std::uint32_t end) {
+    const BundleRun& run = bundles.run();
     ReplicationCounters& counters = context_.counters;
-    ++counters.bundles_copied;
-    const bool is_uniform =
-        sent.blocks == bundle.all_blocks() && (fresh == 0 || fresh == sent.blocks);
-    if (is_uniform && type_counters_.empty()) {
-        const std::uint32_t block_count = bundle.block_count();
-        const bool is_reused = fresh == 0;
-        counters.blocks_sent += block_count;
-        (is_reused ? counters.payloads_reused : counters.payloads_built) += block_count;
-        counters.block_misses[static_cast<std::size_t>(BlockMiss::FirstUse)] +=
-            is_reused ? 0 : block_count;
-        counters.properties_sent += bundle.property_count;
-        counters.pieces_reused += is_reused ? bundle.property_count : 0;
-        counters.block_bytes_sent += bundle.body_bytes;
-    } else {
-        count_blocks(bundles, sent, fresh);
+    std::uint64_t blocks = 0;
+    std::uint64_t reused_blocks = 0;
+    std::uint64_t properties = 0;
+    std::uint64_t reused_properties = 0;
+    std::uint64_t bytes = 0;
+    for (std::uint32_t i = begin; i < end; ++i) {
+        const Bundle& bundle = run.bundles()[i];
+        const std::uint64_t fresh = bundles.take(i, bundle.all_blocks());
+        if ((fresh != 0 && fresh != bundle.all_blocks()) || !type_counters_.empty()) {
+            count_blocks(bundles, {&bundles.run(), i, bundle.all_blocks()}, fresh);
+            continue;
+        }
+        blocks += bundle.block_count();
+        properties += bundle.property_count;
+        bytes += bundle.body_bytes;
+        reused_blocks += fresh == 0 ? bundle.block_count() : 0;
+        reused_properties += fresh == 0 ? bundle.property_count : 0;
     }
+    counters.bundles_copied += end - begin;
+    counters.blocks_sent += blocks;
+    counters.payloads_built += blocks - reused_blocks;
+    counters.block_misses[static_cast<std::size_t>(BlockMiss::FirstUse)] += blocks - reused_blocks;
+    counters.payloads_reused += reused_blocks;
+    counters.properties_sent += properties;
+    counters.pieces_reused += reused_properties;
+    counters.block_bytes_sent += bytes;
+}
+
+void BundleSender::validate_copied(const BundleBuilder& bundles, const SentBundle& sent) {
+    const Bundle& bundle = bundles.run().bundles()[sent.bundle];
     if (PairValidator* validator = pairs_.validator()) {
         for (std::uint64_t left = sent.blocks; left != 0; left &= left - 1) {
             const std::uint32_t place =
                 bundle.begin + static_cast<std::uint32_t>(std::countr_zero(left));
-            validator->block_sent(bundles.run().blocks()[place].index, bundles.body_of(place));
+            validator->block_sent(bundles.run().blocks()[place].index,
+                                  bundles.body_of(bundle, place));
         }
     }
 }
 
 void BundleSender::count_blocks(const BundleBuilder& bundles, const SentBundle& sent,
                                 std::uint64_t fresh) {
-    const std::uint32_t begin = bundles.run().bundles()[sent.bundle].begin;
+    const Bundle& bundle = bundles.run().bundles()[sent.bundle];
     ReplicationCounters& counters = context_.counters;
     for (std::uint64_t left = sent.blocks; left != 0; left &= left - 1) {
-        const std::uint32_t place = begin + static_cast<std::uint32_t>(std::countr_zero(left));
+        const std::uint32_t place =
+            bundle.begin + static_cast<std::uint32_t>(std::countr_zero(left));
         const std::uint32_t property_count = bundles.run().blocks()[place].property_count;
         const bool is_reused = (fresh & left & ~(left - 1)) == 0;
         ++counters.blocks_sent;
@@ -244,18 +288,18 @@ void BundleSender::count_blocks(const BundleBuilder& bundles, const SentBundle& 
         }
         counters.properties_sent += property_count;
         counters.pieces_reused += is_reused ? property_count : 0;
-        counters.block_bytes_sent += bundles.body_of(place).size();
+        counters.block_bytes_sent += bundles.body_of(bundle, place).size();
         if (!type_counters_.empty()) {
-            count_by_type(bundles, place, is_reused);
+            count_by_type(bundles, bundle, place, is_reused);
         }
     }
 }
 
-void BundleSender::count_by_type(const BundleBuilder& bundles, std::uint32_t place,
-                                 bool is_reused) {
+void BundleSender::count_by_type(const BundleBuilder& bundles, const Bundle& bundle,
+                                 std::uint32_t place, bool is_reused) {
     const std::uint32_t index = bundles.run().blocks()[place].index;
     TypeCounters& type = type_counters_[objects_.at(index)->layout_number()];
-    const std::span<const std::byte> body = bundles.body_of(place);
+    const std::span<const std::byte> body = bundles.body_of(bundle, place);
     ++type.blocks_sent;
     type.block_bytes_sent += body.size();
     if (is_reused) {

@@ -36,13 +36,14 @@ class BundleSender {
     void decline(const FlushChanges& changes);
 
   private:
+    [[nodiscard]] bool are_regular(std::span<const ObjectBits> objects) const noexcept;
     /// Those of its blocks that are of regular pairs.
     [[nodiscard]] std::uint64_t regular_blocks(const BundleRun& run, const Bundle& bundle) const;
-    /// The bundle is a packet, and nothing else may be in it. `next` are those blocks of the bundle
-    /// behind it that are sent.
-    [[nodiscard]] bool is_packet(const Bundle& bundle, std::uint64_t blocks,
-                                 std::uint64_t next) const noexcept;
-    void send_packet(BundleBuilder& bundles, std::uint32_t bundle);
+    /// Sends bundles from `begin` on that are packets, and nothing else may be in these, as they
+    /// lie there and as many as there is room for. Returns the first that was not sent.
+    [[nodiscard]] std::uint32_t send_packets(BundleBuilder& bundles, std::uint32_t begin);
+    /// The first bundle from `begin` on that is no packet, or none of regular pairs.
+    [[nodiscard]] std::uint32_t packets_end(const BundleRun& run, std::uint32_t begin) const;
     /// Sends these blocks. Those that find no room are pending, and not regular.
     void send_blocks(BundleBuilder& bundles, std::uint32_t bundle, std::uint64_t blocks);
     // Sends these blocks, as far as there is room. Returns those that were sent.
@@ -60,9 +61,13 @@ class BundleSender {
     /// Of blocks that lie in the open packet.
     void add_record(BundleBuilder& bundles, const SentBundle& sent);
     void count_copied(BundleBuilder& bundles, const SentBundle& sent);
+    /// Whole bundles: begin <= i < end.
+    void count_copied(BundleBuilder& bundles, std::uint32_t begin, std::uint32_t end);
+    void validate_copied(const BundleBuilder& bundles, const SentBundle& sent);
     /// One by one; those that are `fresh` are the first of their kind.
     void count_blocks(const BundleBuilder& bundles, const SentBundle& sent, std::uint64_t fresh);
-    void count_by_type(const BundleBuilder& bundles, std::uint32_t place, bool is_reused);
+    void count_by_type(const BundleBuilder& bundles, const Bundle& bundle, std::uint32_t place,
+                       bool is_reused);
     void leave(std::uint32_t index);
 
     const ObjectStore& objects_;
@@ -72,6 +77,7 @@ class BundleSender {
     PacketSender& packets_;
     SendContext& context_;
     std::span<TypeCounters> type_counters_;
+    bool are_all_regular_ = false;  // all pairs of which the bundles at hand have blocks
 };
 
 }  // namespace replayout

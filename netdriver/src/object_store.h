@@ -47,11 +47,11 @@ class NetworkObjectInfo {
   public:
     NetworkObjectInfo(const RepLayout& layout, std::uint32_t layout_number, ObjectHandle object,
                       NetGUID guid, MemoryResource* resource)
-        : changelist_state_(layout, resource),
+        : object_(object),
+          layout_number_(layout_number),
+          changelist_state_(layout, resource),
           spawn_record_(resource),
-          object_(object),
-          guid_(guid),
-          layout_number_(layout_number) {}
+          guid_(guid) {}
 
     [[nodiscard]] ChangelistState& changelist_state() noexcept { return changelist_state_; }
     [[nodiscard]] const ChangelistState& changelist_state() const noexcept {
@@ -107,19 +107,21 @@ class NetworkObjectInfo {
     void hand_back() noexcept { is_handed_back_ = true; }
 
   private:
-    ChangelistState changelist_state_;
-    SpawnRecord spawn_record_;
+    // First what is asked for in each flush in which it changes, together with the front of its
+    // state.
     ObjectHandle object_;
-    NetGUID guid_;
+    std::uint64_t bundled_flush_ = 0;
+    Version bundled_version_ = 0;
     std::uint32_t layout_number_;
-    ObjectFacts facts_;
     NetDormancy dormancy_ = NetDormancy::Awake;
     bool is_torn_off_ = false;
     bool is_handed_back_ = false;
     std::uint8_t band_ = 3;  // SendOrder::ordinary_band
+    ChangelistState changelist_state_;
+    SpawnRecord spawn_record_;
+    NetGUID guid_;
+    ObjectFacts facts_;
     std::optional<Vector3> location_;
-    std::uint64_t bundled_flush_ = 0;
-    Version bundled_version_ = 0;
     Family family_;
 };
 

@@ -91,12 +91,6 @@ class PacketBuilder {
     /// and stands there without its head; the last is that of `last`. Requires room_for_blocks().
     void add_blocks(ChannelIndex first, ChannelIndex last,
                     std::span<const std::byte> blocks) noexcept;
-    /// Such blocks as fill an empty packet, the first of them with its head. Nothing may follow.
-    void add_laid_down(std::span<const std::byte> blocks) noexcept {
-        REPLAYOUT_ASSERT(is_empty() && blocks.size() <= room_bytes_);
-        std::memcpy(packet_.data() + reserved_bytes, blocks.data(), blocks.size());
-        block_bytes_ = blocks.size();
-    }
     /// What there is room for behind the head of a block of `first`; nothing: not even for that.
     [[nodiscard]] std::size_t room_for_blocks(ChannelIndex first) const noexcept;
     void end_block(const BitWriter& writer, ChannelIndex channel) noexcept {

@@ -101,6 +101,11 @@ std::size_t write_packet_header(std::span<std::byte> target, const PacketHeader&
     return packet_header_bytes(header);
 }
 
+void write_packet_sequence(std::span<std::byte> target, std::uint16_t sequence) noexcept {
+    REPLAYOUT_ASSERT(target.size() >= packet_header_bytes_min);
+    store_u16(target, 2, sequence);
+}
+
 std::size_t read_packet_header(std::span<const std::byte> datagram, PacketHeader& header) noexcept {
     if (datagram.size() < packet_header_bytes_min) {
         return 0;

@@ -3,9 +3,20 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <utility>
 
 namespace replayout {
+
+namespace {
+
+[[nodiscard]] bool has_waiting_bunches(const ReliableSender& reliable) noexcept {
+    return reliable.waiting_count(Share::Objects) + reliable.waiting_count(Share::Messages) +
+               reliable.waiting_count(Share::Values) >
+           0;
+}
+
+}  // namespace
 
 PacketSender::PacketSender(const Settings& settings, Transport& transport, NetStats& stats,
                            MemoryResource* resource)
@@ -122,6 +133,53 @@ void PacketSender::add_bundle(const SentBundle& bundle) {
     sent_bundles_.push_back() = bundle;
 }
 
+std::uint32_t PacketSender::send_bundles(BundleRun& run, std::uint32_t begin, std::uint32_t end,
+                                         std::span<std::byte> bytes) {
+    REPLAYOUT_ASSERT(builder_.is_empty() && !is_capped() && begin <= end);
+    const std::uint32_t count = std::min(end - begin, window_for(Share::Objects));
+    if (count == 0) {
+        return begin;
+    }
+    // All headers are the same, but for the sequence.
+    PacketHeader header = notify_.next_header();
+    header.ack_requested = true;
+    const std::size_t header_bytes = packet_header_bytes(header);
+    std::array<std::byte, packet_header_bytes_max> front{};
+    (void)write_packet_header(std::span(front).last(header_bytes), header);
+    SentPacket packet;
+    packet.bundle_count = 1;
+    packet.has_content = true;
+    packet.sent = now_;
+    if (sent_bundles_.count() == 0 || sent_bundles_.at(sent_bundles_.count() - 1).run != &run) {
+        run.hold();
+    }
+    std::uint64_t byte_count = 0;
+    std::uint64_t block_count = 0;
+    for (std::uint32_t index = begin; index < begin + count; ++index) {
+        const Bundle& bundle = run.bundles()[index];
+        packet_at(notify_.commit_send(header)) = packet;
+        sent_bundles_.push_back() = {&run, index, bundle.all_blocks()};
+        block_count += bundle.block_count();
+        std::memcpy(bytes.data() + bundle.bytes_begin - front.size(), front.data(), front.size());
+        const std::span<std::byte> datagram =
+            bytes.subspan(bundle.bytes_begin - header_bytes,
+                          bundle.bytes_end - bundle.bytes_begin + header_bytes);
+        write_packet_sequence(datagram, header.sequence);
+        byte_count += datagram.size();
+        transport_.send(settings_.peer, datagram);
+        ++header.sequence;
+    }
+    stats_.bytes_sent += byte_count;
+    stats_.records_sent += block_count;
+    highest_with_content_ = notify_.highest_sent();
+    in_flight(Share::Objects) += count;
+    packets_finished_ += count;
+    last_send_ = now_;
+    has_sent_ = true;
+    stats_.packets_sent += count;
+    return begin + count;
+}
+
 std::uint32_t PacketSender::bundles_with(std::uint32_t object_index,
                                          std::uint64_t bundled_flush) const noexcept {
     if (sent_bundles_.count() == 0 || bundled_flush < sent_bundles_.front().run->flush()) {
@@ -158,14 +216,20 @@ bool PacketSender::may_begin_packet(Share share) const noexcept {
 }
 
 bool PacketSender::has_window_for(Share share) const noexcept {
+    return window_for(share) > 0;
+}
+
+std::uint32_t PacketSender::window_for(Share share) const noexcept {
     std::uint32_t kept = 0;
     if (share != Share::Objects && has_objects_) {
         kept += packets_kept_for(Share::Objects);
     }
-    if (share != Share::Values && reliable_.may_send(Share::Values)) {
+    if (share != Share::Values && reliable_.waiting_count(Share::Values) > 0 &&
+        reliable_.may_send(Share::Values)) {
         kept += packets_kept_for(Share::Values);
     }
-    return notify_.sendable_count() > kept;
+    const std::uint32_t sendable = notify_.sendable_count();
+    return sendable - std::min(sendable, kept);
 }
 
 std::uint32_t PacketSender::value_room() const noexcept {
@@ -286,12 +350,18 @@ bool PacketSender::write_opens() {
 }
 
 bool PacketSender::write_opens_and_messages() {
+    if (!is_capped() && !has_waiting_bunches(reliable_)) {
+        return true;  // in most flushes
+    }
     const bool are_opens_written = write_opens();
     (void)write_bunches(Share::Messages);
     return are_opens_written || write_opens();  // of what these left
 }
 
 bool PacketSender::write_unsent_bunches() {
+    if (!is_capped() && !has_waiting_bunches(reliable_)) {
+        return true;
+    }
     const bool are_opens_written = write_opens_and_messages();
     (void)write_bunches(Share::Values);
     return are_opens_written || write_opens();
@@ -398,12 +468,23 @@ void PacketSender::records_lost(std::uint32_t count) {
     }
 }
 
+void PacketSender::bundles_delivered(std::uint32_t count) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+        handler_->bundle_delivered(sent_bundles_.front());
+        pop_bundle();
+    }
+}
+
 void PacketSender::packet_delivered(std::uint64_t sequence) {
     const SentPacket& packet = packet_at(sequence);
     in_flight(packet.share) -= packet.has_content ? 1u : 0u;
     ++stats_.packets_delivered;
     if (congestion_.has_value() && packet.has_content) {
         congestion_->delivered(sequence, packet.sent, received_);
+    }
+    if (packet.has_only_bundles()) {  // where much is sent, most are
+        bundles_delivered(packet.bundle_count);
+        return;
     }
     for (std::uint32_t i = 0; i < packet.bunch_count; ++i) {
         BunchTag tag;
@@ -414,11 +495,8 @@ void PacketSender::packet_delivered(std::uint64_t sequence) {
     }
     // In the order in which they were written.
     records_delivered(packet.first_record_count);
-    for (std::uint32_t i = 0; i < packet.bundle_count; ++i) {
-        handler_->bundle_delivered(sent_bundles_.front());
-        pop_bundle();
-    }
-    records_delivered(packet.record_count - packet.first_record_count);
+    bundles_delivered(packet.bundle_count);
+    records_delivered(std::uint32_t{packet.record_count} - packet.first_record_count);
     for (std::uint32_t i = 0; i < packet.call_count; ++i) {
         handler_->call_delivered(sent_calls_.front());
         sent_calls_.pop_front();
@@ -445,7 +523,7 @@ void PacketSender::packet_lost(std::uint64_t sequence) {
         handler_->bundle_lost(sent_bundles_.front());
         pop_bundle();
     }
-    records_lost(packet.record_count - packet.first_record_count);
+    records_lost(std::uint32_t{packet.record_count} - packet.first_record_count);
     for (std::uint32_t i = 0; i < packet.call_count; ++i) {
         handler_->call_lost(sent_calls_.front());
         sent_calls_.pop_front();

@@ -145,6 +145,12 @@ class PacketSender final : private PacketNotifyHandler {
     void add_record(const SentRecord& record);
     /// The same of blocks that were just copied from a bundle. Holds its run.
     void add_bundle(const SentBundle& bundle);
+    /// Sends bundles `begin` <= i < `end` of a run, each as a packet of its own, as many as there
+    /// is room for. Returns the first that was not sent. Nothing is copied: `bytes` are those of
+    /// the run, and headers are written into the room in front of each bundle. Requires that the
+    /// open packet is empty, and that there is no cap.
+    [[nodiscard]] std::uint32_t send_bundles(BundleRun& run, std::uint32_t begin, std::uint32_t end,
+                                             std::span<std::byte> bytes);
     /// Bundles under way with a block of that object, of which one was last in a bundle in that
     /// flush. O(bundles under way), where it is not older than all of them.
     [[nodiscard]] std::uint32_t bundles_with(std::uint32_t object_index,
@@ -237,16 +243,21 @@ class PacketSender final : private PacketNotifyHandler {
 
     /// How much of the queues below belongs to one packet.
     struct SentPacket {
-        std::uint32_t bunch_count = 0;
-        std::uint32_t record_count = 0;
-        std::uint32_t first_record_count = 0;  // of these, before the bundles
-        std::uint32_t bundle_count = 0;
-        std::uint32_t call_count = 0;  // reliable ones
+        std::uint16_t bunch_count = 0;
+        std::uint16_t record_count = 0;
+        std::uint16_t first_record_count = 0;  // of these, before the bundles
+        std::uint16_t bundle_count = 0;
+        std::uint16_t call_count = 0;  // reliable ones
         Share share = Share::Objects;
         BudgetShare budget_share = BudgetShare::State;
         bool has_content = false;  // set when it is sent
         NetTime sent;
+
+        [[nodiscard]] bool has_only_bundles() const noexcept {
+            return bunch_count == 0 && record_count == 0 && call_count == 0;
+        }
     };
+    static_assert(sizeof(SentPacket) <= 24, "packets of one tick lie in few lines of memory");
 
     [[nodiscard]] bool may_begin_packet(Share share) const noexcept;
     [[nodiscard]] BudgetShare budget_share_of(Share share) const noexcept;
@@ -259,6 +270,8 @@ class PacketSender final : private PacketNotifyHandler {
     void update_cap() noexcept;
     /// How many more packets of that share are for certain.
     [[nodiscard]] std::uint32_t packets_kept_for(Share share) const noexcept;
+    /// How many of that share may be in flight beside those that are.
+    [[nodiscard]] std::uint32_t window_for(Share share) const noexcept;
     [[nodiscard]] std::uint32_t& in_flight(Share share) noexcept {
         return in_flight_[static_cast<std::size_t>(share)];
     }
@@ -268,6 +281,7 @@ class PacketSender final : private PacketNotifyHandler {
     /// What became of the next `count` blocks, oldest first.
     void records_delivered(std::uint32_t count);
     void records_lost(std::uint32_t count);
+    void bundles_delivered(std::uint32_t count);
     void pop_bundle() noexcept;
     void drop_bundles() noexcept;
     void packet_delivered(std::uint64_t sequence) override;

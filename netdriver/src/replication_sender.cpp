@@ -189,7 +189,8 @@ bool ReplicationSender::replicate_all(const PriorityInputs& inputs) {
         return replicate_by_priority(inputs);
     }
     const std::uint32_t first = std::exchange(first_index_, 0);
-    return replicate_pending(first, objects_.slot_count()) && replicate_pending(0, first);
+    return replicate_pending(first, objects_.slot_count()) &&
+           (first == 0 || replicate_pending(0, first));
 }
 
 bool ReplicationSender::replicate_pending(std::uint32_t begin, std::uint32_t end) {

@@ -42,6 +42,17 @@ constexpr std::size_t refused_max = 64;
            read_hello(reader.take_bytes(bunch.payload_bytes), hello);
 }
 
+[[nodiscard]] bool is_of_other_session(std::span<const std::byte> datagram,
+                                       std::uint16_t session) noexcept {
+    // Of most packets it is the session that decides, so it alone is looked at first.
+    if (datagram.size() >= 2 && std::to_integer<unsigned>(datagram[0]) == (session & 0xffu) &&
+        std::to_integer<unsigned>(datagram[1]) == session >> 8) {
+        return false;
+    }
+    PacketHeader header;
+    return read_packet_header(datagram, header) != 0 && header.session != session;
+}
+
 /// The assertion that follows can name neither.
 void log_unknown_property(const RepLayout& layout, std::string_view property) {
     log(LogLevel::Error, "\"" + std::string(layout.name()) + "\" has no property \"" +
@@ -153,9 +164,7 @@ void ReplicationServer::receive(PeerId peer, std::span<const std::byte> datagram
         return;
     }
     Client& client = *found->second;
-    PacketHeader header;
-    if (read_packet_header(datagram, header) != 0 &&
-        header.session != client.connection.session()) {
+    if (is_of_other_session(datagram, client.connection.session())) {
         receive_hello(peer, datagram, now);
         return;
     }

@@ -115,6 +115,10 @@ void SentRecords::owe_carried(const TakenOfPair& taken) {
 
 void SentRecords::add_bundle(const SentBundle& bundle) {
     packets_.add_bundle(bundle);
+    track_bundle(bundle);
+}
+
+void SentRecords::track_bundle(const SentBundle& bundle) {
     if (!pairs_.has_tracked()) {
         return;
     }

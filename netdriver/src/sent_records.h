@@ -57,6 +57,8 @@ class SentRecords {
 
     /// Blocks of regular pairs were copied from a bundle.
     void add_bundle(const SentBundle& bundle);
+    /// The same, where the packet has its record already.
+    void track_bundle(const SentBundle& bundle);
 
     // See SentContentHandler.
     void bundle_delivered(const SentBundle& bundle);

@@ -99,6 +99,18 @@ TEST_CASE("PacketHeader: what is written is read, at every word count and flag",
     }
 }
 
+TEST_CASE("PacketHeader: another sequence may be written into it, and nothing else changes",
+          "[netdriver][packet_notify]") {
+    PacketHeader header = make_header(3);
+    HeaderBytes bytes{};
+    const std::size_t size = write_packet_header(bytes, header);
+    header.sequence = 0xfedc;
+    write_packet_sequence(std::span(bytes).first(size), header.sequence);
+    PacketHeader result;
+    REQUIRE(read_packet_header(bytes, result) == size);
+    CHECK(result == header);
+}
+
 TEST_CASE("PacketHeader: a header cut at any byte is refused and changes nothing",
           "[netdriver][packet_notify]") {
     for (std::uint8_t count = 1; count <= ack_words_max; ++count) {

@@ -71,6 +71,9 @@ struct PacketHeader {
 /// Writes the header to the front of `target`, which must have room. Returns its size in bytes.
 std::size_t write_packet_header(std::span<std::byte> target, const PacketHeader& header) noexcept;
 
+/// Writes another sequence into a header that stands at the front of `target`.
+void write_packet_sequence(std::span<std::byte> target, std::uint16_t sequence) noexcept;
+
 /// Reads the header at the front of a datagram. Returns its size in bytes, or 0 when the bytes are
 /// too short or a reserved bit is set; `header` is then as it was.
 [[nodiscard]] std::size_t read_packet_header(std::span<const std::byte> datagram,
