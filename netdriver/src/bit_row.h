@@ -85,24 +85,26 @@ class BitRow {
         }
     }
 
+    /// Calls `visit(bit)` for each bit that is set in such a word, bits 64 * index and on.
+    template <typename Visitor>
+    static void for_each_in_word(std::size_t index, std::uint64_t bits, Visitor&& visit) {
+        for (; bits != 0; bits &= bits - 1) {
+            visit(static_cast<std::uint32_t>(index << 6) +
+                  static_cast<std::uint32_t>(std::countr_zero(bits)));
+        }
+    }
     /// Calls `visit(bit)` for each bit that is set; it may clear that one.
     template <typename Visitor>
     void for_each(Visitor visit) const {
         for (std::size_t i = 0; i < words_.size(); ++i) {
-            for (std::uint64_t left = words_[i]; left != 0; left &= left - 1) {
-                visit(static_cast<std::uint32_t>(i << 6) +
-                      static_cast<std::uint32_t>(std::countr_zero(left)));
-            }
+            for_each_in_word(i, words_[i], visit);
         }
     }
     /// Calls `visit(bit)` for each bit that is set in both; it may clear that one.
     template <typename Visitor>
     void for_each_common(const BitRow& other, Visitor visit) {
         for (std::size_t i = 0; i < std::min(words_.size(), other.words_.size()); ++i) {
-            for (std::uint64_t left = words_[i] & other.words_[i]; left != 0; left &= left - 1) {
-                visit(static_cast<std::uint32_t>(i << 6) +
-                      static_cast<std::uint32_t>(std::countr_zero(left)));
-            }
+            for_each_in_word(i, words_[i] & other.words_[i], visit);
         }
     }
 
@@ -127,6 +129,10 @@ class BitRow {
     [[nodiscard]] std::uint64_t word(std::size_t index) const noexcept {
         return index < words_.size() ? words_[index] : 0;
     }
+
+    /// Words that word() may find something in, and set_word() may write.
+    [[nodiscard]] std::size_t word_count() const noexcept { return words_.size(); }
+    void set_word(std::size_t index, std::uint64_t bits) noexcept { words_[index] = bits; }
 
     static constexpr std::uint32_t no_bit = 0xFFFF'FFFFu;
 

@@ -17,6 +17,7 @@ ConnectionPairs::ConnectionPairs(const ObjectStore& objects, const FlushChanges&
       validation_resource_(&memory.validation),
       pairs_(Allocator<SendingRepState>(resource_)),
       pending_(resource_),
+      placed_(resource_),
       regular_(resource_),
       tracked_(resource_),
       extras_(Allocator<std::pair<std::uint32_t, PairExtra>>(resource_)),
@@ -65,6 +66,7 @@ void ConnectionPairs::erase_extra(std::uint32_t index) noexcept {
 
 SendingRepState& ConnectionPairs::reset(std::uint32_t index) noexcept {
     regular_.erase(index);
+    placed_.erase(index);
     pairs_[index] = SendingRepState();
     return pairs_[index];
 }
@@ -191,6 +193,7 @@ void ConnectionPairs::begin(std::uint32_t index) {
 }
 
 void ConnectionPairs::start_over(std::uint32_t index) {
+    placed_.erase(index);
     SendingRepState& pair = edit(index);
     const ObjectFacts& facts = objects_.at(index)->facts();
     const LifetimeConditionSet was = passing_conditions(flags_of(index, facts));
@@ -233,6 +236,7 @@ void ConnectionPairs::owe_everything(std::uint32_t index) {
     note_lost_while_paused(index, RepRange(), {0, pair.sent_version});
     pair.lose_everything();
     set_initial(pair, true);
+    placed_.erase(index);
     PairExtra* extra = find_extra(index);
     if (extra != nullptr) {
         extra->lost_parts.clear();

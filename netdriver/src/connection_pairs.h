@@ -112,6 +112,8 @@ class ConnectionPairs {
     /// Objects that must be looked at.
     [[nodiscard]] BitRow& pending() noexcept { return pending_; }
     [[nodiscard]] const BitRow& pending() const noexcept { return pending_; }
+    /// Those of which a SendOrder knows the place. Who becomes another kind of candidate is none.
+    [[nodiscard]] BitRow& placed() noexcept { return placed_; }
     [[nodiscard]] PairDormancy& dormancy() noexcept { return dormancy_; }
     [[nodiscard]] const PairDormancy& dormancy() const noexcept { return dormancy_; }
 
@@ -222,6 +224,7 @@ class ConnectionPairs {
     MemoryResource* validation_resource_;
     Vector<SendingRepState> pairs_;  // by object index
     BitRow pending_;
+    BitRow placed_;  // empty without a cap
     BitRow regular_;
     std::uint64_t caught_up_flush_ = 0;
     BitRow tracked_;  // those with an extra that tells complete versions

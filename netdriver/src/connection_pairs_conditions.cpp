@@ -77,6 +77,7 @@ void ConnectionPairs::owe_initial(std::uint32_t index, const RepRange& range) {
     const LifetimeConditionSet before = passing_conditions(flags);
     flags.is_initial = true;
     set_initial(edit(index), true);
+    placed_.erase(index);
     objects_.at(index)->changelist_state().conditions().for_each_turned_on(
         before, passing_conditions(flags), range,
         [&](const RepRange& handles) { owe_from_start(index, handles); });

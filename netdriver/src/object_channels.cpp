@@ -323,6 +323,7 @@ void ObjectChannels::destroy_kept(std::uint32_t index, const RemovedObject& remo
 bool ObjectChannels::finish_dormant_close(std::uint32_t index) {
     if (pairs_.dormancy().kept.test(index)) {
         set_channel_state(pairs_.edit(index), ChannelState::Closed);  // pending, if it was woken
+        pairs_.placed().erase(index);
         ++stats_.channels_dormant;
         return true;
     }

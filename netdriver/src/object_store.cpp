@@ -10,6 +10,7 @@ namespace replayout {
 ObjectStore::ObjectStore(MemoryResource* resource)
     : resource_(resource),
       slots_(Allocator<Slot>(resource)),
+      bands_(Allocator<std::uint8_t>(resource)),
       free_indices_(Allocator<std::uint32_t>(resource)),
       indices_(resource),
       destroyed_parts_(Allocator<std::pair<std::uint32_t, DestroyedNames>>(resource)) {}
@@ -27,6 +28,7 @@ NetObjectId ObjectStore::add(const RepLayout& layout, std::uint32_t layout_numbe
     std::uint32_t index = slot_count();
     if (free_indices_.empty()) {
         slots_.push_back(Slot());
+        bands_.push_back(first_band);
         free_indices_.reserve(slots_.size());
     } else {
         index = free_indices_.back();
@@ -35,6 +37,7 @@ NetObjectId ObjectStore::add(const RepLayout& layout, std::uint32_t layout_numbe
     Slot& slot = slots_[index];
     void* memory = resource_->allocate(sizeof(NetworkObjectInfo), alignof(NetworkObjectInfo));
     slot.info = ::new (memory) NetworkObjectInfo(layout, layout_number, object, guid, resource_);
+    bands_[index] = first_band;
     indices_.emplace(guid.value, index);
     ++slot.generation;
     ++object_count_;
@@ -61,7 +64,13 @@ void ObjectStore::retire_id(NetObjectId id) noexcept {
     ++slots_[id.index].generation;
 }
 
+void ObjectStore::set_band(std::uint32_t index, std::uint32_t band) noexcept {
+    for_each_in_family(
+        index, [&](std::uint32_t member) { bands_[member] = static_cast<std::uint8_t>(band); });
+}
+
 void ObjectStore::attach(std::uint32_t index, std::uint32_t outer) noexcept {
+    bands_[index] = bands_[outer];
     NetworkObjectInfo::Family& whole = at(outer)->family();
     at(index)->family().outer = outer;
     if (whole.last == no_index) {

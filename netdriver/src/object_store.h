@@ -81,10 +81,6 @@ class NetworkObjectInfo {
         bundled_version_ = version;
     }
 
-    /// See SendOrder.
-    [[nodiscard]] std::uint32_t band() const noexcept { return band_; }
-    void set_band(std::uint32_t band) noexcept { band_ = static_cast<std::uint8_t>(band); }
-
     // The object that this is a part of, and those that are parts of it: indices, or no_index.
     static constexpr std::uint32_t no_index = 0xFFFF'FFFF;
     struct Family {
@@ -116,7 +112,6 @@ class NetworkObjectInfo {
     NetDormancy dormancy_ = NetDormancy::Awake;
     bool is_torn_off_ = false;
     bool is_handed_back_ = false;
-    std::uint8_t band_ = 3;  // SendOrder::ordinary_band
     ChangelistState changelist_state_;
     SpawnRecord spawn_record_;
     NetGUID guid_;
@@ -158,6 +153,13 @@ class ObjectStore {
     /// The slot of the object with this id, or no_index.
     [[nodiscard]] std::uint32_t find_index(NetGUID guid) const noexcept;
     static constexpr std::uint32_t no_index = NetworkObjectInfo::no_index;
+
+    /// See SendOrder. Parts have that of the object that they are parts of.
+    [[nodiscard]] std::uint32_t band_of(std::uint32_t index) const noexcept {
+        return bands_[index];
+    }
+    /// Of an object that is no part, and of all its parts.
+    void set_band(std::uint32_t index, std::uint32_t band) noexcept;
 
     /// Makes one object a part of another, the last of its parts so far.
     void attach(std::uint32_t index, std::uint32_t outer) noexcept;
@@ -207,7 +209,10 @@ class ObjectStore {
     };
 
     MemoryResource* resource_;
+    static constexpr std::uint8_t first_band = 3;  // SendOrder::ordinary_band
+
     Vector<Slot> slots_;
+    Vector<std::uint8_t> bands_;          // by slot: asked for pairs, of which there are many
     Vector<std::uint32_t> free_indices_;  // last freed first: its memory is warm
     std::pmr::unordered_map<std::uint64_t, std::uint32_t> indices_;  // looked up, never walked
     std::uint32_t object_count_ = 0;

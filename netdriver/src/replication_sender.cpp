@@ -32,7 +32,7 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       call_sender_(objects, pairs_, values_, records_, properties_, channels_, packets, calls_,
                    context, settings, body_, memory),
       initial_batch_(&memory.pairs),
-      order_(settings.candidates, &memory.pairs),
+      order_(settings.candidates, pairs_.placed(), &memory.pairs),
       hidden_(&memory.validation) {}
 
 void ReplicationSender::set_is_replay(bool is_replay) {
@@ -115,19 +115,15 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
     }
     send_waiting_values();  // behind the objects, as their share is kept
     send_what_is_left(inputs);
-    if (flush_end_ != FlushEnd::BeforeObjects) {
-        order_.end();
-    }
+    order_.end();
 }
 
 void ReplicationSender::send_what_is_left(const PriorityInputs& inputs) {
-    if (flush_end_ == FlushEnd::Complete || !may_go_on(BudgetShare::State)) {
-        return;
-    }
-    const bool has_begun = flush_end_ == FlushEnd::AmongObjects;
-    flush_end_ = FlushEnd::Complete;
-    if (!(has_begun ? replicate_candidates() : replicate_all(inputs))) {
-        stop(FlushEnd::AmongObjects);
+    if (flush_end_ != FlushEnd::Complete && may_go_on(BudgetShare::State)) {
+        flush_end_ = FlushEnd::Complete;
+        if (!replicate_by_priority(inputs)) {
+            stop(FlushEnd::AmongObjects);
+        }
     }
 }
 
@@ -212,6 +208,7 @@ void ReplicationSender::object_removed(std::uint32_t index, ChannelCloseReason r
     channels_.close_object(index, reason);
     pairs_.dormancy().forget(index);
     initial_batch_.release(index);
+    pairs_.placed().erase(index);
 }
 
 void ReplicationSender::bunch_delivered(const BunchTag& tag) {

@@ -212,11 +212,13 @@ class ReplicationSender final : public SentContentHandler {
     /// Replicates what is pending from slot `begin` to `end`. False: there is no more room, and the
     /// next flush begins where this one stopped.
     [[nodiscard]] bool replicate_pending(std::uint32_t begin, std::uint32_t end);
-    /// The same of all that is pending, by SendOrder.
+    /// The same of all that is pending, by SendOrder. The second time in a flush it goes on.
     [[nodiscard]] bool replicate_by_priority(const PriorityInputs& inputs);
-    /// Goes on with that.
-    [[nodiscard]] bool replicate_candidates();
-    void add_candidate(std::uint32_t index, const PriorityInputs& inputs);
+    /// Who is owed something, and has no place in the order.
+    [[nodiscard]] SendOrder::Arrival arrival_of(std::uint32_t index, const PriorityInputs& inputs);
+    [[nodiscard]] SendOrder::Kind kind_of(std::uint32_t index) const noexcept;
+    /// The next one of the order. False: there is no more room.
+    [[nodiscard]] bool replicate_next();
     [[nodiscard]] bool replicate_all(const PriorityInputs& inputs);
     [[nodiscard]] std::uint32_t band_of(std::uint32_t index,
                                         const PriorityInputs& inputs) const noexcept;

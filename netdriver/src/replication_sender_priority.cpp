@@ -8,9 +8,12 @@ namespace replayout {
 
 std::uint32_t ReplicationSender::band_of(std::uint32_t index,
                                          const PriorityInputs& inputs) const noexcept {
+    std::uint32_t band = objects_.band_of(index);
+    if (inputs.distance == 0) {
+        return band;
+    }
     const NetworkObjectInfo& info = *objects_.at(objects_.root_of(index));  // with all its parts
-    std::uint32_t band = info.band();
-    if (inputs.distance == 0 || !info.location().has_value()) {
+    if (!info.location().has_value()) {
         return band;
     }
     const std::optional<float> squared =
@@ -30,51 +33,70 @@ std::uint32_t ReplicationSender::step_down(std::uint32_t index,
                : 0;
 }
 
-void ReplicationSender::add_candidate(std::uint32_t index, const PriorityInputs& inputs) {
-    const std::uint32_t band = band_of(index, inputs);
-    if (channel_state(pairs_[index]) == ChannelState::Closed) {
-        const NetworkObjectInfo& info = *objects_.at(objects_.root_of(index));
-        const std::optional<float> squared =
-            info.location().has_value()
-                ? inputs.interest.distance_squared_to(inputs.client, *info.location())
-                : std::nullopt;
-        order_.add_new(index, band, squared.value_or(0));
-    } else if (is_initial(pairs_[index])) {
-        order_.add(index, band, SendOrder::unfinished_rank);
-    } else {
-        order_.add(index, band, order_.rank_of(index, band, inputs.calendar.ticks_of(index)));
+SendOrder::Kind ReplicationSender::kind_of(std::uint32_t index) const noexcept {
+    const SendingRepState pair = pairs_[index];
+    if (channel_state(pair) == ChannelState::Closed) {
+        return SendOrder::Kind::New;
     }
+    return is_initial(pair) ? SendOrder::Kind::Unfinished : SendOrder::Kind::Shown;
+}
+
+SendOrder::Arrival ReplicationSender::arrival_of(std::uint32_t index,
+                                                 const PriorityInputs& inputs) {
+    SendOrder::Arrival arrival;
+    if (objects_.at(index) == nullptr) {
+        pairs_.pending().clear(index);
+        arrival.is_there = false;
+        return arrival;
+    }
+    arrival.kind = kind_of(index);
+    arrival.band = band_of(index, inputs);
+    if (arrival.kind == SendOrder::Kind::New) {
+        const NetworkObjectInfo& info = *objects_.at(objects_.root_of(index));
+        if (info.location().has_value()) {
+            arrival.distance_squared =
+                inputs.interest.distance_squared_to(inputs.client, *info.location()).value_or(0);
+        }
+    }
+    return arrival;
+}
+
+bool ReplicationSender::replicate_next() {
+    const SendOrder::Candidate candidate = order_.take();
+    const std::uint32_t index = candidate.index;
+    // Some went out with what was taken before.
+    const SendOutcome outcome =
+        pairs_.pending().test(index) ? replicate_actor(index) : SendOutcome::Done;
+    if (outcome == SendOutcome::HeldBack) {
+        order_.hold_back(candidate);
+    } else if (outcome == SendOutcome::NoRoom && candidate.kind == kind_of(index)) {
+        order_.miss(candidate);
+    } else {
+        order_.sent(index);
+        if (pairs_.pending().test(index)) {
+            pairs_.placed().erase(index);  // it waits for another one, or is another kind now
+        }
+    }
+    return outcome != SendOutcome::NoRoom;
 }
 
 bool ReplicationSender::replicate_by_priority(const PriorityInputs& inputs) {
-    BitRow& pending = pairs_.pending();
-    order_.begin(pending);
-    for (std::uint32_t index = pending.next(0); index != BitRow::no_bit;
-         index = pending.next(index + 1)) {
-        if (objects_.at(index) == nullptr) {
-            pending.clear(index);
-            continue;
-        }
-        add_candidate(index, inputs);
+    const BitRow& pending = pairs_.pending();
+    const auto band = [&](std::uint32_t index) { return band_of(index, inputs); };
+    const auto ticks = [&](std::uint32_t index) { return inputs.calendar.ticks_of(index); };
+    if (!order_.has_begun()) {
+        order_.begin(
+            pending, [&](std::uint32_t index) { return arrival_of(index, inputs); }, band, ticks);
     }
-    order_.order();
-    return replicate_candidates();
-}
-
-bool ReplicationSender::replicate_candidates() {
     while (order_.has_candidate()) {
-        const std::uint32_t index = order_.first();
-        // Some went out with what was taken before.
-        const SendOutcome outcome =
-            pairs_.pending().test(index) ? replicate_actor(index) : SendOutcome::Done;
-        if (outcome == SendOutcome::NoRoom) {
+        if (!replicate_next()) {
             return false;
         }
-        order_.take();
-        if (outcome == SendOutcome::HeldBack) {
-            order_.hold_back(index);
-        } else {
-            order_.sent(index);
+    }
+    order_.add_undue(pending, band, ticks);
+    while (order_.has_candidate()) {
+        if (!replicate_next()) {
+            return false;
         }
     }
     return true;

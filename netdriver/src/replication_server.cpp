@@ -104,7 +104,7 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       calendar_(&memory.objects),
       class_frequencies_(Allocator<NetUpdateFrequency>(&memory.layout_table)),
       class_bands_(Allocator<std::uint8_t>(&memory.layout_table)),
-      candidates_(Allocator<std::uint64_t>(&memory.scratch)),
+      candidates_(&memory.scratch),
       due_objects_(Allocator<DueObject>(&memory.scratch)),
       changes_(&memory.objects),
       bundles_(objects_, changes_, settings.config.packet_bytes_max - PacketBuilder::reserved_bytes,

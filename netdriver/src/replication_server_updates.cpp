@@ -116,8 +116,8 @@ void ReplicationServer::begin_updates(std::uint32_t index) {
         frequency = class_frequencies_[objects_.at(index)->layout_number()];
     }
     calendar_.set(index, frequency, whole);
-    if (!class_bands_.empty()) {
-        objects_.at(index)->set_band(class_bands_[objects_.at(index)->layout_number()]);
+    if (whole == index && !class_bands_.empty()) {
+        objects_.set_band(index, class_bands_[objects_.at(index)->layout_number()]);
     }
     force_due(index);
 }
@@ -131,7 +131,7 @@ void ReplicationServer::set_class_net_priority(const RepLayout& layout, float pr
 
 void ReplicationServer::set_net_priority(NetObjectId id, float priority) {
     REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
-    objects_.at(id.index)->set_band(band_of(priority));  // parts go by it
+    objects_.set_band(id.index, band_of(priority));
 }
 
 PriorityInputs ReplicationServer::priority_inputs(const Client& client) const noexcept {

@@ -29,6 +29,16 @@ class RingQueue {
         return slot;
     }
 
+    /// Likewise in front of all others.
+    [[nodiscard]] T& push_front() {
+        if (count_ == slots_.size()) {
+            grow();
+        }
+        first_ = (first_ + slots_.size() - 1) & (slots_.size() - 1);
+        ++count_;
+        return slots_[first_];
+    }
+
     [[nodiscard]] const T& front() const noexcept {
         REPLAYOUT_ASSERT(count_ > 0);
         return slots_[first_];

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "send_order.h"
 
-#include <replayout/reflection/diagnostics.h>
-
-#include <bit>
-
 namespace replayout {
 
 namespace {
@@ -29,6 +25,15 @@ constexpr std::uint16_t age_max = 0xC000;
     return std::max(std::bit_cast<std::uint32_t>(squared) >> mantissa_bits_cut, 1u);
 }
 
+[[nodiscard]] std::uint64_t number_of(std::uint32_t rank, std::uint32_t band, std::uint32_t age,
+                                      std::uint32_t distance, std::uint32_t index,
+                                      bool is_age_first) noexcept {
+    return std::uint64_t{rank} << rank_shift |
+           std::uint64_t{band} << (is_age_first ? last_band_shift : band_shift) |
+           std::uint64_t{0xFFFFu - age} << (is_age_first ? first_age_shift : age_shift) |
+           std::uint64_t{distance} << distance_shift | index;
+}
+
 struct CandidateParts {
     std::uint32_t index = 0;
     std::uint32_t rank = 0;
@@ -41,10 +46,18 @@ struct CandidateParts {
             low > index_mask};
 }
 
-/// Scrambled (multiplicative hashing, by the golden ratio): games add objects of several kinds by
-/// turns, and each kind is to be spread over the ticks.
-[[nodiscard]] constexpr std::uint32_t place_of(std::uint32_t index) noexcept {
-    return index * 0x9E37'79B1u >> 16;
+[[nodiscard]] SendOrder::Kind kind_of(const CandidateParts& parts) noexcept {
+    if (parts.is_new) {
+        return SendOrder::Kind::New;
+    }
+    return parts.rank == SendOrder::unfinished_rank ? SendOrder::Kind::Unfinished
+                                                    : SendOrder::Kind::Shown;
+}
+
+/// Of one that was not missed.
+[[nodiscard]] std::uint32_t band_of(std::uint64_t candidate, bool is_age_first) noexcept {
+    return static_cast<std::uint32_t>(candidate >> (is_age_first ? last_band_shift : band_shift)) &
+           15u;
 }
 
 }  // namespace
@@ -65,12 +78,7 @@ std::uint32_t SendOrder::rank_of(std::uint32_t index, std::uint32_t band,
     if (missed_.test(index)) {
         return due_rank;
     }
-    // It is due where a multiple of 2^e lies in (after, last], each shifted by the place: where
-    // they differ in bit e or above.
-    const std::int64_t place = place_of(index);
-    const auto difference =
-        static_cast<std::uint64_t>((ticks.last + place) ^ (ticks.after + place));
-    const auto bits = static_cast<std::uint32_t>(std::bit_width(difference));
+    const std::uint32_t bits = bits_of(index, ticks);
     const std::uint32_t exponent = exponent_of(band, ticks);
     if (bits == 0) {
         return no_tick_rank;
@@ -78,116 +86,277 @@ std::uint32_t SendOrder::rank_of(std::uint32_t index, std::uint32_t band,
     return bits > exponent ? due_rank : due_rank + exponent + 1 - bits;
 }
 
-void SendOrder::begin(const BitRow& owed) noexcept {
-    REPLAYOUT_ASSERT(candidates_.empty());
-    missed_.retain(owed, owed);
-    old_missed_.retain(owed, owed);
+void SendOrder::grow(const BitRow& owed) {
+    const auto bit_count = static_cast<std::uint32_t>(owed.word_count() * 64);
+    placed_.grow(bit_count);
+    missed_.grow(bit_count);
+    missed_.retain(owed, owed);  // also what was forced, and has no place
 }
 
-void SendOrder::add(std::uint32_t index, std::uint32_t band, std::uint32_t rank) {
-    add(index, band, rank, 0);
-}
-
-void SendOrder::add_new(std::uint32_t index, std::uint32_t band, float distance_squared) {
-    add(index, band, due_rank, distance_step(distance_squared));
-}
-
-void SendOrder::add(std::uint32_t index, std::uint32_t band, std::uint32_t rank,
-                    std::uint32_t distance) {
+void SendOrder::add(std::uint32_t index, std::uint32_t rank, std::uint32_t band) {
     REPLAYOUT_ASSERT(index <= index_mask);
-    // The most ticks of being missed go first; a pair that is not has none.
-    const std::uint32_t age =
-        missed_.test(index) ? static_cast<std::uint16_t>(flush_ - missed_since_[index]) : 0;
-    if (rank == due_rank && distance == 0 && is_any_new_missed_ &&
-        age >= std::max(1u << pressure_ >> 2, 1u)) {
+    candidates_.fresh.push_back(number_of(rank, band, 0, 0, index, pressure_ == pressure_max));
+}
+
+bool SendOrder::add_arrival(std::uint32_t index, const Arrival& arrival) {
+    if (arrival.kind == Kind::New) {
+        REPLAYOUT_ASSERT(index <= index_mask);
+        candidates_.fresh.push_back(number_of(due_rank, arrival.band, 0,
+                                              distance_step(arrival.distance_squared), index,
+                                              pressure_ == pressure_max));
+        return true;
+    }
+    const bool is_forced = missed_.test(index);
+    if (arrival.kind == Kind::Unfinished || is_forced) {
+        add(index, arrival.kind == Kind::Unfinished ? unfinished_rank : due_rank, arrival.band);
+        return true;
+    }
+    return false;
+}
+
+void SendOrder::sort_fresh(std::size_t begin) {
+    std::sort(candidates_.fresh.begin() + static_cast<std::ptrdiff_t>(begin),
+              candidates_.fresh.end());
+}
+
+void SendOrder::skip_old_entries(Queue& queue) noexcept {
+    while (queue.count() > 0 && !is_live(queue.front())) {
+        queue.pop_front();
+        --entry_count_;
+    }
+}
+
+std::uint64_t SendOrder::head_number(std::uint8_t queue) const noexcept {
+    const std::uint32_t index = queues_[queue].front() & index_mask;
+    const std::uint32_t band = queue % band_count;
+    const std::uint32_t age = age_of(index);
+    const Kind kind = kind_of_queue(queue);
+    std::uint32_t rank = kind == Kind::Unfinished ? unfinished_rank : due_rank;
+    if (kind == Kind::Shown && is_any_new_missed_ && age >= std::max(1u << pressure_ >> 2, 1u)) {
         rank = overdue_rank;
     }
     const bool is_age_first = pressure_ == pressure_max || rank == overdue_rank;
-    candidates_.push_back(std::uint64_t{rank} << rank_shift |
-                          std::uint64_t{band} << (is_age_first ? last_band_shift : band_shift) |
-                          std::uint64_t{0xFFFFu - age}
-                              << (is_age_first ? first_age_shift : age_shift) |
-                          std::uint64_t{distance} << distance_shift | index);
+    return number_of(rank, band, age, kind == Kind::New ? 1 : 0, index, is_age_first);
 }
 
-void SendOrder::order() {
-    is_any_new_missed_ = false;  // what is added was told by the last flush
-    // Not sorted: of thousands a cap has room for a few.
-    std::make_heap(candidates_.begin(), candidates_.end(), std::greater<>());
-}
-
-std::uint32_t SendOrder::first() const noexcept {
-    REPLAYOUT_ASSERT(has_candidate());
-    return parts_of(candidates_.front()).index;
-}
-
-void SendOrder::take() noexcept {
-    REPLAYOUT_ASSERT(has_candidate());
-    std::pop_heap(candidates_.begin(), candidates_.end(), std::greater<>());
-    candidates_.pop_back();
-}
-
-void SendOrder::sent(std::uint32_t index) noexcept {
-    missed_.erase(index);
-    old_missed_.erase(index);
-}
-
-void SendOrder::keep_place(std::uint32_t index) {
-    if (!missed_.test(index)) {
-        missed_.insert(index);
-        grow_row(missed_since_, std::size_t{index} + 1, std::uint16_t{0});
-        missed_since_[index] = flush_;
+void SendOrder::find_heads() {
+    candidates_.head_count = 0;
+    for (std::size_t queue = 0; queue < queues_.size(); ++queue) {
+        skip_old_entries(queues_[queue]);
+        if (queues_[queue].count() > 0) {
+            add_head(static_cast<std::uint8_t>(queue));
+        }
     }
 }
 
-void SendOrder::miss(std::uint32_t index) {
-    keep_place(index);
-    is_calm_ = false;
+void SendOrder::add_head(std::uint8_t queue) {
+    const std::size_t place = candidates_.head_count++;
+    candidates_.queues[place] = queue;
+    candidates_.heads[place] = head_number(queue);
 }
 
-void SendOrder::hold_back(std::uint32_t index) {
-    keep_place(index);
-    old_missed_.erase(index);
+void SendOrder::set_head(std::size_t place) {
+    const std::uint8_t queue = candidates_.queues[place];
+    skip_old_entries(queues_[queue]);
+    if (queues_[queue].count() > 0) {
+        candidates_.heads[place] = head_number(queue);
+        return;
+    }
+    --candidates_.head_count;
+    candidates_.queues[place] = candidates_.queues[candidates_.head_count];
+    candidates_.heads[place] = candidates_.heads[candidates_.head_count];
+}
+
+SendOrder::Candidate SendOrder::take() {
+    REPLAYOUT_ASSERT(has_candidate());
+    Candidates& all = candidates_;
+    const auto first = std::min_element(
+        all.heads.begin(), all.heads.begin() + static_cast<std::ptrdiff_t>(all.head_count));
+    const auto place = static_cast<std::size_t>(first - all.heads.begin());
+    const bool is_fresh_left = all.next_fresh < all.fresh.size();
+    if (place < all.head_count && (!is_fresh_left || *first < all.fresh[all.next_fresh])) {
+        const std::uint8_t queue = all.queues[place];
+        const std::uint32_t index = queues_[queue].front() & index_mask;
+        queues_[queue].pop_front();
+        --entry_count_;
+        set_head(place);
+        all.last_queue = queue;
+        return {index, kind_of_queue(queue), queue};
+    }
+    all.last_queue = no_queue;
+    const CandidateParts parts = parts_of(all.fresh[all.next_fresh++]);
+    return {parts.index, kind_of(parts), no_queue};
+}
+
+std::uint32_t SendOrder::coming(std::size_t distance) const noexcept {
+    const Candidates& all = candidates_;
+    if (all.last_queue != no_queue) {
+        const Queue& queue = queues_[all.last_queue];
+        return distance < queue.count() ? queue.at(distance) & index_mask : index_none;
+    }
+    const std::size_t place = all.next_fresh + distance;
+    return place < all.fresh.size() ? parts_of(all.fresh[place]).index : index_none;
+}
+
+void SendOrder::miss(const Candidate& candidate) {
+    if (candidate.queue == no_queue) {
+        --candidates_.next_fresh;  // it is one of those that are left
+        return;
+    }
+    queues_[candidate.queue].push_front() =
+        entry_of(candidate.index, missed_since_[candidate.index]);
+    ++entry_count_;
+    Candidates& all = candidates_;
+    const auto queues_end = all.queues.begin() + static_cast<std::ptrdiff_t>(all.head_count);
+    const auto queue = std::find(all.queues.begin(), queues_end, candidate.queue);
+    if (queue == queues_end) {
+        add_head(candidate.queue);
+    } else {
+        all.heads[static_cast<std::size_t>(queue - all.queues.begin())] =
+            head_number(candidate.queue);
+    }
+}
+
+void SendOrder::hold_back(const Candidate& candidate) {
+    const std::uint32_t band =
+        candidate.queue == no_queue
+            ? band_of(candidates_.fresh[candidates_.next_fresh - 1], pressure_ == pressure_max)
+            : candidate.queue % band_count;
+    candidates_.held_back.push_back(std::uint32_t{queue_of(Kind::New, band)} << tag_shift |
+                                    candidate.index);
+}
+
+void SendOrder::append(std::uint32_t index, std::uint8_t queue) {
+    if (queues_.empty()) {
+        queues_.resize(Candidates::queue_count, Queue(resource_));
+    }
+    grow_row(missed_since_, missed_.word_count() * 64, std::uint16_t{0});
+    missed_.set(index);
+    placed_.set(index);
+    missed_since_[index] = flush_;
+    queues_[queue].push_back() = entry_of(index, flush_);
+    ++entry_count_;
+}
+
+void SendOrder::give_back_held() {
+    // What was missed before goes in front of the others, the first of them last.
+    for (std::size_t i = candidates_.held_back.size(); i > 0; --i) {
+        const std::uint32_t held = candidates_.held_back[i - 1];
+        const std::uint32_t index = held & index_mask;
+        if (missed_.test(index)) {
+            queues_[held >> tag_shift].push_front() = entry_of(index, missed_since_[index]);
+            ++entry_count_;
+        }
+    }
+    for (const std::uint32_t held : candidates_.held_back) {
+        if (!missed_.test(held & index_mask)) {
+            append(held & index_mask, static_cast<std::uint8_t>(held >> tag_shift));
+        }
+    }
+    candidates_.held_back.clear();
+}
+
+void SendOrder::note_what_is_left() {
+    is_any_new_missed_ = false;
+    const auto note = [this](bool is_new) {
+        is_any_new_missed_ = is_any_new_missed_ || is_new;
+        is_calm_ = is_calm_ && is_new;
+    };
+    for (std::size_t queue = 0; queue < queues_.size(); ++queue) {
+        skip_old_entries(queues_[queue]);
+        if (queues_[queue].count() > 0) {
+            note(kind_of_queue(queue) == Kind::New);
+        }
+    }
+    for (std::size_t i = candidates_.next_fresh; i < candidates_.fresh.size(); ++i) {
+        const CandidateParts parts = parts_of(candidates_.fresh[i]);
+        if (parts.rank <= due_rank + 1) {
+            note(parts.is_new);
+        }
+    }
+}
+
+void SendOrder::keep_fresh() {
+    const bool is_age_first = pressure_ == pressure_max;
+    for (std::size_t i = candidates_.next_fresh; i < candidates_.fresh.size(); ++i) {
+        const std::uint64_t candidate = candidates_.fresh[i];
+        const CandidateParts parts = parts_of(candidate);
+        if (parts.rank <= due_rank) {
+            append(parts.index, queue_of(kind_of(parts), band_of(candidate, is_age_first)));
+        }
+    }
+    candidates_.fresh.clear();
+    candidates_.next_fresh = 0;
 }
 
 void SendOrder::end() {
-    for (const std::uint64_t candidate : candidates_) {
-        const CandidateParts parts = parts_of(candidate);
-        if (parts.is_new) {
-            miss_new(parts.index);
-            continue;
-        }
-        if (parts.rank <= due_rank) {
-            miss(parts.index);
-        }
-        is_calm_ = is_calm_ && parts.rank > due_rank + 1;
+    if (std::exchange(stage_, Stage::Ended) == Stage::Ended) {
+        return;
     }
-    candidates_.clear();
+    note_what_is_left();
+    give_back_held();
+    keep_fresh();
+    if (entry_count_ > entry_count_max_) {
+        drop_old_entries();
+        entry_count_max_ = std::max(entry_count_max_, 2 * entry_count_);
+    }
     ++flush_;
     if (--flushes_left_ == 0) {
         end_period();
     }
 }
 
+void SendOrder::drop_old_entries() {
+    for (Queue& queue : queues_) {
+        for (std::size_t left = queue.count(); left > 0; --left) {
+            const std::uint32_t entry = queue.front();
+            queue.pop_front();
+            if (!is_live(entry)) {
+                --entry_count_;
+                continue;
+            }
+            const std::uint32_t index = entry & index_mask;
+            if (age_of(index) > age_max) {
+                missed_since_[index] = static_cast<std::uint16_t>(flush_ - age_max);
+            }
+            queue.push_back() = entry_of(index, missed_since_[index]);
+        }
+    }
+}
+
 void SendOrder::end_period() {
+    bool is_any_old_missed = false;  // since before this period, for want of room
+    bool is_any_aged = false;
+    const auto period_age = static_cast<std::uint16_t>(flush_ - period_begin_);
+    for (std::size_t queue = 0; queue < queues_.size(); ++queue) {
+        skip_old_entries(queues_[queue]);
+        if (queues_[queue].count() > 0) {
+            const std::uint16_t age = age_of(queues_[queue].front() & index_mask);
+            is_any_aged = is_any_aged || age > age_max;
+            is_any_old_missed =
+                is_any_old_missed || (kind_of_queue(queue) != Kind::New && age > period_age);
+        }
+    }
+    if (is_any_aged) {
+        drop_old_entries();
+    }
     calm_periods_ = is_calm_ ? calm_periods_ + 1 : 0;
-    if (!old_missed_.is_empty()) {
+    if (is_any_old_missed) {
         pressure_ = std::min(pressure_ + 1, pressure_max);
     } else if (calm_periods_ == calm_periods_to_go_back && pressure_ > 0) {
         --pressure_;
         calm_periods_ = 0;
     }
-    for (std::uint32_t index = old_missed_.next(0); index != BitRow::no_bit;
-         index = old_missed_.next(index + 1)) {
-        const auto age = static_cast<std::uint16_t>(flush_ - missed_since_[index]);
-        if (age > age_max) {
-            missed_since_[index] = static_cast<std::uint16_t>(flush_ - age_max);
-        }
-    }
     is_calm_ = true;
-    old_missed_.clear_all();
-    old_missed_.merge(missed_);
+    period_begin_ = flush_;
     flushes_left_ = 1u << pressure_;
+}
+
+void SendOrder::force(std::uint32_t index) {
+    if (!missed_.test(index)) {
+        missed_.insert(index);
+        placed_.erase(index);
+    }
 }
 
 }  // namespace replayout

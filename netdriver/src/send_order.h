@@ -36,15 +36,25 @@
 //
 // Where the pressure can grow no more, the bands that go first may ask for more than there is room
 // for. Then the first missed goes first, whatever its band, and the same holds.
+//
+// What was missed stands in queues, one for each kind and band, so a flush looks at the first of
+// each and not at all of it: its band, and the distance of what is new, are those of when it was
+// missed first. What is neither missed nor due costs a few instructions in a walk over rows of
+// bits.
 #pragma once
 
+#include <replayout/reflection/diagnostics.h>
 #include <replayout/reflection/memory.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <utility>
 
 #include "bit_row.h"
+#include "ring_queue.h"
 #include "row_growth.h"
 #include "update_calendar.h"
 
@@ -56,14 +66,44 @@ class SendOrder {
     static constexpr std::uint32_t ordinary_band = 3;
     static constexpr std::uint32_t pressure_max = 12;
 
-    /// What a flush may send, a number each (send_order.cpp). Memory that is used again: empty
-    /// between flushes, so all connections of a server have one.
-    using Candidates = Vector<std::uint64_t>;
-    SendOrder(Candidates& candidates, MemoryResource* resource)
+    enum class Kind : std::uint8_t {
+        Unfinished,  ///< shown, and without its first values
+        Shown,       ///< all else that the client has, or is to lose
+        New,
+    };
+    static constexpr std::size_t kind_count = 3;
+
+    /// What a flush may send. Memory that is used again: empty between flushes, so all connections
+    /// of a server have one.
+    class Candidates {
+      public:
+        explicit Candidates(MemoryResource* resource)
+            : fresh(Allocator<std::uint64_t>(resource)),
+              held_back(Allocator<std::uint32_t>(resource)) {}
+
+      private:
+        friend class SendOrder;
+        static constexpr std::size_t queue_count = kind_count * band_count;
+
+        Vector<std::uint64_t> fresh;  // a number each, the least goes first (send_order.cpp)
+        std::size_t next_fresh = 0;   // those before it were taken
+        // Of each queue that is not empty its first, as such a number.
+        std::array<std::uint64_t, queue_count> heads{};
+        std::array<std::uint8_t, queue_count> queues{};
+        std::size_t head_count = 0;
+        std::uint8_t last_queue = 0xFF;   // from which the last one was taken
+        Vector<std::uint32_t> held_back;  // out of queues, in order
+    };
+
+    /// `placed` is the connection's, empty at first: those whose place is known here. Who becomes
+    /// a candidate of another kind is to be taken out of it.
+    SendOrder(Candidates& candidates, BitRow& placed, MemoryResource* resource)
         : candidates_(candidates),
+          placed_(placed),
           missed_(resource),
-          old_missed_(resource),
-          missed_since_(Allocator<std::uint16_t>(resource)) {}
+          missed_since_(Allocator<std::uint16_t>(resource)),
+          queues_(Allocator<Queue>(resource)),
+          resource_(resource) {}
 
     /// How far pairs of a band step down now.
     [[nodiscard]] std::uint32_t exponent_of(std::uint32_t band) const noexcept;
@@ -71,8 +111,8 @@ class SendOrder {
     [[nodiscard]] std::uint32_t exponent_of(std::uint32_t band,
                                             const TickRange& ticks) const noexcept;
     // What counts before the band: greater ones are sent only where lesser ones leave room.
-    static constexpr std::uint32_t unfinished_rank = 0;  // shown, and without its first values
-    static constexpr std::uint32_t overdue_rank = 1;     // add() finds out
+    static constexpr std::uint32_t unfinished_rank = 0;
+    static constexpr std::uint32_t overdue_rank = 1;
     static constexpr std::uint32_t due_rank = 2;
     /// The rank of a pair that was shown and has values, from `due_rank` up. Due is what was
     /// missed, and what has one of its own among the object's ticks since the last flush. Another
@@ -83,56 +123,192 @@ class SendOrder {
     [[nodiscard]] bool is_missed(std::uint32_t index) const noexcept { return missed_.test(index); }
     [[nodiscard]] std::uint32_t pressure() const noexcept { return pressure_; }
 
-    // A flush: add() what is owed, order() it, take() the first() as long as there is room and say
-    // of each what became of it, end() it. What was not taken may be tried again.
+    /// Who is owed something, and has no place yet.
+    struct Arrival {
+        Kind kind = Kind::Shown;
+        bool is_there = true;  ///< else nothing is to be sent after all
+        std::uint32_t band = ordinary_band;
+        float distance_squared = 0;  ///< of what is new
+    };
+    struct Candidate {
+        std::uint32_t index = 0;
+        Kind kind = Kind::Shown;
+        std::uint8_t queue = no_queue;  // it came from; for miss() and hold_back()
+    };
 
-    /// What is not in `owed` is missed no more.
-    void begin(const BitRow& owed) noexcept;
-    void add(std::uint32_t index, std::uint32_t band, std::uint32_t rank);
-    /// The same of what is new to the client.
-    void add_new(std::uint32_t index, std::uint32_t band, float distance_squared);
-    void order();
-    [[nodiscard]] bool has_candidate() const noexcept { return !candidates_.empty(); }
-    /// Which candidate goes first. Requires one.
-    [[nodiscard]] std::uint32_t first() const noexcept;
-    /// That is one no more.
-    void take() noexcept;
+    // A flush: begin(), take() as long as there is room and say of each what became of it, end().
+    // Where all that is due was taken and there is still room, add_undue(), and go on. What found
+    // no room may be taken again.
+
+    [[nodiscard]] bool has_begun() const noexcept { return stage_ != Stage::Ended; }
+
+    /// Makes candidates of what is due of `owed`. `arrive(index)` says what there is to say of who
+    /// has no place, an Arrival; `band_of(index)` and `ticks_of(index)` what goes for all others.
+    template <typename Arrive, typename BandOf, typename TicksOf>
+    void begin(const BitRow& owed, Arrive arrive, BandOf band_of, TicksOf ticks_of);
+    [[nodiscard]] bool has_candidate() const noexcept {
+        return candidates_.next_fresh < candidates_.fresh.size() || candidates_.head_count > 0;
+    }
+    /// Candidates of what is owed and not due, the first time in a flush. Requires that all others
+    /// were taken.
+    template <typename BandOf, typename TicksOf>
+    void add_undue(const BitRow& owed, BandOf band_of, TicksOf ticks_of);
+    /// The candidate that goes first, which is one no more. Requires one.
+    [[nodiscard]] Candidate take();
+    /// What is likely to be taken behind so many others, or index_none.
+    [[nodiscard]] std::uint32_t coming(std::size_t distance) const noexcept;
+    static constexpr std::uint32_t index_none = 0xFFFF'FFFF;
     /// It went out, or waits for another object.
-    void sent(std::uint32_t index) noexcept;
-    /// It waits for what is on its way, and not for room: its place is as that of what was missed,
-    /// and it says nothing about how far to step down.
-    void hold_back(std::uint32_t index);
-    /// The candidates that are left found no room.
+    void sent(std::uint32_t index) noexcept { missed_.erase(index); }
+    /// The one that was taken last found no room. It goes first again.
+    void miss(const Candidate& candidate);
+    /// It waits for what is on its way, and not for room: its place is as that of what is new and
+    /// was missed, and it says nothing about how far to step down.
+    void hold_back(const Candidate& candidate);
+    /// The candidates that are left found no room. Does nothing where no flush has begun.
     void end();
 
     /// Between flushes: what is owed of it in the next one does not step down until it is sent.
-    void force(std::uint32_t index) { keep_place(index); }
+    void force(std::uint32_t index);
 
   private:
-    /// Among those that are missed, as of now if it is new there.
-    void keep_place(std::uint32_t index);
-    void add(std::uint32_t index, std::uint32_t band, std::uint32_t rank, std::uint32_t distance);
-    /// It was due, and found no room.
-    void miss(std::uint32_t index);
-    /// The same of what is new, which says nothing about how far others are to step down.
-    void miss_new(std::uint32_t index) {
-        hold_back(index);
-        is_any_new_missed_ = true;
+    enum class Stage : std::uint8_t { Ended, Due, All };
+
+    static constexpr std::uint8_t no_queue = 0xFF;
+    static constexpr int tag_shift = 20;
+    static constexpr std::uint32_t index_mask = (1u << tag_shift) - 1;
+
+    /// Who was missed, the first of them first; and others, who were sent since or have a place
+    /// elsewhere. Each an index and above it, to tell the ones from the others, when it was missed.
+    using Queue = RingQueue<std::uint32_t>;
+
+    [[nodiscard]] static std::uint8_t queue_of(Kind kind, std::uint32_t band) noexcept {
+        return static_cast<std::uint8_t>(static_cast<std::size_t>(kind) * band_count + band);
     }
+    [[nodiscard]] static Kind kind_of_queue(std::size_t queue) noexcept {
+        return static_cast<Kind>(queue / band_count);
+    }
+    [[nodiscard]] static std::uint32_t entry_of(std::uint32_t index, std::uint16_t since) noexcept {
+        return std::uint32_t{since} << tag_shift | index;
+    }
+    [[nodiscard]] bool is_live(std::uint32_t entry) const noexcept {
+        const std::uint32_t index = entry & index_mask;
+        return missed_.test(index) && entry_of(index, missed_since_[index]) == entry;
+    }
+    [[nodiscard]] std::uint16_t age_of(std::uint32_t index) const noexcept {
+        return static_cast<std::uint16_t>(flush_ - missed_since_[index]);
+    }
+    /// It is due where that is greater than how far it steps down; 0: it has no tick.
+    [[nodiscard]] static std::uint32_t bits_of(std::uint32_t index,
+                                               const TickRange& ticks) noexcept {
+        // Due is where a multiple of 2^e lies in (after, last], each shifted by the place: where
+        // they differ in bit e or above.
+        const std::int64_t place = place_of(index);
+        const auto difference =
+            static_cast<std::uint64_t>((ticks.last + place) ^ (ticks.after + place));
+        return static_cast<std::uint32_t>(std::bit_width(difference));
+    }
+    /// Scrambled (multiplicative hashing, by the golden ratio): games add objects of several kinds
+    /// by turns, and each kind is to be spread over the ticks.
+    [[nodiscard]] static constexpr std::uint32_t place_of(std::uint32_t index) noexcept {
+        return index * 0x9E37'79B1u >> 16;
+    }
+
+    /// Rows are as long as `owed`.
+    void grow(const BitRow& owed);
+    void add(std::uint32_t index, std::uint32_t rank, std::uint32_t band);
+    /// False: it is due by no tick of its own.
+    bool add_arrival(std::uint32_t index, const Arrival& arrival);
+    void sort_fresh(std::size_t begin);
+    /// The first that is live, or nothing.
+    void skip_old_entries(Queue& queue) noexcept;
+    void find_heads();
+    void add_head(std::uint8_t queue);
+    /// Its first was taken.
+    void set_head(std::size_t place);
+    [[nodiscard]] std::uint64_t head_number(std::uint8_t queue) const noexcept;
+    void append(std::uint32_t index, std::uint8_t queue);
+    void give_back_held();
+    void keep_fresh();
+    void note_what_is_left();
+    void drop_old_entries();
     void end_period();
 
     Candidates& candidates_;
+    BitRow& placed_;
     BitRow missed_;
-    BitRow old_missed_;                   // since before this period, for want of room
     Vector<std::uint16_t> missed_since_;  // flushes, by object index
+    Vector<Queue> queues_;                // by kind and band; none before the first is missed
+    MemoryResource* resource_;
+    std::size_t entry_count_ = 0;  // in all queues
+    std::size_t entry_count_max_ = 1'024;
+    Stage stage_ = Stage::Ended;  // of the flush: of what it made candidates
     std::uint16_t flush_ = 0;
+    std::uint16_t period_begin_ = 0;
     std::uint32_t pressure_ = 0;
     static constexpr std::uint32_t calm_periods_to_go_back = 4;
 
     std::uint32_t flushes_left_ = 1;  // of the period
     std::uint32_t calm_periods_ = 0;  // in a row
-    bool is_any_new_missed_ = false;  // in the last flush, from order() on in this one
+    bool is_any_new_missed_ = false;  // in the last flush
     bool is_calm_ = true;  // in this period all was sent that a pressure of one less asks for
 };
+
+template <typename Arrive, typename BandOf, typename TicksOf>
+void SendOrder::begin(const BitRow& owed, Arrive arrive, BandOf band_of, TicksOf ticks_of) {
+    REPLAYOUT_ASSERT(!has_begun());
+    REPLAYOUT_ASSERT(candidates_.fresh.empty() && candidates_.held_back.empty());
+    stage_ = Stage::Due;
+    grow(owed);
+    std::array<std::uint32_t, band_count> exponents;
+    for (std::uint32_t band = 0; band < band_count; ++band) {
+        exponents[band] = exponent_of(band);
+    }
+    for (std::size_t i = 0; i < owed.word_count(); ++i) {
+        const std::uint64_t of_owed = owed.word(i);
+        const std::uint64_t was_placed = placed_.word(i);
+        if ((of_owed | was_placed) == 0) {
+            continue;
+        }
+        std::uint64_t are_placed = was_placed & of_owed;
+        BitRow::for_each_in_word(i, of_owed & ~are_placed, [&](std::uint32_t index) {
+            if (const Arrival arrival = arrive(index);
+                arrival.is_there && !add_arrival(index, arrival)) {
+                are_placed |= std::uint64_t{1} << (index & 63);
+            }
+        });
+        missed_.set_word(i, missed_.word(i) & was_placed & of_owed);
+        placed_.set_word(i, are_placed);
+        BitRow::for_each_in_word(i, are_placed & ~missed_.word(i), [&](std::uint32_t index) {
+            const std::uint32_t band = band_of(index);
+            const TickRange ticks = ticks_of(index);
+            if (bits_of(index, ticks) + std::min(exponents[band], ticks.flushes_log2) >
+                exponents[band]) {
+                add(index, due_rank, band);
+            }
+        });
+    }
+    sort_fresh(0);
+    find_heads();
+}
+
+template <typename BandOf, typename TicksOf>
+void SendOrder::add_undue(const BitRow& owed, BandOf band_of, TicksOf ticks_of) {
+    REPLAYOUT_ASSERT(has_begun() && !has_candidate());
+    if (std::exchange(stage_, Stage::All) == Stage::All) {
+        return;
+    }
+    for (std::size_t i = 0; i < placed_.word_count(); ++i) {
+        BitRow::for_each_in_word(
+            i, owed.word(i) & placed_.word(i) & ~missed_.word(i), [&](std::uint32_t index) {
+                const std::uint32_t band = band_of(index);
+                const std::uint32_t rank = rank_of(index, band, ticks_of(index));
+                if (rank > due_rank) {
+                    add(index, rank, band);
+                }
+            });
+    }
+    sort_fresh(candidates_.next_fresh);
+}
 
 }  // namespace replayout

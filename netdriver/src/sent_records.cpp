@@ -110,6 +110,7 @@ void SentRecords::owe_carried(const TakenOfPair& taken) {
         complete->give_back();
     }
     set_initial(pair, is_initial(pair) || taken.is_initial);
+    pairs_.placed().erase(taken.index);
     pairs_.pending().set(taken.index);
 }
 

@@ -27,41 +27,38 @@ class Flood {
     };
 
     explicit Flood(std::size_t count)
-        : pairs(count), candidates_(&memory), order(candidates_, &memory), owed_(&memory) {
+        : pairs(count),
+          candidates_(&memory),
+          placed_(&memory),
+          order(candidates_, placed_, &memory),
+          wanted_(&memory),
+          owed_(&memory) {
         for (std::uint32_t index = 0; index < count; ++index) {
-            owed_.insert(index);
+            wanted_.insert(index);
         }
     }
 
     void set_owed(std::uint32_t index, bool is_owed) {
-        is_owed ? owed_.insert(index) : owed_.erase(index);
+        is_owed ? wanted_.insert(index) : wanted_.erase(index);
     }
 
     /// Returns what was sent, in order. Bytes that are left over are room of the next flush.
     std::vector<std::uint32_t> flush(std::int64_t bytes_per_flush) {
         ++tick;
         room_ = std::min<std::int64_t>(room_, 0) + bytes_per_flush;
-        order.begin(owed_);
-        for (std::uint32_t index = owed_.next(0); index != BitRow::no_bit;
-             index = owed_.next(index + 1)) {
-            const std::uint32_t rank = order.rank_of(index, pairs[index].band, {tick - 1, tick});
-            order.add(index, pairs[index].band, rank);
-        }
-        order.order();
+        owed_.clear_all();
+        owed_.merge(wanted_);
+        const auto band = [this](std::uint32_t index) { return pairs[index].band; };
+        const auto ticks = [this](std::uint32_t) { return TickRange{tick - 1, tick}; };
+        const auto arrive = [&](std::uint32_t index) {
+            return SendOrder::Arrival{SendOrder::Kind::Shown, true, band(index)};
+        };
+        order.begin(owed_, arrive, band, ticks);
         std::vector<std::uint32_t> sent;
-        while (order.has_candidate() && room_ > 0) {
-            const std::uint32_t index = order.first();
-            order.take();
-            if (pairs[index].is_held_back) {
-                order.hold_back(index);
-                continue;
-            }
-            order.sent(index);
-            room_ -= pairs[index].bytes;
-            pairs[index].longest_wait =
-                std::max(pairs[index].longest_wait, tick - pairs[index].sent_at);
-            pairs[index].sent_at = tick;
-            sent.push_back(index);
+        send_candidates(sent);
+        if (room_ > 0) {
+            order.add_undue(owed_, band, ticks);
+            send_candidates(sent);
         }
         order.end();
         return sent;
@@ -71,13 +68,32 @@ class Flood {
     std::vector<Pair> pairs;
 
   private:
+    void send_candidates(std::vector<std::uint32_t>& sent) {
+        while (order.has_candidate() && room_ > 0) {
+            const SendOrder::Candidate candidate = order.take();
+            Pair& pair = pairs[candidate.index];
+            if (pair.is_held_back) {
+                order.hold_back(candidate);
+                continue;
+            }
+            order.sent(candidate.index);
+            owed_.erase(candidate.index);
+            room_ -= pair.bytes;
+            pair.longest_wait = std::max(pair.longest_wait, tick - pair.sent_at);
+            pair.sent_at = tick;
+            sent.push_back(candidate.index);
+        }
+    }
+
     SendOrder::Candidates candidates_;
+    BitRow placed_;
 
   public:
     SendOrder order;
     std::uint32_t tick = 0;
 
   private:
+    BitRow wanted_;
     BitRow owed_;
     std::int64_t room_ = 0;
 };
@@ -291,75 +307,155 @@ TEST_CASE("SendOrder: an object with few ticks steps down by as much less") {
 
 namespace {
 
-/// Candidates by hand: the order in which they are taken, without any that were left.
-[[nodiscard]] std::vector<std::uint32_t> take_all(SendOrder& order) {
-    std::vector<std::uint32_t> taken;
-    order.order();
-    while (order.has_candidate()) {
-        taken.push_back(order.first());
-        order.take();
-        order.sent(taken.back());
+/// An order, and what is owed by it.
+struct Owing {
+    CountingResource memory;
+    SendOrder::Candidates candidates{&memory};
+    BitRow placed{&memory};
+    SendOrder order{candidates, placed, &memory};
+    BitRow owed{&memory};
+    std::vector<SendOrder::Arrival> arrivals;  // by index
+
+    void owe(const SendOrder::Arrival& arrival) {
+        owed.insert(static_cast<std::uint32_t>(arrivals.size()));
+        arrivals.push_back(arrival);
     }
-    order.end();
-    return taken;
-}
+    void begin(std::int64_t tick) {
+        order.begin(
+            owed, [&](std::uint32_t index) { return arrivals[index]; },
+            [&](std::uint32_t index) { return arrivals[index].band; },
+            [&](std::uint32_t) {
+                return TickRange{tick - 1, tick};
+            });
+    }
+    std::uint32_t take_and_send() {
+        const std::uint32_t index = order.take().index;
+        order.sent(index);
+        owed.erase(index);
+        return index;
+    }
+};
 
 }  // namespace
 
 TEST_CASE("SendOrder: what was shown without values goes first, and of what is new the nearest") {
-    CountingResource memory;
-    SendOrder::Candidates candidates(&memory);
-    SendOrder order(candidates, &memory);
-    order.begin(BitRow(&memory));
-    order.add(1, 2, SendOrder::due_rank);
-    order.add_new(2, 3, 900.0f);
-    order.add_new(3, 3, 4.0f);
-    order.add_new(4, 2, 1e30f);
-    order.add_new(5, 3, 0.0f);
-    order.add(6, 7, SendOrder::unfinished_rank);
-    CHECK((take_all(order) == std::vector<std::uint32_t>{6, 1, 4, 5, 3, 2}));
+    using Kind = SendOrder::Kind;
+    Owing owing;
+    owing.owe({Kind::Shown, true, 2});
+    owing.owe({Kind::New, true, 3, 900.0f});
+    owing.owe({Kind::New, true, 3, 4.0f});
+    owing.owe({Kind::New, true, 2, 1e30f});
+    owing.owe({Kind::New, true, 3, 0.0f});
+    owing.owe({Kind::Unfinished, true, 7});
+    const std::vector<std::uint32_t> expected = {5, 0, 3, 4, 2, 1};
+    SECTION("at once") {
+        owing.begin(1);
+    }
+    SECTION("or where they had to wait, and others came later") {
+        owing.begin(1);
+        owing.order.end();
+        owing.owe({Kind::New, true, 3, 1.0f});
+        owing.owe({Kind::New, true, 3, 1.0f});
+        owing.begin(2);
+    }
+    SECTION("or where the first of them was taken, and had to wait for room") {
+        owing.begin(1);
+        owing.order.miss(owing.order.take());
+        owing.order.end();
+        owing.begin(2);
+        owing.order.miss(owing.order.take());
+        owing.order.end();
+        owing.begin(3);
+    }
+    for (const std::uint32_t index : expected) {
+        CHECK(owing.take_and_send() == index);
+    }
+}
+
+TEST_CASE("SendOrder: who becomes a candidate of another kind goes by what it is then") {
+    using Kind = SendOrder::Kind;
+    Owing owing;
+    for (int i = 0; i < 3; ++i) {
+        owing.owe({Kind::Shown, true, 3});
+    }
+    owing.begin(1);
+    owing.order.end();
+    owing.arrivals[2].kind = Kind::Unfinished;
+    owing.placed.erase(2);
+    owing.begin(2);
+    CHECK(owing.take_and_send() == 2);
+    CHECK(owing.take_and_send() == 0);
+    CHECK(owing.take_and_send() == 1);
+    CHECK_FALSE(owing.order.has_candidate());
+}
+
+TEST_CASE("SendOrder: who is owed nothing any more keeps no place") {
+    Owing owing;
+    for (int i = 0; i < 3; ++i) {
+        owing.owe({});
+    }
+    owing.begin(1);
+    owing.order.end();
+    owing.owed.erase(0);
+    owing.begin(2);
+    owing.order.end();
+    CHECK_FALSE(owing.order.is_missed(0));
+    owing.owed.insert(0);
+    owing.begin(3);
+    CHECK(owing.take_and_send() == 1);
+    CHECK(owing.take_and_send() == 2);
+    for (std::int64_t tick = 4; tick < 100 && !owing.order.has_candidate(); ++tick) {
+        owing.order.end();
+        owing.begin(tick);  // until a tick of its own
+    }
+    CHECK(owing.take_and_send() == 0);
 }
 
 TEST_CASE("SendOrder: beside a flood of what is new nobody steps down, and nobody starves") {
-    CountingResource memory;
-    SendOrder::Candidates candidates(&memory);
-    SendOrder order(candidates, &memory);
-    BitRow owed(&memory);
-    owed.insert(0);
-    std::uint32_t next_new = 1;
+    Owing owing;
+    owing.owe({});
     std::uint32_t oldest_new = 1;
     std::uint32_t wait = 0;
     std::uint32_t longest_wait = 0;
     for (std::int64_t tick = 1; tick <= 2'000; ++tick) {
         for (int i = 0; i < 10; ++i) {
-            owed.insert(next_new++);
+            owing.owe({SendOrder::Kind::New, true, 2, 1.0f});
         }
-        order.begin(owed);
-        order.add(0, 3, order.rank_of(0, 3, {tick - 1, tick}));
-        for (std::uint32_t index = owed.next(1); index != BitRow::no_bit;
-             index = owed.next(index + 1)) {
-            order.add_new(index, 2, 1.0f);
-        }
-        order.order();
+        owing.owed.insert(0);
+        owing.begin(tick);
         ++wait;
         for (int room = 0; room < 5; ++room) {
-            const std::uint32_t index = order.first();
-            order.take();
-            order.sent(index);
-            if (index == 0) {
-                wait = 0;
-            } else {
-                owed.erase(index);
-            }
+            wait = owing.take_and_send() == 0 ? 0 : wait;
         }
         longest_wait = std::max(longest_wait, wait);
-        order.end();
-        for (; next_new - oldest_new > 100; ++oldest_new) {
-            owed.erase(oldest_new);  // what was not shown in time is over
+        owing.order.end();
+        for (; owing.arrivals.size() - oldest_new > 100; ++oldest_new) {
+            owing.owed.erase(oldest_new);  // what was not shown in time is over
         }
     }
-    CHECK(order.pressure() <= 1);
+    CHECK(owing.order.pressure() <= 1);
     CHECK(longest_wait <= 4);
+}
+
+TEST_CASE("SendOrder: what comes and goes again before it is sent takes no more and more memory") {
+    Owing owing;
+    for (int i = 0; i < 500; ++i) {
+        owing.owe({SendOrder::Kind::New, true, 3, 1.0f});
+    }
+    const auto play = [&](std::int64_t first_tick, std::int64_t last_tick) {
+        for (std::int64_t tick = first_tick; tick <= last_tick; ++tick) {
+            for (std::uint32_t index = 0; index < 500; ++index) {
+                (index + tick) % 2 == 0 ? owing.owed.insert(index) : owing.owed.erase(index);
+            }
+            owing.begin(tick);
+            owing.order.end();
+        }
+    };
+    owing.owed.insert(0);
+    play(1, 100);
+    const std::uint64_t taken = owing.memory.allocation_count();
+    play(101, 1'000);
+    CHECK(owing.memory.allocation_count() == taken);
 }
 
 TEST_CASE("SendOrder: what is forced is due until it is sent") {
