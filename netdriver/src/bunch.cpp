@@ -12,6 +12,34 @@ namespace {
     return width <= 7 ? 1 : (width + 6) / 7;
 }
 
+/// Bit 0 goes first.
+[[nodiscard]] std::uint32_t flags_of(const BunchHeader& header) noexcept {
+    const auto bit = [](bool is_set, int place) { return std::uint32_t{is_set} << place; };
+    return bit(header.is_open, 0) | bit(header.is_close, 1) | bit(header.is_partial, 2) |
+           bit(header.is_partial_initial, 3) | bit(header.is_partial_final, 4) |
+           bit(header.is_call, 5) | bit(header.is_unreliable, 6) | bit(header.is_message, 7);
+}
+
+/// Bytes that are written at once.
+struct Bytes {
+    static constexpr std::uint32_t count_max = 8;
+
+    void add(std::uint64_t value, std::uint32_t bytes) noexcept {
+        word |= value << (8 * count);
+        count += bytes;
+    }
+    /// See BitWriter::write_packed_uint().
+    void add_packed(std::uint32_t value) noexcept {
+        for (; value >= 0x80; value >>= 7) {
+            add((value & 0x7F) << 1 | 1, 1);
+        }
+        add(value << 1, 1);
+    }
+
+    std::uint64_t word = 0;
+    std::uint32_t count = 0;
+};
+
 }  // namespace
 
 std::size_t bunch_header_bytes(const BunchHeader& header) noexcept {
@@ -21,15 +49,19 @@ std::size_t bunch_header_bytes(const BunchHeader& header) noexcept {
 }
 
 void write_bunch_header(BitWriter& writer, const BunchHeader& header) noexcept {
+    if (bunch_header_bytes(header) <= Bytes::count_max) {
+        Bytes bytes;  // most are
+        bytes.add_packed(header.channel.value);
+        bytes.add(flags_of(header), 1);
+        if (header.has_sequence()) {
+            bytes.add(header.sequence, 2);
+        }
+        bytes.add_packed(header.payload_bytes);
+        writer.write_bits(bytes.word, 8 * bytes.count);
+        return;
+    }
     writer.write_packed_uint(header.channel.value);
-    writer.write_bool(header.is_open);
-    writer.write_bool(header.is_close);
-    writer.write_bool(header.is_partial);
-    writer.write_bool(header.is_partial_initial);
-    writer.write_bool(header.is_partial_final);
-    writer.write_bool(header.is_call);
-    writer.write_bool(header.is_unreliable);
-    writer.write_bool(header.is_message);
+    writer.write_bits(flags_of(header), 8);
     if (header.has_sequence()) {
         writer.write_bits(header.sequence, 16);
     }

@@ -49,7 +49,8 @@ ReliableSender::ReliableSender(std::size_t fragment_bytes, const ReliableWindow&
       resource_(resource),
       rows_{Row(resource), Row(resource), Row(resource)},
       unsent_channels_(Allocator<std::pair<ChannelIndex, UnsentChannel>>(resource)),
-      ended_(Allocator<EndedMessage>(resource)) {}
+      ended_(Allocator<EndedMessage>(resource)),
+      spare_(resource) {}
 
 std::uint32_t ReliableSender::fragment_count(std::size_t payload_bytes) const noexcept {
     const std::size_t count = (payload_bytes + fragment_bytes_ - 1) / fragment_bytes_;
@@ -69,17 +70,46 @@ std::uint32_t ReliableSender::queue(BunchHeader header, std::uint16_t sequence,
         header.is_partial_final = count > 1 && i + 1 == count;
         header.sequence = static_cast<std::uint16_t>(sequence + i);
         header.payload_bytes = static_cast<std::uint32_t>(part.size());
-        Vector<std::byte> bytes(part.begin(), part.end(), Allocator<std::byte>(resource_));
-        unsent.emplace(BunchOrder{++queued_count_},
-                       OutBunch{header, tag, std::move(bytes), payload.size(), {}});
+        add_unsent(unsent, header, tag, part, payload.size());
     }
     return count;
 }
 
+void ReliableSender::add_unsent(BunchMap& unsent, const BunchHeader& header, const BunchTag& tag,
+                                std::span<const std::byte> part, std::uint64_t message_bytes) {
+    const BunchOrder order{++queued_count_};
+    if (spare_.empty() || part.size() > spare_bytes_max) {
+        Vector<std::byte> bytes(part.begin(), part.end(), Allocator<std::byte>(resource_));
+        unsent.emplace_hint(unsent.end(), order,
+                            OutBunch{header, tag, std::move(bytes), message_bytes, {}});
+        return;
+    }
+    BunchMap::node_type node = spare_.extract(spare_.begin());
+    node.key() = order;
+    OutBunch& bunch = node.mapped();
+    bunch.header = header;
+    bunch.tag = tag;
+    bunch.payload.assign(part.begin(), part.end());
+    bunch.message_bytes = message_bytes;
+    bunch.begin = {};
+    bunch.was_sent = false;
+    unsent.insert(unsent.end(), std::move(node));
+}
+
+void ReliableSender::keep_spare(BunchMap::node_type node) {
+    if (spare_.size() < spare_count_max && node.mapped().payload.capacity() <= spare_bytes_max) {
+        spare_.insert(spare_.end(), std::move(node));
+    }
+}
+
 ReliableSender::Row& ReliableSender::count_in(ChannelIndex channel, Share share,
                                               std::uint32_t count) {
-    UnsentChannel& unsent =
-        unsent_channels_.try_emplace(channel, UnsentChannel{share}).first->second;
+    const auto [entry, is_new] = unsent_channels_.try_emplace(channel, UnsentChannel{share});
+    UnsentChannel& unsent = entry->second;
+    if (!is_new && unsent.bunch_count == 0) {
+        unsent.share = share;
+        --sent_channel_count_;
+    }
     unsent.bunch_count += count;
     return row(unsent.share);
 }
@@ -87,7 +117,16 @@ ReliableSender::Row& ReliableSender::count_in(ChannelIndex channel, Share share,
 void ReliableSender::count_out(ChannelIndex channel) {
     const auto unsent = unsent_channels_.find(channel);
     if (--unsent->second.bunch_count == 0) {
-        unsent_channels_.erase(unsent);
+        ++sent_channel_count_;
+    }
+    // Many at a time: thousands of closes may wait, and to forget one moves all behind it.
+    constexpr std::size_t few = 8;
+    if (sent_channel_count_ > few + unsent_channels_.size() / 2) {
+        const auto is_sent = [](const auto& entry) { return entry.second.bunch_count == 0; };
+        unsent_channels_.erase(
+            std::remove_if(unsent_channels_.begin(), unsent_channels_.end(), is_sent),
+            unsent_channels_.end());
+        sent_channel_count_ = 0;
     }
 }
 
@@ -186,7 +225,7 @@ SentBunch ReliableSender::sent(Share share) {
     bunch.was_sent = true;
     node.key() = BunchOrder{++sent_count_};
     const BunchOrder order = node.key();
-    from.in_flight.insert(std::move(node));
+    from.in_flight.insert(from.in_flight.end(), std::move(node));
     return {share, order};
 }
 
@@ -209,7 +248,9 @@ bool ReliableSender::lost(SentBunch name, BunchTag& tag) {
 bool ReliableSender::delivered(SentBunch name, BunchTag& tag) {
     Row& from = row(name.share);
     for (BunchMap* bunches : {&from.in_flight, &from.lost}) {
-        const auto found = bunches->find(name.order);
+        // In the order in which they were sent, but for those that were lost.
+        const bool is_first = !bunches->empty() && bunches->begin()->first == name.order;
+        const auto found = is_first ? bunches->begin() : bunches->find(name.order);
         if (found != bunches->end()) {
             tag = found->second.tag;
             if (tag.kind == BunchTag::Kind::Close) {
@@ -219,7 +260,7 @@ bool ReliableSender::delivered(SentBunch name, BunchTag& tag) {
                 ended_.erase(std::remove_if(ended_.begin(), ended_.end(), is_of_channel),
                              ended_.end());
             }
-            bunches->erase(found);
+            keep_spare(bunches->extract(found));
             return true;
         }
     }
@@ -228,7 +269,7 @@ bool ReliableSender::delivered(SentBunch name, BunchTag& tag) {
 
 std::uint32_t ReliableSender::abandon_unsent(ChannelIndex channel) {
     const auto found = unsent_channels_.find(channel);
-    if (found == unsent_channels_.end()) {
+    if (found == unsent_channels_.end() || found->second.bunch_count == 0) {
         return 0;
     }
     const std::uint32_t dropped_count = found->second.bunch_count;
@@ -325,6 +366,9 @@ void ReliableSender::keep_control_only() {
     for (auto channel = unsent_channels_.begin(); channel != unsent_channels_.end();) {
         channel = channel->first.is_control() ? channel + 1 : unsent_channels_.erase(channel);
     }
+    sent_channel_count_ = static_cast<std::size_t>(
+        std::count_if(unsent_channels_.begin(), unsent_channels_.end(),
+                      [](const auto& entry) { return entry.second.bunch_count == 0; }));
 }
 
 void ReliableSender::resend_all() {

@@ -158,6 +158,10 @@ class ReliableSender {
   private:
     using BunchMap = std::pmr::map<BunchOrder, OutBunch>;
 
+    // Nodes of what was delivered, for the next bunches: opens and closes come and go all the time.
+    static constexpr std::size_t spare_count_max = 64;
+    static constexpr std::size_t spare_bytes_max = 64;  // of the payload of each
+
     struct Row {
         explicit Row(MemoryResource* resource)
             : lost(resource), unsent(resource), in_flight(resource) {}
@@ -179,6 +183,10 @@ class ReliableSender {
         std::uint64_t bytes = 0;  ///< of these parts, which is less than the message has
     };
 
+    /// The last of `unsent`.
+    void add_unsent(BunchMap& unsent, const BunchHeader& header, const BunchTag& tag,
+                    std::span<const std::byte> part, std::uint64_t message_bytes);
+    void keep_spare(BunchMap::node_type node);
     [[nodiscard]] Row& row(Share share) noexcept { return rows_[static_cast<std::size_t>(share)]; }
     [[nodiscard]] const Row& row(Share share) const noexcept {
         return rows_[static_cast<std::size_t>(share)];
@@ -212,7 +220,9 @@ class ReliableSender {
     WindowPlace sent_;  // everything that has been sent
     std::array<Row, share_count> rows_;
     FlatMap<ChannelIndex, UnsentChannel> unsent_channels_;
-    Vector<EndedMessage> ended_;  // few
+    std::size_t sent_channel_count_ = 0;  // of these, with nothing that is unsent any more
+    Vector<EndedMessage> ended_;          // few
+    BunchMap spare_;
 };
 
 }  // namespace replayout
