@@ -100,14 +100,6 @@ class BitRow {
             for_each_in_word(i, words_[i], visit);
         }
     }
-    /// Calls `visit(bit)` for each bit that is set in both; it may clear that one.
-    template <typename Visitor>
-    void for_each_common(const BitRow& other, Visitor visit) {
-        for (std::size_t i = 0; i < std::min(words_.size(), other.words_.size()); ++i) {
-            for_each_in_word(i, words_[i] & other.words_[i], visit);
-        }
-    }
-
     /// First set bit at or after `from`, or `no_bit`.
     [[nodiscard]] std::uint32_t next(std::uint32_t from) const noexcept {
         std::size_t index = from >> 6;
@@ -133,6 +125,7 @@ class BitRow {
     /// Words that word() may find something in, and set_word() may write.
     [[nodiscard]] std::size_t word_count() const noexcept { return words_.size(); }
     void set_word(std::size_t index, std::uint64_t bits) noexcept { words_[index] = bits; }
+    void merge_word(std::size_t index, std::uint64_t bits) noexcept { words_[index] |= bits; }
 
     static constexpr std::uint32_t no_bit = 0xFFFF'FFFFu;
 

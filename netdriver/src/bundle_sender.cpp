@@ -34,9 +34,7 @@ void BundleSender::leave(std::uint32_t index) {
 }
 
 void BundleSender::decline(const FlushChanges& changes) {
-    if (changes.has_any) {
-        pairs_.for_each_regular(changes.objects, [&](std::uint32_t index) { leave(index); });
-    }
+    pairs_.for_each_regular(changes, [&](std::uint32_t index) { leave(index); });
     pairs_.caught_up();
 }
 

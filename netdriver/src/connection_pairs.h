@@ -25,6 +25,7 @@
 #include <replayout/netdriver/net_guid_cache.h>
 #include <replayout/netdriver/transport.h>
 #include <replayout/owed_versions.h>
+#include <replayout/prefetch.h>
 #include <replayout/reflection/lifetime_condition.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/sending_rep_state.h>
@@ -72,6 +73,9 @@ class ConnectionPairs {
         }
         return pair;
     }
+    void prefetch(std::uint32_t index) const noexcept {
+        replayout::prefetch(&pairs_[index], sizeof(SendingRepState));
+    }
     /// To be changed. The pair is not regular any more; what it has not caught up with is pending.
     [[nodiscard]] SendingRepState& edit(std::uint32_t index) noexcept {
         if (is_regular(index)) {
@@ -104,10 +108,12 @@ class ConnectionPairs {
     /// Of the changes of this flush regular pairs have been sent what they are owed, or are regular
     /// no more.
     void caught_up() noexcept { caught_up_flush_ = changes_.flush; }
-    /// Calls `visit(index)` for each of them that is in `objects`; it may cease to be regular.
+    /// Calls `visit(index)` for each of them that changed; it may cease to be regular.
     template <typename Visitor>
-    void for_each_regular(const BitRow& objects, Visitor visit) {
-        regular_.for_each_common(objects, visit);
+    void for_each_regular(const FlushChanges& changes, Visitor visit) {
+        for (const std::uint32_t word : changes.words) {
+            BitRow::for_each_in_word(word, changes.objects.word(word) & regular_.word(word), visit);
+        }
     }
     /// Objects that must be looked at.
     [[nodiscard]] BitRow& pending() noexcept { return pending_; }

@@ -13,12 +13,33 @@
 namespace replayout {
 
 struct FlushChanges {
-    explicit FlushChanges(MemoryResource* resource) : objects(resource) {}
+    explicit FlushChanges(MemoryResource* resource)
+        : objects(resource), words(Allocator<std::uint32_t>(resource)) {}
+
+    /// All objects were compared.
+    void finish() {
+        words.clear();
+        words.reserve(objects.word_count());
+        for (std::size_t i = 0; i < objects.word_count(); ++i) {
+            if (objects.word(i) != 0) {
+                words.push_back(static_cast<std::uint32_t>(i));
+            }
+        }
+    }
+    [[nodiscard]] bool has_any() const noexcept { return !words.empty(); }
+    /// The flush is over.
+    void clear() noexcept {
+        for (const std::uint32_t word : words) {
+            objects.set_word(word, 0);
+        }
+        words.clear();
+    }
 
     /// Those whose version grew in this flush, and those that are new.
     BitRow objects;
-    /// Whether there are any: told when all were compared.
-    bool has_any = false;
+    /// Words of it in which there are any: told when all were compared. Each connection looks at
+    /// these, and at no others.
+    Vector<std::uint32_t> words;
     /// Of the flush that began last; none has 0.
     std::uint64_t flush = 0;
 };

@@ -25,15 +25,20 @@ PropertySender::PropertySender(const ObjectStore& objects, ConnectionPairs& pair
       resource_(&memory.pairs) {}
 
 SendOutcome PropertySender::replicate_properties(std::uint32_t index) {
-    context_.delta_states = pairs_.deltas_of(index);
     const Version version = objects_.at(index)->changelist_state().version();
     if (!pairs_[index].owes_any(version)) {
         set_initial(pairs_.edit(index), false);
         pairs_.pending().clear(index);
         return SendOutcome::Done;
     }
-    values_.owe_left_out(index);
-    const OwedVersions position = records_.sending_position_of(index);
+    // Most pairs are: what is rare costs them a look.
+    const bool was_plain = is_plain(index);
+    context_.delta_states = was_plain ? nullptr : pairs_.deltas_of(index);
+    if (!was_plain) {
+        values_.owe_left_out(index);
+    }
+    const OwedVersions position =
+        was_plain ? position_of_plain(index) : records_.sending_position_of(index);
     const SharedPayload* payload = find_payload(index, position);
     if (payload == nullptr) {
         pairs_.collect_owed(index, position, context_.scratch.owed);
@@ -58,7 +63,11 @@ SendOutcome PropertySender::replicate_properties(std::uint32_t index) {
             return SendOutcome::Done;
         }
         if (result == SendResult::Whole) {
-            records_.add_records_of_all(records_.take_owed(index, position));
+            if (was_plain) {
+                record_plain(index, position);
+            } else {
+                records_.add_records_of_all(records_.take_owed(index, position));
+            }
             pairs_.pending().clear(index);
             return SendOutcome::Done;
         }
@@ -68,6 +77,29 @@ SendOutcome PropertySender::replicate_properties(std::uint32_t index) {
         pairs_.collect_owed(index, position, context_.scratch.owed);
     }
     return replicate_parts(index, position);
+}
+
+bool PropertySender::is_plain(std::uint32_t index) const {
+    const RepLayout& layout = objects_.at(index)->changelist_state().layout();
+    return !layout.needs_held_version() && !layout.has_delta_structs() &&
+           layout.conditions().is_trivial() && pairs_.find_extra(index) == nullptr;
+}
+
+OwedVersions PropertySender::position_of_plain(std::uint32_t index) const {
+    const SendingRepState pair = pairs_[index];
+    OwedVersions position(pair);
+    position.is_exact = objects_.at(index)->changelist_state().is_any_back(pair.sent_version) &&
+                        pairs_.has_arrived(index);
+    return position;
+}
+
+void PropertySender::record_plain(std::uint32_t index, const OwedVersions& position) {
+    SendingRepState& pair = pairs_.edit(index);
+    const bool was_initial = is_initial(pair);
+    (void)pair.send(objects_.at(index)->changelist_state().version());
+    set_initial(pair, false);
+    const VersionInterval sent{position.sent_version, pair.sent_version};
+    packets_.add_record({index, was_initial, false, {hull(sent, position.lost), RepRange()}});
 }
 
 SendOutcome PropertySender::replicate_parts(std::uint32_t index, OwedVersions position) {

@@ -61,6 +61,11 @@ class PropertySender {
         bool has_length;
     };
 
+    /// Of the pair nothing is kept but the pair, and what it is owed depends on versions alone.
+    [[nodiscard]] bool is_plain(std::uint32_t index) const;
+    [[nodiscard]] OwedVersions position_of_plain(std::uint32_t index) const;
+    /// A block was written with all that is owed.
+    void record_plain(std::uint32_t index, const OwedVersions& position);
     [[nodiscard]] SendOutcome replicate_parts(std::uint32_t index, OwedVersions position);
     /// The block of this pair is what its position and its conditions say, for all who share them.
     [[nodiscard]] bool may_share_payload(std::uint32_t index, const OwedVersions& position) const;

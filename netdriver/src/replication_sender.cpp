@@ -53,6 +53,20 @@ void ReplicationSender::mark_pending(const BitRow& changed) {
     }
 }
 
+void ReplicationSender::mark_changed() {
+    pairs_.grow();
+    const BitRow& changed = settings_.changes.objects;
+    for (const std::uint32_t word : settings_.changes.words) {
+        pairs_.pending().merge_word(
+            word, changed.word(word) &
+                      ~(pairs_.dormancy().dormant.word(word) |
+                        pairs_.dormancy().irrelevant.word(word) | pairs_.regular().word(word)));
+    }
+    if (PairValidator* validator = pairs_.validator()) {
+        validator->touch(changed);
+    }
+}
+
 bool ReplicationSender::may_have_regular_pairs() const noexcept {
     // A cap has an order of its own.
     return initial_batch_.state() == InitialBatch::State::Finished && !packets_.is_capped();

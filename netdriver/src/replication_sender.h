@@ -61,6 +61,8 @@ class ReplicationSender final : public SentContentHandler {
 
     /// Objects of `changed` (a row over the store) must be looked at; regular pairs are not.
     void mark_pending(const BitRow& changed);
+    /// The same of what changed in this flush.
+    void mark_changed();
     /// What waits in the initial batch is not pending. In each flush, before anything is sent.
     void hold_back_initial_batch() noexcept {
         if (initial_batch_.state() != InitialBatch::State::Finished) {
@@ -219,6 +221,7 @@ class ReplicationSender final : public SentContentHandler {
     [[nodiscard]] SendOrder::Kind kind_of(std::uint32_t index) const noexcept;
     /// The next one of the order. False: there is no more room.
     [[nodiscard]] bool replicate_next();
+    void prefetch_coming() const noexcept;
     [[nodiscard]] bool replicate_all(const PriorityInputs& inputs);
     [[nodiscard]] std::uint32_t band_of(std::uint32_t index,
                                         const PriorityInputs& inputs) const noexcept;

@@ -61,8 +61,36 @@ SendOrder::Arrival ReplicationSender::arrival_of(std::uint32_t index,
     return arrival;
 }
 
+// What comes next lies anywhere, so it is asked for ahead: first what leads to it.
+void ReplicationSender::prefetch_coming() const noexcept {
+    constexpr std::size_t far_steps = 6;
+    constexpr std::size_t near_steps = 3;
+    if (const std::uint32_t far = order_.coming(far_steps); far < objects_.slot_count()) {
+        pairs_.prefetch(far);
+        if (const NetworkObjectInfo* info = objects_.at(far)) {
+            info->changelist_state().prefetch_state();
+        }
+    }
+    if (const std::uint32_t near = order_.coming(near_steps); near < objects_.slot_count()) {
+        if (const NetworkObjectInfo* info = objects_.at(near)) {
+            const std::span<const SharedPayload> payloads =
+                info->changelist_state().shared().payloads();
+            prefetch(payloads.data(), payloads.size_bytes());
+            info->changelist_state().previous().prefetch();
+        }
+    }
+    if (const std::uint32_t next = order_.coming(0); next < objects_.slot_count()) {
+        if (const NetworkObjectInfo* info = objects_.at(next)) {
+            for (const SharedPayload& payload : info->changelist_state().shared().payloads()) {
+                prefetch(payload.bytes.data(), 1);
+            }
+        }
+    }
+}
+
 bool ReplicationSender::replicate_next() {
     const SendOrder::Candidate candidate = order_.take();
+    prefetch_coming();
     const std::uint32_t index = candidate.index;
     // Some went out with what was taken before.
     const SendOutcome outcome =
@@ -82,8 +110,13 @@ bool ReplicationSender::replicate_next() {
 
 bool ReplicationSender::replicate_by_priority(const PriorityInputs& inputs) {
     const BitRow& pending = pairs_.pending();
-    const auto band = [&](std::uint32_t index) { return band_of(index, inputs); };
-    const auto ticks = [&](std::uint32_t index) { return inputs.calendar.ticks_of(index); };
+    const auto band = [&](std::uint32_t index) {
+        return inputs.distance == 0 ? objects_.band_of(index) : band_of(index, inputs);
+    };
+    const TickRange flush_ticks = inputs.calendar.flush_ticks();
+    const auto ticks = [&](std::uint32_t index) {
+        return inputs.calendar.is_paced(index) ? inputs.calendar.ticks_of(index) : flush_ticks;
+    };
     if (!order_.has_begun()) {
         order_.begin(
             pending, [&](std::uint32_t index) { return arrival_of(index, inputs); }, band, ticks);

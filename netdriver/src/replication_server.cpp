@@ -324,7 +324,7 @@ void ReplicationServer::server_replicate_actors(NetTime now) {
     // Phase A: what changed, once for all connections.
     compare_due_objects();
     hand_back_torn_off_objects();
-    changes_.has_any = !changes_.objects.is_empty();
+    changes_.finish();
     build_bundles();
     // Phase B: who is owed what, connection by connection.
     begin_initial_batches();
@@ -333,16 +333,15 @@ void ReplicationServer::server_replicate_actors(NetTime now) {
     context_.receiver = nullptr;
     context_.type_counters = nullptr;
     context_.delta_states = nullptr;
-    if (changes_.has_any) {
-        changes_.objects.clear_all();
-    }
+    changes_.clear();
     rest_dormant_objects();
     remove_torn_off_objects();
 }
 
 void ReplicationServer::build_bundles() {
     const bool is_any_taker =
-        changes_.has_any && std::any_of(clients_.begin(), clients_.end(), [](const Client* client) {
+        changes_.has_any() &&
+        std::any_of(clients_.begin(), clients_.end(), [](const Client* client) {
             return client->connection.state() == ConnectionState::Joined &&
                    client->sender.takes_bundles();
         });
@@ -355,8 +354,8 @@ void ReplicationServer::build_bundles() {
 }
 
 void ReplicationServer::replicate_to(Client& client, std::uint32_t initial_opens) {
-    if (changes_.has_any) {
-        client.sender.mark_pending(changes_.objects);
+    if (changes_.has_any()) {
+        client.sender.mark_changed();
     }
     client.sender.hold_back_initial_batch();
     send_destruction_notices(client);

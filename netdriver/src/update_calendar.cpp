@@ -103,7 +103,7 @@ void UpdateCalendar::looked(std::uint32_t index, bool has_changed) noexcept {
 
 TickRange UpdateCalendar::ticks_of(std::uint32_t index) const noexcept {
     if (!is_paced(index)) {
-        return {tick_count_ - 1, tick_count_};
+        return flush_ticks();
     }
     const Entry& entry = entries_[index];
     const std::int64_t flush_us =

@@ -63,6 +63,8 @@ class UpdateCalendar {
     [[nodiscard]] bool is_waiting(std::uint32_t index) const noexcept {
         return is_paced(index) && entries_[index].is_waiting;
     }
+    /// Those of objects that are not paced, since the last advance().
+    [[nodiscard]] TickRange flush_ticks() const noexcept { return {tick_count_ - 1, tick_count_}; }
     /// Its ticks since the last advance().
     [[nodiscard]] TickRange ticks_of(std::uint32_t index) const noexcept;
 

@@ -358,6 +358,16 @@ TEST_CASE("SendOrder: what was shown without values goes first, and of what is n
         owing.owe({Kind::New, true, 3, 1.0f});
         owing.begin(2);
     }
+    SECTION("or where the first of them was taken, and found room later in the flush") {
+        owing.begin(1);
+        owing.order.miss(owing.order.take());
+    }
+    SECTION("or the same of one that had waited") {
+        owing.begin(1);
+        owing.order.end();
+        owing.begin(2);
+        owing.order.miss(owing.order.take());
+    }
     SECTION("or where the first of them was taken, and had to wait for room") {
         owing.begin(1);
         owing.order.miss(owing.order.take());
