@@ -133,7 +133,12 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
 }
 
 void ReplicationSender::send_what_is_left(const PriorityInputs& inputs) {
-    if (flush_end_ != FlushEnd::Complete && may_go_on(BudgetShare::State)) {
+    if (flush_end_ == FlushEnd::Complete) {
+        return;
+    }
+    (void)packets_.write_unsent_bunches();  // of values that just had their turn
+    packets_.set_none_wanted();
+    if (may_go_on(BudgetShare::State)) {
         flush_end_ = FlushEnd::Complete;
         if (!replicate_by_priority(inputs)) {
             stop(FlushEnd::AmongObjects);
