@@ -37,7 +37,8 @@ class ChangeMask {
         if (bit_count > 0 && bit_count <= 64 && words_.size() == 1) {
             words_.front() = 0;  // most classes
         } else {
-            words_.assign((std::size_t{bit_count} + 63) / 64, 0);
+            words_.resize((std::size_t{bit_count} + 63) / 64);
+            std::fill(words_.begin(), words_.end(), std::uint64_t{0});
         }
         bit_count_ = bit_count;
     }
