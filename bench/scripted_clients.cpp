@@ -61,8 +61,10 @@ std::vector<std::byte> make_hello(const RepLayout& layout) {
     return transport.hello;
 }
 
-ScriptedClients::ScriptedClients(std::uint32_t count, std::span<const std::byte> hello)
+ScriptedClients::ScriptedClients(std::uint32_t count, std::span<const std::byte> hello,
+                                 bool is_concurrent)
     : clients_(count, Client{PacketNotify(notify_settings(hello))}),
+      is_concurrent_(is_concurrent),
       hello_(hello.begin(), hello.end()) {
     // Enough for the whole window of every client: nothing is allocated while the clock runs.
     sent_.resize(std::size_t{count} * packets_in_flight_max);
@@ -76,15 +78,27 @@ ScriptedClients::ScriptedClients(std::uint32_t count, std::span<const std::byte>
     }
 }
 
+ScriptedClients::PacketFront* ScriptedClients::place_of(PeerId peer) noexcept {
+    if (is_concurrent_) {
+        const std::uint32_t index = index_of(peer);
+        std::size_t& count = clients_[index].sent_count;
+        return count < packets_in_flight_max
+                   ? &sent_[std::size_t{index} * packets_in_flight_max + count++]
+                   : nullptr;
+    }
+    return sent_count_ < sent_.size() ? &sent_[sent_count_++] : nullptr;
+}
+
 void ScriptedClients::send(PeerId peer, std::span<const std::byte> datagram) {
-    if (sent_count_ == 0) {
+    if (!is_first_sent_.load(std::memory_order_relaxed) && !is_first_sent_.exchange(true)) {
         first_packet_at_ = std::chrono::steady_clock::now();
     }
-    if (sent_count_ == sent_.size()) {
+    PacketFront* const place = place_of(peer);
+    if (place == nullptr) {
         ++packets_refused_;
-        return;  // more than the windows of all clients hold
+        return;
     }
-    PacketFront& sent = sent_[sent_count_++];
+    PacketFront& sent = *place;
     sent.peer = peer;
     sent.size = datagram.size();
     // Mostly as many as there is room for: a copy of a known size is no call.
@@ -95,24 +109,35 @@ void ScriptedClients::send(PeerId peer, std::span<const std::byte> datagram) {
     }
 }
 
-void ScriptedClients::answer() {
+void ScriptedClients::take(const PacketFront& sent) {
     DeafHandler handler;
-    packets_.clear();
-    for (const PacketFront& sent : std::span(sent_).first(sent_count_)) {
-        const auto index = static_cast<std::uint32_t>(sent.peer.value - first_peer);
-        packets_.push_back({index, static_cast<std::uint32_t>(sent.size)});
-        if (is_lost()) {
-            continue;
-        }
-        Client& client = clients_[index];
-        PacketHeader header;
-        const std::size_t front_bytes = std::min(sent.size, sent.bytes.size());
-        const bool is_readable =
-            read_packet_header(std::span(sent.bytes).first(front_bytes), header) > 0 &&
-            client.notify.receive(header, handler) == PacketReceipt::Accepted;
-        packets_refused_ += is_readable ? 0 : 1;
-        client.owes_ack = client.owes_ack || header.ack_requested;
+    const std::uint32_t index = index_of(sent.peer);
+    packets_.push_back({index, static_cast<std::uint32_t>(sent.size)});
+    if (is_lost()) {
+        return;
     }
+    Client& client = clients_[index];
+    PacketHeader header;
+    const std::size_t front_bytes = std::min(sent.size, sent.bytes.size());
+    const bool is_readable =
+        read_packet_header(std::span(sent.bytes).first(front_bytes), header) > 0 &&
+        client.notify.receive(header, handler) == PacketReceipt::Accepted;
+    packets_refused_ += is_readable ? 0 : 1;
+    client.owes_ack = client.owes_ack || header.ack_requested;
+}
+
+void ScriptedClients::answer() {
+    packets_.clear();
+    for (std::size_t i = 0; i < clients_.size(); ++i) {
+        const std::span<const PacketFront> sent =
+            std::span(sent_).subspan(i * packets_in_flight_max, clients_[i].sent_count);
+        std::for_each(sent.begin(), sent.end(), [this](const PacketFront& front) { take(front); });
+        clients_[i].sent_count = 0;
+    }
+    for (const PacketFront& front : std::span(sent_).first(sent_count_)) {
+        take(front);
+    }
+    is_first_sent_ = false;
     sent_count_ = 0;
     answers_.clear();
     next_answer_ = 0;

@@ -18,6 +18,7 @@
 #include <replayout/rep_layout.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -32,8 +33,11 @@ namespace replayout::bench {
 
 class ScriptedClients final : public Transport {
   public:
-    /// The clients are peers 2 to `count` + 1, and each says `hello` at once.
-    ScriptedClients(std::uint32_t count, std::span<const std::byte> hello);
+    /// The clients are peers 2 to `count` + 1, and each says `hello` at once. With `is_concurrent`
+    /// jobs may call it (Transport::is_concurrent), each for clients of its own; packets are
+    /// answered client by client then.
+    ScriptedClients(std::uint32_t count, std::span<const std::byte> hello,
+                    bool is_concurrent = false);
 
     /// Acknowledges what was sent since the last call, client by client, but for what is lost.
     void answer();
@@ -60,6 +64,8 @@ class ScriptedClients final : public Transport {
     /// Packets that no client could read: the server must never send one.
     [[nodiscard]] std::uint64_t packets_refused() const noexcept { return packets_refused_; }
 
+    [[nodiscard]] bool is_concurrent() const noexcept override { return is_concurrent_; }
+
     [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override { return 1'200; }
     void send(PeerId peer, std::span<const std::byte> datagram) override;
     [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) override;
@@ -76,22 +82,31 @@ class ScriptedClients final : public Transport {
     struct Client {
         PacketNotify notify;
         bool owes_ack = false;
+        std::size_t sent_count = 0;  ///< where that is kept by client
     };
 
     [[nodiscard]] bool is_lost() noexcept;
+    [[nodiscard]] std::uint32_t index_of(PeerId peer) const noexcept {
+        return static_cast<std::uint32_t>(peer.value - first_peer);
+    }
+    /// Null: more than the windows of all clients hold, or that of this one.
+    [[nodiscard]] PacketFront* place_of(PeerId peer) noexcept;
+    void take(const PacketFront& sent);
     void lay_ready(PeerId peer, Client& client);
 
     std::vector<PeerId> peers_;
     std::vector<Client> clients_;
     std::vector<PacketFront> sent_;  // room for the whole window of every client
     std::size_t sent_count_ = 0;
+    bool is_concurrent_;  // then each client has a part of that room
+    std::atomic<bool> is_first_sent_{false};
     std::vector<Packet> packets_;
     std::chrono::steady_clock::time_point first_packet_at_;
     std::vector<PacketFront> answers_;
     std::size_t next_answer_ = 0;
     std::vector<std::byte> hello_;
     std::uint32_t hello_count_ = 0;  // clients that have said it
-    std::uint64_t packets_refused_ = 0;
+    std::atomic<std::uint64_t> packets_refused_{0};
     double loss_ = 0;
     std::uint64_t random_state_ = 1;
 };

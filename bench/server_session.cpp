@@ -17,7 +17,8 @@ ServerSession::ServerSession(const ServerSessionSettings& settings, Workload& wo
     : settings_(settings),
       workload_(workload),
       world_(workload, driver_),
-      clients_(settings.connections, hello_of(workload)),
+      clients_(settings.connections, hello_of(workload),
+               settings.executor != nullptr && settings.is_transport_concurrent),
       driver_(driver_settings(settings), clients_, world_),
       packets_of_client_(settings.connections) {
     if (!workload.error().empty()) {
@@ -40,6 +41,7 @@ NetDriverSettings ServerSession::driver_settings(const ServerSessionSettings& se
     driver.config = settings.config;
     driver.interest = settings.interest;
     driver.sharing = settings.sharing;
+    driver.executor = settings.executor;
     driver.is_validating = false;
     driver.mark_validation_ticks = 0;
     return driver;

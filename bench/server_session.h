@@ -15,6 +15,7 @@
 #include "scripted_clients.h"
 #include "workload.h"
 
+#include <replayout/netdriver/executor.h>
 #include <replayout/netdriver/net_driver.h>
 
 #include <cstdint>
@@ -29,6 +30,10 @@ struct ServerSessionSettings {
     SharingLevel sharing = SharingLevel::Bundles;
     NetConfig config{};
     InterestSettings interest{};
+    /// Outlives the session.
+    Executor* executor = nullptr;
+    /// Its jobs hand datagrams over themselves; else the driver's thread does, behind them.
+    bool is_transport_concurrent = true;
     /// Ticks with all clients before it is ready: until every buffer has its size.
     std::uint32_t crowded_ticks = 250;
 };

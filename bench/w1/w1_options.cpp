@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint32_t ticks_max = 1'000'000;
 constexpr std::uint32_t turn_max = 1'000;
+constexpr std::uint32_t workers_max = 16;
 
 }  // namespace
 
@@ -42,6 +43,10 @@ int parse_w1_options(int argc, char** argv, W1Options& options) {
                    "ticks that a subject plays before it is the next one's turn: with 1 each finds "
                    "its memory out of the cache, as behind the tick of a game, with more in it")
         ->check(number(1, turn_max))
+        ->capture_default_str();
+    app.add_option("--workers", options.workers,
+                   "threads that our flush is split over; the yardsticks have one")
+        ->check(number(1, workers_max))
         ->capture_default_str();
     add_sharing(app, sharing);
     add_switch(app, "--push", push,

@@ -15,6 +15,7 @@ struct W1Options {
     std::uint32_t connections = 64;
     std::uint32_t ticks = 200;  ///< that are timed
     std::uint32_t turn = 1;     ///< ticks that a subject plays before it is the next one's turn
+    std::uint32_t workers = 1;  ///< threads that a flush is split over
     SharingLevel sharing = SharingLevel::Bundles;
     bool is_push_based = true;
     /// W1 is defined for so many packets to one connection.

@@ -32,10 +32,11 @@ void add_row(std::string& text, const char* subject, double ns, double ours_ns) 
 std::string report(const W1Options& options, const W1Result& result) {
     std::string text;
     print(text,
-          "\nreplayout w1, %s objects, %s connections, %s ticks by %s, sharing %s, push %s\n\n",
+          "\nreplayout w1, %s objects, %s connections, %s ticks by %s, sharing %s, push %s, "
+          "%u workers\n\n",
           grouped(options.objects).c_str(), grouped(options.connections).c_str(),
           grouped(options.ticks).c_str(), grouped(options.turn).c_str(), name_of(options.sharing),
-          options.is_push_based ? "on" : "off");
+          options.is_push_based ? "on" : "off", options.workers);
     print(text, "  %-24s %10s %10s\n", "", "us a tick", "ours / it");
     add_row(text, "ours", result.ours_ns);
     add_row(text, "  compare and encode", result.ours_compare_encode_ns);
@@ -65,6 +66,7 @@ std::string to_json(const W1Options& options, const W1Result& result) {
     json["connections"] = options.connections;
     json["ticks"] = options.ticks;
     json["turn"] = options.turn;
+    json["workers"] = options.workers;
     json["sharing"] = name_of(options.sharing);
     json["push"] = options.is_push_based ? "on" : "off";
     json["ours_ns"] = whole(result.ours_ns);

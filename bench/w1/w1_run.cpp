@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "w1/w1_run.h"
 
+#include "executors/thread_executor.h"
 #include "packet_floor.h"
 #include "pawn_workload.h"
 #include "report_text.h"
@@ -24,16 +25,19 @@ constexpr std::uint32_t objects_to_try_first = 10'000;
 /// The server, and what it replicates.
 struct PawnServer {
     explicit PawnServer(const W1Options& options)
-        : workload(options.objects, options.is_push_based, scene_seed),
+        : executor(options.workers),
+          workload(options.objects, options.is_push_based, scene_seed),
           session(settings_of(options), workload) {}
 
-    [[nodiscard]] static ServerSessionSettings settings_of(const W1Options& options) {
+    [[nodiscard]] ServerSessionSettings settings_of(const W1Options& options) {
         ServerSessionSettings settings;
         settings.connections = options.connections;
         settings.sharing = options.sharing;
+        settings.executor = options.workers > 1 ? &executor : nullptr;
         return settings;
     }
 
+    ThreadExecutor executor;
     PawnWorkload workload;
     ServerSession session;
 };

@@ -78,6 +78,15 @@ class BitRow {
             words_[i] &= left.word(i) | right.word(i);
         }
     }
+    /// Anything is set in both.
+    [[nodiscard]] bool intersects(const BitRow& other) const noexcept {
+        for (std::size_t i = 0; i < words_.size(); ++i) {
+            if ((words_[i] & other.word(i)) != 0) {
+                return true;
+            }
+        }
+        return false;
+    }
     /// Takes away what is set in `other`.
     void remove(const BitRow& other) noexcept {
         for (std::size_t i = 0; i < std::min(words_.size(), other.words_.size()); ++i) {
@@ -126,6 +135,13 @@ class BitRow {
     [[nodiscard]] std::size_t word_count() const noexcept { return words_.size(); }
     void set_word(std::size_t index, std::uint64_t bits) noexcept { words_[index] = bits; }
     void merge_word(std::size_t index, std::uint64_t bits) noexcept { words_[index] |= bits; }
+    [[nodiscard]] std::uint32_t count() const noexcept {
+        std::uint32_t bits = 0;
+        for (const std::uint64_t word : words_) {
+            bits += static_cast<std::uint32_t>(std::popcount(word));
+        }
+        return bits;
+    }
 
     static constexpr std::uint32_t no_bit = 0xFFFF'FFFFu;
 

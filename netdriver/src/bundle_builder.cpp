@@ -20,10 +20,9 @@ BundleBuilder::BundleBuilder(const ObjectStore& objects, const FlushChanges& cha
                              std::size_t room_bytes, MemoryMeters& memory)
     : objects_(objects),
       changes_(changes),
-      room_bytes_(room_bytes),
       resource_(&memory.in_flight),
       runs_(Allocator<BundleRun*>(resource_)),
-      bytes_(Allocator<std::byte>(&memory.scratch)),
+      bytes_(room_bytes, &memory.scratch),
       taken_(Allocator<std::uint64_t>(&memory.scratch)),
       loose_(Allocator<std::uint32_t>(&memory.scratch)),
       values_(Allocator<LaidDownValue>(&memory.scratch)),
@@ -60,119 +59,77 @@ void BundleBuilder::clear() noexcept {
         run_->begin(changes_.flush);
     }
     is_built_ = false;
-    byte_count_ = 0;
-    begin_bundle();
+    bytes_.begin(run_);
     taken_.clear();
     loose_.clear();
     values_.clear();
     value_ends_.clear();
 }
 
-inline void BundleBuilder::reserve_packet() {
-    const std::size_t needed = byte_count_ + packet_header_bytes_max + room_bytes_ +
-                               block_step_bytes_max + RowBlock::spare_bytes;
-    if (bytes_.size() < needed) {
-        bytes_.resize(std::max(needed, 2 * bytes_.size()));
+namespace {
+
+[[nodiscard]] const LayoutFacts& facts_of(const RepLayout& layout, LayoutFacts& facts) noexcept {
+    if (facts.layout != &layout) {
+        facts = {&layout, may_be_regular(layout),
+                 layout.handle_count() <= 64 && layout.conditions().is_trivial()};
     }
+    return facts;
 }
 
-inline std::size_t BundleBuilder::begin_block(BundleBlock& block, std::size_t body_bytes) {
-    const ChannelIndex channel = ObjectStore::channel_of(block.index);
-    std::size_t head_bytes = block_step_bytes(last_channel_, channel);
-    const std::size_t bundle_bytes = byte_count_ - bundle_begin_bytes_;
-    if (bundle_bytes + head_bytes + body_bytes > room_bytes_) {
-        end_bundle(true);
-        head_bytes = block_step_bytes(ChannelIndex{}, channel);
-    }
-    reserve_packet();
-    block.byte_offset = static_cast<std::uint32_t>(byte_count_);
-    block.head_bytes = static_cast<std::uint16_t>(head_bytes);
-    return byte_count_ + head_bytes;
-}
-
-inline void BundleBuilder::end_block(const BundleBlock& block, std::size_t body_bytes) noexcept {
-    const ChannelIndex channel = ObjectStore::channel_of(block.index);
-    const std::uint64_t step = std::uint64_t{channel.value} - last_channel_.value;
-    std::byte* const head = bytes_.data() + block.byte_offset;
-    if (block.head_bytes == 1) {
-        *head = static_cast<std::byte>(step << 2);  // a packed number of one byte, and its flag
-    } else {
-        BitWriter writer(std::span(head, block.head_bytes));
-        writer.write_packed_uint(step << 1);
-        REPLAYOUT_ASSERT(!writer.overflowed() && writer.byte_count() == block.head_bytes);
-    }
-    byte_count_ += block.head_bytes + body_bytes;
-    last_channel_ = channel;
-}
+}  // namespace
 
 inline bool BundleBuilder::lay_down_row(BundleBlock& block, ChangelistState& state,
-                                        SendContext& context) {
+                                        BlockBytes& bytes, SendContext& context) const {
     const RepLayout& layout = state.layout();
-    if (!layout_facts_.is_simple || !type_counters_.empty()) {
+    if (!bytes.layout_facts.is_simple || !type_counters_.empty()) {
         return false;
     }
     const std::uint64_t handles = state.newest();
-    if (!row_.is_of(layout, handles)) {
-        row_ = RowBlock(layout, handles);
+    RowBlock& row = bytes.row;
+    if (!row.is_of(layout, handles)) {
+        row = RowBlock(layout, handles);
     }
-    const std::size_t body_bytes = row_.byte_count();
-    if (row_.value_count() == 0 ||
-        body_bytes >
-            PacketBuilder::block_bytes_max(room_bytes_, ObjectStore::channel_of(block.index))) {
+    const ChannelIndex channel = ObjectStore::channel_of(block.index);
+    const std::size_t body_bytes = row.byte_count();
+    if (row.value_count() == 0 || body_bytes > bytes.body_bytes_max(channel)) {
         return false;
     }
-    const std::size_t place = begin_block(block, body_bytes);
-    row_.write(state, bytes_.data() + place);
-    end_block(block, body_bytes);
-    block.property_count = static_cast<std::uint16_t>(row_.value_count());
+    bytes.make_room(channel, body_bytes);
+    bytes.reserve_packet();
+    bytes.begin_block(block, channel);
+    row.write(state, bytes.data() + bytes.next_body(channel));
+    bytes.end_block(block, channel, body_bytes);
+    block.property_count = static_cast<std::uint16_t>(row.value_count());
     // Nobody can have sent any of it before, as it changed in this flush.
     state.shared().use_newest_in_place(state.version(), state.last_changed());
-    context.counters.serializer_calls += row_.value_count();
-    context.counters.pieces_built += row_.value_count();
+    context.counters.serializer_calls += row.value_count();
+    context.counters.pieces_built += row.value_count();
     return true;
 }
 
-void BundleBuilder::build(SendContext& context, bool has_bytes,
-                          std::span<TypeCounters> type_counters) {
-    clear();
-    is_built_ = true;
-    has_bytes_ = has_bytes;
-    type_counters_ = type_counters;
-    const ValueScope not_sent(context.is_counting_sent, false);  // who takes it sends it
-    changes_.objects.for_each([&](std::uint32_t index) {
-        NetworkObjectInfo* const info = objects_.at(index);
-        if (info != nullptr && facts_of(info->changelist_state().layout()).may_be_regular) {
-            add(index, *info, context);
-        }
-    });
-    end_bundle(false);
-    context.type_counters = nullptr;
-    taken_.assign(run_->bundles().size(), 0);
-    context.counters.bundles_built += has_bytes ? run_->bundles().size() : 0;
-}
-
-void BundleBuilder::add(std::uint32_t index, NetworkObjectInfo& info, SendContext& context) {
-    ChangelistState& state = info.changelist_state();
-    if (state.version() == 0) {
-        return;  // it is new, and as its archetype
+BundleBuilder::LaidDown BundleBuilder::lay_down(std::uint32_t index, BundleBlock& block,
+                                                BlockBytes& bytes, SendContext& context) const {
+    NetworkObjectInfo* const info = objects_.at(index);
+    if (info == nullptr) {
+        return LaidDown::Nothing;
     }
-    BundleBlock block;
+    ChangelistState& state = info->changelist_state();
+    // What has no version is new, and as its archetype.
+    if (!facts_of(state.layout(), bytes.layout_facts).may_be_regular || state.version() == 0) {
+        return LaidDown::Nothing;
+    }
     block.index = index;
     block.version = state.version();
-    if (!has_bytes_ || !lay_down_row(block, state, context)) {
-        if (!collect_owed(info, context.scratch.owed)) {
-            return;  // a regular pair is not to see what changed
+    if (!has_bytes_ || !lay_down_row(block, state, bytes, context)) {
+        if (!collect_owed(*info, context.scratch.owed)) {
+            return LaidDown::Nothing;
         }
-        if (has_bytes_ && !lay_down(block, context)) {
-            loose_.push_back(index);
-            return;
+        if (has_bytes_ && !lay_down_owed(block, bytes, context)) {
+            return LaidDown::Loose;
         }
     }
-    info.set_bundled(changes_.flush, has_bytes_ ? block.version : 0);
-    run_->add_block(block, has_bytes_ ? byte_count_ - block.byte_offset - block.head_bytes : 0);
-    if (run_->unbundled_count() == BundleRun::blocks_per_bundle_max) {
-        end_bundle(false);
-    }
+    info->set_bundled(changes_.flush, has_bytes_ ? block.version : 0);
+    return LaidDown::Block;
 }
 
 bool BundleBuilder::collect_owed(const NetworkObjectInfo& info, ChangeMask& owed) const {
@@ -184,13 +141,13 @@ bool BundleBuilder::collect_owed(const NetworkObjectInfo& info, ChangeMask& owed
     return owed.any();
 }
 
-bool BundleBuilder::lay_down(BundleBlock& block, SendContext& context) {
+bool BundleBuilder::lay_down_owed(BundleBlock& block, BlockBytes& bytes,
+                                  SendContext& context) const {
     const ChannelIndex channel = ObjectStore::channel_of(block.index);
-    reserve_packet();
+    bytes.reserve_packet();
     // Where it will lie at last is known when its length is: not before this.
-    const std::size_t place = byte_count_ + block_step_bytes(last_channel_, channel);
-    BitWriter body(std::span(bytes_.data(), bytes_.size())
-                       .subspan(place, PacketBuilder::block_bytes_max(room_bytes_, channel)));
+    const std::size_t first_place = bytes.next_body(channel);
+    BitWriter body({bytes.data() + first_place, bytes.body_bytes_max(channel)});
     ReplicationCounters& counters = context.counters;
     const std::uint64_t sent_before = counters.properties_sent;
     NetworkObjectInfo& info = *objects_.at(block.index);
@@ -201,19 +158,62 @@ bool BundleBuilder::lay_down(BundleBlock& block, SendContext& context) {
         send_properties(info.changelist_state(), position_before(block.version),
                         context.scratch.owed, body, context);
     block.property_count = static_cast<std::uint16_t>(counters.properties_sent - sent_before);
-    counters.properties_sent = sent_before;  // likewise
+    counters.properties_sent = sent_before;  // who takes it sends it
     if (result != SendResult::Whole || !context.scratch.left_out.empty()) {
         return false;
     }
-    note_values(context.scratch);
-    const std::size_t found = begin_block(block, body.byte_count());
-    std::memmove(bytes_.data() + found, bytes_.data() + place, body.byte_count());
-    end_block(block, body.byte_count());
+    bytes.make_room(channel, body.byte_count());
+    bytes.reserve_packet();
+    bytes.begin_block(block, channel);
+    std::memmove(bytes.data() + bytes.next_body(channel), bytes.data() + first_place,
+                 body.byte_count());
+    bytes.end_block(block, channel, body.byte_count());
     return true;
 }
 
-void BundleBuilder::note_values(const SendScratch& scratch) {
-    if (type_counters_.empty()) {
+void BundleBuilder::build(SendContext& context, bool has_bytes,
+                          std::span<TypeCounters> type_counters) {
+    clear();
+    is_built_ = true;
+    has_bytes_ = has_bytes;
+    type_counters_ = type_counters;
+    const ValueScope not_sent(context.is_counting_sent, false);  // who takes it sends it
+    changes_.objects.for_each([&](std::uint32_t index) { add(index, context); });
+    context.type_counters = nullptr;
+    finish(context);
+}
+
+void BundleBuilder::finish(SendContext& context) {
+    bytes_.end_bundle(false);
+    taken_.assign(run_->bundles().size(), 0);
+    context.counters.bundles_built += has_bytes_ ? run_->bundles().size() : 0;
+}
+
+inline void BundleBuilder::add(std::uint32_t index, SendContext& context) {
+    BundleBlock block;
+    switch (lay_down(index, block, bytes_, context)) {
+        case LaidDown::Block:
+            note_values(context.scratch);
+            add_block(block,
+                      has_bytes_ ? bytes_.byte_count() - block.byte_offset - block.head_bytes : 0);
+            break;
+        case LaidDown::Loose:
+            loose_.push_back(index);
+            break;
+        case LaidDown::Nothing:
+            break;
+    }
+}
+
+void BundleBuilder::add_block(const BundleBlock& block, std::size_t body_bytes) {
+    run_->add_block(block, body_bytes);
+    if (run_->unbundled_count() == BundleRun::blocks_per_bundle_max) {
+        bytes_.end_bundle(false);
+    }
+}
+
+inline void BundleBuilder::note_values(const SendScratch& scratch) {
+    if (type_counters_.empty() || !has_bytes_) {
         return;
     }
     for (std::uint32_t bit = scratch.owed.next(0); bit < scratch.owed.bit_count();
@@ -221,17 +221,6 @@ void BundleBuilder::note_values(const SendScratch& scratch) {
         values_.push_back({RepHandle{bit + 1}, scratch.value_bits[bit], scratch.copied_bits[bit]});
     }
     value_ends_.push_back(values_.size());
-}
-
-void BundleBuilder::begin_bundle() noexcept {
-    byte_count_ += packet_header_bytes_max;
-    bundle_begin_bytes_ = byte_count_;
-    last_channel_ = ChannelIndex{};
-}
-
-void BundleBuilder::end_bundle(bool is_full) {
-    run_->end_bundle(bundle_begin_bytes_, byte_count_, is_full);
-    begin_bundle();
 }
 
 }  // namespace replayout

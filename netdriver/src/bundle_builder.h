@@ -4,13 +4,16 @@
 // owed of what changed.
 #pragma once
 
+#include <replayout/netdriver/bunch.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/send_properties.h>
 
 #include "bundle_run.h"
 #include "flush_changes.h"
+#include "laid_down_blocks.h"
 #include "object_store.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -37,6 +40,9 @@ namespace replayout {
     return position;
 }
 
+class ServerLanes;
+struct LaneShare;
+
 class BundleBuilder {
   public:
     /// `room_bytes`: what an empty packet has room for.
@@ -49,6 +55,8 @@ class BundleBuilder {
     /// Makes the run of this flush. `has_bytes`: blocks are laid down, too. `type_counters` by
     /// layout number; empty: nobody counts.
     void build(SendContext& context, bool has_bytes, std::span<TypeCounters> type_counters);
+    /// The same run, by lanes. What is counted by type is not.
+    void build_in_lanes(ServerLanes& lanes, bool has_bytes);
     /// Nobody takes anything in this flush.
     void clear() noexcept;
 
@@ -60,13 +68,12 @@ class BundleBuilder {
     /// Its blocks are laid down, one behind the other; else each is to be written where it goes.
     [[nodiscard]] bool has_bytes() const noexcept { return has_bytes_; }
     [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
-        return std::span<const std::byte>(bytes_.data(), byte_count_);
+        return std::span<const std::byte>(bytes_.data(), bytes_.byte_count());
     }
     /// The same, for who writes headers into the room in front of bundles, and hands these over
-    /// with them, one connection after another. Connections that are assembled side by side need a
-    /// copy of it each.
+    /// with them, one connection after another. Lanes have a BundleCopy each.
     [[nodiscard]] std::span<std::byte> bytes_with_room() noexcept {
-        return std::span<std::byte>(bytes_.data(), byte_count_);
+        return std::span<std::byte>(bytes_.data(), bytes_.byte_count());
     }
     /// Where in bytes() a block of that bundle ends.
     [[nodiscard]] std::size_t end_of(const Bundle& bundle, std::uint32_t place) const noexcept {
@@ -97,67 +104,78 @@ class BundleBuilder {
     }
     /// Says that a connection takes these blocks. Returns those of them that nobody took before.
     [[nodiscard]] std::uint64_t take(std::uint32_t bundle, std::uint64_t blocks) noexcept {
-        const std::uint64_t fresh = blocks & ~taken_[bundle];
-        taken_[bundle] |= blocks;
-        return fresh;
+        // Connections of several lanes may say so at the same time: each block is fresh for one.
+        const std::atomic_ref<std::uint64_t> taken(taken_[bundle]);
+        if ((blocks & ~taken.load(std::memory_order_relaxed)) == 0) {
+            return 0;
+        }
+        return blocks & ~taken.fetch_or(blocks, std::memory_order_relaxed);
     }
 
   private:
     /// One that nobody holds.
     void begin_run();
-    /// What all objects of a layout have in common.
-    struct LayoutFacts {
-        const RepLayout* layout = nullptr;
-        bool may_be_regular = false;
-        bool is_simple = false;  ///< of few handles, and without conditions
+    /// What became of the attempt to lay down what changed of an object.
+    enum class LaidDown : std::uint8_t {
+        Block,
+        Loose,    ///< it must go alone
+        Nothing,  ///< a regular pair is owed none of it
     };
-    [[nodiscard]] const LayoutFacts& facts_of(const RepLayout& layout) noexcept {
-        if (layout_facts_.layout != &layout) {
-            layout_facts_ = {&layout, may_be_regular(layout),
-                             layout.handle_count() <= 64 && layout.conditions().is_trivial()};
-        }
-        return layout_facts_;
-    }
-
-    void add(std::uint32_t index, NetworkObjectInfo& info, SendContext& context);
-    /// What regular pairs are owed of it. False: nothing.
-    [[nodiscard]] bool collect_owed(const NetworkObjectInfo& info, ChangeMask& owed) const;
-    /// False: it must go alone.
-    [[nodiscard]] bool lay_down(BundleBlock& block, SendContext& context);
-    void note_values(const SendScratch& scratch);
+    /// Behind what is laid down in `bytes`. Where blocks are not laid down, none of it is.
+    [[nodiscard]] LaidDown lay_down(std::uint32_t index, BundleBlock& block, BlockBytes& bytes,
+                                    SendContext& context) const;
     /// The same of most that change (LayoutFacts::is_simple). False: it is something else, or there
     /// is no room for it, and nothing was done.
-    [[nodiscard]] bool lay_down_row(BundleBlock& block, ChangelistState& state,
-                                    SendContext& context);
-    /// There is room for a packet more, and for what is written beyond it.
-    void reserve_packet();
-    /// Finds the place of a block with a body of so many bytes: in the next bundle, where this one
-    /// has no room for it. Returns where in bytes() its body goes.
-    [[nodiscard]] std::size_t begin_block(BundleBlock& block, std::size_t body_bytes);
-    /// Its body is there.
-    void end_block(const BundleBlock& block, std::size_t body_bytes) noexcept;
-    void begin_bundle() noexcept;
-    void end_bundle(bool is_full);
+    [[nodiscard]] bool lay_down_row(BundleBlock& block, ChangelistState& state, BlockBytes& bytes,
+                                    SendContext& context) const;
+    /// The same of SendScratch::owed. False: it must go alone.
+    [[nodiscard]] bool lay_down_owed(BundleBlock& block, BlockBytes& bytes,
+                                     SendContext& context) const;
+    /// What regular pairs are owed of it. False: nothing.
+    [[nodiscard]] bool collect_owed(const NetworkObjectInfo& info, ChangeMask& owed) const;
+    void add(std::uint32_t index, SendContext& context);
+    /// It has its place.
+    void add_block(const BundleBlock& block, std::size_t body_bytes);
+    void note_values(const SendScratch& scratch);
+    void finish(SendContext& context);
+
+    // By lanes
+    void lay_down_in_lane(LaneShare words, LaidDownBlocks& blocks, SendContext& context) const;
+    void place(LaidDownBlock& laid_down);
+    void copy_placed(const LaidDownBlocks& blocks);
 
     const ObjectStore& objects_;
     const FlushChanges& changes_;
-    std::size_t room_bytes_;
     MemoryResource* resource_;
     Vector<BundleRun*> runs_;
     BundleRun* run_ = nullptr;
-    Vector<std::byte> bytes_;  // at least as many as are used
+    BlockBytes bytes_;
     bool is_built_ = false;
     bool has_bytes_ = false;
-    std::size_t byte_count_ = 0;
-    std::size_t bundle_begin_bytes_ = 0;  // of the bundle at hand
-    ChannelIndex last_channel_;           // likewise
-    LayoutFacts layout_facts_;            // of the last object
-    RowBlock row_;                        // of the last block that is one
-    Vector<std::uint64_t> taken_;         // by bundle
+    Vector<std::uint64_t> taken_;  // by bundle
     Vector<std::uint32_t> loose_;
     std::span<TypeCounters> type_counters_;
     Vector<LaidDownValue> values_;    // of all blocks, one block behind the other
     Vector<std::size_t> value_ends_;  // in values_, by block
+};
+
+/// The bytes of bundles once more, with room for headers: for the connections of a lane, while
+/// several lanes send.
+class BundleCopy {
+  public:
+    explicit BundleCopy(MemoryResource* resource) : bytes_(Allocator<std::byte>(resource)) {}
+
+    [[nodiscard]] std::span<std::byte> of(const BundleBuilder& bundles) {
+        if (flush_ != bundles.run().flush()) {
+            flush_ = bundles.run().flush();
+            bytes_.assign(bundles.bytes().begin(), bundles.bytes().end());
+        }
+        return {bytes_.data(), bytes_.size()};
+    }
+
+  private:
+    std::uint64_t flush_ = 0;
+    Vector<std::byte> bytes_;
 };
 
 }  // namespace replayout

@@ -19,14 +19,15 @@ namespace {
 
 BundleSender::BundleSender(const ObjectStore& objects, ConnectionPairs& pairs, SentRecords& records,
                            PropertySender& properties, PacketSender& packets, SendContext& context,
-                           std::span<TypeCounters> type_counters)
+                           const SenderSettings& settings)
     : objects_(objects),
       pairs_(pairs),
       records_(records),
       properties_(properties),
       packets_(packets),
       context_(context),
-      type_counters_(type_counters) {}
+      type_counters_(settings.type_counters),
+      copy_(settings.bundle_copy) {}
 
 void BundleSender::leave(std::uint32_t index) {
     (void)pairs_.edit(index);
@@ -74,8 +75,9 @@ std::uint32_t BundleSender::send_packets(BundleBuilder& bundles, std::uint32_t b
         return begin;
     }
     BundleRun& run = bundles.run();
-    const std::uint32_t end =
-        packets_.send_bundles(run, begin, packets_end(run, begin), bundles.bytes_with_room());
+    const std::span<std::byte> bytes =
+        objects_.is_shared() ? copy_.of(bundles) : bundles.bytes_with_room();
+    const std::uint32_t end = packets_.send_bundles(run, begin, packets_end(run, begin), bytes);
     count_copied(bundles, begin, end);
     if (pairs_.has_tracked() || pairs_.validator() != nullptr) {
         for (std::uint32_t i = begin; i < end; ++i) {
@@ -175,6 +177,7 @@ std::uint64_t BundleSender::send_written(BundleBuilder& bundles, std::uint32_t b
         const std::uint64_t bit = std::uint64_t{1} << place;
         const BundleBlock& block = bundles.run().blocks()[first + place];
         const ChannelIndex channel = ObjectStore::channel_of(block.index);
+        const ObjectLock lock = objects_.lock(block.index);  // until the block is copied
         const PropertySender::RegularBlock regular = encode(block);
         if (regular.bytes.empty()) {
             left &= ~bit;

@@ -16,6 +16,7 @@
 #include "connection_pairs.h"
 #include "packet_sender.h"
 #include "property_sender.h"
+#include "sender_settings.h"
 #include "sent_records.h"
 
 #include <cstdint>
@@ -25,10 +26,9 @@ namespace replayout {
 
 class BundleSender {
   public:
-    /// `type_counters` by layout number; empty: nobody counts.
     BundleSender(const ObjectStore& objects, ConnectionPairs& pairs, SentRecords& records,
                  PropertySender& properties, PacketSender& packets, SendContext& context,
-                 std::span<TypeCounters> type_counters);
+                 const SenderSettings& settings);
 
     /// Sends all regular pairs what changed. What finds no room is pending, and not regular.
     void take(BundleBuilder& bundles);
@@ -76,7 +76,8 @@ class BundleSender {
     PropertySender& properties_;
     PacketSender& packets_;
     SendContext& context_;
-    std::span<TypeCounters> type_counters_;
+    std::span<TypeCounters> type_counters_;  // by layout number; empty: nobody counts
+    BundleCopy& copy_;
     bool are_all_regular_ = false;  // all pairs of which the bundles at hand have blocks
 };
 

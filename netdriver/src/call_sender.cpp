@@ -249,6 +249,7 @@ bool CallSender::encode_since(std::uint32_t index, Version complete, std::span<s
     }
     context_.delta_states = nullptr;
     BitWriter writer(room);
+    const ObjectLock lock = objects_.lock(index);
     const ValueScope steps(context_.array_steps_left,
                            SendContext::array_steps_in_packet - call_array_steps());
     const SendResult result =

@@ -150,6 +150,7 @@ class ConnectionPairs {
         const auto found = deltas_.find(index);
         return found != deltas_.end() ? &found->second : nullptr;
     }
+    [[nodiscard]] bool has_deltas() const noexcept { return !deltas_.empty(); }
     void erase_deltas(std::uint32_t index) noexcept { deltas_.erase(index); }
 
     // What a pair says

@@ -16,7 +16,7 @@ NetDriver::NetDriver(const NetDriverSettings& settings, Transport& transport, Ne
     : settings_(settings),
       transport_(transport),
       world_(world),
-      memory_(settings.resource),
+      memory_(settings.resource, settings.executor != nullptr ? &memory_mutex_ : nullptr),
       guids_(NetGUIDCache::Authority::Assigns, &memory_.guids),
       spawn_handlers_(&memory_.layout_table),
       layouts_(std::make_unique<LayoutTable>(&memory_.layout_table)) {
@@ -112,6 +112,7 @@ void NetDriver::tick_dispatch(NetTime now) {
     receive_datagrams();
     if (server_ != nullptr) {
         server_->receive_held(now);
+        server_->collect_stats();
     } else {
         client_->receive_held(now);
     }
@@ -410,6 +411,13 @@ void NetDriver::disconnect(PeerId peer) {
 bool NetDriver::is_settled() const noexcept {
     REPLAYOUT_ASSERT(server_ != nullptr);
     return server_->is_settled();
+}
+
+const NetStats& NetDriver::stats() const noexcept {
+    if (server_ != nullptr) {
+        server_->collect_stats();
+    }
+    return stats_;
 }
 
 const TypeCounters* NetDriver::type_counters(const RepLayout& layout) const noexcept {

@@ -12,6 +12,7 @@
 #include <replayout/reflection/memory.h>
 
 #include "destroyed_names.h"
+#include "object_locks.h"
 #include "open_message.h"
 
 #include <cstdint>
@@ -173,6 +174,11 @@ class ObjectStore {
         return index;
     }
 
+    /// What several connections share of an object is one's at a time; see ObjectLocks.
+    [[nodiscard]] ObjectLock lock(std::uint32_t index) const { return locks_.lock(index); }
+    void set_shared(bool is_shared) noexcept { locks_.set_shared(is_shared); }
+    [[nodiscard]] bool is_shared() const noexcept { return locks_.is_shared(); }
+
     // Parts with stable names that were destroyed, by the outer that stayed; forgotten with that.
     void add_destroyed_part(std::uint32_t outer, NetGUID part, std::string_view name);
     /// There is such a part again. The place that the name had, or DestroyedNames::no_place.
@@ -218,6 +224,7 @@ class ObjectStore {
     std::uint32_t object_count_ = 0;
     FlatMap<std::uint32_t, DestroyedNames> destroyed_parts_;  // by index of the outer; never empty
     std::size_t destroyed_part_count_ = 0;
+    mutable ObjectLocks locks_;
 };
 
 }  // namespace replayout

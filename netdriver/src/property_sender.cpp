@@ -25,6 +25,7 @@ PropertySender::PropertySender(const ObjectStore& objects, ConnectionPairs& pair
       resource_(&memory.pairs) {}
 
 SendOutcome PropertySender::replicate_properties(std::uint32_t index) {
+    const ObjectLock lock = objects_.lock(index);
     const Version version = objects_.at(index)->changelist_state().version();
     if (!pairs_[index].owes_any(version)) {
         set_initial(pairs_.edit(index), false);

@@ -41,7 +41,8 @@ class PropertySender {
         std::uint32_t property_count = 0;
         std::optional<BlockMiss> miss;  ///< nothing: it is a copy
     };
-    /// Of a pair at `position`; valid until the next one. It fits into an empty packet.
+    /// Of a pair at `position`; valid until the next one, and as long as the caller holds the
+    /// object's lock (ObjectStore::lock). It fits into an empty packet.
     [[nodiscard]] RegularBlock regular_block(std::uint32_t index, const OwedVersions& position);
     /// It was put into a packet.
     void count_regular(std::uint32_t index, const RegularBlock& block);

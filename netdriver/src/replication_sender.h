@@ -55,6 +55,14 @@ class ReplicationSender final : public SentContentHandler {
     ReplicationSender(const ReplicationSender&) = delete;
     ReplicationSender& operator=(const ReplicationSender&) = delete;
 
+    /// Of these objects something may be sent in this flush, in which `changed` did; or states of
+    /// a NetDeltaSerializer are held, of any object.
+    [[nodiscard]] bool may_send_any(const BitRow& objects, const BitRow& changed) const noexcept {
+        return pairs_.has_deltas() || initial_batch_.state() != InitialBatch::State::Finished ||
+               !calls_.is_idle() || !values_.turns().is_empty() ||
+               objects.intersects(pairs_.pending()) || objects.intersects(changed);
+    }
+
     /// From now on, before anything is sent, every pair is checked against a copy of what the
     /// client holds; see PairValidator.
     void start_validating(const NetGUIDCache& guids) { pairs_.start_validating(guids); }
@@ -129,6 +137,7 @@ class ReplicationSender final : public SentContentHandler {
 
     /// To be filled and begun by who knows the objects.
     [[nodiscard]] InitialBatch& initial_batch() noexcept { return initial_batch_; }
+    [[nodiscard]] const InitialBatch& initial_batch() const noexcept { return initial_batch_; }
     /// The client has all of it.
     [[nodiscard]] bool is_initial_batch_over();
 

@@ -71,6 +71,9 @@ void ReplicationSender::prefetch_coming() const noexcept {
             info->changelist_state().prefetch_state();
         }
     }
+    if (objects_.is_shared()) {
+        return;  // what others share of it, lanes may be writing
+    }
     if (const std::uint32_t near = order_.coming(near_steps); near < objects_.slot_count()) {
         if (const NetworkObjectInfo* info = objects_.at(near)) {
             const std::span<const SharedPayload> payloads =

@@ -62,14 +62,16 @@ void log_unknown_property(const RepLayout& layout, std::string_view property) {
 }  // namespace
 
 ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender::Settings& settings,
-                                  NetTime now)
-    : connection(server.settings_.config, settings, server.transport_, server.stats_,
+                                  ServerLane& client_lane, NetTime now)
+    : lane(client_lane),
+      connection(server.settings_.config, settings, lane.transport, lane.stats,
                  ConnectionState::Joined, now, server.memory_, server.close_log_),
-      sender(server.objects_, connection.packets(), server.context_, server.stats_,
+      sender(server.objects_, connection.packets(), lane.context, lane.stats,
              {server.settings_.config,
               settings.peer,
               {server.type_counters_.data(), server.type_counters_.size()},
-              server.candidates_,
+              lane.candidates,
+              lane.bundle_copy,
               server.changes_},
              server.memory_),
       interest(settings.peer, server.memory_),
@@ -96,7 +98,7 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       stats_(stats),
       memory_(memory),
       schema_(layouts.digest()),
-      scratch_(&memory.scratch),
+      lanes_(settings, guids, stats, transport, memory),
       objects_(&memory.objects),
       shadow_ids_(guids),
       live_(&memory.objects),
@@ -104,8 +106,9 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       calendar_(&memory.objects),
       class_frequencies_(Allocator<NetUpdateFrequency>(&memory.layout_table)),
       class_bands_(Allocator<std::uint8_t>(&memory.layout_table)),
-      candidates_(&memory.scratch),
       due_objects_(Allocator<DueObject>(&memory.scratch)),
+      compared_alone_(&memory.scratch),
+      written_alone_(&memory.scratch),
       changes_(&memory.objects),
       bundles_(objects_, changes_, settings.config.packet_bytes_max - PacketBuilder::reserved_bytes,
                memory),
@@ -117,8 +120,6 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       torn_family_(Allocator<std::uint32_t>(&memory.scratch)),
       destroyed_names_(&memory.objects),
       mark_validator_(settings.mark_validation_ticks, &memory.objects),
-      context_{guids,   stats.replication,     scratch_, settings.sharing,
-               nullptr, settings.is_validating},
       type_counters_(Allocator<TypeCounters>(&memory.layout_table)),
       clients_(Allocator<Client*>(&memory.connections)),
       clients_by_peer_(&memory.connections),
@@ -139,6 +140,11 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
             type_counters_.emplace_back(*layouts.find(number), &memory.layout_table);
         }
     }
+    for (std::uint32_t number = 0; number < layouts.count(); ++number) {
+        if (is_compared_alone(*layouts.find(number))) {
+            compared_alone_.insert(number);
+        }
+    }
     if (settings.layout_policy == LayoutPolicy::SkipUnknown) {
         describe_layouts();
     }
@@ -152,6 +158,7 @@ ReplicationServer::~ReplicationServer() {
 
 void ReplicationServer::destroy(Client* client) noexcept {
     interest_.remove_client(client->interest);
+    --client->lane.client_count;
     std::destroy_at(client);
     memory_.connections.deallocate(client, sizeof(Client), alignof(Client));
 }
@@ -279,7 +286,10 @@ CloseReason ReplicationServer::judge(const Hello& hello) const noexcept {
 ReplicationServer::Client& ReplicationServer::accept(PeerId peer, std::uint16_t session,
                                                      NetTime now) {
     void* memory = memory_.connections.allocate(sizeof(Client), alignof(Client));
-    auto* client = ::new (memory) Client(*this, packet_settings(settings_, peer, session), now);
+    ServerLane& lane = lanes_.emptiest();
+    ++lane.client_count;
+    auto* client =
+        ::new (memory) Client(*this, packet_settings(settings_, peer, session), lane, now);
     if (ended_sessions_.contains(peer)) {
         client->connection.packets().begin_in_debt();
     }
@@ -297,6 +307,7 @@ void ReplicationServer::flush(NetTime now) {
     for (Client* client : clients_) {
         client->connection.flush(now);
     }
+    collect_stats();
 }
 
 void ReplicationServer::tell_of_peers() {
@@ -328,11 +339,7 @@ void ReplicationServer::server_replicate_actors(NetTime now) {
     build_bundles();
     // Phase B: who is owed what, connection by connection.
     begin_initial_batches();
-    const std::uint32_t initial_opens = initial_opens_per_client();
-    for_each_joined([&](Client& client) { replicate_to(client, initial_opens); });
-    context_.receiver = nullptr;
-    context_.type_counters = nullptr;
-    context_.delta_states = nullptr;
+    replicate_to_all();
     changes_.clear();
     rest_dormant_objects();
     remove_torn_off_objects();
@@ -345,11 +352,28 @@ void ReplicationServer::build_bundles() {
             return client->connection.state() == ConnectionState::Joined &&
                    client->sender.takes_bundles();
         });
-    if (is_any_taker) {
-        bundles_.build(context_, context_.sharing == SharingLevel::Bundles,
-                       {type_counters_.data(), type_counters_.size()});
-    } else {
+    // What is counted by type all lanes have in common.
+    const bool has_bytes = settings_.sharing == SharingLevel::Bundles;
+    const bool may_split = lanes_.count() > 1 && type_counters_.empty();
+    if (!is_any_taker) {
         bundles_.clear();
+    } else if (is_worth_lanes(may_split ? changes_.objects.count() : 0)) {
+        bundles_.build_in_lanes(lanes_, has_bytes);
+    } else {
+        bundles_.build(lanes_[0].context, has_bytes,
+                       {type_counters_.data(), type_counters_.size()});
+    }
+}
+
+void ReplicationServer::replicate_to_all() {
+    const std::uint32_t initial_opens = initial_opens_per_client();
+    if (is_worth_lanes(lanes_.count() > 1 ? sending_work(initial_opens) : 0)) {
+        replicate_in_lanes(initial_opens);
+    } else {
+        for_each_joined([&](Client& client) { replicate_to(client, initial_opens); });
+    }
+    for (std::uint32_t i = 0; i < lanes_.count(); ++i) {
+        lanes_[i].end_flush();
     }
 }
 

@@ -21,6 +21,7 @@
 #include "remote_function_encoder.h"
 #include "remote_function_runner.h"
 #include "replication_sender.h"
+#include "server_lane.h"
 #include "shadow_ids.h"
 #include "update_calendar.h"
 
@@ -108,6 +109,9 @@ class ReplicationServer {
         return call_runner_.current_call();
     }
 
+    /// What NetStats is: before anybody reads it.
+    void collect_stats() noexcept { lanes_.collect_stats(); }
+
     [[nodiscard]] const ObjectStore& objects() const noexcept { return objects_; }
     [[nodiscard]] std::uint32_t connection_count() const noexcept;
     /// Null when nobody counts.
@@ -122,14 +126,18 @@ class ReplicationServer {
     /// A connection with the pairs of its own.
     class Client final : public PayloadHandler {
       public:
-        Client(ReplicationServer& server, const PacketSender::Settings& settings, NetTime now);
+        Client(ReplicationServer& server, const PacketSender::Settings& settings,
+               ServerLane& client_lane, NetTime now);
 
+        ServerLane& lane;
         NetConnection connection;
         ReplicationSender sender;
         /// It is told our layouts, and cannot read anything of an object before it has them all.
         bool awaits_layouts = false;
-        bool is_told_of = false;      ///< the world knows that it joined
-        std::size_t next_notice = 0;  ///< of those in destroyed_names_
+        bool is_told_of = false;       ///< the world knows that it joined
+        bool is_alone = false;         ///< in this flush: it is served behind the lanes
+        std::uint32_t kept_count = 0;  ///< datagrams of this flush that its lane keeps
+        std::size_t next_notice = 0;   ///< of those in destroyed_names_
         ClientInterest interest;
         CallLimiter call_limiter;
 
@@ -206,6 +214,7 @@ class ReplicationServer {
     [[nodiscard]] bool is_owned_by_host(const ObjectFacts& facts) const noexcept;
     void server_replicate_actors(NetTime now);
     void build_bundles();
+    void replicate_to_all();
     void replicate_to(Client& client, std::uint32_t initial_opens);
     /// Of those who joined, as many as may begin in one flush.
     void begin_initial_batches();
@@ -215,11 +224,40 @@ class ReplicationServer {
     [[nodiscard]] std::uint32_t initial_opens_per_client() noexcept;
     struct DueObject {
         std::uint32_t index = 0;
+        bool has_changed = false;  ///< of one that a lane left over
+        bool is_compared = false;  ///< likewise
         NetworkObjectInfo* info = nullptr;
     };
 
     void compare_due_objects();
+    /// Calls `visit(due)` for these, each when its memory is at hand.
+    template <typename Visitor>
+    void for_each_due(LaneShare places, Visitor visit);
     void compare(const DueObject& due);
+    /// It was compared.
+    void note_compared(const DueObject& due, bool has_changed);
+
+    // By lanes
+
+    /// There is enough to do to split it.
+    [[nodiscard]] bool is_worth_lanes(std::uint64_t work) const noexcept {
+        return lanes_.count() > 1 && work > 0 && work >= settings_.executor_work_min;
+    }
+    void compare_in_lanes();
+    void compare_in_lane(ServerLane& lane, std::uint32_t place);
+    /// A lane's share of the due objects: whole words of a row of objects.
+    [[nodiscard]] std::size_t share_begin(std::uint32_t lane) const noexcept;
+    /// Which lanes leave to the driver's thread.
+    void compare_left_over(std::uint32_t place);
+    /// Ids that its compare gives depend on the order of elements: it is not for lanes.
+    [[nodiscard]] static bool is_compared_alone(const RepLayout& layout) noexcept;
+    /// To write its values the game is asked, which may give ids, or keeps states.
+    [[nodiscard]] static bool is_written_alone(const RepLayout& layout) noexcept {
+        return layout.has_net_serialize_structs() || layout.has_delta_structs();
+    }
+    /// What there is to send at most.
+    [[nodiscard]] std::uint64_t sending_work(std::uint32_t initial_opens) const noexcept;
+    void replicate_in_lanes(std::uint32_t initial_opens);
     /// It is compared at its turn, or in the next flush; not if it is dormant for everybody.
     void set_due(std::uint32_t index);
     void force_due(std::uint32_t index);
@@ -261,7 +299,7 @@ class ReplicationServer {
     NetStats& stats_;
     MemoryMeters& memory_;
     Digest128 schema_;
-    SendScratch scratch_;  // outlives the objects, whose deltas have states in it
+    ServerLanes lanes_;  // outlive the objects, whose deltas have states in their scratch
     ObjectStore objects_;
     ShadowIds shadow_ids_;
     BitRow live_;
@@ -270,8 +308,9 @@ class ReplicationServer {
     Vector<NetUpdateFrequency> class_frequencies_;  // by layout number; empty while none is set
     Vector<std::uint8_t> class_bands_;              // likewise
     float priority_distance_ = 0;
-    SendOrder::Candidates candidates_;  // scratch
-    Vector<DueObject> due_objects_;     // scratch
+    Vector<DueObject> due_objects_;  // scratch
+    BitRow compared_alone_;          // layouts, by number
+    BitRow written_alone_;           // objects
     FlushChanges changes_;
     BundleBuilder bundles_;
     ObjectDormancy dormancy_;
@@ -284,7 +323,6 @@ class ReplicationServer {
     std::optional<PeerId> host_;
     bool is_host_told_of_ = false;
     MarkValidator mark_validator_;
-    SendContext context_;
     Vector<TypeCounters> type_counters_;  // by layout number; empty unless asked for
     Vector<Client*> clients_;             // in the order in which they joined
     std::pmr::unordered_map<std::uint64_t, Client*> clients_by_peer_;  // looked up, never walked
@@ -301,5 +339,45 @@ class ReplicationServer {
     bool& is_calling_out_;  // the driver's
     CloseLog close_log_;
 };
+
+template <typename Visitor>
+void ReplicationServer::for_each_due(LaneShare places, Visitor visit) {
+    // What an object leads to is asked for some objects ahead. By measuring: far enough for the
+    // memory of the state to be there, and what it leads to.
+    constexpr std::size_t far_steps = 8;
+    constexpr std::size_t near_steps = 4;
+    const std::span<DueObject> due = std::span(due_objects_.data(), due_objects_.size())
+                                         .subspan(places.begin, places.end - places.begin);
+    for (std::size_t i = 0; i < due.size() + far_steps; ++i) {
+        if (i < due.size()) {
+            due[i].info->changelist_state().prefetch_state();
+        }
+        if (const std::size_t near = i + near_steps - far_steps; near < due.size()) {
+            due[near].info->changelist_state().prefetch_values();
+        }
+        if (const std::size_t now = i - far_steps; now < due.size()) {
+            visit(due[now]);
+        }
+    }
+}
+
+// Here, as it is asked for each object that is compared: a call would cost as much as it does.
+inline void ReplicationServer::note_compared(const DueObject& due, bool has_changed) {
+    const ChangelistState& state = due.info->changelist_state();
+    if (has_changed) {
+        changes_.objects.set(due.index);
+    }
+    const bool is_due_again = state.is_due() && !due.info->is_torn_off();
+    const bool is_paced = calendar_.is_paced(due.index);
+    if (is_paced) {
+        calendar_.looked(due.index, has_changed);
+    }
+    if (!is_due_again || is_paced) {
+        due_.clear(due.index);
+    }
+    if (is_due_again && is_paced) {
+        calendar_.wait(due.index);
+    }
+}
 
 }  // namespace replayout

@@ -47,6 +47,9 @@ NetObjectId ReplicationServer::add(const RepLayout& layout, ObjectHandle object,
     due_.grow(objects_.slot_count());
     changes_.objects.grow(objects_.slot_count());
     live_.set(id.index);
+    if (is_written_alone(layout)) {
+        written_alone_.insert(id.index);
+    }
     begin_updates(id.index);
     changes_.objects.set(id.index);
     if (!is_part) {
@@ -121,6 +124,7 @@ void ReplicationServer::forget_object(NetObjectId id) {
     calendar_.forget(id.index);
     dormancy_.forget(id.index);
     conditional_.erase(id.index);
+    written_alone_.erase(id.index);
     interest_.forget(id.index);
     changes_.objects.clear(id.index);
     objects_.remove(id);

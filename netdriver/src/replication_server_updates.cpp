@@ -57,45 +57,20 @@ void ReplicationServer::compare_due_objects() {
     ++changes_.flush;
     due_objects_.clear();
     due_.for_each([this](std::uint32_t index) {
-        due_objects_.push_back({index, objects_.at(index)});
+        due_objects_.push_back({index, false, false, objects_.at(index)});
     });
-    // What an object leads to is asked for some objects ahead. By measuring: far enough for the
-    // memory of the state to be there, and what it leads to.
-    constexpr std::size_t far_steps = 8;
-    constexpr std::size_t near_steps = 4;
-    const std::size_t count = due_objects_.size();
-    for (std::size_t i = 0; i < count + far_steps; ++i) {
-        if (i < count) {
-            due_objects_[i].info->changelist_state().prefetch_state();
-        }
-        if (const std::size_t near = i + near_steps - far_steps; near < count) {
-            due_objects_[near].info->changelist_state().prefetch_values();
-        }
-        if (const std::size_t now = i - far_steps; now < count) {
-            compare(due_objects_[now]);
-        }
+    if (is_worth_lanes(due_objects_.size())) {
+        compare_in_lanes();
+    } else {
+        for_each_due({0, due_objects_.size()}, [this](const DueObject& due) { compare(due); });
     }
-    stats_.replication.objects_skipped += objects_.object_count() - count;
+    stats_.replication.objects_skipped += objects_.object_count() - due_objects_.size();
 }
 
 void ReplicationServer::compare(const DueObject& due) {
-    ChangelistState& state = due.info->changelist_state();
     const void* memory = world_.object_memory(due.info->object());
-    const bool has_changed = state.update(memory, shadow_ids_, stats_.replication);
-    if (has_changed) {
-        changes_.objects.set(due.index);
-    }
-    const bool is_due_again = state.is_due() && !due.info->is_torn_off();
-    const bool is_paced = calendar_.is_paced(due.index);
-    if (is_paced) {
-        calendar_.looked(due.index, has_changed);
-    }
-    if (!is_due_again || is_paced) {
-        due_.clear(due.index);
-    }
-    if (is_due_again && is_paced) {
-        calendar_.wait(due.index);
-    }
+    note_compared(due,
+                  due.info->changelist_state().update(memory, shadow_ids_, stats_.replication));
 }
 
 void ReplicationServer::set_class_net_update_frequency(const RepLayout& layout,

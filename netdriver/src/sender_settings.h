@@ -8,6 +8,7 @@
 #include <replayout/reflection/math.h>
 #include <replayout/type_counters.h>
 
+#include "bundle_builder.h"
 #include "flush_changes.h"
 #include "send_order.h"
 
@@ -25,6 +26,7 @@ struct SenderSettings {
     PeerId peer;                            ///< whom it sends to
     std::span<TypeCounters> type_counters;  ///< by layout number; empty: nobody counts
     SendOrder::Candidates& candidates;      ///< scratch of the order
+    BundleCopy& bundle_copy;                ///< of the lane
     const FlushChanges& changes;            ///< outlives the sender
 };
 

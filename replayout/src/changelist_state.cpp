@@ -249,6 +249,10 @@ void ChangelistState::prefetch_values() const noexcept {
     history_.prefetch();
 }
 
+void ChangelistState::name_references(NetGUID placeholder, PackageMap& package_map) {
+    shadow_.memory().name_references(layout_->root(), shadow_.buffer(), placeholder, package_map);
+}
+
 void ChangelistState::mark_dirty(ParentIndex parent) noexcept {
     REPLAYOUT_ASSERT(parent.value < layout_->parents().size());
     if (layout_->parents()[parent.value].is_push_based) {

@@ -170,6 +170,26 @@ void ShadowMemory::copy(const RepScope& scope, ShadowBuffer target,
     });
 }
 
+void ShadowMemory::name_references(const RepScope& scope, ShadowBuffer memory, NetGUID placeholder,
+                                   PackageMap& package_map) const {
+    for_each_leaf(*layout_, scope, [&](const RepLayoutCmd& cmd, CmdIndex index) {
+        const ShadowBuffer leaf = memory + cmd.shadow_offset;
+        if (cmd.type == RepLayoutCmdType::Object) {
+            auto& reference = shadow_value<ShadowReference>(leaf);
+            if (reference.guid == placeholder) {
+                reference.guid = package_map.guid_of(reference.object);
+            }
+        } else if (cmd.type == RepLayoutCmdType::DynamicArray) {
+            const auto& array = shadow_value<ShadowArray>(leaf);
+            const RepScope& element = layout_->element_scope(index);
+            for (std::uint32_t i = 0; i < array.count; ++i) {
+                name_references(element, ShadowBuffer(array.elements + i * element.shadow_size),
+                                placeholder, package_map);
+            }
+        }
+    });
+}
+
 void ShadowMemory::copy_array(const RepLayoutCmd& cmd, const RepScope& element, ShadowArray& target,
                               const ShadowArray& source) const {
     resize_array(cmd, element, target, source.count);

@@ -36,9 +36,12 @@ NetFixture::NetFixture(const NetFixtureOptions& options)
       network_(wide_network(options.link), options.seed, std::pmr::get_default_resource()),
       now_(NetTime::from_milliseconds(1'000)),
       next_seed_(options.seed) {
-    server_ = std::make_unique<NetHost>(
-        host_settings(options.server, next_seed_++, options.sharing, options.is_validating),
-        network_.endpoint(server_peer), server_first_handle, options.is_pooled);
+    NetDriverSettings server =
+        host_settings(options.server, next_seed_++, options.sharing, options.is_validating);
+    server.executor = options.executor;
+    server.executor_work_min = 0;
+    server_ = std::make_unique<NetHost>(server, network_.endpoint(server_peer), server_first_handle,
+                                        options.is_pooled);
     TestSchema::get().add_to(*server_->driver);
     REQUIRE(server_->driver->listen());
 }

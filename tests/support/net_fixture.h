@@ -13,6 +13,7 @@
 // The network is perfect unless told otherwise; what is sent in one tick arrives in the next.
 #pragma once
 
+#include <replayout/netdriver/executor.h>
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/netdriver/simulated_network.h>
 
@@ -51,7 +52,8 @@ struct NetFixtureOptions {
     SharingLevel sharing = SharingLevel::Bundles;
     bool is_validating = NetDriverSettings().is_validating;
     std::int64_t tick_ms = 20;
-    bool is_pooled = false;  ///< drivers take their memory from NetHost::pool
+    bool is_pooled = false;        ///< drivers take their memory from NetHost::pool
+    Executor* executor = nullptr;  ///< of the server, which splits whatever it can
 };
 
 class NetFixture {

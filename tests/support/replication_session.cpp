@@ -74,6 +74,8 @@ ReplicationSession::Server::Server(const NetDriverSettings& settings, ServerWorl
 
 ReplicationSession::ReplicationSession(const SessionSettings& settings)
     : settings_(settings),
+      executor_(2 + static_cast<std::uint32_t>(settings.seed % 3),
+                settings.seed % 4 < 2 ? JobOrder::Reverse : JobOrder::Shuffled, settings.seed),
       server_types_(settings.seed, settings.types),
       client_types_(settings.seed, settings.types),
       network_(network_settings(settings), settings.seed, std::pmr::get_default_resource()),
@@ -99,13 +101,17 @@ ReplicationSession::ReplicationSession(const SessionSettings& settings)
 
 ReplicationSession::~ReplicationSession() = default;
 
-NetDriverSettings ReplicationSession::driver_settings(std::uint64_t seed, bool is_sharing) const {
+NetDriverSettings ReplicationSession::driver_settings(std::uint64_t seed, bool is_sharing) {
     NetDriverSettings driver;
     driver.config = settings_.net;
     driver.seed = seed;
     driver.sharing = sharing_level(is_sharing);
     driver.is_keeping_names = true;                            // for the judge
     driver.is_counting_types = is_sharing == (seed % 2 == 0);  // one of the twins
+    if (!driver.is_counting_types) {
+        driver.executor = &executor_;  // the other one
+        driver.executor_work_min = 0;
+    }
     return driver;
 }
 

@@ -11,9 +11,11 @@
 // he was sent had arrived. Then he joins again, and heals once more.
 //
 // The server has a twin with the other setting of sharing, which is given the same datagrams over
-// the same objects and must send the same bytes.
+// the same objects and must send the same bytes. One of the two has an executor, which runs its
+// jobs in an order of its own; the other counts by type.
 #pragma once
 
+#include "support/executors.h"
 #include "support/reference_replicator.h"
 #include "support/session_game.h"
 #include "support/session_settings.h"
@@ -122,9 +124,10 @@ class ReplicationSession final : private GameListener {
     [[nodiscard]] std::string describe_connections() const;
     void fail(const std::string& problem);
     [[nodiscard]] bool is_failed() const noexcept { return !problem_.empty(); }
-    [[nodiscard]] NetDriverSettings driver_settings(std::uint64_t seed, bool is_sharing) const;
+    [[nodiscard]] NetDriverSettings driver_settings(std::uint64_t seed, bool is_sharing);
 
     SessionSettings settings_;
+    OrderedExecutor executor_;
     RandomTypes server_types_;
     RandomTypes client_types_;
     SimulatedNetwork network_;

@@ -65,6 +65,11 @@ class ChangelistState {
     /// A debugging aid that costs a comparison, and changes nothing.
     void find_missed_marks(const void* object, ChangeMask& missed) const;
 
+    /// Where update() ran over a map that answered `placeholder` for objects that it had no id for:
+    /// gives them their ids, in the order in which update() would have asked for them, before
+    /// anything is sent. Of a layout with references in keyed arrays that order is another.
+    void name_references(NetGUID placeholder, PackageMap& package_map);
+
     /// 0: equal to the archetype so far.
     [[nodiscard]] Version version() const noexcept { return version_; }
     /// 0: never changed.

@@ -21,6 +21,7 @@
 
 #include <replayout/data_buffer.h>
 #include <replayout/net_guid.h>
+#include <replayout/package_map.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/reflection/value_ops.h>
 #include <replayout/rep_layout.h>
@@ -56,6 +57,11 @@ class ShadowMemory {
     void destroy(const RepScope& scope, ShadowBuffer memory) const noexcept;
     /// Copies values, with versions of arrays set to 0.
     void copy(const RepScope& scope, ShadowBuffer target, ConstShadowBuffer source) const;
+
+    /// References to `placeholder` get the id of their handle, in the order of commands and of
+    /// elements. Not those in keyed arrays.
+    void name_references(const RepScope& scope, ShadowBuffer memory, NetGUID placeholder,
+                         PackageMap& package_map) const;
 
     /// Elements added are constructed, with version 0.
     void resize_array(const RepLayoutCmd& cmd, const RepScope& element, ShadowArray& array,

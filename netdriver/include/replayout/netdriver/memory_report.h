@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 
 namespace replayout {
 
@@ -55,40 +56,50 @@ struct MemoryReport {
 /// Counts what passes through it to the resource behind it.
 class MeteredResource final : public MemoryResource {
   public:
-    explicit MeteredResource(MemoryResource* upstream) noexcept : upstream_(upstream) {}
+    /// `mutex`: held while the resource is called, and outlives this; null: one thread at a time.
+    explicit MeteredResource(MemoryResource* upstream, std::mutex* mutex = nullptr) noexcept
+        : upstream_(upstream), mutex_(mutex) {}
 
     [[nodiscard]] std::size_t bytes_in_use() const noexcept { return bytes_in_use_; }
 
   private:
     void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+        const std::unique_lock<std::mutex> lock = take_turn();
         void* memory = upstream_->allocate(bytes, alignment);
         bytes_in_use_ += bytes;
         return memory;
     }
     void do_deallocate(void* memory, std::size_t bytes, std::size_t alignment) override {
+        const std::unique_lock<std::mutex> lock = take_turn();
         upstream_->deallocate(memory, bytes, alignment);
         bytes_in_use_ -= bytes;
     }
     [[nodiscard]] bool do_is_equal(const MemoryResource& other) const noexcept override {
         return this == &other;
     }
+    [[nodiscard]] std::unique_lock<std::mutex> take_turn() const {
+        return mutex_ != nullptr ? std::unique_lock<std::mutex>(*mutex_)
+                                 : std::unique_lock<std::mutex>();
+    }
 
     MemoryResource* upstream_;
+    std::mutex* mutex_;
     std::size_t bytes_in_use_ = 0;
 };
 
 /// Where the parts of a driver take their memory; the names are those of MemoryReport.
 struct MemoryMeters {
-    explicit MemoryMeters(MemoryResource* upstream) noexcept
-        : objects(upstream),
-          pairs(upstream),
-          connections(upstream),
-          in_flight(upstream),
-          channels(upstream),
-          guids(upstream),
-          layout_table(upstream),
-          scratch(upstream),
-          validation(upstream) {}
+    /// `mutex`: one for all of them, as they have one resource (MeteredResource).
+    explicit MemoryMeters(MemoryResource* upstream, std::mutex* mutex = nullptr) noexcept
+        : objects(upstream, mutex),
+          pairs(upstream, mutex),
+          connections(upstream, mutex),
+          in_flight(upstream, mutex),
+          channels(upstream, mutex),
+          guids(upstream, mutex),
+          layout_table(upstream, mutex),
+          scratch(upstream, mutex),
+          validation(upstream, mutex) {}
 
     MeteredResource objects;
     MeteredResource pairs;

@@ -14,9 +14,9 @@
 //         ... the game changes its objects ...
 //         server.tick_flush(now);       // compare once, send to everyone
 //
-// A driver belongs to one thread, starts none, reads no clock and allocates from the resource it
-// was given. Layouts, transport and world must outlive it. Same seed, same calls, same bytes.
-// docs/architecture.md tells the story of one tick.
+// A driver belongs to one thread, starts none (executor.h lends it some), reads no clock and
+// allocates from the resource it was given. Layouts, transport and world must outlive it. Same
+// seed, same calls, same bytes. docs/architecture.md tells the story of one tick.
 #pragma once
 
 #include <replayout/connection_shadow.h>
@@ -43,6 +43,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -271,7 +272,7 @@ class NetDriver {
     /// goodbye goes out in the ticks that follow. Nothing before listen() or connect().
     void disconnect(PeerId peer);
     [[nodiscard]] const NetGUIDCache& guids() const noexcept { return guids_; }
-    [[nodiscard]] const NetStats& stats() const noexcept { return stats_; }
+    [[nodiscard]] const NetStats& stats() const noexcept;
     /// What it holds now. O(1).
     [[nodiscard]] MemoryReport memory_report() const noexcept;
 
@@ -284,6 +285,7 @@ class NetDriver {
     NetDriverSettings settings_;
     Transport& transport_;
     NetWorld& world_;
+    std::mutex memory_mutex_;  // of the resource, where there is an executor
     MemoryMeters memory_;
     NetStats stats_;
     NetGUIDCache guids_;

@@ -15,6 +15,8 @@
 
 namespace replayout {
 
+class Executor;
+
 struct NetDriverSettings {
     NetConfig config;
     InterestSettings interest;  ///< of a server
@@ -49,6 +51,14 @@ struct NetDriverSettings {
     /// (RepLayout::create_compatible); objects of a class that it lacks are refused, as those that
     /// the world cannot make. What cannot be read at all still closes the connection.
     LayoutPolicy layout_policy = LayoutPolicy::Refuse;
+    /// A server's flushes are split over its threads (executor.h); null: they are not. It outlives
+    /// the driver. Never changes a byte.
+    Executor* executor = nullptr;
+    /// A flush, or a part of it, with less to do stays on the driver's thread, where it is done
+    /// sooner than others begin: so many objects to compare, to encode or to open; or sixteen times
+    /// as many blocks to copy, over all connections, which are split only for a transport that is
+    /// concurrent. 0: all is split. Never changes a byte.
+    std::uint32_t executor_work_min = 4'096;
     MemoryResource* resource = std::pmr::get_default_resource();
 };
 

@@ -51,7 +51,8 @@ class SpawnHandler {
 
 /// Calls come from inside tick_dispatch (client; on a server those that tell of peers, and
 /// object_memory() for a remote call that arrived), tick_flush (both), call_function
-/// (object_memory(), both) and disconnect (client), on the driver's thread. Those that tell of
+/// (object_memory(), both) and disconnect (client), on the driver's thread; object_memory() of a
+/// server with an executor on its threads, too, for several objects at once. Those that tell of
 /// objects must not call the driver back, except for its const functions, and for the
 /// call_function() of a client; object_memory() for const functions alone. Those that tell of peers
 /// may call all but the ticks.

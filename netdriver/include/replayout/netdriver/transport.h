@@ -30,6 +30,11 @@ class Transport {
     /// learns.
     virtual void send(PeerId peer, std::span<const std::byte> datagram) = 0;
 
+    /// Whether send() may be called by several threads at once, each for other peers. Else a driver
+    /// with an executor keeps what its jobs send, and hands it over behind them, in the order of
+    /// connections, on its own thread. Always the same answer.
+    [[nodiscard]] virtual bool is_concurrent() const noexcept { return false; }
+
     /// Takes the next datagram that has arrived, if any: copies it into `buffer` and names its
     /// sender. Returns its size in bytes, which may be 0; a datagram that does not fit is cut to
     /// the buffer. Returns `nothing_received` when there is none.

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+//
+// Blocks of bundles as they are laid down, one behind the other: in the bytes of the run, or in
+// those of a lane, which are not yet cut into bundles, as a cut depends on all blocks before it.
+#pragma once
+
+#include <replayout/bit_writer.h>
+#include <replayout/netdriver/bunch.h>
+#include <replayout/reflection/memory.h>
+#include <replayout/send_properties.h>
+
+#include "bundle_run.h"
+#include "packet_builder.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace replayout {
+
+/// Writes the head of a block, as long as the room for it (block_step_bytes()).
+inline void write_block_step(ChannelIndex last, ChannelIndex channel,
+                             std::span<std::byte> room) noexcept {
+    const std::uint64_t step = std::uint64_t{channel.value} - last.value;
+    if (room.size() == 1) {
+        room.front() = static_cast<std::byte>(step << 2);  // a packed number, and its flag
+        return;
+    }
+    BitWriter head(room);
+    head.write_packed_uint(step << 1);
+    REPLAYOUT_ASSERT(!head.overflowed() && head.byte_count() == room.size());
+}
+
+/// What all objects of a layout have in common.
+struct LayoutFacts {
+    const RepLayout* layout = nullptr;
+    bool may_be_regular = false;
+    bool is_simple = false;  ///< of few handles, and without conditions
+};
+
+class BlockBytes {
+  public:
+    /// `room_bytes`: of an empty packet, for blocks.
+    BlockBytes(std::size_t room_bytes, MemoryResource* resource)
+        : room_bytes_(room_bytes), bytes_(Allocator<std::byte>(resource)) {}
+
+    /// What is laid down from now on is cut into bundles of `run`, unless that is null.
+    void begin(BundleRun* run) noexcept {
+        run_ = run;
+        byte_count_ = 0;
+        begin_bundle();
+    }
+    /// Blocks that the run has since the last one are a bundle. Requires a run.
+    void end_bundle(bool is_full) {
+        run_->end_bundle(bundle_begin_, byte_count_, is_full);
+        begin_bundle();
+    }
+    /// Bytes that are laid down, with room for headers.
+    [[nodiscard]] std::size_t byte_count() const noexcept { return byte_count_; }
+    [[nodiscard]] std::byte* data() noexcept { return bytes_.data(); }
+    [[nodiscard]] const std::byte* data() const noexcept { return bytes_.data(); }
+    [[nodiscard]] ChannelIndex last_channel() const noexcept { return last_channel_; }
+
+    /// What the body of a block may have at most.
+    [[nodiscard]] std::size_t body_bytes_max(ChannelIndex channel) const noexcept {
+        return PacketBuilder::block_bytes_max(room_bytes_, channel);
+    }
+    /// Ends the bundle at hand, if it has no room for such a block behind its last one.
+    void make_room(ChannelIndex channel, std::size_t body_bytes) {
+        const std::size_t head_bytes = block_step_bytes(last_channel_, channel);
+        if (run_ != nullptr &&
+            byte_count_ - bundle_begin_ + head_bytes + body_bytes > room_bytes_) {
+            end_bundle(true);
+        }
+    }
+
+    /// There is memory for a packet more, and for what is written beyond it.
+    void reserve_packet() {
+        reserve(byte_count_ + packet_header_bytes_max + room_bytes_ + block_step_bytes_max +
+                RowBlock::spare_bytes);
+    }
+    void reserve(std::size_t byte_count) {
+        if (bytes_.size() < byte_count) {
+            bytes_.resize(std::max(byte_count, 2 * bytes_.size()));
+        }
+    }
+    /// Where the body of the next block goes, where none is cut.
+    [[nodiscard]] std::size_t next_body(ChannelIndex channel) const noexcept {
+        return byte_count_ + block_step_bytes(last_channel_, channel);
+    }
+    /// The next block has its head and its body there.
+    void begin_block(BundleBlock& block, ChannelIndex channel) const noexcept {
+        block.byte_offset = static_cast<std::uint32_t>(byte_count_);
+        block.head_bytes = static_cast<std::uint16_t>(block_step_bytes(last_channel_, channel));
+    }
+    /// Its body is there. Writes its head.
+    void end_block(const BundleBlock& block, ChannelIndex channel,
+                   std::size_t body_bytes) noexcept {
+        write_block_step(last_channel_, channel, {data() + block.byte_offset, block.head_bytes});
+        skip_block(block, channel, body_bytes);
+    }
+    /// The same of a block that is laid down later.
+    void skip_block(const BundleBlock& block, ChannelIndex channel,
+                    std::size_t body_bytes) noexcept {
+        byte_count_ += block.head_bytes + body_bytes;
+        last_channel_ = channel;
+    }
+
+    // Scratch of who lays down.
+    LayoutFacts layout_facts;  ///< of the last object
+    RowBlock row;              ///< of the last block that is one
+
+  private:
+    /// What comes next is the first of a packet, behind room for its header.
+    void begin_bundle() noexcept {
+        byte_count_ += packet_header_bytes_max;
+        bundle_begin_ = byte_count_;
+        last_channel_ = ChannelIndex{};
+    }
+
+    std::size_t room_bytes_;
+    BundleRun* run_ = nullptr;
+    Vector<std::byte> bytes_;  // at least as many as are used
+    std::size_t byte_count_ = 0;
+    std::size_t bundle_begin_ = 0;  // of the bundle at hand
+    ChannelIndex last_channel_;     // likewise
+};
+
+struct LaidDownBlock {
+    BundleBlock block;  ///< where it lies in the lane's bytes, and its head as it is there
+    std::uint32_t body_bytes = 0;
+    bool is_loose = false;  ///< it must go alone, and has no bytes
+    // Once all are cut, in the bytes of the run:
+    bool has_new_head = false;  ///< else it stands behind the same block there
+    std::uint16_t target_head_bytes = 0;
+    std::uint32_t target_offset = 0;
+    ChannelIndex last_channel;  ///< before it
+};
+
+/// Those of a lane.
+struct LaidDownBlocks {
+    LaidDownBlocks(std::size_t room_bytes, MemoryResource* resource)
+        : list(Allocator<LaidDownBlock>(resource)), bytes(room_bytes, resource) {}
+
+    void begin() noexcept {
+        list.clear();
+        bytes.begin(nullptr);
+    }
+
+    Vector<LaidDownBlock> list;
+    BlockBytes bytes;
+};
+
+}  // namespace replayout

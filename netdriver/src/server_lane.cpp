@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "server_lane.h"
+
+#include <replayout/reflection/diagnostics.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <functional>
+#include <memory>
+#include <new>
+
+namespace replayout {
+
+namespace {
+
+// More lanes than workers: one whose objects or connections take longer does not hold up all. Each
+// has scratch memory, and more of them than this gain nothing.
+constexpr std::uint32_t lanes_per_worker = 4;
+
+[[nodiscard]] std::uint32_t lane_count(Executor* executor) {
+    const std::uint32_t workers = executor == nullptr ? 1 : executor->worker_count();
+    REPLAYOUT_ASSERT(workers >= 1);
+    return workers == 1 ? 1
+                        : std::min(std::min(workers, ServerLanes::count_max) * lanes_per_worker,
+                                   ServerLanes::count_max);
+}
+
+// All of it is counters of one type, and nothing else.
+using Counts = std::array<std::uint64_t, sizeof(NetStats) / sizeof(std::uint64_t)>;
+
+}  // namespace
+
+ServerLane::ServerLane(const NetDriverSettings& settings, NetGUIDCache& guids, NetStats* total,
+                       Transport& driver_transport, MemoryMeters& memory)
+    : stats(total != nullptr ? *total : own_stats),
+      scratch(&memory.scratch),
+      context{guids, stats.replication, scratch, settings.sharing, nullptr, settings.is_validating},
+      candidates(&memory.scratch),
+      transport(driver_transport, &memory.scratch),
+      ids(guids),
+      places(Allocator<std::uint32_t>(&memory.scratch)),
+      blocks(settings.config.packet_bytes_max - PacketBuilder::reserved_bytes, &memory.scratch),
+      bundle_copy(&memory.scratch) {}
+
+void ServerLane::add_stats_to(NetStats& total) noexcept {
+    const auto counted = std::bit_cast<Counts>(stats);
+    auto sums = std::bit_cast<Counts>(total);
+    std::transform(counted.begin(), counted.end(), sums.begin(), sums.begin(), std::plus<>());
+    total = std::bit_cast<NetStats>(sums);
+    stats = NetStats();
+}
+
+ServerLanes::ServerLanes(const NetDriverSettings& settings, NetGUIDCache& guids, NetStats& stats,
+                         Transport& transport, MemoryMeters& memory)
+    : executor_(settings.executor),
+      stats_(stats),
+      resource_(&memory.scratch),
+      lanes_(Allocator<ServerLane*>(resource_)) {
+    const std::uint32_t count = lane_count(executor_);
+    lanes_.reserve(count);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        void* place = resource_->allocate(sizeof(ServerLane), alignof(ServerLane));
+        lanes_.push_back(::new (place) ServerLane(settings, guids, count == 1 ? &stats : nullptr,
+                                                  transport, memory));
+    }
+}
+
+ServerLanes::~ServerLanes() {
+    for (ServerLane* lane : lanes_) {
+        std::destroy_at(lane);
+        resource_->deallocate(lane, sizeof(ServerLane), alignof(ServerLane));
+    }
+}
+
+ServerLane& ServerLanes::emptiest() const noexcept {
+    return **std::min_element(lanes_.begin(), lanes_.end(),
+                              [](const ServerLane* left, const ServerLane* right) {
+                                  return left->client_count < right->client_count;
+                              });
+}
+
+void ServerLanes::collect_stats() noexcept {
+    if (count() == 1 || are_running_) {
+        return;
+    }
+    for (ServerLane* lane : lanes_) {
+        lane->add_stats_to(stats_);
+    }
+}
+
+void ServerLanes::run_all(ExecutorJob job) {
+    done_.store(0, std::memory_order_relaxed);
+    are_running_ = true;
+    executor_->run(count(), job);
+    are_running_ = false;
+    REPLAYOUT_ASSERT(done_.load(std::memory_order_relaxed) == count());
+}
+
+}  // namespace replayout

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+//
+// A share of a flush, which one thread at a time works on (executor.h), and all that this thread
+// writes and others must not: counters, scratch, datagrams. A connection belongs to one lane for
+// its life; objects are dealt out anew in each flush, in rows.
+//
+// A server without an executor has one lane, which counts where the driver does.
+#pragma once
+
+#include <replayout/netdriver/executor.h>
+#include <replayout/netdriver/memory_report.h>
+#include <replayout/netdriver/net_driver_settings.h>
+#include <replayout/netdriver/net_stats.h>
+#include <replayout/reflection/memory.h>
+#include <replayout/send_properties.h>
+
+#include "bundle_builder.h"
+#include "laid_down_blocks.h"
+#include "lane_ids.h"
+#include "lane_transport.h"
+#include "send_order.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace replayout {
+
+/// A row of what is dealt out.
+struct LaneShare {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+
+    [[nodiscard]] static LaneShare of(std::size_t count, std::size_t lane,
+                                      std::size_t lane_count) noexcept {
+        return {count * lane / lane_count, count * (lane + 1) / lane_count};
+    }
+};
+
+struct alignas(64) ServerLane {
+    /// `total`: where it counts; null: for itself, until add_stats_to().
+    ServerLane(const NetDriverSettings& settings, NetGUIDCache& guids, NetStats* total,
+               Transport& driver_transport, MemoryMeters& memory);
+    ServerLane(const ServerLane&) = delete;
+    ServerLane& operator=(const ServerLane&) = delete;
+
+    /// Counters begin anew.
+    void add_stats_to(NetStats& total) noexcept;
+    /// Behind a flush, on the driver's thread: the connection that was served last is nobody's
+    /// business any more, and states that others may hold, which are counted by one thread at a
+    /// time (NetDeltaStatePtr), are let go of.
+    void end_flush() noexcept {
+        context.receiver = nullptr;
+        context.type_counters = nullptr;
+        context.delta_states = nullptr;
+        scratch.deltas.clear();
+        scratch.unchanged.clear();
+    }
+
+    NetStats own_stats;
+    NetStats& stats;
+    SendScratch scratch;
+    SendContext context;
+    SendOrder::Candidates candidates;  // scratch
+    LaneTransport transport;
+    LaneIds ids;
+    /// Scratch: connections that are its to serve, or due objects that it leaves over.
+    Vector<std::uint32_t> places;
+    LaidDownBlocks blocks;           // scratch of BundleBuilder
+    BundleCopy bundle_copy;          // likewise
+    std::uint32_t client_count = 0;  // that belong to it
+};
+
+/// All of a server: at least one. They stay where they are.
+class ServerLanes {
+  public:
+    static constexpr std::uint32_t count_max = 64;
+
+    ServerLanes(const NetDriverSettings& settings, NetGUIDCache& guids, NetStats& stats,
+                Transport& transport, MemoryMeters& memory);
+    ~ServerLanes();
+    ServerLanes(const ServerLanes&) = delete;
+    ServerLanes& operator=(const ServerLanes&) = delete;
+
+    [[nodiscard]] std::uint32_t count() const noexcept {
+        return static_cast<std::uint32_t>(lanes_.size());
+    }
+    [[nodiscard]] ServerLane& operator[](std::size_t lane) const noexcept { return *lanes_[lane]; }
+    /// The one with the fewest clients.
+    [[nodiscard]] ServerLane& emptiest() const noexcept;
+    /// Adds up what the lanes counted for themselves. Not while they run.
+    void collect_stats() noexcept;
+    [[nodiscard]] bool are_running() const noexcept { return are_running_; }
+
+    /// Calls `job(lane)` for each lane, on the threads of the executor, and returns when all are
+    /// done. `job` throws nothing.
+    template <typename Job>
+    void run(Job job) {
+        struct Call {
+            Job& job;
+            ServerLanes& lanes;
+        } call{job, *this};
+        run_all(ExecutorJob(
+            [](void* context, std::uint32_t index) noexcept {
+                Call& called = *static_cast<Call*>(context);
+                called.lanes.done_.fetch_add(1, std::memory_order_relaxed);
+                called.job(index);
+            },
+            &call));
+    }
+
+  private:
+    void run_all(ExecutorJob job);
+
+    Executor* executor_;
+    NetStats& stats_;
+    MemoryResource* resource_;
+    Vector<ServerLane*> lanes_;
+    bool are_running_ = false;
+    std::atomic<std::uint32_t> done_{0};  // jobs of this call
+};
+
+}  // namespace replayout
