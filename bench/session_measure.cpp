@@ -49,7 +49,7 @@ class SessionReport {
             benchmark::Counter(dispatch_us_, benchmark::Counter::kAvgIterations);
         state.counters["marking_us"] =
             benchmark::Counter(marking_us_, benchmark::Counter::kAvgIterations);
-        const std::uint64_t hits = counters.payloads_reused - before_.replication.payloads_reused;
+        const std::uint64_t hits = counters.block_hits() - before_.replication.block_hits();
         state.counters["hit_rate"] =
             blocks_sent() == 0 ? 0.0
                                : static_cast<double>(hits) / static_cast<double>(blocks_sent());

@@ -181,7 +181,7 @@ void Subjects::count(const NetStats& before, const Changes& changes, W1Result& r
     result.serializer_calls_per_tick =
         per(after.replication.serializer_calls - before.replication.serializer_calls, ticks);
     result.bytes_per_pair = session_.memory_report().bytes_per_pair();
-    result.hit_rate = ratio(after.replication.payloads_reused - before.replication.payloads_reused,
+    result.hit_rate = ratio(after.replication.block_hits() - before.replication.block_hits(),
                             after.replication.blocks_sent - before.replication.blocks_sent);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "call_sender.h"
 
+#include <replayout/block_counts.h>
+
 #include <algorithm>
 
 #include "value_scope.h"
@@ -278,7 +280,7 @@ void CallSender::write_call_blocks() {
             context_.type_counters =
                 &settings_.type_counters[objects_.at(block.index)->layout_number()];
         }
-        properties_.count_block(bytes.size(), BlockMiss::WithCall);
+        count_block(bytes.size(), BlockMiss::WithCall, context_);
         const bool is_complete =
             !pairs_.extra_of(block.index)
                  .left_out.is_any_seen(objects_.at(block.index)->changelist_state().conditions(),

@@ -54,7 +54,8 @@ void ObjectChannels::queue_open(std::uint32_t index, const OpenPayload& payload)
 }
 
 std::uint16_t ObjectChannels::end_messages(std::uint32_t index) {
-    if (const PairExtra* extra = pairs_.find_extra(index)) {
+    const PairExtra* const extra = pairs_.find_extra(index);
+    if (extra != nullptr) {
         // Of one that went out whole, nothing goes again.
         extra->paused.for_each_under_way([&](const PausedValues::Entry& value) {
             packets_.reliable().take_back(
@@ -64,7 +65,6 @@ std::uint16_t ObjectChannels::end_messages(std::uint32_t index) {
     const std::uint32_t abandoned =
         packets_.reliable().abandon_unsent(ObjectStore::channel_of(index));
     drop_bunches(pairs_.edit(index), abandoned);
-    const PairExtra* extra = pairs_.find_extra(index);
     if (extra == nullptr) {
         REPLAYOUT_ASSERT(abandoned == 0);
         return 2;  // behind the open

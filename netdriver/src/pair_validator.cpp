@@ -87,7 +87,7 @@ void PairValidator::value_queued(std::uint32_t index, const RepRange& handles,
     expect(pair != nullptr, index, "a value was queued on a channel that is not open");
     expect(bunch_count > 0, index, "a value was queued and is not sent");
     end_left_out(index, *pair, block);
-    pair->values.push_back({handles, bunch_count, false, copy_bytes(block, resource_)});
+    pair->values.push_back({handles, bunch_count, copy_bytes(block, resource_)});
     touched_.set(index);
 }
 

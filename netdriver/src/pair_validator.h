@@ -117,8 +117,8 @@ class PairValidator {
     struct ReliableValue {
         RepRange handles;
         std::uint32_t bunches_left = 0;
-        bool is_taken_back = false;  // the client throws it away
         Vector<std::byte> bytes;
+        bool is_taken_back = false;  // the client throws it away
     };
     struct Pair {
         Pair(const RepLayout& object_layout, PackageMap& package_map, std::uint64_t channel_life,

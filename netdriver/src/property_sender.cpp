@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "property_sender.h"
 
+#include <replayout/block_counts.h>
+
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -202,7 +204,7 @@ void PropertySender::end_block(BlockFrame& frame, bool more_parts_follow, BlockM
     }
     packets_.builder().end_block(frame.packet, frame.channel);
     packets_.builder().spend_array_steps(context_.scratch.array_steps);
-    count_block(block.size(), miss);
+    count_block(block.size(), miss, context_);
 }
 
 SendResult PropertySender::write_payload(std::uint32_t index, const SharedPayload& payload) {
@@ -217,7 +219,7 @@ SendResult PropertySender::write_payload(std::uint32_t index, const SharedPayloa
         validator->block_sent(index, block);
     }
     count_reuse(block, payload.property_count);
-    count_block(block.size(), std::nullopt);
+    count_block(block.size(), std::nullopt, context_);
     return SendResult::Whole;
 }
 
@@ -266,26 +268,12 @@ void PropertySender::keep_payload(std::uint32_t index, const OwedVersions& posit
 }
 
 BlockMiss PropertySender::miss_of(std::uint32_t index, const OwedVersions& position) const {
-    if (!context_.shares_payloads()) {
-        return BlockMiss::SharingOff;
-    }
     const NetworkObjectInfo& info = *objects_.at(index);
-    const PairExtra* extra = pairs_.find_extra(index);
-    if (extra != nullptr && !extra->paused.is_empty()) {
-        return BlockMiss::TooLarge;
-    }
     const ChangelistState& state = info.changelist_state();
-    if (!state.layout().is_fully_shared() || !context_.scratch.left_out.empty()) {
-        return BlockMiss::NotShared;
-    }
-    if (!position.lost.is_empty()) {
-        return BlockMiss::Lost;
-    }
-    const Version version = state.version();
-    if (info.bundled_version() != version && !state.shared().has_payload_of(version)) {
-        return BlockMiss::FirstUse;
-    }
-    return position.sent_version == 0 ? BlockMiss::NewReceiver : BlockMiss::OtherPosition;
+    const PairExtra* extra = pairs_.find_extra(index);
+    return block_miss_of(state, position, context_.scratch,
+                         extra != nullptr && !extra->paused.is_empty(),
+                         info.bundled_version() == state.version());
 }
 
 PropertySender::RegularBlock PropertySender::regular_block(std::uint32_t index,
@@ -310,29 +298,17 @@ PropertySender::RegularBlock PropertySender::regular_block(std::uint32_t index,
     return {body.bytes(), static_cast<std::uint32_t>(sent), miss};
 }
 
-void PropertySender::count_written() {
-    if (context_.type_counters == nullptr) {
-        return;
-    }
-    const SendScratch& scratch = context_.scratch;
-    for (std::uint32_t bit = scratch.owed.next(0); bit < scratch.owed.bit_count();
-         bit = scratch.owed.next(bit + 1)) {
-        context_.type_counters->count_sent(RepHandle{bit + 1}, scratch.value_bits[bit],
-                                           scratch.copied_bits[bit]);
-    }
-}
-
 void PropertySender::count_regular(std::uint32_t index, const RegularBlock& block) {
     if (PairValidator* validator = pairs_.validator()) {
         validator->block_sent(index, block.bytes);
     }
     if (block.miss) {
         context_.counters.properties_sent += block.property_count;
-        count_written();
+        count_sent_values(context_.scratch.owed, context_);
     } else {
         count_reuse(block.bytes, block.property_count);
     }
-    count_block(block.bytes.size(), block.miss);
+    count_block(block.bytes.size(), block.miss, context_);
 }
 
 SendResult PropertySender::write_part(std::uint32_t index, const OwedVersions& position,
@@ -407,7 +383,7 @@ PropertySender::LargeValue PropertySender::send_large_value(std::uint32_t index,
         validator->value_queued(index, handles, count, writer.bytes());
     }
     pairs_.edit(index).send_part();  // until it is delivered, the pair is not exact
-    count_block(payload.size(), BlockMiss::TooLarge);
+    count_block(payload.size(), BlockMiss::TooLarge, context_);
     return LargeValue::Sent;
 }
 
@@ -427,23 +403,6 @@ void PropertySender::take_back_hidden_values(std::uint32_t index) {
             packets_.reliable().take_back({BunchTag::Kind::Value, index, handle.value});
         }
     });
-}
-
-void PropertySender::count_block(std::size_t bytes, std::optional<BlockMiss> miss) noexcept {
-    if (miss && !context_.shares_payloads()) {
-        miss = BlockMiss::SharingOff;
-    }
-    const auto count = [bytes, miss](auto& counters) {
-        ++counters.blocks_sent;
-        counters.block_bytes_sent += bytes;
-        if (miss) {
-            counters.count_miss(*miss);
-        }
-    };
-    count(context_.counters);
-    if (context_.type_counters != nullptr) {
-        count(*context_.type_counters);
-    }
 }
 
 }  // namespace replayout

@@ -49,8 +49,6 @@ class PropertySender {
     /// Values too large for a packet that are under way, and that the client may not see any more:
     /// no byte of them is sent from now on.
     void take_back_hidden_values(std::uint32_t index);
-    /// A block went into a packet or on its reliable way: copied, or written for that reason.
-    void count_block(std::size_t bytes, std::optional<BlockMiss> miss) noexcept;
 
   private:
     /// A block between its header and its end.
@@ -86,8 +84,6 @@ class PropertySender {
     /// Why a whole block was written, in which values may have been left out. Before it is kept.
     [[nodiscard]] BlockMiss miss_of(std::uint32_t index, const OwedVersions& position) const;
     void count_reuse(std::span<const std::byte> block, std::uint32_t property_count);
-    /// The last regular block that was encoded is sent: its values are.
-    void count_written();
     [[nodiscard]] SendResult write_part(std::uint32_t index, const OwedVersions& position,
                                         RepCursor& cursor, RepRange& range);
     enum class LargeValue : std::uint8_t {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <replayout/block_counts.h>
 #include <replayout/object_replicator.h>
 
 #include <algorithm>
@@ -13,25 +14,6 @@ namespace {
 
 [[nodiscard]] bool is_array_at(const RepLayout& layout, RepHandle handle) noexcept {
     return is_array(layout.cmd(layout.cmd_of(layout.root(), handle)).type);
-}
-
-void count_block(std::size_t bytes, SendContext& context) noexcept {
-    ++context.counters.blocks_sent;
-    context.counters.block_bytes_sent += bytes;
-    if (context.type_counters != nullptr) {
-        ++context.type_counters->blocks_sent;
-        context.type_counters->block_bytes_sent += bytes;
-    }
-}
-
-void count_miss(BlockMiss miss, SendContext& context) noexcept {
-    if (!context.shares_payloads()) {
-        miss = BlockMiss::SharingOff;
-    }
-    context.counters.count_miss(miss);
-    if (context.type_counters != nullptr) {
-        context.type_counters->count_miss(miss);
-    }
 }
 
 }  // namespace
@@ -220,23 +202,6 @@ bool ObjectReplicator::may_share_payload(const SendContext& context) const noexc
     return context.shares_payloads() && layout().is_fully_shared() && paused_.is_empty();
 }
 
-BlockMiss ObjectReplicator::miss_of(const OwedVersions& position,
-                                    const SendScratch& scratch) const noexcept {
-    if (!paused_.is_empty()) {
-        return BlockMiss::TooLarge;
-    }
-    if (!layout().is_fully_shared() || !scratch.left_out.empty()) {
-        return BlockMiss::NotShared;
-    }
-    if (!position.lost.is_empty()) {
-        return BlockMiss::Lost;
-    }
-    if (!object_->shared().has_payload_of(object_->version())) {
-        return BlockMiss::FirstUse;
-    }
-    return position.sent_version == 0 ? BlockMiss::NewReceiver : BlockMiss::OtherPosition;
-}
-
 SharedSerialization::PayloadKey ObjectReplicator::payload_key(const OwedVersions& position) const {
     return object_->payload_key(position, layout().conditions().is_trivial()
                                               ? LifetimeConditionSet()
@@ -256,7 +221,7 @@ bool ObjectReplicator::write_payload(const OwedVersions& position, BitWriter& wr
     context.counters.pieces_reused += payload->property_count;
     context.counters.properties_sent += payload->property_count;
     ++context.counters.payloads_reused;
-    count_block(block.size(), context);
+    count_block(block.size(), std::nullopt, context);
     if (context.type_counters != nullptr) {
         context.type_counters->count_payload_reuse(block, context.scratch.part);
     }
@@ -291,8 +256,8 @@ SendResult ObjectReplicator::write_whole(const OwedVersions& position, BitWriter
         return result;
     }
     const auto block = writer.bytes().subspan(begin_bytes);
-    count_miss(context.shares_payloads() ? miss_of(position, scratch) : BlockMiss::SharingOff,
-               context);
+    const BlockMiss miss = block_miss_of(*object_, position, scratch, !paused_.is_empty(), false);
+    count_block(block.size(), miss, context);
     if (may_share && scratch.left_out.empty()) {
         object_->shared().keep_payload(payload_key(position), scratch.owed.count(), block,
                                        scratch.array_steps);
@@ -301,7 +266,6 @@ SendResult ObjectReplicator::write_whole(const OwedVersions& position, BitWriter
             ++context.type_counters->payloads_built;
         }
     }
-    count_block(block.size(), context);
     const TakenOwed taken = take_owed(position);
     collect_whole(taken);
     add_records(taken, packet, scratch);
@@ -445,8 +409,7 @@ SendResult ObjectReplicator::write_part(BitWriter& writer, std::uint64_t packet,
     if (result != SendResult::Nothing) {
         carried_.assign(context.scratch.carried.begin(), context.scratch.carried.end());
         add_records(parts_.taken, packet, context.scratch);
-        count_block(writer.byte_count() - begin_bytes, context);
-        count_miss(BlockMiss::TooLarge, context);
+        count_block(writer.byte_count() - begin_bytes, BlockMiss::TooLarge, context);
     }
     return result;
 }
@@ -501,8 +464,7 @@ SendResult ObjectReplicator::replicate_large_value(BitWriter& writer, const Send
         // It was written for where the pair stood when the parts began.
         paused_.note_lost(layout(), parts_.large_value, this->position().at(value).lost);
         pair_.send_part();  // until it is delivered, the pair is not exact
-        count_block(writer.byte_count() - begin_bytes, own);
-        count_miss(BlockMiss::TooLarge, own);
+        count_block(writer.byte_count() - begin_bytes, BlockMiss::TooLarge, own);
     }
     return result;
 }

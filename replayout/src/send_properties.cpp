@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/send_properties.h>
 
+#include <replayout/block_counts.h>
 #include <replayout/lost_parts.h>
 
 #include "keyed_array_cutter.h"
@@ -45,15 +46,6 @@ SendScratch::SendScratch(MemoryResource* resource)
 
 namespace {
 
-/// A block with these values stands.
-void count_sent(const ChangeMask& handles, SendContext& context) {
-    for (std::uint32_t bit = handles.next(0); bit < handles.bit_count();
-         bit = handles.next(bit + 1)) {
-        context.type_counters->count_sent(RepHandle{bit + 1}, context.scratch.value_bits[bit],
-                                          context.scratch.copied_bits[bit]);
-    }
-}
-
 /// What the value at `handle` can cost its receiver beyond its bytes: only keyed arrays do.
 [[nodiscard]] std::size_t array_steps_of(const ChangelistState& state, const OwedVersions& position,
                                          RepHandle handle, std::size_t value_bits, bool is_cut) {
@@ -88,8 +80,8 @@ inline void write_block(PropertyWriter& properties, const ChangeMask& handles, B
     const std::uint32_t count = properties.write_block(handles, writer);
     if (!writer.overflowed() && context.scratch.left_out.size() == failures) {
         context.counters.properties_sent += count;
-        if (context.type_counters != nullptr && context.is_counting_sent) {
-            count_sent(handles, context);
+        if (context.is_counting_sent) {
+            count_sent_values(handles, context);
         }
     }
 }
@@ -383,9 +375,7 @@ struct ArrayPart {
     collect_carried(position, state.version(), range, context.scratch.carried,
                     state.layout().has_keyed_arrays());
     ++context.counters.properties_sent;
-    if (context.type_counters != nullptr) {
-        count_sent(context.scratch.part, context);
-    }
+    count_sent_values(context.scratch.part, context);
     const bool is_last =
         begin.element == 0 && owed.next(begin.handle.value - 1) == owed.bit_count();
     return is_last ? SendResult::Whole : SendResult::Part;

@@ -401,6 +401,21 @@ TEST_CASE("Hostile: objects that are put to sleep without end take no more than 
     CHECK(server.world().object_count() == 0);
 }
 
+namespace {
+
+/// The last of these bunches closes the connection, and none before it does.
+void check_last_refused(const std::vector<Bunch>& bunches) {
+    Fixture fixture;
+    for (std::size_t i = 0; i + 1 < bunches.size(); ++i) {
+        fixture.server.deliver_packet({bunches[i]});
+        REQUIRE(fixture.server.is_joined());
+    }
+    fixture.check_refused(fixture.server.forge().make({bunches.back()}),
+                          CloseReason::MalformedBunch);
+}
+
+}  // namespace
+
 TEST_CASE("Hostile: parts that make no whole are refused", "[netdriver][hostile]") {
     const std::size_t full = fragment_bytes(NetConfig().packet_bytes_max);
     const auto part = [](std::uint16_t sequence, bool is_first, bool is_last, std::size_t size) {
@@ -425,13 +440,7 @@ TEST_CASE("Hostile: parts that make no whole are refused", "[netdriver][hostile]
     };
     for (const auto& test : cases) {
         INFO(test.name);
-        Fixture fixture;
-        for (std::size_t i = 0; i + 1 < test.bunches.size(); ++i) {
-            fixture.server.deliver_packet({test.bunches[i]});
-            REQUIRE(fixture.server.is_joined());
-        }
-        fixture.check_refused(fixture.server.forge().make({test.bunches.back()}),
-                              CloseReason::MalformedBunch);
+        check_last_refused(test.bunches);
     }
 }
 
@@ -486,13 +495,7 @@ TEST_CASE("Hostile: nothing but a value may lack its bytes", "[netdriver][hostil
     };
     for (const auto& test : cases) {
         INFO(test.name);
-        Fixture fixture;
-        for (std::size_t i = 0; i + 1 < test.bunches.size(); ++i) {
-            fixture.server.deliver_packet({test.bunches[i]});
-            REQUIRE(fixture.server.is_joined());
-        }
-        fixture.check_refused(fixture.server.forge().make({test.bunches.back()}),
-                              CloseReason::MalformedBunch);
+        check_last_refused(test.bunches);
     }
 }
 

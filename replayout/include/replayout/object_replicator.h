@@ -204,9 +204,6 @@ class ObjectReplicator {
                                      SendContext& context);
     [[nodiscard]] bool may_share_payload(const SendContext& context) const noexcept;
     [[nodiscard]] SharedSerialization::PayloadKey payload_key(const OwedVersions& position) const;
-    /// Of a whole block that was written at `position`.
-    [[nodiscard]] BlockMiss miss_of(const OwedVersions& position,
-                                    const SendScratch& scratch) const noexcept;
 
     /// The object goes in parts. Keyed arrays of it that might become too much for the receiver
     /// begin anew.

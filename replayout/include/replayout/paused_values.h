@@ -95,8 +95,8 @@ class PausedValues {
         }
     }
 
-    /// A fragment of the value that begins at `handle` was delivered. `is_taken_back`: without its
-    /// bytes, so the receiver throws away the value.
+    /// A fragment of the value that begins at `handle` was delivered. `is_taken_back`: the value
+    /// was, and some of it went without its bytes, so the receiver throws it away.
     void fragment_delivered(RepHandle handle, bool is_taken_back = false) noexcept;
     /// Takes out the oldest value if it has arrived. Values arrive in order of sending, so one that
     /// is complete stays paused until those before it are: what it was must not overwrite what it
