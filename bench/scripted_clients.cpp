@@ -78,7 +78,7 @@ ScriptedClients::ScriptedClients(std::uint32_t count, std::span<const std::byte>
     }
 }
 
-ScriptedClients::PacketFront* ScriptedClients::place_of(PeerId peer) noexcept {
+inline ScriptedClients::PacketFront* ScriptedClients::place_of(PeerId peer) noexcept {
     if (is_concurrent_) {
         const std::uint32_t index = index_of(peer);
         std::size_t& count = clients_[index].sent_count;

@@ -47,7 +47,13 @@ class BitRow {
             clear(bit);
         }
     }
-    [[nodiscard]] bool is_empty() const noexcept { return next(0) == no_bit; }
+    [[nodiscard]] bool is_empty() const noexcept {
+        std::uint64_t any = 0;
+        for (const std::uint64_t word : words_) {  // all of them: most often it is
+            any |= word;
+        }
+        return any == 0;
+    }
 
     /// What is set in `other`, but for what is set in `except`. This row must be as long as
     /// `other`.

@@ -186,6 +186,7 @@ void BundleBuilder::build(SendContext& context, bool has_bytes,
 void BundleBuilder::finish(SendContext& context) {
     bytes_.end_bundle(false);
     taken_.assign(run_->bundles().size(), 0);
+    taken_end_.store(0, std::memory_order_relaxed);
     context.counters.bundles_built += has_bytes_ ? run_->bundles().size() : 0;
 }
 

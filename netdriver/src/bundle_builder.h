@@ -112,6 +112,19 @@ class BundleBuilder {
         return blocks & ~taken.fetch_or(blocks, std::memory_order_relaxed);
     }
 
+    /// The same of all blocks of the first `end` bundles, at once. Whether each of them was taken
+    /// before. False: nothing is said, and each is to be taken by itself.
+    [[nodiscard]] bool were_taken(std::uint32_t end) const noexcept {
+        return end <= taken_end_.load(std::memory_order_relaxed);
+    }
+    /// All blocks of bundles `begin` <= i < `end` were just taken.
+    void note_taken(std::uint32_t begin, std::uint32_t end) noexcept {
+        // Who overtakes another one may take the end back: then more are taken one by one.
+        if (begin <= taken_end_.load(std::memory_order_relaxed)) {
+            taken_end_.store(end, std::memory_order_relaxed);
+        }
+    }
+
   private:
     /// One that nobody holds.
     void begin_run();
@@ -152,7 +165,8 @@ class BundleBuilder {
     BlockBytes bytes_;
     bool is_built_ = false;
     bool has_bytes_ = false;
-    Vector<std::uint64_t> taken_;  // by bundle
+    Vector<std::uint64_t> taken_;              // by bundle
+    std::atomic<std::uint32_t> taken_end_{0};  // all blocks of those before it were taken
     Vector<std::uint32_t> loose_;
     std::span<TypeCounters> type_counters_;
     Vector<LaidDownValue> values_;    // of all blocks, one block behind the other

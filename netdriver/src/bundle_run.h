@@ -37,6 +37,9 @@ struct Bundle {
     std::uint32_t end = 0;
     std::uint32_t property_count = 0;  ///< in all of them
     std::uint32_t body_bytes = 0;      ///< of all of them, without heads
+    // The same of the bundles before it.
+    std::uint32_t properties_before = 0;
+    std::uint32_t body_bytes_before = 0;
     /// Of BundleRun::words(): which objects they are of.
     std::uint32_t words_begin = 0;
     std::uint32_t words_end = 0;
@@ -83,6 +86,9 @@ class BundleRun {
         return {blocks_.data(), blocks_.size()};
     }
 
+    /// Bundles from the first one on that are full, in a row.
+    [[nodiscard]] std::uint32_t first_full_count() const noexcept { return first_full_count_; }
+
     [[nodiscard]] std::uint64_t flush() const noexcept { return flush_; }
 
     // A connection that has sent some of it holds it until it knows what became of all that.
@@ -105,6 +111,7 @@ class BundleRun {
         blocks_.clear();
         bundles_.clear();
         words_.clear();
+        first_full_count_ = 0;
         begin_bundle();
     }
     void add_block(const BundleBlock& block, std::size_t body_bytes) {
@@ -125,12 +132,21 @@ class BundleRun {
     void end_bundle(std::size_t bytes_begin, std::size_t bytes_end, bool is_full) {
         REPLAYOUT_ASSERT(unbundled_count_ <= blocks_per_bundle_max);
         if (unbundled_count_ > 0) {
-            const std::uint32_t words_begin = bundles_.empty() ? 0 : bundles_.back().words_end;
-            bundles_.push_back({block_count() - unbundled_count_, block_count(),
-                                unbundled_properties_, unbundled_bytes_, words_begin,
-                                static_cast<std::uint32_t>(words_.size()),
-                                static_cast<std::uint32_t>(bytes_begin),
-                                static_cast<std::uint32_t>(bytes_end), is_full});
+            const Bundle before = bundles_.empty() ? Bundle() : bundles_.back();
+            Bundle bundle;
+            bundle.begin = block_count() - unbundled_count_;
+            bundle.end = block_count();
+            bundle.property_count = unbundled_properties_;
+            bundle.body_bytes = unbundled_bytes_;
+            bundle.properties_before = before.properties_before + before.property_count;
+            bundle.body_bytes_before = before.body_bytes_before + before.body_bytes;
+            bundle.words_begin = before.words_end;
+            bundle.words_end = static_cast<std::uint32_t>(words_.size());
+            bundle.bytes_begin = static_cast<std::uint32_t>(bytes_begin);
+            bundle.bytes_end = static_cast<std::uint32_t>(bytes_end);
+            bundle.is_full = is_full;
+            first_full_count_ += is_full && first_full_count_ == bundles_.size() ? 1u : 0u;
+            bundles_.push_back(bundle);
             begin_bundle();
         }
     }
@@ -149,6 +165,7 @@ class BundleRun {
     std::uint32_t unbundled_count_ = 0;
     std::uint32_t unbundled_properties_ = 0;
     std::uint32_t unbundled_bytes_ = 0;
+    std::uint32_t first_full_count_ = 0;
     std::uint64_t flush_ = 0;
     std::atomic<std::uint32_t> holders_{0};
 };
@@ -174,6 +191,41 @@ struct SentBundle {
     }
     /// A block of that object is among them. O(log blocks).
     [[nodiscard]] bool carries(std::uint32_t index) const noexcept;
+};
+
+/// Bundles that follow each other, one in each of as many packets: all of it, of each where there
+/// are several.
+struct SentBundles {
+    SentBundle first;
+    std::uint32_t count = 1;
+
+    [[nodiscard]] SentBundle operator[](std::uint32_t i) const noexcept {
+        const std::uint32_t bundle = first.bundle + i;
+        return {first.run, bundle,
+                count == 1 ? first.blocks : first.run->bundles()[bundle].all_blocks()};
+    }
+    [[nodiscard]] std::uint32_t block_count() const noexcept {
+        const std::span<const Bundle> bundles = first.run->bundles();
+        return count == 1 ? first.block_count()
+                          : bundles[first.bundle + count - 1].end - bundles[first.bundle].begin;
+    }
+    /// The first `taken` of them are not of it any more.
+    void drop_front(std::uint32_t taken) noexcept {
+        const bool was_one = count == 1;
+        count -= taken;
+        first.bundle += taken;
+        if (!was_one && count > 0) {
+            first.blocks = first.run->bundles()[first.bundle].all_blocks();
+        }
+    }
+    /// How many of them carry a block of that object. O(bundles x log blocks).
+    [[nodiscard]] std::uint32_t carrying(std::uint32_t index) const noexcept {
+        std::uint32_t result = 0;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            result += (*this)[i].carries(index) ? 1u : 0u;
+        }
+        return result;
+    }
 };
 
 }  // namespace replayout

@@ -39,12 +39,12 @@ void BundleSender::decline(const FlushChanges& changes) {
     pairs_.caught_up();
 }
 
-void BundleSender::take(BundleBuilder& bundles) {
-    const BundleRun& run = bundles.run();
+void BundleSender::take(BundleBuilder& bundles, bool is_all) {
+    BundleRun& run = bundles.run();
     const std::span<const Bundle> list = run.bundles();
-    are_all_regular_ = are_regular(run.words());
+    are_all_regular_ = pairs_.are_changed_regular() || are_regular(run.words());
     for (std::uint32_t i = 0; i < list.size(); ++i) {
-        i = send_packets(bundles, i);
+        i = send_packets(bundles, i, is_all);
         const std::uint64_t blocks = i < list.size() ? regular_blocks(run, list[i]) : 0;
         if (blocks != 0) {
             send_blocks(bundles, i, blocks);
@@ -58,26 +58,34 @@ void BundleSender::take(BundleBuilder& bundles) {
     pairs_.caught_up();
 }
 
-std::uint32_t BundleSender::packets_end(const BundleRun& run, std::uint32_t begin) const {
+std::uint32_t BundleSender::packets_end(const BundleRun& run, std::uint32_t begin,
+                                        bool is_all) const {
     const std::span<const Bundle> list = run.bundles();
+    const auto count = static_cast<std::uint32_t>(list.size());
     std::uint32_t end = begin;
+    if (are_all_regular_) {
+        end = std::max(begin, run.first_full_count());
+    }
     // With the first block behind it the packet would go out as it is.
-    while (end + 1 < list.size() && list[end].is_full &&
+    while (end + 1 < count && list[end].is_full &&
            (are_all_regular_ || (regular_blocks(run, list[end]) == list[end].all_blocks() &&
                                  pairs_.is_regular(run.blocks()[list[end + 1].begin].index)))) {
         ++end;
     }
-    return end;
+    const bool is_last_alone =
+        is_all && end + 1 == count && regular_blocks(run, list[end]) == list[end].all_blocks();
+    return end + (is_last_alone ? 1u : 0u);
 }
 
-std::uint32_t BundleSender::send_packets(BundleBuilder& bundles, std::uint32_t begin) {
+std::uint32_t BundleSender::send_packets(BundleBuilder& bundles, std::uint32_t begin, bool is_all) {
     if (!bundles.has_bytes() || !packets_.builder().is_empty()) {
         return begin;
     }
     BundleRun& run = bundles.run();
     const std::span<std::byte> bytes =
         objects_.is_shared() ? copy_.of(bundles) : bundles.bytes_with_room();
-    const std::uint32_t end = packets_.send_bundles(run, begin, packets_end(run, begin), bytes);
+    const std::uint32_t end =
+        packets_.send_bundles(run, begin, packets_end(run, begin, is_all), bytes);
     count_copied(bundles, begin, end);
     if (pairs_.has_tracked() || pairs_.validator() != nullptr) {
         for (std::uint32_t i = begin; i < end; ++i) {
@@ -229,34 +237,51 @@ void BundleSender::count_copied(BundleBuilder& bundles, const SentBundle& sent) 
 }
 
 void BundleSender::count_copied(BundleBuilder& bundles, std::uint32_t begin, std::uint32_t end) {
-    const BundleRun& run = bundles.run();
-    ReplicationCounters& counters = context_.counters;
-    std::uint64_t blocks = 0;
-    std::uint64_t reused_blocks = 0;
-    std::uint64_t properties = 0;
-    std::uint64_t reused_properties = 0;
-    std::uint64_t bytes = 0;
-    for (std::uint32_t i = begin; i < end; ++i) {
-        const Bundle& bundle = run.bundles()[i];
-        const std::uint64_t fresh = bundles.take(i, bundle.all_blocks());
-        if ((fresh != 0 && fresh != bundle.all_blocks()) || !type_counters_.empty()) {
-            count_blocks(bundles, {&bundles.run(), i, bundle.all_blocks()}, fresh);
-            continue;
+    if (!type_counters_.empty()) {
+        for (std::uint32_t i = begin; i < end; ++i) {
+            count_copied(bundles,
+                         SentBundle{&bundles.run(), i, bundles.run().bundles()[i].all_blocks()});
         }
-        blocks += bundle.block_count();
-        properties += bundle.property_count;
-        bytes += bundle.body_bytes;
-        reused_blocks += fresh == 0 ? bundle.block_count() : 0;
-        reused_properties += fresh == 0 ? bundle.property_count : 0;
+        return;
     }
-    counters.bundles_copied += end - begin;
+    context_.counters.bundles_copied += end - begin;
+    if (bundles.were_taken(end)) {  // by who was sent all of it before
+        count_whole(bundles.run(), begin, end, true);
+        return;
+    }
+    for (std::uint32_t i = begin; i < end; ++i) {
+        const std::uint64_t all = bundles.run().bundles()[i].all_blocks();
+        const std::uint64_t fresh = bundles.take(i, all);
+        if (fresh == 0 || fresh == all) {
+            count_whole(bundles.run(), i, i + 1, fresh == 0);
+        } else {
+            count_blocks(bundles, {&bundles.run(), i, all}, fresh);
+        }
+    }
+    bundles.note_taken(begin, end);
+}
+
+void BundleSender::count_whole(const BundleRun& run, std::uint32_t begin, std::uint32_t end,
+                               bool is_reused) {
+    if (begin == end) {
+        return;
+    }
+    const Bundle& first = run.bundles()[begin];
+    const Bundle& last = run.bundles()[end - 1];
+    const std::uint64_t blocks = last.end - first.begin;
+    const std::uint64_t properties =
+        last.properties_before + last.property_count - first.properties_before;
+    ReplicationCounters& counters = context_.counters;
     counters.blocks_sent += blocks;
-    counters.payloads_built += blocks - reused_blocks;
-    counters.block_misses[static_cast<std::size_t>(BlockMiss::FirstUse)] += blocks - reused_blocks;
-    counters.payloads_reused += reused_blocks;
     counters.properties_sent += properties;
-    counters.pieces_reused += reused_properties;
-    counters.block_bytes_sent += bytes;
+    counters.block_bytes_sent += last.body_bytes_before + last.body_bytes - first.body_bytes_before;
+    if (is_reused) {
+        counters.payloads_reused += blocks;
+        counters.pieces_reused += properties;
+    } else {
+        counters.payloads_built += blocks;
+        counters.block_misses[static_cast<std::size_t>(BlockMiss::FirstUse)] += blocks;
+    }
 }
 
 void BundleSender::validate_copied(const BundleBuilder& bundles, const SentBundle& sent) {

@@ -31,7 +31,8 @@ class BundleSender {
                  const SenderSettings& settings);
 
     /// Sends all regular pairs what changed. What finds no room is pending, and not regular.
-    void take(BundleBuilder& bundles);
+    /// `is_all`: in this flush nothing else is to be sent, as far as is known.
+    void take(BundleBuilder& bundles, bool is_all);
     /// Nothing is taken from bundles: regular pairs of what changed are pending, and not regular.
     void decline(const FlushChanges& changes);
 
@@ -41,9 +42,11 @@ class BundleSender {
     [[nodiscard]] std::uint64_t regular_blocks(const BundleRun& run, const Bundle& bundle) const;
     /// Sends bundles from `begin` on that are packets, and nothing else may be in these, as they
     /// lie there and as many as there is room for. Returns the first that was not sent.
-    [[nodiscard]] std::uint32_t send_packets(BundleBuilder& bundles, std::uint32_t begin);
+    [[nodiscard]] std::uint32_t send_packets(BundleBuilder& bundles, std::uint32_t begin,
+                                             bool is_all);
     /// The first bundle from `begin` on that is no packet, or none of regular pairs.
-    [[nodiscard]] std::uint32_t packets_end(const BundleRun& run, std::uint32_t begin) const;
+    [[nodiscard]] std::uint32_t packets_end(const BundleRun& run, std::uint32_t begin,
+                                            bool is_all) const;
     /// Sends these blocks. Those that find no room are pending, and not regular.
     void send_blocks(BundleBuilder& bundles, std::uint32_t bundle, std::uint64_t blocks);
     // Sends these blocks, as far as there is room. Returns those that were sent.
@@ -63,6 +66,8 @@ class BundleSender {
     void count_copied(BundleBuilder& bundles, const SentBundle& sent);
     /// Whole bundles: begin <= i < end.
     void count_copied(BundleBuilder& bundles, std::uint32_t begin, std::uint32_t end);
+    /// The same, where each block is the first of its kind, or none is.
+    void count_whole(const BundleRun& run, std::uint32_t begin, std::uint32_t end, bool is_reused);
     void validate_copied(const BundleBuilder& bundles, const SentBundle& sent);
     /// One by one; those that are `fresh` are the first of their kind.
     void count_blocks(const BundleBuilder& bundles, const SentBundle& sent, std::uint64_t fresh);

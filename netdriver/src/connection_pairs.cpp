@@ -64,7 +64,22 @@ void ConnectionPairs::erase_extra(std::uint32_t index) noexcept {
     }
 }
 
+void ConnectionPairs::mark_changed() {
+    grow();
+    std::uint64_t others = 0;
+    for (const std::uint32_t word : changes_.words) {
+        if (const std::uint64_t left = changes_.objects.word(word) & ~regular_.word(word);
+            left != 0) {
+            others |= left;
+            pending_.merge_word(
+                word, left & ~(dormancy_.dormant.word(word) | dormancy_.irrelevant.word(word)));
+        }
+    }
+    are_changed_regular_ = others == 0;
+}
+
 SendingRepState& ConnectionPairs::reset(std::uint32_t index) noexcept {
+    are_changed_regular_ = false;
     regular_.erase(index);
     placed_.erase(index);
     pairs_[index] = SendingRepState();

@@ -81,6 +81,7 @@ class ConnectionPairs {
         if (is_regular(index)) {
             pairs_[index].catch_up(regular_version(index));
             regular_.clear(index);
+            are_changed_regular_ = false;
             if (is_behind(index)) {
                 pending_.set(index);
             }
@@ -99,6 +100,11 @@ class ConnectionPairs {
     [[nodiscard]] bool is_regular(std::uint32_t index) const noexcept {
         return regular_.test(index) && packets_.has_objects();
     }
+    /// Of what changed in this flush all pairs are: told by mark_changed(), and as long as it
+    /// holds.
+    [[nodiscard]] bool are_changed_regular() const noexcept { return are_changed_regular_; }
+    /// What changed, but for what is regular, sleeps or is not shown, is pending.
+    void mark_changed();
     /// What is owed of it was sent: it becomes regular, if it may be.
     void settle(std::uint32_t index) {
         if (may_be_regular(index)) {
@@ -234,6 +240,7 @@ class ConnectionPairs {
     BitRow placed_;  // empty without a cap
     BitRow regular_;
     std::uint64_t caught_up_flush_ = 0;
+    bool are_changed_regular_ = false;
     BitRow tracked_;  // those with an extra that tells complete versions
     std::uint32_t tracked_count_ = 0;
     FlatMap<std::uint32_t, PairExtra> extras_;    // by object index

@@ -26,8 +26,10 @@ void store_u16(std::span<std::byte> target, std::size_t offset, std::uint16_t va
 }
 
 void store_u32(std::span<std::byte> target, std::size_t offset, std::uint32_t value) noexcept {
-    store_u16(target, offset, static_cast<std::uint16_t>(value & 0xffff));
-    store_u16(target, offset + 2, static_cast<std::uint16_t>(value >> 16));
+    target[offset] = static_cast<std::byte>(value & 0xff);
+    target[offset + 1] = static_cast<std::byte>(value >> 8 & 0xff);
+    target[offset + 2] = static_cast<std::byte>(value >> 16 & 0xff);
+    target[offset + 3] = static_cast<std::byte>(value >> 24);
 }
 
 std::uint16_t load_u16(std::span<const std::byte> source, std::size_t offset) noexcept {
@@ -37,34 +39,36 @@ std::uint16_t load_u16(std::span<const std::byte> source, std::size_t offset) no
 }
 
 std::uint32_t load_u32(std::span<const std::byte> source, std::size_t offset) noexcept {
-    const std::uint32_t low = load_u16(source, offset);
-    const std::uint32_t high = load_u16(source, offset + 2);
-    return low | high << 16;
+    // In one expression, which compilers make one load of.
+    return std::to_integer<std::uint32_t>(source[offset]) |
+           std::to_integer<std::uint32_t>(source[offset + 1]) << 8 |
+           std::to_integer<std::uint32_t>(source[offset + 2]) << 16 |
+           std::to_integer<std::uint32_t>(source[offset + 3]) << 24;
 }
 
 // Moves every bit `count` places up, 1 to 256. Word 0 holds the lowest bits.
 //
-//     count 33     w1        w0                   w1        w0
+//     count 9      w1        w0                   w1        w0
 //               abcd efgh  ijkl mnop     ->    jklm nop0  0000 0000      (words of 8 drawn)
-void shift_up(std::array<std::uint32_t, ack_words_max>& words, std::uint32_t count) noexcept {
-    const std::uint32_t word_shift = count / bits_per_word;
-    const std::uint32_t bit_shift = count % bits_per_word;
+template <std::size_t Count>
+void shift_up(std::array<std::uint64_t, Count>& words, std::uint32_t count) noexcept {
+    constexpr std::uint32_t word_bits = 64;
+    const std::uint32_t word_shift = count / word_bits;
+    const std::uint32_t bit_shift = count % word_bits;
     if (word_shift == 0) {  // nearly always
-        for (std::uint32_t index = ack_words_max; --index > 0;) {
-            const std::uint64_t both =
-                std::uint64_t{words[index]} << bits_per_word | words[index - 1];
-            words[index] = static_cast<std::uint32_t>(both << bit_shift >> bits_per_word);
+        for (std::size_t index = Count; --index > 0;) {
+            words[index] = words[index] << bit_shift | words[index - 1] >> (word_bits - bit_shift);
         }
         words[0] <<= bit_shift;
         return;
     }
-    for (std::uint32_t index = ack_words_max; index-- > 0;) {
-        std::uint32_t word = 0;
+    for (std::size_t index = Count; index-- > 0;) {
+        std::uint64_t word = 0;
         if (index >= word_shift) {
             word = words[index - word_shift] << bit_shift;
         }
         if (bit_shift != 0 && index >= word_shift + 1) {
-            word |= words[index - word_shift - 1] >> (bits_per_word - bit_shift);
+            word |= words[index - word_shift - 1] >> (word_bits - bit_shift);
         }
         words[index] = word;
     }
@@ -77,6 +81,20 @@ bool acknowledges(const PacketHeader& header, std::uint64_t ack, std::uint64_t s
     }
     const std::uint64_t bit = ack - 1 - sequence;
     return (header.ack_words[bit / bits_per_word] >> (bit % bits_per_word) & 1U) != 0;
+}
+
+// From `first` on, which was processed, all that were up to the next that was not.
+std::uint64_t last_delivered(const PacketHeader& header, std::uint64_t ack,
+                             std::uint64_t first) noexcept {
+    const std::uint64_t bits = ack - first;
+    if (bits < bits_per_word && (~header.ack_words[0] & ((1U << bits) - 1)) == 0) {
+        return ack;  // nearly always
+    }
+    std::uint64_t last = first;
+    while (last < ack && acknowledges(header, ack, last + 1)) {
+        ++last;
+    }
+    return last;
 }
 
 }  // namespace
@@ -114,21 +132,21 @@ std::size_t read_packet_header(std::span<const std::byte> datagram, PacketHeader
     if ((flags & reserved_flags) != 0) {
         return 0;
     }
-    PacketHeader result;
-    result.ack_word_count = static_cast<std::uint8_t>((flags & word_count_mask) + 1);
-    if (datagram.size() < packet_header_bytes(result)) {
+    const std::size_t word_count = (flags & word_count_mask) + 1;
+    if (datagram.size() < fixed_header_bytes + 4 * word_count) {
         return 0;
     }
-    result.session = load_u16(datagram, 0);
-    result.sequence = load_u16(datagram, 2);
-    result.ack = load_u16(datagram, 4);
-    result.has_bunches = (flags & has_bunches_flag) != 0;
-    result.ack_requested = (flags & ack_requested_flag) != 0;
-    for (std::size_t index = 0; index < result.ack_word_count; ++index) {
-        result.ack_words[index] = load_u32(datagram, fixed_header_bytes + 4 * index);
+    header.session = load_u16(datagram, 0);
+    header.sequence = load_u16(datagram, 2);
+    header.ack = load_u16(datagram, 4);
+    header.has_bunches = (flags & has_bunches_flag) != 0;
+    header.ack_requested = (flags & ack_requested_flag) != 0;
+    header.ack_word_count = static_cast<std::uint8_t>(word_count);
+    header.ack_words = {};
+    for (std::size_t index = 0; index < word_count; ++index) {
+        header.ack_words[index] = load_u32(datagram, fixed_header_bytes + 4 * index);
     }
-    header = result;
-    return packet_header_bytes(result);
+    return packet_header_bytes(header);
 }
 
 std::string_view to_string(PacketReceipt receipt) noexcept {
@@ -191,18 +209,29 @@ PacketHeader PacketNotify::next_header() const noexcept {
     header.sequence = wire_sequence(highest_sent_ + 1);
     header.ack = wire_sequence(highest_received_);
     header.ack_word_count = ack_word_count();
-    std::copy_n(received_words_.begin(), header.ack_word_count, header.ack_words.begin());
+    for (std::size_t index = 0; index < header.ack_word_count; ++index) {
+        header.ack_words[index] =
+            static_cast<std::uint32_t>(received_words_[index / 2] >> (index % 2 * bits_per_word));
+    }
     return header;
 }
 
 std::uint64_t PacketNotify::commit_send(const PacketHeader& header) noexcept {
-    REPLAYOUT_ASSERT(can_probe());
+    return commit_sends(header, 1);
+}
+
+std::uint64_t PacketNotify::commit_sends(const PacketHeader& header, std::uint32_t count) noexcept {
+    REPLAYOUT_ASSERT(count >= 1 && in_flight_count() + count <= window_packets_);
     REPLAYOUT_ASSERT(header.sequence == wire_sequence(highest_sent_ + 1));
-    highest_sent_ += 1;
+    const std::uint64_t first = highest_sent_ + 1;
     // Not simply highest_received_: packets may have come in since the header was made.
-    carried_ack(highest_sent_) = expand_sequence(highest_received_, header.ack);
-    REPLAYOUT_ASSERT(carried_ack(highest_sent_) <= highest_received_);
-    return highest_sent_;
+    const std::uint64_t ack = expand_sequence(highest_received_, header.ack);
+    REPLAYOUT_ASSERT(ack <= highest_received_);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        carried_ack(first + i) = ack;
+    }
+    highest_sent_ += count;
+    return first;
 }
 
 PacketReceipt PacketNotify::receive(const PacketHeader& header, PacketNotifyHandler& handler) {
@@ -251,7 +280,7 @@ void PacketNotify::mark_received(std::uint64_t sequence) noexcept {
     shift_up(received_words_, jump);
     if (received_any_) {
         const std::uint32_t bit = jump - 1;
-        received_words_[bit / bits_per_word] |= 1U << (bit % bits_per_word);
+        received_words_[bit / 64] |= std::uint64_t{1} << (bit % 64);
     }
     received_any_ = true;
     highest_received_ = sequence;
@@ -261,16 +290,18 @@ void PacketNotify::resolve(const PacketHeader& header, std::uint64_t ack,
                            PacketNotifyHandler& handler) {
     REPLAYOUT_ASSERT(ack <= highest_sent_);
     while (highest_acked_ < ack) {
-        highest_acked_ += 1;
-        const std::uint64_t sequence = highest_acked_;
-        if (!acknowledges(header, ack, sequence)) {
-            handler.packet_lost(sequence);
+        const std::uint64_t first = highest_acked_ + 1;
+        if (!acknowledges(header, ack, first)) {
+            highest_acked_ = first;
+            handler.packet_lost(first);
             continue;
         }
-        const std::uint64_t known_ack = carried_ack(sequence);
+        const std::uint64_t last = last_delivered(header, ack, first);
+        const std::uint64_t known_ack = carried_ack(last);  // those before it carried no newer one
         REPLAYOUT_ASSERT(known_ack >= known_to_peer_);
         known_to_peer_ = known_ack;
-        handler.packet_delivered(sequence);
+        highest_acked_ = last;
+        handler.packets_delivered(first, last);
     }
 }
 

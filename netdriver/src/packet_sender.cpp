@@ -121,16 +121,20 @@ void PacketSender::add_record(const SentRecord& record) {
 
 void PacketSender::add_bundle(const SentBundle& bundle) {
     REPLAYOUT_ASSERT(!builder_.is_empty());
-    if (sent_bundles_.count() == 0 ||
-        sent_bundles_.at(sent_bundles_.count() - 1).run != bundle.run) {
-        bundle.run->hold();
-    }
+    hold(*bundle.run);
     if (open_packet_.bundle_count == 0) {
         open_packet_.first_record_count = open_packet_.record_count;
     }
     ++open_packet_.bundle_count;
     stats_.records_sent += bundle.block_count();
-    sent_bundles_.push_back() = bundle;
+    sent_bundles_.push_back() = {bundle, 1};
+}
+
+void PacketSender::hold(BundleRun& run) noexcept {
+    if (sent_bundles_.count() == 0 ||
+        sent_bundles_.at(sent_bundles_.count() - 1).first.run != &run) {
+        run.hold();
+    }
 }
 
 std::uint32_t PacketSender::send_bundles(BundleRun& run, std::uint32_t begin, std::uint32_t end,
@@ -146,31 +150,28 @@ std::uint32_t PacketSender::send_bundles(BundleRun& run, std::uint32_t begin, st
     const std::size_t header_bytes = packet_header_bytes(header);
     std::array<std::byte, packet_header_bytes_max> front{};
     (void)write_packet_header(std::span(front).last(header_bytes), header);
-    SentPacket packet;
+    const std::span<const Bundle> bundles = run.bundles().subspan(begin, count);
+    hold(run);
+    SentBundles& sent = sent_bundles_.push_back();
+    sent = {{&run, begin, bundles.front().all_blocks()}, count};
+    SentPacket& packet = packet_at(notify_.commit_sends(header, count));
+    packet = SentPacket();
     packet.bundle_count = 1;
+    packet.burst_count = static_cast<std::uint16_t>(count);
     packet.has_content = true;
     packet.sent = now_;
-    if (sent_bundles_.count() == 0 || sent_bundles_.at(sent_bundles_.count() - 1).run != &run) {
-        run.hold();
-    }
     std::uint64_t byte_count = 0;
-    std::uint64_t block_count = 0;
-    for (std::uint32_t index = begin; index < begin + count; ++index) {
-        const Bundle& bundle = run.bundles()[index];
-        packet_at(notify_.commit_send(header)) = packet;
-        sent_bundles_.push_back() = {&run, index, bundle.all_blocks()};
-        block_count += bundle.block_count();
+    for (const Bundle& bundle : bundles) {
         std::memcpy(bytes.data() + bundle.bytes_begin - front.size(), front.data(), front.size());
         const std::span<std::byte> datagram =
             bytes.subspan(bundle.bytes_begin - header_bytes,
                           bundle.bytes_end - bundle.bytes_begin + header_bytes);
-        write_packet_sequence(datagram, header.sequence);
+        write_packet_sequence(datagram, header.sequence++);
         byte_count += datagram.size();
         transport_.send(settings_.peer, datagram);
-        ++header.sequence;
     }
     stats_.bytes_sent += byte_count;
-    stats_.records_sent += block_count;
+    stats_.records_sent += sent.block_count();
     highest_with_content_ = notify_.highest_sent();
     in_flight(Share::Objects) += count;
     packets_finished_ += count;
@@ -182,27 +183,33 @@ std::uint32_t PacketSender::send_bundles(BundleRun& run, std::uint32_t begin, st
 
 std::uint32_t PacketSender::bundles_with(std::uint32_t object_index,
                                          std::uint64_t bundled_flush) const noexcept {
-    if (sent_bundles_.count() == 0 || bundled_flush < sent_bundles_.front().run->flush()) {
+    if (sent_bundles_.count() == 0 || bundled_flush < sent_bundles_.front().first.run->flush()) {
         return 0;
     }
     std::uint32_t count = 0;
     for (std::size_t i = 0; i < sent_bundles_.count(); ++i) {
-        count += sent_bundles_.at(i).carries(object_index) ? 1u : 0u;
+        count += sent_bundles_.at(i).carrying(object_index);
     }
     return count;
 }
 
-void PacketSender::pop_bundle() noexcept {
-    BundleRun* const run = sent_bundles_.front().run;
+void PacketSender::pop_bundles(std::uint32_t count) noexcept {
+    SentBundles& front = sent_bundles_.front();
+    REPLAYOUT_ASSERT(count <= front.count);
+    BundleRun* const run = front.first.run;
+    front.drop_front(count);
+    if (front.count > 0) {
+        return;
+    }
     sent_bundles_.pop_front();
-    if (sent_bundles_.count() == 0 || sent_bundles_.front().run != run) {
+    if (sent_bundles_.count() == 0 || sent_bundles_.front().first.run != run) {
         run->release();
     }
 }
 
 void PacketSender::drop_bundles() noexcept {
     while (sent_bundles_.count() > 0) {
-        pop_bundle();
+        pop_bundles(sent_bundles_.front().count);
     }
 }
 
@@ -469,9 +476,39 @@ void PacketSender::records_lost(std::uint32_t count) {
 }
 
 void PacketSender::bundles_delivered(std::uint32_t count) {
-    for (std::uint32_t i = 0; i < count; ++i) {
-        handler_->bundle_delivered(sent_bundles_.front());
-        pop_bundle();
+    while (count > 0) {
+        const std::uint32_t in_row = std::min(count, sent_bundles_.front().count);
+        handler_->bundles_delivered(sent_bundles_.front(), in_row);
+        pop_bundles(in_row);
+        count -= in_row;
+    }
+}
+
+void PacketSender::packets_delivered(std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t sequence = first; sequence <= last;) {
+        const SentPacket& packet = packet_at(sequence);
+        if (packet.burst_count == 1) {
+            packet_delivered(sequence++);
+            continue;
+        }
+        const auto count = static_cast<std::uint32_t>(
+            std::min<std::uint64_t>(packet.burst_count, last - sequence + 1));
+        REPLAYOUT_ASSERT(!congestion_.has_value());  // its rate is a cap
+        in_flight(packet.share) -= count;
+        stats_.packets_delivered += count;
+        if (packet.bundle_count > 0) {
+            bundles_delivered(count);
+        }
+        shorten_burst(sequence, count);
+        sequence += count;
+    }
+}
+
+void PacketSender::shorten_burst(std::uint64_t sequence, std::uint32_t count) noexcept {
+    SentPacket packet = packet_at(sequence);
+    if (count < packet.burst_count) {
+        packet.burst_count = static_cast<std::uint16_t>(packet.burst_count - count);
+        packet_at(sequence + count) = packet;
     }
 }
 
@@ -504,7 +541,8 @@ void PacketSender::packet_delivered(std::uint64_t sequence) {
 }
 
 void PacketSender::packet_lost(std::uint64_t sequence) {
-    const SentPacket& packet = packet_at(sequence);
+    const SentPacket packet = packet_at(sequence);
+    shorten_burst(sequence, 1);
     in_flight(packet.share) -= packet.has_content ? 1u : 0u;
     ++stats_.packets_lost;
     if (congestion_.has_value() && packet.has_content) {
@@ -519,9 +557,10 @@ void PacketSender::packet_lost(std::uint64_t sequence) {
     }
     records_lost(packet.first_record_count);
     for (std::uint32_t i = 0; i < packet.bundle_count; ++i) {
-        stats_.records_lost += sent_bundles_.front().block_count();
-        handler_->bundle_lost(sent_bundles_.front());
-        pop_bundle();
+        const SentBundle bundle = sent_bundles_.front()[0];
+        stats_.records_lost += bundle.block_count();
+        handler_->bundle_lost(bundle);
+        pop_bundles(1);
     }
     records_lost(std::uint32_t{packet.record_count} - packet.first_record_count);
     for (std::uint32_t i = 0; i < packet.call_count; ++i) {

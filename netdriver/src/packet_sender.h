@@ -63,7 +63,8 @@ class SentContentHandler {
   public:
     virtual void record_delivered(const SentRecord& record) = 0;
     virtual void record_lost(const SentRecord& record) = 0;
-    virtual void bundle_delivered(const SentBundle& bundle) = 0;
+    /// The first `count` of these.
+    virtual void bundles_delivered(const SentBundles& bundles, std::uint32_t count) = 0;
     virtual void bundle_lost(const SentBundle& bundle) = 0;
     virtual void bunch_delivered(const BunchTag& tag) = 0;
     /// An open went lost; it will be sent again.
@@ -248,6 +249,9 @@ class PacketSender final : private PacketNotifyHandler {
         std::uint16_t first_record_count = 0;  // of these, before the bundles
         std::uint16_t bundle_count = 0;
         std::uint16_t call_count = 0;  // reliable ones
+        // This one and those behind it have a bundle each, and nothing else; known of the first of
+        // them that is not resolved.
+        std::uint16_t burst_count = 1;
         Share share = Share::Objects;
         BudgetShare budget_share = BudgetShare::State;
         bool has_content = false;  // set when it is sent
@@ -282,9 +286,15 @@ class PacketSender final : private PacketNotifyHandler {
     void records_delivered(std::uint32_t count);
     void records_lost(std::uint32_t count);
     void bundles_delivered(std::uint32_t count);
-    void pop_bundle() noexcept;
+    /// Of the front of the queue, so many.
+    void pop_bundles(std::uint32_t count) noexcept;
     void drop_bundles() noexcept;
+    /// Something of it is about to be sent.
+    void hold(BundleRun& run) noexcept;
     void packet_delivered(std::uint64_t sequence) override;
+    void packets_delivered(std::uint64_t first, std::uint64_t last) override;
+    /// The first `count` packets of a burst that begins there are resolved.
+    void shorten_burst(std::uint64_t sequence, std::uint32_t count) noexcept;
     void packet_lost(std::uint64_t sequence) override;
     void send_packet(bool ack_requested);
     [[nodiscard]] SentPacket& packet_at(std::uint64_t sequence) noexcept {
@@ -313,7 +323,7 @@ class PacketSender final : private PacketNotifyHandler {
     std::array<std::uint32_t, share_count> in_flight_{};  // packets with content
     RingQueue<SentBunch> sent_bunches_;
     RingQueue<SentRecord> sent_records_;
-    RingQueue<SentBundle> sent_bundles_;
+    RingQueue<SentBundles> sent_bundles_;
     RingQueue<SentCall> sent_calls_;
     Vector<std::uint32_t> carried_opens_;  // objects whose open lies in the open packet
     std::uint64_t packets_finished_ = 0;

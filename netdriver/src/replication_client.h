@@ -52,7 +52,7 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     // SentContentHandler: a client sends control messages and calls.
     void record_delivered(const SentRecord&) override {}
     void record_lost(const SentRecord&) override {}
-    void bundle_delivered(const SentBundle&) override {}
+    void bundles_delivered(const SentBundles&, std::uint32_t) override {}
     void bundle_lost(const SentBundle&) override {}
     void bunch_delivered(const BunchTag&) override {}
     void bunch_lost(const BunchTag&) override {}

@@ -53,16 +53,9 @@ void ReplicationSender::mark_pending(const BitRow& changed) {
 }
 
 void ReplicationSender::mark_changed() {
-    pairs_.grow();
-    const BitRow& changed = settings_.changes.objects;
-    for (const std::uint32_t word : settings_.changes.words) {
-        pairs_.pending().merge_word(
-            word, changed.word(word) &
-                      ~(pairs_.dormancy().dormant.word(word) |
-                        pairs_.dormancy().irrelevant.word(word) | pairs_.regular().word(word)));
-    }
+    pairs_.mark_changed();
     if (PairValidator* validator = pairs_.validator()) {
-        validator->touch(changed);
+        validator->touch(settings_.changes.objects);
     }
 }
 
@@ -77,10 +70,10 @@ bool ReplicationSender::takes_bundles() const noexcept {
 }
 
 bool ReplicationSender::is_settled() const noexcept {
-    return pairs_.pending().next(0) == BitRow::no_bit && packets_.reliable_is_idle() &&
-           channels_.is_idle() && initial_batch_.state() == InitialBatch::State::Finished &&
-           calls_.is_idle() && roles_.is_idle() && part_notices_.is_idle() &&
-           values_.turns().is_empty();
+    return packets_.reliable_is_idle() && channels_.is_idle() &&
+           initial_batch_.state() == InitialBatch::State::Finished && calls_.is_idle() &&
+           roles_.is_idle() && part_notices_.is_idle() && values_.turns().is_empty() &&
+           pairs_.pending().is_empty();
 }
 
 void ReplicationSender::tell_wanted() noexcept {
@@ -116,7 +109,15 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
                                                    const PriorityInputs& inputs) {
     pairs_.grow();
     context_.receiver = &values_;
-    send_in_turn(initial_opens, bundles, inputs);
+    const bool is_quiet = owes_only_bundles(bundles);
+    if (is_quiet) {
+        bundle_sender_.take(bundles, bundles.loose().empty());
+        if (pairs_.pending().is_empty()) {
+            packets_.flush_full();
+            return;
+        }
+    }
+    send_in_turn(initial_opens, bundles, inputs, is_quiet);
     if (!packets_.is_capped()) {
         return;
     }
@@ -129,6 +130,11 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
     send_waiting_values();  // behind the objects, as their share is kept
     send_what_is_left(inputs);
     order_.end();
+}
+
+bool ReplicationSender::owes_only_bundles(const BundleBuilder& bundles) const noexcept {
+    return takes_bundles() && bundles.is_built() && is_settled() &&
+           pairs_.dormancy().becoming.is_empty();
 }
 
 void ReplicationSender::send_what_is_left(const PriorityInputs& inputs) {
@@ -153,14 +159,12 @@ void ReplicationSender::send_waiting_values() {
 }
 
 void ReplicationSender::send_in_turn(std::uint32_t initial_opens, BundleBuilder& bundles,
-                                     const PriorityInputs& inputs) {
+                                     const PriorityInputs& inputs, bool are_bundles_taken) {
     roles_.send_roles();
     part_notices_.send_part_notices();
     call_sender_.send_calls();
-    if (takes_bundles() && bundles.is_built()) {
-        bundle_sender_.take(bundles);
-    } else {
-        decline_bundles();
+    if (!are_bundles_taken) {
+        take_or_decline(bundles);
     }
     if (packets_.is_capped()) {
         // While anything is left: what sleeps asks for nothing any more.
@@ -191,6 +195,14 @@ void ReplicationSender::send_in_turn(std::uint32_t initial_opens, BundleBuilder&
     }
     part_notices_.send_part_notices();  // of what was opened in this flush
     dormant_channels_.enter_dormancy();
+}
+
+void ReplicationSender::take_or_decline(BundleBuilder& bundles) {
+    if (takes_bundles() && bundles.is_built()) {
+        bundle_sender_.take(bundles, false);
+    } else {
+        decline_bundles();
+    }
 }
 
 void ReplicationSender::stop(FlushEnd end) noexcept {

@@ -209,7 +209,9 @@ class ReplicationSender final : public SentContentHandler {
         records_.record_lost(record);
         note_first_block(record, false);
     }
-    void bundle_delivered(const SentBundle& bundle) override { records_.bundle_delivered(bundle); }
+    void bundles_delivered(const SentBundles& bundles, std::uint32_t count) override {
+        records_.bundles_delivered(bundles, count);
+    }
     void bundle_lost(const SentBundle& bundle) override { records_.bundle_lost(bundle); }
     void bunch_delivered(const BunchTag& tag) override;
     void bunch_lost(const BunchTag& tag) override;
@@ -244,7 +246,11 @@ class ReplicationSender final : public SentContentHandler {
     /// The same, paid for by the share of joins.
     [[nodiscard]] bool open_joined(std::uint32_t initial_opens);
     void send_in_turn(std::uint32_t initial_opens, BundleBuilder& bundles,
-                      const PriorityInputs& inputs);
+                      const PriorityInputs& inputs, bool are_bundles_taken);
+    /// What changed goes in bundles, and nothing else is to be sent: so it is in most flushes of a
+    /// client that has everything.
+    [[nodiscard]] bool owes_only_bundles(const BundleBuilder& bundles) const noexcept;
+    void take_or_decline(BundleBuilder& bundles);
     /// Values too large for a packet that have waited for room, as many as there is some for.
     void send_waiting_values();
     /// Objects, once more: others that have something to send, and wait for an answer, did not use

@@ -64,7 +64,7 @@ void log_unknown_property(const RepLayout& layout, std::string_view property) {
 ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender::Settings& settings,
                                   ServerLane& client_lane, NetTime now)
     : lane(client_lane),
-      connection(server.settings_.config, settings, lane.transport, lane.stats,
+      connection(server.settings_.config, settings, lane.client_transport, lane.stats,
                  ConnectionState::Joined, now, server.memory_, server.close_log_),
       sender(server.objects_, connection.packets(), lane.context, lane.stats,
              {server.settings_.config,

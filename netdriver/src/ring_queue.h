@@ -44,6 +44,11 @@ class RingQueue {
         return slots_[first_];
     }
 
+    [[nodiscard]] T& front() noexcept {
+        REPLAYOUT_ASSERT(count_ > 0);
+        return slots_[first_];
+    }
+
     /// The `index`-th from the front.
     [[nodiscard]] const T& at(std::size_t index) const noexcept {
         REPLAYOUT_ASSERT(index < count_);

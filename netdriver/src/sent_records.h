@@ -61,7 +61,7 @@ class SentRecords {
     void track_bundle(const SentBundle& bundle);
 
     // See SentContentHandler.
-    void bundle_delivered(const SentBundle& bundle);
+    void bundles_delivered(const SentBundles& bundles, std::uint32_t count);
     void bundle_lost(const SentBundle& bundle);
     void record_delivered(const SentRecord& record);
     void record_lost(const SentRecord& record);

@@ -38,6 +38,7 @@ ServerLane::ServerLane(const NetDriverSettings& settings, NetGUIDCache& guids, N
       context{guids, stats.replication, scratch, settings.sharing, nullptr, settings.is_validating},
       candidates(&memory.scratch),
       transport(driver_transport, &memory.scratch),
+      client_transport(total != nullptr ? driver_transport : transport),
       ids(guids),
       places(Allocator<std::uint32_t>(&memory.scratch)),
       blocks(settings.config.packet_bytes_max - PacketBuilder::reserved_bytes, &memory.scratch),

@@ -63,6 +63,7 @@ struct alignas(64) ServerLane {
     SendContext context;
     SendOrder::Candidates candidates;  // scratch
     LaneTransport transport;
+    Transport& client_transport;  ///< its connections send by it: that, where there are others
     LaneIds ids;
     /// Scratch: connections that are its to serve, or due objects that it leaves over.
     Vector<std::uint32_t> places;

@@ -83,6 +83,13 @@ void write_packet_sequence(std::span<std::byte> target, std::uint16_t sequence) 
 class PacketNotifyHandler {
   public:
     virtual void packet_delivered(std::uint64_t sequence) = 0;
+    /// All from `first` to `last`, told at once. Calls packet_delivered() for each, unless somebody
+    /// knows better.
+    virtual void packets_delivered(std::uint64_t first, std::uint64_t last) {
+        for (std::uint64_t sequence = first; sequence <= last; ++sequence) {
+            packet_delivered(sequence);
+        }
+    }
     virtual void packet_lost(std::uint64_t sequence) = 0;
 
   protected:
@@ -147,6 +154,9 @@ class PacketNotify {
     /// The packet with this header, from next_header(), goes out. Requires can_probe(). Returns its
     /// sequence, under which its fate will be told.
     std::uint64_t commit_send(const PacketHeader& header) noexcept;
+    /// The same of `count` packets one behind the other, of which that is the header of the first
+    /// and all have its acks. Requires that as many may be in flight. Returns the first sequence.
+    std::uint64_t commit_sends(const PacketHeader& header, std::uint32_t count) noexcept;
 
     /// Packets sent and not resolved.
     [[nodiscard]] std::uint32_t in_flight_count() const noexcept {
@@ -192,10 +202,10 @@ class PacketNotify {
     // For each sequence in flight, by its low 8 bits, the ack that its packet carried.
     std::array<std::uint64_t, packets_in_flight_max> carried_acks_{};
 
-    // Received. Bit i of word j as in the header, with ack = highest_received_.
+    // Received. Bits as in the header, with ack = highest_received_, in words of twice the size.
     std::uint64_t highest_received_;
     bool received_any_ = false;
-    std::array<std::uint32_t, ack_words_max> received_words_{};
+    std::array<std::uint64_t, ack_words_max / 2> received_words_{};
 
     // The peer has resolved its packets up to this sequence, and is proven to have.
     std::uint64_t known_to_peer_;
