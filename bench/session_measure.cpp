@@ -140,8 +140,8 @@ void run_lossy_session(benchmark::State& state, ServerSession& session, double l
     }
 }
 
-void run_capped_session(benchmark::State& state, ServerSession& session,
-                        double bytes_per_tick_max) {
+void run_capped_session(benchmark::State& state, ServerSession& session, double bytes_per_tick_max,
+                        double of_cap_min) {
     constexpr std::uint64_t last_ticks_max = 1'000;
     if (!is_ready(state, session)) {
         return;
@@ -157,7 +157,7 @@ void run_capped_session(benchmark::State& state, ServerSession& session,
         static_cast<double>(report.bytes_sent()) / connection_ticks / bytes_per_tick_max;
     state.counters["of_cap"] = of_cap;
     report.write_opens(state);
-    if (of_cap < 0.85 || of_cap > 1) {
+    if (of_cap < of_cap_min || of_cap > 1) {
         state.SkipWithError("the cap must be reached, and kept");
     } else if (state.counters["opens"] == 0) {
         state.SkipWithError("objects must come into sight");

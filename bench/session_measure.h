@@ -66,10 +66,11 @@ void run_session(benchmark::State& state, ServerSession& session);
 void run_lossy_session(benchmark::State& state, ServerSession& session, double loss);
 
 /// The same where connections have a cap, and what is owed follows from who sees what: ends with an
-/// error where connections were sent more than their caps on average, or so much less that the cap
-/// is not what bounds it (0.85), or where not all of it arrives when nothing changes any
-/// more. `of_cap` is the share of the caps that was used; besides: opens, closes.
-void run_capped_session(benchmark::State& state, ServerSession& session, double bytes_per_tick_max);
+/// error where connections were sent more than their caps on average, or less than `of_cap_min` of
+/// them, or where not all of it arrives when nothing changes any more. `of_cap` is the share of the
+/// caps that was used; besides: opens, closes.
+void run_capped_session(benchmark::State& state, ServerSession& session, double bytes_per_tick_max,
+                        double of_cap_min);
 
 /// One iteration is a tick. Reports median_us, and ends with an error as run_session() does.
 void run_yardstick(benchmark::State& state, Yardstick& yardstick);

@@ -106,11 +106,14 @@ struct Walker {
         .build();
 }
 
-/// In rows over the whole of a plane; those whose turn it is go a step, to and fro, and a few of
-/// them into another cell.
+/// In rows over the whole of a plane; those whose turn it is, one in a hundred of any place, go a
+/// step, to and fro, and a few of them into another cell.
 class WalkerWorkload final : public Workload {
   public:
-    WalkerWorkload() : layout_(declare_walker), walkers_(walker_count) {
+    explicit WalkerWorkload(bool are_viewers_walking)
+        : layout_(declare_walker),
+          walkers_(walker_count),
+          are_viewers_walking_(are_viewers_walking) {
         for (std::uint32_t i = 0; i < walker_count; ++i) {
             walkers_[i] = {home(i % row_length), home(i / row_length), 0};
         }
@@ -147,10 +150,10 @@ class WalkerWorkload final : public Workload {
 
     Changes advance(std::uint32_t) override {
         const auto turn = static_cast<std::uint32_t>(tick_ / turn_ticks);
-        first_ = static_cast<std::uint32_t>(tick_ % turn_ticks) * walking_count;
+        first_ = static_cast<std::uint32_t>(tick_ % turn_ticks);
         ++tick_;
         const float step = turn % 4 < 2 ? 4.0f : -4.0f;
-        for (std::uint32_t i = first_; i < first_ + walking_count; ++i) {
+        for (std::uint32_t i = first_; i < walker_count; i += turn_ticks) {
             walkers_[i].x += step;
             walkers_[i].y -= step;
             walkers_[i].yaw = static_cast<float>(turn);
@@ -161,10 +164,10 @@ class WalkerWorkload final : public Workload {
         return changes;
     }
     void mark(NetDriver& driver, std::span<const NetObjectId> ids) override {
-        for (std::size_t i = 0; i < viewers_.size(); ++i) {
+        for (std::size_t i = 0; i < viewers_.size() && are_viewers_walking_; ++i) {
             look(driver, i);
         }
-        for (std::uint32_t i = first_; i < first_ + walking_count; ++i) {
+        for (std::uint32_t i = first_; i < walker_count; i += turn_ticks) {
             driver.interest().set_location(ids[i], place_of(walkers_[i]));
             for (const ParentIndex property : properties_) {
                 driver.mark_property_dirty(ids[i], property);
@@ -179,7 +182,7 @@ class WalkerWorkload final : public Workload {
     static constexpr std::uint32_t turn_ticks = walker_count / walking_count;
 
     /// Viewers stand ten by ten in the middle of the plane, so that each sees as much as the next,
-    /// and walk to and fro, each at a moment of its own.
+    /// and may walk to and fro, each at a moment of its own.
     void look(NetDriver& driver, std::size_t viewer) {
         const auto column = static_cast<float>(viewer % 10);
         const auto row = static_cast<float>(viewer / 10 % 10);
@@ -199,6 +202,7 @@ class WalkerWorkload final : public Workload {
 
     ClassLayout layout_;
     std::vector<Walker> walkers_;
+    bool are_viewers_walking_;
     std::array<ParentIndex, names.size()> properties_{};
     std::vector<PeerId> viewers_;
     std::uint32_t first_ = 0;
@@ -215,15 +219,20 @@ void BM_CappedWorld(benchmark::State& state) {
     settings.interest.axes = InterestAxes::XY;
     settings.interest.view_radius = view_radius;
     settings.interest.cell_size = view_radius / 2;
-    ServerSession& session =
-        sessions.at({state.range(0)}, settings, [] { return std::make_unique<WalkerWorkload>(); });
-    run_capped_session(state, session, cap_bytes_per_second / ticks_per_second);
+    ServerSession& session = sessions.at({state.range(0), state.range(1)}, settings, [&] {
+        return std::make_unique<WalkerWorkload>(state.range(1) != 0);
+    });
+    // Who stands sees as much change as there is room for; who walks, more.
+    run_capped_session(state, session, cap_bytes_per_second / ticks_per_second,
+                       state.range(1) != 0 ? 0.85 : 0);
 }
 
 BENCHMARK(BM_CappedWorld)
-    ->ArgName("sharing")
-    ->Arg(0)
-    ->Arg(3)
+    ->ArgNames({"sharing", "walking"})
+    ->Args({0, 0})
+    ->Args({3, 0})
+    ->Args({0, 1})
+    ->Args({3, 1})
     ->UseManualTime()
     ->Iterations(100)
     ->Unit(benchmark::kMicrosecond);

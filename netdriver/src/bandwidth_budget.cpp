@@ -73,6 +73,11 @@ bool BandwidthBudget::may_begin(BudgetShare share) const noexcept {
     return cap_ == 0 || left(share) > 0;
 }
 
+std::uint32_t BandwidthBudget::bytes_left(BudgetShare share) const noexcept {
+    REPLAYOUT_ASSERT(cap_ != 0);
+    return static_cast<std::uint32_t>(std::max<std::int64_t>(left(share), 0) / unit);
+}
+
 std::uint32_t BandwidthBudget::packets_left(BudgetShare share,
                                             std::size_t packet_bytes) const noexcept {
     REPLAYOUT_ASSERT(cap_ != 0 && packet_bytes > 0);

@@ -63,6 +63,8 @@ class BandwidthBudget {
     [[nodiscard]] bool has_any() const noexcept { return cap_ == 0 || level_ > 0; }
     /// Whether a packet of that share may begin.
     [[nodiscard]] bool may_begin(BudgetShare share) const noexcept;
+    /// How many bytes that share may spend now, all at once. Requires a cap.
+    [[nodiscard]] std::uint32_t bytes_left(BudgetShare share) const noexcept;
     /// How many packets of that size may begin one after another.
     [[nodiscard]] std::uint32_t packets_left(BudgetShare share,
                                              std::size_t packet_bytes) const noexcept;

@@ -99,6 +99,7 @@ inline bool BundleBuilder::lay_down_row(BundleBlock& block, ChangelistState& sta
     bytes.begin_block(block, channel);
     row.write(state, bytes.data() + bytes.next_body(channel));
     bytes.end_block(block, channel, body_bytes);
+    block.body_bytes = static_cast<std::uint16_t>(body_bytes);
     block.property_count = static_cast<std::uint16_t>(row.value_count());
     // Nobody can have sent any of it before, as it changed in this flush.
     state.shared().use_newest_in_place(state.version(), state.last_changed());
@@ -120,15 +121,17 @@ BundleBuilder::LaidDown BundleBuilder::lay_down(std::uint32_t index, BundleBlock
     }
     block.index = index;
     block.version = state.version();
-    if (!has_bytes_ || !lay_down_row(block, state, bytes, context)) {
+    if (!has_bytes() || !lay_down_row(block, state, bytes, context)) {
         if (!collect_owed(*info, context.scratch.owed)) {
             return LaidDown::Nothing;
         }
-        if (has_bytes_ && !lay_down_owed(block, bytes, context)) {
+        if (has_bytes() && !lay_down_owed(block, bytes, context)) {
             return LaidDown::Loose;
         }
+        block.body_bytes =
+            contents_ == Contents::Measured ? measure(block, context) : block.body_bytes;
     }
-    info->set_bundled(changes_.flush, has_bytes_ ? block.version : 0);
+    info->set_bundled(changes_.flush, has_bytes() ? block.version : 0);
     return LaidDown::Block;
 }
 
@@ -168,14 +171,28 @@ bool BundleBuilder::lay_down_owed(BundleBlock& block, BlockBytes& bytes,
     std::memmove(bytes.data() + bytes.next_body(channel), bytes.data() + first_place,
                  body.byte_count());
     bytes.end_block(block, channel, body.byte_count());
+    block.body_bytes = static_cast<std::uint16_t>(body.byte_count());
     return true;
 }
 
-void BundleBuilder::build(SendContext& context, bool has_bytes,
+std::uint16_t BundleBuilder::measure(const BundleBlock& block, SendContext& context) const {
+    ReplicationCounters uncounted;
+    SendContext apart{context.package_map, uncounted, context.scratch,
+                      SharingLevel::Off,   nullptr,   false};
+    const std::size_t byte_count =
+        measure_block(objects_.at(block.index)->changelist_state(), position_before(block.version),
+                      context.scratch.owed, apart);
+    const std::size_t byte_count_max = bytes_.body_bytes_max(ObjectStore::channel_of(block.index));
+    return byte_count > byte_count_max || !context.scratch.left_out.empty()
+               ? std::uint16_t{0}
+               : static_cast<std::uint16_t>(byte_count);
+}
+
+void BundleBuilder::build(SendContext& context, Contents contents,
                           std::span<TypeCounters> type_counters) {
     clear();
     is_built_ = true;
-    has_bytes_ = has_bytes;
+    contents_ = contents;
     type_counters_ = type_counters;
     const ValueScope not_sent(context.is_counting_sent, false);  // who takes it sends it
     changes_.objects.for_each([&](std::uint32_t index) { add(index, context); });
@@ -187,7 +204,7 @@ void BundleBuilder::finish(SendContext& context) {
     bytes_.end_bundle(false);
     taken_.assign(run_->bundles().size(), 0);
     taken_end_.store(0, std::memory_order_relaxed);
-    context.counters.bundles_built += has_bytes_ ? run_->bundles().size() : 0;
+    context.counters.bundles_built += has_bytes() ? run_->bundles().size() : 0;
 }
 
 inline void BundleBuilder::add(std::uint32_t index, SendContext& context) {
@@ -195,8 +212,7 @@ inline void BundleBuilder::add(std::uint32_t index, SendContext& context) {
     switch (lay_down(index, block, bytes_, context)) {
         case LaidDown::Block:
             note_values(context.scratch);
-            add_block(block,
-                      has_bytes_ ? bytes_.byte_count() - block.byte_offset - block.head_bytes : 0);
+            add_block(block);
             break;
         case LaidDown::Loose:
             loose_.push_back(index);
@@ -206,15 +222,15 @@ inline void BundleBuilder::add(std::uint32_t index, SendContext& context) {
     }
 }
 
-void BundleBuilder::add_block(const BundleBlock& block, std::size_t body_bytes) {
-    run_->add_block(block, body_bytes);
+void BundleBuilder::add_block(const BundleBlock& block) {
+    run_->add_block(block);
     if (run_->unbundled_count() == BundleRun::blocks_per_bundle_max) {
         bytes_.end_bundle(false);
     }
 }
 
 inline void BundleBuilder::note_values(const SendScratch& scratch) {
-    if (type_counters_.empty() || !has_bytes_) {
+    if (type_counters_.empty() || !has_bytes()) {
         return;
     }
     for (std::uint32_t bit = scratch.owed.next(0); bit < scratch.owed.bit_count();

@@ -52,11 +52,16 @@ class BundleBuilder {
     BundleBuilder(const BundleBuilder&) = delete;
     BundleBuilder& operator=(const BundleBuilder&) = delete;
 
-    /// Makes the run of this flush. `has_bytes`: blocks are laid down, too. `type_counters` by
-    /// layout number; empty: nobody counts.
-    void build(SendContext& context, bool has_bytes, std::span<TypeCounters> type_counters);
+    /// What is known of the blocks of a run.
+    enum class Contents : std::uint8_t {
+        Objects,   ///< of which they are
+        Measured,  ///< and how long they are
+        Bytes,     ///< they are laid down
+    };
+    /// Makes the run of this flush. `type_counters` by layout number; empty: nobody counts.
+    void build(SendContext& context, Contents contents, std::span<TypeCounters> type_counters);
     /// The same run, by lanes. What is counted by type is not.
-    void build_in_lanes(ServerLanes& lanes, bool has_bytes);
+    void build_in_lanes(ServerLanes& lanes, Contents contents);
     /// Nobody takes anything in this flush.
     void clear() noexcept;
 
@@ -66,7 +71,7 @@ class BundleBuilder {
     [[nodiscard]] BundleRun& run() noexcept { return *run_; }
     [[nodiscard]] const BundleRun& run() const noexcept { return *run_; }
     /// Its blocks are laid down, one behind the other; else each is to be written where it goes.
-    [[nodiscard]] bool has_bytes() const noexcept { return has_bytes_; }
+    [[nodiscard]] bool has_bytes() const noexcept { return contents_ == Contents::Bytes; }
     [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
         return std::span<const std::byte>(bytes_.data(), bytes_.byte_count());
     }
@@ -148,7 +153,9 @@ class BundleBuilder {
     [[nodiscard]] bool collect_owed(const NetworkObjectInfo& info, ChangeMask& owed) const;
     void add(std::uint32_t index, SendContext& context);
     /// It has its place.
-    void add_block(const BundleBlock& block, std::size_t body_bytes);
+    void add_block(const BundleBlock& block);
+    /// Of what SendScratch::owed is of it; nothing where it must go alone. Nobody counts it.
+    [[nodiscard]] std::uint16_t measure(const BundleBlock& block, SendContext& context) const;
     void note_values(const SendScratch& scratch);
     void finish(SendContext& context);
 
@@ -164,7 +171,7 @@ class BundleBuilder {
     BundleRun* run_ = nullptr;
     BlockBytes bytes_;
     bool is_built_ = false;
-    bool has_bytes_ = false;
+    Contents contents_ = Contents::Objects;
     Vector<std::uint64_t> taken_;              // by bundle
     std::atomic<std::uint32_t> taken_end_{0};  // all blocks of those before it were taken
     Vector<std::uint32_t> loose_;

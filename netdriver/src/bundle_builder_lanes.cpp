@@ -50,10 +50,10 @@ class WordShares {
 
 }  // namespace
 
-void BundleBuilder::build_in_lanes(ServerLanes& lanes, bool has_bytes) {
+void BundleBuilder::build_in_lanes(ServerLanes& lanes, Contents contents) {
     clear();
     is_built_ = true;
-    has_bytes_ = has_bytes;
+    contents_ = contents;
     type_counters_ = {};
     const WordShares words(changes_.objects, lanes.count());
     lanes.run(
@@ -64,7 +64,7 @@ void BundleBuilder::build_in_lanes(ServerLanes& lanes, bool has_bytes) {
         }
     }
     finish(lanes[0].context);
-    if (has_bytes) {
+    if (has_bytes()) {
         bytes_.reserve(bytes_.byte_count());
         lanes.run([&](std::uint32_t i) { copy_placed(lanes[i].blocks); });
     }
@@ -86,7 +86,7 @@ void BundleBuilder::lay_down_in_lane(LaneShare words, LaidDownBlocks& blocks,
             if (outcome == LaidDown::Loose) {
                 laid_down.is_loose = true;
                 laid_down.block.index = index;
-            } else if (has_bytes_) {
+            } else if (has_bytes()) {
                 laid_down.body_bytes = static_cast<std::uint32_t>(
                     blocks.bytes.byte_count() - block.byte_offset - block.head_bytes);
                 laid_down.has_new_head = is_first;
@@ -102,7 +102,7 @@ void BundleBuilder::place(LaidDownBlock& laid_down) {
         return;
     }
     BundleBlock placed = laid_down.block;
-    if (has_bytes_) {
+    if (has_bytes()) {
         const ChannelIndex channel = ObjectStore::channel_of(placed.index);
         bytes_.make_room(channel, laid_down.body_bytes);
         laid_down.last_channel = bytes_.last_channel();
@@ -113,7 +113,7 @@ void BundleBuilder::place(LaidDownBlock& laid_down) {
         laid_down.target_head_bytes = placed.head_bytes;
         bytes_.skip_block(placed, channel, laid_down.body_bytes);
     }
-    add_block(placed, laid_down.body_bytes);
+    add_block(placed);
 }
 
 void BundleBuilder::copy_placed(const LaidDownBlocks& blocks) {

@@ -29,6 +29,7 @@ struct BundleBlock {
     std::uint32_t byte_offset = 0;  ///< of its head, in the bytes of the run
     std::uint16_t head_bytes = 0;   ///< as it stands behind the block before it, if there is one
     std::uint16_t property_count = 0;
+    std::uint16_t body_bytes = 0;  ///< where it is laid down, or measured
 };
 
 /// Blocks begin <= b < end of a run, at most 64.
@@ -114,14 +115,14 @@ class BundleRun {
         first_full_count_ = 0;
         begin_bundle();
     }
-    void add_block(const BundleBlock& block, std::size_t body_bytes) {
+    void add_block(const BundleBlock& block) {
         if (unbundled_count_++ == 0 || words_.back().word != block.index >> 6) {
             words_.push_back({block.index >> 6, 0});
         }
         words_.back().bits |= std::uint64_t{1} << (block.index & 63);
         blocks_.push_back(block);
         unbundled_properties_ += block.property_count;
-        unbundled_bytes_ += static_cast<std::uint32_t>(body_bytes);
+        unbundled_bytes_ += block.body_bytes;
     }
     [[nodiscard]] std::uint32_t block_count() const noexcept {
         return static_cast<std::uint32_t>(blocks_.size());

@@ -39,10 +39,32 @@ void BundleSender::decline(const FlushChanges& changes) {
     pairs_.caught_up();
 }
 
+bool BundleSender::has_room_for_all(const BundleBuilder& bundles) {
+    const BundleRun& run = bundles.run();
+    find_regular(run);
+    const std::size_t packet_bytes = packets_.builder().room_bytes();
+    const std::size_t room_bytes =
+        packets_.budget_of_objects() / (pairs_.pending().is_empty() ? 1u : 2u);
+    std::size_t needed = 0;
+    for (const Bundle& bundle : run.bundles()) {
+        const std::uint64_t blocks = regular_blocks(run, bundle);
+        if (blocks == bundle.all_blocks()) {
+            needed += bundle.body_bytes + bundle.block_count() * block_step_bytes_max;
+            continue;
+        }
+        for (std::uint64_t left = blocks; left != 0; left &= left - 1) {
+            const auto place = static_cast<std::uint32_t>(std::countr_zero(left));
+            needed += run.blocks()[bundle.begin + place].body_bytes + block_step_bytes_max;
+        }
+    }
+    const std::size_t packets = needed / packet_bytes * 2 + 1;  // a block may end one half full
+    return needed + packets * packet_header_bytes_max <= room_bytes;
+}
+
 void BundleSender::take(BundleBuilder& bundles, bool is_all) {
     BundleRun& run = bundles.run();
     const std::span<const Bundle> list = run.bundles();
-    are_all_regular_ = pairs_.are_changed_regular() || are_regular(run.words());
+    find_regular(run);
     for (std::uint32_t i = 0; i < list.size(); ++i) {
         i = send_packets(bundles, i, is_all);
         const std::uint64_t blocks = i < list.size() ? regular_blocks(run, list[i]) : 0;
@@ -78,7 +100,8 @@ std::uint32_t BundleSender::packets_end(const BundleRun& run, std::uint32_t begi
 }
 
 std::uint32_t BundleSender::send_packets(BundleBuilder& bundles, std::uint32_t begin, bool is_all) {
-    if (!bundles.has_bytes() || !packets_.builder().is_empty()) {
+    // Who has a cap pays packet by packet.
+    if (!bundles.has_bytes() || !packets_.builder().is_empty() || packets_.is_capped()) {
         return begin;
     }
     BundleRun& run = bundles.run();

@@ -33,10 +33,17 @@ class BundleSender {
     /// Sends all regular pairs what changed. What finds no room is pending, and not regular.
     /// `is_all`: in this flush nothing else is to be sent, as far as is known.
     void take(BundleBuilder& bundles, bool is_all);
+    /// Under a cap: what take() would send is known to find room. Half of that is for others, if
+    /// any are pending, which go by an order of their own.
+    [[nodiscard]] bool has_room_for_all(const BundleBuilder& bundles);
     /// Nothing is taken from bundles: regular pairs of what changed are pending, and not regular.
     void decline(const FlushChanges& changes);
 
   private:
+    /// What regular_blocks() goes by.
+    void find_regular(const BundleRun& run) noexcept {
+        are_all_regular_ = pairs_.are_changed_regular() || are_regular(run.words());
+    }
     [[nodiscard]] bool are_regular(std::span<const ObjectBits> objects) const noexcept;
     /// Those of its blocks that are of regular pairs.
     [[nodiscard]] std::uint64_t regular_blocks(const BundleRun& run, const Bundle& bundle) const;

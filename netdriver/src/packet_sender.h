@@ -127,6 +127,10 @@ class PacketSender final : private PacketNotifyHandler {
     }
     /// The packets in flight leave one for that share.
     [[nodiscard]] bool has_window_for(Share share) const noexcept;
+    /// What blocks may spend, headers of their packets included. Requires a cap.
+    [[nodiscard]] std::uint32_t budget_of_objects() const noexcept {
+        return budget_.bytes_left(objects_share_);
+    }
     /// Any packet may go out.
     [[nodiscard]] bool has_budget() const noexcept { return budget_.has_any(); }
     /// A packet of objects that begins now is paid for by State, or by Joins.

@@ -60,8 +60,9 @@ void ReplicationSender::mark_changed() {
 }
 
 bool ReplicationSender::may_have_regular_pairs() const noexcept {
-    // A cap has an order of its own.
-    return initial_batch_.state() == InitialBatch::State::Finished && !packets_.is_capped();
+    // What a cap has no room for has an order of its own.
+    return initial_batch_.state() == InitialBatch::State::Finished &&
+           (!packets_.is_capped() || order_.pressure() == 0);
 }
 
 bool ReplicationSender::takes_bundles() const noexcept {
@@ -132,9 +133,9 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
     order_.end();
 }
 
-bool ReplicationSender::owes_only_bundles(const BundleBuilder& bundles) const noexcept {
+bool ReplicationSender::owes_only_bundles(const BundleBuilder& bundles) {
     return takes_bundles() && bundles.is_built() && is_settled() &&
-           pairs_.dormancy().becoming.is_empty();
+           pairs_.dormancy().becoming.is_empty() && may_take(bundles);
 }
 
 void ReplicationSender::send_what_is_left(const PriorityInputs& inputs) {
@@ -197,8 +198,12 @@ void ReplicationSender::send_in_turn(std::uint32_t initial_opens, BundleBuilder&
     dormant_channels_.enter_dormancy();
 }
 
+bool ReplicationSender::may_take(const BundleBuilder& bundles) {
+    return !packets_.is_capped() || bundle_sender_.has_room_for_all(bundles);
+}
+
 void ReplicationSender::take_or_decline(BundleBuilder& bundles) {
-    if (takes_bundles() && bundles.is_built()) {
+    if (takes_bundles() && bundles.is_built() && may_take(bundles)) {
         bundle_sender_.take(bundles, false);
     } else {
         decline_bundles();

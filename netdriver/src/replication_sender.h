@@ -79,6 +79,7 @@ class ReplicationSender final : public SentContentHandler {
     }
     /// What changed of regular pairs is sent from bundles, if that may be.
     [[nodiscard]] bool takes_bundles() const noexcept;
+    [[nodiscard]] bool is_capped() const noexcept { return packets_.is_capped(); }
     void decline_bundles() { bundle_sender_.decline(settings_.changes); }
     /// The object of that slot is something else to this connection from now on than it was.
     void facts_changed(std::uint32_t index, const ObjectFacts& before, const ObjectFacts& after) {
@@ -249,7 +250,9 @@ class ReplicationSender final : public SentContentHandler {
                       const PriorityInputs& inputs, bool are_bundles_taken);
     /// What changed goes in bundles, and nothing else is to be sent: so it is in most flushes of a
     /// client that has everything.
-    [[nodiscard]] bool owes_only_bundles(const BundleBuilder& bundles) const noexcept;
+    [[nodiscard]] bool owes_only_bundles(const BundleBuilder& bundles);
+    /// Under a cap all that is regular must find room, as it goes before what is not.
+    [[nodiscard]] bool may_take(const BundleBuilder& bundles);
     void take_or_decline(BundleBuilder& bundles);
     /// Values too large for a packet that have waited for room, as many as there is some for.
     void send_waiting_values();

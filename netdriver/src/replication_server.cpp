@@ -346,22 +346,28 @@ void ReplicationServer::server_replicate_actors(NetTime now) {
 }
 
 void ReplicationServer::build_bundles() {
-    const bool is_any_taker =
-        changes_.has_any() &&
-        std::any_of(clients_.begin(), clients_.end(), [](const Client* client) {
-            return client->connection.state() == ConnectionState::Joined &&
-                   client->sender.takes_bundles();
-        });
-    // What is counted by type all lanes have in common.
-    const bool has_bytes = settings_.sharing == SharingLevel::Bundles;
-    const bool may_split = lanes_.count() > 1 && type_counters_.empty();
+    bool is_any_taker = false;
+    bool is_any_capped = false;
+    for_each_joined([&](const Client& client) {
+        const bool is_taker = changes_.has_any() && client.sender.takes_bundles();
+        is_any_taker = is_any_taker || is_taker;
+        is_any_capped = is_any_capped || (is_taker && client.sender.is_capped());
+    });
     if (!is_any_taker) {
         bundles_.clear();
-    } else if (is_worth_lanes(may_split ? changes_.objects.count() : 0)) {
-        bundles_.build_in_lanes(lanes_, has_bytes);
+        return;
+    }
+    using Contents = BundleBuilder::Contents;
+    const bool has_bytes = settings_.sharing == SharingLevel::Bundles;
+    const Contents contents = has_bytes       ? Contents::Bytes
+                              : is_any_capped ? Contents::Measured
+                                              : Contents::Objects;
+    // What is counted by type all lanes have in common.
+    const bool may_split = lanes_.count() > 1 && type_counters_.empty();
+    if (is_worth_lanes(may_split ? changes_.objects.count() : 0)) {
+        bundles_.build_in_lanes(lanes_, contents);
     } else {
-        bundles_.build(lanes_[0].context, has_bytes,
-                       {type_counters_.data(), type_counters_.size()});
+        bundles_.build(lanes_[0].context, contents, {type_counters_.data(), type_counters_.size()});
     }
 }
 

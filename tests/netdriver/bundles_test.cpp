@@ -2,6 +2,7 @@
 //
 // Regular pairs: what all of them are owed is laid down once, and copied into everybody's packets.
 #include <replayout/netdriver/net_driver.h>
+#include <replayout/netdriver/net_rates.h>
 
 #include <cstdint>
 #include <functional>
@@ -119,6 +120,80 @@ TEST_CASE("Bundles: what one client lost goes to it alone, and all others go on 
     CHECK(added.copies == client_count);  // what was lost has been sent: it is regular again
     REQUIRE(crowd.net.settle());
     crowd.check_clients();
+}
+
+namespace {
+
+[[nodiscard]] NetFixtureOptions capped_options(std::uint32_t bytes_per_second) {
+    NetFixtureOptions options;
+    options.server.bytes_per_second_max = bytes_per_second;
+    return options;
+}
+
+/// What a server with a cap sends, while as many pawns change as find room, or more.
+[[nodiscard]] std::vector<SeenDatagram> played_under_cap(SharingLevel sharing,
+                                                         std::uint32_t bytes_per_second) {
+    NetFixtureOptions options = capped_options(bytes_per_second);
+    options.sharing = sharing;
+    options.link.loss = 0.1;
+    Crowd crowd(200, options);
+    crowd.net.server().transport.is_recording = true;
+    for (std::size_t tick = 0; tick < 200; ++tick) {
+        crowd.net.tick([&] {
+            const std::size_t count = tick % 50 < 25 ? 15 : 150;
+            for (std::size_t i = 0; i < count; ++i) {
+                ++crowd.net.pawn(crowd.pawns[(tick * 7 + i) % 200]).health;
+            }
+        });
+    }
+    REQUIRE(crowd.net.settle());
+    crowd.check_clients();
+    return crowd.net.server().transport.sent;
+}
+
+}  // namespace
+
+TEST_CASE("Bundles: who has a cap copies them while all that changed finds room",
+          "[netdriver][bundles][bandwidth]") {
+    Crowd crowd(40, capped_options(100'000));
+    const Added calm = added_by_tick(crowd, [&] { crowd.change_all(); });
+    CHECK(calm.copies >= client_count);
+    CHECK(calm.reused == 40 * (client_count - 1));
+    for (std::uint32_t i = 0; i < client_count; ++i) {
+        crowd.net.server_driver().rates().set_bytes_per_second_max(NetFixture::client_peer(i),
+                                                                   2'000);
+    }
+    for (int tick = 0; tick < 100; ++tick) {
+        crowd.net.tick([&] { crowd.change_all(); });
+    }
+    const Added pressed = added_by_tick(crowd, [&] { crowd.change_all(); });
+    CHECK(pressed.copies == 0);
+    for (std::uint32_t i = 0; i < client_count; ++i) {
+        crowd.net.server_driver().rates().set_bytes_per_second_max(NetFixture::client_peer(i),
+                                                                   100'000);
+    }
+    REQUIRE(crowd.net.settle());
+    for (int tick = 0; tick < 1'000; ++tick) {  // it goes back a step in four periods
+        crowd.net.tick([&] { crowd.change_all(); });
+    }
+    const Added calm_again = added_by_tick(crowd, [&] { crowd.change_all(); });
+    CHECK(calm_again.copies >= client_count);
+    REQUIRE(crowd.net.settle());
+    crowd.check_clients();
+}
+
+TEST_CASE("Bundles: under a cap they change no packet, nor does it matter whether any are",
+          "[netdriver][bundles][bandwidth]") {
+    const std::uint32_t cap = GENERATE(8'000u, 30'000u, 200'000u);
+    const std::vector<SeenDatagram> alone = played_under_cap(SharingLevel::Off, cap);
+    for (const SharingLevel sharing :
+         {SharingLevel::Pieces, SharingLevel::Payloads, SharingLevel::Bundles}) {
+        const std::vector<SeenDatagram> sent = played_under_cap(sharing, cap);
+        REQUIRE(sent.size() == alone.size());
+        for (std::size_t i = 0; i < sent.size(); ++i) {
+            REQUIRE(sent[i].bytes == alone[i].bytes);
+        }
+    }
 }
 
 TEST_CASE("Bundles: who does not see an object copies those around it", "[netdriver][bundles]") {
