@@ -9,6 +9,7 @@
 #include <map>
 #include <random>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "support/catch.h"
@@ -411,6 +412,43 @@ TEST_CASE("PacketNotify: random headers never resolve more than is in flight, no
         REQUIRE(next <= scene.pair.a.highest_sent() + 1);
         REQUIRE((accepted || notify == scene.pair.a));
     }
+}
+
+TEST_CASE("PacketNotify: packets are committed in a row, and rows of them are told at once",
+          "[netdriver][packet_notify]") {
+    class RowHandler final : public PacketNotifyHandler {
+      public:
+        void packet_delivered(std::uint64_t) override { FAIL("it is told with its row"); }
+        void packets_delivered(std::uint64_t first, std::uint64_t last) override {
+            rows.push_back({first, last});
+        }
+        void packet_lost(std::uint64_t sequence) override { lost.push_back(sequence); }
+
+        std::vector<std::pair<std::uint64_t, std::uint64_t>> rows;
+        std::vector<std::uint64_t> lost;
+    };
+    Pair pair;
+    PacketHeader header = pair.a.next_header();
+    CHECK(pair.a.commit_sends(header, 7) == 1);
+    CHECK(pair.a.highest_sent() == 7);
+    for (const std::uint16_t sequence : std::array<std::uint16_t, 5>{1, 2, 4, 5, 6}) {
+        header.sequence = sequence;
+        CHECK(pair.b.receive(header, pair.events_b) == PacketReceipt::Accepted);
+    }
+    RowHandler handler;
+    CHECK(pair.a.receive(send(pair.b), handler) == PacketReceipt::Accepted);
+    using Row = std::pair<std::uint64_t, std::uint64_t>;
+    CHECK((handler.rows == std::vector<Row>{{1, 2}, {4, 6}}));
+    CHECK((handler.lost == std::vector<std::uint64_t>{3}));
+    header = pair.a.next_header();
+    CHECK(pair.a.commit_sends(header, 100) == 8);
+    for (std::uint16_t sequence = 7; sequence <= 107; ++sequence) {
+        header.sequence = sequence;
+        CHECK(pair.b.receive(header, pair.events_b) == PacketReceipt::Accepted);
+    }
+    CHECK(pair.a.receive(send(pair.b), handler) == PacketReceipt::Accepted);
+    CHECK(handler.rows.back() == Row{7, 107});  // also by several words of acks
+    CHECK(handler.lost.size() == 1);
 }
 
 }  // namespace
