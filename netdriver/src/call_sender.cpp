@@ -10,15 +10,14 @@
 namespace replayout {
 
 CallSender::CallSender(const ObjectStore& objects, ConnectionPairs& pairs, WaitingValues& values,
-                       SentRecords& records, PropertySender& properties, ObjectChannels& channels,
-                       PacketSender& packets, RemoteFunctionSender& calls, SendContext& context,
+                       SentRecords& records, ObjectChannels& channels, PacketSender& packets,
+                       RemoteFunctionSender& calls, SendContext& context,
                        const SenderSettings& settings, std::span<std::byte> body,
                        MemoryMeters& memory)
     : objects_(objects),
       pairs_(pairs),
       values_(values),
       records_(records),
-      properties_(properties),
       channels_(channels),
       packets_(packets),
       calls_(calls),

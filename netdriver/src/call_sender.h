@@ -23,7 +23,6 @@
 #include "connection_pairs.h"
 #include "object_channels.h"
 #include "packet_sender.h"
-#include "property_sender.h"
 #include "remote_function_encoder.h"
 #include "remote_function_sender.h"
 #include "sender_settings.h"
@@ -40,9 +39,9 @@ class CallSender {
   public:
     /// `body` has room for a packet, and is scratch between two calls of a function here.
     CallSender(const ObjectStore& objects, ConnectionPairs& pairs, WaitingValues& values,
-               SentRecords& records, PropertySender& properties, ObjectChannels& channels,
-               PacketSender& packets, RemoteFunctionSender& calls, SendContext& context,
-               const SenderSettings& settings, std::span<std::byte> body, MemoryMeters& memory);
+               SentRecords& records, ObjectChannels& channels, PacketSender& packets,
+               RemoteFunctionSender& calls, SendContext& context, const SenderSettings& settings,
+               std::span<std::byte> body, MemoryMeters& memory);
 
     /// A call of what `encoder` was set to. Sent or Queued, or a refusal: of the encoder, or Full,
     /// where there is no room for one so large. Requires has_room_for_call().
@@ -105,7 +104,6 @@ class CallSender {
     ConnectionPairs& pairs_;
     WaitingValues& values_;
     SentRecords& records_;
-    PropertySender& properties_;
     ObjectChannels& channels_;
     PacketSender& packets_;
     RemoteFunctionSender& calls_;

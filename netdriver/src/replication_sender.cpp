@@ -28,8 +28,8 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
                 incoming_calls_, stats, settings.peer, memory),
       dormant_channels_(objects, pairs_, values_, roles_, part_notices_, channels_, packets, calls_,
                         stats),
-      call_sender_(objects, pairs_, values_, records_, properties_, channels_, packets, calls_,
-                   context, settings, body_, memory),
+      call_sender_(objects, pairs_, values_, records_, channels_, packets, calls_, context,
+                   settings, body_, memory),
       initial_batch_(&memory.pairs),
       order_(settings.candidates, pairs_.placed(), &memory.pairs),
       hidden_(&memory.validation) {}
