@@ -91,6 +91,8 @@ class ScriptedClients final : public Transport {
     }
     /// Null: more than the windows of all clients hold, or that of this one.
     [[nodiscard]] PacketFront* place_of(PeerId peer) noexcept;
+    /// The first of a tick, a short one, or one of several threads.
+    void send_other(PeerId peer, std::span<const std::byte> datagram);
     void take(const PacketFront& sent);
     void lay_ready(PeerId peer, Client& client);
 

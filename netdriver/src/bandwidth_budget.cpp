@@ -4,6 +4,7 @@
 #include <replayout/reflection/diagnostics.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "packet_builder.h"
 
@@ -40,13 +41,13 @@ void BandwidthBudget::begin_in_debt() noexcept {
 }
 
 void BandwidthBudget::begin_flush(NetTime now) noexcept {
-    const std::int64_t elapsed_us = has_begun_ ? now.microseconds - last_.microseconds : 0;
-    last_ = now;
-    has_begun_ = true;
+    const NetTime before = std::exchange(last_, now);
+    const bool is_first = !std::exchange(has_begun_, true);
     is_refilled_ = cap_ == 0;
-    if (cap_ == 0 || elapsed_us <= 0) {
+    if (cap_ == 0 || is_first || now <= before) {
         return;
     }
+    const std::int64_t elapsed_us = now.microseconds - before.microseconds;
     // Beyond the time that fills the bucket, and pays what any share owes, time makes no
     // difference. A share is paid while the bucket is full, too: it may be full because others
     // leave their own.

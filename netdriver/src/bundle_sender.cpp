@@ -84,10 +84,10 @@ std::uint32_t BundleSender::packets_end(const BundleRun& run, std::uint32_t begi
                                         bool is_all) const {
     const std::span<const Bundle> list = run.bundles();
     const auto count = static_cast<std::uint32_t>(list.size());
-    std::uint32_t end = begin;
-    if (are_all_regular_) {
-        end = std::max(begin, run.first_full_count());
+    if (are_all_regular_ && run.first_full_count() + 1 == count) {
+        return is_all ? count : std::max(begin, count - 1);  // most often
     }
+    std::uint32_t end = begin;
     // With the first block behind it the packet would go out as it is.
     while (end + 1 < count && list[end].is_full &&
            (are_all_regular_ || (regular_blocks(run, list[end]) == list[end].all_blocks() &&

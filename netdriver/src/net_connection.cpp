@@ -4,6 +4,7 @@
 #include <replayout/netdriver/sequence.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "control_message.h"
 
@@ -40,29 +41,37 @@ void NetConnection::receive(std::span<const std::byte> datagram, NetTime now,
         return;
     }
     PacketHeader header;
-    if (read_packet_header(datagram, header) == 0 || header.session != session_) {
+    const std::size_t header_bytes = read_packet_header(datagram, header);
+    if (header_bytes == 0 || header.session != session_) {
         // Anybody can send bytes in this peer's name, so they are no reason to close.
         ++stats_.packets_dropped;
         return;
     }
     if (config_.reorder_packets_max > 0 && is_ahead(header)) {
         if (held_.is_full()) {
-            process(held_.take_first(), now, payload, sent);
+            process_held(now, payload, sent);
         }
         held_.hold(expand_sequence(packets_.notify().highest_received(), header.sequence),
                    datagram);
     } else {
-        process(datagram, now, payload, sent);
+        process(header, datagram.subspan(header_bytes), now, payload, sent);
     }
     while (!held_.is_empty() &&
            held_.first_sequence() <= packets_.notify().highest_received() + 1) {
-        process(held_.take_first(), now, payload, sent);
+        process_held(now, payload, sent);
     }
+}
+
+void NetConnection::process_held(NetTime now, PayloadHandler& payload, SentContentHandler& sent) {
+    const std::span<const std::byte> datagram = held_.take_first();
+    PacketHeader header;
+    const std::size_t header_bytes = read_packet_header(datagram, header);
+    process(header, datagram.subspan(header_bytes), now, payload, sent);
 }
 
 void NetConnection::receive_held(NetTime now, PayloadHandler& payload, SentContentHandler& sent) {
     while (!held_.is_empty()) {
-        process(held_.take_first(), now, payload, sent);
+        process_held(now, payload, sent);
     }
 }
 
@@ -72,14 +81,12 @@ bool NetConnection::is_ahead(const PacketHeader& header) const noexcept {
     return sequence > highest + 1 && sequence - highest <= packets_in_flight_max;
 }
 
-void NetConnection::process(std::span<const std::byte> datagram, NetTime now,
-                            PayloadHandler& payload, SentContentHandler& sent) {
+void NetConnection::process(const PacketHeader& header, std::span<const std::byte> content,
+                            NetTime now, PayloadHandler& payload, SentContentHandler& sent) {
     if (state_ == ConnectionState::Closed) {
         return;
     }
     now_ = now;
-    PacketHeader header;
-    const std::size_t header_bytes = read_packet_header(datagram, header);
     switch (packets_.receive(header, now, sent)) {
         case PacketReceipt::Accepted:
             break;
@@ -99,9 +106,8 @@ void NetConnection::process(std::span<const std::byte> datagram, NetTime now,
     probe_ms_ = config_.probe_ms;
     owes_ack_ = owes_ack_ || header.ack_requested;
     ++stats_.packets_received;
-    stats_.bytes_received += datagram.size();
-    const CloseReason reason =
-        read_payload(datagram.subspan(header_bytes), header.has_bunches, payload);
+    stats_.bytes_received += packet_header_bytes(header) + content.size();
+    const CloseReason reason = read_payload(content, header.has_bunches, payload);
     if (reason != CloseReason::None) {
         close(reason, now);
     } else if (state_ == ConnectionState::Closed && packets_.notify().can_probe()) {
@@ -214,6 +220,7 @@ void NetConnection::begin_flush(NetTime now) {
         end(CloseReason::Timeout);
     }
     packets_.begin_flush(now);
+    has_flush_begun_ = true;
 }
 
 bool NetConnection::is_unanswered(NetTime now) const noexcept {
@@ -224,7 +231,10 @@ bool NetConnection::is_unanswered(NetTime now) const noexcept {
 }
 
 void NetConnection::flush(NetTime now) {
-    begin_flush(now);
+    if (!std::exchange(has_flush_begun_, false)) {
+        begin_flush(now);
+        has_flush_begun_ = false;
+    }
     if (state_ == ConnectionState::Closed) {
         return;
     }

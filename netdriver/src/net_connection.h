@@ -83,8 +83,9 @@ class NetConnection final : private ReliableMessageHandler {
                                              std::span<const std::byte> payload) override;
     /// Overtook another packet, which may still arrive.
     [[nodiscard]] bool is_ahead(const PacketHeader& header) const noexcept;
-    void process(std::span<const std::byte> datagram, NetTime now, PayloadHandler& payload,
-                 SentContentHandler& sent);
+    void process(const PacketHeader& header, std::span<const std::byte> content, NetTime now,
+                 PayloadHandler& payload, SentContentHandler& sent);
+    void process_held(NetTime now, PayloadHandler& payload, SentContentHandler& sent);
     [[nodiscard]] CloseReason read_payload(std::span<const std::byte> payload, bool has_bunches,
                                            PayloadHandler& handler);
     [[nodiscard]] CloseReason read_bunches(BitReader& reader, DecodeBudget& budget,
@@ -117,6 +118,7 @@ class NetConnection final : private ReliableMessageHandler {
     std::uint32_t probe_ms_;
     std::uint32_t blamed_name_hash_ = 0;
     bool owes_ack_ = false;
+    bool has_flush_begun_ = false;  // and not ended
 };
 
 }  // namespace replayout

@@ -346,22 +346,24 @@ void ReplicationServer::server_replicate_actors(NetTime now) {
 }
 
 void ReplicationServer::build_bundles() {
-    bool is_any_taker = false;
-    bool is_any_capped = false;
-    for_each_joined([&](const Client& client) {
-        const bool is_taker = changes_.has_any() && client.sender.takes_bundles();
-        is_any_taker = is_any_taker || is_taker;
-        is_any_capped = is_any_capped || (is_taker && client.sender.is_capped());
-    });
-    if (!is_any_taker) {
+    const auto is_taker = [](const Client* client) {
+        return client->connection.state() == ConnectionState::Joined &&
+               client->sender.takes_bundles();
+    };
+    const auto is_capped_taker = [&](const Client* client) {
+        return client->sender.is_capped() && is_taker(client);
+    };
+    if (!changes_.has_any() || std::none_of(clients_.begin(), clients_.end(), is_taker)) {
         bundles_.clear();
         return;
     }
     using Contents = BundleBuilder::Contents;
-    const bool has_bytes = settings_.sharing == SharingLevel::Bundles;
-    const Contents contents = has_bytes       ? Contents::Bytes
-                              : is_any_capped ? Contents::Measured
-                                              : Contents::Objects;
+    Contents contents = Contents::Bytes;
+    if (settings_.sharing != SharingLevel::Bundles) {
+        contents = std::any_of(clients_.begin(), clients_.end(), is_capped_taker)
+                       ? Contents::Measured
+                       : Contents::Objects;
+    }
     // What is counted by type all lanes have in common.
     const bool may_split = lanes_.count() > 1 && type_counters_.empty();
     if (is_worth_lanes(may_split ? changes_.objects.count() : 0)) {
