@@ -125,11 +125,10 @@ BundleBuilder::LaidDown BundleBuilder::lay_down(std::uint32_t index, BundleBlock
         if (!collect_owed(*info, context.scratch.owed)) {
             return LaidDown::Nothing;
         }
-        if (has_bytes() && !lay_down_owed(block, bytes, context)) {
+        if (contents_ != Contents::Objects &&
+            !(has_bytes() ? lay_down_owed(block, bytes, context) : measure(block, context))) {
             return LaidDown::Loose;
         }
-        block.body_bytes =
-            contents_ == Contents::Measured ? measure(block, context) : block.body_bytes;
     }
     info->set_bundled(changes_.flush, has_bytes() ? block.version : 0);
     return LaidDown::Block;
@@ -175,17 +174,16 @@ bool BundleBuilder::lay_down_owed(BundleBlock& block, BlockBytes& bytes,
     return true;
 }
 
-std::uint16_t BundleBuilder::measure(const BundleBlock& block, SendContext& context) const {
+bool BundleBuilder::measure(BundleBlock& block, SendContext& context) const {
     ReplicationCounters uncounted;
     SendContext apart{context.package_map, uncounted, context.scratch,
                       SharingLevel::Off,   nullptr,   false};
     const std::size_t byte_count =
         measure_block(objects_.at(block.index)->changelist_state(), position_before(block.version),
                       context.scratch.owed, apart);
-    const std::size_t byte_count_max = bytes_.body_bytes_max(ObjectStore::channel_of(block.index));
-    return byte_count > byte_count_max || !context.scratch.left_out.empty()
-               ? std::uint16_t{0}
-               : static_cast<std::uint16_t>(byte_count);
+    block.body_bytes = static_cast<std::uint16_t>(byte_count);
+    return byte_count <= bytes_.body_bytes_max(ObjectStore::channel_of(block.index)) &&
+           context.scratch.left_out.empty();
 }
 
 void BundleBuilder::build(SendContext& context, Contents contents,

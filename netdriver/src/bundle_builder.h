@@ -154,8 +154,8 @@ class BundleBuilder {
     void add(std::uint32_t index, SendContext& context);
     /// It has its place.
     void add_block(const BundleBlock& block);
-    /// Of what SendScratch::owed is of it; nothing where it must go alone. Nobody counts it.
-    [[nodiscard]] std::uint16_t measure(const BundleBlock& block, SendContext& context) const;
+    /// The same, where its length is all that is to be known. Nobody counts it.
+    [[nodiscard]] bool measure(BundleBlock& block, SendContext& context) const;
     void note_values(const SendScratch& scratch);
     void finish(SendContext& context);
 

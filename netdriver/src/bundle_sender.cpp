@@ -43,8 +43,7 @@ bool BundleSender::has_room_for_all(const BundleBuilder& bundles) {
     const BundleRun& run = bundles.run();
     find_regular(run);
     const std::size_t packet_bytes = packets_.builder().room_bytes();
-    const std::size_t room_bytes =
-        packets_.budget_of_objects() / (pairs_.pending().is_empty() ? 1u : 2u);
+    const std::size_t room_bytes = packets_.budget_of_objects();
     std::size_t needed = 0;
     for (const Bundle& bundle : run.bundles()) {
         const std::uint64_t blocks = regular_blocks(run, bundle);

@@ -33,8 +33,7 @@ class BundleSender {
     /// Sends all regular pairs what changed. What finds no room is pending, and not regular.
     /// `is_all`: in this flush nothing else is to be sent, as far as is known.
     void take(BundleBuilder& bundles, bool is_all);
-    /// Under a cap: what take() would send is known to find room. Half of that is for others, if
-    /// any are pending, which go by an order of their own.
+    /// Under a cap: what take() would send is known to find room.
     [[nodiscard]] bool has_room_for_all(const BundleBuilder& bundles);
     /// Nothing is taken from bundles: regular pairs of what changed are pending, and not regular.
     void decline(const FlushChanges& changes);

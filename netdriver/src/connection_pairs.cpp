@@ -67,15 +67,18 @@ void ConnectionPairs::erase_extra(std::uint32_t index) noexcept {
 void ConnectionPairs::mark_changed() {
     grow();
     std::uint64_t others = 0;
+    std::uint64_t regular = 0;
     for (const std::uint32_t word : changes_.words) {
-        if (const std::uint64_t left = changes_.objects.word(word) & ~regular_.word(word);
-            left != 0) {
+        const std::uint64_t changed = changes_.objects.word(word);
+        regular |= changed & regular_.word(word);
+        if (const std::uint64_t left = changed & ~regular_.word(word); left != 0) {
             others |= left;
             pending_.merge_word(
                 word, left & ~(dormancy_.dormant.word(word) | dormancy_.irrelevant.word(word)));
         }
     }
     are_changed_regular_ = others == 0;
+    has_changed_regular_ = regular != 0;
 }
 
 SendingRepState& ConnectionPairs::reset(std::uint32_t index) noexcept {

@@ -100,16 +100,22 @@ class ConnectionPairs {
     [[nodiscard]] bool is_regular(std::uint32_t index) const noexcept {
         return regular_.test(index) && packets_.has_objects();
     }
-    /// Of what changed in this flush all pairs are: told by mark_changed(), and as long as it
-    /// holds.
-    [[nodiscard]] bool are_changed_regular() const noexcept { return are_changed_regular_; }
-    /// What changed, but for what is regular, sleeps or is not shown, is pending.
+    /// What changed, but for what is regular, sleeps or is not shown, is pending. In each flush.
     void mark_changed();
-    /// What is owed of it was sent: it becomes regular, if it may be.
-    void settle(std::uint32_t index) {
+    /// Of what changed in this flush some pairs were regular, when mark_changed() was called.
+    [[nodiscard]] bool has_changed_regular() const noexcept { return has_changed_regular_; }
+    /// All are, and still.
+    [[nodiscard]] bool are_changed_regular() const noexcept { return are_changed_regular_; }
+    /// What is owed of it was sent: it becomes regular, if it may be. False: not before
+    /// caught_up(), as regular pairs are yet to be sent what changed of it.
+    [[nodiscard]] bool settle(std::uint32_t index) {
+        if (is_behind(index)) {
+            return false;
+        }
         if (may_be_regular(index)) {
             regular_.set(index);
         }
+        return true;
     }
     /// Of the changes of this flush regular pairs have been sent what they are owed, or are regular
     /// no more.
@@ -241,6 +247,7 @@ class ConnectionPairs {
     BitRow regular_;
     std::uint64_t caught_up_flush_ = 0;
     bool are_changed_regular_ = false;
+    bool has_changed_regular_ = false;
     BitRow tracked_;  // those with an extra that tells complete versions
     std::uint32_t tracked_count_ = 0;
     FlatMap<std::uint32_t, PairExtra> extras_;    // by object index

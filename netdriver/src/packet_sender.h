@@ -301,6 +301,7 @@ class PacketSender final : private PacketNotifyHandler {
     void shorten_burst(std::uint64_t sequence, std::uint32_t count) noexcept;
     void packet_lost(std::uint64_t sequence) override;
     void send_packet(bool ack_requested);
+    /// Of a burst the first that is not resolved; what stands at the others means nothing.
     [[nodiscard]] SentPacket& packet_at(std::uint64_t sequence) noexcept {
         return sent_packets_[sequence % packets_in_flight_max];
     }

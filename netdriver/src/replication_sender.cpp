@@ -32,6 +32,7 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
                    settings, body_, memory),
       initial_batch_(&memory.pairs),
       order_(settings.candidates, pairs_.placed(), &memory.pairs),
+      to_settle_(Allocator<std::uint32_t>(&memory.scratch)),
       hidden_(&memory.validation) {}
 
 void ReplicationSender::set_is_replay(bool is_replay) {
@@ -83,7 +84,8 @@ void ReplicationSender::tell_wanted() noexcept {
     }
     const bool is_joining = initial_batch_.state() == InitialBatch::State::Sending &&
                             !initial_batch_.waiting().is_empty();
-    packets_.set_wanted(BudgetShare::State, !pairs_.pending().is_empty());
+    packets_.set_wanted(BudgetShare::State,
+                        pairs_.has_changed_regular() || !pairs_.pending().is_empty());
     // Where the batch had all the room it could use the last time, something else holds it up.
     packets_.set_wanted(BudgetShare::Joins, is_joining && !had_batch_room_);
     packets_.set_wanted(BudgetShare::Messages, calls_.has_unsent(Share::Messages));
@@ -110,17 +112,20 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
                                                    const PriorityInputs& inputs) {
     pairs_.grow();
     context_.receiver = &values_;
-    const bool is_quiet = owes_only_bundles(bundles);
-    if (is_quiet) {
+    const BundleTurn turn = bundle_turn(bundles);
+    if (turn == BundleTurn::Alone) {
         bundle_sender_.take(bundles, bundles.loose().empty());
         if (pairs_.pending().is_empty()) {
             packets_.flush_full();
             return;
         }
     }
-    send_in_turn(initial_opens, bundles, inputs, is_quiet);
+    send_in_turn(initial_opens, bundles, inputs, turn);
     if (!packets_.is_capped()) {
         return;
+    }
+    if (turn == BundleTurn::Last) {
+        take_last(bundles);
     }
     // What was left to others, and they did not take: calls first, then values.
     packets_.set_none_wanted();
@@ -133,9 +138,34 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
     order_.end();
 }
 
-bool ReplicationSender::owes_only_bundles(const BundleBuilder& bundles) {
-    return takes_bundles() && bundles.is_built() && is_settled() &&
-           pairs_.dormancy().becoming.is_empty() && may_take(bundles);
+ReplicationSender::BundleTurn ReplicationSender::bundle_turn(const BundleBuilder& bundles) {
+    const bool is_capped = packets_.is_capped();
+    if (!takes_bundles() || !bundles.is_built() ||
+        (is_capped && !bundle_sender_.has_room_for_all(bundles))) {
+        return BundleTurn::None;
+    }
+    if (is_settled() && pairs_.dormancy().becoming.is_empty()) {
+        return BundleTurn::Alone;
+    }
+    return is_capped ? BundleTurn::Last : BundleTurn::First;
+}
+
+void ReplicationSender::take_last(BundleBuilder& bundles) {
+    if (flush_end_ == FlushEnd::Complete && bundle_sender_.has_room_for_all(bundles)) {
+        bundle_sender_.take(bundles, false);
+    } else {
+        decline_bundles();
+    }
+    for (const std::uint32_t index : to_settle_) {
+        settle(index);
+    }
+    to_settle_.clear();
+}
+
+void ReplicationSender::settle(std::uint32_t index) {
+    if (!pairs_.settle(index)) {
+        to_settle_.push_back(index);
+    }
 }
 
 void ReplicationSender::send_what_is_left(const PriorityInputs& inputs) {
@@ -160,12 +190,14 @@ void ReplicationSender::send_waiting_values() {
 }
 
 void ReplicationSender::send_in_turn(std::uint32_t initial_opens, BundleBuilder& bundles,
-                                     const PriorityInputs& inputs, bool are_bundles_taken) {
+                                     const PriorityInputs& inputs, BundleTurn turn) {
     roles_.send_roles();
     part_notices_.send_part_notices();
     call_sender_.send_calls();
-    if (!are_bundles_taken) {
-        take_or_decline(bundles);
+    if (turn == BundleTurn::First) {
+        bundle_sender_.take(bundles, false);
+    } else if (turn == BundleTurn::None) {
+        decline_bundles();
     }
     if (packets_.is_capped()) {
         // While anything is left: what sleeps asks for nothing any more.
@@ -196,18 +228,6 @@ void ReplicationSender::send_in_turn(std::uint32_t initial_opens, BundleBuilder&
     }
     part_notices_.send_part_notices();  // of what was opened in this flush
     dormant_channels_.enter_dormancy();
-}
-
-bool ReplicationSender::may_take(const BundleBuilder& bundles) {
-    return !packets_.is_capped() || bundle_sender_.has_room_for_all(bundles);
-}
-
-void ReplicationSender::take_or_decline(BundleBuilder& bundles) {
-    if (takes_bundles() && bundles.is_built() && may_take(bundles)) {
-        bundle_sender_.take(bundles, false);
-    } else {
-        decline_bundles();
-    }
 }
 
 void ReplicationSender::stop(FlushEnd end) noexcept {
@@ -325,7 +345,7 @@ SendOutcome ReplicationSender::replicate_actor(std::uint32_t index) {
     }
     const SendOutcome outcome = properties_.replicate_properties(index);
     if (outcome == SendOutcome::Done && may_have_regular_pairs()) {
-        pairs_.settle(index);
+        settle(index);
     }
     return outcome;
 }

@@ -220,6 +220,13 @@ class ReplicationSender final : public SentContentHandler {
     void call_lost(const SentCall& name) override { calls_.lost(name); }
 
     [[nodiscard]] bool may_have_regular_pairs() const noexcept;
+    /// When regular pairs are sent what changed.
+    enum class BundleTurn : std::uint8_t {
+        None,   ///< with all else: they are regular no more
+        Alone,  ///< nothing else is to be sent: most often, to a client that has everything
+        First,  ///< before what is pending
+        Last,   ///< under a cap, behind what is pending, which goes by an order of its own
+    };
     /// How far a flush came with what is pending.
     enum class FlushEnd : std::uint8_t { Complete, AmongObjects, BeforeObjects };
 
@@ -247,13 +254,12 @@ class ReplicationSender final : public SentContentHandler {
     /// The same, paid for by the share of joins.
     [[nodiscard]] bool open_joined(std::uint32_t initial_opens);
     void send_in_turn(std::uint32_t initial_opens, BundleBuilder& bundles,
-                      const PriorityInputs& inputs, bool are_bundles_taken);
-    /// What changed goes in bundles, and nothing else is to be sent: so it is in most flushes of a
-    /// client that has everything.
-    [[nodiscard]] bool owes_only_bundles(const BundleBuilder& bundles);
-    /// Under a cap all that is regular must find room, as it goes before what is not.
-    [[nodiscard]] bool may_take(const BundleBuilder& bundles);
-    void take_or_decline(BundleBuilder& bundles);
+                      const PriorityInputs& inputs, BundleTurn turn);
+    /// Under a cap all that is regular must find room.
+    [[nodiscard]] BundleTurn bundle_turn(const BundleBuilder& bundles);
+    void take_last(BundleBuilder& bundles);
+    /// The client was sent all of it.
+    void settle(std::uint32_t index);
     /// Values too large for a packet that have waited for room, as many as there is some for.
     void send_waiting_values();
     /// Objects, once more: others that have something to send, and wait for an answer, did not use
@@ -291,6 +297,7 @@ class ReplicationSender final : public SentContentHandler {
     bool had_batch_room_ = false;              // in the last flush, for all that could be opened
     std::uint32_t first_index_ = 0;            // where the next flush begins, without a cap
     SendOrder order_;                          // with one
+    Vector<std::uint32_t> to_settle_;          // scratch: once regular pairs have caught up
     FlushEnd flush_end_ = FlushEnd::Complete;  // of the last one
     bool was_stopped_by_window_ = false;       // where it was not complete, else by the cap
     ChangeMask hidden_;                        // scratch of the validation

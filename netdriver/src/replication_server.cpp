@@ -386,9 +386,7 @@ void ReplicationServer::replicate_to_all() {
 }
 
 void ReplicationServer::replicate_to(Client& client, std::uint32_t initial_opens) {
-    if (changes_.has_any()) {
-        client.sender.mark_changed();
-    }
+    client.sender.mark_changed();
     client.sender.hold_back_initial_batch();
     send_destruction_notices(client);
     finish_initial_batch(client);  // before anything new is under way

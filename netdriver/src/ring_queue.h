@@ -16,6 +16,12 @@ template <typename T>
 class RingQueue {
   public:
     explicit RingQueue(MemoryResource* resource) : slots_(Allocator<T>(resource)) {}
+    // A copy would take its memory from another resource.
+    RingQueue(const RingQueue&) = delete;
+    RingQueue& operator=(const RingQueue&) = delete;
+    RingQueue(RingQueue&&) = default;
+    RingQueue& operator=(RingQueue&&) = default;
+    ~RingQueue() = default;
 
     [[nodiscard]] std::size_t count() const noexcept { return count_; }
 

@@ -228,7 +228,10 @@ void SendOrder::hold_back(const Candidate& candidate) {
 
 void SendOrder::append(std::uint32_t index, std::uint8_t queue) {
     if (queues_.empty()) {
-        queues_.resize(Candidates::queue_count, Queue(resource_));
+        queues_.reserve(Candidates::queue_count);
+        while (queues_.size() < Candidates::queue_count) {
+            queues_.emplace_back(resource_);
+        }
     }
     grow_row(missed_since_, missed_.word_count() * 64, std::uint16_t{0});
     missed_.set(index);

@@ -91,11 +91,11 @@ void ServerLanes::collect_stats() noexcept {
 }
 
 void ServerLanes::run_all(ExecutorJob job) {
-    done_.store(0, std::memory_order_relaxed);
+    begun_.store(0, std::memory_order_relaxed);
     are_running_ = true;
     executor_->run(count(), job);
     are_running_ = false;
-    REPLAYOUT_ASSERT(done_.load(std::memory_order_relaxed) == count());
+    REPLAYOUT_ASSERT(static_cast<std::uint32_t>(std::popcount(begun_.load())) == count());
 }
 
 }  // namespace replayout

@@ -104,7 +104,11 @@ class ServerLanes {
         run_all(ExecutorJob(
             [](void* context, std::uint32_t index) noexcept {
                 Call& called = *static_cast<Call*>(context);
-                called.lanes.done_.fetch_add(1, std::memory_order_relaxed);
+                const std::uint64_t bit = std::uint64_t{1} << index;
+                const std::uint64_t begun =
+                    called.lanes.begun_.fetch_or(bit, std::memory_order_relaxed);
+                REPLAYOUT_ASSERT(index < called.lanes.count() && (begun & bit) == 0);
+                (void)begun;
                 called.job(index);
             },
             &call));
@@ -118,7 +122,8 @@ class ServerLanes {
     MemoryResource* resource_;
     Vector<ServerLane*> lanes_;
     bool are_running_ = false;
-    std::atomic<std::uint32_t> done_{0};  // jobs of this call
+    std::atomic<std::uint64_t> begun_{0};  // jobs of this call, a bit each
+    static_assert(count_max <= 64);
 };
 
 }  // namespace replayout

@@ -560,4 +560,60 @@ TEST_CASE("Bandwidth: with a cap that is always reached a warm game takes no mem
     CHECK(heap_taken == 0);
 }
 
+TEST_CASE("Bandwidth: what waits under a cap is kept in the driver's memory",
+          "[netdriver][bandwidth]") {
+    CountingResource resource;
+    CountingResource elsewhere;
+    ClassGameOptions options;
+    options.resource = &resource;
+    options.is_validating = false;
+    CrateGame game(build_crate, options);
+    game.join();
+    std::vector<ObjectHandle> crates;
+    for (int i = 0; i < 500; ++i) {
+        crates.push_back(game.add());
+    }
+    REQUIRE(game.settle());
+    set_cap(game, 5'000);
+    const DefaultResourceScope scope(elsewhere);
+    for (std::uint32_t tick = 1; tick <= 300; ++tick) {
+        for (const ObjectHandle crate : crates) {
+            game.object(crate).tick = tick;
+        }
+        game.tick();
+    }
+    CHECK(elsewhere.allocation_count() == 0);
+}
+
+TEST_CASE("Bandwidth: objects that are up to date keep their share from large values",
+          "[netdriver][bandwidth]") {
+    CrateGame game(build_crate, crate_options());
+    game.join();
+    const ObjectHandle large = game.add();
+    std::vector<ObjectHandle> small;
+    for (int i = 0; i < 20; ++i) {
+        small.push_back(game.add());
+    }
+    REQUIRE(game.settle());
+    set_cap(game, 64'000);
+    std::uint32_t oldest = 0;
+    for (std::uint32_t tick = 1; tick <= 10 * ticks_per_second; ++tick) {
+        fill(game.object(large), tick, 60'000);
+        if (tick % 3 == 0) {  // in between all of them are up to date
+            for (const ObjectHandle crate : small) {
+                game.object(crate).tick = tick;
+            }
+        }
+        game.tick();
+        if (tick > ticks_per_second) {
+            for (const ObjectHandle crate : small) {
+                oldest =
+                    std::max(oldest, tick - tick % 3 -
+                                         std::min(tick - tick % 3, game.object_on(0, crate).tick));
+            }
+        }
+    }
+    CHECK(oldest <= 3);  // what changed in this tick is under way
+}
+
 }  // namespace replayout::test

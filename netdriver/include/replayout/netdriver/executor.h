@@ -22,9 +22,8 @@
 //   an executor; they are kept until the jobs are over. A transport that says so is called by the
 //   jobs instead (Transport::is_concurrent).
 // * Counters (NetStats) are kept by lane and added up behind the jobs. What was compared, changed
-// and
-//   sent counts the same. What was built and re-used for that may differ by a few where receivers
-//   of an object are in many positions at once: who of them comes first is told by time.
+//   and sent counts the same. What was built and re-used for that may differ by a few where
+//   receivers of an object are in many positions at once: who of them comes first is told by time.
 // * Memory. The resource of the driver is called by several threads, but never by two at once.
 //
 // What the embedder's code is asked for by several threads at once, each for other objects:
