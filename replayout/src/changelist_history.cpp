@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/changelist_history.h>
-#include <replayout/prefetch.h>
 
 #include <algorithm>
 
@@ -19,28 +18,6 @@ void ChangelistHistory::add(Version version, const ChangeMask& changed) {
         const std::uint64_t word = changed.words()[(i - 1) / 2];
         added[i] = static_cast<std::uint32_t>(i % 2 == 1 ? word : word >> word_bits);
     }
-}
-
-void ChangelistHistory::add(Version version, std::uint64_t changed) {
-    REPLAYOUT_ASSERT(entry_words_ == 2 || entry_words_ == 3);
-    std::uint32_t* const added = add_entry(version);
-    added[1] = static_cast<std::uint32_t>(changed);
-    if (entry_words_ == 3) {
-        added[2] = static_cast<std::uint32_t>(changed >> word_bits);
-    }
-}
-
-inline std::uint32_t* ChangelistHistory::add_entry(Version version) {
-    REPLAYOUT_ASSERT(count_ == 0 || version > version_at(count_ - 1));
-    if (count_ == count_max) {
-        fold_oldest();
-    } else if (count_ == capacity_) {
-        grow();
-    }
-    std::uint32_t* const added = entry(count_);
-    ++count_;
-    added[0] = version;
-    return added;
 }
 
 void ChangelistHistory::add_handles(const std::uint32_t* entry,
@@ -68,13 +45,6 @@ void ChangelistHistory::collect(Version sent_version, VersionInterval lost,
     }
 }
 
-void ChangelistHistory::prefetch() const noexcept {
-    if (capacity_ > 0) {
-        // Where it is full, the next place is that of the oldest.
-        replayout::prefetch(entry(count_), entry_words_ * sizeof(std::uint32_t));
-    }
-}
-
 void ChangelistHistory::collect_newest(ChangeMask& candidates) const noexcept {
     REPLAYOUT_ASSERT(count_ > 0);
     REPLAYOUT_ASSERT((candidates.bit_count() + word_bits - 1) / word_bits + 1 == entry_words_);
@@ -97,16 +67,6 @@ void ChangelistHistory::grow() {
     REPLAYOUT_ASSERT(start_ == 0);  // it starts to turn only when it is as large as it gets
     capacity_ = static_cast<std::uint8_t>(capacity_ == 0 ? 4 : std::min(capacity_ * 2u, count_max));
     entries_.resize(std::size_t{capacity_} * entry_words_);
-}
-
-void ChangelistHistory::fold_oldest() noexcept {
-    const std::uint32_t* const oldest = entry(0);
-    std::uint32_t* const next = entry(1);
-    for (std::uint32_t i = 1; i < entry_words_; ++i) {
-        next[i] |= oldest[i];
-    }
-    start_ = static_cast<std::uint8_t>((start_ + 1) & (capacity_ - 1));
-    --count_;
 }
 
 }  // namespace replayout

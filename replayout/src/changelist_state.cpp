@@ -5,6 +5,7 @@
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/reflection/type.h>
 
+#include "change_words.h"
 #include "compare_properties.h"
 #include "differs_from_shadow.h"
 #include "equal_bytes.h"
@@ -69,9 +70,7 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
         ++counters.objects_compared;
         const CompareRun& only = layout_->only_run();
         if (only.size == 0) {
-            const CompareRun* const runs = layout_->runs().data();
-            return update_short_runs(runs, runs + layout_->root().run_end, object, package_map,
-                                     counters);
+            return update_runs(object, package_map, counters);
         }
         if (!is_short_run(only.size)) {
             return update_long_run(only, object, package_map, counters);
@@ -79,7 +78,7 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
         const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
         return !equal_short_run((buffer + only.object_offset).data(),
                                 (shadow_.buffer() + only.shadow_offset).data(), only.size) &&
-               update_from(0, object, package_map, counters);
+               update_differing(layout_->runs().data(), object, package_map, counters);
     }
     if (!is_due()) {
         ++counters.objects_skipped;
@@ -90,39 +89,67 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
                                : update_from(0, object, package_map, counters);
 }
 
-[[gnu::noinline]] bool ChangelistState::update_words(const void* object,
-                                                     ReplicationCounters& counters) {
+// Of most that changes a row of words does, and all of these: in place. Flattened, as each call
+// would show.
+[[gnu::noinline, gnu::flatten]] bool ChangelistState::update_words(const void* object,
+                                                                   ReplicationCounters& counters) {
+    const std::uint64_t due = due_.words().front();
+    const auto begin = static_cast<std::uint32_t>(std::countr_zero(due));
+    const WordRow& row = layout_->word_row(begin);
+    const std::uint64_t marked = due >> begin;
+    const auto count = static_cast<std::uint32_t>(std::countr_one(marked));
+    const bool is_row = (marked & (marked + 1)) == 0 && count <= row.parent_count;
+    const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
+    if (is_row && detail::are_few_words(count) &&
+        previous_.change_few_words(RepHandle{row.handle}, count, row.shadow_offset,
+                                   (shadow_.buffer() + row.shadow_offset).data(),
+                                   (buffer + row.object_offset).data(), last_changed_.data(),
+                                   version_ + 1)) {
+        end_word_marks();
+        note_words(marked << (row.handle - 1u), count, counters);
+        return true;
+    }
+    return update_word_rows(object, counters);
+}
+
+[[gnu::noinline]] bool ChangelistState::update_word_rows(const void* object,
+                                                         ReplicationCounters& counters) {
     const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
     std::uint64_t changed = 0;
     for (std::uint64_t left = due_.words().front(); left != 0;) {
         const auto begin = static_cast<std::uint32_t>(std::countr_zero(left));
-        const RepParentCmd& parent = layout_->parents()[begin];
-        const RepHandle handle{parent.first_handle};
-        const PlainLeaf& leaf = layout_->plain_leaf(layout_->root(), handle);
+        const WordRow& row = layout_->word_row(begin);
         const auto marked = static_cast<std::uint32_t>(std::countr_one(left >> begin));
-        const std::uint32_t count =
-            std::min(marked, std::min(parent.row_end - begin, leaf.words_end - handle.value));
-        const ObjectOffset offset = layout_->runs()[parent.run_start].object_offset;
-        changed |=
-            previous_.change_words(handle, count, leaf.shadow_begin,
-                                   (shadow_.buffer() + leaf.shadow_begin).data(),
-                                   (buffer + offset).data(), last_changed_.data(), version_ + 1)
-            << (handle.value - 1);
+        const std::uint32_t count = std::min(marked, std::uint32_t{row.parent_count});
+        changed |= previous_.change_words(RepHandle{row.handle}, count, row.shadow_offset,
+                                          (shadow_.buffer() + row.shadow_offset).data(),
+                                          (buffer + row.object_offset).data(), last_changed_.data(),
+                                          version_ + 1)
+                   << (row.handle - 1u);
         left &= ~(detail::low_mask(count) << begin);
     }
-    is_marked_ = false;
-    due_.assign(layout_->polled_parents());
+    end_word_marks();
     if (changed == 0) {
         return false;
     }
-    ++version_;
-    history_.add(version_, changed);
-    ++counters.objects_changed;
-    counters.properties_changed += static_cast<std::uint32_t>(std::popcount(changed));
+    note_words(changed, static_cast<std::uint32_t>(std::popcount(changed)), counters);
     return true;
 }
 
-// Apart, as are the two below: to keep what outlives the call of memcmp costs as much as a short
+inline void ChangelistState::end_word_marks() noexcept {
+    is_marked_ = false;
+    due_.words().front() = 0;  // where all that is due is words, nothing is polled
+}
+
+inline void ChangelistState::note_words(std::uint64_t changed, std::uint32_t count,
+                                        ReplicationCounters& counters) {
+    ++version_;
+    history_.add(version_, changed);
+    ++counters.objects_changed;
+    counters.properties_changed += count;
+}
+
+// Apart, as are those below: to keep what outlives the call of memcmp costs as much as a short
 // comparison.
 [[gnu::noinline]] bool ChangelistState::update_long_run(const CompareRun& run, const void* object,
                                                         PackageMap& package_map,
@@ -130,45 +157,26 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
     const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
     return std::memcmp((buffer + run.object_offset).data(),
                        (shadow_.buffer() + run.shadow_offset).data(), run.size) != 0 &&
-           update_from(0, object, package_map, counters);
+           update_differing(layout_->runs().data(), object, package_map, counters);
 }
 
-// Apart from update_runs(), where memcmp is called for what is long: to keep what outlives that
-// call costs as much as a short comparison. Flattened, so that nothing is called.
-[[gnu::noinline, gnu::flatten]] bool ChangelistState::update_short_runs(
-    const CompareRun* run, const CompareRun* end, const void* object, PackageMap& package_map,
-    ReplicationCounters& counters) {
+[[gnu::noinline, gnu::flatten]] bool ChangelistState::update_runs(const void* object,
+                                                                  PackageMap& package_map,
+                                                                  ReplicationCounters& counters) {
     const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
-    while (run != end && run->size != 0 && is_short_run(run->size) &&
-           equal_short_run((buffer + run->object_offset).data(),
-                           (shadow_.buffer() + run->shadow_offset).data(), run->size)) {
+    const CompareRun* run = layout_->runs().data();
+    const CompareRun* const end = run + layout_->root().run_end;
+    while (run != end && is_equal_run(*run, buffer)) {
         ++run;
     }
-    if (run == end) {
-        return false;
-    }
-    if (run->size == 0 || !is_short_run(run->size)) {
-        return update_runs(run, end, object, package_map, counters);
-    }
-    const auto run_start = static_cast<std::uint32_t>(run - layout_->runs().data());
-    return update_from(run_start, object, package_map, counters);
+    return run != end && update_differing(run, object, package_map, counters);
 }
 
-[[gnu::noinline]] bool ChangelistState::update_runs(const CompareRun* run, const CompareRun* end,
-                                                    const void* object, PackageMap& package_map,
-                                                    ReplicationCounters& counters) {
-    const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
-    const auto is_equal = [&](const CompareRun& compared) {
-        return compared.size != 0
-                   ? equal_bytes((buffer + compared.object_offset).data(),
-                                 (shadow_.buffer() + compared.shadow_offset).data(), compared.size)
-                   : is_equal_text(compared, buffer);
-    };
-    while (run != end && is_equal(*run)) {
-        ++run;
-    }
-    const auto run_start = static_cast<std::uint32_t>(run - layout_->runs().data());
-    return run != end && update_from(run_start, object, package_map, counters);
+inline bool ChangelistState::is_equal_run(const CompareRun& run,
+                                          ConstObjectBuffer object) const noexcept {
+    return run.size != 0 ? equal_bytes((object + run.object_offset).data(),
+                                       (shadow_.buffer() + run.shadow_offset).data(), run.size)
+                         : is_equal_text(run, object);
 }
 
 // Of a run without a size: false where it is something else than text, which is looked at closer.
@@ -179,8 +187,58 @@ inline bool ChangelistState::is_equal_text(const CompareRun& run,
         return false;
     }
     const StringOps& ops = layout_->cmd(run.cmd_start).property->string;
-    return ops.view((object + run.object_offset).data(), ops.context) ==
-           shadow_value<PmrString>(shadow_.buffer() + run.shadow_offset);
+    const std::string_view text = ops.view((object + run.object_offset).data(), ops.context);
+    const auto& kept = shadow_value<PmrString>(shadow_.buffer() + run.shadow_offset);
+    // Mostly a name, for which to call somebody takes longer than to compare it.
+    return text.size() == kept.size() &&
+           equal_bytes(reinterpret_cast<const std::byte*>(text.data()),
+                       reinterpret_cast<const std::byte*>(kept.data()), text.size());
+}
+
+// Mostly it is words that differ, which need no context; what is behind the first other thing is
+// for those who look at everything.
+[[gnu::noinline]] bool ChangelistState::update_differing(const CompareRun* run, const void* object,
+                                                         PackageMap& package_map,
+                                                         ReplicationCounters& counters) {
+    const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
+    const CompareRun* const runs = layout_->runs().data();
+    const CompareRun* const end = runs + layout_->root().run_end;
+    std::uint64_t changed = 0;
+    const bool is_small = layout_->handle_count() <= 64 && !is_marked_;
+    while (is_small && update_words_of(*run, buffer, changed)) {
+        do {
+            ++run;
+        } while (run != end && is_equal_run(*run, buffer));
+        if (run == end) {
+            note_words(changed, static_cast<std::uint32_t>(std::popcount(changed)), counters);
+            return true;
+        }
+    }
+    if (changed != 0) {
+        changed_.words().front() = changed;
+    }
+    return update_from(static_cast<std::uint32_t>(run - runs), object, package_map, counters);
+}
+
+inline bool ChangelistState::update_words_of(const CompareRun& run, ConstObjectBuffer object,
+                                             std::uint64_t& changed) {
+    if (run.size == 0) {
+        return false;
+    }
+    const RepHandle handle{layout_->cmd(run.cmd_start).relative_handle};
+    const PlainLeaf& leaf = layout_->plain_leaf(layout_->root(), handle);
+    const std::uint32_t run_count = run.cmd_end.value - run.cmd_start.value;
+    const std::uint32_t count = std::min(leaf.words_end - handle.value, run_count);
+    const std::byte* const from = (object + run.object_offset).data();
+    std::byte* const to = (shadow_.buffer() + run.shadow_offset).data();
+    const std::size_t size = count * sizeof(std::uint32_t);
+    if (count == 0 || count > 64 || !equal_bytes(from + size, to + size, run.size - size)) {
+        return false;
+    }
+    changed |= previous_.change_words(handle, count, run.shadow_offset, to, from,
+                                      last_changed_.data(), version_ + 1)
+               << (handle.value - 1);
+    return true;
 }
 
 [[gnu::noinline]] bool ChangelistState::update_from(std::uint32_t run_start, const void* object,
@@ -195,7 +253,8 @@ inline bool ChangelistState::is_equal_text(const CompareRun& run,
     const std::uint64_t binding_count = package_map.binding_count();
     context.are_handles_new = binding_count != binding_count_;
     const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
-    const bool is_changed = compare_properties(context, buffer, shadow_.buffer(), changed_);
+    const bool is_changed =
+        compare_properties(context, buffer, shadow_.buffer(), changed_) || changed_.any();
     counters.values_over_limit += context.over_limit_count;
     if (is_compared_whole_) {
         binding_count_ = binding_count;  // what was left out is still to be asked
@@ -237,16 +296,6 @@ void ChangelistState::finish_changes() {
         }
     }
     previous_.finished();
-}
-
-void ChangelistState::prefetch_values() const noexcept {
-    prefetch(shadow_.buffer().data(), layout_->root().shadow_size);
-    if (is_compared_whole_) {
-        return;  // most did not change
-    }
-    prefetch(last_changed_.data(), last_changed_.size() * sizeof(Version));
-    previous_.prefetch();
-    history_.prefetch();
 }
 
 void ChangelistState::name_references(NetGUID placeholder, PackageMap& package_map) {

@@ -69,8 +69,8 @@ enum class ElementAge : std::uint8_t { Known, New };
 [[nodiscard]] bool has_unique_keys(CompareContext& context, CmdIndex index,
                                    ConstObjectBuffer object, ShadowBuffer shadow);
 
-/// One pass over the object. `changed` has a bit per handle and is empty on entry. Returns whether
-/// anything changed.
+/// One pass over the object. `changed` has a bit per handle, and gets those that changed. Returns
+/// whether any did.
 [[nodiscard]] bool compare_properties(CompareContext& context, ConstObjectBuffer object,
                                       ShadowBuffer shadow, ChangeMask& changed);
 

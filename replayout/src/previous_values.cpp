@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/previous_values.h>
 
-#include <replayout/prefetch.h>
 #include <replayout/reflection/type.h>
 
+#include "change_words.h"
 #include "equal_bytes.h"
 #include "rep_layout_builder.h"
 #include "struct_value.h"
@@ -53,27 +53,18 @@ void copy_leaf(const RepLayoutCmd& cmd, ShadowBuffer target, ConstShadowBuffer s
     }
 }
 
-constexpr std::size_t word_bytes = sizeof(std::uint32_t);
-
-/// Nothing was known before.
-constexpr Version unknown_version = 0xFFFF'FFFFu;
-
-/// Four words at once, by whatever instructions the machine has for that.
-using Words [[gnu::vector_size(16)]] = std::uint32_t;
-constexpr std::uint32_t words_at_once = 4;
-
-/// Of leaves of four bytes each, side by side: what they are, what they are to be noted as, and
-/// what they were.
-struct WordRows {
-    const std::byte* object;
-    std::byte* row;
-    std::byte* before;
-    std::byte* two_ago;
-    Version* last_changed;
-    Version* starts_before;
-    Version* starts_two_ago;
-    Version version;
-};
+using detail::are_equal;
+using detail::bits_of;
+using detail::change_all;
+using detail::ComparedWords;
+using detail::KnownWords;
+using detail::load;
+using detail::splat;
+using detail::store;
+using detail::word_bytes;
+using detail::WordRows;
+using detail::Words;
+using detail::words_at_once;
 
 /// Bit i for word i.
 struct ChangedWords {
@@ -81,63 +72,42 @@ struct ChangedWords {
     std::uint64_t back = 0;  ///< of these, those that are again what they were two values ago
 };
 
+/// The same where some stay as they are.
 template <typename Word>
-[[nodiscard]] Word load(const void* memory, std::uint32_t index) noexcept {
-    Word word;
-    std::memcpy(&word, static_cast<const std::byte*>(memory) + index * word_bytes, sizeof(word));
-    return word;
-}
-
-template <typename Word>
-void store(void* memory, std::uint32_t index, Word word) noexcept {
-    std::memcpy(static_cast<std::byte*>(memory) + index * word_bytes, &word, sizeof(word));
-}
-
-/// All bits of a lane, or none, as one bit each.
-[[nodiscard]] std::uint64_t bits_of(std::uint32_t lanes) noexcept {
-    return lanes & 1;
-}
-[[nodiscard]] std::uint64_t bits_of(Words lanes) noexcept {
-#if defined(REPLAYOUT_EQUAL_BYTES_SSE2)
-    __m128 sign_bits;
-    std::memcpy(&sign_bits, &lanes, sizeof(sign_bits));
-    return static_cast<std::uint64_t>(_mm_movemask_ps(sign_bits));
-#else
-    const Words bits = lanes & Words{1, 2, 4, 8};
-    return (bits[0] | bits[1]) | (bits[2] | bits[3]);
-#endif
-}
-
-[[nodiscard]] std::uint32_t are_equal(std::uint32_t left, std::uint32_t right) noexcept {
-    return left == right ? ~0u : 0u;
-}
-[[nodiscard]] Words are_equal(Words left, Words right) noexcept {
-    return static_cast<Words>(left == right);
+[[nodiscard]] std::uint64_t change_some(const WordRows& rows, std::uint32_t index,
+                                        const ComparedWords<Word>& words,
+                                        const KnownWords<Word>& known) noexcept {
+    const Word same = words.same;
+    const auto blend = [same](Word kept, Word changing) {
+        return static_cast<Word>((kept & same) | (changing & ~same));
+    };
+    store(rows.two_ago, index, blend(load<Word>(rows.two_ago, index), known.before));
+    store(rows.before, index, blend(known.before, words.row));
+    store(rows.row, index, words.object);
+    store(rows.starts_two_ago, index,
+          blend(load<Word>(rows.starts_two_ago, index), known.starts_before));
+    store(rows.starts_before, index, blend(known.starts_before, known.last_changed));
+    store(rows.last_changed, index, blend(known.last_changed, splat<Word>(rows.version)));
+    return bits_of(static_cast<Word>(
+        ~same & are_equal(known.before, words.object) &
+        ~are_equal(known.starts_before, splat<Word>(PreviousValues::unknown_version))));
 }
 
 /// One word or four, from word `index` on. Words that are equal already stay as they are, so that
 /// the last four may lie over those before.
 template <typename Word>
 void change_at(const WordRows& rows, std::uint32_t index, ChangedWords& changed) noexcept {
-    const auto object = load<Word>(rows.object, index);
-    const auto row = load<Word>(rows.row, index);
-    const auto before = load<Word>(rows.before, index);
-    const auto last_changed = load<Word>(rows.last_changed, index);
-    const auto starts_before = load<Word>(rows.starts_before, index);
-    const Word same = are_equal(object, row);
-    const Word back =
-        ~same & are_equal(before, object) & ~are_equal(starts_before, Word{} + unknown_version);
-    const auto blend = [same](Word kept, Word changing) {
-        return static_cast<Word>((kept & same) | (changing & ~same));
-    };
-    store(rows.two_ago, index, blend(load<Word>(rows.two_ago, index), before));
-    store(rows.before, index, blend(before, row));
-    store(rows.row, index, object);
-    store(rows.starts_two_ago, index, blend(load<Word>(rows.starts_two_ago, index), starts_before));
-    store(rows.starts_before, index, blend(starts_before, last_changed));
-    store(rows.last_changed, index, blend(last_changed, Word{} + rows.version));
-    changed.differing |= bits_of(static_cast<Word>(~same)) << index;
-    changed.back |= bits_of(back) << index;
+    constexpr std::uint64_t all = detail::low_mask(sizeof(Word) / word_bytes);
+    const ComparedWords<Word> words(rows.object, rows.row, index);
+    const std::uint64_t differing = words.differing();
+    if (differing == 0) {
+        return;
+    }
+    const KnownWords<Word> known(rows, index);
+    const std::uint64_t back = differing == all ? change_all(rows, index, words, known)
+                                                : change_some(rows, index, words, known);
+    changed.differing |= differing << index;
+    changed.back |= back << index;
 }
 
 [[nodiscard]] ChangedWords change_word_rows(const WordRows& rows, std::uint32_t count) noexcept {
@@ -160,6 +130,15 @@ void change_at(const WordRows& rows, std::uint32_t index, ChangedWords& changed)
 
 }  // namespace
 
+PreviousValues::PreviousValues(const RepLayout& layout, MemoryResource* resource) noexcept
+    : layout_(&layout),
+      resource_(resource),
+      handle_count_(static_cast<std::uint16_t>(layout.handle_count())) {
+    REPLAYOUT_ASSERT(handle_count_ == layout.handle_count());
+    const auto step = static_cast<std::uint32_t>(alignment());
+    value_bytes_ = (layout.root().shadow_size + step - 1) / step * step;
+}
+
 PreviousValues::~PreviousValues() {
     if (memory_ != nullptr) {
         const ShadowMemory shadows(*layout_, resource_);
@@ -174,27 +153,18 @@ std::size_t PreviousValues::alignment() const noexcept {
 }
 
 std::size_t PreviousValues::memory_bytes() const noexcept {
-    const std::size_t handle_count = layout_->handle_count();
-    return 2 * std::size_t{value_bytes_} + 2 * sizeof(Version) * handle_count +
-           (handle_count + 63) / 64 * sizeof(std::uint64_t);
+    return 2 * std::size_t{value_bytes_} + 2 * sizeof(Version) * handle_count_ +
+           (handle_count_ + 63u) / 64 * sizeof(std::uint64_t);
 }
 
 void PreviousValues::allocate() {
-    const auto step = static_cast<std::uint32_t>(alignment());
-    value_bytes_ = (layout_->root().shadow_size + step - 1) / step * step;
     memory_ = static_cast<std::byte*>(resource_->allocate(memory_bytes(), alignment()));
     const ShadowMemory shadows(*layout_, resource_);
     for (std::size_t age = 0; age < 2; ++age) {
         shadows.construct(layout_->root(), values(age));
-        std::uninitialized_fill_n(starts(age), layout_->handle_count(), unknown_version);
+        std::uninitialized_fill_n(starts(age), handle_count_, unknown_version);
     }
-    std::uninitialized_fill_n(returned(), (layout_->handle_count() + 63) / 64, 0);
-}
-
-void PreviousValues::prefetch() const noexcept {
-    if (memory_ != nullptr) {
-        replayout::prefetch(memory_, memory_bytes());
-    }
+    std::uninitialized_fill_n(returned(), (handle_count_ + 63u) / 64, 0);
 }
 
 void PreviousValues::keep(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, Version last_changed) {
@@ -259,19 +229,9 @@ std::uint64_t PreviousValues::change_words(RepHandle begin, std::uint32_t count,
     if (memory_ == nullptr) {
         allocate();
     }
-    const std::uint32_t first = begin.value - 1;
-    const WordRows rows{object,
-                        row,
-                        (values(0) + offset).data(),
-                        (values(1) + offset).data(),
-                        last_changed + first,
-                        starts(0) + first,
-                        starts(1) + first,
-                        version};
-    const ChangedWords changed = change_word_rows(rows, count);
-    if (changed.differing != 0) {
-        set_returned(first, changed.differing, changed.back);
-    }
+    const ChangedWords changed =
+        change_word_rows(word_rows(begin, offset, row, object, last_changed, version), count);
+    set_returned(begin.value - 1, changed.differing, changed.back);
     return changed.differing;
 }
 
@@ -286,7 +246,7 @@ bool PreviousValues::is_any_back(Version version) const noexcept {
     if (memory_ == nullptr) {
         return false;
     }
-    for (std::uint32_t begin = 0; begin < layout_->handle_count(); begin += 64) {
+    for (std::uint32_t begin = 0; begin < handle_count_; begin += 64) {
         for (std::uint64_t left = returned()[begin >> 6]; left != 0; left &= left - 1) {
             const std::uint32_t bit = begin + static_cast<std::uint32_t>(std::countr_zero(left));
             if (is_back(RepHandle{bit + 1}, version)) {

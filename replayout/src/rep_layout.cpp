@@ -21,7 +21,8 @@ RepLayout::RepLayout(MemoryResource* resource)
       functions_(resource),
       skipped_properties_(resource),
       skipped_names_(resource),
-      polled_parents_(resource) {}
+      polled_parents_(resource),
+      word_rows_(resource) {}
 
 RepLayout::~RepLayout() = default;
 

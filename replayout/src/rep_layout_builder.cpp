@@ -515,15 +515,22 @@ void RepLayoutBuilder::find_word_parents() {
     if (parents.size() > 64 || layout_->handle_count() > 64) {
         return;
     }
-    for (std::size_t i = 0; i < parents.size(); ++i) {
+    for (std::size_t i = parents.size(); i-- > 0;) {
         const RepParentCmd& parent = parents[i];
+        const RepHandle handle{parent.first_handle};
         const bool is_leaf = parent.is_push_based && parent.handle_count == 1 &&
                              parent.run_start + 1 == parent.run_end;
-        if (is_leaf &&
-            layout_->plain_leaf(layout_->root(), RepHandle{parent.first_handle}).words_end >
-                parent.first_handle) {
-            layout_->word_parents_ |= std::uint64_t{1} << i;
+        if (!is_leaf || layout_->plain_leaf(layout_->root(), handle).words_end <= handle.value) {
+            continue;
         }
+        const PlainLeaf& leaf = layout_->plain_leaf(layout_->root(), handle);
+        const bool is_joined = parent.row_end > i + 1 && leaf.words_end > handle.value + 1;
+        auto& words = layout_->word_rows_;
+        words.resize(parents.size());
+        words[i] = {layout_->runs_[parent.run_start].object_offset, leaf.shadow_begin,
+                    static_cast<std::uint16_t>(handle.value),
+                    static_cast<std::uint16_t>(is_joined ? words[i + 1].parent_count + 1 : 1)};
+        layout_->word_parents_ |= std::uint64_t{1} << i;
     }
 }
 

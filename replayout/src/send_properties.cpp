@@ -499,20 +499,17 @@ RowBlock::RowBlock(const RepLayout& layout, std::uint64_t handles) noexcept
     value_bytes_ =
         layout.plain_leaf(layout.root(), RepHandle{row.end_bit}).shadow_end.value - begin_.value;
     value_count_ = row.value_count();
+    byte_count_ = (code_bits_ + 7) / 8 + value_bytes_;
 }
 
-void RowBlock::write(const ChangelistState& state, std::byte* target) const noexcept {
-    REPLAYOUT_ASSERT(value_count_ > 0 && &state.layout() == layout_);
-    const std::byte* source = (state.shadow() + begin_).data();
-    detail::store_little_endian(target, code_);
-    const std::uint32_t shift = code_bits_ & 7;
-    target += code_bits_ / 8;
+void RowBlock::shift_values(const std::byte* source, std::byte* target) const noexcept {
+    const std::uint32_t shift = code_bits_ % 8;
     std::uint64_t carry = code_ >> (code_bits_ - shift);
     std::size_t left = value_bytes_;
     for (; left >= 8; left -= 8, source += 8, target += 8) {
         const std::uint64_t word = detail::load_little_endian(source);
         detail::store_little_endian(target, carry | (word << shift));
-        carry = (word >> 1) >> (63 - shift);  // nothing, where all stands in whole bytes
+        carry = word >> (64 - shift);
     }
     detail::store_little_endian(target, carry | (detail::load_short(source, left) << shift));
 }

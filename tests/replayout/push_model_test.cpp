@@ -4,6 +4,7 @@
 #include <replayout/changelist_state.h>
 #include <replayout/reflection/dynamic_type_builder.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -404,6 +405,153 @@ TEST_CASE("Push model: with every change marked an object changes as if it were 
         REQUIRE(pushed.block(since(0)) == polled.block(since(0)));
     }
     CHECK(pushed.counters.properties_changed == polled.counters.properties_changed);
+}
+
+namespace {
+
+/// A row of words that moves as a whole or in parts, and what else ends runs.
+struct Gauge {
+    static constexpr std::uint32_t word_count = 13;
+
+    std::array<std::int32_t, word_count> words{};  // handles 1 to 13
+    std::uint8_t flag = 0;                         // handle 14
+    std::uint16_t level = 0;                       // handle 15
+    std::string name;                              // handle 16
+    std::int32_t last = 0;                         // handle 17
+
+    friend bool operator==(const Gauge&, const Gauge&) = default;
+};
+constexpr std::uint32_t gauge_handle_count = 17;
+
+[[nodiscard]] Result<const Type*> describe_gauge(TypeRegistry& registry, Marking marking) {
+    DynamicTypeBuilder builder(registry, TypeKind::Class, "Gauge", sizeof(Gauge), alignof(Gauge));
+    builder.ops(make_class_ops<Gauge>());
+    const auto add = [&](std::string_view name, PropertyKind kind, std::uint32_t offset,
+                         std::uint32_t count) {
+        builder.property(name, kind, offset, count);
+        if (marking == Marking::Pushed) {
+            builder.push_based();
+        }
+    };
+    add("words", PropertyKind::Int32, offsetof(Gauge, words), Gauge::word_count);
+    add("flag", PropertyKind::UInt8, offsetof(Gauge, flag), 1);
+    add("level", PropertyKind::UInt16, offsetof(Gauge, level), 1);
+    builder.property(string_property<std::string>("name", offsetof(Gauge, name)));
+    if (marking == Marking::Pushed) {
+        builder.push_based();
+    }
+    add("last", PropertyKind::Int32, offsetof(Gauge, last), 1);
+    return builder.build();
+}
+
+[[nodiscard]] Result<const Type*> build_pushed_gauge(TypeRegistry& registry) {
+    return describe_gauge(registry, Marking::Pushed);
+}
+[[nodiscard]] Result<const Type*> build_polled_gauge(TypeRegistry& registry) {
+    return describe_gauge(registry, Marking::Polled);
+}
+
+/// Handles of what differs.
+[[nodiscard]] Handles differing(const Gauge& left, const Gauge& right) {
+    Handles handles;
+    const auto add_if = [&](bool differs, std::uint32_t handle) {
+        if (differs) {
+            handles.push_back(handle);
+        }
+    };
+    for (std::uint32_t i = 0; i < Gauge::word_count; ++i) {
+        add_if(left.words[i] != right.words[i], i + 1);
+    }
+    add_if(left.flag != right.flag, 14);
+    add_if(left.level != right.level, 15);
+    add_if(left.name != right.name, 16);
+    add_if(left.last != right.last, 17);
+    return handles;
+}
+
+/// Few values, so that many are what they were.
+void change_some(Gauge& gauge, test::SeededRandom& random) {
+    const std::uint32_t first = random.below(Gauge::word_count);
+    const std::uint32_t count = random.below(Gauge::word_count - first + 1);
+    const bool is_all = random.percent(50);
+    for (std::uint32_t i = first; i < first + count; ++i) {
+        const auto value = static_cast<std::int32_t>(random.below(3));
+        gauge.words[i] = is_all ? (gauge.words[i] + 1) % 3 : value;
+    }
+    switch (random.below(8)) {
+        case 0:
+            gauge.flag ^= 1;
+            break;
+        case 1:
+            gauge.level ^= 1;
+            break;
+        case 2:
+            gauge.name = random.percent(50) ? "north" : "south";
+            break;
+        case 3:
+            gauge.last ^= 1;
+            break;
+        default:
+            break;
+    }
+}
+
+struct GaugeSender {
+    explicit GaugeSender(BuildType build) : layout(build) {}
+
+    Handles owed(Version version, bool is_exact) {
+        OwedVersions position = since(version);
+        position.is_exact = is_exact;
+        return handles_of(sender.collect(position));
+    }
+
+    TestLayout layout;
+    BlockSender sender{*layout};
+};
+
+}  // namespace
+
+TEST_CASE("Push model: of words all, some or none change, pushed and polled the same",
+          "[replayout][push_model]") {
+    const std::uint64_t seed = run_seed();
+    INFO("seed " << seed);
+    test::SeededRandom random(seed);
+    GaugeSender pushed(build_pushed_gauge);
+    GaugeSender polled(build_polled_gauge);
+    Gauge gauge;
+    std::vector<Gauge> versions{gauge};
+    std::uint64_t properties_changed = 0;
+    for (int tick = 0; tick < 1'000; ++tick) {
+        change_some(gauge, random);
+        const Handles changed = differing(gauge, versions.back());
+        for (const std::uint32_t handle : changed) {
+            pushed.sender.state.mark_dirty(ParentIndex{static_cast<std::uint16_t>(handle - 1)});
+        }
+        if (random.percent(20)) {
+            pushed.sender.state.mark_dirty(
+                ParentIndex{static_cast<std::uint16_t>(random.below(gauge_handle_count))});
+        }
+        REQUIRE(pushed.sender.update(&gauge) == !changed.empty());
+        REQUIRE(polled.sender.update(&gauge) == !changed.empty());
+        if (changed.empty()) {
+            continue;
+        }
+        versions.push_back(gauge);
+        properties_changed += changed.size();
+        const auto newest = static_cast<Version>(versions.size() - 1);
+        REQUIRE(pushed.sender.state.version() == newest);
+        REQUIRE(pushed.owed(newest - 1, false) == changed);
+        REQUIRE(polled.owed(newest - 1, false) == changed);
+        REQUIRE(pushed.sender.block(since(0)) == polled.sender.block(since(0)));
+        // What is back at what an exact receiver holds is not owed; of the last two values all is.
+        REQUIRE(pushed.owed(newest - 1, true) == changed);
+        const Version held = newest - std::min<Version>(newest, 2);
+        REQUIRE(pushed.owed(held, true) == differing(gauge, versions[held]));
+        const Version far = newest - std::min<Version>(newest, 7);
+        REQUIRE(pushed.owed(far, true) == polled.owed(far, true));
+    }
+    CHECK(pushed.sender.counters.properties_changed == properties_changed);
+    CHECK(polled.sender.counters.properties_changed == properties_changed);
 }
 
 }  // namespace replayout

@@ -16,6 +16,7 @@
 
 #include <replayout/change_mask.h>
 #include <replayout/handle.h>
+#include <replayout/prefetch.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/sending_rep_state.h>
 
@@ -32,10 +33,20 @@ class ChangelistHistory {
     /// `version` is greater than any before; `changed` is over this object's handles.
     void add(Version version, const ChangeMask& changed);
     /// The same of an object with at most 64 handles, as one word.
-    void add(Version version, std::uint64_t changed);
+    void add(Version version, std::uint64_t changed) {
+        REPLAYOUT_ASSERT(entry_words_ == 2 || entry_words_ == 3);
+        std::uint32_t* const added = add_entry(version);
+        added[1] = static_cast<std::uint32_t>(changed);
+        if (entry_words_ == 3) {
+            added[2] = static_cast<std::uint32_t>(changed >> word_bits);
+        }
+    }
 
     /// An entry is added soon.
-    void prefetch() const noexcept;
+    [[gnu::always_inline]] void prefetch() const noexcept {
+        // Where it is full, the next place is that of the oldest.
+        replayout::prefetch(entry(count_), entry_words_ * sizeof(std::uint32_t));
+    }
 
     /// Adds to `candidates` every handle that may be owed to a receiver that was sent everything up
     /// to `sent_version` and lost `lost`.
@@ -63,18 +74,40 @@ class ChangelistHistory {
     /// Handles of one word.
     static constexpr std::uint32_t word_bits = 32;
 
-    /// Entry `index`: its version, and behind it its handles.
+    /// Entry `index`: its version, and behind it its handles. The ring turns only when it is as
+    /// large as it gets.
     [[nodiscard]] const std::uint32_t* entry(std::uint32_t index) const noexcept {
-        return entries_.data() + std::size_t{(start_ + index) & (capacity_ - 1)} * entry_words_;
-    }
-    [[nodiscard]] std::uint32_t* entry(std::uint32_t index) noexcept {
-        return entries_.data() + std::size_t{(start_ + index) & (capacity_ - 1)} * entry_words_;
+        return entries_.data() + std::size_t{(start_ + index) % count_max} * entry_words_;
     }
     /// The place of an entry of that version, to be filled.
-    [[nodiscard]] std::uint32_t* add_entry(Version version);
+    [[nodiscard]] std::uint32_t* add_entry(Version version) {
+        REPLAYOUT_ASSERT(count_ == 0 || version > version_at(count_ - 1));
+        std::uint32_t* added = nullptr;
+        if (count_ == count_max) {
+            added = fold_oldest();
+        } else {
+            if (count_ == capacity_) {
+                grow();
+            }
+            REPLAYOUT_ASSERT(start_ == 0);
+            added = entries_.data() + std::size_t{count_} * entry_words_;
+            ++count_;
+        }
+        added[0] = version;
+        return added;
+    }
     void add_handles(const std::uint32_t* entry, ChangeMask& candidates) const noexcept;
     void grow();
-    void fold_oldest() noexcept;
+    /// Of a full ring. Returns the place of the oldest, which is that of the newest then.
+    [[nodiscard]] std::uint32_t* fold_oldest() noexcept {
+        std::uint32_t* const oldest = entries_.data() + std::size_t{start_} * entry_words_;
+        start_ = static_cast<std::uint8_t>((start_ + 1) % count_max);
+        std::uint32_t* const next = entries_.data() + std::size_t{start_} * entry_words_;
+        for (std::uint32_t i = 1; i < entry_words_; ++i) {
+            next[i] |= oldest[i];
+        }
+        return oldest;
+    }
 
     Vector<std::uint32_t> entries_;  // a ring of entries, one behind the other
     std::uint32_t entry_words_;

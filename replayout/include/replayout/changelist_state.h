@@ -46,8 +46,16 @@ class ChangelistState {
 
     /// Hints that an update() follows in some steps of a walk: first about the state itself, then,
     /// some steps later, about what that leads to.
-    void prefetch_state() const noexcept { prefetch(this, hot_bytes); }
-    void prefetch_values() const noexcept;
+    [[gnu::always_inline]] void prefetch_state() const noexcept { prefetch(this, hot_bytes); }
+    [[gnu::always_inline]] void prefetch_values() const noexcept {
+        replayout::prefetch(shadow_.buffer().data(), layout_->root().shadow_size);
+        if (is_compared_whole_) {
+            return;  // most did not change
+        }
+        replayout::prefetch(last_changed_.data(), last_changed_.size() * sizeof(Version));
+        previous_.prefetch();
+        history_.prefetch();
+    }
 
     /// A push based property (or one element of a C array) may have changed: the next update
     /// compares it. A mark without a change sends nothing. All are marked at first. Nothing for any
@@ -164,14 +172,16 @@ class ChangelistState {
     /// Adds to each atomic group of which something is owed what the receiver may not hold of it.
     void complete_groups(const OwedVersions& position, ChangeMask& owed) const noexcept;
 
-    // update() of everything: where all is one long run, and from `run` on, at first as long as
-    // runs are short.
+    // update() of everything: where all is one long run, and of several.
     bool update_long_run(const CompareRun& run, const void* object, PackageMap& package_map,
                          ReplicationCounters& counters);
-    bool update_short_runs(const CompareRun* run, const CompareRun* end, const void* object,
-                           PackageMap& package_map, ReplicationCounters& counters);
-    bool update_runs(const CompareRun* run, const CompareRun* end, const void* object,
-                     PackageMap& package_map, ReplicationCounters& counters);
+    bool update_runs(const void* object, PackageMap& package_map, ReplicationCounters& counters);
+    /// The same from a run on that differs, and maybe some more, where none is to be left out.
+    bool update_differing(const CompareRun* run, const void* object, PackageMap& package_map,
+                          ReplicationCounters& counters);
+    /// Of a run that differs: false, and nothing done, if something else than words of it does.
+    [[nodiscard]] bool update_words_of(const CompareRun& run, ConstObjectBuffer object,
+                                       std::uint64_t& changed);
     bool update_from(std::uint32_t run_start, const void* object, PackageMap& package_map,
                      ReplicationCounters& counters);
     /// Nothing is to be compared but marked properties of four bytes each, and nothing is switched.
@@ -181,6 +191,11 @@ class ChangelistState {
     }
     /// update() of these.
     bool update_words(const void* object, ReplicationCounters& counters);
+    bool update_word_rows(const void* object, ReplicationCounters& counters);
+    void end_word_marks() noexcept;
+    /// These changed, so many.
+    void note_words(std::uint64_t changed, std::uint32_t count, ReplicationCounters& counters);
+    [[nodiscard]] bool is_equal_run(const CompareRun& run, ConstObjectBuffer object) const noexcept;
     [[nodiscard]] bool is_equal_text(const CompareRun& run,
                                      ConstObjectBuffer object) const noexcept;
     void note_changes(ReplicationCounters& counters);

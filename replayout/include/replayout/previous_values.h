@@ -14,6 +14,7 @@
 // was counts as changed.
 #pragma once
 
+#include <replayout/prefetch.h>
 #include <replayout/rep_layout.h>
 #include <replayout/sending_rep_state.h>
 #include <replayout/shadow_state.h>
@@ -23,17 +24,26 @@
 
 namespace replayout {
 
+namespace detail {
+struct WordRows;
+}
+
 class PreviousValues {
   public:
     /// Takes no memory before the first change. Layout and resource must outlive it.
-    PreviousValues(const RepLayout& layout, MemoryResource* resource) noexcept
-        : layout_(&layout), resource_(resource) {}
+    PreviousValues(const RepLayout& layout, MemoryResource* resource) noexcept;
     ~PreviousValues();
     PreviousValues(const PreviousValues&) = delete;
     PreviousValues& operator=(const PreviousValues&) = delete;
 
     /// A change follows soon.
-    void prefetch() const noexcept;
+    [[gnu::always_inline]] void prefetch() const noexcept {
+        if (memory_ != nullptr) {
+            // But for some of the last bits, where there are many.
+            replayout::prefetch(memory_,
+                                2 * (value_bytes_ + sizeof(Version) * (handle_count_ + 1u)));
+        }
+    }
     /// The leaf at `cmd`, one of the object itself, is about to change from what `leaf` holds and
     /// has been since version `last_changed`.
     void keep(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, Version last_changed);
@@ -54,6 +64,14 @@ class PreviousValues {
                                              ShadowOffset offset, std::byte* row,
                                              const std::byte* object, Version* last_changed,
                                              Version version);
+    /// The same of four to eight leaves of an object with at most 64 handles, if all of them differ
+    /// and something changed before. False: it is not so, and nothing was done.
+    [[nodiscard]] inline bool change_few_words(RepHandle begin, std::uint32_t count,
+                                               ShadowOffset offset, std::byte* row,
+                                               const std::byte* object, Version* last_changed,
+                                               Version version) noexcept;
+    /// Where a version should be: nothing was known before.
+    static constexpr Version unknown_version = 0xFFFF'FFFFu;
 
     /// Whether a leaf that changed since is again what it was at `version`, as far as is known.
     [[nodiscard]] bool is_back(RepHandle handle, Version version) const noexcept {
@@ -82,7 +100,7 @@ class PreviousValues {
     }
     [[nodiscard]] Version* starts(std::size_t age) const noexcept {
         return reinterpret_cast<Version*>(memory_ + 2 * std::size_t{value_bytes_}) +
-               age * layout_->handle_count();
+               age * handle_count_;
     }
     /// Behind an even count of versions, so it is aligned.
     [[nodiscard]] std::uint64_t* returned() const noexcept {
@@ -91,12 +109,17 @@ class PreviousValues {
     [[nodiscard]] std::size_t memory_bytes() const noexcept;
     [[nodiscard]] std::size_t alignment() const noexcept;
     void allocate();
+    [[nodiscard]] inline detail::WordRows word_rows(RepHandle begin, ShadowOffset offset,
+                                                    std::byte* row, const std::byte* object,
+                                                    Version* last_changed,
+                                                    Version version) const noexcept;
     void set_returned(std::uint32_t bit, std::uint64_t among, std::uint64_t back) noexcept;
 
     const RepLayout* layout_;
     MemoryResource* resource_;
     std::byte* memory_ = nullptr;
-    std::uint32_t value_bytes_ = 0;  // of one of both
+    std::uint32_t value_bytes_;  // of one of both
+    std::uint16_t handle_count_;
     bool is_unfinished_ = false;
 };
 

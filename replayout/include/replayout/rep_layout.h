@@ -194,6 +194,11 @@ class RepLayout {
     /// other is marked, an object is compared by the shortest way. Empty where the layout has more
     /// than 64 parents or handles.
     [[nodiscard]] std::uint64_t word_parents() const noexcept { return word_parents_; }
+    /// One of these.
+    [[nodiscard]] const WordRow& word_row(std::uint32_t parent) const noexcept {
+        REPLAYOUT_ASSERT(parent < word_rows_.size() && word_rows_[parent].parent_count > 0);
+        return word_rows_[parent];
+    }
 
     /// Handles of the object itself.
     [[nodiscard]] std::uint32_t handle_count() const noexcept { return root().handle_count; }
@@ -257,6 +262,7 @@ class RepLayout {
     bool has_delta_structs_ = false;
     ChangeMask polled_parents_;
     std::uint64_t word_parents_ = 0;
+    std::pmr::vector<WordRow> word_rows_;  // by parent; empty where word_parents_ is
     bool has_push_based_ = false;
     bool is_polled_ = false;
     bool is_receive_only_ = false;

@@ -159,6 +159,15 @@ struct RepParentCmd {
     std::uint32_t row_end = 0;
 };
 
+/// Of a push based parent of one plain leaf of four bytes: where it lies, and how many parents from
+/// it on are of that kind and lie side by side, in the object as in the shadow. 0: it is another.
+struct WordRow {
+    ObjectOffset object_offset;
+    ShadowOffset shadow_offset;
+    std::uint16_t handle = 0;
+    std::uint16_t parent_count = 0;
+};
+
 /// Of each handle: whether the shadow bytes of its leaf are its bits on the wire, and where the row
 /// of leaves that follow it without a gap ends.
 struct PlainLeaf {

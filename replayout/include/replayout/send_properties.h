@@ -21,6 +21,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 
 namespace replayout {
 
@@ -131,18 +132,51 @@ class RowBlock {
     [[nodiscard]] bool is_of(const RepLayout& layout, std::uint64_t handles) const noexcept {
         return layout_ == &layout && handles_ == handles;
     }
+    /// Null: of none.
+    [[nodiscard]] const RepLayout* layout() const noexcept { return layout_; }
     /// 0: the set is something else than such a row.
     [[nodiscard]] std::uint32_t value_count() const noexcept { return value_count_; }
-    [[nodiscard]] std::size_t byte_count() const noexcept {
-        return (std::size_t{code_bits_} + 7) / 8 + value_bytes_;
-    }
+    [[nodiscard]] std::size_t byte_count() const noexcept { return byte_count_; }
 
     /// Writes the values of an object of that layout. More is overwritten than is written: `target`
     /// must have room for byte_count() + spare_bytes.
-    void write(const ChangelistState& state, std::byte* target) const noexcept;
+    void write(const ChangelistState& state, std::byte* target) const noexcept {
+        REPLAYOUT_ASSERT(value_count_ > 0 && &state.layout() == layout_);
+        const std::byte* const source = (state.shadow() + begin_).data();
+        detail::store_little_endian(target, code_);
+        target += code_bits_ / 8;
+        if (code_bits_ % 8 == 0) {
+            copy_values(source, target);
+        } else {
+            shift_values(source, target);
+        }
+    }
     static constexpr std::size_t spare_bytes = 8;
 
   private:
+    /// Where they stand in whole bytes.
+    void copy_values(const std::byte* source, std::byte* target) const noexcept {
+        constexpr std::size_t chunk = 16;
+        const std::size_t size = value_bytes_;
+        if (size < chunk) {
+            copy_few(source, target);
+            return;
+        }
+        for (std::size_t i = 0; i + chunk < size; i += chunk) {
+            std::memcpy(target + i, source + i, chunk);
+        }
+        std::memcpy(target + size - chunk, source + size - chunk, chunk);
+    }
+    void copy_few(const std::byte* source, std::byte* target) const noexcept {
+        std::size_t left = value_bytes_;
+        for (; left >= 8; left -= 8, source += 8, target += 8) {
+            std::memcpy(target, source, 8);
+        }
+        detail::store_little_endian(target, detail::load_short(source, left));
+    }
+    /// Where they stand behind the last bits of the set.
+    void shift_values(const std::byte* source, std::byte* target) const noexcept;
+
     const RepLayout* layout_ = nullptr;
     std::uint64_t handles_ = 0;
     std::uint64_t code_ = 0;  // the set, as it goes on the wire
@@ -150,6 +184,7 @@ class RowBlock {
     ShadowOffset begin_;
     std::uint32_t value_bytes_ = 0;
     std::uint32_t value_count_ = 0;
+    std::uint32_t byte_count_ = 0;
 };
 
 enum class SendResult : std::uint8_t {

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+//
+// Leaves of four bytes each, side by side, that change: positions, rotations, counts, and so most
+// of what changes at all. Four at a time; and a few of which all change, as when something moves,
+// in one step and in place, because to call somebody would cost as much as this does.
+#pragma once
+
+#include <replayout/bit_writer.h>
+#include <replayout/previous_values.h>
+
+#include "equal_bytes.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace replayout {
+
+namespace detail {
+
+inline constexpr std::size_t word_bytes = sizeof(std::uint32_t);
+
+/// Four words at once, by whatever instructions the machine has for that.
+using Words [[gnu::vector_size(16)]] = std::uint32_t;
+inline constexpr std::uint32_t words_at_once = 4;
+
+/// Of leaves of four bytes each, side by side: what they are, what they are to be noted as, and
+/// what they were.
+struct WordRows {
+    const std::byte* object;
+    std::byte* row;
+    std::byte* before;
+    std::byte* two_ago;
+    Version* last_changed;
+    Version* starts_before;
+    Version* starts_two_ago;
+    Version version;
+};
+
+template <typename Word>
+[[nodiscard]] Word load(const void* memory, std::uint32_t index) noexcept {
+    Word word;
+    std::memcpy(&word, static_cast<const std::byte*>(memory) + index * word_bytes, sizeof(word));
+    return word;
+}
+
+template <typename Word>
+void store(void* memory, std::uint32_t index, Word word) noexcept {
+    std::memcpy(static_cast<std::byte*>(memory) + index * word_bytes, &word, sizeof(word));
+}
+
+/// All bits of a lane, or none, as one bit each.
+[[nodiscard]] inline std::uint64_t bits_of(std::uint32_t lanes) noexcept {
+    return lanes & 1;
+}
+[[nodiscard]] inline std::uint64_t bits_of(Words lanes) noexcept {
+#if defined(REPLAYOUT_EQUAL_BYTES_SSE2)
+    __m128 sign_bits;
+    std::memcpy(&sign_bits, &lanes, sizeof(sign_bits));
+    return static_cast<std::uint64_t>(_mm_movemask_ps(sign_bits));
+#else
+    const Words bits = lanes & Words{1, 2, 4, 8};
+    return (bits[0] | bits[1]) | (bits[2] | bits[3]);
+#endif
+}
+
+[[nodiscard]] inline std::uint32_t are_equal(std::uint32_t left, std::uint32_t right) noexcept {
+    return left == right ? ~0u : 0u;
+}
+[[nodiscard]] inline Words are_equal(Words left, Words right) noexcept {
+    return static_cast<Words>(left == right);
+}
+
+/// That version in each lane.
+template <typename Word>
+[[nodiscard]] Word splat(Version version) noexcept {
+    return Word{} + version;
+}
+
+/// Words as the object has them, beside those of the shadow.
+template <typename Word>
+struct ComparedWords {
+    ComparedWords(const std::byte* object_words, const std::byte* row_words,
+                  std::uint32_t index) noexcept
+        : object(load<Word>(object_words, index)),
+          row(load<Word>(row_words, index)),
+          same(are_equal(object, row)) {}
+
+    [[nodiscard]] std::uint64_t differing() const noexcept {
+        return bits_of(static_cast<Word>(~same));
+    }
+
+    Word object;
+    Word row;
+    Word same;
+};
+
+/// What is known of these words before they change.
+template <typename Word>
+struct KnownWords {
+    KnownWords(const WordRows& rows, std::uint32_t index) noexcept
+        : before(load<Word>(rows.before, index)),
+          starts_before(load<Word>(rows.starts_before, index)),
+          last_changed(load<Word>(rows.last_changed, index)) {}
+
+    Word before;
+    Word starts_before;
+    Word last_changed;
+};
+
+/// All of these words change, which most do that lie beside one that does. Returns those that are
+/// back.
+template <typename Word>
+[[nodiscard]] std::uint64_t change_all(const WordRows& rows, std::uint32_t index,
+                                       const ComparedWords<Word>& words,
+                                       const KnownWords<Word>& known) noexcept {
+    store(rows.two_ago, index, known.before);
+    store(rows.before, index, words.row);
+    store(rows.row, index, words.object);
+    store(rows.starts_two_ago, index, known.starts_before);
+    store(rows.starts_before, index, known.last_changed);
+    store(rows.last_changed, index, splat<Word>(rows.version));
+    return bits_of(static_cast<Word>(
+        are_equal(known.before, words.object) &
+        ~are_equal(known.starts_before, splat<Word>(PreviousValues::unknown_version))));
+}
+
+/// From four to eight words are the first four and the last four, which may lie over those.
+[[nodiscard]] constexpr bool are_few_words(std::uint32_t count) noexcept {
+    return count >= words_at_once && count <= 2 * words_at_once;
+}
+
+}  // namespace detail
+
+inline detail::WordRows PreviousValues::word_rows(RepHandle begin, ShadowOffset offset,
+                                                  std::byte* row, const std::byte* object,
+                                                  Version* last_changed,
+                                                  Version version) const noexcept {
+    const std::uint32_t first = begin.value - 1;
+    return {object,
+            row,
+            (values(0) + offset).data(),
+            (values(1) + offset).data(),
+            last_changed + first,
+            starts(0) + first,
+            starts(1) + first,
+            version};
+}
+
+inline bool PreviousValues::change_few_words(RepHandle begin, std::uint32_t count,
+                                             ShadowOffset offset, std::byte* row,
+                                             const std::byte* object, Version* last_changed,
+                                             Version version) noexcept {
+    using detail::Words;
+    REPLAYOUT_ASSERT(detail::are_few_words(count) && handle_count_ <= 64);
+    const std::uint32_t last = count - detail::words_at_once;
+    const detail::ComparedWords<Words> first_words(object, row, 0);
+    const detail::ComparedWords<Words> last_words(object, row, last);
+    if (memory_ == nullptr || detail::bits_of(first_words.same | last_words.same) != 0) {
+        return false;
+    }
+    const detail::WordRows rows = word_rows(begin, offset, row, object, last_changed, version);
+    std::uint64_t& returned_bits = *returned();
+    // All is read before anything is written, so what is in both is written twice as the same.
+    const detail::KnownWords<Words> first_known(rows, 0);
+    const detail::KnownWords<Words> last_known(rows, last);
+    const std::uint64_t other_bits =
+        returned_bits & ~(detail::low_mask(count) << (begin.value - 1));
+    const std::uint64_t first_back = detail::change_all(rows, 0, first_words, first_known);
+    const std::uint64_t last_back = detail::change_all(rows, last, last_words, last_known);
+    returned_bits = other_bits | (first_back | last_back << last) << (begin.value - 1);
+    return true;
+}
+
+}  // namespace replayout
