@@ -2,6 +2,7 @@
 #include "bundle_builder.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "packet_builder.h"
@@ -89,23 +90,69 @@ inline bool BundleBuilder::lay_down_row(BundleBlock& block, ChangelistState& sta
     if (!row.is_of(layout, handles)) {
         row = RowBlock(layout, handles);
     }
-    const ChannelIndex channel = ObjectStore::channel_of(block.index);
-    const std::size_t body_bytes = row.byte_count();
-    if (row.value_count() == 0 || body_bytes > bytes.body_bytes_max(channel)) {
+    if (row.value_count() == 0) {
         return false;
     }
-    bytes.make_room(channel, body_bytes);
-    bytes.reserve_packet();
-    bytes.begin_block(block, channel);
-    row.write(state, bytes.data() + bytes.next_body(channel));
-    bytes.end_block(block, channel, body_bytes);
-    block.body_bytes = static_cast<std::uint16_t>(body_bytes);
+    std::byte* const body =
+        bytes.add_block(block, ObjectStore::channel_of(block.index), row.byte_count());
+    if (body == nullptr) {
+        return false;
+    }
+    row.write(state, body);
+    block.body_bytes = static_cast<std::uint16_t>(row.byte_count());
     block.property_count = static_cast<std::uint16_t>(row.value_count());
     // Nobody can have sent any of it before, as it changed in this flush.
     state.shared().use_newest_in_place(state.version(), state.last_changed());
     context.counters.serializer_calls += row.value_count();
     context.counters.pieces_built += row.value_count();
     return true;
+}
+
+// Of a few values the copy is the least: what is the same for all of them is found out before.
+[[gnu::flatten]] std::uint64_t BundleBuilder::lay_down_rows(std::size_t word, std::uint64_t objects,
+                                                            SendContext& context) {
+    if (objects == 0 || !has_bytes() || !type_counters_.empty() || !bytes_.is_row_known()) {
+        return objects;
+    }
+    // Of their own: what is written might be anything else.
+    const RowBlock row = bytes_.row;
+    const ObjectStore& known_objects = objects_;
+    const std::uint64_t flush = changes_.flush;
+    BundleRun& run = *run_;
+    BlockBytes::RowPlace place = bytes_.begin_row(row.byte_count());
+    // The last one of a bundle is for who ends it.
+    const std::uint32_t count_max = BundleRun::blocks_per_bundle_max - 1 - run.unbundled_count();
+    std::uint32_t count = 0;
+    std::uint64_t left = objects;
+    for (; left != 0 && count < count_max; left &= left - 1, ++count) {
+        const auto index = static_cast<std::uint32_t>(word << 6) +
+                           static_cast<std::uint32_t>(std::countr_zero(left));
+        const ChannelIndex channel = ObjectStore::channel_of(index);
+        NetworkObjectInfo* const info = known_objects.at(index);
+        if (info == nullptr || !place.has_room(channel)) {
+            break;
+        }
+        ChangelistState& state = info->changelist_state();
+        const Version version = state.version();
+        if (version == 0 || &state.layout() != row.layout() ||
+            !row.is_of(state.layout(), state.newest())) {
+            break;
+        }
+        run.append(index, version, place.byte_count, std::size_t{1}, row.value_count(),
+                   row.byte_count());
+        row.write(state, place.add(channel, row.byte_count()));
+        state.shared().use_newest_in_place(version, state.last_changed());
+        info->set_bundled(flush, version);
+    }
+    if (count > 0) {
+        bytes_.end_row(place);
+        const std::uint64_t value_count = std::uint64_t{count} * row.value_count();
+        run.count_appended(count, {static_cast<std::uint32_t>(word), objects & ~left}, value_count,
+                           count * row.byte_count());
+        context.counters.serializer_calls += value_count;
+        context.counters.pieces_built += value_count;
+    }
+    return left;
 }
 
 BundleBuilder::LaidDown BundleBuilder::lay_down(std::uint32_t index, BundleBlock& block,
@@ -125,16 +172,19 @@ BundleBuilder::LaidDown BundleBuilder::lay_down(std::uint32_t index, BundleBlock
         if (!collect_owed(*info, context.scratch.owed)) {
             return LaidDown::Nothing;
         }
+        BundleBlock owed = block;  // of its own: who calls has the other one in registers
         if (contents_ != Contents::Objects &&
-            !(has_bytes() ? lay_down_owed(block, bytes, context) : measure(block, context))) {
+            !(has_bytes() ? lay_down_owed(owed, bytes, context) : measure(owed, context))) {
             return LaidDown::Loose;
         }
+        block = owed;
     }
     info->set_bundled(changes_.flush, has_bytes() ? block.version : 0);
     return LaidDown::Block;
 }
 
-bool BundleBuilder::collect_owed(const NetworkObjectInfo& info, ChangeMask& owed) const {
+[[gnu::noinline]] bool BundleBuilder::collect_owed(const NetworkObjectInfo& info,
+                                                   ChangeMask& owed) const {
     const ChangelistState& state = info.changelist_state();
     state.collect_newest(owed);
     if (!state.layout().conditions().is_trivial()) {
@@ -143,8 +193,8 @@ bool BundleBuilder::collect_owed(const NetworkObjectInfo& info, ChangeMask& owed
     return owed.any();
 }
 
-bool BundleBuilder::lay_down_owed(BundleBlock& block, BlockBytes& bytes,
-                                  SendContext& context) const {
+[[gnu::noinline]] bool BundleBuilder::lay_down_owed(BundleBlock& block, BlockBytes& bytes,
+                                                    SendContext& context) const {
     const ChannelIndex channel = ObjectStore::channel_of(block.index);
     bytes.reserve_packet();
     // Where it will lie at last is known when its length is: not before this.
@@ -193,7 +243,15 @@ void BundleBuilder::build(SendContext& context, Contents contents,
     contents_ = contents;
     type_counters_ = type_counters;
     const ValueScope not_sent(context.is_counting_sent, false);  // who takes it sends it
-    changes_.objects.for_each([&](std::uint32_t index) { add(index, context); });
+    for (std::size_t word = 0; word < changes_.objects.word_count(); ++word) {
+        std::uint64_t left = lay_down_rows(word, changes_.objects.word(word), context);
+        while (left != 0) {
+            add(static_cast<std::uint32_t>(word << 6) +
+                    static_cast<std::uint32_t>(std::countr_zero(left)),
+                context);
+            left = lay_down_rows(word, left & (left - 1), context);
+        }
+    }
     context.type_counters = nullptr;
     finish(context);
 }
@@ -217,13 +275,6 @@ inline void BundleBuilder::add(std::uint32_t index, SendContext& context) {
             break;
         case LaidDown::Nothing:
             break;
-    }
-}
-
-void BundleBuilder::add_block(const BundleBlock& block) {
-    run_->add_block(block);
-    if (run_->unbundled_count() == BundleRun::blocks_per_bundle_max) {
-        bytes_.end_bundle(false);
     }
 }
 

@@ -146,6 +146,11 @@ class BundleBuilder {
     /// is no room for it, and nothing was done.
     [[nodiscard]] bool lay_down_row(BundleBlock& block, ChangelistState& state, BlockBytes& bytes,
                                     SendContext& context) const;
+    /// The same of objects of one word of a row of them, as many as there are in front of which the
+    /// same changed as of the last one, and which have room in the bundle at hand. Returns the
+    /// others.
+    [[nodiscard]] std::uint64_t lay_down_rows(std::size_t word, std::uint64_t objects,
+                                              SendContext& context);
     /// The same of SendScratch::owed. False: it must go alone.
     [[nodiscard]] bool lay_down_owed(BundleBlock& block, BlockBytes& bytes,
                                      SendContext& context) const;
@@ -153,7 +158,12 @@ class BundleBuilder {
     [[nodiscard]] bool collect_owed(const NetworkObjectInfo& info, ChangeMask& owed) const;
     void add(std::uint32_t index, SendContext& context);
     /// It has its place.
-    void add_block(const BundleBlock& block);
+    void add_block(const BundleBlock& block) {
+        run_->add_block(block);
+        if (run_->unbundled_count() == BundleRun::blocks_per_bundle_max) {
+            bytes_.end_bundle(false);
+        }
+    }
     /// The same, where its length is all that is to be known. Nobody counts it.
     [[nodiscard]] bool measure(BundleBlock& block, SendContext& context) const;
     void note_values(const SendScratch& scratch);

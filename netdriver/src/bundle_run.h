@@ -23,6 +23,16 @@
 namespace replayout {
 
 struct BundleBlock {
+    BundleBlock() = default;
+    BundleBlock(std::uint32_t object_index, Version to_version, std::size_t offset,
+                std::size_t head_size, std::uint32_t value_count, std::size_t body_size) noexcept
+        : index(object_index),
+          version(to_version),
+          byte_offset(static_cast<std::uint32_t>(offset)),
+          head_bytes(static_cast<std::uint16_t>(head_size)),
+          property_count(static_cast<std::uint16_t>(value_count)),
+          body_bytes(static_cast<std::uint16_t>(body_size)) {}
+
     std::uint32_t index = 0;  ///< of the object
     /// To which the block brings a receiver of the version before.
     Version version = 0;
@@ -116,13 +126,25 @@ class BundleRun {
         begin_bundle();
     }
     void add_block(const BundleBlock& block) {
-        if (unbundled_count_++ == 0 || words_.back().word != block.index >> 6) {
-            words_.push_back({block.index >> 6, 0});
+        append(block);
+        count_appended(1, {block.index >> 6, std::uint64_t{1} << (block.index & 63)},
+                       block.property_count, block.body_bytes);
+    }
+    /// The same in two steps, for several of objects in one word of a row: first each, and then
+    /// what there is in all of them.
+    template <typename... Fields>
+    void append(const Fields&... fields) {
+        blocks_.emplace_back(fields...);
+    }
+    void count_appended(std::uint32_t count, const ObjectBits& objects, std::size_t property_count,
+                        std::size_t body_bytes) {
+        if (unbundled_count_ == 0 || words_.back().word != objects.word) {
+            words_.push_back({objects.word, 0});
         }
-        words_.back().bits |= std::uint64_t{1} << (block.index & 63);
-        blocks_.push_back(block);
-        unbundled_properties_ += block.property_count;
-        unbundled_bytes_ += block.body_bytes;
+        words_.back().bits |= objects.bits;
+        unbundled_count_ += count;
+        unbundled_properties_ += static_cast<std::uint32_t>(property_count);
+        unbundled_bytes_ += static_cast<std::uint32_t>(body_bytes);
     }
     [[nodiscard]] std::uint32_t block_count() const noexcept {
         return static_cast<std::uint32_t>(blocks_.size());

@@ -19,17 +19,27 @@
 
 namespace replayout {
 
+namespace detail {
+
+/// write_block_step() of more than a byte.
+[[gnu::noinline]] inline void write_long_step(std::uint64_t step,
+                                              std::span<std::byte> room) noexcept {
+    BitWriter head(room);
+    head.write_packed_uint(step << 1);
+    REPLAYOUT_ASSERT(!head.overflowed() && head.byte_count() == room.size());
+}
+
+}  // namespace detail
+
 /// Writes the head of a block, as long as the room for it (block_step_bytes()).
 inline void write_block_step(ChannelIndex last, ChannelIndex channel,
                              std::span<std::byte> room) noexcept {
     const std::uint64_t step = std::uint64_t{channel.value} - last.value;
     if (room.size() == 1) {
         room.front() = static_cast<std::byte>(step << 2);  // a packed number, and its flag
-        return;
+    } else {
+        detail::write_long_step(step, room);
     }
-    BitWriter head(room);
-    head.write_packed_uint(step << 1);
-    REPLAYOUT_ASSERT(!head.overflowed() && head.byte_count() == room.size());
 }
 
 /// What all objects of a layout have in common.
@@ -89,6 +99,53 @@ class BlockBytes {
     [[nodiscard]] std::size_t next_body(ChannelIndex channel) const noexcept {
         return byte_count_ + block_step_bytes(last_channel_, channel);
     }
+    /// A block whose body is as long: cuts, writes its head, and returns where the body goes. Null,
+    /// and nothing done: it is longer than a packet.
+    [[nodiscard]] std::byte* add_block(BundleBlock& block, ChannelIndex channel,
+                                       std::size_t body_bytes) {
+        // Mostly it is so short that nobody needs to know how long the head would be.
+        if (body_bytes + block_step_bytes_max > room_bytes_ &&
+            body_bytes > body_bytes_max(channel)) {
+            return nullptr;
+        }
+        make_room(channel, body_bytes);
+        reserve_packet();
+        begin_block(block, channel);
+        end_block(block, channel, body_bytes);
+        return data() + byte_count_ - body_bytes;
+    }
+    /// Where blocks with bodies of one length go that lie side by side in the bundle at hand, each
+    /// behind a head of one byte: for who lays down several, which is told at the end.
+    struct RowPlace {
+        std::byte* bytes;
+        std::size_t byte_count;
+        std::size_t byte_count_max;  ///< where one more begins that has room in the bundle
+        ChannelIndex last_channel;
+
+        [[nodiscard]] bool has_room(ChannelIndex channel) const noexcept {
+            return byte_count <= byte_count_max && channel.value - last_channel.value < 64;
+        }
+        /// Requires room. Writes the head, and returns where the body goes.
+        [[nodiscard]] std::byte* add(ChannelIndex channel, std::size_t body_bytes) noexcept {
+            std::byte* const head = bytes + byte_count;
+            write_block_step(last_channel, channel, {head, 1});
+            last_channel = channel;
+            byte_count += 1 + body_bytes;
+            return head + 1;
+        }
+    };
+    [[nodiscard]] RowPlace begin_row(std::size_t body_bytes) {
+        reserve_packet();
+        // In an empty packet there is room for it, whatever its head.
+        const bool is_short = body_bytes + block_step_bytes_max <= room_bytes_;
+        return {data(), byte_count_,
+                is_short ? bundle_begin_ + room_bytes_ - body_bytes - 1 : std::size_t{0},
+                last_channel_};
+    }
+    void end_row(const RowPlace& place) noexcept {
+        byte_count_ = place.byte_count;
+        last_channel_ = place.last_channel;
+    }
     /// The next block has its head and its body there.
     void begin_block(BundleBlock& block, ChannelIndex channel) const noexcept {
         block.byte_offset = static_cast<std::uint32_t>(byte_count_);
@@ -105,6 +162,12 @@ class BlockBytes {
                     std::size_t body_bytes) noexcept {
         byte_count_ += block.head_bytes + body_bytes;
         last_channel_ = channel;
+    }
+
+    /// Objects of this layout may lie in a row of `row`.
+    [[nodiscard]] bool is_row_known() const noexcept {
+        return layout_facts.may_be_regular && layout_facts.is_simple &&
+               row.layout() == layout_facts.layout && row.value_count() > 0;
     }
 
     // Scratch of who lays down.

@@ -32,7 +32,8 @@ namespace replayout {
 /// first in its packet, behind channel 0.
 [[nodiscard]] constexpr std::size_t block_step_bytes(ChannelIndex last,
                                                      ChannelIndex channel) noexcept {
-    return packed_uint_bytes((std::uint64_t{channel.value} - last.value) << 1);
+    const std::uint64_t step = std::uint64_t{channel.value} - last.value;
+    return step < 64 ? 1 : packed_uint_bytes(step << 1);  // mostly it is a neighbour
 }
 
 inline constexpr std::size_t block_step_bytes_max = 5;

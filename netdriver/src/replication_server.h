@@ -223,10 +223,13 @@ class ReplicationServer {
     /// What each client may open of its initial batch in this flush.
     [[nodiscard]] std::uint32_t initial_opens_per_client() noexcept;
     struct DueObject {
-        std::uint32_t index = 0;
+        DueObject(std::uint32_t due_index, NetworkObjectInfo* due_info) noexcept
+            : index(due_index), info(due_info) {}
+
+        std::uint32_t index;
         bool has_changed = false;  ///< of one that a lane left over
         bool is_compared = false;  ///< likewise
-        NetworkObjectInfo* info = nullptr;
+        NetworkObjectInfo* info;
     };
 
     void compare_due_objects();
@@ -378,6 +381,12 @@ inline void ReplicationServer::note_compared(const DueObject& due, bool has_chan
     if (is_due_again && is_paced) {
         calendar_.wait(due.index);
     }
+}
+
+inline void ReplicationServer::compare(const DueObject& due) {
+    const void* memory = world_.object_memory(due.info->object());
+    note_compared(due,
+                  due.info->changelist_state().update(memory, shadow_ids_, stats_.replication));
 }
 
 }  // namespace replayout

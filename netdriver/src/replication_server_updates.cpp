@@ -56,21 +56,14 @@ void ReplicationServer::take_due(NetTime now) {
 void ReplicationServer::compare_due_objects() {
     ++changes_.flush;
     due_objects_.clear();
-    due_.for_each([this](std::uint32_t index) {
-        due_objects_.push_back({index, false, false, objects_.at(index)});
-    });
+    due_.for_each(
+        [this](std::uint32_t index) { due_objects_.emplace_back(index, objects_.at(index)); });
     if (is_worth_lanes(due_objects_.size())) {
         compare_in_lanes();
     } else {
         for_each_due({0, due_objects_.size()}, [this](const DueObject& due) { compare(due); });
     }
     stats_.replication.objects_skipped += objects_.object_count() - due_objects_.size();
-}
-
-void ReplicationServer::compare(const DueObject& due) {
-    const void* memory = world_.object_memory(due.info->object());
-    note_compared(due,
-                  due.info->changelist_state().update(memory, shadow_ids_, stats_.replication));
 }
 
 void ReplicationServer::set_class_net_update_frequency(const RepLayout& layout,
