@@ -419,7 +419,6 @@ struct Gauge {
     std::string name;                              // handle 16
     std::int32_t last = 0;                         // handle 17
 
-    friend bool operator==(const Gauge&, const Gauge&) = default;
 };
 constexpr std::uint32_t gauge_handle_count = 17;
 
