@@ -418,7 +418,6 @@ struct Gauge {
     std::uint16_t level = 0;                       // handle 15
     std::string name;                              // handle 16
     std::int32_t last = 0;                         // handle 17
-
 };
 constexpr std::uint32_t gauge_handle_count = 17;
 
