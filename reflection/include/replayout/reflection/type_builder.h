@@ -20,7 +20,8 @@
 //
 // What is taken from the type, and from where:
 //
-//     kind of a member      KindOf<Member>; a C array or std::array is its element, array_dim times
+//     kind of a member      KindOf<Member>; a C array or std::array is its element, array_dim times;
+//                           of a wrapper its value (ReplicatedValue)
 //     name of a member      the member pointer, as written in the program
 //     traits of a struct    StructTraitsOf<T>; what it promises and T lacks does not compile
 //     life of a struct      its constructors, assignment, destructor and operator==
@@ -37,6 +38,7 @@
 #include <replayout/reflection/dynamic_type_builder.h>
 #include <replayout/reflection/member_pointer.h>
 #include <replayout/reflection/property_builder.h>
+#include <replayout/reflection/replicated_value.h>
 #include <replayout/reflection/struct_traits.h>
 
 #include <cstdint>
@@ -159,7 +161,8 @@ TypeBuilder<T>& TypeBuilder<T>::base() {
 template <typename T>
 template <auto Member>
 auto TypeBuilder<T>::property(std::string_view name) {
-    using Declared = typename detail::MemberPointer<decltype(Member)>::value_type;
+    using Declared = typename ReplicatedValue<
+        typename detail::MemberPointer<decltype(Member)>::value_type>::type;
     using Value = typename detail::Elements<Declared>::element_type;
     Property property;
     property.name = name;

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+//
+// Describes a class of behaviours from outside, as class_builder describes a class.
+//
+//     auto player = BehaviourBuilder<Player>(types, "Player")
+//                       .base<Character>()                        // built before
+//                       .sync_var<&Player::health, &Player::on_health_changed>()  // and its hook
+//                       .sync_var<&Player::ammo>()
+//                       .sync_mode(SyncMode::Owner)               // of the variable above
+//                       .command<&Player::cmd_fire>()
+//                       .build();                                 // Result<const BehaviourType*>
+//
+// Variables have their bits in the order of declaration here, those of the base first, however deep
+// that is. More than 64 are refused, and the error names the one that is too many.
+#pragma once
+
+#include <replayout/reflection/member_property.h>
+#include <replayout/syncvar/behaviour_type.h>
+#include <replayout/syncvar/network_behaviour.h>
+#include <replayout/syncvar/network_types.h>
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace replayout::syncvar {
+
+namespace detail {
+
+template <typename T, auto Function, typename Value>
+void call_hook(void* owner, const void* previous, const void* current) {
+    using Callable = decltype(Function);
+    T& object = *static_cast<T*>(owner);
+    const Value& value = *static_cast<const Value*>(current);
+    if constexpr (std::is_invocable_v<Callable, T&, const Value&, const Value&>) {
+        std::invoke(Function, object, *static_cast<const Value*>(previous), value);
+    } else {
+        static_assert(std::is_invocable_v<Callable, T&, const Value&>,
+                      "a hook is void f(previous, current) or void f(current) of the object, or a "
+                      "free function that takes the object before these");
+        std::invoke(Function, object, value);
+    }
+}
+
+template <typename T, auto Function, typename Value>
+[[nodiscard]] SyncVarHook make_hook() {
+    SyncVarHook hook;
+    hook.call = call_hook<T, Function, Value>;
+    hook.defer = [](void* owner, const void* previous,
+                    const void* current) -> std::function<void()> {
+        return [owner, from = *static_cast<const Value*>(previous),
+                to = *static_cast<const Value*>(current)] {
+            call_hook<T, Function, Value>(owner, &from, &to);
+        };
+    };
+    hook.replace = [](void* owner, void* value, const void* previous) {
+        auto& variable = *static_cast<Value*>(value);
+        const Value received = std::exchange(variable, *static_cast<const Value*>(previous));
+        call_hook<T, Function, Value>(owner, previous, &received);
+    };
+    return hook;
+}
+
+}  // namespace detail
+
+/// Made, used and thrown away by one thread. Errors are collected: build() reports the first.
+template <std::derived_from<NetworkBehaviour> T>
+class BehaviourBuilder {
+  public:
+    /// `types` must outlive the builder; `name` is the class's name on both ends.
+    BehaviourBuilder(NetworkTypes& types, std::string_view name) : types_(types) {
+        type_.name = name;
+        type_.ops = make_class_ops<T>();
+        type_.behaviour_offset = base_offset<T, NetworkBehaviour>();
+        type_.classes.push_back({type_key_of<T>(), 0});
+    }
+
+    /// The class whose variables and functions this one inherits, built before; to be said first.
+    template <typename Base>
+    BehaviourBuilder& base() {
+        const BehaviourType* base = types_.find_behaviour(type_key_of<Base>());
+        if (base == nullptr) {
+            return refuse(ErrorCode::UnknownType, "its base must be built before");
+        }
+        if (!type_.sync_vars.empty() || !type_.functions.empty()) {
+            return refuse(ErrorCode::BaseMismatch, "its base must be said before its members");
+        }
+        const std::uint32_t offset = base_offset<T, Base>();
+        for (const BehaviourType::Class& known : base->classes) {
+            type_.classes.push_back({known.key, offset + known.offset});
+        }
+        for (SyncVarInfo variable : base->sync_vars) {
+            variable.property.offset += offset;
+            variable.owner_offset += offset;
+            type_.sync_vars.push_back(std::move(variable));
+        }
+        for (BehaviourFunction function : base->functions) {
+            function.owner_offset += offset;
+            type_.functions.push_back(std::move(function));
+        }
+        return *this;
+    }
+
+    /// A member SyncVar<Value>. `Hook` runs when it changed: void f(previous, current) or
+    /// void f(current) of the object, or a free function that takes the object before these; when
+    /// exactly, SyncSettings::hook_style says. `name` is that of the member, on both ends.
+    template <auto Member, auto Hook = nullptr>
+    BehaviourBuilder& sync_var(std::string_view name = member_name<Member>()) {
+        using Variable = typename MemberTypeOf<decltype(Member)>::type;
+        using Value = typename Variable::value_type;
+        static_assert(std::is_same_v<Variable, SyncVar<Value>>, "sync_var is for a SyncVar<T>");
+        Result<Property> property = member_property<T, Member>(types_.registry(), name);
+        if (!property) {
+            return refuse(property.error().code, property.error().message);
+        }
+        property->is_push_based = true;
+        property->ops = make_type_ops<Value>();
+        SyncVarInfo variable;
+        variable.property = std::move(*property);
+        variable.bind = [](void* memory, const detail::SyncVarLink& link) noexcept {
+            Variable::bind(memory, link);
+        };
+        if constexpr (!std::is_null_pointer_v<decltype(Hook)>) {
+            variable.hook = detail::make_hook<T, Hook, Value>();
+        }
+        return add(std::move(variable));
+    }
+
+    /// Of the variable just said: who is sent it, of those who are sent the component.
+    BehaviourBuilder& sync_mode(SyncMode mode) {
+        if (type_.sync_vars.empty()) {
+            return refuse(ErrorCode::InvalidArgument, "a sync mode stands behind its variable");
+        }
+        type_.sync_vars.back().sync_mode = mode;
+        return *this;
+    }
+
+    /// Of the variable just said: how it travels.
+    BehaviourBuilder& quantised(const Quantisation& quantisation) {
+        if (type_.sync_vars.empty()) {
+            return refuse(ErrorCode::InvalidArgument, "a quantisation stands behind its variable");
+        }
+        type_.sync_vars.back().property.quantisation = quantisation;
+        return *this;
+    }
+
+    /// `Member` is void f() or void f(const Parameters&) of the object; `Parameters` is a struct
+    /// that NetworkTypes::registry() knows. Called by the client that owns the object
+    /// (NetworkBehaviour::call), it runs on the server.
+    template <auto Member>
+    BehaviourBuilder& command(std::string_view name = member_name<Member>()) {
+        return function<Member>(name, FunctionFlags::Server | FunctionFlags::Reliable);
+    }
+    /// Called by the server, it runs on all clients that see the object.
+    template <auto Member>
+    BehaviourBuilder& client_rpc(std::string_view name = member_name<Member>()) {
+        return function<Member>(name, FunctionFlags::Multicast | FunctionFlags::Reliable);
+    }
+    /// Called by the server, it runs on the client that owns the object.
+    template <auto Member>
+    BehaviourBuilder& target_rpc(std::string_view name = member_name<Member>()) {
+        return function<Member>(name, FunctionFlags::Client | FunctionFlags::Reliable);
+    }
+
+    /// Adds the class to the NetworkTypes. Once only.
+    [[nodiscard]] Result<const BehaviourType*> build() {
+        if (error_.code != ErrorCode::Ok) {
+            return std::move(error_);
+        }
+        return types_.add_behaviour(std::move(type_), type_key_of<T>());
+    }
+
+  private:
+    template <typename Pointer>
+    struct MemberTypeOf;
+    template <typename Class, typename Member>
+    struct MemberTypeOf<Member Class::*> {
+        using type = Member;
+    };
+
+    template <auto Member>
+    BehaviourBuilder& function(std::string_view name, FunctionFlags flags) {
+        Result<Function> function = member_function<T, Member>(types_.registry(), flags, name);
+        if (!function) {
+            return refuse(function.error().code, function.error().message);
+        }
+        type_.functions.push_back({std::move(*function)});
+        return *this;
+    }
+
+    BehaviourBuilder& add(SyncVarInfo variable) {
+        if (type_.sync_vars.size() == sync_vars_max) {
+            return refuse(ErrorCode::LimitExceeded,
+                          "SyncVar \"" + variable.property.name + "\" is one too many: a behaviour "
+                          "has " + std::to_string(sync_vars_max) +
+                              " at most, those of its bases included");
+        }
+        type_.sync_vars.push_back(std::move(variable));
+        return *this;
+    }
+
+    BehaviourBuilder& refuse(ErrorCode code, const std::string& why) {
+        if (error_.code == ErrorCode::Ok) {
+            error_ = {code, "behaviour \"" + type_.name + "\": " + why};
+        }
+        return *this;
+    }
+
+    NetworkTypes& types_;
+    BehaviourType type_;
+    Error error_;
+};
+
+}  // namespace replayout::syncvar

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+//
+// A client, in Mirror's words, over a NetDriver.
+//
+//     NetworkClient client(settings, transport, types, manager);
+//     client.register_spawn_handler(types.find_prefab("Bullet")->asset_id(), pool);
+//     if (!client.connect(server, now)) { ... }
+//     every tick:
+//         client.early_update(now);             // objects come, change and go
+//         client.late_update(now);
+#pragma once
+
+#include <replayout/netdriver/net_driver.h>
+#include <replayout/netdriver/net_world.h>
+#include <replayout/reflection/error.h>
+#include <replayout/syncvar/network_identity.h>
+#include <replayout/syncvar/network_manager.h>
+#include <replayout/syncvar/network_types.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace replayout::syncvar {
+
+namespace detail {
+class ConnectionChannel;
+}
+
+/// Makes the objects of one asset id, and takes them back: a pool.
+struct NetworkSpawnHandler {
+    /// An object of NetworkClient::instantiate() and of that asset id, with the values of its
+    /// prefab. Null: there is none, which is logged.
+    std::function<NetworkIdentity*(NetworkClient&, const SpawnInfo&)> spawn;
+    /// The object is not spawned any more; it stays until NetworkClient::destroy().
+    std::function<void(NetworkClient&, NetworkIdentity&)> unspawn;
+};
+
+/// All on one thread. Types, transport and manager outlive it.
+class NetworkClient final : private NetWorld {
+  public:
+    NetworkClient(const NetDriverSettings& settings, Transport& transport,
+                  const NetworkTypes& types, NetworkManager& manager);
+    ~NetworkClient() override;
+
+    /// As NetDriver::connect().
+    [[nodiscard]] Status connect(PeerId server, NetTime now);
+    void disconnect();
+    void early_update(NetTime now);
+    void late_update(NetTime now);
+
+    /// Objects of that asset id are made by the handler, and not from the prefab.
+    void register_spawn_handler(std::uint32_t asset_id, NetworkSpawnHandler handler);
+    void unregister_spawn_handler(std::uint32_t asset_id);
+    /// A new object of the prefab, not spawned.
+    [[nodiscard]] NetworkIdentity& instantiate(const NetworkPrefab& prefab);
+    /// An object that lies in the scene at both ends, under an id that is not 0.
+    [[nodiscard]] NetworkIdentity& add_scene_object(const NetworkPrefab& prefab,
+                                                    std::uint64_t scene_id);
+    /// Ends an object that is not spawned (asserted).
+    void destroy(NetworkIdentity& object);
+    /// Null: no object of that id is spawned.
+    [[nodiscard]] NetworkIdentity* find(std::uint64_t net_id) const noexcept;
+
+    /// Tells the server that this client is to be sent objects. False: it is not connected, or
+    /// ready already.
+    bool ready();
+    /// Asks for a player. False, and an error in the log: it is not ready, or has one.
+    bool add_player();
+
+    [[nodiscard]] bool is_connected() const noexcept { return is_connected_; }
+    [[nodiscard]] bool is_ready() const noexcept { return is_ready_; }
+    /// All objects that were there when it became ready were started.
+    [[nodiscard]] bool is_spawn_finished() const noexcept { return is_spawn_finished_; }
+    [[nodiscard]] NetworkIdentity* local_player() const noexcept { return local_player_; }
+    [[nodiscard]] NetDriver& driver() noexcept { return driver_; }
+
+  private:
+    friend class NetworkBehaviour;
+    friend class NetworkIdentity;
+    friend class detail::ConnectionChannel;
+
+    // NetWorld
+    void* object_memory(ObjectHandle object) override;
+    ObjectHandle spawn(const SpawnInfo& info) override;
+    void despawn(ObjectHandle object, ChannelCloseReason reason) override;
+    void role_changed(ObjectHandle object, const ObjectRole& previous,
+                      const ObjectRole& role) override;
+    void peer_left(PeerId peer, CloseReason reason) override;
+
+    /// A hook of an object that is not started yet.
+    struct DeferredHook {
+        const NetworkIdentity* object = nullptr;
+        std::function<void()> run;
+    };
+
+    /// Null: there is none, which was logged.
+    [[nodiscard]] NetworkIdentity* find_or_spawn_object(const SpawnInfo& info);
+    [[nodiscard]] NetworkIdentity* take_scene_object(const SpawnInfo& info);
+    /// Tells the object that it ends here.
+    void stop(NetworkIdentity& object);
+    /// Gives it back to who made it.
+    void unspawn(NetworkIdentity& object);
+    /// Those that came, in order of their ids, once the initial batch is there.
+    void start_spawned();
+    void start(NetworkIdentity& object);
+    void defer(NetworkIdentity& object, std::function<void()> hook);
+    void run_deferred_hooks(const NetworkIdentity& object);
+    void free_what_is_gone();
+
+    // The server said so.
+    void spawn_started();
+    void spawn_finished();
+    void not_ready();
+
+    const NetworkTypes& types_;
+    NetworkManager& manager_;
+    MemoryResource* resource_;
+    NetDriver driver_;
+    NetTime now_;
+    std::map<const NetworkIdentity*, std::unique_ptr<NetworkIdentity>> objects_;
+    std::map<std::uint64_t, NetworkIdentity*> spawned_;
+    std::map<std::uint64_t, NetworkIdentity*> scene_objects_;  // that are not spawned
+    std::map<std::uint32_t, NetworkSpawnHandler> spawn_handlers_;
+    std::vector<NetworkIdentity*> spawned_now_;  // in this early_update(), to be started
+    std::vector<DeferredHook> deferred_hooks_;
+    NetworkIdentity* channel_ = nullptr;
+    NetworkIdentity* local_player_ = nullptr;
+    bool is_connected_ = false;
+    bool is_ready_ = false;
+    bool is_spawn_finished_ = false;
+    bool has_gone_ = false;
+};
+
+}  // namespace replayout::syncvar

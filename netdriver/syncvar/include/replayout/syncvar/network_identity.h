@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+//
+// An object that is networked: its components, who it is to whom, and where it came from (Unity:
+// NetworkIdentity). Made by a server or client from a prefab, never by itself.
+#pragma once
+
+#include <replayout/netdriver/net_object_id.h>
+#include <replayout/netdriver/net_role.h>
+#include <replayout/netdriver/transport.h>
+#include <replayout/reflection/math.h>
+#include <replayout/reflection/memory.h>
+#include <replayout/reflection/value_ops.h>
+#include <replayout/syncvar/network_behaviour.h>
+#include <replayout/syncvar/network_prefab.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace replayout::syncvar {
+
+class NetworkClient;
+class NetworkServer;
+
+/// Where an object is spawned, in local values, as Mirror's spawn message has them.
+struct NetworkTransform {
+    Vector3 position{};
+    Quat rotation{0, 0, 0, 1};
+    Vector3 scale{1, 1, 1};
+};
+
+class NetworkIdentity {
+  public:
+    /// Of a prefab whose NetworkTypes are frozen. Its behaviours are made in order.
+    NetworkIdentity(const NetworkPrefab& prefab, MemoryResource* resource);
+    ~NetworkIdentity();
+    NetworkIdentity(const NetworkIdentity&) = delete;
+    NetworkIdentity& operator=(const NetworkIdentity&) = delete;
+
+    [[nodiscard]] const NetworkPrefab& prefab() const noexcept { return *prefab_; }
+    [[nodiscard]] std::uint32_t asset_id() const noexcept { return prefab_->asset_id(); }
+    /// 0: made from a prefab, no object of the scene.
+    [[nodiscard]] std::uint64_t scene_id() const noexcept { return scene_id_; }
+    /// 0 while it is not spawned.
+    [[nodiscard]] std::uint64_t net_id() const noexcept { return net_id_; }
+    [[nodiscard]] bool is_spawned() const noexcept { return net_id_ != 0; }
+
+    [[nodiscard]] std::span<NetworkBehaviour* const> components() const noexcept {
+        return components_;
+    }
+    /// The first component of that class, or of one built with it as a base; null: there is none.
+    template <typename T>
+    [[nodiscard]] T* get_component() const noexcept {
+        return static_cast<T*>(find_component(type_key_of<T>()));
+    }
+    /// The component `index`, which is of class T (asserted).
+    template <typename T>
+    [[nodiscard]] T& component(std::size_t index) const noexcept {
+        void* found = component_as(index, type_key_of<T>());
+        REPLAYOUT_ASSERT(found != nullptr);
+        return *static_cast<T*>(found);
+    }
+
+    NetworkTransform transform;  ///< what it is spawned with; later changes are the game's to sync
+
+    /// This end is its server, or shows it as a client; on a host both.
+    [[nodiscard]] bool is_server() const noexcept { return server_ != nullptr; }
+    [[nodiscard]] bool is_client() const noexcept { return is_client_; }
+    /// This client owns it (Mirror: isOwned, before that hasAuthority).
+    [[nodiscard]] bool is_owned() const noexcept { return role_.is_owned; }
+    [[nodiscard]] bool is_local_player() const noexcept { return role_.is_player; }
+    /// Server: who owns it; 0: nobody.
+    [[nodiscard]] PeerId connection_to_client() const noexcept { return owner_; }
+
+  private:
+    friend class NetworkBehaviour;
+    friend class NetworkClient;
+    friend class NetworkPrefab;
+    friend class NetworkServer;
+
+    [[nodiscard]] void* find_component(TypeKey key) const noexcept;
+    [[nodiscard]] void* component_as(std::size_t index, TypeKey key) const noexcept;
+    [[nodiscard]] ObjectHandle handle() const noexcept;
+    [[nodiscard]] static NetworkIdentity& of(ObjectHandle handle) noexcept;
+    void make_components();
+    /// All SyncVars are what they are in the prefab.
+    void reset_values();
+    [[nodiscard]] void* block() const noexcept { return block_; }
+    /// In order of components, or from the last to the first.
+    void for_each_component(void (NetworkBehaviour::*callback)());
+    void for_each_component_reversed(void (NetworkBehaviour::*callback)());
+    /// A bit of its mask was set.
+    void component_changed();
+
+    const NetworkPrefab* prefab_;
+    MemoryResource* resource_;
+    std::byte* block_ = nullptr;
+    std::vector<NetworkBehaviour*> components_;
+    NetworkServer* server_ = nullptr;
+    NetworkClient* client_ = nullptr;
+    NetObjectId object_;  // server
+    std::uint64_t scene_id_ = 0;
+    std::uint64_t net_id_ = 0;
+    PeerId owner_;
+    ObjectRole role_;  // client
+    bool is_client_ = false;
+    bool is_initial_ = false;  // client: what arrives is what it is spawned with
+    bool is_started_ = false;  // client: on_start_client() was called
+    bool is_queued_ = false;   // server: in the row of those that changed
+    bool is_gone_ = false;     // destroyed, and freed when nothing of it runs any more
+};
+
+}  // namespace replayout::syncvar

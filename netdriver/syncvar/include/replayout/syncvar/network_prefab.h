@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+//
+// What objects are made from: some components, one after another in one piece of memory, and one
+// layout over all of their variables. So the object is opened, compared and sent as one, and costs
+// what one object costs, however many components it has.
+//
+//     block   | Player ............ | Bag ........ |
+//     layout    0.health  0.name      1.gold            commands at the places where they lie
+#pragma once
+
+#include <replayout/reflection/memory.h>
+#include <replayout/rep_layout.h>
+#include <replayout/syncvar/network_types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace replayout::syncvar {
+
+/// Owned by a NetworkTypes, immutable once that is frozen.
+class NetworkPrefab {
+  public:
+    ~NetworkPrefab();
+    NetworkPrefab(const NetworkPrefab&) = delete;
+    NetworkPrefab& operator=(const NetworkPrefab&) = delete;
+
+    /// A component's place in the block.
+    struct Component {
+        const BehaviourType* type = nullptr;
+        SyncSettings settings;
+        std::uint32_t offset = 0;
+        /// Of each of its SyncVars in the layout; of an array that of its first element.
+        std::vector<ParentIndex> parents;
+    };
+
+    [[nodiscard]] const std::string& name() const noexcept { return name_; }
+    [[nodiscard]] std::uint32_t asset_id() const noexcept { return asset_id_; }
+    [[nodiscard]] std::span<const Component> components() const noexcept { return components_; }
+    /// Once frozen.
+    [[nodiscard]] const RepLayout& layout() const noexcept;
+    [[nodiscard]] std::uint32_t block_size() const noexcept { return block_size_; }
+    [[nodiscard]] std::uint32_t block_alignment() const noexcept { return block_alignment_; }
+    [[nodiscard]] const std::function<void(NetworkIdentity&)>& configure() const noexcept {
+        return options_.configure;
+    }
+    /// The name of a function of a component in the layout: "0.cmd_fire".
+    [[nodiscard]] static std::string member_name(std::size_t component, std::string_view name);
+    /// The object that every new one equals. Once frozen.
+    [[nodiscard]] const NetworkIdentity& archetype() const noexcept { return *archetype_; }
+
+  private:
+    friend class NetworkTypes;
+
+    /// Tells the place of a member of a component to a function of the layout.
+    struct Place {
+        const NetworkPrefab* prefab = nullptr;
+        std::uint32_t component = 0;
+        std::uint32_t index = 0;  ///< of the SyncVar or function
+    };
+
+    NetworkPrefab(std::string_view name, std::span<const PrefabComponent> components,
+                  PrefabOptions options);
+    [[nodiscard]] Status describe(TypeRegistry& registry);
+    [[nodiscard]] Result<Property> describe(const Component& component,
+                                            const SyncVarInfo& variable, Place& place) const;
+    [[nodiscard]] Status create_layout(const TypeRegistry& registry);
+    static void tell_received(void* block, const void* previous, void* place);
+    static void call_function(void* block, const void* params, void* place);
+
+    std::string name_;
+    std::uint32_t asset_id_ = 0;
+    PrefabOptions options_;
+    std::vector<Component> components_;
+    std::deque<Place> places_;  // stay where they are
+    std::uint32_t block_size_ = 0;
+    std::uint32_t block_alignment_ = 1;
+    const Type* type_ = nullptr;
+    std::unique_ptr<NetworkIdentity> archetype_;
+    std::unique_ptr<RepLayout> layout_;
+};
+
+}  // namespace replayout::syncvar

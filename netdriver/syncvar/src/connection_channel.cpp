@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "connection_channel.h"
+
+#include <replayout/reflection/type_builder.h>
+#include <replayout/syncvar/behaviour_builder.h>
+#include <replayout/syncvar/network_client.h>
+#include <replayout/syncvar/network_identity.h>
+#include <replayout/syncvar/network_server.h>
+
+namespace replayout::syncvar::detail {
+
+Result<const NetworkPrefab*> ConnectionChannel::add_to(NetworkTypes& types) {
+    const Result<const Type*> batch = struct_builder<SpawnBatch>(types.registry(), "SpawnBatch")
+                                          .property<&SpawnBatch::objects>()
+                                          .build();
+    if (!batch) {
+        return batch.error();
+    }
+    const Result<const BehaviourType*> type =
+        BehaviourBuilder<ConnectionChannel>(types, "NetworkConnection")
+            .command<&ConnectionChannel::ready>()
+            .command<&ConnectionChannel::add_player>()
+            .target_rpc<&ConnectionChannel::spawn_started>()
+            .target_rpc<&ConnectionChannel::spawn_batch>()
+            .target_rpc<&ConnectionChannel::spawn_finished>()
+            .target_rpc<&ConnectionChannel::not_ready>()
+            .build();
+    if (!type) {
+        return type.error();
+    }
+    return types.add_prefab("NetworkConnection", {{*type}});
+}
+
+void ConnectionChannel::ready() { server().ready(identity().connection_to_client()); }
+
+void ConnectionChannel::add_player() { server().add_player(identity().connection_to_client()); }
+
+void ConnectionChannel::spawn_started() { client().spawn_started(); }
+
+void ConnectionChannel::spawn_batch(const SpawnBatch& /*batch*/) {
+    // That it ran is all: the objects that it names are there.
+}
+
+void ConnectionChannel::spawn_finished() { client().spawn_finished(); }
+
+void ConnectionChannel::not_ready() { client().not_ready(); }
+
+}  // namespace replayout::syncvar::detail

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//
+// The object by which a client and its server speak of the connection itself: ready, players, and
+// the initial batch. One for each client, which owns it and alone is sent it. A behaviour like any
+// other, so these messages are remote functions: reliable, in order, and behind the objects that
+// they name.
+//
+//     client                          server
+//       ready             ---->         set_client_ready
+//       spawn_started     <----         ... and all objects that it is to see are on their way
+//       spawn_batch       <----         names some of them: runs once they are there
+//       spawn_finished    <----
+//       add_player        ---->         on_server_add_player
+#pragma once
+
+#include <replayout/reflection/error.h>
+#include <replayout/syncvar/network_behaviour.h>
+
+#include <vector>
+
+namespace replayout::syncvar {
+
+class NetworkPrefab;
+class NetworkTypes;
+
+namespace detail {
+
+/// Parameters of spawn_batch().
+struct SpawnBatch {
+    std::vector<NetworkIdentity*> objects;
+
+    friend bool operator==(const SpawnBatch&, const SpawnBatch&) = default;
+};
+
+class ConnectionChannel final : public NetworkBehaviour {
+  public:
+    /// Objects that one call names, of which many fit into a packet.
+    static constexpr std::size_t batch_objects_max = 256;
+
+    [[nodiscard]] static Result<const NetworkPrefab*> add_to(NetworkTypes& types);
+
+    // They run on the server.
+    void ready();
+    void add_player();
+
+    // They run on the client.
+    void spawn_started();
+    void spawn_batch(const SpawnBatch& batch);
+    void spawn_finished();
+    void not_ready();
+};
+
+}  // namespace detail
+
+}  // namespace replayout::syncvar

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/syncvar/behaviour_type.h>
+#include <replayout/syncvar/network_behaviour.h>
+#include <replayout/syncvar/network_client.h>
+#include <replayout/syncvar/network_identity.h>
+#include <replayout/syncvar/network_prefab.h>
+#include <replayout/syncvar/network_server.h>
+
+#include <string>
+
+namespace replayout::syncvar {
+
+namespace {
+
+[[nodiscard]] constexpr std::uint64_t bit_of(std::uint32_t variable) noexcept {
+    return std::uint64_t{1} << variable;
+}
+
+}  // namespace
+
+NetworkBehaviour::~NetworkBehaviour() = default;
+
+void NetworkBehaviour::bind(NetworkIdentity& identity, const BehaviourType& type,
+                            const SyncSettings& settings, std::uint8_t component_index) {
+    identity_ = &identity;
+    type_ = &type;
+    settings_ = settings;
+    component_index_ = component_index;
+    std::byte* object = reinterpret_cast<std::byte*>(this) - type.behaviour_offset;
+    for (std::uint32_t i = 0; i < type.sync_vars.size(); ++i) {
+        const SyncVarInfo& variable = type.sync_vars[i];
+        REPLAYOUT_ASSERT(variable.property.offset > type.behaviour_offset);
+        detail::SyncVarLink link;
+        link.distance = (variable.property.offset - type.behaviour_offset) &
+                        detail::sync_var_distance_max;
+        link.bit = i & 0xFF;
+        variable.bind(object + variable.property.offset, link);
+    }
+}
+
+NetworkIdentity& NetworkBehaviour::identity() const noexcept {
+    REPLAYOUT_ASSERT(identity_ != nullptr);
+    return *identity_;
+}
+
+bool NetworkBehaviour::is_server() const noexcept { return identity().is_server(); }
+bool NetworkBehaviour::is_client() const noexcept { return identity().is_client(); }
+bool NetworkBehaviour::is_owned() const noexcept { return identity().is_owned(); }
+bool NetworkBehaviour::is_local_player() const noexcept { return identity().is_local_player(); }
+
+NetworkServer& NetworkBehaviour::server() const noexcept {
+    REPLAYOUT_ASSERT(identity().server_ != nullptr);
+    return *identity().server_;
+}
+
+NetworkClient& NetworkBehaviour::client() const noexcept {
+    REPLAYOUT_ASSERT(identity().client_ != nullptr);
+    return *identity().client_;
+}
+
+void NetworkBehaviour::set_dirty_bit(std::uint64_t mask) {
+    if (!identity().is_spawned() || mask == 0) {
+        return;
+    }
+    dirty_bits_ |= mask;
+    identity().component_changed();
+}
+
+bool NetworkBehaviour::is_dirty() const noexcept {
+    return dirty_bits_ != 0 && identity().is_server() &&
+           identity().server_->now().microseconds - last_sync_us_ >= settings_.sync_interval_us;
+}
+
+CallResult NetworkBehaviour::call(std::string_view function, const void* params) {
+    const std::string name = NetworkPrefab::member_name(component_index_, function);
+    if (NetworkServer* server = identity().server_) {
+        return server->driver().call_function(identity().object_, name, params);
+    }
+    if (NetworkClient* client = identity().client_) {
+        return client->driver().call_function(identity().handle(), name, params);
+    }
+    return CallResult::NoChannel;
+}
+
+NetworkBehaviour& NetworkBehaviour::behaviour_of(void* variable,
+                                                 const detail::SyncVarLink& link) noexcept {
+    return *reinterpret_cast<NetworkBehaviour*>(static_cast<std::byte*>(variable) - link.distance);
+}
+
+std::byte* NetworkBehaviour::object() noexcept {
+    return reinterpret_cast<std::byte*>(this) - type_->behaviour_offset;
+}
+
+bool NetworkBehaviour::runs_hooks_on_assignment(std::uint32_t variable) const noexcept {
+    return type_->sync_vars[variable].hook.call != nullptr && identity_->is_server() &&
+           identity_->is_client() && (running_hooks_ & bit_of(variable)) == 0;
+}
+
+void NetworkBehaviour::run_hook(std::uint32_t variable, const void* previous,
+                                const void* current) {
+    const SyncVarInfo& info = type_->sync_vars[variable];
+    running_hooks_ |= bit_of(variable);
+    info.hook.call(object() + info.owner_offset, previous, current);
+    running_hooks_ &= ~bit_of(variable);
+}
+
+void NetworkBehaviour::sync_var_received(std::uint32_t variable, const void* previous) {
+    const SyncVarInfo& info = type_->sync_vars[variable];
+    void* value = object() + info.property.offset;
+    if (settings_.hook_style == HookStyle::UNet) {
+        if (!identity_->is_initial_) {
+            running_hooks_ |= bit_of(variable);
+            info.hook.replace(object() + info.owner_offset, value, previous);
+            running_hooks_ &= ~bit_of(variable);
+        }
+        return;
+    }
+    if (!identity_->client_->is_spawn_finished()) {
+        identity_->client_->defer(
+            *identity_, info.hook.defer(object() + info.owner_offset, previous, value));
+        return;
+    }
+    run_hook(variable, previous, value);
+}
+
+namespace detail {
+
+void before_sync_var_changes(void* variable, const SyncVarLink& link, const void* next) {
+    NetworkBehaviour& behaviour = NetworkBehaviour::behaviour_of(variable, link);
+    if (behaviour.settings_.hook_style == HookStyle::UNet &&
+        behaviour.runs_hooks_on_assignment(link.bit)) {
+        behaviour.run_hook(link.bit, variable, next);
+    }
+}
+
+void after_sync_var_changed(void* variable, const SyncVarLink& link, const void* previous) {
+    NetworkBehaviour& behaviour = NetworkBehaviour::behaviour_of(variable, link);
+    behaviour.set_dirty_bit(bit_of(link.bit));
+    if (behaviour.settings_.hook_style == HookStyle::Mirror &&
+        behaviour.runs_hooks_on_assignment(link.bit)) {
+        behaviour.run_hook(link.bit, previous, variable);
+    }
+}
+
+}  // namespace detail
+
+}  // namespace replayout::syncvar

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/reflection/diagnostics.h>
+#include <replayout/syncvar/network_client.h>
+#include <replayout/syncvar/network_manager.h>
+#include <replayout/syncvar/network_server.h>
+
+namespace replayout::syncvar {
+
+void NetworkManager::on_server_ready(NetworkServer& server, NetworkConnection& connection) {
+    server.set_client_ready(connection);
+}
+
+void NetworkManager::on_server_add_player(NetworkServer& server, NetworkConnection& connection) {
+    if (player_prefab == nullptr) {
+        log(LogLevel::Error, "a client asks for a player, and the manager has no player prefab");
+        return;
+    }
+    if (connection.identity() != nullptr) {
+        log(LogLevel::Error, "a client asks for a player, and has one");
+        return;
+    }
+    NetworkIdentity& player = server.instantiate(*player_prefab);
+    if (!server.add_player_for_connection(connection, player)) {
+        server.destroy(player);
+    }
+}
+
+void NetworkManager::on_server_disconnect(NetworkServer& server, NetworkConnection& connection) {
+    server.destroy_owned(connection);
+}
+
+void NetworkManager::on_client_connect(NetworkClient& client) {
+    client.ready();
+    if (auto_create_player) {
+        client.add_player();
+    }
+}
+
+}  // namespace replayout::syncvar

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/reflection/dynamic_type_builder.h>
+#include <replayout/reflection/hash.h>
+#include <replayout/syncvar/network_identity.h>
+#include <replayout/syncvar/network_prefab.h>
+
+#include <algorithm>
+
+namespace replayout::syncvar {
+
+namespace {
+
+[[nodiscard]] std::uint32_t aligned(std::uint32_t offset, std::uint32_t alignment) noexcept {
+    return (offset + alignment - 1) / alignment * alignment;
+}
+
+/// Not 0, which stands for none.
+[[nodiscard]] std::uint32_t asset_id_of(std::string_view name) noexcept {
+    return std::max(static_cast<std::uint32_t>(hash64(name)), std::uint32_t{1});
+}
+
+/// Who is sent a variable, by what is said of it and of its component.
+[[nodiscard]] Result<LifetimeCondition> condition_of(SyncMode component, SyncMode variable,
+                                                     SyncDirection direction) {
+    const auto is_said = [&](SyncMode mode) { return component == mode || variable == mode; };
+    const bool is_excluded =
+        is_said(SyncMode::ExcludeOwner) || direction == SyncDirection::ClientToServer;
+    if (is_said(SyncMode::Owner) && is_said(SyncMode::ExcludeOwner)) {
+        return Error{ErrorCode::InvalidArgument, "is for its owner, and for all but its owner"};
+    }
+    if (is_said(SyncMode::Owner)) {
+        // What the owner decides and only the owner is sent, nobody is sent.
+        return direction == SyncDirection::ClientToServer ? LifetimeCondition::Never
+                                                          : LifetimeCondition::OwnerOnly;
+    }
+    return is_excluded ? LifetimeCondition::SkipOwner : LifetimeCondition::None;
+}
+
+}  // namespace
+
+NetworkPrefab::NetworkPrefab(std::string_view name, std::span<const PrefabComponent> components,
+                             PrefabOptions options)
+    : name_(name),
+      asset_id_(options.asset_id != 0 ? options.asset_id : asset_id_of(name)),
+      options_(std::move(options)) {
+    for (const PrefabComponent& component : components) {
+        const TypeOps& ops = component.type->ops;
+        Component placed;
+        placed.type = component.type;
+        placed.settings = component.settings;
+        placed.offset = aligned(block_size_, ops.alignment);
+        block_size_ = placed.offset + ops.size;
+        block_alignment_ = std::max(block_alignment_, ops.alignment);
+        components_.push_back(std::move(placed));
+    }
+    block_size_ = std::max(aligned(block_size_, block_alignment_), std::uint32_t{1});
+}
+
+NetworkPrefab::~NetworkPrefab() = default;
+
+const RepLayout& NetworkPrefab::layout() const noexcept {
+    REPLAYOUT_ASSERT(layout_ != nullptr);
+    return *layout_;
+}
+
+std::string NetworkPrefab::member_name(std::size_t component, std::string_view name) {
+    return std::to_string(component) + "." + std::string(name);
+}
+
+Status NetworkPrefab::describe(TypeRegistry& registry) {
+    DynamicTypeBuilder builder(registry, TypeKind::Class, name_, block_size_, block_alignment_);
+    std::uint32_t parent = 0;
+    for (std::uint32_t i = 0; i < components_.size(); ++i) {
+        Component& component = components_[i];
+        for (std::uint32_t index = 0; index < component.type->sync_vars.size(); ++index) {
+            const SyncVarInfo& variable = component.type->sync_vars[index];
+            Place& place = places_.emplace_back(Place{this, i, index});
+            Result<Property> property = describe(component, variable, place);
+            if (!property) {
+                return property.error();
+            }
+            component.parents.push_back(ParentIndex{static_cast<std::uint16_t>(parent)});
+            parent += property->array_dim;
+            builder.property(std::move(*property));
+        }
+        for (std::uint32_t index = 0; index < component.type->functions.size(); ++index) {
+            const Function& function = component.type->functions[index].function;
+            FunctionThunk thunk;
+            thunk.call = call_function;
+            thunk.context = &places_.emplace_back(Place{this, i, index});
+            builder.function(member_name(i, function.name), function.flags, function.parameters,
+                             thunk);
+        }
+    }
+    Result<const Type*> type = builder.build();
+    if (!type) {
+        return type.error();
+    }
+    type_ = *type;
+    return {};
+}
+
+Result<Property> NetworkPrefab::describe(const Component& component, const SyncVarInfo& variable,
+                                         Place& place) const {
+    Property property = variable.property;
+    property.name = member_name(place.component, property.name);
+    property.offset += component.offset;
+    const Result<LifetimeCondition> condition = condition_of(
+        component.settings.sync_mode, variable.sync_mode, component.settings.sync_direction);
+    if (!condition) {
+        return Error{condition.error().code, "prefab \"" + name_ + "\": SyncVar \"" +
+                                                 property.name + "\" " + condition.error().message};
+    }
+    property.condition = *condition;
+    if (variable.hook.call != nullptr) {
+        property.notify.call = tell_received;
+        property.notify.context = &place;
+        property.notify.when = component.settings.hook_style == HookStyle::UNet
+                                   ? RepNotify::Always
+                                   : RepNotify::OnChanged;
+    }
+    return property;
+}
+
+Status NetworkPrefab::create_layout(const TypeRegistry& registry) {
+    archetype_ = std::make_unique<NetworkIdentity>(*this, std::pmr::get_default_resource());
+    RepLayoutOptions options;
+    options.limits = options_.limits;
+    options.archetype = archetype_->block();
+    Result<std::unique_ptr<RepLayout>> layout = RepLayout::create(registry, *type_, options);
+    if (!layout) {
+        return layout.error();
+    }
+    layout_ = std::move(*layout);
+    return {};
+}
+
+void NetworkPrefab::tell_received(void* block, const void* previous, void* place) {
+    const auto& [prefab, component, index] = *static_cast<const Place*>(place);
+    const Component& placed = prefab->components_[component];
+    auto* behaviour = reinterpret_cast<NetworkBehaviour*>(
+        static_cast<std::byte*>(block) + placed.offset + placed.type->behaviour_offset);
+    behaviour->sync_var_received(index, previous);
+}
+
+void NetworkPrefab::call_function(void* block, const void* params, void* place) {
+    const auto& [prefab, component, index] = *static_cast<const Place*>(place);
+    const Component& placed = prefab->components_[component];
+    const auto& [function, owner_offset] = placed.type->functions[index];
+    std::byte* owner = static_cast<std::byte*>(block) + placed.offset + owner_offset;
+    function.thunk.call(owner, params, function.thunk.context);
+}
+
+}  // namespace replayout::syncvar

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/syncvar/behaviour_builder.h>
+#include <replayout/syncvar/network_identity.h>
+#include <replayout/syncvar/network_prefab.h>
+#include <replayout/syncvar/network_types.h>
+
+#include "connection_channel.h"
+
+#include <algorithm>
+
+namespace replayout::syncvar {
+
+NetworkTypes::NetworkTypes() {
+    const Result<const NetworkPrefab*> prefab = detail::ConnectionChannel::add_to(*this);
+    REPLAYOUT_ASSERT(prefab.has_value());
+    connection_prefab_ = *prefab;
+}
+
+NetworkTypes::~NetworkTypes() = default;
+
+Result<const BehaviourType*> NetworkTypes::add_behaviour(BehaviourType type, TypeKey key) {
+    const auto refuse = [&](ErrorCode code, const char* why) {
+        return Error{code, "behaviour \"" + type.name + "\": " + why};
+    };
+    if (is_frozen()) {
+        return refuse(ErrorCode::RegistryFrozen, "comes after freeze()");
+    }
+    if (type.name.empty()) {
+        return refuse(ErrorCode::EmptyName, "has no name");
+    }
+    const bool is_known = std::any_of(
+        behaviours_.begin(), behaviours_.end(), [&](const std::unique_ptr<BehaviourType>& known) {
+            return known->name == type.name || known->classes.front().key == key;
+        });
+    if (is_known) {
+        return refuse(ErrorCode::DuplicateName, "was built before");
+    }
+    return behaviours_.emplace_back(std::make_unique<BehaviourType>(std::move(type))).get();
+}
+
+const BehaviourType* NetworkTypes::find_behaviour(TypeKey key) const noexcept {
+    for (const std::unique_ptr<BehaviourType>& known : behaviours_) {
+        if (known->classes.front().key == key) {
+            return known.get();
+        }
+    }
+    return nullptr;
+}
+
+Result<const NetworkPrefab*> NetworkTypes::add_prefab(std::string_view name,
+                                                      std::span<const PrefabComponent> components,
+                                                      PrefabOptions options) {
+    const auto refuse = [&](ErrorCode code, const std::string& why) {
+        return Error{code, "prefab \"" + std::string(name) + "\": " + why};
+    };
+    if (is_frozen()) {
+        return refuse(ErrorCode::RegistryFrozen, "comes after freeze()");
+    }
+    if (components.size() > components_max) {
+        return refuse(ErrorCode::LimitExceeded,
+                      "has more than " + std::to_string(components_max) + " components");
+    }
+    for (const PrefabComponent& component : components) {
+        if (component.type == nullptr) {
+            return refuse(ErrorCode::UnknownType, "has a component without a class");
+        }
+    }
+    std::unique_ptr<NetworkPrefab> prefab(new NetworkPrefab(name, components, std::move(options)));
+    if (const NetworkPrefab* other = find_prefab(prefab->asset_id())) {
+        return refuse(ErrorCode::DuplicateName,
+                      "has the asset id of prefab \"" + other->name() + "\"");
+    }
+    if (Status described = prefab->describe(registry_); !described) {
+        return described.error();
+    }
+    return prefabs_.emplace_back(std::move(prefab)).get();
+}
+
+Result<const NetworkPrefab*> NetworkTypes::add_prefab(
+    std::string_view name, std::initializer_list<PrefabComponent> components,
+    PrefabOptions options) {
+    return add_prefab(name, std::span(components.begin(), components.size()), std::move(options));
+}
+
+const NetworkPrefab* NetworkTypes::find_prefab(std::uint32_t asset_id) const noexcept {
+    const auto found = std::find_if(
+        prefabs_.begin(), prefabs_.end(),
+        [&](const std::unique_ptr<NetworkPrefab>& prefab) { return prefab->asset_id() == asset_id; });
+    return found == prefabs_.end() ? nullptr : found->get();
+}
+
+const NetworkPrefab* NetworkTypes::find_prefab(std::string_view name) const noexcept {
+    const auto found = std::find_if(
+        prefabs_.begin(), prefabs_.end(),
+        [&](const std::unique_ptr<NetworkPrefab>& prefab) { return prefab->name() == name; });
+    return found == prefabs_.end() ? nullptr : found->get();
+}
+
+std::span<const std::unique_ptr<NetworkPrefab>> NetworkTypes::prefabs() const noexcept {
+    return prefabs_;
+}
+
+Status NetworkTypes::freeze() {
+    if (Status frozen = registry_.freeze(); !frozen) {
+        return frozen;
+    }
+    for (const std::unique_ptr<NetworkPrefab>& prefab : prefabs_) {
+        if (Status created = prefab->create_layout(registry_); !created) {
+            return created;
+        }
+    }
+    return {};
+}
+
+Status NetworkTypes::add_layouts_to(NetDriver& driver) const {
+    REPLAYOUT_ASSERT(is_frozen());
+    for (const std::unique_ptr<NetworkPrefab>& prefab : prefabs_) {
+        if (Status added = driver.add_layout(prefab->layout()); !added) {
+            return added;
+        }
+    }
+    return {};
+}
+
+}  // namespace replayout::syncvar
