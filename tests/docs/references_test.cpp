@@ -82,7 +82,8 @@ bool exists(const std::string& path) {
     const auto floor = path.substr(0, path.find('/'));
     const auto rest = path.substr(path.find('/') + 1);
     const std::string folder = floor == "replayout" ? "replayout" : "replayout/" + floor;
-    return fs::exists(root / path) || fs::exists(root / floor / "include" / folder / rest);
+    return fs::exists(root / path) || fs::exists(root / floor / "include" / folder / rest) ||
+           fs::exists(root / "netdriver" / floor / "include" / folder / rest);
 }
 
 /// Source of all tests, with literals that go on over lines put together.
@@ -139,10 +140,10 @@ TEST_CASE("Docs: every path in code font is that of a file", "[docs][references]
     }
 }
 
-TEST_CASE("Docs: every test that the features and the page on Unreal name exists",
+TEST_CASE("Docs: every test that the features and the pages on Unreal and Unity name exists",
           "[docs][references]") {
     const std::string sources = test_sources();
-    for (const char* document : {"features.md", "unreal.md"}) {
+    for (const char* document : {"features.md", "unreal.md", "unity.md"}) {
         const std::string text = without_code_blocks(read_file(root / "docs" / document));
         for (const std::string& name : find_between(text, "\"", "\"")) {
             if (name.find(": ") != std::string::npos) {

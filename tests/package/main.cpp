@@ -4,7 +4,12 @@
 #include <replayout/net_guid.h>
 #include <replayout/reflection/config.h>
 #include <replayout/reflection/hash.h>
+#if STRANGER_HAS_SYNCVAR
+#include <replayout/syncvar/network_writer.h>
+#endif
 
+#include <array>
+#include <cstddef>
 #include <cstdio>
 #include <string_view>
 
@@ -12,5 +17,13 @@ int main() {
     const replayout::NetGUID guid{replayout::hash64(std::string_view("stranger"))};
     std::printf("replayout %d.%d.%d\n", REPLAYOUT_VERSION_MAJOR, REPLAYOUT_VERSION_MINOR,
                 REPLAYOUT_VERSION_PATCH);
+#if STRANGER_HAS_SYNCVAR
+    std::array<std::byte, 8> memory{};
+    replayout::NetworkWriter writer(memory);
+    writer.write_packed_uint32(23487);
+    if (writer.byte_count() != 3) {
+        return 1;
+    }
+#endif
     return guid.is_null() ? 1 : 0;
 }

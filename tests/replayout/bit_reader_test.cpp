@@ -4,31 +4,15 @@
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <random>
 
 #include "support/byte_dump.h"
 #include "support/catch.h"
+#include "support/exact_bytes.h"
 #include "support/run_seed.h"
 
 namespace replayout {
 namespace {
-
-/// A copy on the heap without a byte to spare, so that a read past its end is found out.
-class ExactBytes {
-  public:
-    explicit ExactBytes(std::span<const std::byte> bytes)
-        : memory_(std::make_unique<std::byte[]>(bytes.size())), size_(bytes.size()) {
-        std::copy(bytes.begin(), bytes.end(), memory_.get());
-    }
-    [[nodiscard]] std::span<const std::byte> span() const noexcept {
-        return {memory_.get(), size_};
-    }
-
-  private:
-    std::unique_ptr<std::byte[]> memory_;
-    std::size_t size_;
-};
 
 std::uint64_t read_packed(const Bytes& bytes, bool& is_failed) {
     const ExactBytes exact(bytes);

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/reflection/diagnostics.h>
+#include <replayout/syncvar/network_reader.h>
+#include <replayout/syncvar/network_writer.h>
+#include <replayout/utf8.h>
+
+#include <algorithm>
+#include <array>
+
+namespace replayout {
+
+namespace {
+
+[[nodiscard]] std::uint64_t load(const std::byte* bytes, std::size_t byte_count) noexcept {
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < byte_count; ++i) {
+        value |= std::to_integer<std::uint64_t>(bytes[i]) << (8 * i);
+    }
+    return value;
+}
+
+/// Bytes of the packed form that begins with `first`.
+[[nodiscard]] std::size_t packed_form_bytes(std::uint8_t first) noexcept {
+    if (first <= 0xF0) {
+        return 1;
+    }
+    if (first <= 0xF8) {
+        return 2;
+    }
+    return first == 0xF9 ? 3 : std::size_t{first} - detail::unet_packed_plain_prefix + 1;
+}
+
+[[nodiscard]] std::uint64_t decode_packed(const std::byte* bytes, std::size_t byte_count) noexcept {
+    const std::uint64_t first = load(bytes, 1);
+    if (byte_count == 1) {
+        return first;
+    }
+    if (byte_count == 2) {
+        return detail::unet_packed_1_max + 256 * (first - 0xF1) + load(bytes + 1, 1);
+    }
+    if (byte_count == 3) {
+        return detail::unet_packed_2_max + 1 + 256 * load(bytes + 1, 1) + load(bytes + 2, 1);
+    }
+    return load(bytes + 1, byte_count - 1);
+}
+
+}  // namespace
+
+const std::byte* NetworkReader::peek(std::size_t count) noexcept {
+    if (failed()) {
+        return nullptr;
+    }
+    if (count > bytes_left()) {
+        fail(UNetError::EndOfBytes);
+        return nullptr;
+    }
+    return bytes_.data() + position_;
+}
+
+const std::byte* NetworkReader::take(std::size_t count) noexcept {
+    const std::byte* place = peek(count);
+    position_ += place != nullptr ? count : 0;
+    return place;
+}
+
+std::uint64_t NetworkReader::read_plain(std::size_t byte_count) noexcept {
+    const std::byte* place = take(byte_count);
+    return place != nullptr ? load(place, byte_count) : 0;
+}
+
+bool NetworkReader::read_bool() noexcept {
+    const std::byte* place = peek(1);
+    if (place == nullptr) {
+        return false;
+    }
+    if (is_strict() && *place > std::byte{1}) {
+        fail(UNetError::InvalidBool);
+        return false;
+    }
+    ++position_;
+    return *place == std::byte{1};
+}
+
+std::uint64_t NetworkReader::read_packed_uint64() noexcept {
+    const std::byte* place = peek(1);
+    if (place == nullptr) {
+        return 0;
+    }
+    const std::size_t byte_count = packed_form_bytes(std::to_integer<std::uint8_t>(*place));
+    if (peek(byte_count) == nullptr) {
+        return 0;
+    }
+    const std::uint64_t value = decode_packed(place, byte_count);
+    if (is_strict() && unet_packed_bytes(value) != byte_count) {
+        fail(UNetError::NonCanonicalPacked);
+        return 0;
+    }
+    position_ += byte_count;
+    return value;
+}
+
+std::uint32_t NetworkReader::read_packed_uint32() noexcept {
+    constexpr std::byte four_bytes{0xFB};
+    const std::byte* first = peek(1);
+    if (first == nullptr) {
+        return 0;
+    }
+    if (*first <= four_bytes) {
+        return static_cast<std::uint32_t>(read_packed_uint64());
+    }
+    if (is_strict()) {
+        fail(UNetError::PackedTooWide);
+        return 0;
+    }
+    const std::byte* place = take(5);
+    return place != nullptr ? static_cast<std::uint32_t>(load(place + 1, 4)) : 0;
+}
+
+std::string_view NetworkReader::read_string() noexcept {
+    const std::byte* head = peek(2);
+    if (head == nullptr) {
+        return {};
+    }
+    const auto count = static_cast<std::size_t>(load(head, 2));
+    if (count >= unet_text_bytes_end) {
+        fail(UNetError::TextTooLong);
+        return {};
+    }
+    if (peek(2 + count) == nullptr) {
+        return {};
+    }
+    const std::string_view text(reinterpret_cast<const char*>(head + 2), count);
+    if (!is_valid_utf8(text)) {
+        fail(UNetError::TextNotUtf8);
+        return {};
+    }
+    position_ += 2 + count;
+    return text;
+}
+
+std::span<const std::byte> NetworkReader::read_bytes_and_size() noexcept {
+    const std::byte* head = peek(2);
+    if (head == nullptr) {
+        return {};
+    }
+    const auto count = static_cast<std::size_t>(load(head, 2));
+    if (take(2 + count) == nullptr) {
+        return {};
+    }
+    return {head + 2, count};
+}
+
+std::span<const std::byte> NetworkReader::take_bytes(std::size_t count) noexcept {
+    const std::byte* place = take(count);
+    return place != nullptr ? std::span(place, count) : std::span<const std::byte>();
+}
+
+std::span<const std::byte> NetworkReader::take_rest() noexcept {
+    return take_bytes(bytes_left());
+}
+
+std::uint32_t NetworkReader::read_count(std::size_t element_bytes_min) noexcept {
+    REPLAYOUT_ASSERT(element_bytes_min > 0);
+    const std::byte* head = peek(2);
+    if (head == nullptr) {
+        return 0;
+    }
+    const auto count = static_cast<std::uint32_t>(load(head, 2));
+    if (count > (bytes_left() - 2) / element_bytes_min) {
+        fail(UNetError::CountOverLimit);
+        return 0;
+    }
+    position_ += 2;
+    return count;
+}
+
+bool NetworkReader::read_floats(std::span<float> values) noexcept {
+    const std::byte* place = take(4 * values.size());
+    if (place == nullptr) {
+        return false;
+    }
+    for (float& value : values) {
+        value = std::bit_cast<float>(static_cast<std::uint32_t>(load(place, 4)));
+        place += 4;
+    }
+    return true;
+}
+
+void NetworkReader::read(Vector2& value) noexcept {
+    std::array<float, 2> f{};
+    if (read_floats(f)) {
+        value = {f[0], f[1]};
+    }
+}
+
+void NetworkReader::read(Vector3& value) noexcept {
+    std::array<float, 3> f{};
+    if (read_floats(f)) {
+        value = {f[0], f[1], f[2]};
+    }
+}
+
+void NetworkReader::read(Vector4& value) noexcept {
+    std::array<float, 4> f{};
+    if (read_floats(f)) {
+        value = {f[0], f[1], f[2], f[3]};
+    }
+}
+
+void NetworkReader::read(Quat& value) noexcept {
+    std::array<float, 4> f{};
+    if (read_floats(f)) {
+        value = {f[0], f[1], f[2], f[3]};
+    }
+}
+
+void NetworkReader::read(Color& value) noexcept {
+    std::array<float, 4> f{};
+    if (read_floats(f)) {
+        value = {f[0], f[1], f[2], f[3]};
+    }
+}
+
+void NetworkReader::read(Color32& value) noexcept {
+    if (const std::byte* place = take(4)) {
+        value = {std::to_integer<std::uint8_t>(place[0]), std::to_integer<std::uint8_t>(place[1]),
+                 std::to_integer<std::uint8_t>(place[2]), std::to_integer<std::uint8_t>(place[3])};
+    }
+}
+
+void NetworkReader::read(Rect& value) noexcept {
+    std::array<float, 4> f{};
+    if (read_floats(f)) {
+        value = {f[0], f[1], f[2], f[3]};
+    }
+}
+
+void NetworkReader::read(Plane& value) noexcept {
+    std::array<float, 4> f{};
+    if (read_floats(f)) {
+        value = {{f[0], f[1], f[2]}, f[3]};
+    }
+}
+
+void NetworkReader::read(Ray& value) noexcept {
+    std::array<float, 6> f{};
+    if (read_floats(f)) {
+        value.direction = {f[0], f[1], f[2]};
+        value.origin = {f[3], f[4], f[5]};
+    }
+}
+
+void NetworkReader::read(Matrix4x4& value) noexcept {
+    // It leaves the elements as they are where there are not enough bytes.
+    static_cast<void>(read_floats(value.elements));
+}
+
+void NetworkReader::read(Decimal& value) noexcept {
+    const std::byte* place = peek(16);
+    if (place == nullptr) {
+        return;
+    }
+    const auto word = [place](std::size_t index) {
+        return static_cast<std::int32_t>(static_cast<std::uint32_t>(load(place + 4 * index, 4)));
+    };
+    const Decimal read{word(0), word(1), word(2), word(3)};
+    // .NET refuses to make such a decimal, so lenient readers do as well.
+    if (!read.is_valid()) {
+        fail(UNetError::InvalidDecimal);
+        return;
+    }
+    position_ += 16;
+    value = read;
+}
+
+void NetworkReader::read(NetworkHash128& value) noexcept {
+    if (const std::byte* place = take(value.bytes.size())) {
+        std::copy_n(place, value.bytes.size(), value.bytes.begin());
+    }
+}
+
+void NetworkReader::read(NetworkInstanceId& value) noexcept {
+    const std::uint32_t read = read_packed_uint32();
+    value.value = failed() ? value.value : read;
+}
+
+void NetworkReader::read(NetworkSceneId& value) noexcept {
+    const std::uint32_t read = read_packed_uint32();
+    value.value = failed() ? value.value : read;
+}
+
+void NetworkReader::finish() noexcept {
+    if (is_strict() && bytes_left() > 0) {
+        fail(UNetError::BytesLeftOver);
+    }
+}
+
+void NetworkReader::fail(UNetError error) noexcept {
+    REPLAYOUT_ASSERT(error != UNetError::None);
+    if (!failed()) {
+        error_ = error;
+    }
+}
+
+}  // namespace replayout

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/reflection/diagnostics.h>
+#include <replayout/syncvar/network_writer.h>
+#include <replayout/utf8.h>
+
+#include <array>
+#include <cstring>
+
+namespace replayout {
+
+namespace {
+
+void store(std::byte* place, std::uint64_t value, std::size_t byte_count) noexcept {
+    for (std::size_t i = 0; i < byte_count; ++i) {
+        place[i] = static_cast<std::byte>(value >> (8 * i));
+    }
+}
+
+/// memcpy() from nothing is not allowed, not even of nothing.
+void copy(std::byte* place, std::span<const std::byte> bytes) noexcept {
+    if (!bytes.empty()) {
+        std::memcpy(place, bytes.data(), bytes.size());
+    }
+}
+
+}  // namespace
+
+std::byte* NetworkWriter::take(std::size_t count) noexcept {
+    if (failed()) {
+        return nullptr;
+    }
+    if (count > bytes_left()) {
+        fail(UNetError::BufferFull);
+        return nullptr;
+    }
+    std::byte* place = buffer_.data() + position_;
+    position_ += count;
+    return place;
+}
+
+void NetworkWriter::write_plain(std::uint64_t value, std::size_t byte_count) noexcept {
+    if (std::byte* place = take(byte_count)) {
+        store(place, value, byte_count);
+    }
+}
+
+void NetworkWriter::write_char(char16_t value) noexcept {
+    if (value > 0xFF) {
+        fail(UNetError::ValueOutOfRange);
+        return;
+    }
+    write_uint8(static_cast<std::uint8_t>(value));
+}
+
+void NetworkWriter::write_packed_uint64(std::uint64_t value) noexcept {
+    const std::size_t byte_count = unet_packed_bytes(value);
+    std::byte* place = take(byte_count);
+    if (place == nullptr) {
+        return;
+    }
+    if (byte_count == 1) {
+        place[0] = static_cast<std::byte>(value);
+    } else if (byte_count == 2) {
+        const std::uint64_t biased = value - detail::unet_packed_1_max;
+        place[0] = static_cast<std::byte>(0xF1 + (biased >> 8));
+        place[1] = static_cast<std::byte>(biased);
+    } else if (byte_count == 3) {
+        const std::uint64_t biased = value - (detail::unet_packed_2_max + 1);
+        place[0] = std::byte{0xF9};
+        place[1] = static_cast<std::byte>(biased >> 8);
+        place[2] = static_cast<std::byte>(biased);
+    } else {
+        place[0] = static_cast<std::byte>(detail::unet_packed_plain_prefix + byte_count - 1);
+        store(place + 1, value, byte_count - 1);
+    }
+}
+
+void NetworkWriter::write_counted(std::span<const std::byte> bytes) noexcept {
+    if (std::byte* place = take(2 + bytes.size())) {
+        store(place, bytes.size(), 2);
+        copy(place + 2, bytes);
+    }
+}
+
+void NetworkWriter::write_string(std::string_view text) noexcept {
+    if (text.size() >= unet_text_bytes_end) {
+        fail(UNetError::TextTooLong);
+        return;
+    }
+    if (!is_valid_utf8(text)) {
+        fail(UNetError::TextNotUtf8);
+        return;
+    }
+    write_counted(std::as_bytes(std::span(text)));
+}
+
+void NetworkWriter::write_bytes_and_size(std::span<const std::byte> bytes) noexcept {
+    if (bytes.size() > unet_bytes_max) {
+        fail(UNetError::BytesTooLong);
+        return;
+    }
+    write_counted(bytes);
+}
+
+void NetworkWriter::write_bytes(std::span<const std::byte> bytes) noexcept {
+    if (std::byte* place = take(bytes.size())) {
+        copy(place, bytes);
+    }
+}
+
+void NetworkWriter::write_floats(std::span<const float> values) noexcept {
+    if (std::byte* place = take(4 * values.size())) {
+        for (const float value : values) {
+            store(place, std::bit_cast<std::uint32_t>(value), 4);
+            place += 4;
+        }
+    }
+}
+
+void NetworkWriter::write(const Vector2& value) noexcept {
+    write_floats(std::array{value.x, value.y});
+}
+
+void NetworkWriter::write(const Vector3& value) noexcept {
+    write_floats(std::array{value.x, value.y, value.z});
+}
+
+void NetworkWriter::write(const Vector4& value) noexcept {
+    write_floats(std::array{value.x, value.y, value.z, value.w});
+}
+
+void NetworkWriter::write(const Quat& value) noexcept {
+    write_floats(std::array{value.x, value.y, value.z, value.w});
+}
+
+void NetworkWriter::write(const Color& value) noexcept {
+    write_floats(std::array{value.r, value.g, value.b, value.a});
+}
+
+void NetworkWriter::write(const Color32& value) noexcept {
+    if (std::byte* place = take(4)) {
+        place[0] = std::byte{value.r};
+        place[1] = std::byte{value.g};
+        place[2] = std::byte{value.b};
+        place[3] = std::byte{value.a};
+    }
+}
+
+void NetworkWriter::write(const Rect& value) noexcept {
+    write_floats(std::array{value.x_min, value.y_min, value.width, value.height});
+}
+
+void NetworkWriter::write(const Plane& value) noexcept {
+    write_floats(std::array{value.normal.x, value.normal.y, value.normal.z, value.distance});
+}
+
+void NetworkWriter::write(const Ray& value) noexcept {
+    write_floats(std::array{value.direction.x, value.direction.y, value.direction.z, value.origin.x,
+                            value.origin.y, value.origin.z});
+}
+
+void NetworkWriter::write(const Matrix4x4& value) noexcept {
+    write_floats(value.elements);
+}
+
+void NetworkWriter::write(const Decimal& value) noexcept {
+    if (!value.is_valid()) {
+        fail(UNetError::InvalidDecimal);
+        return;
+    }
+    if (std::byte* place = take(16)) {
+        for (const std::int32_t word : {value.low, value.middle, value.high, value.flags}) {
+            store(place, static_cast<std::uint32_t>(word), 4);
+            place += 4;
+        }
+    }
+}
+
+void NetworkWriter::write(const NetworkHash128& value) noexcept {
+    write_bytes(value.bytes);
+}
+
+void NetworkWriter::overwrite_uint16(std::size_t position, std::uint16_t value) noexcept {
+    REPLAYOUT_ASSERT(position_ >= 2 && position <= position_ - 2);
+    store(buffer_.data() + position, value, 2);
+}
+
+void NetworkWriter::fail(UNetError error) noexcept {
+    REPLAYOUT_ASSERT(error != UNetError::None);
+    if (!failed()) {
+        error_ = error;
+    }
+}
+
+void NetworkWriter::rewind(Mark mark) noexcept {
+    REPLAYOUT_ASSERT(mark.position <= position_);
+    position_ = mark.position;
+    error_ = UNetError::None;
+}
+
+}  // namespace replayout
