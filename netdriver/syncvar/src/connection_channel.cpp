@@ -31,18 +31,28 @@ Result<const NetworkPrefab*> ConnectionChannel::add_to(NetworkTypes& types) {
     return types.add_prefab("NetworkConnection", {{*type}});
 }
 
-void ConnectionChannel::ready() { server().ready(identity().connection_to_client()); }
+void ConnectionChannel::ready() {
+    server().ready(identity().connection_to_client());
+}
 
-void ConnectionChannel::add_player() { server().add_player(identity().connection_to_client()); }
+void ConnectionChannel::add_player() {
+    server().add_player(identity().connection_to_client());
+}
 
-void ConnectionChannel::spawn_started() { client().spawn_started(); }
+void ConnectionChannel::spawn_started() {
+    client().spawn_started();
+}
 
 void ConnectionChannel::spawn_batch(const SpawnBatch& /*batch*/) {
     // That it ran is all: the objects that it names are there.
 }
 
-void ConnectionChannel::spawn_finished() { client().spawn_finished(); }
+void ConnectionChannel::spawn_finished() {
+    client().spawn_finished();
+}
 
-void ConnectionChannel::not_ready() { client().not_ready(); }
+void ConnectionChannel::not_ready() {
+    client().not_ready();
+}
 
 }  // namespace replayout::syncvar::detail

@@ -31,8 +31,8 @@ void NetworkBehaviour::bind(NetworkIdentity& identity, const BehaviourType& type
         const SyncVarInfo& variable = type.sync_vars[i];
         REPLAYOUT_ASSERT(variable.property.offset > type.behaviour_offset);
         detail::SyncVarLink link;
-        link.distance = (variable.property.offset - type.behaviour_offset) &
-                        detail::sync_var_distance_max;
+        link.distance =
+            (variable.property.offset - type.behaviour_offset) & detail::sync_var_distance_max;
         link.bit = i & 0xFF;
         variable.bind(object + variable.property.offset, link);
     }
@@ -43,10 +43,18 @@ NetworkIdentity& NetworkBehaviour::identity() const noexcept {
     return *identity_;
 }
 
-bool NetworkBehaviour::is_server() const noexcept { return identity().is_server(); }
-bool NetworkBehaviour::is_client() const noexcept { return identity().is_client(); }
-bool NetworkBehaviour::is_owned() const noexcept { return identity().is_owned(); }
-bool NetworkBehaviour::is_local_player() const noexcept { return identity().is_local_player(); }
+bool NetworkBehaviour::is_server() const noexcept {
+    return identity().is_server();
+}
+bool NetworkBehaviour::is_client() const noexcept {
+    return identity().is_client();
+}
+bool NetworkBehaviour::is_owned() const noexcept {
+    return identity().is_owned();
+}
+bool NetworkBehaviour::is_local_player() const noexcept {
+    return identity().is_local_player();
+}
 
 NetworkServer& NetworkBehaviour::server() const noexcept {
     REPLAYOUT_ASSERT(identity().server_ != nullptr);
@@ -96,8 +104,7 @@ bool NetworkBehaviour::runs_hooks_on_assignment(std::uint32_t variable) const no
            identity_->is_client() && (running_hooks_ & bit_of(variable)) == 0;
 }
 
-void NetworkBehaviour::run_hook(std::uint32_t variable, const void* previous,
-                                const void* current) {
+void NetworkBehaviour::run_hook(std::uint32_t variable, const void* previous, const void* current) {
     const SyncVarInfo& info = type_->sync_vars[variable];
     running_hooks_ |= bit_of(variable);
     info.hook.call(object() + info.owner_offset, previous, current);
@@ -116,8 +123,8 @@ void NetworkBehaviour::sync_var_received(std::uint32_t variable, const void* pre
         return;
     }
     if (!identity_->client_->is_spawn_finished()) {
-        identity_->client_->defer(
-            *identity_, info.hook.defer(object() + info.owner_offset, previous, value));
+        identity_->client_->defer(*identity_,
+                                  info.hook.defer(object() + info.owner_offset, previous, value));
         return;
     }
     run_hook(variable, previous, value);

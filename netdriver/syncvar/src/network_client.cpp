@@ -35,7 +35,9 @@ Status NetworkClient::connect(PeerId server, NetTime now) {
     return driver_.connect(server, now);
 }
 
-void NetworkClient::disconnect() { driver_.disconnect({}); }
+void NetworkClient::disconnect() {
+    driver_.disconnect({});
+}
 
 void NetworkClient::early_update(NetTime now) {
     now_ = now;
@@ -104,9 +106,9 @@ NetworkIdentity* NetworkClient::find_or_spawn_object(const SpawnInfo& info) {
     if (!info.parameters.stable_name.empty()) {
         return take_scene_object(info);
     }
-    const auto prefab = std::find_if(
-        types_.prefabs().begin(), types_.prefabs().end(),
-        [&](const auto& candidate) { return &candidate->layout() == &info.layout; });
+    const auto prefab =
+        std::find_if(types_.prefabs().begin(), types_.prefabs().end(),
+                     [&](const auto& candidate) { return &candidate->layout() == &info.layout; });
     REPLAYOUT_ASSERT(prefab != types_.prefabs().end());
     const auto handler = spawn_handlers_.find((*prefab)->asset_id());
     if (handler == spawn_handlers_.end()) {
@@ -215,9 +217,8 @@ void NetworkClient::start_spawned() {
     }
     std::vector<NetworkIdentity*> objects;
     objects.swap(spawned_now_);
-    std::sort(objects.begin(), objects.end(), [](const auto* left, const auto* right) {
-        return left->net_id() < right->net_id();
-    });
+    std::sort(objects.begin(), objects.end(),
+              [](const auto* left, const auto* right) { return left->net_id() < right->net_id(); });
     for (NetworkIdentity* object : objects) {
         run_deferred_hooks(*object);
         start(*object);

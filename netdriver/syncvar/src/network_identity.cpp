@@ -9,8 +9,8 @@ namespace replayout::syncvar {
 
 NetworkIdentity::NetworkIdentity(const NetworkPrefab& prefab, MemoryResource* resource)
     : prefab_(&prefab), resource_(resource) {
-    block_ = static_cast<std::byte*>(
-        resource_->allocate(prefab.block_size(), prefab.block_alignment()));
+    block_ =
+        static_cast<std::byte*>(resource_->allocate(prefab.block_size(), prefab.block_alignment()));
     make_components();
 }
 
@@ -43,8 +43,7 @@ void NetworkIdentity::reset_values() {
         for (const SyncVarInfo& variable : component.type->sync_vars) {
             const Property& property = variable.property;
             for (std::uint32_t i = 0; i < property.array_dim; ++i) {
-                const std::uint32_t offset =
-                    component.offset + property.offset + i * property.size;
+                const std::uint32_t offset = component.offset + property.offset + i * property.size;
                 property.ops.copy_assign(block_ + offset, source + offset);
             }
         }

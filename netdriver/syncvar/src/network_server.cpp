@@ -364,7 +364,9 @@ void* NetworkServer::object_memory(ObjectHandle object) {
     return NetworkIdentity::of(object).block();
 }
 
-ObjectHandle NetworkServer::spawn(const SpawnInfo& /*info*/) { return {}; }
+ObjectHandle NetworkServer::spawn(const SpawnInfo& /*info*/) {
+    return {};
+}
 
 void NetworkServer::despawn(ObjectHandle /*object*/, ChannelCloseReason /*reason*/) {}
 

@@ -83,9 +83,10 @@ Result<const NetworkPrefab*> NetworkTypes::add_prefab(
 }
 
 const NetworkPrefab* NetworkTypes::find_prefab(std::uint32_t asset_id) const noexcept {
-    const auto found = std::find_if(
-        prefabs_.begin(), prefabs_.end(),
-        [&](const std::unique_ptr<NetworkPrefab>& prefab) { return prefab->asset_id() == asset_id; });
+    const auto found = std::find_if(prefabs_.begin(), prefabs_.end(),
+                                    [&](const std::unique_ptr<NetworkPrefab>& prefab) {
+                                        return prefab->asset_id() == asset_id;
+                                    });
     return found == prefabs_.end() ? nullptr : found->get();
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Properties, functions and places of C++ members, for a typed door of one's own over DynamicTypeBuilder: one
-// that puts the members of several C++ classes into one type, or keeps more about each than a
-// Property does. type_builder.h is the door for everybody else.
+// Properties, functions and places of C++ members, for a typed door of one's own over
+// DynamicTypeBuilder: one that puts the members of several C++ classes into one type, or keeps more
+// about each than a Property does. type_builder.h is the door for everybody else.
 //
 //     Result<Property> health = member_property<Pawn, &Pawn::health>(registry);
 //     health->offset += offset_of_pawn;
@@ -62,10 +62,10 @@ template <typename T, auto Member>
     if constexpr (!std::is_void_v<Parameters>) {
         function.parameters = registry.find(type_key_of<Parameters>());
         if (function.parameters == nullptr) {
-            return Error{ErrorCode::UnknownType, "function \"" + std::string(name) +
-                                                     "\": C++ type " +
-                                                     std::string(detail::name_of_type<Parameters>()) +
-                                                     " must be registered before"};
+            return Error{ErrorCode::UnknownType,
+                         "function \"" + std::string(name) + "\": C++ type " +
+                             std::string(detail::name_of_type<Parameters>()) +
+                             " must be registered before"};
         }
     }
     return function;

@@ -194,10 +194,11 @@ class BehaviourBuilder {
 
     BehaviourBuilder& add(SyncVarInfo variable) {
         if (type_.sync_vars.size() == sync_vars_max) {
-            return refuse(ErrorCode::LimitExceeded,
-                          "SyncVar \"" + variable.property.name + "\" is one too many: a behaviour "
-                          "has " + std::to_string(sync_vars_max) +
-                              " at most, those of its bases included");
+            return refuse(ErrorCode::LimitExceeded, "SyncVar \"" + variable.property.name +
+                                                        "\" is one too many: a behaviour "
+                                                        "has " +
+                                                        std::to_string(sync_vars_max) +
+                                                        " at most, those of its bases included");
         }
         type_.sync_vars.push_back(std::move(variable));
         return *this;

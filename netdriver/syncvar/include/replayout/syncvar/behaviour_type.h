@@ -36,7 +36,7 @@ struct SyncVarHook {
 
 /// A SyncVar as it lies in a behaviour of a class, its own or a derived one.
 struct SyncVarInfo {
-    Property property;  ///< its offset is from the start of that class
+    Property property;               ///< its offset is from the start of that class
     std::uint32_t owner_offset = 0;  ///< of the class that declares it, for its hook
     SyncMode sync_mode = SyncMode::Observers;
     SyncVarHook hook;

@@ -68,8 +68,8 @@ class NetworkPrefab {
     NetworkPrefab(std::string_view name, std::span<const PrefabComponent> components,
                   PrefabOptions options);
     [[nodiscard]] Status describe(TypeRegistry& registry);
-    [[nodiscard]] Result<Property> describe(const Component& component,
-                                            const SyncVarInfo& variable, Place& place) const;
+    [[nodiscard]] Result<Property> describe(const Component& component, const SyncVarInfo& variable,
+                                            Place& place) const;
     [[nodiscard]] Status create_layout(const TypeRegistry& registry);
     static void tell_received(void* block, const void* previous, void* place);
     static void call_function(void* block, const void* params, void* place);

@@ -61,8 +61,8 @@ class NetworkTypes {
     /// For structs that are values of SyncVars, items of collections, or parameters.
     [[nodiscard]] TypeRegistry& registry() noexcept { return registry_; }
 
-    /// For BehaviourBuilder. Refused: an empty or known name, a class that was built before. `key` is
-    /// that of the class.
+    /// For BehaviourBuilder. Refused: an empty or known name, a class that was built before. `key`
+    /// is that of the class.
     [[nodiscard]] Result<const BehaviourType*> add_behaviour(BehaviourType type, TypeKey key);
     [[nodiscard]] const BehaviourType* find_behaviour(TypeKey key) const noexcept;
 

@@ -97,27 +97,21 @@ class SyncVar {
         set(std::move(value));
     }
 
-    SyncVar& operator+=(const T& value)
-        requires requires(T sum) { sum + value; }
+    SyncVar& operator+=(const T& value) requires requires(T sum) { sum + value; }
     {
         set(static_cast<T>(value_ + value));
         return *this;
     }
-    SyncVar& operator-=(const T& value)
-        requires requires(T difference) { difference - value; }
+    SyncVar& operator-=(const T& value) requires requires(T difference) { difference - value; }
     {
         set(static_cast<T>(value_ - value));
         return *this;
     }
-    SyncVar& operator++()
-        requires std::integral<T>
-    {
+    SyncVar& operator++() requires std::integral<T> {
         set(static_cast<T>(value_ + 1));
         return *this;
     }
-    SyncVar& operator--()
-        requires std::integral<T>
-    {
+    SyncVar& operator--() requires std::integral<T> {
         set(static_cast<T>(value_ - 1));
         return *this;
     }
