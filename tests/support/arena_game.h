@@ -24,10 +24,12 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/catch.h"
 #include "support/host_settings.h"
+#include "support/scripted_transport.h"
 
 namespace replayout::test {
 
@@ -75,7 +77,9 @@ class Purse : public NetworkBehaviour {
 /// Classes and prefabs, the same on both ends.
 class ArenaTypes {
   public:
-    explicit ArenaTypes(const SyncSettings& fighter = {}) {
+    /// `more` adds what a test needs beside.
+    explicit ArenaTypes(const SyncSettings& fighter = {},
+                        const std::function<void(NetworkTypes&)>& more = {}) {
         const auto fighter_type = BehaviourBuilder<Fighter>(types_, "Fighter")
                                       .sync_var<&Fighter::health, &Fighter::on_health>()
                                       .sync_var<&Fighter::speed>()
@@ -96,12 +100,20 @@ class ArenaTypes {
         REQUIRE(twins.has_value());
         pawn_ = *pawn;
         twins_ = *twins;
+        if (more) {
+            more(types_);
+        }
         REQUIRE(types_.freeze().has_value());
     }
 
     [[nodiscard]] const NetworkTypes& get() const noexcept { return types_; }
     [[nodiscard]] const NetworkPrefab& pawn() const noexcept { return *pawn_; }
     [[nodiscard]] const NetworkPrefab& twins() const noexcept { return *twins_; }
+    [[nodiscard]] const NetworkPrefab& find(std::string_view name) const {
+        const NetworkPrefab* found = types_.find_prefab(name);
+        REQUIRE(found != nullptr);
+        return *found;
+    }
 
   private:
     NetworkTypes types_;
@@ -121,14 +133,16 @@ struct ArenaOptions {
 
 class ArenaGame {
   public:
-    explicit ArenaGame(const ArenaOptions& options = {})
+    explicit ArenaGame(const ArenaOptions& options = {},
+                       const std::function<void(NetworkTypes&)>& more = {})
         : options_(options),
-          types_(options.fighter),
-          network_(wide_network(options.link), options.seed, std::pmr::get_default_resource()) {
+          types_(options.fighter, more),
+          network_(wide_network(options.link), options.seed, std::pmr::get_default_resource()),
+          server_transport_(network_.endpoint(PeerId{1})) {
         server_manager_.player_prefab = &types_.pawn();
         client_manager_.auto_create_player = options.auto_create_player;
-        server_ = std::make_unique<NetworkServer>(settings(1), network_.endpoint(PeerId{1}),
-                                                  types_.get(), server_manager_);
+        server_ = std::make_unique<NetworkServer>(settings(1), server_transport_, types_.get(),
+                                                  server_manager_);
         REQUIRE(server_->listen().has_value());
     }
 
@@ -189,6 +203,8 @@ class ArenaGame {
         return clients_[client]->find(object.net_id());
     }
     [[nodiscard]] NetworkManager& server_manager() noexcept { return server_manager_; }
+    [[nodiscard]] ScriptedTransport& server_transport() noexcept { return server_transport_; }
+    [[nodiscard]] SimulatedNetwork& network() noexcept { return network_; }
 
   private:
     [[nodiscard]] NetDriverSettings settings(std::uint64_t seed) const {
@@ -206,6 +222,7 @@ class ArenaGame {
     ArenaOptions options_;
     ArenaTypes types_;
     SimulatedNetwork network_;
+    ScriptedTransport server_transport_;
     NetTime now_;
     NetworkManager server_manager_;
     NetworkManager client_manager_;
