@@ -102,6 +102,14 @@ void NetworkWriter::write_bytes_and_size(std::span<const std::byte> bytes) noexc
     write_counted(bytes);
 }
 
+void NetworkWriter::write_count(std::size_t count) noexcept {
+    if (count > 0xFFFF) {
+        fail(UNetError::CountOverLimit);
+        return;
+    }
+    write_plain(count, 2);
+}
+
 void NetworkWriter::write_bytes(std::span<const std::byte> bytes) noexcept {
     if (std::byte* place = take(bytes.size())) {
         copy(place, bytes);

@@ -95,6 +95,13 @@ TEST_CASE(
                   [](NetworkWriter& writer) { writer.write_bytes_and_size(Bytes(65536)); });
 }
 
+TEST_CASE("NetworkWriter: a count has 16 bits, and 65536 elements are refused",
+          "[syncvar][network_writer]") {
+    check_written("FF FF", [](NetworkWriter& writer) { writer.write_count(65535); });
+    check_refused(UNetError::CountOverLimit,
+                  [](NetworkWriter& writer) { writer.write_count(65536); });
+}
+
 TEST_CASE(
     "NetworkWriter: vectors and their like are their floats in order, a ray's direction first",
     "[syncvar][network_writer]") {

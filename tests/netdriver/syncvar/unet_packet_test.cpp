@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/syncvar/unet_packet.h>
 
+#include <array>
 #include <string>
+#include <string_view>
 
 #include "support/exact_bytes.h"
+#include "support/heap_count.h"
 #include "support/run_seed.h"
 #include "support/seeded_random.h"
 #include "support/unet_script.h"
@@ -165,6 +168,49 @@ TEST_CASE("UNet packets: a message is discarded when nothing turns out to have c
     frame.discard();
     CHECK(writer.byte_count() == 0);
     CHECK(write_message(writer, UNetObjectHide{{7}}) == UNetError::None);
+}
+
+TEST_CASE("UNet packets: writing and reading one takes nothing from the heap",
+          "[syncvar][unet_packet]") {
+    std::array<std::byte, 256> memory{};
+    std::array<std::byte, 16> changes{};
+    const std::uint64_t before = heap_allocation_count();
+    NetworkWriter section(changes);
+    write_unet_delta(section, one_class, 5, UNetMaskForm::Weaver, [&](std::uint32_t bit) {
+        bit == 0 ? write_woven(section, 66) : section.write_string("text");
+    });
+    NetworkWriter writer(memory);
+    bool is_right =
+        write_message(writer, UNetUpdateVars{{1}, section.bytes()}) == UNetError::None &&
+        write_message(writer, UNetObjectSpawn{{2}, {}, {}, changes, Quat{}}) == UNetError::None;
+    UNetReceiveCounters counters;
+    std::uint32_t number = 0;
+    std::string_view text;
+    receive_unet_packet(
+        writer.bytes(), counters, UNetStrictness::Strict,
+        [&](std::int16_t type, NetworkReader& reader) {
+            if (type == static_cast<std::int16_t>(UNetMessageType::ObjectSpawn)) {
+                UNetObjectSpawn spawn;
+                is_right = read_payload(reader, spawn) && spawn.payload.size() == 16 && is_right;
+                return UNetHandled::Taken;
+            }
+            UNetUpdateVars update;
+            is_right = read_payload(reader, update) && is_right;
+            NetworkReader values(update.sections, reader.strictness());
+            is_right = read_unet_delta(values, one_class,
+                                       [&](std::uint32_t bit) {
+                                           bit == 0 ? read_woven(values, number)
+                                                    : void(text = values.read_string());
+                                       }) &&
+                       is_right;
+            return UNetHandled::Taken;
+        });
+    const std::uint64_t taken = heap_allocation_count() - before;
+    CHECK(taken == 0);
+    CHECK(is_right);
+    CHECK(number == 66);
+    CHECK(text == "text");
+    CHECK(counters.messages == 2);
 }
 
 TEST_CASE("UNet packets: whatever bytes come, every one is in a message or dropped, and counted",

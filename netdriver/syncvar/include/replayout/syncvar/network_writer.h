@@ -96,6 +96,9 @@ class NetworkWriter {
     void write_string(std::string_view text) noexcept;
     /// Count of bytes (16 bits), then they.
     void write_bytes_and_size(std::span<const std::byte> bytes) noexcept;
+    /// How many elements follow, 16 bits: the beginning of a list's initial state. More than that
+    /// can tell are an error.
+    void write_count(std::size_t count) noexcept;
     /// The bytes alone.
     void write_bytes(std::span<const std::byte> bytes) noexcept;
 

@@ -22,7 +22,7 @@ enum class UNetError : std::uint8_t {
     TextTooLong,         ///< text of unet_text_bytes_end bytes or more
     TextNotUtf8,         ///< text that is not well-formed
     BytesTooLong,        ///< more bytes than a count of 16 bits can tell
-    CountOverLimit,      ///< a count of elements for which there cannot be bytes enough
+    CountOverLimit,      ///< more elements than bytes are left for, or than 16 bits count
     UnknownOperation,    ///< of a list
     BytesLeftOver,       ///< a message that goes on behind its end
     MessageTooLong,      ///< more bytes than a message may have
