@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+//
+// What the UDP transport says beside datagrams: the first byte of each tells which it is.
+//
+//     0  data        datagram                                  both ways
+//     1  request     client, cookie, zeros up to 1,000 bytes   client to server
+//     2  challenge   client, cookie                            server to client
+//     3  welcome     client                                    server to client
+//
+// `client` and `cookie` are 64 bits, lowest byte first. A client asks with cookie 0, is sent a
+// cookie, asks with that, and is welcome; until then it asks again and again. A server answers with
+// less than it was sent, and keeps nothing before a cookie came back.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace replayout {
+
+enum class UdpMessage : std::uint8_t { Data, Request, Challenge, Welcome };
+
+/// So that an answer is never larger, whoever asks in another's name.
+inline constexpr std::size_t udp_request_bytes = 1'000;
+inline constexpr std::size_t udp_answer_bytes_max = 17;
+
+/// All but Data.
+struct UdpHandshake {
+    UdpMessage message = UdpMessage::Request;
+    std::uint64_t client = 0;  ///< a number that the client chose, so that answers are its own
+    std::uint64_t cookie = 0;  ///< of Request and Challenge
+
+    friend bool operator==(const UdpHandshake&, const UdpHandshake&) = default;
+};
+
+/// The bytes, in `buffer`, which has room for udp_request_bytes.
+[[nodiscard]] std::span<const std::byte> write_udp_handshake(const UdpHandshake& handshake,
+                                                             std::span<std::byte> buffer);
+/// Of bytes that a stranger sent; nothing: they are no such message.
+[[nodiscard]] std::optional<UdpHandshake> read_udp_handshake(std::span<const std::byte> bytes);
+
+}  // namespace replayout
