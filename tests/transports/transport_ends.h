@@ -7,13 +7,18 @@
 #include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/simulated_network.h>
 #include <replayout/netdriver/transport.h>
+#if REPLAYOUT_TESTS_HAVE_ENET
+#include <replayout/transports/enet_transport.h>
+#endif
 #if REPLAYOUT_TESTS_HAVE_UDP
 #include <replayout/transports/udp_transport.h>
 #endif
+#define REPLAYOUT_TESTS_HAVE_SOCKETS (REPLAYOUT_TESTS_HAVE_UDP || REPLAYOUT_TESTS_HAVE_ENET)
 
 #include <memory>
 #include <memory_resource>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/catch.h"
@@ -66,59 +71,93 @@ class SimulatedEnds {
     std::vector<Transport*> clients_;
 };
 
-#if REPLAYOUT_TESTS_HAVE_UDP
-template <bool IsV6>
-class UdpEnds {
+#if REPLAYOUT_TESTS_HAVE_SOCKETS
+/// Over sockets of this machine. `Maker` has listen() and connect(address).
+template <typename Maker>
+class SocketEnds {
   public:
-    UdpEnds() {
-        auto server = UdpTransport::listen(IsV6 ? "[::1]:0" : "127.0.0.1:0");
-        REQUIRE(server.has_value());
-        server_ = std::move(*server);
-    }
+    SocketEnds() : server_(Maker::listen()) {}
+
     std::size_t add_client() {
-        auto client = UdpTransport::connect(server_->local_address());
-        REQUIRE(client.has_value());
-        clients_.push_back(std::move(*client));
+        clients_.push_back(Maker::connect(server_->local_address()));
         return clients_.size() - 1;
     }
     void connect_all() {
         std::byte buffer[1'300];
         PeerId peer;
-        for (int i = 0; i < 1'000; ++i) {
+        for (int i = 0; i < 5'000; ++i) {
             advance();
             CHECK(server_->receive(peer, buffer) == Transport::nothing_received);
             bool is_done = true;
             for (const auto& client : clients_) {
                 CHECK(client->receive(peer, buffer) == Transport::nothing_received);
-                is_done = is_done && client->is_welcome();
+                is_done = is_done && client->is_connected();
             }
-            if (is_done) {
+            if (is_done && server_->peer_count() == clients_.size()) {
                 return;
             }
         }
-        FAIL("they are not welcome");
+        FAIL("they are not connected");
     }
     void advance() {
         now_ = now_.plus_milliseconds(1);
-        server_->tick(now_);
+        server_->flush();
         for (const auto& client : clients_) {
+            client->flush();
             client->tick(now_);
         }
+        server_->tick(now_);
     }
-    [[nodiscard]] UdpTransport& server() { return *server_; }
-    [[nodiscard]] UdpTransport& client(std::size_t index) { return *clients_[index]; }
+    [[nodiscard]] auto& server() { return *server_; }
+    [[nodiscard]] auto& client(std::size_t index) { return *clients_[index]; }
     [[nodiscard]] PeerId server_peer(std::size_t index) const { return clients_[index]->server(); }
 
   private:
+    using Made = decltype(Maker::listen());
+
     NetTime now_;
-    std::unique_ptr<UdpTransport> server_;
-    std::vector<std::unique_ptr<UdpTransport>> clients_;
+    Made server_;
+    std::vector<Made> clients_;
 };
-#define REPLAYOUT_UDP_ENDS , UdpEnds<false>, UdpEnds<true>
+
+/// The transport of a Result that must be one.
+template <typename Made>
+[[nodiscard]] auto required(Made made) {
+    REQUIRE(made.has_value());
+    return std::move(*made);
+}
+#endif
+
+#if REPLAYOUT_TESTS_HAVE_UDP
+template <bool IsV6>
+struct UdpMaker {
+    [[nodiscard]] static auto listen() {
+        return required(UdpTransport::listen(IsV6 ? "[::1]:0" : "127.0.0.1:0"));
+    }
+    [[nodiscard]] static auto connect(const std::string& address) {
+        return required(UdpTransport::connect(address));
+    }
+};
+using UdpEnds = SocketEnds<UdpMaker<false>>;
+using UdpV6Ends = SocketEnds<UdpMaker<true>>;
+#define REPLAYOUT_UDP_ENDS , UdpEnds, UdpV6Ends
 #else
 #define REPLAYOUT_UDP_ENDS
 #endif
 
+#if REPLAYOUT_TESTS_HAVE_ENET
+struct EnetMaker {
+    [[nodiscard]] static auto listen() { return required(EnetTransport::listen("127.0.0.1:0")); }
+    [[nodiscard]] static auto connect(const std::string& address) {
+        return required(EnetTransport::connect(address));
+    }
+};
+using EnetEnds = SocketEnds<EnetMaker>;
+#define REPLAYOUT_ENET_ENDS , EnetEnds
+#else
+#define REPLAYOUT_ENET_ENDS
+#endif
+
 }  // namespace replayout::test
 
-#define REPLAYOUT_ALL_ENDS LoopbackEnds, SimulatedEnds REPLAYOUT_UDP_ENDS
+#define REPLAYOUT_ALL_ENDS LoopbackEnds, SimulatedEnds REPLAYOUT_UDP_ENDS REPLAYOUT_ENET_ENDS

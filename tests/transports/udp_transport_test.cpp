@@ -145,7 +145,7 @@ TEST_CASE("UdpTransport: a cookie is good for its address, its client and a whil
 }
 
 TEST_CASE("UdpTransport: garbage on the port harms nobody, and is counted", "[transport][udp]") {
-    UdpEnds<false> ends;
+    UdpEnds ends;
     ends.add_client();
     ends.connect_all();
     Stranger stranger(ends.server().local_address());

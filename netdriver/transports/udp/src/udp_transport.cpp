@@ -2,7 +2,7 @@
 #include <replayout/transports/udp_transport.h>
 
 #include "address_cookie.h"
-#include "udp_handshake.h"
+#include "address_handshake.h"
 
 #include <replayout/reflection/diagnostics.h>
 
@@ -100,7 +100,7 @@ class UdpTransport::Socket {
           secret_(secret_of(settings)),
           cookies_(secret_),
           socket_(context_),
-          buffer_(std::max(settings.datagram_bytes_max + 1, udp_request_bytes) + 1),
+          buffer_(std::max(settings.datagram_bytes_max + 1, address_request_bytes) + 1),
           endpoints_(settings.resource),
           peers_(settings.resource),
           is_server_(is_server) {
@@ -150,7 +150,7 @@ class UdpTransport::Socket {
         if (found == peers_.end() || (!is_server_ && !is_welcome_)) {
             return;
         }
-        buffer_[0] = static_cast<std::byte>(UdpMessage::Data);
+        buffer_[0] = static_cast<std::byte>(AddressMessage::Data);
         std::copy(datagram.begin(), datagram.end(), buffer_.begin() + 1);
         send_to(found->second.endpoint, std::span(buffer_).first(datagram.size() + 1));
     }
@@ -170,7 +170,7 @@ class UdpTransport::Socket {
                 continue;  // A datagram of ours that nobody took, told late.
             }
             const std::span<const std::byte> bytes = std::span(buffer_).first(size);
-            if (!bytes.empty() && bytes[0] == static_cast<std::byte>(UdpMessage::Data)) {
+            if (!bytes.empty() && bytes[0] == static_cast<std::byte>(AddressMessage::Data)) {
                 if (accept_data(from, bytes.size(), peer)) {
                     const std::size_t copied = std::min(buffer.size(), size - 1);
                     std::copy_n(bytes.begin() + 1, copied, buffer.begin());
@@ -178,7 +178,7 @@ class UdpTransport::Socket {
                 }
                 continue;
             }
-            const std::optional<UdpHandshake> handshake = read_udp_handshake(bytes);
+            const std::optional<AddressHandshake> handshake = read_address_handshake(bytes);
             if (!handshake) {
                 ++stats_.dropped_malformed;
             } else if (is_server_) {
@@ -199,8 +199,8 @@ class UdpTransport::Socket {
         return text_of(socket_.local_endpoint(error));
     }
     [[nodiscard]] const UdpSettings& settings() const noexcept { return settings_; }
-    [[nodiscard]] const UdpStats& stats() const noexcept { return stats_; }
-    [[nodiscard]] bool is_welcome() const noexcept { return is_welcome_; }
+    [[nodiscard]] const SocketStats& stats() const noexcept { return stats_; }
+    [[nodiscard]] bool is_connected() const noexcept { return is_welcome_; }
     [[nodiscard]] std::size_t peer_count() const noexcept { return peers_.size(); }
 
   private:
@@ -240,15 +240,15 @@ class UdpTransport::Socket {
 
     // ----- a server
 
-    void answer(const UdpHandshake& request, const udp::endpoint& from) {
-        if (request.message != UdpMessage::Request) {
+    void answer(const AddressHandshake& request, const udp::endpoint& from) {
+        if (request.message != AddressMessage::Request) {
             ++stats_.dropped_malformed;
             return;
         }
         const EndpointBytes address(from);
         if (!cookies_.is_good(request.cookie, address.bytes, request.client, now_)) {
             ++stats_.challenges_sent;
-            say({UdpMessage::Challenge, request.client,
+            say({AddressMessage::Challenge, request.client,
                  cookies_.make(address.bytes, request.client, now_)},
                 from);
             return;
@@ -261,7 +261,7 @@ class UdpTransport::Socket {
             add_peer(from);
             ++stats_.peers_welcomed;
         }
-        say({UdpMessage::Welcome, request.client}, from);
+        say({AddressMessage::Welcome, request.client}, from);
     }
 
     void forget_silent() {
@@ -286,26 +286,26 @@ class UdpTransport::Socket {
             return;
         }
         next_request_us_ = now_.microseconds + request_us;
-        say({UdpMessage::Request, client_, cookie_}, server_endpoint_);
+        say({AddressMessage::Request, client_, cookie_}, server_endpoint_);
     }
 
-    void take_answer(const UdpHandshake& handshake, const udp::endpoint& from) {
+    void take_answer(const AddressHandshake& handshake, const udp::endpoint& from) {
         if (from != server_endpoint_ || handshake.client != client_ ||
-            handshake.message == UdpMessage::Request) {
+            handshake.message == AddressMessage::Request) {
             ++stats_.dropped_malformed;
-        } else if (handshake.message == UdpMessage::Welcome) {
+        } else if (handshake.message == AddressMessage::Welcome) {
             is_welcome_ = true;
             peers_.begin()->second.heard_us = now_.microseconds;
         } else {
             // At once, but no more than one request for each answer.
             cookie_ = handshake.cookie;
-            say({UdpMessage::Request, client_, cookie_}, server_endpoint_);
+            say({AddressMessage::Request, client_, cookie_}, server_endpoint_);
         }
     }
 
-    void say(const UdpHandshake& handshake, const udp::endpoint& to) {
-        std::array<std::byte, udp_request_bytes> bytes;
-        send_to(to, write_udp_handshake(handshake, bytes));
+    void say(const AddressHandshake& handshake, const udp::endpoint& to) {
+        std::array<std::byte, address_request_bytes> bytes;
+        send_to(to, write_address_handshake(handshake, bytes));
     }
 
     UdpSettings settings_;
@@ -316,7 +316,7 @@ class UdpTransport::Socket {
     std::vector<std::byte> buffer_;
     std::pmr::map<udp::endpoint, PeerId> endpoints_;
     std::pmr::map<PeerId, Peer> peers_;
-    UdpStats stats_;
+    SocketStats stats_;
     NetTime now_;
     std::uint64_t last_peer_ = 0;
     std::int64_t next_sweep_us_ = 0;
@@ -369,8 +369,8 @@ PeerId UdpTransport::server() const noexcept {
     return PeerId{1};
 }
 
-bool UdpTransport::is_welcome() const noexcept {
-    return socket_->is_welcome();
+bool UdpTransport::is_connected() const noexcept {
+    return socket_->is_connected();
 }
 
 std::string UdpTransport::local_address() const {
@@ -385,7 +385,7 @@ std::uint32_t UdpTransport::peer_count() const noexcept {
     return static_cast<std::uint32_t>(socket_->peer_count());
 }
 
-const UdpStats& UdpTransport::stats() const noexcept {
+const SocketStats& UdpTransport::stats() const noexcept {
     return socket_->stats();
 }
 

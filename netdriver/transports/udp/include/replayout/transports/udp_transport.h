@@ -7,6 +7,7 @@
 //     every tick:
 //         (*server)->tick(now);
 //         driver.tick_dispatch(now);  ...  driver.tick_flush(now);
+//         (*server)->flush();
 //
 //     auto client = UdpTransport::connect("203.0.113.7:7777", settings);
 //     driver.connect((*client)->server(), now);
@@ -20,10 +21,9 @@
 // Nothing here is encrypted, and an address that changes is another peer.
 #pragma once
 
-#include <replayout/netdriver/time.h>
-#include <replayout/netdriver/transport.h>
 #include <replayout/reflection/error.h>
 #include <replayout/reflection/memory.h>
+#include <replayout/transports/socket_transport.h>
 
 #include <array>
 #include <cstddef>
@@ -53,21 +53,8 @@ struct UdpSettings {
     MemoryResource* resource = std::pmr::get_default_resource();
 };
 
-/// Counted since it was made.
-struct UdpStats {
-    std::uint64_t datagrams_sent = 0;
-    std::uint64_t datagrams_received = 0;  ///< that were given to the driver
-    std::uint64_t send_errors = 0;         ///< the system took it not; it counts as lost
-    std::uint64_t challenges_sent = 0;
-    std::uint64_t peers_welcomed = 0;
-    std::uint64_t peers_forgotten = 0;
-    std::uint64_t dropped_unproved = 0;   ///< of an address that did not prove itself
-    std::uint64_t dropped_malformed = 0;  ///< no message of ours, or of nobody's asking
-    std::uint64_t dropped_full = 0;       ///< peers_max were there
-};
-
 /// One socket, and one thread.
-class UdpTransport final : public Transport {
+class UdpTransport final : public SocketTransport {
   public:
     /// `address` is "1.2.3.4:7777" or "[::1]:7777"; port 0: any. Errors: InvalidArgument, with what
     /// the system says.
@@ -80,20 +67,17 @@ class UdpTransport final : public Transport {
     UdpTransport(const UdpTransport&) = delete;
     UdpTransport& operator=(const UdpTransport&) = delete;
 
-    /// Before NetDriver::tick_dispatch(), with the same time: asks, forgets, and grants another
-    /// datagrams_per_tick_max.
-    void tick(NetTime now);
-
-    /// Of a client: its server.
-    [[nodiscard]] PeerId server() const noexcept;
-    /// Of a client: the server took it.
-    [[nodiscard]] bool is_welcome() const noexcept;
-    /// Where the socket is bound, as listen() takes it.
-    [[nodiscard]] std::string local_address() const;
+    /// Asks, forgets, and grants another datagrams_per_tick_max.
+    void tick(NetTime now) override;
+    /// Nothing: what is sent goes out at once.
+    void flush() override {}
+    [[nodiscard]] PeerId server() const noexcept override;
+    [[nodiscard]] bool is_connected() const noexcept override;
+    [[nodiscard]] std::string local_address() const override;
     /// Empty: there is no such peer, or it was forgotten.
     [[nodiscard]] std::string address_of(PeerId peer) const;
-    [[nodiscard]] std::uint32_t peer_count() const noexcept;
-    [[nodiscard]] const UdpStats& stats() const noexcept;
+    [[nodiscard]] std::uint32_t peer_count() const noexcept override;
+    [[nodiscard]] const SocketStats& stats() const noexcept override;
 
     [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override;
     /// To a peer that is not there, and before a client is welcome: lost.

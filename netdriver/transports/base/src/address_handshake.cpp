@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "udp_handshake.h"
+#include "address_handshake.h"
 
 #include <replayout/reflection/diagnostics.h>
 
@@ -25,15 +25,15 @@ void put(std::span<std::byte> to, std::uint64_t value) {
     return value;
 }
 
-[[nodiscard]] std::size_t size_of(UdpMessage message) {
+[[nodiscard]] std::size_t size_of(AddressMessage message) {
     switch (message) {
-        case UdpMessage::Request:
-            return udp_request_bytes;
-        case UdpMessage::Challenge:
+        case AddressMessage::Request:
+            return address_request_bytes;
+        case AddressMessage::Challenge:
             return 1 + 2 * number_bytes;
-        case UdpMessage::Welcome:
+        case AddressMessage::Welcome:
             return 1 + number_bytes;
-        case UdpMessage::Data:
+        case AddressMessage::Data:
             break;
     }
     return 0;
@@ -41,30 +41,37 @@ void put(std::span<std::byte> to, std::uint64_t value) {
 
 }  // namespace
 
-std::span<const std::byte> write_udp_handshake(const UdpHandshake& handshake,
-                                               std::span<std::byte> buffer) {
-    REPLAYOUT_ASSERT(handshake.message != UdpMessage::Data);
+std::span<const std::byte> write_address_handshake(const AddressHandshake& handshake,
+                                                   std::span<std::byte> buffer) {
+    REPLAYOUT_ASSERT(handshake.message != AddressMessage::Data);
     const std::span<std::byte> bytes = buffer.first(size_of(handshake.message));
     std::fill(bytes.begin(), bytes.end(), std::byte{0});
     bytes[0] = static_cast<std::byte>(handshake.message);
     put(bytes.subspan(1), handshake.client);
-    if (handshake.message != UdpMessage::Welcome) {
+    if (handshake.message != AddressMessage::Welcome) {
         put(bytes.subspan(1 + number_bytes), handshake.cookie);
     }
     return bytes;
 }
 
-std::optional<UdpHandshake> read_udp_handshake(std::span<const std::byte> bytes) {
+std::optional<AddressHandshake> read_address_handshake(std::span<const std::byte> bytes) {
     if (bytes.empty() || bytes[0] == std::byte{0} || bytes[0] > std::byte{3}) {
         return std::nullopt;
     }
-    UdpHandshake handshake;
-    handshake.message = static_cast<UdpMessage>(bytes[0]);
+    AddressHandshake handshake;
+    handshake.message = static_cast<AddressMessage>(bytes[0]);
     if (bytes.size() != size_of(handshake.message)) {
         return std::nullopt;
     }
+    if (handshake.message == AddressMessage::Request) {
+        const std::span<const std::byte> padding = bytes.subspan(1 + 2 * number_bytes);
+        if (std::any_of(padding.begin(), padding.end(),
+                        [](std::byte byte) { return byte != std::byte{0}; })) {
+            return std::nullopt;
+        }
+    }
     handshake.client = get(bytes.subspan(1));
-    if (handshake.message != UdpMessage::Welcome) {
+    if (handshake.message != AddressMessage::Welcome) {
         handshake.cookie = get(bytes.subspan(1 + number_bytes));
     }
     return handshake;

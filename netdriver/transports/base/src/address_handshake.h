@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What the UDP transport says beside datagrams: the first byte of each tells which it is.
+// How an address is proved before a server keeps anything of it. The first byte of a datagram tells
+// which it is.
 //
-//     0  data        datagram                                  both ways
+//     0  data        what it is for                            both ways; of UDP alone
 //     1  request     client, cookie, zeros up to 1,000 bytes   client to server
 //     2  challenge   client, cookie                            server to client
 //     3  welcome     client                                    server to client
@@ -20,25 +21,26 @@
 
 namespace replayout {
 
-enum class UdpMessage : std::uint8_t { Data, Request, Challenge, Welcome };
+enum class AddressMessage : std::uint8_t { Data, Request, Challenge, Welcome };
 
 /// So that an answer is never larger, whoever asks in another's name.
-inline constexpr std::size_t udp_request_bytes = 1'000;
-inline constexpr std::size_t udp_answer_bytes_max = 17;
+inline constexpr std::size_t address_request_bytes = 1'000;
+inline constexpr std::size_t address_answer_bytes_max = 17;
 
 /// All but Data.
-struct UdpHandshake {
-    UdpMessage message = UdpMessage::Request;
+struct AddressHandshake {
+    AddressMessage message = AddressMessage::Request;
     std::uint64_t client = 0;  ///< a number that the client chose, so that answers are its own
     std::uint64_t cookie = 0;  ///< of Request and Challenge
 
-    friend bool operator==(const UdpHandshake&, const UdpHandshake&) = default;
+    friend bool operator==(const AddressHandshake&, const AddressHandshake&) = default;
 };
 
-/// The bytes, in `buffer`, which has room for udp_request_bytes.
-[[nodiscard]] std::span<const std::byte> write_udp_handshake(const UdpHandshake& handshake,
-                                                             std::span<std::byte> buffer);
+/// The bytes, in `buffer`, which has room for address_request_bytes.
+[[nodiscard]] std::span<const std::byte> write_address_handshake(const AddressHandshake& handshake,
+                                                                 std::span<std::byte> buffer);
 /// Of bytes that a stranger sent; nothing: they are no such message.
-[[nodiscard]] std::optional<UdpHandshake> read_udp_handshake(std::span<const std::byte> bytes);
+[[nodiscard]] std::optional<AddressHandshake> read_address_handshake(
+    std::span<const std::byte> bytes);
 
 }  // namespace replayout
