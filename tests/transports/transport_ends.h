@@ -13,7 +13,11 @@
 #if REPLAYOUT_TESTS_HAVE_UDP
 #include <replayout/transports/udp_transport.h>
 #endif
-#define REPLAYOUT_TESTS_HAVE_SOCKETS (REPLAYOUT_TESTS_HAVE_UDP || REPLAYOUT_TESTS_HAVE_ENET)
+#if REPLAYOUT_TESTS_HAVE_WEBSOCKET
+#include <replayout/transports/websocket_transport.h>
+#endif
+#define REPLAYOUT_TESTS_HAVE_SOCKETS \
+    (REPLAYOUT_TESTS_HAVE_UDP || REPLAYOUT_TESTS_HAVE_ENET || REPLAYOUT_TESTS_HAVE_WEBSOCKET)
 
 #include <memory>
 #include <memory_resource>
@@ -158,6 +162,22 @@ using EnetEnds = SocketEnds<EnetMaker>;
 #define REPLAYOUT_ENET_ENDS
 #endif
 
+#if REPLAYOUT_TESTS_HAVE_WEBSOCKET
+struct WebSocketMaker {
+    [[nodiscard]] static auto listen() {
+        return required(WebSocketTransport::listen("127.0.0.1:0"));
+    }
+    [[nodiscard]] static auto connect(const std::string& address) {
+        return required(WebSocketTransport::connect(address));
+    }
+};
+using WebSocketEnds = SocketEnds<WebSocketMaker>;
+#define REPLAYOUT_WEBSOCKET_ENDS , WebSocketEnds
+#else
+#define REPLAYOUT_WEBSOCKET_ENDS
+#endif
+
 }  // namespace replayout::test
 
-#define REPLAYOUT_ALL_ENDS LoopbackEnds, SimulatedEnds REPLAYOUT_UDP_ENDS REPLAYOUT_ENET_ENDS
+#define REPLAYOUT_ALL_ENDS \
+    LoopbackEnds, SimulatedEnds REPLAYOUT_UDP_ENDS REPLAYOUT_ENET_ENDS REPLAYOUT_WEBSOCKET_ENDS
