@@ -3,9 +3,6 @@
 // The UDP transport: who may speak to a server, and what strangers can do to it.
 #include <replayout/transports/udp_transport.h>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/udp.hpp>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -17,53 +14,11 @@
 
 #include "support/catch.h"
 #include "support/seeded_random.h"
+#include "transports/stranger.h"
 #include "transports/transport_ends.h"
 
 namespace replayout::test {
 namespace {
-
-using boost::asio::ip::udp;
-using Bytes = std::vector<std::byte>;
-
-/// A socket that says what it likes.
-class Stranger {
-  public:
-    explicit Stranger(const std::string& server) : socket_(context_, udp::endpoint(udp::v4(), 0)) {
-        const auto port =
-            static_cast<std::uint16_t>(std::stoi(server.substr(server.rfind(':') + 1)));
-        server_ = udp::endpoint(boost::asio::ip::address_v4::loopback(), port);
-        socket_.non_blocking(true);
-    }
-
-    void send(const Bytes& bytes) {
-        socket_.send_to(boost::asio::buffer(bytes.data(), bytes.size()), server_);
-    }
-    /// Empty: nothing came.
-    [[nodiscard]] Bytes receive() {
-        Bytes bytes(2'048);
-        udp::endpoint from;
-        boost::system::error_code error;
-        bytes.resize(
-            socket_.receive_from(boost::asio::buffer(bytes.data(), bytes.size()), from, 0, error));
-        return error ? Bytes() : bytes;
-    }
-    void drop_all() {
-        while (!receive().empty()) {
-        }
-    }
-    [[nodiscard]] static Bytes request(std::uint64_t client, std::span<const std::byte> cookie) {
-        Bytes bytes(1'000);
-        bytes[0] = std::byte{1};
-        bytes[1] = static_cast<std::byte>(client);
-        std::copy(cookie.begin(), cookie.end(), bytes.begin() + 9);
-        return bytes;
-    }
-
-  private:
-    boost::asio::io_context context_;
-    udp::socket socket_;
-    udp::endpoint server_;
-};
 
 class Server {
   public:
@@ -89,13 +44,6 @@ class Server {
     std::unique_ptr<UdpTransport> transport;
     NetTime now;
 };
-
-/// The cookie that a server gave.
-[[nodiscard]] Bytes cookie_of(const Bytes& challenge) {
-    REQUIRE(challenge.size() == 17);
-    REQUIRE(challenge[0] == std::byte{2});
-    return {challenge.begin() + 9, challenge.end()};
-}
 
 TEST_CASE("UdpTransport: an address that proved nothing is answered with less than it sent",
           "[transport][udp]") {
