@@ -97,6 +97,10 @@ endfunction()
 function(replayout_install_package)
     include(CMakePackageConfigHelpers)
     set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/replayout)
+    set(REPLAYOUT_HAS_TRANSPORTS OFF)
+    if(TARGET replayout::transports)
+        set(REPLAYOUT_HAS_TRANSPORTS ON)
+    endif()
     configure_package_config_file(
         ${PROJECT_SOURCE_DIR}/replayout/cmake/replayout-config.cmake.in
         ${PROJECT_BINARY_DIR}/replayout-config.cmake INSTALL_DESTINATION ${folder}
@@ -104,6 +108,8 @@ function(replayout_install_package)
     write_basic_package_version_file(${PROJECT_BINARY_DIR}/replayout-config-version.cmake
                                      COMPATIBILITY SameMinorVersion)
     install(FILES ${PROJECT_BINARY_DIR}/replayout-config.cmake
-                  ${PROJECT_BINARY_DIR}/replayout-config-version.cmake DESTINATION ${folder})
+                  ${PROJECT_BINARY_DIR}/replayout-config-version.cmake
+                  ${PROJECT_SOURCE_DIR}/replayout/cmake/transport_libraries.cmake
+            DESTINATION ${folder})
     install(EXPORT replayout-targets NAMESPACE replayout:: DESTINATION ${folder})
 endfunction()

@@ -7,6 +7,9 @@
 #if STRANGER_HAS_SYNCVAR
 #include <replayout/syncvar/network_writer.h>
 #endif
+#if STRANGER_HAS_UDP
+#include <replayout/transports/udp_transport.h>
+#endif
 
 #include <array>
 #include <cstddef>
@@ -22,6 +25,11 @@ int main() {
     replayout::NetworkWriter writer(memory);
     writer.write_packed_uint32(23487);
     if (writer.byte_count() != 3) {
+        return 1;
+    }
+#endif
+#if STRANGER_HAS_UDP
+    if (!replayout::UdpTransport::listen("127.0.0.1:0")) {
         return 1;
     }
 #endif

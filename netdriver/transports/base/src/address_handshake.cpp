@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "address_handshake.h"
+
+#include <replayout/reflection/diagnostics.h>
+
+#include <algorithm>
+
+namespace replayout {
+
+namespace {
+
+constexpr std::size_t number_bytes = 8;
+
+void put(std::span<std::byte> to, std::uint64_t value) {
+    for (std::size_t i = 0; i < number_bytes; ++i) {
+        to[i] = static_cast<std::byte>(value >> (8 * i) & 0xFF);
+    }
+}
+
+[[nodiscard]] std::uint64_t get(std::span<const std::byte> from) {
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < number_bytes; ++i) {
+        value |= std::to_integer<std::uint64_t>(from[i]) << (8 * i);
+    }
+    return value;
+}
+
+[[nodiscard]] std::size_t size_of(AddressMessage message) {
+    switch (message) {
+        case AddressMessage::Request:
+            return address_request_bytes;
+        case AddressMessage::Challenge:
+            return 1 + 2 * number_bytes;
+        case AddressMessage::Welcome:
+            return 1 + number_bytes;
+        case AddressMessage::Data:
+            break;
+    }
+    return 0;
+}
+
+}  // namespace
+
+std::span<const std::byte> write_address_handshake(const AddressHandshake& handshake,
+                                                   std::span<std::byte> buffer) {
+    REPLAYOUT_ASSERT(handshake.message != AddressMessage::Data);
+    const std::span<std::byte> bytes = buffer.first(size_of(handshake.message));
+    std::fill(bytes.begin(), bytes.end(), std::byte{0});
+    bytes[0] = static_cast<std::byte>(handshake.message);
+    put(bytes.subspan(1), handshake.client);
+    if (handshake.message != AddressMessage::Welcome) {
+        put(bytes.subspan(1 + number_bytes), handshake.cookie);
+    }
+    return bytes;
+}
+
+std::optional<AddressHandshake> read_address_handshake(std::span<const std::byte> bytes) {
+    if (bytes.empty() || bytes[0] == std::byte{0} || bytes[0] > std::byte{3}) {
+        return std::nullopt;
+    }
+    AddressHandshake handshake;
+    handshake.message = static_cast<AddressMessage>(bytes[0]);
+    if (bytes.size() != size_of(handshake.message)) {
+        return std::nullopt;
+    }
+    if (handshake.message == AddressMessage::Request) {
+        const std::span<const std::byte> padding = bytes.subspan(1 + 2 * number_bytes);
+        if (std::any_of(padding.begin(), padding.end(),
+                        [](std::byte byte) { return byte != std::byte{0}; })) {
+            return std::nullopt;
+        }
+    }
+    handshake.client = get(bytes.subspan(1));
+    if (handshake.message != AddressMessage::Welcome) {
+        handshake.cookie = get(bytes.subspan(1 + number_bytes));
+    }
+    return handshake;
+}
+
+}  // namespace replayout

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+//
+// Datagrams over ENet 1.3, for who has ENet in his game already. Each goes as an unsequenced
+// packet; ENet's own reliability, order and channels are not used, and its throttle, which would
+// drop datagrams before they are sent, is off. IPv4 alone, as ENet is.
+//
+//     auto server = EnetTransport::listen("0.0.0.0:7777");
+//     auto client = EnetTransport::connect("203.0.113.7:7777");
+//
+// ENet begins to keep something of an address with the first packet that asks to connect. Here it
+// sees none before the address is proved, as udp_transport.h has it; so no client of other makers
+// can connect.
+#pragma once
+
+#include <replayout/reflection/error.h>
+#include <replayout/reflection/memory.h>
+#include <replayout/transports/socket_transport.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace replayout {
+
+struct EnetSettings {
+    /// Beyond 1,300 ENet would cut datagrams and send the parts reliably.
+    std::size_t datagram_bytes_max = 1'200;
+    std::uint32_t peers_max = 1'024;  ///< of a server; at most 4,095
+    /// That wait between two calls of tick(); more are dropped.
+    std::uint32_t datagrams_per_tick_max = 65'536;
+    /// An address that was proved and is no peer of ENet's for as long must prove itself again.
+    std::int64_t forget_ms = 30'000;
+    std::int32_t receive_buffer_bytes = 4 * 1024 * 1024;
+    /// As UdpSettings::secret.
+    std::array<std::byte, 16> secret{};
+    /// ENet itself takes the heap.
+    MemoryResource* resource = std::pmr::get_default_resource();
+};
+
+/// One ENet host, and one thread.
+class EnetTransport final : public SocketTransport {
+  public:
+    /// `address` is "1.2.3.4:7777"; port 0: any. Errors: InvalidArgument.
+    [[nodiscard]] static Result<std::unique_ptr<EnetTransport>> listen(
+        std::string_view address, const EnetSettings& settings = {});
+    [[nodiscard]] static Result<std::unique_ptr<EnetTransport>> connect(
+        std::string_view address, const EnetSettings& settings = {});
+    ~EnetTransport() override;
+    EnetTransport(const EnetTransport&) = delete;
+    EnetTransport& operator=(const EnetTransport&) = delete;
+
+    /// Takes what has arrived, and lets ENet do what it must.
+    void tick(NetTime now) override;
+    void flush() override;
+    [[nodiscard]] PeerId server() const noexcept override;
+    [[nodiscard]] bool is_connected() const noexcept override;
+    [[nodiscard]] std::string local_address() const override;
+    [[nodiscard]] std::uint32_t peer_count() const noexcept override;
+    [[nodiscard]] const SocketStats& stats() const noexcept override;
+
+    [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override;
+    /// To a peer that is not there: lost.
+    void send(PeerId peer, std::span<const std::byte> datagram) override;
+    [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) override;
+
+  private:
+    class Host;
+    explicit EnetTransport(std::unique_ptr<Host> host);
+
+    std::unique_ptr<Host> host_;  // so that nobody else sees ENet
+};
+
+}  // namespace replayout

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+//
+// Datagrams over UDP, IPv4 and IPv6, over Boost.Asio.
+//
+//     auto server = UdpTransport::listen("0.0.0.0:7777", settings);     // or "[::]:7777"
+//     NetDriver driver({}, **server, world);
+//     every tick:
+//         (*server)->tick(now);
+//         driver.tick_dispatch(now);  ...  driver.tick_flush(now);
+//         (*server)->flush();
+//
+//     auto client = UdpTransport::connect("203.0.113.7:7777", settings);
+//     driver.connect((*client)->server(), now);
+//
+// Before a server takes a datagram of an address it has that prove that it receives there: it
+// answers a request of 1,000 bytes with a cookie of 17, and keeps nothing until the cookie comes
+// back. So nobody makes it send more than it was sent, or hold memory, in another's name. A
+// datagram takes one byte more on the wire than the driver gave. docs/wire_format.md, section 17,
+// has the bytes.
+//
+// Nothing here is encrypted, and an address that changes is another peer.
+#pragma once
+
+#include <replayout/reflection/error.h>
+#include <replayout/reflection/memory.h>
+#include <replayout/transports/socket_transport.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace replayout {
+
+struct UdpSettings {
+    /// Of the driver's, without our byte. 1,200 go through wherever IPv6 does.
+    std::size_t datagram_bytes_max = 1'200;
+    /// Of a server: addresses that are proved and not forgotten. One more is not welcome.
+    std::uint32_t peers_max = 1'024;
+    /// What is read of the socket between two calls of tick(), whatever it is.
+    std::uint32_t datagrams_per_tick_max = 65'536;
+    /// Of a server: an address that was silent as long is forgotten, and must prove itself again.
+    /// Longer than a driver waits (NetConfig::timeout_ms).
+    std::int64_t forget_ms = 30'000;
+    /// Asked of the system for what waits to be read; it may give less. Bytes.
+    std::int32_t receive_buffer_bytes = 4 * 1024 * 1024;
+    /// Of a server: the key of its cookies, which nobody else knows. Of a client: its number. All
+    /// zeros: the system's randomness gives one.
+    std::array<std::byte, 16> secret{};
+    MemoryResource* resource = std::pmr::get_default_resource();
+};
+
+/// One socket, and one thread.
+class UdpTransport final : public SocketTransport {
+  public:
+    /// `address` is "1.2.3.4:7777" or "[::1]:7777"; port 0: any. Errors: InvalidArgument, with what
+    /// the system says.
+    [[nodiscard]] static Result<std::unique_ptr<UdpTransport>> listen(
+        std::string_view address, const UdpSettings& settings = {});
+    /// A socket of a client, of any port; the server is asked from tick() on.
+    [[nodiscard]] static Result<std::unique_ptr<UdpTransport>> connect(
+        std::string_view address, const UdpSettings& settings = {});
+    ~UdpTransport() override;
+    UdpTransport(const UdpTransport&) = delete;
+    UdpTransport& operator=(const UdpTransport&) = delete;
+
+    /// Asks, forgets, and grants another datagrams_per_tick_max.
+    void tick(NetTime now) override;
+    /// Nothing: what is sent goes out at once.
+    void flush() override {}
+    [[nodiscard]] PeerId server() const noexcept override;
+    [[nodiscard]] bool is_connected() const noexcept override;
+    [[nodiscard]] std::string local_address() const override;
+    /// Empty: there is no such peer, or it was forgotten.
+    [[nodiscard]] std::string address_of(PeerId peer) const;
+    [[nodiscard]] std::uint32_t peer_count() const noexcept override;
+    [[nodiscard]] const SocketStats& stats() const noexcept override;
+
+    [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override;
+    /// To a peer that is not there, and before a client is welcome: lost.
+    void send(PeerId peer, std::span<const std::byte> datagram) override;
+    [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) override;
+
+  private:
+    class Socket;
+    explicit UdpTransport(std::unique_ptr<Socket> socket);
+
+    std::unique_ptr<Socket> socket_;  // so that nobody else sees Boost.Asio
+};
+
+}  // namespace replayout

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/transports/udp_transport.h>
+
+#include "address_cookie.h"
+#include "address_handshake.h"
+
+#include <replayout/reflection/diagnostics.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <map>
+#include <memory_resource>
+#include <vector>
+
+#include <sodium/randombytes.h>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/udp.hpp>
+#include <boost/asio/ip/v6_only.hpp>
+
+namespace replayout {
+
+namespace {
+
+using boost::asio::ip::udp;
+using boost::system::error_code;
+
+/// Between two requests of a client.
+constexpr std::int64_t request_us = 200'000;
+/// A client that heard nothing for as long asks again: the server may have begun anew.
+constexpr std::int64_t silence_us = 5'000'000;
+/// Between two looks for who was silent.
+constexpr std::int64_t sweep_us = 1'000'000;
+
+[[nodiscard]] Error error_of(std::string_view address, std::string_view what) {
+    return {ErrorCode::InvalidArgument,
+            "UDP address \"" + std::string(address) + "\": " + std::string(what)};
+}
+
+/// "1.2.3.4:7777" or "[::1]:7777".
+[[nodiscard]] Result<udp::endpoint> parse_endpoint(std::string_view text) {
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string_view::npos) {
+        return error_of(text, "has no port");
+    }
+    std::string_view host = text.substr(0, colon);
+    if (host.size() >= 2 && host.front() == '[' && host.back() == ']') {
+        host = host.substr(1, host.size() - 2);
+    }
+    std::uint16_t port = 0;
+    const char* end = text.data() + text.size();
+    const auto [stopped, status] = std::from_chars(text.data() + colon + 1, end, port);
+    if (status != std::errc() || stopped != end) {
+        return error_of(text, "its port is no number of 0 to 65535");
+    }
+    error_code error;
+    const auto address = boost::asio::ip::make_address(std::string(host), error);
+    if (error) {
+        return error_of(text, error.message());
+    }
+    return udp::endpoint(address, port);
+}
+
+[[nodiscard]] std::string text_of(const udp::endpoint& endpoint) {
+    const std::string host = endpoint.address().to_string();
+    const std::string port = std::to_string(endpoint.port());
+    return endpoint.address().is_v6() ? "[" + host + "]:" + port : host + ":" + port;
+}
+
+/// What cookies are made over.
+struct EndpointBytes {
+    std::array<std::byte, 18> bytes{};
+
+    explicit EndpointBytes(const udp::endpoint& endpoint) {
+        const auto v6 = endpoint.address().is_v6()
+                            ? endpoint.address().to_v6().to_bytes()
+                            : boost::asio::ip::make_address_v6(boost::asio::ip::v4_mapped,
+                                                               endpoint.address().to_v4())
+                                  .to_bytes();
+        std::memcpy(bytes.data(), v6.data(), v6.size());
+        bytes[16] = static_cast<std::byte>(endpoint.port() & 0xFF);
+        bytes[17] = static_cast<std::byte>(endpoint.port() >> 8);
+    }
+};
+
+[[nodiscard]] AddressCookie::Secret secret_of(const UdpSettings& settings) {
+    AddressCookie::Secret secret = settings.secret;
+    if (secret == AddressCookie::Secret{}) {
+        randombytes_buf(secret.data(), secret.size());
+    }
+    return secret;
+}
+
+}  // namespace
+
+class UdpTransport::Socket {
+  public:
+    Socket(const UdpSettings& settings, bool is_server)
+        : settings_(settings),
+          secret_(secret_of(settings)),
+          cookies_(secret_),
+          socket_(context_),
+          buffer_(std::max(settings.datagram_bytes_max + 1, address_request_bytes) + 1),
+          endpoints_(settings.resource),
+          peers_(settings.resource),
+          is_server_(is_server) {
+        std::memcpy(&client_, secret_.data(), sizeof(client_));
+    }
+
+    [[nodiscard]] Status open(const udp::endpoint& bind, std::string_view address) {
+        error_code error;
+        socket_.open(bind.protocol(), error);
+        if (!error && bind.address().is_v6()) {
+            // One socket for both families, where the system can; else for IPv6 alone.
+            error_code ignored;
+            socket_.set_option(boost::asio::ip::v6_only(false), ignored);
+        }
+        if (!error) {
+            error_code ignored;  // the system gives what it gives
+            socket_.set_option(
+                boost::asio::socket_base::receive_buffer_size(settings_.receive_buffer_bytes),
+                ignored);
+            socket_.bind(bind, error);
+        }
+        if (!error) {
+            socket_.non_blocking(true, error);
+        }
+        return error ? Status(error_of(address, error.message())) : Status();
+    }
+
+    void set_server(const udp::endpoint& server) {
+        add_peer(server);
+        server_endpoint_ = server;
+    }
+
+    void tick(NetTime now) {
+        now_ = now;
+        datagrams_left_ = settings_.datagrams_per_tick_max;
+        if (!is_server_) {
+            ask();
+        } else if (now.microseconds >= next_sweep_us_) {
+            next_sweep_us_ = now.microseconds + sweep_us;
+            forget_silent();
+        }
+    }
+
+    void send(PeerId peer, std::span<const std::byte> datagram) {
+        REPLAYOUT_ASSERT(datagram.size() <= settings_.datagram_bytes_max);
+        const auto found = peers_.find(peer);
+        if (found == peers_.end() || (!is_server_ && !is_welcome_)) {
+            return;
+        }
+        buffer_[0] = static_cast<std::byte>(AddressMessage::Data);
+        std::copy(datagram.begin(), datagram.end(), buffer_.begin() + 1);
+        send_to(found->second.endpoint, std::span(buffer_).first(datagram.size() + 1));
+    }
+
+    [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) {
+        while (datagrams_left_ > 0) {
+            udp::endpoint from;
+            error_code error;
+            const std::size_t size = socket_.receive_from(
+                boost::asio::buffer(buffer_.data(), buffer_.size()), from, 0, error);
+            if (error == boost::asio::error::would_block ||
+                error == boost::asio::error::try_again) {
+                return nothing_received;
+            }
+            --datagrams_left_;  // Whatever it is: a flood must not keep us here.
+            if (error) {
+                continue;  // A datagram of ours that nobody took, told late.
+            }
+            const std::span<const std::byte> bytes = std::span(buffer_).first(size);
+            if (!bytes.empty() && bytes[0] == static_cast<std::byte>(AddressMessage::Data)) {
+                if (accept_data(from, bytes.size(), peer)) {
+                    const std::size_t copied = std::min(buffer.size(), size - 1);
+                    std::copy_n(bytes.begin() + 1, copied, buffer.begin());
+                    return copied;
+                }
+                continue;
+            }
+            const std::optional<AddressHandshake> handshake = read_address_handshake(bytes);
+            if (!handshake) {
+                ++stats_.dropped_malformed;
+            } else if (is_server_) {
+                answer(*handshake, from);
+            } else {
+                take_answer(*handshake, from);
+            }
+        }
+        return nothing_received;
+    }
+
+    [[nodiscard]] std::string address_of(PeerId peer) const {
+        const auto found = peers_.find(peer);
+        return found == peers_.end() ? std::string() : text_of(found->second.endpoint);
+    }
+    [[nodiscard]] std::string local_address() const {
+        error_code error;
+        return text_of(socket_.local_endpoint(error));
+    }
+    [[nodiscard]] const UdpSettings& settings() const noexcept { return settings_; }
+    [[nodiscard]] const SocketStats& stats() const noexcept { return stats_; }
+    [[nodiscard]] bool is_connected() const noexcept { return is_welcome_; }
+    [[nodiscard]] std::size_t peer_count() const noexcept { return peers_.size(); }
+
+  private:
+    struct Peer {
+        udp::endpoint endpoint;
+        std::int64_t heard_us = 0;
+    };
+
+    PeerId add_peer(const udp::endpoint& endpoint) {
+        const PeerId peer{++last_peer_};
+        endpoints_.emplace(endpoint, peer);
+        peers_.emplace(peer, Peer{endpoint, now_.microseconds});
+        return peer;
+    }
+
+    void send_to(const udp::endpoint& endpoint, std::span<const std::byte> bytes) {
+        error_code error;
+        socket_.send_to(boost::asio::buffer(bytes.data(), bytes.size()), endpoint, 0, error);
+        error ? ++stats_.send_errors : ++stats_.datagrams_sent;
+    }
+
+    [[nodiscard]] bool accept_data(const udp::endpoint& from, std::size_t size, PeerId& peer) {
+        const auto found = endpoints_.find(from);
+        if (found == endpoints_.end()) {
+            ++stats_.dropped_unproved;
+            return false;
+        }
+        if (size > settings_.datagram_bytes_max + 1) {
+            ++stats_.dropped_malformed;
+            return false;
+        }
+        peer = found->second;
+        peers_.find(peer)->second.heard_us = now_.microseconds;
+        ++stats_.datagrams_received;
+        return true;
+    }
+
+    // ----- a server
+
+    void answer(const AddressHandshake& request, const udp::endpoint& from) {
+        if (request.message != AddressMessage::Request) {
+            ++stats_.dropped_malformed;
+            return;
+        }
+        const EndpointBytes address(from);
+        if (!cookies_.is_good(request.cookie, address.bytes, request.client, now_)) {
+            ++stats_.challenges_sent;
+            say({AddressMessage::Challenge, request.client,
+                 cookies_.make(address.bytes, request.client, now_)},
+                from);
+            return;
+        }
+        if (!endpoints_.contains(from)) {
+            if (peers_.size() >= settings_.peers_max) {
+                ++stats_.dropped_full;
+                return;
+            }
+            add_peer(from);
+            ++stats_.peers_welcomed;
+        }
+        say({AddressMessage::Welcome, request.client}, from);
+    }
+
+    void forget_silent() {
+        const std::int64_t before = now_.microseconds - settings_.forget_ms * 1000;
+        for (auto peer = peers_.begin(); peer != peers_.end();) {
+            if (peer->second.heard_us >= before) {
+                ++peer;
+                continue;
+            }
+            endpoints_.erase(peer->second.endpoint);
+            peer = peers_.erase(peer);
+            ++stats_.peers_forgotten;
+        }
+    }
+
+    // ----- a client
+
+    void ask() {
+        const std::int64_t heard_us = peers_.begin()->second.heard_us;
+        const bool is_silent = now_.microseconds - heard_us >= silence_us;
+        if ((is_welcome_ && !is_silent) || now_.microseconds < next_request_us_) {
+            return;
+        }
+        next_request_us_ = now_.microseconds + request_us;
+        say({AddressMessage::Request, client_, cookie_}, server_endpoint_);
+    }
+
+    void take_answer(const AddressHandshake& handshake, const udp::endpoint& from) {
+        if (from != server_endpoint_ || handshake.client != client_ ||
+            handshake.message == AddressMessage::Request) {
+            ++stats_.dropped_malformed;
+        } else if (handshake.message == AddressMessage::Welcome) {
+            is_welcome_ = true;
+            peers_.begin()->second.heard_us = now_.microseconds;
+        } else {
+            // At once, but no more than one request for each answer.
+            cookie_ = handshake.cookie;
+            say({AddressMessage::Request, client_, cookie_}, server_endpoint_);
+        }
+    }
+
+    void say(const AddressHandshake& handshake, const udp::endpoint& to) {
+        std::array<std::byte, address_request_bytes> bytes;
+        send_to(to, write_address_handshake(handshake, bytes));
+    }
+
+    UdpSettings settings_;
+    AddressCookie::Secret secret_;
+    AddressCookie cookies_;
+    boost::asio::io_context context_;
+    udp::socket socket_;
+    std::vector<std::byte> buffer_;
+    std::pmr::map<udp::endpoint, PeerId> endpoints_;
+    std::pmr::map<PeerId, Peer> peers_;
+    SocketStats stats_;
+    NetTime now_;
+    std::uint64_t last_peer_ = 0;
+    std::int64_t next_sweep_us_ = 0;
+    std::uint32_t datagrams_left_ = 0;
+    bool is_server_;
+
+    udp::endpoint server_endpoint_;
+    std::uint64_t client_ = 0;
+    std::uint64_t cookie_ = 0;
+    std::int64_t next_request_us_ = 0;
+    bool is_welcome_ = false;
+};
+
+UdpTransport::UdpTransport(std::unique_ptr<Socket> socket) : socket_(std::move(socket)) {}
+
+UdpTransport::~UdpTransport() = default;
+
+Result<std::unique_ptr<UdpTransport>> UdpTransport::listen(std::string_view address,
+                                                           const UdpSettings& settings) {
+    const Result<udp::endpoint> endpoint = parse_endpoint(address);
+    if (!endpoint) {
+        return endpoint.error();
+    }
+    auto socket = std::make_unique<Socket>(settings, true);
+    if (Status opened = socket->open(*endpoint, address); !opened) {
+        return opened.error();
+    }
+    return std::unique_ptr<UdpTransport>(new UdpTransport(std::move(socket)));
+}
+
+Result<std::unique_ptr<UdpTransport>> UdpTransport::connect(std::string_view address,
+                                                            const UdpSettings& settings) {
+    const Result<udp::endpoint> server = parse_endpoint(address);
+    if (!server) {
+        return server.error();
+    }
+    auto socket = std::make_unique<Socket>(settings, false);
+    if (Status opened = socket->open(udp::endpoint(server->protocol(), 0), address); !opened) {
+        return opened.error();
+    }
+    socket->set_server(*server);
+    return std::unique_ptr<UdpTransport>(new UdpTransport(std::move(socket)));
+}
+
+void UdpTransport::tick(NetTime now) {
+    socket_->tick(now);
+}
+
+PeerId UdpTransport::server() const noexcept {
+    return PeerId{1};
+}
+
+bool UdpTransport::is_connected() const noexcept {
+    return socket_->is_connected();
+}
+
+std::string UdpTransport::local_address() const {
+    return socket_->local_address();
+}
+
+std::string UdpTransport::address_of(PeerId peer) const {
+    return socket_->address_of(peer);
+}
+
+std::uint32_t UdpTransport::peer_count() const noexcept {
+    return static_cast<std::uint32_t>(socket_->peer_count());
+}
+
+const SocketStats& UdpTransport::stats() const noexcept {
+    return socket_->stats();
+}
+
+std::size_t UdpTransport::datagram_bytes_max() const noexcept {
+    return socket_->settings().datagram_bytes_max;
+}
+
+void UdpTransport::send(PeerId peer, std::span<const std::byte> datagram) {
+    socket_->send(peer, datagram);
+}
+
+std::size_t UdpTransport::receive(PeerId& peer, std::span<std::byte> buffer) {
+    return socket_->receive(peer, buffer);
+}
+
+}  // namespace replayout

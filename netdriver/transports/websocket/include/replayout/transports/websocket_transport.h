@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+//
+// Datagrams over WebSockets (RFC 6455), over Boost.Beast: for browsers, and where nothing but HTTP
+// goes through. Each datagram is a binary message.
+//
+//     auto server = WebSocketTransport::listen("0.0.0.0:8080");
+//     new WebSocket("ws://example.net:8080/").binaryType = "arraybuffer";     // in a browser
+//
+// TCP proves the address, and delivers all of it in order. So nothing is lost but what was never
+// sent: while more waits for a client than send_bytes_max, datagrams for it are dropped, and the
+// driver, which learns by its acknowledgements, sends what is newer. Not encrypted: put a proxy
+// that speaks TLS before it.
+#pragma once
+
+#include <replayout/reflection/error.h>
+#include <replayout/reflection/memory.h>
+#include <replayout/transports/socket_transport.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace replayout {
+
+struct WebSocketSettings {
+    std::size_t datagram_bytes_max = 1'200;
+    /// Of a server: connections, those whose handshake is under way included.
+    std::uint32_t peers_max = 1'024;
+    /// That wait to be received; more are dropped.
+    std::uint32_t datagrams_waiting_max = 65'536;
+    /// Of one connection, that wait to be sent.
+    std::size_t send_bytes_max = 256 * 1024;
+    /// Of received datagrams. Boost.Beast itself takes the heap.
+    MemoryResource* resource = std::pmr::get_default_resource();
+};
+
+/// One thread, which runs all in tick() and flush().
+class WebSocketTransport final : public SocketTransport {
+  public:
+    /// `address` is "1.2.3.4:8080" or "[::1]:8080"; port 0: any. Errors: InvalidArgument, with what
+    /// the system says.
+    [[nodiscard]] static Result<std::unique_ptr<WebSocketTransport>> listen(
+        std::string_view address, const WebSocketSettings& settings = {});
+    /// Connects to the path "/" of the server, and again a second after it was lost.
+    [[nodiscard]] static Result<std::unique_ptr<WebSocketTransport>> connect(
+        std::string_view address, const WebSocketSettings& settings = {});
+    ~WebSocketTransport() override;
+    WebSocketTransport(const WebSocketTransport&) = delete;
+    WebSocketTransport& operator=(const WebSocketTransport&) = delete;
+
+    void tick(NetTime now) override;
+    void flush() override;
+    [[nodiscard]] PeerId server() const noexcept override;
+    [[nodiscard]] bool is_connected() const noexcept override;
+    [[nodiscard]] std::string local_address() const override;
+    [[nodiscard]] std::uint32_t peer_count() const noexcept override;
+    [[nodiscard]] const SocketStats& stats() const noexcept override;
+
+    [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override;
+    void send(PeerId peer, std::span<const std::byte> datagram) override;
+    [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) override;
+
+  private:
+    class Endpoint;
+    explicit WebSocketTransport(std::unique_ptr<Endpoint> endpoint);
+
+    std::unique_ptr<Endpoint> endpoint_;  // so that nobody else sees Boost.Beast
+};
+
+}  // namespace replayout

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/transports/websocket_transport.h>
+
+#include <replayout/netdriver/datagram_pool.h>
+#include <replayout/reflection/diagnostics.h>
+
+#include <charconv>
+#include <deque>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/websocket/stream.hpp>
+
+namespace replayout {
+
+namespace {
+
+namespace beast = boost::beast;
+namespace websocket = boost::beast::websocket;
+using boost::asio::ip::tcp;
+using boost::system::error_code;
+
+/// Who the server is to a client.
+constexpr PeerId server_peer{1};
+constexpr std::int64_t reconnect_us = 1'000'000;
+
+[[nodiscard]] Error error_of(std::string_view address, std::string_view what) {
+    return {ErrorCode::InvalidArgument,
+            "WebSocket address \"" + std::string(address) + "\": " + std::string(what)};
+}
+
+/// "1.2.3.4:8080" or "[::1]:8080".
+[[nodiscard]] Result<tcp::endpoint> parse_endpoint(std::string_view text) {
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string_view::npos) {
+        return error_of(text, "has no port");
+    }
+    std::string_view host = text.substr(0, colon);
+    if (host.size() >= 2 && host.front() == '[' && host.back() == ']') {
+        host = host.substr(1, host.size() - 2);
+    }
+    std::uint16_t port = 0;
+    const char* end = text.data() + text.size();
+    const auto [stopped, status] = std::from_chars(text.data() + colon + 1, end, port);
+    if (status != std::errc() || stopped != end) {
+        return error_of(text, "its port is no number of 0 to 65535");
+    }
+    error_code error;
+    const auto address = boost::asio::ip::make_address(std::string(host), error);
+    if (error) {
+        return error_of(text, error.message());
+    }
+    return tcp::endpoint(address, port);
+}
+
+[[nodiscard]] std::string text_of(const tcp::endpoint& endpoint) {
+    const std::string host = endpoint.address().to_string();
+    const std::string port = std::to_string(endpoint.port());
+    return endpoint.address().is_v6() ? "[" + host + "]:" + port : host + ":" + port;
+}
+
+}  // namespace
+
+class WebSocketTransport::Endpoint {
+  public:
+    Endpoint(const WebSocketSettings& settings, bool is_server)
+        : settings_(settings),
+          acceptor_(context_),
+          pool_(settings.datagram_bytes_max, settings.resource),
+          is_server_(is_server) {}
+    ~Endpoint() {
+        // Handlers that are left hold connections, which hold this: none runs any more.
+        is_closed_ = true;
+    }
+    Endpoint(const Endpoint&) = delete;
+    Endpoint& operator=(const Endpoint&) = delete;
+
+    [[nodiscard]] Status open(const tcp::endpoint& bind, std::string_view address) {
+        error_code error;
+        acceptor_.open(bind.protocol(), error);
+        if (!error) {
+            acceptor_.set_option(boost::asio::socket_base::reuse_address(true), error);
+        }
+        if (!error) {
+            acceptor_.bind(bind, error);
+        }
+        if (!error) {
+            acceptor_.listen(boost::asio::socket_base::max_listen_connections, error);
+        }
+        if (error) {
+            return error_of(address, error.message());
+        }
+        accept_next();
+        return {};
+    }
+
+    void set_server(const tcp::endpoint& server) { server_ = server; }
+
+    void tick(NetTime now) {
+        now_ = now;
+        if (!is_server_ && connections_.empty() && now.microseconds >= next_connect_us_) {
+            next_connect_us_ = now.microseconds + reconnect_us;
+            begin_to_connect();
+        }
+        run();
+    }
+
+    /// What can be done without waiting.
+    void run() {
+        context_.restart();
+        context_.poll();
+    }
+
+    void send(PeerId peer, std::span<const std::byte> datagram) {
+        REPLAYOUT_ASSERT(datagram.size() <= settings_.datagram_bytes_max);
+        const auto found = peers_.find(peer);
+        if (found == peers_.end()) {
+            return;
+        }
+        Connection& connection = *found->second;
+        if (connection.outgoing_bytes + datagram.size() > settings_.send_bytes_max) {
+            ++stats_.send_errors;
+            return;
+        }
+        connection.outgoing.emplace_back(datagram.begin(), datagram.end());
+        connection.outgoing_bytes += datagram.size();
+        if (connection.outgoing.size() == 1) {
+            write_next(found->second);
+        }
+    }
+
+    [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) {
+        return arrived_.receive(pool_, peer, buffer);
+    }
+
+    [[nodiscard]] const WebSocketSettings& settings() const noexcept { return settings_; }
+    [[nodiscard]] const SocketStats& stats() const noexcept { return stats_; }
+    [[nodiscard]] bool is_connected() const noexcept { return !is_server_ && !peers_.empty(); }
+    [[nodiscard]] std::size_t peer_count() const noexcept { return peers_.size(); }
+    [[nodiscard]] std::string local_address() const {
+        error_code error;
+        return text_of(acceptor_.local_endpoint(error));
+    }
+
+  private:
+    struct Connection {
+        explicit Connection(tcp::socket socket) : stream(std::move(socket)) {}
+
+        websocket::stream<beast::tcp_stream> stream;
+        beast::flat_buffer incoming;
+        std::deque<std::vector<std::byte>> outgoing;  // the first is under way
+        std::size_t outgoing_bytes = 0;
+        PeerId peer;  // 0: its handshake is under way
+    };
+    using ConnectionPointer = std::shared_ptr<Connection>;
+
+    void set_up(Connection& connection, beast::role_type role) {
+        connection.stream.set_option(websocket::stream_base::timeout::suggested(role));
+        connection.stream.binary(true);
+        connection.stream.read_message_max(settings_.datagram_bytes_max);
+        error_code ignored;
+        beast::get_lowest_layer(connection.stream)
+            .socket()
+            .set_option(tcp::no_delay(true), ignored);
+    }
+
+    // ----- a server
+
+    void accept_next() {
+        acceptor_.async_accept([this](error_code error, tcp::socket socket) {
+            if (is_closed_ || error == boost::asio::error::operation_aborted) {
+                return;
+            }
+            if (!error) {
+                accept(std::move(socket));
+            }
+            accept_next();
+        });
+    }
+
+    void accept(tcp::socket socket) {
+        if (connections_.size() >= settings_.peers_max) {
+            ++stats_.dropped_full;
+            return;
+        }
+        const auto connection = std::make_shared<Connection>(std::move(socket));
+        connections_.insert(connection);
+        set_up(*connection, beast::role_type::server);
+        connection->stream.async_accept([this, connection](error_code error) {
+            error ? drop(connection) : add_peer(connection);
+        });
+    }
+
+    // ----- a client
+
+    void begin_to_connect() {
+        const auto connection = std::make_shared<Connection>(tcp::socket(context_));
+        connections_.insert(connection);
+        beast::get_lowest_layer(connection->stream)
+            .async_connect(server_, [this, connection](error_code error) {
+                if (error) {
+                    drop(connection);
+                    return;
+                }
+                set_up(*connection, beast::role_type::client);
+                connection->stream.async_handshake(
+                    text_of(server_), "/", [this, connection](error_code refused) {
+                        refused ? drop(connection) : add_peer(connection);
+                    });
+            });
+    }
+
+    // ----- both
+
+    void add_peer(const ConnectionPointer& connection) {
+        connection->peer = PeerId{is_server_ ? ++last_peer_ : server_peer.value};
+        peers_[connection->peer] = connection;
+        ++stats_.peers_welcomed;
+        read_next(connection);
+    }
+
+    void drop(const ConnectionPointer& connection) {
+        if (is_closed_ || connections_.erase(connection) == 0) {
+            return;
+        }
+        if (connection->peer != PeerId{}) {
+            peers_.erase(connection->peer);
+            ++stats_.peers_forgotten;
+        }
+        beast::get_lowest_layer(connection->stream).close();
+    }
+
+    void read_next(const ConnectionPointer& connection) {
+        connection->stream.async_read(connection->incoming,
+                                      [this, connection](error_code error, std::size_t size) {
+                                          if (error) {
+                                              drop(connection);
+                                              return;
+                                          }
+                                          take(*connection, size);
+                                          connection->incoming.consume(size);
+                                          read_next(connection);
+                                      });
+    }
+
+    void take(const Connection& connection, std::size_t size) {
+        if (!connection.stream.got_binary()) {
+            ++stats_.dropped_malformed;
+        } else if (arrived_.count() >= settings_.datagrams_waiting_max) {
+            ++stats_.dropped_full;
+        } else {
+            ++stats_.datagrams_received;
+            const auto* bytes = static_cast<const std::byte*>(connection.incoming.cdata().data());
+            arrived_.push(pool_, pool_.take(connection.peer, std::span(bytes, size)));
+        }
+    }
+
+    void write_next(const ConnectionPointer& connection) {
+        const std::vector<std::byte>& datagram = connection->outgoing.front();
+        connection->stream.async_write(boost::asio::buffer(datagram.data(), datagram.size()),
+                                       [this, connection](error_code error, std::size_t) {
+                                           if (error) {
+                                               drop(connection);
+                                               return;
+                                           }
+                                           ++stats_.datagrams_sent;
+                                           connection->outgoing_bytes -=
+                                               connection->outgoing.front().size();
+                                           connection->outgoing.pop_front();
+                                           if (!connection->outgoing.empty()) {
+                                               write_next(connection);
+                                           }
+                                       });
+    }
+
+    WebSocketSettings settings_;
+    SocketStats stats_;
+    bool is_closed_ = false;
+    boost::asio::io_context context_;
+    tcp::acceptor acceptor_;
+    DatagramPool pool_;
+    DatagramQueue arrived_;
+    std::set<ConnectionPointer> connections_;
+    std::map<PeerId, ConnectionPointer> peers_;
+    NetTime now_;
+    std::uint64_t last_peer_ = 0;
+    tcp::endpoint server_;
+    std::int64_t next_connect_us_ = 0;
+    bool is_server_;
+};
+
+WebSocketTransport::WebSocketTransport(std::unique_ptr<Endpoint> endpoint)
+    : endpoint_(std::move(endpoint)) {}
+
+WebSocketTransport::~WebSocketTransport() = default;
+
+Result<std::unique_ptr<WebSocketTransport>> WebSocketTransport::listen(
+    std::string_view address, const WebSocketSettings& settings) {
+    const Result<tcp::endpoint> bind = parse_endpoint(address);
+    if (!bind) {
+        return bind.error();
+    }
+    auto endpoint = std::make_unique<Endpoint>(settings, true);
+    if (Status opened = endpoint->open(*bind, address); !opened) {
+        return opened.error();
+    }
+    return std::unique_ptr<WebSocketTransport>(new WebSocketTransport(std::move(endpoint)));
+}
+
+Result<std::unique_ptr<WebSocketTransport>> WebSocketTransport::connect(
+    std::string_view address, const WebSocketSettings& settings) {
+    const Result<tcp::endpoint> server = parse_endpoint(address);
+    if (!server) {
+        return server.error();
+    }
+    auto endpoint = std::make_unique<Endpoint>(settings, false);
+    endpoint->set_server(*server);
+    return std::unique_ptr<WebSocketTransport>(new WebSocketTransport(std::move(endpoint)));
+}
+
+void WebSocketTransport::tick(NetTime now) {
+    endpoint_->tick(now);
+}
+
+void WebSocketTransport::flush() {
+    endpoint_->run();
+}
+
+PeerId WebSocketTransport::server() const noexcept {
+    return server_peer;
+}
+
+bool WebSocketTransport::is_connected() const noexcept {
+    return endpoint_->is_connected();
+}
+
+std::string WebSocketTransport::local_address() const {
+    return endpoint_->local_address();
+}
+
+std::uint32_t WebSocketTransport::peer_count() const noexcept {
+    return static_cast<std::uint32_t>(endpoint_->peer_count());
+}
+
+const SocketStats& WebSocketTransport::stats() const noexcept {
+    return endpoint_->stats();
+}
+
+std::size_t WebSocketTransport::datagram_bytes_max() const noexcept {
+    return endpoint_->settings().datagram_bytes_max;
+}
+
+void WebSocketTransport::send(PeerId peer, std::span<const std::byte> datagram) {
+    endpoint_->send(peer, datagram);
+}
+
+std::size_t WebSocketTransport::receive(PeerId& peer, std::span<std::byte> buffer) {
+    return endpoint_->receive(peer, buffer);
+}
+
+}  // namespace replayout

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+//
+// The bytes by which an address is proved (docs/wire_format.md, section 17).
+#include "address_handshake.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "support/byte_dump.h"
+#include "support/catch.h"
+
+namespace replayout::test {
+namespace {
+
+[[nodiscard]] Bytes written(const AddressHandshake& handshake) {
+    std::array<std::byte, address_request_bytes> buffer;
+    buffer.fill(std::byte{0xAA});
+    const std::span<const std::byte> bytes = write_address_handshake(handshake, buffer);
+    return {bytes.begin(), bytes.end()};
+}
+
+[[nodiscard]] Bytes bytes_of(std::initializer_list<int> values) {
+    Bytes bytes;
+    for (const int value : values) {
+        bytes.push_back(static_cast<std::byte>(value));
+    }
+    return bytes;
+}
+
+TEST_CASE("Address handshake: the bytes of the document", "[transport]") {
+    CHECK(written({AddressMessage::Challenge, 5, 0x0123'4567'89ab'cdef}) ==
+          bytes_of({2, 5, 0, 0, 0, 0, 0, 0, 0, 0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 1}));
+    CHECK(written({AddressMessage::Welcome, 5}) == bytes_of({3, 5, 0, 0, 0, 0, 0, 0, 0}));
+    Bytes request =
+        bytes_of({1, 5, 0, 0, 0, 0, 0, 0, 0, 0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 1});
+    request.resize(1'000);
+    CHECK(written({AddressMessage::Request, 5, 0x0123'4567'89ab'cdef}) == request);
+}
+
+TEST_CASE("Address handshake: what is written is read", "[transport]") {
+    for (const AddressMessage message :
+         {AddressMessage::Request, AddressMessage::Challenge, AddressMessage::Welcome}) {
+        const std::uint64_t cookie = message == AddressMessage::Welcome ? 0 : 0xFEDC'BA98'7654'3210;
+        const AddressHandshake handshake{message, 0x0102'0304'0506'0708, cookie};
+        CHECK(read_address_handshake(written(handshake)) == handshake);
+    }
+}
+
+TEST_CASE("Address handshake: other lengths, kinds and paddings are none", "[transport]") {
+    for (const AddressMessage message :
+         {AddressMessage::Request, AddressMessage::Challenge, AddressMessage::Welcome}) {
+        Bytes bytes = written({message, 1, 0});
+        bytes.push_back(std::byte{0});
+        CHECK_FALSE(read_address_handshake(bytes).has_value());
+        bytes.resize(bytes.size() - 2);
+        CHECK_FALSE(read_address_handshake(bytes).has_value());
+    }
+    CHECK_FALSE(read_address_handshake({}).has_value());
+    for (const int kind : {0, 4, 255}) {
+        Bytes bytes(17);
+        bytes[0] = static_cast<std::byte>(kind);
+        CHECK_FALSE(read_address_handshake(bytes).has_value());
+    }
+    for (const std::size_t place : {17u, 500u, 999u}) {
+        Bytes bytes = written({AddressMessage::Request, 1, 2});
+        bytes[place] = std::byte{1};
+        CHECK_FALSE(read_address_handshake(bytes).has_value());
+    }
+}
+
+}  // namespace
+}  // namespace replayout::test

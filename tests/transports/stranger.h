@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+//
+// Somebody at a UDP socket who says what he likes to a server of this machine.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/udp.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "support/byte_dump.h"
+#include "support/catch.h"
+
+namespace replayout::test {
+
+/// A socket that says what it likes.
+class Stranger {
+  public:
+    explicit Stranger(const std::string& server)
+        : socket_(context_, boost::asio::ip::udp::endpoint(boost::asio::ip::udp::v4(), 0)) {
+        const auto port =
+            static_cast<std::uint16_t>(std::stoi(server.substr(server.rfind(':') + 1)));
+        server_ = boost::asio::ip::udp::endpoint(boost::asio::ip::address_v4::loopback(), port);
+        socket_.non_blocking(true);
+    }
+
+    void send(const Bytes& bytes) {
+        socket_.send_to(boost::asio::buffer(bytes.data(), bytes.size()), server_);
+    }
+    /// Empty: nothing came.
+    [[nodiscard]] Bytes receive() {
+        Bytes bytes(2'048);
+        boost::asio::ip::udp::endpoint from;
+        boost::system::error_code error;
+        bytes.resize(
+            socket_.receive_from(boost::asio::buffer(bytes.data(), bytes.size()), from, 0, error));
+        return error ? Bytes() : bytes;
+    }
+    void drop_all() {
+        while (!receive().empty()) {
+        }
+    }
+    [[nodiscard]] static Bytes request(std::uint64_t client, std::span<const std::byte> cookie) {
+        Bytes bytes(1'000);
+        bytes[0] = std::byte{1};
+        bytes[1] = static_cast<std::byte>(client);
+        std::copy(cookie.begin(), cookie.end(), bytes.begin() + 9);
+        return bytes;
+    }
+
+  private:
+    boost::asio::io_context context_;
+    boost::asio::ip::udp::socket socket_;
+    boost::asio::ip::udp::endpoint server_;
+};
+
+/// The cookie that a server gave.
+[[nodiscard]] inline Bytes cookie_of(const Bytes& challenge) {
+    REQUIRE(challenge.size() == 17);
+    REQUIRE(challenge[0] == std::byte{2});
+    return {challenge.begin() + 9, challenge.end()};
+}
+
+}  // namespace replayout::test

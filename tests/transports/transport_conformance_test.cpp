@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+//
+// What every transport must be to the driver, whatever carries it. Who brings one of his own adds
+// it to transport_ends.h.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include "support/catch.h"
+#include "support/seeded_random.h"
+#include "transports/transport_ends.h"
+
+namespace replayout::test {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+[[nodiscard]] Bytes random_bytes(SeededRandom& random, std::size_t size) {
+    Bytes bytes(size);
+    std::generate(bytes.begin(), bytes.end(), [&] { return std::byte(random.below(256)); });
+    return bytes;
+}
+
+/// The next datagram, after some ticks if need be; false: none came.
+template <typename Ends>
+bool receive(Ends& ends, Transport& transport, PeerId& from, Bytes& datagram) {
+    for (int i = 0; i < 200; ++i) {
+        Bytes buffer(2'048);
+        const std::size_t size = transport.receive(from, buffer);
+        if (size != Transport::nothing_received) {
+            buffer.resize(size);
+            datagram = buffer;
+            return true;
+        }
+        ends.advance();
+    }
+    return false;
+}
+
+TEMPLATE_TEST_CASE("Transport: datagrams of every size arrive as they were sent", "[transport]",
+                   REPLAYOUT_ALL_ENDS) {
+    TestType ends;
+    ends.add_client();
+    ends.connect_all();
+    SeededRandom random(1);
+    const std::size_t largest = ends.server().datagram_bytes_max();
+    REQUIRE(largest >= 1'000);
+    for (const std::size_t size : {std::size_t{1}, std::size_t{2}, std::size_t{11},
+                                   std::size_t{576}, largest - 1, largest}) {
+        const Bytes sent = random_bytes(random, size);
+        ends.client(0).send(ends.server_peer(0), sent);
+        PeerId client;
+        Bytes received;
+        REQUIRE(receive(ends, ends.server(), client, received));
+        CHECK(received == sent);
+        const Bytes answer = random_bytes(random, size);
+        ends.server().send(client, answer);
+        PeerId server;
+        REQUIRE(receive(ends, ends.client(0), server, received));
+        CHECK(received == answer);
+        CHECK(server == ends.server_peer(0));
+    }
+}
+
+TEMPLATE_TEST_CASE("Transport: peers are told apart, and stay who they are", "[transport]",
+                   REPLAYOUT_ALL_ENDS) {
+    TestType ends;
+    for (int i = 0; i < 20; ++i) {
+        ends.add_client();
+    }
+    ends.connect_all();
+    std::vector<PeerId> peers;
+    for (int round = 0; round < 3; ++round) {
+        for (std::size_t i = 0; i < 20; ++i) {
+            const Bytes sent{std::byte(i), std::byte(round)};
+            ends.client(i).send(ends.server_peer(i), sent);
+            PeerId peer;
+            Bytes received;
+            REQUIRE(receive(ends, ends.server(), peer, received));
+            CHECK(received == sent);
+            CHECK(peer != PeerId{});
+            if (round == 0) {
+                peers.push_back(peer);
+            }
+            CHECK(peer == peers[i]);
+        }
+    }
+    CHECK(std::set<PeerId>(peers.begin(), peers.end()).size() == 20);
+    for (std::size_t i = 0; i < 20; ++i) {
+        const Bytes sent{std::byte(100 + i)};
+        ends.server().send(peers[i], sent);
+        PeerId peer;
+        Bytes received;
+        REQUIRE(receive(ends, ends.client(i), peer, received));
+        CHECK(received == sent);
+    }
+}
+
+TEMPLATE_TEST_CASE("Transport: of ten thousand datagrams none is altered, merged or made up",
+                   "[transport]", REPLAYOUT_ALL_ENDS) {
+    TestType ends;
+    ends.add_client();
+    ends.connect_all();
+    SeededRandom random(2);
+    std::uint32_t arrived = 0;
+    for (std::uint32_t i = 0; i < 10'000; ++i) {
+        Bytes sent = random_bytes(random, random.between(8, 1'100));
+        std::memcpy(sent.data(), &i, sizeof(i));
+        ends.client(0).send(ends.server_peer(0), sent);
+        if (i % 16 == 15) {
+            ends.advance();
+        }
+        Bytes buffer(2'048);
+        PeerId peer;
+        const std::size_t size = ends.server().receive(peer, buffer);
+        if (size != Transport::nothing_received) {
+            std::uint32_t number = 0;
+            std::memcpy(&number, buffer.data(), sizeof(number));
+            CHECK(number <= i);
+            ++arrived;
+        }
+    }
+    PeerId peer;
+    Bytes received;
+    while (arrived < 10'000 && receive(ends, ends.server(), peer, received)) {
+        ++arrived;
+    }
+    // Nothing is lost on one machine where the reader keeps up; a network may lose what it likes.
+    CHECK(arrived == 10'000);
+    CHECK_FALSE(receive(ends, ends.server(), peer, received));
+}
+
+TEMPLATE_TEST_CASE("Transport: a datagram that does not fit is cut to the buffer", "[transport]",
+                   REPLAYOUT_ALL_ENDS) {
+    TestType ends;
+    ends.add_client();
+    ends.connect_all();
+    ends.client(0).send(ends.server_peer(0), Bytes(100, std::byte{7}));
+    for (int i = 0; i < 200; ++i) {
+        Bytes buffer(10, std::byte{0});
+        PeerId peer;
+        const std::size_t size = ends.server().receive(peer, std::span(buffer).first(8));
+        if (size != Transport::nothing_received) {
+            CHECK(size == 8);
+            CHECK(buffer[7] == std::byte{7});
+            CHECK(buffer[8] == std::byte{0});
+            return;
+        }
+        ends.advance();
+    }
+    FAIL("it did not arrive");
+}
+
+TEMPLATE_TEST_CASE("Transport: what is sent to nobody is lost, and harms nobody", "[transport]",
+                   REPLAYOUT_ALL_ENDS) {
+    TestType ends;
+    ends.add_client();
+    ends.connect_all();
+    ends.server().send(PeerId{0xFFFF'0000}, Bytes(10));
+    ends.client(0).send(ends.server_peer(0), Bytes(3, std::byte{1}));
+    PeerId peer;
+    Bytes received;
+    REQUIRE(receive(ends, ends.server(), peer, received));
+    CHECK(received.size() == 3);
+}
+
+}  // namespace
+}  // namespace replayout::test
