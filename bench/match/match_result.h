@@ -87,6 +87,7 @@ struct MatchResult {
     std::uint64_t waiting_ticks = 0;
     std::uint64_t waiting_bytes = 0;  ///< sent in these
     ServerTimes times;
+    std::uint64_t executor_rounds = 0;  ///< of jobs, of both servers, up to the end
     bool has_twin = false;
     bool is_twin_equal = false;
     std::string twin_difference;

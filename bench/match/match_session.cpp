@@ -65,8 +65,10 @@ constexpr std::uint64_t ticks_of_wait = 5;
 }
 
 [[nodiscard]] NetDriverSettings server_settings(const MatchOptions& options, SharingLevel sharing,
-                                                MemoryResource* resource) {
+                                                MemoryResource* resource, Executor& executor) {
     NetDriverSettings settings = driver_settings(options.seed, sharing, resource);
+    settings.executor = options.workers > 1 ? &executor : nullptr;
+    settings.executor_work_min = options.executor_work_min;
     settings.is_counting_types = options.is_counting_types;
     settings.interest.view_radius = static_cast<float>(options.radius);
     settings.interest.cell_size = static_cast<float>(std::max(0.001, options.radius / 2));
@@ -118,9 +120,10 @@ void check(const Status& status) {
 
 }  // namespace
 
-MatchSession::Server::Server(const MatchOptions& options, SharingLevel sharing, MatchWorld& world)
+MatchSession::Server::Server(const MatchOptions& options, SharingLevel sharing, MatchWorld& world,
+                             Executor& executor)
     : transport(NetConfig().packet_bytes_max),
-      driver(server_settings(options, sharing, &memory), transport, world) {}
+      driver(server_settings(options, sharing, &memory, executor), transport, world) {}
 
 MatchSession::Client::Client(const NetDriverSettings& settings, Transport& transport,
                              const MatchSchema& schema)
@@ -134,7 +137,8 @@ MatchSession::MatchSession(const MatchOptions& options, std::span<const Recordin
       network_(network_settings(options), options.seed, std::pmr::get_default_resource()),
       network_endpoint_(network_.endpoint(server_peer)),
       world_(schema),
-      server_(options, options.sharing, world_),
+      executor_(options.workers),
+      server_(options, options.sharing, world_, executor_),
       next_churn_s_(options.churn_s),
       next_owners_s_(options.owners_s),
       owner_random_(options.seed),
@@ -148,7 +152,7 @@ MatchSession::MatchSession(const MatchOptions& options, std::span<const Recordin
     }
     if (options_.has_twin) {
         twin_ = std::make_unique<Server>(
-            options, sharing_level(options.sharing == SharingLevel::Off), world_);
+            options, sharing_level(options.sharing == SharingLevel::Off), world_, executor_);
         result_.has_twin = true;
         result_.is_twin_equal = true;
     }
@@ -615,6 +619,7 @@ void MatchSession::finish_result() {
     result_.objects_live = world_.object_count();
     count_relevant_pairs();
     result_.stats = server_.driver.stats();
+    result_.executor_rounds = executor_.rounds();
     result_.memory = server_.driver.memory_report();
     result_.types = costs_of(server_.driver);
     if (twin_ != nullptr) {
