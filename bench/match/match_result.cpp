@@ -241,13 +241,14 @@ void report_memory(std::string& text, const MatchResult& result) {
     nlohmann::ordered_json json = nlohmann::json::array();
     for (const TypeCost& type : types) {
         nlohmann::ordered_json properties = nlohmann::json::array();
-        for (const auto& [path, counters] : type.properties) {
+        for (const PropertyCost& property : type.properties) {
+            const PropertyCounters& counters = property.counters;
             nlohmann::ordered_json encoded;
             for (std::size_t reason = 0; reason < encode_reason_count; ++reason) {
                 encoded[std::string(to_string(static_cast<EncodeReason>(reason)))] =
                     counters.encoded[reason];
             }
-            properties.push_back({{"property", path},
+            properties.push_back({{"property", property.path},
                                   {"values_sent", counters.values_sent},
                                   {"bits_sent", counters.bits_sent},
                                   {"payload_reuses", counters.payload_reuses},

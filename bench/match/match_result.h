@@ -33,6 +33,7 @@ struct RecordingResult {
 struct PropertyCost {
     std::string path;
     PropertyCounters counters;
+    double ns_per_call = 0;  ///< measured behind the match (CallCosts), where it is reported
 };
 
 /// What one class cost, for as long as nobody remembers its layout.
