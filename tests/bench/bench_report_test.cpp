@@ -318,11 +318,29 @@ TEST_CASE("Bench report: curves hold their data, and need two points", "[bench][
     const std::vector<Curve> curves = curves_of(fan_out_of(small_fan_out()));
     REQUIRE(curves.size() == 2);  // by changes there is one point
     CHECK(curves[0].name == "tick_by_connections");
+    CHECK(contains(curves[0].program, "set ylabel 'microseconds a tick, by connections'"));
+    CHECK(contains(curves[0].program, "\n64 400 200 133.3 100 0.07812 0.07812 0.07812 0.07812\n"));
     CHECK(curves[1].name == "savings_by_connections");
     CHECK(contains(curves[1].program, "set output 'savings_by_connections.svg'"));
     CHECK(contains(curves[1].program, "set ylabel 'time without sharing / time with it'"));
     CHECK(contains(curves[1].program, "\n64 2 3 4\n"));
     CHECK(curves_of({}).empty());
+}
+
+TEST_CASE("Bench report: curves by changes are of 64 connections, without what does not change",
+          "[bench][report]") {
+    FanOut fan_out;
+    for (const std::int64_t permille : {0, 10, 200}) {
+        FanOutRow& row = fan_out[{64, 1'000, permille}];
+        row[static_cast<std::size_t>(FanOutSubject::Off)].ns = 640'000;
+        row[static_cast<std::size_t>(FanOutSubject::Bundles)].ns = 64'000;
+    }
+    const std::vector<Curve> curves = curves_of(fan_out);
+    REQUIRE(curves.size() == 2);
+    CHECK(curves[0].name == "tick_by_changes");
+    CHECK(contains(curves[0].program, "$points << END\n1 10 NaN NaN 1 NaN NaN NaN NaN\n20 10 "));
+    CHECK(curves[1].name == "savings_by_changes");
+    CHECK(contains(curves[1].program, "$points << END\n1 NaN NaN 10\n20 NaN NaN 10\nEND\n"));
 }
 
 }  // namespace replayout::bench
