@@ -3,6 +3,7 @@
 
 #include <replayout/send_properties.h>
 
+#include "percentile.h"
 #include "stop_watch.h"
 
 #include <algorithm>
@@ -60,9 +61,7 @@ class BlockTimes {
         for (double& batch : batches) {
             batch = seconds_of(mask, passes);
         }
-        const auto middle = batches.begin() + batch_count / 2;
-        std::nth_element(batches.begin(), middle, batches.end());
-        return *middle * 1e9 / static_cast<double>(passes * states_.size());
+        return bench::percentile(batches, 50) * 1e9 / static_cast<double>(passes * states_.size());
     }
 
   private:

@@ -6,6 +6,7 @@
 #include "match/allocation_counter.h"
 #include "match/client_judge.h"
 #include "match/progress.h"
+#include "percentile.h"
 
 #include <replayout/netdriver/net_rates.h>
 
@@ -93,12 +94,8 @@ constexpr std::uint64_t ticks_of_wait = 5;
 
 [[nodiscard]] ServerTimes summarize(std::vector<std::uint64_t> tick_ns) {
     ServerTimes times;
-    if (tick_ns.empty()) {
-        return times;
-    }
-    std::sort(tick_ns.begin(), tick_ns.end());
-    times.p50_ns = tick_ns[tick_ns.size() / 2];
-    times.p99_ns = tick_ns[std::min(tick_ns.size() - 1, tick_ns.size() * 99 / 100)];
+    times.p50_ns = bench::percentile(tick_ns, 50);
+    times.p99_ns = bench::percentile(tick_ns, 99);
     for (const std::uint64_t ns : tick_ns) {
         times.total_ns += ns;
     }

@@ -135,7 +135,7 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
     }
     send_waiting_values();  // behind the objects, as their share is kept
     send_what_is_left(inputs);
-    order_.end();
+    order_.end([this](std::uint32_t index) { return kind_of(index); });
 }
 
 ReplicationSender::BundleTurn ReplicationSender::bundle_turn(const BundleBuilder& bundles) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "report/curves.h"
+
+#include "percentile.h"
 #include "report/fan_out.h"
 #include "report/floors.h"
 #include "report/measurements.h"
@@ -81,6 +83,23 @@ TEST_CASE("Columns: as wide as what is in them, by characters", "[bench][bench_r
           "  \xc3\xa4        1,234\n");
     CHECK(bar(1, 2).size() == 15);
     CHECK(bar(0, 2) == "#");
+}
+
+TEST_CASE("Percentiles: a share of all is not above, in whatever order they come",
+          "[bench][bench_report]") {
+    std::vector<double> none;
+    CHECK(percentile(none, 50) == 0);
+    std::vector<double> three{3, 1, 2};
+    CHECK(percentile(three, 50) == 2);
+    CHECK(percentile(three, 100) == 3);
+    CHECK(percentile(three, 0) == 1);
+    std::vector<std::uint64_t> hundred;
+    for (std::uint64_t i = 100; i > 0; --i) {
+        hundred.push_back(i);
+    }
+    CHECK(percentile(hundred, 50) == 51);
+    CHECK(percentile(hundred, 99) == 100);
+    CHECK(percentile_place(200, 99) == 198);
 }
 
 TEST_CASE("Bench report: a measurement has a family, arguments, time and counters",
