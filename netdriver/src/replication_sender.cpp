@@ -159,6 +159,7 @@ void ReplicationSender::take_last(BundleBuilder& bundles) {
     for (const std::uint32_t index : to_settle_) {
         settle(index);
     }
+    to_settle_room_.note(to_settle_.size());
     to_settle_.clear();
 }
 

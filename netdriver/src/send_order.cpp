@@ -259,6 +259,7 @@ void SendOrder::give_back_held() {
             append(held.index, held.queue);
         }
     }
+    candidates_.held_room.note(candidates_.held_back.size());
     candidates_.held_back.clear();
 }
 
@@ -290,6 +291,7 @@ void SendOrder::keep_fresh() {
             append(candidate->index, queue_of(candidate->kind, band_of(fresh, is_age_first)));
         }
     }
+    candidates_.fresh_room.note(candidates_.fresh.size());
     candidates_.fresh.clear();
     candidates_.next_fresh = 0;
 }

@@ -55,6 +55,7 @@
 #include <utility>
 
 #include "bit_row.h"
+#include "kept_room.h"
 #include "ring_queue.h"
 #include "row_growth.h"
 #include "send_band.h"
@@ -85,6 +86,12 @@ class SendOrder {
         explicit Candidates(MemoryResource* resource)
             : fresh(Allocator<std::uint64_t>(resource)), held_back(Allocator<Held>(resource)) {}
 
+        /// Between flushes, see KeptRoom.
+        void trim() {
+            fresh_room.trim(fresh);
+            held_room.trim(held_back);
+        }
+
       private:
         friend class SendOrder;
         struct Held {
@@ -102,6 +109,8 @@ class SendOrder {
         std::size_t head_count = 0;
         std::uint8_t last_queue = 0xFF;  // from which the last one was taken
         Vector<Held> held_back;          // out of queues, in order
+        KeptRoom fresh_room;
+        KeptRoom held_room;
     };
 
     /// `placed` is the connection's, empty at first: those whose place is known here. Who becomes
@@ -181,6 +190,14 @@ class SendOrder {
     template <typename KindOf>
     void end(KindOf kind_of);
 
+    /// Between flushes, see KeptRoom.
+    void trim() {
+        for (Queue& queue : queues_) {
+            queue.trim();
+        }
+        entry_count_max_ = std::max(entry_count_max_initial, 2 * entry_count_);
+    }
+
     /// Between flushes: what is owed of it in the next one does not step down until it is sent.
     void force(std::uint32_t index);
 
@@ -188,6 +205,7 @@ class SendOrder {
     enum class Stage : std::uint8_t { Ended, Due, All };
 
     static constexpr std::uint8_t no_queue = 0xFF;
+    static constexpr std::size_t entry_count_max_initial = 1'024;
 
     /// Who was missed, the first of them first; and others, who were sent since or have a place
     /// elsewhere. Each an index and above it, to tell the ones from the others, when it was missed.
@@ -254,7 +272,7 @@ class SendOrder {
     Vector<Queue> queues_;                // by kind and band; none before the first is missed
     MemoryResource* resource_;
     std::size_t entry_count_ = 0;  // in all queues
-    std::size_t entry_count_max_ = 1'024;
+    std::size_t entry_count_max_ = entry_count_max_initial;
     Stage stage_ = Stage::Ended;  // of the flush: of what it made candidates
     std::uint16_t flush_ = 0;
     std::uint16_t period_begin_ = 0;
