@@ -238,16 +238,6 @@ class Run {
 
 }  // namespace
 
-double percentile_ms(const std::vector<double>& tick_ms, double percent) {
-    if (tick_ms.empty()) {
-        return 0;
-    }
-    std::vector<double> sorted = tick_ms;
-    std::sort(sorted.begin(), sorted.end());
-    const double place = percent / 100 * static_cast<double>(sorted.size());
-    return sorted[std::min(static_cast<std::size_t>(place), sorted.size() - 1)];
-}
-
 JoinResult JoiningClients::run() const {
     return Run(settings_).play();
 }

@@ -44,9 +44,6 @@ struct JoinResult {
     MemoryReport memory;                 ///< likewise
 };
 
-/// The `percent` of all ticks took no longer than this; of an empty row 0.
-[[nodiscard]] double percentile_ms(const std::vector<double>& tick_ms, double percent);
-
 class JoiningClients {
   public:
     explicit JoiningClients(const JoinSettings& settings) : settings_(settings) {}

@@ -57,8 +57,6 @@ class RotatingWorkload : public Workload {
         return owed_to_all(1, values_, connection_count);
     }
 
-    [[nodiscard]] std::vector<Object>& objects() noexcept { return objects_; }
-
   private:
     ClassLayout layout_;
     std::vector<Object> objects_;

@@ -4,7 +4,8 @@
 // is one of many.
 #pragma once
 
-#include <algorithm>
+#include "percentile.h"
+
 #include <cstddef>
 #include <vector>
 
@@ -16,14 +17,7 @@ class TickTimes {
 
     void add(double seconds) { ns_.push_back(seconds * 1e9); }
     /// In nanoseconds; 0 where there is none. Of an even number the larger one in the middle.
-    [[nodiscard]] double median() {
-        if (ns_.empty()) {
-            return 0;
-        }
-        const auto middle = ns_.begin() + static_cast<std::ptrdiff_t>(ns_.size() / 2);
-        std::nth_element(ns_.begin(), middle, ns_.end());
-        return *middle;
-    }
+    [[nodiscard]] double median() { return percentile(ns_, 50); }
 
   private:
     std::vector<double> ns_;

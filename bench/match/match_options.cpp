@@ -20,6 +20,8 @@ constexpr std::uint32_t clients_max = 1'024;
 // Nine hours. The battle is made as a whole before it is played.
 constexpr std::uint32_t ticks_max = 1'000'000;
 
+constexpr std::uint32_t workers_max = 16;
+
 /// What a server takes for one: NetConfig knows.
 [[nodiscard]] CLI::Validator cap() {
     const auto check = [](const std::string& text) {
@@ -125,6 +127,19 @@ void add_switches(CLI::App& app, Words& words) {
         "the checksums are over that; fields that were never set likewise");
 }
 
+void add_worker_options(CLI::App& app, MatchOptions& options) {
+    app.add_option("--workers", options.workers,
+                   "threads that flushes of the server are split over, and those of the second "
+                   "one; the packets are the same")
+        ->check(number(1, workers_max))
+        ->capture_default_str();
+    app.add_option("--executor-work-min", options.executor_work_min,
+                   "with --workers: a step of a flush with less work, counted in objects, is not "
+                   "split; 0: all are")
+        ->check(number(0, 4e9))
+        ->capture_default_str();
+}
+
 void add_output_options(CLI::App& app, MatchOptions& options) {
     app.add_flag("--report", options.is_reporting,
                  "tell what sharing saved, in time, calls of serializers and bytes, of the whole, "
@@ -184,6 +199,7 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
     add_match_options(app, options);
     add_interest_options(app, options, words);
     add_switches(app, words);
+    add_worker_options(app, options);
     add_output_options(app, options);
     if (const int status = bench::parse_command_line(app, argc, argv); status != bench::go_on) {
         return status;
@@ -195,6 +211,10 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
     }
     if (app.count("--report-rows") > 0 && !options.is_reporting) {
         std::fprintf(stderr, "--report-rows needs --report\n");
+        return bench::exit_unusable;
+    }
+    if (options.workers > 1 && options.is_reporting) {
+        std::fprintf(stderr, "--report needs --workers 1: who lays down what is told by time\n");
         return bench::exit_unusable;
     }
     return bench::go_on;

@@ -49,6 +49,9 @@ struct MatchOptions {
     bool is_counting_types = false;  ///< a table of what each property cost
     bool is_reporting = false;       ///< what sharing saved, by class and property
     std::uint32_t report_rows = 10;  ///< of each table of that
+    std::uint32_t workers = 1;       ///< threads that flushes of the servers are split over
+    /// What has less work is not split; NetDriverSettings.
+    std::uint32_t executor_work_min = 4'096;
     bool is_quiet = false;
     std::string json_path;
 };

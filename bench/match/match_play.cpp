@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "match/match_play.h"
 
+#include "match/call_costs.h"
 #include "match/match_session.h"
 #include "match/progress.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace replayout::match {
 
@@ -17,6 +21,27 @@ namespace {
     MatchSession session(options, recordings, schema);
     Progress progress(what, session.tick_count(), options.is_quiet);
     return session.run(progress);
+}
+
+/// What one call of each property takes that was sent at all, into both servers' costs.
+void measure_calls(const std::vector<Recording>& recordings, const MatchSchema& schema,
+                   MatchResult& counted) {
+    const CallCosts costs(recordings, schema);
+    for (std::size_t i = 0; i < schema.classes().size(); ++i) {
+        std::vector<RepHandle> handles;
+        for (std::size_t p = 0; p < counted.types[i].properties.size(); ++p) {
+            if (counted.types[i].properties[p].counters.serializer_calls() > 0 ||
+                counted.twin_types[i].properties[p].counters.serializer_calls() > 0) {
+                handles.push_back(RepHandle{static_cast<std::uint16_t>(p + 1)});
+            }
+        }
+        const std::vector<double> ns = costs.measure(i, handles);
+        for (std::size_t p = 0; p < handles.size(); ++p) {
+            for (std::vector<TypeCost>* types : {&counted.types, &counted.twin_types}) {
+                (*types)[i].properties[handles[p].value - 1u].ns_per_call = ns[p];
+            }
+        }
+    }
 }
 
 }  // namespace
@@ -32,6 +57,9 @@ MatchResult play_match(const MatchOptions& options, const std::vector<Recording>
     MatchOptions counting = options;
     counting.is_counting_types = true;
     MatchResult counted = play_once(counting, recordings, schema, "counting");
+    if (options.has_twin) {
+        measure_calls(recordings, schema, counted);
+    }
     result.savings = savings_of(options, result, counted);
     if (options.is_counting_types) {
         result.types = std::move(counted.types);

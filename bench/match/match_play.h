@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A match from options to result: played once, and with --report once more to be counted.
+// A match from options to result: played once, and with --report once more to be
+// counted; then what the calls took is measured.
 #pragma once
 
 #include "match/match_result.h"

@@ -195,6 +195,10 @@ void report_sharing(std::string& text, const MatchOptions& options, const MatchR
               result.is_twin_equal ? "every packet equal with sharing on and off"
                                    : result.twin_difference.c_str());
     }
+    if (options.workers > 1) {
+        print(text, "  %-22s %u; %s rounds of jobs\n", "workers", options.workers,
+              grouped(result.executor_rounds).c_str());
+    }
     if (result.steady_ticks == 0) {
         print(text, "  %-22s not measured: of the last tenth, no tick is without spawns\n",
               "steady allocations");
@@ -237,13 +241,14 @@ void report_memory(std::string& text, const MatchResult& result) {
     nlohmann::ordered_json json = nlohmann::json::array();
     for (const TypeCost& type : types) {
         nlohmann::ordered_json properties = nlohmann::json::array();
-        for (const auto& [path, counters] : type.properties) {
+        for (const PropertyCost& property : type.properties) {
+            const PropertyCounters& counters = property.counters;
             nlohmann::ordered_json encoded;
             for (std::size_t reason = 0; reason < encode_reason_count; ++reason) {
                 encoded[std::string(to_string(static_cast<EncodeReason>(reason)))] =
                     counters.encoded[reason];
             }
-            properties.push_back({{"property", path},
+            properties.push_back({{"property", property.path},
                                   {"values_sent", counters.values_sent},
                                   {"bits_sent", counters.bits_sent},
                                   {"payload_reuses", counters.payload_reuses},
@@ -287,6 +292,8 @@ void report_memory(std::string& text, const MatchResult& result) {
             {"twin", on_or_off(options.has_twin)},
             {"push", on_or_off(options.is_push_based)},
             {"quantise", on_or_off(options.is_quantised)},
+            {"workers", options.workers},
+            {"executor-work-min", options.executor_work_min},
             {"counters", options.is_counting_types},
             {"report", options.is_reporting},
             {"report-rows", options.report_rows}};
@@ -398,6 +405,8 @@ void add_measurements(nlohmann::ordered_json& json, const MatchOptions& options,
     json["server_ns_per_tick_p50"] = result.times.p50_ns;
     json["server_ns_per_tick_p99"] = result.times.p99_ns;
     json["replication_ns_total"] = result.times.total_ns;
+    json["workers"] = options.workers;
+    json["executor_rounds"] = result.executor_rounds;
     json["allocations_steady"] = result.allocations_steady;
     json["steady_ticks"] = result.steady_ticks;
     if (options.bandwidth_bytes_per_second != 0) {

@@ -33,6 +33,7 @@ struct RecordingResult {
 struct PropertyCost {
     std::string path;
     PropertyCounters counters;
+    double ns_per_call = 0;  ///< measured behind the match (CallCosts), where it is reported
 };
 
 /// What one class cost, for as long as nobody remembers its layout.
@@ -87,6 +88,7 @@ struct MatchResult {
     std::uint64_t waiting_ticks = 0;
     std::uint64_t waiting_bytes = 0;  ///< sent in these
     ServerTimes times;
+    std::uint64_t executor_rounds = 0;  ///< of jobs, of both servers, up to the end
     bool has_twin = false;
     bool is_twin_equal = false;
     std::string twin_difference;

@@ -6,6 +6,7 @@
 #include "match/allocation_counter.h"
 #include "match/client_judge.h"
 #include "match/progress.h"
+#include "percentile.h"
 
 #include <replayout/netdriver/net_rates.h>
 
@@ -65,8 +66,10 @@ constexpr std::uint64_t ticks_of_wait = 5;
 }
 
 [[nodiscard]] NetDriverSettings server_settings(const MatchOptions& options, SharingLevel sharing,
-                                                MemoryResource* resource) {
+                                                MemoryResource* resource, Executor& executor) {
     NetDriverSettings settings = driver_settings(options.seed, sharing, resource);
+    settings.executor = options.workers > 1 ? &executor : nullptr;
+    settings.executor_work_min = options.executor_work_min;
     settings.is_counting_types = options.is_counting_types;
     settings.interest.view_radius = static_cast<float>(options.radius);
     settings.interest.cell_size = static_cast<float>(std::max(0.001, options.radius / 2));
@@ -91,12 +94,8 @@ constexpr std::uint64_t ticks_of_wait = 5;
 
 [[nodiscard]] ServerTimes summarize(std::vector<std::uint64_t> tick_ns) {
     ServerTimes times;
-    if (tick_ns.empty()) {
-        return times;
-    }
-    std::sort(tick_ns.begin(), tick_ns.end());
-    times.p50_ns = tick_ns[tick_ns.size() / 2];
-    times.p99_ns = tick_ns[std::min(tick_ns.size() - 1, tick_ns.size() * 99 / 100)];
+    times.p50_ns = bench::percentile(tick_ns, 50);
+    times.p99_ns = bench::percentile(tick_ns, 99);
     for (const std::uint64_t ns : tick_ns) {
         times.total_ns += ns;
     }
@@ -118,9 +117,10 @@ void check(const Status& status) {
 
 }  // namespace
 
-MatchSession::Server::Server(const MatchOptions& options, SharingLevel sharing, MatchWorld& world)
+MatchSession::Server::Server(const MatchOptions& options, SharingLevel sharing, MatchWorld& world,
+                             Executor& executor)
     : transport(NetConfig().packet_bytes_max),
-      driver(server_settings(options, sharing, &memory), transport, world) {}
+      driver(server_settings(options, sharing, &memory, executor), transport, world) {}
 
 MatchSession::Client::Client(const NetDriverSettings& settings, Transport& transport,
                              const MatchSchema& schema)
@@ -134,7 +134,8 @@ MatchSession::MatchSession(const MatchOptions& options, std::span<const Recordin
       network_(network_settings(options), options.seed, std::pmr::get_default_resource()),
       network_endpoint_(network_.endpoint(server_peer)),
       world_(schema),
-      server_(options, options.sharing, world_),
+      executor_(options.workers),
+      server_(options, options.sharing, world_, executor_),
       next_churn_s_(options.churn_s),
       next_owners_s_(options.owners_s),
       owner_random_(options.seed),
@@ -148,7 +149,7 @@ MatchSession::MatchSession(const MatchOptions& options, std::span<const Recordin
     }
     if (options_.has_twin) {
         twin_ = std::make_unique<Server>(
-            options, sharing_level(options.sharing == SharingLevel::Off), world_);
+            options, sharing_level(options.sharing == SharingLevel::Off), world_, executor_);
         result_.has_twin = true;
         result_.is_twin_equal = true;
     }
@@ -615,6 +616,7 @@ void MatchSession::finish_result() {
     result_.objects_live = world_.object_count();
     count_relevant_pairs();
     result_.stats = server_.driver.stats();
+    result_.executor_rounds = executor_.rounds();
     result_.memory = server_.driver.memory_report();
     result_.types = costs_of(server_.driver);
     if (twin_ != nullptr) {

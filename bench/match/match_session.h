@@ -14,6 +14,7 @@
 
 #include "match/buffered_transport.h"
 #include "match/cap_meter.h"
+#include "match/counted_executor.h"
 #include "match/end_state.h"
 #include "match/match_result.h"
 #include "match/match_world.h"
@@ -52,7 +53,8 @@ class MatchSession {
   private:
     /// A server's driver with what measures it.
     struct Server {
-        Server(const MatchOptions& options, SharingLevel sharing, MatchWorld& world);
+        Server(const MatchOptions& options, SharingLevel sharing, MatchWorld& world,
+               Executor& executor);
 
         // Objects come and go; what one leaves behind serves the next.
         std::pmr::unsynchronized_pool_resource memory;
@@ -122,6 +124,7 @@ class MatchSession {
     SimulatedNetwork network_;
     Transport& network_endpoint_;
     MatchWorld world_;
+    CountedExecutor executor_;  // of both servers, by turns
     Server server_;
     std::unique_ptr<Server> twin_;
     std::vector<std::unique_ptr<Client>> clients_;

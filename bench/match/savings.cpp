@@ -4,6 +4,7 @@
 #include "match/match_result.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <numeric>
 
@@ -11,18 +12,21 @@ namespace replayout::match {
 
 namespace {
 
-[[nodiscard]] SavingsCounts counts_of(const PropertyCounters& shared,
-                                      const PropertyCounters* unshared) {
+[[nodiscard]] SavingsCounts counts_of(const PropertyCost& cost, const PropertyCost* unshared_cost) {
+    const PropertyCounters& shared = cost.counters;
     SavingsCounts counts;
     counts.values_sent = shared.values_sent;
     counts.payload_reuses = shared.payload_reuses;
     counts.pieces_reused = shared.pieces_reused;
     counts.encoded = shared.encoded;
     counts.bits_copied_alone = shared.bits_copied;
-    if (unshared != nullptr) {
-        counts.calls_unshared = unshared->serializer_calls();
-        counts.bits_sent = unshared->bits_sent;
-        counts.bits_in_copied_blocks = unshared->bits_sent - shared.bits_sent;
+    if (unshared_cost != nullptr) {
+        const PropertyCounters& unshared = unshared_cost->counters;
+        counts.calls_unshared = unshared.serializer_calls();
+        counts.bits_sent = unshared.bits_sent;
+        counts.bits_in_copied_blocks = unshared.bits_sent - shared.bits_sent;
+        counts.ns_saved =
+            std::llround(static_cast<double>(counts.calls_saved()) * cost.ns_per_call);
     }
     return counts;
 }
@@ -45,10 +49,10 @@ void sort_by_merit(std::vector<Row>& rows, bool has_twin) {
     savings.blocks = {shared.blocks_sent,     shared.block_bytes_sent,     shared.payloads_built,
                       shared.payloads_reused, shared.payload_bytes_reused, shared.block_misses};
     for (std::size_t i = 0; i < shared.properties.size(); ++i) {
-        const auto& [path, counters] = shared.properties[i];
+        const PropertyCost& cost = shared.properties[i];
         savings.properties.push_back(
-            {path, counts_of(counters,
-                             unshared != nullptr ? &unshared->properties[i].counters : nullptr)});
+            {cost.path, counts_of(cost, unshared != nullptr ? &unshared->properties[i] : nullptr),
+             cost.ns_per_call});
         savings.counts.add(savings.properties.back().counts);
     }
     sort_by_merit(savings.properties, unshared != nullptr);
@@ -78,6 +82,7 @@ void SavingsCounts::add(const SavingsCounts& other) noexcept {
     calls_unshared += other.calls_unshared;
     bits_sent += other.bits_sent;
     bits_in_copied_blocks += other.bits_in_copied_blocks;
+    ns_saved += other.ns_saved;
 }
 
 std::uint64_t SavingsCounts::calls() const noexcept {

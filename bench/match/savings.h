@@ -6,7 +6,11 @@
 //     once more, counting  what each property of both cost (TypeCounters), to the same packets
 //
 // Counting takes time: so the times are of the first, the counts of the second, which did the same.
-// Time is not told by class or property: it is taken of whole ticks.
+//
+// The clock runs for whole ticks, so what was saved of a property is an estimate: the calls that it
+// saved times what one of them takes (CallCosts), measured behind the match. That is serializing
+// alone. What else is saved with a whole block, or spent to keep and copy it, is in the times of
+// the ticks and in no property's.
 //
 // The two servers send the same, byte for byte. So of what the one without sharing has sent of a
 // property by itself, the other one has either sent by itself or copied within a whole block: that
@@ -37,6 +41,7 @@ struct SavingsCounts {
     std::uint64_t calls_unshared = 0;         ///< of the one that does not share
     std::uint64_t bits_sent = 0;              ///< of all values sent
     std::uint64_t bits_in_copied_blocks = 0;  ///< of these
+    std::int64_t ns_saved = 0;                ///< estimated: calls_saved() times what one takes
 
     void add(const SavingsCounts& other) noexcept;
 
@@ -73,6 +78,7 @@ struct BlockSavings {
 struct PropertySavings {
     std::string path;
     SavingsCounts counts;
+    double ns_per_call = 0;  ///< 0: not measured, or too little to be told from a block's time
 };
 
 /// Those of which most was saved first, without a twin those of which most was copied; so the

@@ -3,6 +3,8 @@
 
 #include <replayout/reflection/hash.h>
 
+#include "percentile.h"
+
 #include <algorithm>
 
 namespace replayout::match {
@@ -98,8 +100,8 @@ Staleness StalenessMeter::summary() const {
         const std::uint64_t before = seen;
         seen += ages_[age];
         const auto reaches = [&](std::uint64_t rank) { return before <= rank && rank < seen; };
-        result.p50 = reaches(result.sample_count / 2) ? age : result.p50;
-        result.p99 = reaches(result.sample_count * 99 / 100) ? age : result.p99;
+        result.p50 = reaches(bench::percentile_place(result.sample_count, 50)) ? age : result.p50;
+        result.p99 = reaches(bench::percentile_place(result.sample_count, 99)) ? age : result.p99;
     }
     result.worst = ages_.size() - 1;
     return result;

@@ -5,6 +5,7 @@
 
 #include <initializer_list>
 #include <span>
+#include <utility>
 
 namespace replayout::bench {
 
@@ -17,6 +18,7 @@ constexpr std::int64_t permille_shown = 200;
 
 struct Point {
     double x = 0;
+    std::int64_t connections = 0;
     FanOutRow row{};
 };
 
@@ -46,7 +48,7 @@ void add_data(std::string& text, std::span<const Point> points,
     for (const Point& point : points) {
         print(text, "%g", point.x);
         for (const FanOutSubject subject : subjects) {
-            const double y = value(point.row, subject);
+            const double y = value(point, subject);
             if (y > 0) {
                 print(text, " %.4g", y);
             } else {
@@ -63,19 +65,19 @@ void add_data(std::string& text, std::span<const Point> points,
     text += "\n";
 }
 
-[[nodiscard]] double microseconds(const FanOutRow& row, FanOutSubject subject) noexcept {
-    return figure_of(row, subject).ns / 1e3;
+[[nodiscard]] double microseconds_each(const Point& point, FanOutSubject subject) noexcept {
+    return figure_of(point.row, subject).ns / 1e3 / static_cast<double>(point.connections);
 }
 
-[[nodiscard]] double savings(const FanOutRow& row, FanOutSubject subject) noexcept {
-    return ratio_of(row, FanOutSubject::Off, subject);
+[[nodiscard]] double savings(const Point& point, FanOutSubject subject) noexcept {
+    return ratio_of(point.row, FanOutSubject::Off, subject);
 }
 
 [[nodiscard]] std::vector<Point> points_by_connections(const FanOut& fan_out) {
     std::vector<Point> points;
     for (const auto& [cell, row] : fan_out) {
         if (cell.objects == objects_shown && cell.permille == permille_shown) {
-            points.push_back({static_cast<double>(cell.connections), row});
+            points.push_back({static_cast<double>(cell.connections), cell.connections, row});
         }
     }
     return points;
@@ -86,37 +88,44 @@ void add_data(std::string& text, std::span<const Point> points,
     for (const auto& [cell, row] : fan_out) {
         if (cell.objects == objects_shown && cell.connections == connections_shown &&
             cell.permille > 0) {
-            points.push_back({static_cast<double>(cell.permille) / 10.0, row});
+            points.push_back({static_cast<double>(cell.permille) / 10.0, cell.connections, row});
         }
     }
     return points;
+}
+
+/// What is drawn along one axis.
+struct Axis {
+    const char* name;   ///< in the names of files
+    const char* label;  ///< of the axis
+    const char* what;   ///< is fixed
+};
+
+void add_curves(std::vector<Curve>& curves, std::span<const Point> points, const Axis& axis) {
+    if (points.size() < 2) {
+        return;
+    }
+    Curve tick{std::string("tick_by_") + axis.name, {}};
+    add_head(tick.program, tick.name, axis.label, "microseconds a tick, by connections",
+             std::string("What a connection costs: ") + axis.what);
+    add_data(tick.program, points, all_subjects, microseconds_each);
+    curves.push_back(std::move(tick));
+    Curve saved{std::string("savings_by_") + axis.name, {}};
+    add_head(saved.program, saved.name, axis.label, "time without sharing / time with it",
+             std::string("What sharing saves: ") + axis.what);
+    add_data(saved.program, points, levels, savings);
+    curves.push_back(std::move(saved));
 }
 
 }  // namespace
 
 std::vector<Curve> curves_of(const FanOut& fan_out) {
     std::vector<Curve> curves;
-    const std::vector<Point> by_connections = points_by_connections(fan_out);
-    if (by_connections.size() >= 2) {
-        Curve curve{"tick_by_connections", {}};
-        add_head(curve.program, curve.name, "connections", "microseconds a tick",
-                 "1,000 objects, of which 20 % move in a tick");
-        add_data(curve.program, by_connections, all_subjects, microseconds);
-        curves.push_back(curve);
-        curve = {"savings_by_connections", {}};
-        add_head(curve.program, curve.name, "connections", "time without sharing / time with it",
-                 "What sharing saves: 1,000 objects, of which 20 % move in a tick");
-        add_data(curve.program, by_connections, levels, savings);
-        curves.push_back(curve);
-    }
-    const std::vector<Point> by_changes = points_by_changes(fan_out);
-    if (by_changes.size() >= 2) {
-        Curve curve{"tick_by_changes", {}};
-        add_head(curve.program, curve.name, "percent of the objects that move in a tick",
-                 "microseconds a tick", "1,000 objects, 64 connections");
-        add_data(curve.program, by_changes, all_subjects, microseconds);
-        curves.push_back(curve);
-    }
+    add_curves(curves, points_by_connections(fan_out),
+               {"connections", "connections", "1,000 objects, of which 20 % move in a tick"});
+    add_curves(
+        curves, points_by_changes(fan_out),
+        {"changes", "percent of the objects that move in a tick", "1,000 objects, 64 connections"});
     return curves;
 }
 

@@ -15,9 +15,10 @@ struct Curve {
     std::string program;  ///< writes `name`.svg
 };
 
-/// A tick by connections and by share of changes; and by how many times a level makes it shorter:
-/// the time without sharing divided by that with it. None where the fan-out has not enough of it:
-/// two points at least.
+/// By connections and by share of changes: the time of a tick for each connection, beside the
+/// yardsticks and the floor; and by how many times a level makes it shorter, the time without
+/// sharing divided by that with it. None where the fan-out has not enough of it: two points at
+/// least.
 [[nodiscard]] std::vector<Curve> curves_of(const FanOut& fan_out);
 
 }  // namespace replayout::bench

@@ -21,10 +21,12 @@ constexpr std::uint32_t workers_max = 16;
 
 int parse_w1_options(int argc, char** argv, W1Options& options) {
     CLI::App app{
-        "Plays workload W1 through a server and, tick by tick in turn, through what is written by "
-        "hand for it: a fifth of the objects moves, a fiftieth changes health, and every "
-        "connection "
-        "is sent all of it. Prints and writes medians of ticks, and their ratios.\n"
+        "Plays workload W1 through a server and, in turn, through what is written by hand for it: "
+        "a fifth of the objects moves, a fiftieth changes health, and every connection is sent all "
+        "of it. Prints and writes medians of ticks, and their ratios, in two columns. Warm: each "
+        "subject plays --turn ticks before it is the next one's turn, and finds its memory in the "
+        "caches, as where it is measured alone. Cold: then as many ticks again, one at a time, and "
+        "each subject finds the caches full of what the others went through.\n"
         "Exit status: 0 good, 1 what was sent is not exactly what changed, 2 bad arguments or more "
         "than the workload is defined for.",
         "replayout_w1"};
@@ -36,12 +38,14 @@ int parse_w1_options(int argc, char** argv, W1Options& options) {
     app.add_option("--connections", options.connections, "that are sent everything")
         ->check(number(1, NetConfig().connections_max))
         ->capture_default_str();
-    app.add_option("--ticks", options.ticks, "to time, after everybody has everything")
+    app.add_option("--ticks", options.ticks,
+                   "to time warm, and as many again cold, after everybody has everything")
         ->check(number(1, ticks_max))
         ->capture_default_str();
     app.add_option("--turn", options.turn,
-                   "ticks that a subject plays before it is the next one's turn: with 1 each finds "
-                   "its memory out of the cache, as behind the tick of a game, with more in it")
+                   "warm ticks that a subject plays before it is the next one's turn; with 1 they "
+                   "are as cold as the cold ones, which is what was measured before there were two "
+                   "columns")
         ->check(number(1, turn_max))
         ->capture_default_str();
     app.add_option("--workers", options.workers,

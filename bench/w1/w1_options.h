@@ -13,8 +13,8 @@ namespace replayout::bench {
 struct W1Options {
     std::uint32_t objects = 1'000;  ///< a multiple of 50
     std::uint32_t connections = 64;
-    std::uint32_t ticks = 200;  ///< that are timed
-    std::uint32_t turn = 1;     ///< ticks that a subject plays before it is the next one's turn
+    std::uint32_t ticks = 200;  ///< that are timed warm, and as many cold
+    std::uint32_t turn = 50;    ///< warm ticks of a subject before it is the next one's turn
     std::uint32_t workers = 1;  ///< threads that a flush is split over
     SharingLevel sharing = SharingLevel::Bundles;
     bool is_push_based = true;

@@ -14,17 +14,59 @@ namespace {
     return whole == 0 ? 0.0 : part / whole;
 }
 
-void add_row(std::string& text, const char* subject, double ns) {
-    print(text, "  %-24s %10.1f\n", subject, ns / 1e3);
+using Figure = double W1Times::*;
+
+void add_ours(std::string& text, const char* subject, const W1Result& result, Figure ns) {
+    print(text, "  %-24s %10.1f %10s %12.1f\n", subject, result.warm.*ns / 1e3, "",
+          result.cold.*ns / 1e3);
 }
 
-/// How many times as long as the yardstick we took.
-void add_row(std::string& text, const char* subject, double ns, double ours_ns) {
-    print(text, "  %-24s %10.1f %10.3f\n", subject, ns / 1e3, quotient(ours_ns, ns));
+/// With how many times as long as the yardstick we took.
+void add_yardstick(std::string& text, const char* subject, const W1Result& result, Figure ns) {
+    print(text, "  %-24s %10.1f %10.3f %12.1f %10.3f\n", subject, result.warm.*ns / 1e3,
+          quotient(result.warm.ours_ns, result.warm.*ns), result.cold.*ns / 1e3,
+          quotient(result.cold.ours_ns, result.cold.*ns));
+}
+
+void add_times(std::string& text, const W1Options& options, const W1Result& result) {
+    print(text, "  %-24s %10s %10s %12s %10s\n", "", "warm", "", "cold", "");
+    print(text, "  %-24s %10s %10s %12s %10s\n", "", "us a tick", "ours / it", "us a tick",
+          "ours / it");
+    add_ours(text, "ours", result, &W1Times::ours_ns);
+    add_ours(text, "  compare and encode", result, &W1Times::ours_compare_encode_ns);
+    add_ours(text, "  assembly and acks", result, &W1Times::ours_assembly_ns);
+    add_yardstick(text, "naive, polling", result, &W1Times::naive_poll_ns);
+    add_yardstick(text, "naive, with dirty list", result, &W1Times::naive_dirty_ns);
+    add_yardstick(text, options.is_push_based ? "shared once, dirty list" : "shared once, polling",
+                  result, &W1Times::shared_once_ns);
+    add_yardstick(text, "memcpy of our packets", result, &W1Times::memcpy_ns);
+    print(
+        text,
+        "\n  warm: by turns of %s, each finds its memory in the caches; cold: by turns of 1, each\n"
+        "  finds the caches full of what the others went through\n",
+        grouped(options.turn).c_str());
 }
 
 [[nodiscard]] std::uint64_t whole(double ns) noexcept {
     return static_cast<std::uint64_t>(std::llround(ns));
+}
+
+void add_times(nlohmann::ordered_json& json, const W1Times& times) {
+    json["ours_ns"] = whole(times.ours_ns);
+    json["ours_compare_encode_ns"] = whole(times.ours_compare_encode_ns);
+    json["ours_assembly_ns"] = whole(times.ours_assembly_ns);
+    json["ours_dispatch_ns"] = whole(times.ours_dispatch_ns);
+    json["marking_ns"] = whole(times.marking_ns);
+    json["naive_poll_ns"] = whole(times.naive_poll_ns);
+    json["naive_dirty_ns"] = whole(times.naive_dirty_ns);
+    json["shared_once_ns"] = whole(times.shared_once_ns);
+    json["memcpy_ns"] = whole(times.memcpy_ns);
+    json["ratios"] = {
+        {"ours_to_naive_poll", quotient(times.ours_ns, times.naive_poll_ns)},
+        {"ours_to_naive_dirty", quotient(times.ours_ns, times.naive_dirty_ns)},
+        {"ours_to_shared_once", quotient(times.ours_ns, times.shared_once_ns)},
+        {"ours_to_memcpy", quotient(times.ours_ns, times.memcpy_ns)},
+    };
 }
 
 }  // namespace
@@ -32,20 +74,12 @@ void add_row(std::string& text, const char* subject, double ns, double ours_ns) 
 std::string report(const W1Options& options, const W1Result& result) {
     std::string text;
     print(text,
-          "\nreplayout w1, %s objects, %s connections, %s ticks by %s, sharing %s, push %s, "
-          "%u workers\n\n",
+          "\nreplayout w1, %s objects, %s connections, %s ticks warm and %s cold, sharing %s, "
+          "push %s, %u workers\n\n",
           grouped(options.objects).c_str(), grouped(options.connections).c_str(),
-          grouped(options.ticks).c_str(), grouped(options.turn).c_str(), name_of(options.sharing),
+          grouped(options.ticks).c_str(), grouped(options.ticks).c_str(), name_of(options.sharing),
           options.is_push_based ? "on" : "off", options.workers);
-    print(text, "  %-24s %10s %10s\n", "", "us a tick", "ours / it");
-    add_row(text, "ours", result.ours_ns);
-    add_row(text, "  compare and encode", result.ours_compare_encode_ns);
-    add_row(text, "  assembly and acks", result.ours_assembly_ns);
-    add_row(text, "naive, polling", result.naive_poll_ns, result.ours_ns);
-    add_row(text, "naive, with dirty list", result.naive_dirty_ns, result.ours_ns);
-    add_row(text, options.is_push_based ? "shared once, dirty list" : "shared once, polling",
-            result.shared_once_ns, result.ours_ns);
-    add_row(text, "memcpy of our packets", result.memcpy_ns, result.ours_ns);
+    add_times(text, options, result);
     print(text, "\n  %.1f objects and %.1f values change in a tick; %.1f serializer calls\n",
           result.objects_per_tick, result.values_per_tick, result.serializer_calls_per_tick);
     print(text, "  %.1f bytes in %.2f packets for each connection (%u at most); naive %.1f bytes\n",
@@ -54,8 +88,8 @@ std::string report(const W1Options& options, const W1Result& result) {
     print(text, "  %.2f %% of the blocks copied whole; %.2f bytes a pair; %s allocations\n",
           100 * result.hit_rate, result.bytes_per_pair, grouped(result.allocations).c_str());
     if (options.is_push_based) {
-        print(text, "  %.1f us of the game for its marks, in none of the above\n",
-              result.marking_ns / 1e3);
+        print(text, "  %.1f us of the game for its marks (cold %.1f), in none of the above\n",
+              result.warm.marking_ns / 1e3, result.cold.marking_ns / 1e3);
     }
     return text;
 }
@@ -69,16 +103,9 @@ std::string to_json(const W1Options& options, const W1Result& result) {
     json["workers"] = options.workers;
     json["sharing"] = name_of(options.sharing);
     json["push"] = options.is_push_based ? "on" : "off";
-    json["ours_ns"] = whole(result.ours_ns);
-    json["ours_compare_encode_ns"] = whole(result.ours_compare_encode_ns);
-    json["ours_assembly_ns"] = whole(result.ours_assembly_ns);
-    json["ours_dispatch_ns"] = whole(result.ours_dispatch_ns);
-    json["marking_ns"] = whole(result.marking_ns);
-    json["naive_poll_ns"] = whole(result.naive_poll_ns);
-    json["naive_dirty_ns"] = whole(result.naive_dirty_ns);
-    json["shared_once_ns"] = whole(result.shared_once_ns);
     json["shared_once_is_given"] = options.is_push_based ? "dirty list" : "nothing";
-    json["memcpy_ns"] = whole(result.memcpy_ns);
+    add_times(json, result.warm);
+    add_times(json["cold"], result.cold);
     json["bytes_per_connection"] = result.bytes_per_connection;
     json["naive_bytes_per_connection"] = result.naive_bytes_per_connection;
     json["packets_per_tick"] = result.packets_per_tick;
@@ -89,12 +116,6 @@ std::string to_json(const W1Options& options, const W1Result& result) {
     json["allocations"] = result.allocations;
     json["bytes_per_pair"] = result.bytes_per_pair;
     json["hit_rate"] = result.hit_rate;
-    json["ratios"] = {
-        {"ours_to_naive_poll", quotient(result.ours_ns, result.naive_poll_ns)},
-        {"ours_to_naive_dirty", quotient(result.ours_ns, result.naive_dirty_ns)},
-        {"ours_to_shared_once", quotient(result.ours_ns, result.shared_once_ns)},
-        {"ours_to_memcpy", quotient(result.ours_ns, result.memcpy_ns)},
-    };
     return json.dump(2) + "\n";
 }
 

@@ -74,7 +74,7 @@ class Subjects {
           shared_once_(yardstick_settings(options.is_push_based ? YardstickKind::SharedOnceDirty
                                                                 : YardstickKind::SharedOncePoll,
                                           options, session)),
-          floor_(options.connections, options.turn) {}
+          floor_(options.connections, std::min(options.turn, options.ticks)) {}
 
     [[nodiscard]] W1Result run();
 
@@ -91,12 +91,16 @@ class Subjects {
               shared_once(ticks),
               memcpy(ticks) {}
 
+        [[nodiscard]] W1Times medians();
+
         TickTimes ours, compare_encode, assembly, dispatch, marking, naive_poll, naive_dirty,
             shared_once, memcpy;
     };
 
-    void play_ours(Times& times, W1Result& result);
+    /// All ticks, in turns of so many.
+    [[nodiscard]] W1Times play(std::uint32_t turn, W1Result& result);
     void take_turns(std::uint32_t tick_count, Times& times, W1Result& result);
+    void play_ours(Times& times, W1Result& result);
     void count(const NetStats& before, const Changes& changes, W1Result& result) const;
 
     const W1Options& options_;
@@ -106,6 +110,20 @@ class Subjects {
     Yardstick shared_once_;
     PacketFloor floor_;
 };
+
+W1Times Subjects::Times::medians() {
+    W1Times medians;
+    medians.ours_ns = ours.median();
+    medians.ours_compare_encode_ns = compare_encode.median();
+    medians.ours_assembly_ns = assembly.median();
+    medians.ours_dispatch_ns = dispatch.median();
+    medians.marking_ns = marking.median();
+    medians.naive_poll_ns = naive_poll.median();
+    medians.naive_dirty_ns = naive_dirty.median();
+    medians.shared_once_ns = shared_once.median();
+    medians.memcpy_ns = memcpy.median();
+    return medians;
+}
 
 void Subjects::play_ours(Times& times, W1Result& result) {
     const TickCost cost = session_.tick();
@@ -136,23 +154,20 @@ void Subjects::take_turns(std::uint32_t tick_count, Times& times, W1Result& resu
     }
 }
 
+W1Times Subjects::play(std::uint32_t turn, W1Result& result) {
+    Times times(options_.ticks);
+    for (std::uint32_t i = 0; i < options_.ticks; i += turn) {
+        take_turns(std::min(turn, options_.ticks - i), times, result);
+    }
+    return times.medians();
+}
+
 W1Result Subjects::run() {
     W1Result result;
-    Times times(options_.ticks);
     const NetStats before = session_.stats();
     const Changes changed = session_.changes();
-    for (std::uint32_t i = 0; i < options_.ticks; i += options_.turn) {
-        take_turns(std::min(options_.turn, options_.ticks - i), times, result);
-    }
-    result.ours_ns = times.ours.median();
-    result.ours_compare_encode_ns = times.compare_encode.median();
-    result.ours_assembly_ns = times.assembly.median();
-    result.ours_dispatch_ns = times.dispatch.median();
-    result.marking_ns = times.marking.median();
-    result.naive_poll_ns = times.naive_poll.median();
-    result.naive_dirty_ns = times.naive_dirty.median();
-    result.shared_once_ns = times.shared_once.median();
-    result.memcpy_ns = times.memcpy.median();
+    result.warm = play(options_.turn, result);
+    result.cold = play(1, result);
     const Changes changes = session_.changes() - changed;
     count(before, changes, result);
     const PawnChanges pawn_changes = {changes.objects, changes.values};
@@ -167,7 +182,7 @@ W1Result Subjects::run() {
 
 void Subjects::count(const NetStats& before, const Changes& changes, W1Result& result) const {
     const NetStats& after = session_.stats();
-    const double ticks = options_.ticks;
+    const double ticks = 2.0 * options_.ticks;  // warm and cold
     const double connection_ticks = ticks * options_.connections;
     const auto per = [](std::uint64_t count, double whole) {
         return static_cast<double>(count) / whole;

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// Workload W1, played through our server and through the yardsticks beside it: in turn, a tick or
-// a few (W1Options::turn), so that a ratio is of what the same machine did in the same moment. Each
-// has a scene of its own with the same seed, and its clock runs when that has played the tick's
-// changes.
+// Workload W1, played through our server and through the yardsticks beside it, in turn, so that a
+// ratio is of what the same machine did in the same moment. Each has a scene of its own with the
+// same seed, and its clock runs when that has played the tick's changes.
 //
-//     turn of 1     ours 0     naive, polling 0     naive, dirty list 0     shared once 0 memcpy 0
-//                   ours 1     naive, polling 1     ...
-//     turn of 50    ours 0 to 49     naive, polling 0 to 49     ...     memcpy 0 to 49
-//                   ours 50 to 99    ...
+// All of it is played twice, as memory that a subject has just used costs it less, and one subject
+// more than the other:
+//
+//     warm    ours 0 to 49     naive, polling 0 to 49     ...     memcpy 0 to 49
+//             ours 50 to 99    ...
+//     cold    ours 0     naive, polling 0     naive, dirty list 0     shared once 0     memcpy 0
+//             ours 1     naive, polling 1     ...
+//
+// Warm, all but the first of a turn's ticks (W1Options::turn) find what the subject's own last tick
+// left in the caches: so are libraries measured that are measured alone. Cold, each tick finds them
+// full of what four others went through, as behind the tick of a game.
 #pragma once
 
 #include "w1/w1_options.h"
@@ -18,13 +24,8 @@
 
 namespace replayout::bench {
 
-/// Times are medians of ticks, in nanoseconds.
-struct W1Result {
-    /// More than the workload is defined for: nothing was measured. Empty: it was.
-    std::string refusal;
-    /// What was sent is not exactly what changed. Empty: it is.
-    std::string error;
-
+/// Medians of ticks, in nanoseconds.
+struct W1Times {
     double ours_ns = 0;                 ///< tick_dispatch, which takes the acks, and tick_flush
     double ours_compare_encode_ns = 0;  ///< of tick_flush until the first datagram is handed over
     double ours_assembly_ns = 0;        ///< the rest of both
@@ -34,6 +35,17 @@ struct W1Result {
     double naive_dirty_ns = 0;
     double shared_once_ns = 0;
     double memcpy_ns = 0;
+};
+
+/// What is no time is of all ticks, the warm ones and the cold ones.
+struct W1Result {
+    /// More than the workload is defined for: nothing was measured. Empty: it was.
+    std::string refusal;
+    /// What was sent is not exactly what changed. Empty: it is.
+    std::string error;
+
+    W1Times warm;  ///< each subject by turns of W1Options::turn ticks
+    W1Times cold;  ///< by turns of one tick
 
     double bytes_per_connection = 0;        ///< of a tick, packet headers included
     double naive_bytes_per_connection = 0;  ///< of all yardsticks but memcpy, which has ours

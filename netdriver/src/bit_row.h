@@ -55,14 +55,8 @@ class BitRow {
         return any == 0;
     }
 
-    /// What is set in `other`, but for what is set in `except`. This row must be as long as
-    /// `other`.
-    void merge_without(const BitRow& other, const BitRow& except) noexcept {
-        for (std::size_t i = 0; i < other.words_.size(); ++i) {
-            words_[i] |= other.words_[i] & ~except.word(i);
-        }
-    }
-    /// But for what is set in any of the three.
+    /// What is set in `other`, but for what is set in any of the three. This row must be as long
+    /// as `other`.
     void merge_without(const BitRow& other, const BitRow& first, const BitRow& second,
                        const BitRow& third) noexcept {
         for (std::size_t i = 0; i < other.words_.size(); ++i) {

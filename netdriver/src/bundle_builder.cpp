@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "packet_builder.h"
 #include "value_scope.h"
@@ -33,15 +34,37 @@ BundleBuilder::BundleBuilder(const ObjectStore& objects, const FlushChanges& cha
 
 BundleBuilder::~BundleBuilder() {
     for (BundleRun* run : runs_) {
-        REPLAYOUT_ASSERT(!run->is_held());
-        run->~BundleRun();
-        resource_->deallocate(run, sizeof(BundleRun), alignof(BundleRun));
+        drop(run);
+    }
+}
+
+void BundleBuilder::drop(BundleRun* run) noexcept {
+    REPLAYOUT_ASSERT(!run->is_held());
+    run->~BundleRun();
+    resource_->deallocate(run, sizeof(BundleRun), alignof(BundleRun));
+}
+
+void BundleBuilder::trim() {
+    clear();
+    bytes_.trim();
+    // The one that is not held and comes first is taken, so the last ones rest.
+    const std::size_t kept = 2 * std::exchange(runs_needed_, 1);
+    while (runs_.size() > kept && runs_.back() != run_ && !runs_.back()->is_held()) {
+        drop(runs_.back());
+        runs_.pop_back();
+    }
+    for (BundleRun* run : runs_) {
+        if (!run->is_held()) {
+            run->begin(changes_.flush);
+            run->trim();
+        }
     }
 }
 
 void BundleBuilder::begin_run() {
     const auto found = std::find_if(runs_.begin(), runs_.end(),
                                     [](const BundleRun* run) { return !run->is_held(); });
+    runs_needed_ = std::max(runs_needed_, static_cast<std::size_t>(found - runs_.begin()) + 1);
     if (found != runs_.end()) {
         run_ = *found;
         run_->begin(changes_.flush);

@@ -64,6 +64,8 @@ class BundleBuilder {
     void build_in_lanes(ServerLanes& lanes, Contents contents);
     /// Nobody takes anything in this flush.
     void clear() noexcept;
+    /// Between flushes: gives back runs and room that were not needed lately, see KeptRoom.
+    void trim();
 
     /// In this flush; else no regular pair can be sent what changed.
     [[nodiscard]] bool is_built() const noexcept { return is_built_; }
@@ -157,6 +159,7 @@ class BundleBuilder {
     /// What regular pairs are owed of it. False: nothing.
     [[nodiscard]] bool collect_owed(const NetworkObjectInfo& info, ChangeMask& owed) const;
     void add(std::uint32_t index, SendContext& context);
+    void drop(BundleRun* run) noexcept;
     /// It has its place.
     void add_block(const BundleBlock& block) {
         run_->add_block(block);
@@ -178,6 +181,7 @@ class BundleBuilder {
     const FlushChanges& changes_;
     MemoryResource* resource_;
     Vector<BundleRun*> runs_;
+    std::size_t runs_needed_ = 0;  // of the first of them, since trim()
     BundleRun* run_ = nullptr;
     BlockBytes bytes_;
     bool is_built_ = false;

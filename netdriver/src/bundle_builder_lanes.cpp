@@ -10,7 +10,6 @@
 // by the lanes. Of blocks that follow each other in both places all bytes are copied at once.
 #include "bundle_builder.h"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>

@@ -20,6 +20,8 @@
 #include <cstdint>
 #include <span>
 
+#include "kept_room.h"
+
 namespace replayout {
 
 struct BundleBlock {
@@ -116,9 +118,12 @@ class BundleRun {
 
     // For who builds it.
 
+    /// Of one that has begun and holds nothing, see KeptRoom.
+    void trim() { blocks_room_.trim(blocks_); }
     /// Before anything is added: the flush that it is of.
     void begin(std::uint64_t flush) noexcept {
         flush_ = flush;
+        blocks_room_.note(blocks_.size());
         blocks_.clear();
         bundles_.clear();
         words_.clear();
@@ -182,6 +187,7 @@ class BundleRun {
     }
 
     Vector<BundleBlock> blocks_;
+    KeptRoom blocks_room_;
     Vector<Bundle> bundles_;
     Vector<ObjectBits> words_;
     // Of blocks that are in no bundle yet.

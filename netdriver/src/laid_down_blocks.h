@@ -57,9 +57,15 @@ class BlockBytes {
 
     /// What is laid down from now on is cut into bundles of `run`, unless that is null.
     void begin(BundleRun* run) noexcept {
+        bytes_room_.note(byte_count_);
         run_ = run;
         byte_count_ = 0;
         begin_bundle();
+    }
+    /// Behind begin(), see KeptRoom.
+    void trim() {
+        bytes_.clear();
+        bytes_room_.trim(bytes_);
     }
     /// Blocks that the run has since the last one are a bundle. Requires a run.
     void end_bundle(bool is_full) {
@@ -185,6 +191,7 @@ class BlockBytes {
     std::size_t room_bytes_;
     BundleRun* run_ = nullptr;
     Vector<std::byte> bytes_;  // at least as many as are used
+    KeptRoom bytes_room_;
     std::size_t byte_count_ = 0;
     std::size_t bundle_begin_ = 0;  // of the bundle at hand
     ChannelIndex last_channel_;     // likewise
@@ -207,11 +214,20 @@ struct LaidDownBlocks {
         : list(Allocator<LaidDownBlock>(resource)), bytes(room_bytes, resource) {}
 
     void begin() noexcept {
+        list_room.note(list.size());
         list.clear();
         bytes.begin(nullptr);
     }
 
+    /// Between flushes, see KeptRoom.
+    void trim() {
+        begin();
+        list_room.trim(list);
+        bytes.trim();
+    }
+
     Vector<LaidDownBlock> list;
+    KeptRoom list_room;
     BlockBytes bytes;
 };
 

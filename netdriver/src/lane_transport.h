@@ -57,11 +57,19 @@ class LaneTransport final : public Transport {
             sent_bytes_ += next.byte_count;
         }
         if (sent_count_ == datagrams_.size()) {
+            bytes_room_.note(bytes_.size());
+            datagrams_room_.note(datagrams_.size());
             bytes_.clear();
             datagrams_.clear();
             sent_count_ = 0;
             sent_bytes_ = 0;
         }
+    }
+
+    /// Between flushes, see KeptRoom.
+    void trim() {
+        bytes_room_.trim(bytes_);
+        datagrams_room_.trim(datagrams_);
     }
 
   private:
@@ -75,6 +83,8 @@ class LaneTransport final : public Transport {
     bool is_keeping_ = false;
     Vector<std::byte> bytes_;
     Vector<Datagram> datagrams_;
+    KeptRoom bytes_room_;
+    KeptRoom datagrams_room_;
     std::size_t sent_count_ = 0;
     std::size_t sent_bytes_ = 0;
 };

@@ -28,7 +28,7 @@ NetObjectId ObjectStore::add(const RepLayout& layout, std::uint32_t layout_numbe
     std::uint32_t index = slot_count();
     if (free_indices_.empty()) {
         slots_.push_back(Slot());
-        bands_.push_back(first_band);
+        bands_.push_back(ordinary_send_band);
         free_indices_.reserve(slots_.size());
     } else {
         index = free_indices_.back();
@@ -37,7 +37,7 @@ NetObjectId ObjectStore::add(const RepLayout& layout, std::uint32_t layout_numbe
     Slot& slot = slots_[index];
     void* memory = resource_->allocate(sizeof(NetworkObjectInfo), alignof(NetworkObjectInfo));
     slot.info = ::new (memory) NetworkObjectInfo(layout, layout_number, object, guid, resource_);
-    bands_[index] = first_band;
+    bands_[index] = ordinary_send_band;
     indices_.emplace(guid.value, index);
     ++slot.generation;
     ++object_count_;

@@ -14,6 +14,7 @@
 #include "destroyed_names.h"
 #include "object_locks.h"
 #include "open_message.h"
+#include "send_band.h"
 
 #include <cstdint>
 #include <optional>
@@ -215,7 +216,6 @@ class ObjectStore {
     };
 
     MemoryResource* resource_;
-    static constexpr std::uint8_t first_band = 3;  // SendOrder::ordinary_band
 
     Vector<Slot> slots_;
     Vector<std::uint8_t> bands_;          // by slot: asked for pairs, of which there are many

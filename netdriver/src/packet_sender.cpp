@@ -2,7 +2,6 @@
 #include "packet_sender.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <utility>
 

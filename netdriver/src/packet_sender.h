@@ -101,6 +101,14 @@ class PacketSender final : private PacketNotifyHandler {
 
     [[nodiscard]] const PacketNotify& notify() const noexcept { return notify_; }
     [[nodiscard]] ReliableSender& reliable() noexcept { return reliable_; }
+    /// Gives back room for what packets carried, see KeptRoom.
+    void trim() {
+        sent_bunches_.trim();
+        sent_records_.trim();
+        sent_bundles_.trim();
+        sent_calls_.trim();
+        reliable_.trim();
+    }
 
     /// Whether anything more can be written: a packet is open, or there is room for one of that
     /// share.

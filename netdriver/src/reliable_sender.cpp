@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
+
+#include "kept_room.h"
 
 namespace replayout {
 
@@ -111,6 +114,7 @@ ReliableSender::Row& ReliableSender::count_in(ChannelIndex channel, Share share,
         --sent_channel_count_;
     }
     unsent.bunch_count += count;
+    most_channels_ = std::max(most_channels_, unsent_channels_.size());
     return row(unsent.share);
 }
 
@@ -127,6 +131,15 @@ void ReliableSender::count_out(ChannelIndex channel) {
             std::remove_if(unsent_channels_.begin(), unsent_channels_.end(), is_sent),
             unsent_channels_.end());
         sent_channel_count_ = 0;
+    }
+}
+
+void ReliableSender::trim() {
+    const std::size_t most = std::exchange(most_channels_, unsent_channels_.size());
+    if (KeptRoom::is_too_large(most, unsent_channels_.capacity(),
+                               sizeof(decltype(unsent_channels_)::value_type))) {
+        unsent_channels_.shrink_to_fit();
+        unsent_channels_.reserve(2 * most);
     }
 }
 

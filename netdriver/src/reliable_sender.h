@@ -152,6 +152,9 @@ class ReliableSender {
     /// Forgets what is queued for other channels.
     void keep_control_only();
 
+    /// Gives back room that many channels needed, see KeptRoom.
+    void trim();
+
     /// Everything in flight goes out once more, in case no answer can tell that it was lost.
     void resend_all();
 
@@ -220,6 +223,7 @@ class ReliableSender {
     WindowPlace sent_;  // everything that has been sent
     std::array<Row, share_count> rows_;
     FlatMap<ChannelIndex, UnsentChannel> unsent_channels_;
+    std::size_t most_channels_ = 0;       // since trim()
     std::size_t sent_channel_count_ = 0;  // of these, with nothing that is unsent any more
     Vector<EndedMessage> ended_;          // few
     BunchMap spare_;

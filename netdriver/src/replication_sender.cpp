@@ -135,7 +135,7 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
     }
     send_waiting_values();  // behind the objects, as their share is kept
     send_what_is_left(inputs);
-    order_.end();
+    order_.end([this](std::uint32_t index) { return kind_of(index); });
 }
 
 ReplicationSender::BundleTurn ReplicationSender::bundle_turn(const BundleBuilder& bundles) {
@@ -159,6 +159,7 @@ void ReplicationSender::take_last(BundleBuilder& bundles) {
     for (const std::uint32_t index : to_settle_) {
         settle(index);
     }
+    to_settle_room_.note(to_settle_.size());
     to_settle_.clear();
 }
 

@@ -80,6 +80,11 @@ class ReplicationSender final : public SentContentHandler {
     /// What changed of regular pairs is sent from bundles, if that may be.
     [[nodiscard]] bool takes_bundles() const noexcept;
     [[nodiscard]] bool is_capped() const noexcept { return packets_.is_capped(); }
+    /// Between flushes, see KeptRoom.
+    void trim() {
+        order_.trim();
+        to_settle_room_.trim(to_settle_);
+    }
     void decline_bundles() { bundle_sender_.decline(settings_.changes); }
     /// The object of that slot is something else to this connection from now on than it was.
     void facts_changed(std::uint32_t index, const ObjectFacts& before, const ObjectFacts& after) {
@@ -293,11 +298,12 @@ class ReplicationSender final : public SentContentHandler {
     CallSender call_sender_;
     // The order of a flush.
     InitialBatch initial_batch_;
-    bool is_batch_next_ = false;               // the last flush did not come to it
-    bool had_batch_room_ = false;              // in the last flush, for all that could be opened
-    std::uint32_t first_index_ = 0;            // where the next flush begins, without a cap
-    SendOrder order_;                          // with one
-    Vector<std::uint32_t> to_settle_;          // scratch: once regular pairs have caught up
+    bool is_batch_next_ = false;       // the last flush did not come to it
+    bool had_batch_room_ = false;      // in the last flush, for all that could be opened
+    std::uint32_t first_index_ = 0;    // where the next flush begins, without a cap
+    SendOrder order_;                  // with one
+    Vector<std::uint32_t> to_settle_;  // scratch: once regular pairs have caught up
+    KeptRoom to_settle_room_;
     FlushEnd flush_end_ = FlushEnd::Complete;  // of the last one
     bool was_stopped_by_window_ = false;       // where it was not complete, else by the cap
     ChangeMask hidden_;                        // scratch of the validation

@@ -99,7 +99,7 @@ bool ReplicationSender::replicate_next() {
     const SendOutcome outcome =
         pairs_.pending().test(index) ? replicate_actor(index) : SendOutcome::Done;
     if (outcome == SendOutcome::HeldBack) {
-        order_.hold_back(candidate);
+        order_.hold_back(candidate, kind_of(index));
     } else if (outcome == SendOutcome::NoRoom && candidate.kind == kind_of(index)) {
         order_.miss(candidate);
     } else {

@@ -215,6 +215,7 @@ class ReplicationServer {
     void server_replicate_actors(NetTime now);
     void build_bundles();
     void replicate_to_all();
+    void give_back_room();
     void replicate_to(Client& client, std::uint32_t initial_opens);
     /// Of those who joined, as many as may begin in one flush.
     void begin_initial_batches();
@@ -312,8 +313,9 @@ class ReplicationServer {
     Vector<std::uint8_t> class_bands_;              // likewise
     float priority_distance_ = 0;
     Vector<DueObject> due_objects_;  // scratch
-    BitRow compared_alone_;          // layouts, by number
-    BitRow written_alone_;           // objects
+    KeptRoom due_objects_room_;
+    BitRow compared_alone_;  // layouts, by number
+    BitRow written_alone_;   // objects
     FlushChanges changes_;
     BundleBuilder bundles_;
     ObjectDormancy dormancy_;

@@ -55,6 +55,7 @@ void ReplicationServer::take_due(NetTime now) {
 
 void ReplicationServer::compare_due_objects() {
     ++changes_.flush;
+    due_objects_room_.note(due_objects_.size());
     due_objects_.clear();
     due_.for_each(
         [this](std::uint32_t index) { due_objects_.emplace_back(index, objects_.at(index)); });

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// A queue in a ring that grows to what it needs and stays there: packets are resolved in the order
-// in which they were sent, and so is what they carried.
+// A queue in a ring that grows to what it needs: packets are resolved in the order in which they
+// were sent, and so is what they carried. It keeps its size until trim().
 #pragma once
 
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/reflection/memory.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <utility>
+
+#include "kept_room.h"
 
 namespace replayout {
 
@@ -31,7 +35,7 @@ class RingQueue {
             grow();
         }
         T& slot = slots_[(first_ + count_) & (slots_.size() - 1)];
-        ++count_;
+        note_count(count_ + 1);
         return slot;
     }
 
@@ -41,7 +45,7 @@ class RingQueue {
             grow();
         }
         first_ = (first_ + slots_.size() - 1) & (slots_.size() - 1);
-        ++count_;
+        note_count(count_ + 1);
         return slots_[first_];
     }
 
@@ -72,22 +76,37 @@ class RingQueue {
         count_ = 0;
     }
 
+    /// Once in KeptRoom::period: gives back what was not needed since.
+    void trim() {
+        const std::size_t most = std::exchange(most_, count_);
+        if (KeptRoom::is_too_large(most, slots_.size(), sizeof(T))) {
+            move_to(std::max(initial_slots, std::bit_ceil(2 * most)));
+        }
+    }
+
   private:
     static constexpr std::size_t initial_slots = 16;  // a power of two, as every size after it
 
-    void grow() {
-        Vector<T> larger(slots_.empty() ? initial_slots : slots_.size() * 2,
-                         slots_.get_stored_allocator());
+    void note_count(std::size_t count) noexcept {
+        count_ = count;
+        most_ = std::max(most_, count);
+    }
+
+    void grow() { move_to(slots_.empty() ? initial_slots : slots_.size() * 2); }
+
+    void move_to(std::size_t slot_count) {
+        Vector<T> other(slot_count, slots_.get_stored_allocator());
         for (std::size_t i = 0; i < count_; ++i) {
-            larger[i] = slots_[(first_ + i) & (slots_.size() - 1)];
+            other[i] = slots_[(first_ + i) & (slots_.size() - 1)];
         }
-        slots_ = std::move(larger);
+        slots_ = std::move(other);
         first_ = 0;
     }
 
     Vector<T> slots_;
     std::size_t first_ = 0;
     std::size_t count_ = 0;
+    std::size_t most_ = 0;  // since trim()
 };
 
 }  // namespace replayout

@@ -12,8 +12,7 @@ constexpr int band_shift = 48;
 constexpr int age_shift = 32;
 constexpr int first_age_shift = 36;
 constexpr int last_band_shift = 32;
-constexpr int distance_shift = 20;
-constexpr std::uint32_t index_mask = (1u << distance_shift) - 1;
+constexpr int distance_shift = SendOrder::index_bits;
 constexpr std::uint32_t no_tick_rank = 15;
 // An age is told from a lower one modulo 2^16, so what has it does not age any more.
 constexpr std::uint16_t age_max = 0xC000;
@@ -42,8 +41,8 @@ struct CandidateParts {
 
 [[nodiscard]] CandidateParts parts_of(std::uint64_t candidate) noexcept {
     const auto low = static_cast<std::uint32_t>(candidate);
-    return {low & index_mask, static_cast<std::uint32_t>(candidate >> rank_shift),
-            low > index_mask};
+    return {low & SendOrder::index_mask, static_cast<std::uint32_t>(candidate >> rank_shift),
+            low > SendOrder::index_mask};
 }
 
 [[nodiscard]] SendOrder::Kind kind_of(const CandidateParts& parts) noexcept {
@@ -217,13 +216,12 @@ void SendOrder::miss(const Candidate& candidate) {
     }
 }
 
-void SendOrder::hold_back(const Candidate& candidate) {
+void SendOrder::hold_back(const Candidate& candidate, Kind kind) {
     const std::uint32_t band =
         candidate.queue == no_queue
             ? band_of(candidates_.fresh[candidates_.next_fresh - 1], pressure_ == pressure_max)
             : candidate.queue % band_count;
-    candidates_.held_back.push_back(std::uint32_t{queue_of(Kind::New, band)} << tag_shift |
-                                    candidate.index);
+    candidates_.held_back.push_back({candidate.index, queue_of(Kind::New, band), kind});
 }
 
 void SendOrder::append(std::uint32_t index, std::uint8_t queue) {
@@ -241,21 +239,27 @@ void SendOrder::append(std::uint32_t index, std::uint8_t queue) {
     ++entry_count_;
 }
 
+std::optional<SendOrder::Candidate> SendOrder::kept_candidate(std::uint64_t fresh) noexcept {
+    const CandidateParts parts = parts_of(fresh);
+    return parts.rank <= due_rank ? std::optional(Candidate{parts.index, kind_of(parts), no_queue})
+                                  : std::nullopt;
+}
+
 void SendOrder::give_back_held() {
     // What was missed before goes in front of the others, the first of them last.
     for (std::size_t i = candidates_.held_back.size(); i > 0; --i) {
-        const std::uint32_t held = candidates_.held_back[i - 1];
-        const std::uint32_t index = held & index_mask;
-        if (missed_.test(index)) {
-            queues_[held >> tag_shift].push_front() = entry_of(index, missed_since_[index]);
+        const auto& held = candidates_.held_back[i - 1];
+        if (missed_.test(held.index)) {
+            queues_[held.queue].push_front() = entry_of(held.index, missed_since_[held.index]);
             ++entry_count_;
         }
     }
-    for (const std::uint32_t held : candidates_.held_back) {
-        if (!missed_.test(held & index_mask)) {
-            append(held & index_mask, static_cast<std::uint8_t>(held >> tag_shift));
+    for (const auto& held : candidates_.held_back) {
+        if (!missed_.test(held.index)) {
+            append(held.index, held.queue);
         }
     }
+    candidates_.held_room.note(candidates_.held_back.size());
     candidates_.held_back.clear();
 }
 
@@ -282,12 +286,12 @@ void SendOrder::note_what_is_left() {
 void SendOrder::keep_fresh() {
     const bool is_age_first = pressure_ == pressure_max;
     for (std::size_t i = candidates_.next_fresh; i < candidates_.fresh.size(); ++i) {
-        const std::uint64_t candidate = candidates_.fresh[i];
-        const CandidateParts parts = parts_of(candidate);
-        if (parts.rank <= due_rank) {
-            append(parts.index, queue_of(kind_of(parts), band_of(candidate, is_age_first)));
+        const std::uint64_t fresh = candidates_.fresh[i];
+        if (const std::optional<Candidate> candidate = kept_candidate(fresh)) {
+            append(candidate->index, queue_of(candidate->kind, band_of(fresh, is_age_first)));
         }
     }
+    candidates_.fresh_room.note(candidates_.fresh.size());
     candidates_.fresh.clear();
     candidates_.next_fresh = 0;
 }

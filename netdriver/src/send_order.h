@@ -51,11 +51,14 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "bit_row.h"
+#include "kept_room.h"
 #include "ring_queue.h"
 #include "row_growth.h"
+#include "send_band.h"
 #include "update_calendar.h"
 
 namespace replayout {
@@ -63,8 +66,11 @@ namespace replayout {
 class SendOrder {
   public:
     static constexpr std::uint32_t band_count = 8;
-    static constexpr std::uint32_t ordinary_band = 3;
+    static constexpr std::uint32_t ordinary_band = ordinary_send_band;
     static constexpr std::uint32_t pressure_max = 12;
+    /// Of an index, in the numbers by which candidates and queues are kept.
+    static constexpr int index_bits = 20;
+    static constexpr std::uint32_t index_mask = (1u << index_bits) - 1;
 
     enum class Kind : std::uint8_t {
         Unfinished,  ///< shown, and without its first values
@@ -78,11 +84,21 @@ class SendOrder {
     class Candidates {
       public:
         explicit Candidates(MemoryResource* resource)
-            : fresh(Allocator<std::uint64_t>(resource)),
-              held_back(Allocator<std::uint32_t>(resource)) {}
+            : fresh(Allocator<std::uint64_t>(resource)), held_back(Allocator<Held>(resource)) {}
+
+        /// Between flushes, see KeptRoom.
+        void trim() {
+            fresh_room.trim(fresh);
+            held_room.trim(held_back);
+        }
 
       private:
         friend class SendOrder;
+        struct Held {
+            std::uint32_t index = 0;
+            std::uint8_t queue = 0;  // it goes to
+            Kind kind = Kind::Shown;
+        };
         static constexpr std::size_t queue_count = kind_count * band_count;
 
         Vector<std::uint64_t> fresh;  // a number each, the least goes first (send_order.cpp)
@@ -91,8 +107,10 @@ class SendOrder {
         std::array<std::uint64_t, queue_count> heads{};
         std::array<std::uint8_t, queue_count> queues{};
         std::size_t head_count = 0;
-        std::uint8_t last_queue = 0xFF;   // from which the last one was taken
-        Vector<std::uint32_t> held_back;  // out of queues, in order
+        std::uint8_t last_queue = 0xFF;  // from which the last one was taken
+        Vector<Held> held_back;          // out of queues, in order
+        KeptRoom fresh_room;
+        KeptRoom held_room;
     };
 
     /// `placed` is the connection's, empty at first: those whose place is known here. Who becomes
@@ -163,10 +181,22 @@ class SendOrder {
     /// The one that was taken last found no room. It goes first again.
     void miss(const Candidate& candidate);
     /// It waits for what is on its way, and not for room: its place is as that of what is new and
-    /// was missed, and it says nothing about how far to step down.
-    void hold_back(const Candidate& candidate);
+    /// was missed, and it says nothing about how far to step down. `kind`: what it is.
+    void hold_back(const Candidate& candidate, Kind kind);
     /// The candidates that are left found no room. Does nothing where no flush has begun.
     void end();
+    /// The same where some may have become candidates of another kind since it began, as a call
+    /// opens what is new: `kind_of(index)` says what they are. Those keep no place.
+    template <typename KindOf>
+    void end(KindOf kind_of);
+
+    /// Between flushes, see KeptRoom.
+    void trim() {
+        for (Queue& queue : queues_) {
+            queue.trim();
+        }
+        entry_count_max_ = std::max(entry_count_max_initial, 2 * entry_count_);
+    }
 
     /// Between flushes: what is owed of it in the next one does not step down until it is sent.
     void force(std::uint32_t index);
@@ -175,8 +205,7 @@ class SendOrder {
     enum class Stage : std::uint8_t { Ended, Due, All };
 
     static constexpr std::uint8_t no_queue = 0xFF;
-    static constexpr int tag_shift = 20;
-    static constexpr std::uint32_t index_mask = (1u << tag_shift) - 1;
+    static constexpr std::size_t entry_count_max_initial = 1'024;
 
     /// Who was missed, the first of them first; and others, who were sent since or have a place
     /// elsewhere. Each an index and above it, to tell the ones from the others, when it was missed.
@@ -189,7 +218,7 @@ class SendOrder {
         return static_cast<Kind>(queue / band_count);
     }
     [[nodiscard]] static std::uint32_t entry_of(std::uint32_t index, std::uint16_t since) noexcept {
-        return std::uint32_t{since} << tag_shift | index;
+        return std::uint32_t{since} << index_bits | index;
     }
     [[nodiscard]] bool is_live(std::uint32_t entry) const noexcept {
         const std::uint32_t index = entry & index_mask;
@@ -228,6 +257,8 @@ class SendOrder {
     void set_head(std::size_t place);
     [[nodiscard]] std::uint64_t head_number(std::uint8_t queue) const noexcept;
     void append(std::uint32_t index, std::uint8_t queue);
+    /// Of one that will be kept where it finds no room: what it is.
+    [[nodiscard]] static std::optional<Candidate> kept_candidate(std::uint64_t fresh) noexcept;
     void give_back_held();
     void keep_fresh();
     void note_what_is_left();
@@ -241,7 +272,7 @@ class SendOrder {
     Vector<Queue> queues_;                // by kind and band; none before the first is missed
     MemoryResource* resource_;
     std::size_t entry_count_ = 0;  // in all queues
-    std::size_t entry_count_max_ = 1'024;
+    std::size_t entry_count_max_ = entry_count_max_initial;
     Stage stage_ = Stage::Ended;  // of the flush: of what it made candidates
     std::uint16_t flush_ = 0;
     std::uint16_t period_begin_ = 0;
@@ -309,6 +340,35 @@ void SendOrder::add_undue(const BitRow& owed, BandOf band_of, TicksOf ticks_of) 
             });
     }
     sort_fresh(candidates_.next_fresh);
+}
+
+template <typename KindOf>
+void SendOrder::end(KindOf kind_of) {
+    const auto keeps_no_place = [&](std::uint32_t index, Kind kind) {
+        if (kind_of(index) == kind) {
+            return false;
+        }
+        missed_.erase(index);
+        placed_.erase(index);
+        return true;
+    };
+    if (has_begun()) {
+        Vector<std::uint64_t>& fresh = candidates_.fresh;
+        const auto left = fresh.begin() + static_cast<std::ptrdiff_t>(candidates_.next_fresh);
+        fresh.erase(std::remove_if(left, fresh.end(),
+                                   [&](std::uint64_t number) {
+                                       const auto candidate = kept_candidate(number);
+                                       return candidate.has_value() &&
+                                              keeps_no_place(candidate->index, candidate->kind);
+                                   }),
+                    fresh.end());
+        auto& held = candidates_.held_back;
+        held.erase(
+            std::remove_if(held.begin(), held.end(),
+                           [&](const auto& each) { return keeps_no_place(each.index, each.kind); }),
+            held.end());
+    }
+    end();
 }
 
 }  // namespace replayout

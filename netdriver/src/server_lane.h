@@ -57,6 +57,13 @@ struct alignas(64) ServerLane {
         scratch.unchanged.clear();
     }
 
+    /// Between flushes, see KeptRoom.
+    void trim() {
+        candidates.trim();
+        transport.trim();
+        blocks.trim();
+    }
+
     NetStats own_stats;
     NetStats& stats;
     SendScratch scratch;

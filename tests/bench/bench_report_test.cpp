@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "report/curves.h"
+
+#include "percentile.h"
 #include "report/fan_out.h"
 #include "report/floors.h"
 #include "report/measurements.h"
@@ -81,6 +83,23 @@ TEST_CASE("Columns: as wide as what is in them, by characters", "[bench][bench_r
           "  \xc3\xa4        1,234\n");
     CHECK(bar(1, 2).size() == 15);
     CHECK(bar(0, 2) == "#");
+}
+
+TEST_CASE("Percentiles: a share of all is not above, in whatever order they come",
+          "[bench][bench_report]") {
+    std::vector<double> none;
+    CHECK(percentile(none, 50) == 0);
+    std::vector<double> three{3, 1, 2};
+    CHECK(percentile(three, 50) == 2);
+    CHECK(percentile(three, 100) == 3);
+    CHECK(percentile(three, 0) == 1);
+    std::vector<std::uint64_t> hundred;
+    for (std::uint64_t i = 100; i > 0; --i) {
+        hundred.push_back(i);
+    }
+    CHECK(percentile(hundred, 50) == 51);
+    CHECK(percentile(hundred, 99) == 100);
+    CHECK(percentile_place(200, 99) == 198);
 }
 
 TEST_CASE("Bench report: a measurement has a family, arguments, time and counters",
@@ -318,11 +337,29 @@ TEST_CASE("Bench report: curves hold their data, and need two points", "[bench][
     const std::vector<Curve> curves = curves_of(fan_out_of(small_fan_out()));
     REQUIRE(curves.size() == 2);  // by changes there is one point
     CHECK(curves[0].name == "tick_by_connections");
+    CHECK(contains(curves[0].program, "set ylabel 'microseconds a tick, by connections'"));
+    CHECK(contains(curves[0].program, "\n64 400 200 133.3 100 0.07812 0.07812 0.07812 0.07812\n"));
     CHECK(curves[1].name == "savings_by_connections");
     CHECK(contains(curves[1].program, "set output 'savings_by_connections.svg'"));
     CHECK(contains(curves[1].program, "set ylabel 'time without sharing / time with it'"));
     CHECK(contains(curves[1].program, "\n64 2 3 4\n"));
     CHECK(curves_of({}).empty());
+}
+
+TEST_CASE("Bench report: curves by changes are of 64 connections, without what does not change",
+          "[bench][report]") {
+    FanOut fan_out;
+    for (const std::int64_t permille : {0, 10, 200}) {
+        FanOutRow& row = fan_out[{64, 1'000, permille}];
+        row[static_cast<std::size_t>(FanOutSubject::Off)].ns = 640'000;
+        row[static_cast<std::size_t>(FanOutSubject::Bundles)].ns = 64'000;
+    }
+    const std::vector<Curve> curves = curves_of(fan_out);
+    REQUIRE(curves.size() == 2);
+    CHECK(curves[0].name == "tick_by_changes");
+    CHECK(contains(curves[0].program, "$points << END\n1 10 NaN NaN 1 NaN NaN NaN NaN\n20 10 "));
+    CHECK(curves[1].name == "savings_by_changes");
+    CHECK(contains(curves[1].program, "$points << END\n1 NaN NaN 10\n20 NaN NaN 10\nEND\n"));
 }
 
 }  // namespace replayout::bench

@@ -59,11 +59,4 @@ TEST_CASE("Joining clients: who joins alone and who joins in a crowd cost as man
     CHECK(JoiningClients(settings).run().stats.replication.serializer_calls == of_crowd);
 }
 
-TEST_CASE("Joining clients: percentiles are of all ticks", "[bench][join]") {
-    CHECK(percentile_ms({}, 50) == 0);
-    CHECK(percentile_ms({3, 1, 2}, 50) == 2);
-    CHECK(percentile_ms({3, 1, 2}, 100) == 3);
-    CHECK(percentile_ms({3, 1, 2}, 0) == 1);
-}
-
 }  // namespace replayout::bench

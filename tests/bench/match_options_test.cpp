@@ -3,6 +3,8 @@
 
 #include "support/catch.h"
 
+#include <replayout/netdriver/net_driver_settings.h>
+
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -35,18 +37,59 @@ TEST_CASE("MatchOptions: what is not said has the documented value", "[bench][ma
     CHECK(options.interest == MatchInterest::All);
     CHECK_FALSE(options.is_reporting);
     CHECK(options.report_rows == 10);
+    CHECK(options.workers == 1);
+    CHECK(options.executor_work_min == replayout::NetDriverSettings().executor_work_min);
     CHECK(options.traces.empty());
 }
 
 TEST_CASE("MatchOptions: every option arrives where it belongs", "[bench][match_options]") {
     MatchOptions options;
-    CHECK(parse({"a.rtr.gz",     "b.rtr.gz", "--clients",   "3",    "--loss",      "0.5",
-                 "--burst",      "4",        "--duplicate", "0.1",  "--reorder",   "0.2",
-                 "--latency-ms", "7",        "--jitter-ms", "2",    "--bandwidth", "9000",
-                 "--seed",       "11",       "--ticks",     "12",   "--join-over", "1.5",
-                 "--sharing",    "off",      "--twin",      "off",  "--json",      "x.json",
-                 "--push",       "on",       "--quantise",  "on",   "--churn",     "2.5",
-                 "--owners",     "0.5",      "--interest",  "grid", "--radius",    "7.5",
+    CHECK(parse({"a.rtr.gz",
+                 "b.rtr.gz",
+                 "--clients",
+                 "3",
+                 "--loss",
+                 "0.5",
+                 "--burst",
+                 "4",
+                 "--duplicate",
+                 "0.1",
+                 "--reorder",
+                 "0.2",
+                 "--latency-ms",
+                 "7",
+                 "--jitter-ms",
+                 "2",
+                 "--bandwidth",
+                 "9000",
+                 "--seed",
+                 "11",
+                 "--ticks",
+                 "12",
+                 "--join-over",
+                 "1.5",
+                 "--sharing",
+                 "off",
+                 "--twin",
+                 "off",
+                 "--json",
+                 "x.json",
+                 "--push",
+                 "on",
+                 "--quantise",
+                 "on",
+                 "--churn",
+                 "2.5",
+                 "--owners",
+                 "0.5",
+                 "--interest",
+                 "grid",
+                 "--radius",
+                 "7.5",
+                 "--workers",
+                 "4",
+                 "--executor-work-min",
+                 "0",
                  "--quiet"},
                 options) == -1);
     CHECK(options.traces == std::vector<std::string>{"a.rtr.gz", "b.rtr.gz"});
@@ -69,6 +112,8 @@ TEST_CASE("MatchOptions: every option arrives where it belongs", "[bench][match_
     CHECK_FALSE(options.has_twin);
     CHECK(options.is_push_based);
     CHECK(options.is_quantised);
+    CHECK(options.workers == 4);
+    CHECK(options.executor_work_min == 0);
     CHECK(options.json_path == "x.json");
     CHECK(options.is_quiet);
 }
@@ -105,6 +150,14 @@ TEST_CASE("MatchOptions: rows of a report need a report", "[bench][match_options
     CHECK(parse({"--report", "--report-rows", "3"}, options) == -1);
     CHECK(options.is_reporting);
     CHECK(options.report_rows == 3);
+}
+
+TEST_CASE("MatchOptions: a report is of one worker", "[bench][match_options]") {
+    MatchOptions options;
+    CHECK(parse({"--report", "--workers", "2"}, options) == 2);
+    CHECK(parse({"--report", "--workers", "1"}, options) == -1);
+    CHECK(parse({"--workers", "0"}, options) == 2);
+    CHECK(parse({"--workers", "17"}, options) == 2);
 }
 
 TEST_CASE("MatchOptions: what makes no sense is refused with status 2", "[bench][match_options]") {

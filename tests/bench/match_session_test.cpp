@@ -88,6 +88,30 @@ TEST_CASE("MatchSession: one seed gives the same packets twice, with sharing on 
     CHECK(unshared.stats.replication.pieces_reused == 0);
 }
 
+TEST_CASE("MatchSession: one, two or four workers give the same packets",
+          "[bench][match_session]") {
+    const auto recordings = two_battles(120);
+    MatchOptions options = rough_options();
+    options.churn_s = 1;
+    options.owners_s = 0.5;
+    options.interest = MatchInterest::Grid;
+    options.executor_work_min = 0;
+    const MatchResult one = play(options, recordings);
+    CHECK(one.executor_rounds == 0);
+    for (const std::uint32_t workers : {2u, 4u}) {
+        INFO(workers);
+        options.workers = workers;
+        const MatchResult result = play(options, recordings);
+        CHECK(result.is_good(options));
+        CHECK(result.executor_rounds > result.ticks);
+        CHECK(result.packets_digest == one.packets_digest);
+        CHECK(result.stats.bytes_sent == one.stats.bytes_sent);
+        const auto json = nlohmann::json::parse(to_json(options, result));
+        CHECK(json["workers"] == workers);
+        CHECK(json["executor_rounds"] == result.executor_rounds);
+    }
+}
+
 TEST_CASE("MatchSession: clients that leave and come back, and owners that change, end equal",
           "[bench][match_session]") {
     const auto recordings = two_battles(240);
@@ -375,6 +399,8 @@ TEST_CASE("MatchSession: the figures name every option, so that they can be had 
     CHECK(told["twin"] == "on");
     CHECK(told["push"] == "off");
     CHECK(told["quantise"] == "off");
+    CHECK(told["workers"] == 1);
+    CHECK(told["executor-work-min"] == 4'096);
     CHECK(told["counters"] == false);
     CHECK(told["report"] == false);
     CHECK(told["report-rows"] == 10);

@@ -2,12 +2,16 @@
 #include "match/savings.h"
 
 #include "match/battle.h"
+#include "match/call_costs.h"
 #include "match/match_play.h"
 #include "support/catch.h"
 
 #include <nlohmann/json.hpp>
 
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -60,6 +64,7 @@ void check_equal(const SavingsCounts& sum, const SavingsCounts& whole) {
     CHECK(sum.calls_unshared == whole.calls_unshared);
     CHECK(sum.bits_sent == whole.bits_sent);
     CHECK(sum.bits_in_copied_blocks == whole.bits_in_copied_blocks);
+    CHECK(sum.ns_saved == whole.ns_saved);
 }
 
 void check_sums(const Savings& savings) {
@@ -148,6 +153,53 @@ TEST_CASE("Savings: bits of values are encoded, copied alone or copied within wh
     }
 }
 
+TEST_CASE("Savings: the time of a property is its calls saved, times what one was measured to take",
+          "[bench][savings]") {
+    const MatchResult result = play(reporting_options());
+    REQUIRE(result.savings);
+    bool is_any_measured = false;
+    for (const ClassSavings& type : result.savings->classes) {
+        for (const PropertySavings& property : type.properties) {
+            INFO(type.name << "." << property.path);
+            const SavingsCounts& counts = property.counts;
+            CHECK(property.ns_per_call >= 0);
+            CHECK((counts.calls_unshared > 0 || property.ns_per_call == 0));
+            CHECK(counts.ns_saved ==
+                  std::llround(static_cast<double>(counts.calls_saved()) * property.ns_per_call));
+            is_any_measured = is_any_measured || property.ns_per_call > 0;
+        }
+    }
+    CHECK(is_any_measured);
+    CHECK(result.savings->counts.ns_saved > 0);
+    CHECK(contains(report(reporting_options(), result), "AN ESTIMATE"));
+}
+
+TEST_CASE("Savings: a long text takes longer to serialize than a number, each measured",
+          "[bench][savings]") {
+    Recording recording;
+    recording.tick_rate_hz = 30;
+    recording.classes = {{"Sign", {{"number", FieldType::U32}, {"text", FieldType::String}}}};
+    recording.begin_tick(0);
+    recording.append_spawn(1, 0);
+    const std::vector<std::byte> number(4, std::byte{7});
+    const std::vector<std::byte> text(20'000, std::byte{'a'});
+    recording.append_set(1, 0, number);
+    recording.append_set(1, 1, text);
+    const std::vector<Recording> recordings{recording};
+    const auto schema = MatchSchema::create(recordings, {});
+    REQUIRE(schema);
+    const CallCosts costs(recordings, **schema);
+    const RepHandle handles[] = {RepHandle{1}, RepHandle{2}};
+    const std::vector<double> ns = costs.measure(0, handles);
+    REQUIRE(ns.size() == 2);
+    CHECK(ns[1] > 100);  // 20,000 bytes are not copied in less
+    CHECK(ns[1] > 2 * ns[0]);
+    // Alone it has the time of its block, too.
+    const std::vector<double> alone = costs.measure(0, std::span(handles).first(1));
+    REQUIRE(alone.size() == 1);
+    CHECK(alone[0] > 0);
+}
+
 TEST_CASE("Savings: a report changes no packet and no counter of the match", "[bench][savings]") {
     MatchOptions options = reporting_options();
     options.is_counting_types = true;
@@ -213,10 +265,10 @@ TEST_CASE("Savings: the figures have all classes and properties, whose sums are 
     CHECK(savings["whole"]["block_misses"] == json["block_misses"]);
     CHECK(savings["bundles_copied"] == json["bundles_copied"]);
     CHECK(savings["whole"]["serializer_calls_without_sharing"] == json["twin"]["serializer_calls"]);
-    for (const char* key :
-         {"values_sent", "payload_reuses", "pieces_reused", "serializer_calls",
-          "serializer_calls_first", "serializer_calls_without_sharing", "serializer_calls_saved",
-          "bits_sent", "bits_encoded", "bits_in_copied_blocks", "bits_copied_alone"}) {
+    for (const char* key : {"values_sent", "payload_reuses", "pieces_reused", "serializer_calls",
+                            "serializer_calls_first", "serializer_calls_without_sharing",
+                            "serializer_calls_saved", "serializer_ns_saved_estimated", "bits_sent",
+                            "bits_encoded", "bits_in_copied_blocks", "bits_copied_alone"}) {
         INFO(key);
         std::int64_t of_classes = 0;
         for (const auto& type : savings["classes"]) {
@@ -248,6 +300,8 @@ TEST_CASE("Savings: without a twin what is not known is left out, and said to be
     CHECK_FALSE(savings.contains("replication_ns_saved"));
     CHECK_FALSE(savings["whole"].contains("serializer_calls_saved"));
     CHECK_FALSE(savings["whole"].contains("bits_sent"));
+    CHECK_FALSE(savings["whole"].contains("serializer_ns_saved_estimated"));
+    CHECK_FALSE(contains(text, "AN ESTIMATE"));
     CHECK(savings["whole"]["pieces_reused"].get<std::uint64_t>() > 0);
 }
 

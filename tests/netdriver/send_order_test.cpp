@@ -73,7 +73,7 @@ class Flood {
             const SendOrder::Candidate candidate = order.take();
             Pair& pair = pairs[candidate.index];
             if (pair.is_held_back) {
-                order.hold_back(candidate);
+                order.hold_back(candidate, SendOrder::Kind::Shown);
                 continue;
             }
             order.sent(candidate.index);
@@ -396,6 +396,33 @@ TEST_CASE("SendOrder: who becomes a candidate of another kind goes by what it is
     CHECK(owing.take_and_send() == 2);
     CHECK(owing.take_and_send() == 0);
     CHECK(owing.take_and_send() == 1);
+    CHECK_FALSE(owing.order.has_candidate());
+}
+
+TEST_CASE("SendOrder: what a call opened in the flush in which it waited is new no more") {
+    using Kind = SendOrder::Kind;
+    Owing owing;
+    owing.owe({Kind::New, true, 3, 4.0f});
+    owing.owe({Kind::New, true, 3, 9.0f});
+    owing.begin(1);
+    SECTION("where it was not taken") {}
+    SECTION("or was held back") {
+        const SendOrder::Candidate candidate = owing.order.take();
+        REQUIRE(candidate.index == 0);
+        owing.order.hold_back(candidate, Kind::New);
+    }
+    owing.arrivals[0].kind = Kind::Shown;
+    owing.placed.erase(0);
+    owing.order.end([&](std::uint32_t index) { return owing.arrivals[index].kind; });
+    CHECK_FALSE(owing.order.is_missed(0));
+    CHECK(owing.order.is_missed(1));
+    owing.begin(2);
+    const SendOrder::Candidate first = owing.order.take();
+    CHECK(first.index == 1);  // it was missed
+    CHECK(first.kind == Kind::New);
+    const SendOrder::Candidate second = owing.order.take();
+    CHECK(second.index == 0);
+    CHECK(second.kind == Kind::Shown);
     CHECK_FALSE(owing.order.has_candidate());
 }
 
