@@ -281,13 +281,19 @@ PropertySender::RegularBlock PropertySender::regular_block(std::uint32_t index,
     if (const SharedPayload* payload = find_payload(index, position)) {
         return {{payload->bytes.data(), payload->bytes.size()}, payload->property_count, {}};
     }
-    pairs_.collect_owed(index, position, context_.scratch.owed);
+    ChangelistState& state = objects_.at(index)->changelist_state();
+    if (state.layout().conditions().is_trivial()) {
+        state.collect_newest(context_.scratch.owed);  // as for the bundle: such a pair lost nothing
+    } else {
+        pairs_.collect_owed(index, position, context_.scratch.owed);
+    }
+    REPLAYOUT_ASSERT(position.sent_version + 1 == state.version());
     BitWriter body(body_.first(PacketBuilder::block_bytes_max(packets_.builder().room_bytes(),
                                                               ObjectStore::channel_of(index))));
     const std::uint64_t sent_before = context_.counters.properties_sent;
     const ValueScope not_sent(context_.is_counting_sent, false);  // see count_regular()
-    const SendResult result = send_properties(objects_.at(index)->changelist_state(), position,
-                                              context_.scratch.owed, body, context_);
+    const SendResult result =
+        send_properties(state, position, context_.scratch.owed, body, context_);
     const std::uint64_t sent = context_.counters.properties_sent - sent_before;
     context_.counters.properties_sent = sent_before;
     if (result != SendResult::Whole || !context_.scratch.left_out.empty()) {

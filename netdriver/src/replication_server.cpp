@@ -109,6 +109,7 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       due_objects_(Allocator<DueObject>(&memory.scratch)),
       compared_alone_(&memory.scratch),
       written_alone_(&memory.scratch),
+      polled_(&memory.objects),
       changes_(&memory.objects),
       bundles_(objects_, changes_, settings.config.packet_bytes_max - PacketBuilder::reserved_bytes,
                memory),
@@ -501,6 +502,7 @@ void ReplicationServer::set_property_active(NetObjectId id, std::string_view pro
     for_each_parent(id, property, [&](ChangelistState& state, ParentIndex parent) {
         state.set_active(parent, is_active);
     });
+    update_polled(id.index);
     force_due(id.index);  // the switch takes effect with a compare
 }
 

@@ -18,6 +18,7 @@
 #include "net_connection.h"
 #include "object_dormancy.h"
 #include "object_store.h"
+#include "polled_objects.h"
 #include "remote_function_encoder.h"
 #include "remote_function_runner.h"
 #include "replication_sender.h"
@@ -224,20 +225,29 @@ class ReplicationServer {
     /// What each client may open of its initial batch in this flush.
     [[nodiscard]] std::uint32_t initial_opens_per_client() noexcept;
     struct DueObject {
-        DueObject(std::uint32_t due_index, NetworkObjectInfo* due_info) noexcept
-            : index(due_index), info(due_info) {}
+        DueObject(std::uint32_t due_index, NetworkObjectInfo* due_info,
+                  bool is_changed = false) noexcept
+            : index(due_index), has_changed(is_changed), info(due_info) {}
 
         std::uint32_t index;
-        bool has_changed = false;  ///< of one that a lane left over
-        bool is_compared = false;  ///< likewise
+        bool has_changed;          ///< known of one that is polled, and that a lane left over
+        bool is_compared = false;  ///< of one that a lane left over
         NetworkObjectInfo* info;
     };
 
     void compare_due_objects();
+    /// Those that may have changed, a row of them at a time. Returns how many are due at all.
+    std::uint64_t compare_by_rows();
+    void compare_listed();
+    /// Whether a look at it is all that an object needs that did not change; asked again when that
+    /// may be another than before.
+    void update_polled(std::uint32_t index);
     /// Calls `visit(due)` for these, each when its memory is at hand.
     template <typename Visitor>
     void for_each_due(LaneShare places, Visitor visit);
     void compare(const DueObject& due);
+    /// The same of a polled one of which it is known that it changed.
+    void compare_changed(const DueObject& due);
     /// It was compared.
     void note_compared(const DueObject& due, bool has_changed);
 
@@ -316,6 +326,7 @@ class ReplicationServer {
     KeptRoom due_objects_room_;
     BitRow compared_alone_;  // layouts, by number
     BitRow written_alone_;   // objects
+    PolledObjects polled_;   // of live ones
     FlushChanges changes_;
     BundleBuilder bundles_;
     ObjectDormancy dormancy_;
@@ -389,6 +400,15 @@ inline void ReplicationServer::compare(const DueObject& due) {
     const void* memory = world_.object_memory(due.info->object());
     note_compared(due,
                   due.info->changelist_state().update(memory, shadow_ids_, stats_.replication));
+}
+
+// It is looked at again in the next flush, whatever becomes of it here.
+inline void ReplicationServer::compare_changed(const DueObject& due) {
+    const void* memory = world_.object_memory(due.info->object());
+    ChangelistState& state = due.info->changelist_state();
+    if (state.update_changed(memory, shadow_ids_, stats_.replication)) {
+        changes_.objects.set(due.index);
+    }
 }
 
 }  // namespace replayout

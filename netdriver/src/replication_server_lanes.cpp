@@ -41,6 +41,10 @@ void ReplicationServer::compare_in_lane(ServerLane& lane, std::uint32_t place) {
         return;
     }
     const void* memory = world_.object_memory(due.info->object());
+    if (polled_.is_same(due.index, memory)) {
+        ++lane.stats.replication.objects_compared;
+        return;
+    }
     due.has_changed = due.info->changelist_state().update(memory, lane.ids, lane.stats.replication);
     if (lane.ids.take_missed() || calendar_.is_paced(due.index)) {
         due.is_compared = true;

@@ -122,6 +122,7 @@ void ReplicationServer::forget_object(NetObjectId id) {
     live_.clear(id.index);
     due_.clear(id.index);
     calendar_.forget(id.index);
+    polled_.forget(id.index);
     dormancy_.forget(id.index);
     conditional_.erase(id.index);
     written_alone_.erase(id.index);
@@ -171,6 +172,7 @@ void ReplicationServer::tear_off_one(std::uint32_t index) {
     interest_.forget(index);
     torn_off_.insert(index);
     calendar_.forget(index);
+    polled_.forget(index);
     due_.set(index);  // what it is now goes out, and nothing of what it becomes
     for_each_joined([&](Client& client) { client.sender.tear_off(index); });
 }

@@ -63,8 +63,9 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
 // Most objects did not change since the last tick, so that is found out with as little as possible:
 // the bytes, without a context, without the other members. And without a frame, as what follows is
 // the last that is done; flattened, as one call in between would need a frame.
-[[gnu::flatten]] bool ChangelistState::update(const void* object, PackageMap& package_map,
-                                              ReplicationCounters& counters) {
+[[gnu::noinline, gnu::flatten]] bool ChangelistState::update(const void* object,
+                                                             PackageMap& package_map,
+                                                             ReplicationCounters& counters) {
     REPLAYOUT_ASSERT(object != nullptr);
     if (is_compared_whole_) {
         ++counters.objects_compared;
@@ -78,7 +79,7 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
         const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
         return !equal_short_run((buffer + only.object_offset).data(),
                                 (shadow_.buffer() + only.shadow_offset).data(), only.size) &&
-               update_differing(layout_->runs().data(), object, package_map, counters);
+               update_differing(layout_->runs().data(), 0, object, package_map, counters);
     }
     if (!is_due()) {
         ++counters.objects_skipped;
@@ -157,7 +158,7 @@ inline void ChangelistState::note_words(std::uint64_t changed, std::uint32_t cou
     const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
     return std::memcmp((buffer + run.object_offset).data(),
                        (shadow_.buffer() + run.shadow_offset).data(), run.size) != 0 &&
-           update_differing(layout_->runs().data(), object, package_map, counters);
+           update_differing(layout_->runs().data(), 0, object, package_map, counters);
 }
 
 [[gnu::noinline, gnu::flatten]] bool ChangelistState::update_runs(const void* object,
@@ -169,7 +170,47 @@ inline void ChangelistState::note_words(std::uint64_t changed, std::uint32_t cou
     while (run != end && is_equal_run(*run, buffer)) {
         ++run;
     }
-    return run != end && update_differing(run, object, package_map, counters);
+    return run != end && update_differing(run, 0, object, package_map, counters);
+}
+
+// Mostly that is a few words of one row, and nothing else: then it takes no look at the runs.
+[[gnu::flatten]] bool ChangelistState::update_changed(const void* object, PackageMap& package_map,
+                                                      ReplicationCounters& counters) {
+    const ScanPlan* const plan = scanned().plan;
+    if (plan == nullptr || plan->word_row().count == 0 || is_marked_) {
+        return update(object, package_map, counters);
+    }
+    ++counters.objects_compared;
+    const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
+    const std::uint64_t changed = update_row(plan->word_row(), buffer);
+    if (changed != 0 && plan->is_same(object, shadow_.buffer())) {
+        note_words(changed, static_cast<std::uint32_t>(std::popcount(changed)), counters);
+        return true;
+    }
+    return update_differing(layout_->runs().data(), changed, object, package_map, counters);
+}
+
+inline std::uint64_t ChangelistState::update_row(const ScanPlan::WordRow& row,
+                                                 ConstObjectBuffer object) {
+    const std::byte* const from = (object + row.object_offset).data();
+    std::byte* const to = (shadow_.buffer() + row.shadow_offset).data();
+    const std::uint64_t differing = detail::differing_words(from, to, row.count);
+    if (differing == 0) {
+        return 0;
+    }
+    const auto first = static_cast<std::uint32_t>(std::countr_zero(differing));
+    const std::uint64_t among = differing >> first;
+    const auto count = static_cast<std::uint32_t>(std::bit_width(among));
+    const std::uint32_t bytes = first * static_cast<std::uint32_t>(sizeof(std::uint32_t));
+    const bool is_whole = (among & (among + 1)) == 0 && detail::are_few_words(count);
+    if (!is_whole ||
+        !previous_.change_few_words(RepHandle{row.handle + first}, count,
+                                    ShadowOffset{row.shadow_offset.value + bytes}, to + bytes,
+                                    from + bytes, last_changed_.data(), version_ + 1)) {
+        (void)previous_.change_differing_words(RepHandle{row.handle}, row.count, row.shadow_offset,
+                                               to, from, last_changed_.data(), version_ + 1);
+    }
+    return differing << (row.handle - 1);
 }
 
 inline bool ChangelistState::is_equal_run(const CompareRun& run,
@@ -197,18 +238,21 @@ inline bool ChangelistState::is_equal_text(const CompareRun& run,
 
 // Mostly it is words that differ, which need no context; what is behind the first other thing is
 // for those who look at everything.
-[[gnu::noinline]] bool ChangelistState::update_differing(const CompareRun* run, const void* object,
+[[gnu::noinline]] bool ChangelistState::update_differing(const CompareRun* run,
+                                                         std::uint64_t changed, const void* object,
                                                          PackageMap& package_map,
                                                          ReplicationCounters& counters) {
     const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
     const CompareRun* const runs = layout_->runs().data();
     const CompareRun* const end = runs + layout_->root().run_end;
-    std::uint64_t changed = 0;
     const bool is_small = layout_->handle_count() <= 64 && !is_marked_;
     while (is_small && update_words_of(*run, buffer, changed)) {
         do {
             ++run;
         } while (run != end && is_equal_run(*run, buffer));
+        if (run == end && changed == 0) {
+            return false;
+        }
         if (run == end) {
             note_words(changed, static_cast<std::uint32_t>(std::popcount(changed)), counters);
             return true;
@@ -235,8 +279,8 @@ inline bool ChangelistState::update_words_of(const CompareRun& run, ConstObjectB
     if (count == 0 || count > 64 || !equal_bytes(from + size, to + size, run.size - size)) {
         return false;
     }
-    changed |= previous_.change_words(handle, count, run.shadow_offset, to, from,
-                                      last_changed_.data(), version_ + 1)
+    changed |= previous_.change_differing_words(handle, count, run.shadow_offset, to, from,
+                                                last_changed_.data(), version_ + 1)
                << (handle.value - 1);
     return true;
 }

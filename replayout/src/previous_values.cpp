@@ -53,81 +53,6 @@ void copy_leaf(const RepLayoutCmd& cmd, ShadowBuffer target, ConstShadowBuffer s
     }
 }
 
-using detail::are_equal;
-using detail::bits_of;
-using detail::change_all;
-using detail::ComparedWords;
-using detail::KnownWords;
-using detail::load;
-using detail::splat;
-using detail::store;
-using detail::word_bytes;
-using detail::WordRows;
-using detail::Words;
-using detail::words_at_once;
-
-/// Bit i for word i.
-struct ChangedWords {
-    std::uint64_t differing = 0;
-    std::uint64_t back = 0;  ///< of these, those that are again what they were two values ago
-};
-
-/// The same where some stay as they are.
-template <typename Word>
-[[nodiscard]] std::uint64_t change_some(const WordRows& rows, std::uint32_t index,
-                                        const ComparedWords<Word>& words,
-                                        const KnownWords<Word>& known) noexcept {
-    const Word same = words.same;
-    const auto blend = [same](Word kept, Word changing) {
-        return static_cast<Word>((kept & same) | (changing & ~same));
-    };
-    store(rows.two_ago, index, blend(load<Word>(rows.two_ago, index), known.before));
-    store(rows.before, index, blend(known.before, words.row));
-    store(rows.row, index, words.object);
-    store(rows.starts_two_ago, index,
-          blend(load<Word>(rows.starts_two_ago, index), known.starts_before));
-    store(rows.starts_before, index, blend(known.starts_before, known.last_changed));
-    store(rows.last_changed, index, blend(known.last_changed, splat<Word>(rows.version)));
-    return bits_of(static_cast<Word>(
-        ~same & are_equal(known.before, words.object) &
-        ~are_equal(known.starts_before, splat<Word>(PreviousValues::unknown_version))));
-}
-
-/// One word or four, from word `index` on. Words that are equal already stay as they are, so that
-/// the last four may lie over those before.
-template <typename Word>
-void change_at(const WordRows& rows, std::uint32_t index, ChangedWords& changed) noexcept {
-    constexpr std::uint64_t all = detail::low_mask(sizeof(Word) / word_bytes);
-    const ComparedWords<Word> words(rows.object, rows.row, index);
-    const std::uint64_t differing = words.differing();
-    if (differing == 0) {
-        return;
-    }
-    const KnownWords<Word> known(rows, index);
-    const std::uint64_t back = differing == all ? change_all(rows, index, words, known)
-                                                : change_some(rows, index, words, known);
-    changed.differing |= differing << index;
-    changed.back |= back << index;
-}
-
-[[nodiscard]] ChangedWords change_word_rows(const WordRows& rows, std::uint32_t count) noexcept {
-    ChangedWords changed;
-    std::uint32_t index = 0;
-    if (count >= words_at_once) {
-        for (; index + words_at_once <= count; index += words_at_once) {
-            change_at<Words>(rows, index, changed);
-        }
-        if (index < count) {
-            change_at<Words>(rows, count - words_at_once, changed);
-        }
-        return changed;
-    }
-    for (; index < count; ++index) {
-        change_at<std::uint32_t>(rows, index, changed);
-    }
-    return changed;
-}
-
 }  // namespace
 
 PreviousValues::PreviousValues(const RepLayout& layout, MemoryResource* resource) noexcept
@@ -181,17 +106,6 @@ void PreviousValues::keep(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, Versi
     is_unfinished_ = true;
 }
 
-// Of the leaves at `bit` and behind that are in `among`, the bits of `back`.
-inline void PreviousValues::set_returned(std::uint32_t bit, std::uint64_t among,
-                                         std::uint64_t back) noexcept {
-    std::uint64_t* const word = returned() + (bit >> 6);
-    const std::uint32_t shift = bit & 63;
-    word[0] = (word[0] & ~(among << shift)) | back << shift;
-    if (shift > 0 && among >> (64 - shift) != 0) {
-        word[1] = (word[1] & ~(among >> (64 - shift))) | back >> (64 - shift);
-    }
-}
-
 void PreviousValues::change_row(RepHandle begin, RepHandle end, std::byte* row,
                                 const std::byte* object, Version* last_changed, Version version) {
     if (memory_ == nullptr) {
@@ -223,16 +137,10 @@ std::uint64_t PreviousValues::change_words(RepHandle begin, std::uint32_t count,
                                            ShadowOffset offset, std::byte* row,
                                            const std::byte* object, Version* last_changed,
                                            Version version) {
-    if (equal_bytes(row, object, count * word_bytes)) {
+    if (equal_bytes(row, object, count * detail::word_bytes)) {
         return 0;  // and what is not touched stays out of the cache
     }
-    if (memory_ == nullptr) {
-        allocate();
-    }
-    const ChangedWords changed =
-        change_word_rows(word_rows(begin, offset, row, object, last_changed, version), count);
-    set_returned(begin.value - 1, changed.differing, changed.back);
-    return changed.differing;
+    return change_differing_words(begin, count, offset, row, object, last_changed, version);
 }
 
 void PreviousValues::finish_change(const RepLayoutCmd& cmd, ConstShadowBuffer leaf) {

@@ -16,6 +16,7 @@ RepLayout::RepLayout(MemoryResource* resource)
       handle_cmds_(resource),
       plain_leaves_(resource),
       runs_(resource),
+      scan_plan_(resource),
       groups_(resource),
       diagnostics_(resource),
       functions_(resource),

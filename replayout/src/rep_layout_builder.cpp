@@ -125,6 +125,7 @@ Result<std::unique_ptr<RepLayout>> RepLayoutBuilder::build() {
         return error_;
     }
     finish_scopes();
+    layout_->scan_plan_.assign(*layout_);
     layout_->fingerprint_ = fingerprint_.digest();
     const Status status =
         make_archetype(*layout_, options_.archetype, resource_, layout_->archetype_);

@@ -50,6 +50,7 @@ struct Events {
     std::uint64_t rests = 0;
     std::uint64_t owner_changes = 0;
     std::uint64_t switches = 0;
+    std::uint64_t scans = 0;  // updates of a class that can be scanned
     std::uint64_t keyed = 0;
     std::uint64_t ordered = 0;      // games with a keyed array that keeps its order
     std::uint64_t collections = 0;  // games with a map or set
@@ -234,7 +235,7 @@ class Game {
 
     void update() {
         off_.sender.state.mark_all_dirty();
-        const bool is_changed = on_.sender.update(server_->memory());
+        const bool is_changed = scan_and_update();
         REQUIRE(off_.sender.update(server_->memory()) == is_changed);
         REQUIRE(on_.sender.state.version() == off_.sender.state.version());
         // What is switched off is compared once more, and then stays what it was.
@@ -247,6 +248,18 @@ class Game {
         }
         was_active_ = is_active_;
         oracle_.set_state(object_id, effective_);
+    }
+
+    /// As a server does, which calls update() only where a look does not tell.
+    [[nodiscard]] bool scan_and_update() {
+        const ScannedObject scanned = on_.sender.state.scanned();
+        const void* const memory = server_->memory();
+        if (scanned.plan == nullptr) {
+            return on_.sender.update(memory);
+        }
+        ++events_.scans;
+        return find_changed(&scanned, &memory, 1) != 0 &&
+               on_.sender.state.update_changed(memory, on_.sender.package_map, on_.sender.counters);
     }
 
     // What a receiver shows ---------------------------------------------------------------------
@@ -570,6 +583,7 @@ TEST_CASE("Random game: objects of random classes arrive at all receivers, share
     CHECK(events.rests > 3 * seed_count);
     CHECK(events.owner_changes > seed_count);
     CHECK(events.switches > 20);
+    CHECK(events.scans > seed_count);
     CHECK(events.keyed > 2 * seed_count);
     CHECK(events.ordered > seed_count / 10);
     CHECK(events.collections > seed_count / 4);

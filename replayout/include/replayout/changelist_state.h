@@ -44,13 +44,16 @@ class ChangelistState {
     /// which ends the mark; where nothing is_due(), the object is not looked at.
     bool update(const void* object, PackageMap& package_map, ReplicationCounters& counters);
 
+    /// The same of an object of which it is known that it differs (find_changed()).
+    bool update_changed(const void* object, PackageMap& package_map, ReplicationCounters& counters);
+
     /// Hints that an update() follows in some steps of a walk: first about the state itself, then,
     /// some steps later, about what that leads to.
     [[gnu::always_inline]] void prefetch_state() const noexcept { prefetch(this, hot_bytes); }
     [[gnu::always_inline]] void prefetch_values() const noexcept {
         replayout::prefetch(shadow_.buffer().data(), layout_->root().shadow_size);
-        if (is_compared_whole_) {
-            return;  // most did not change
+        if (is_compared_whole_ && layout_->scan_plan() == nullptr) {
+            return;  // most did not change; of those that are scanned all did
         }
         replayout::prefetch(last_changed_.data(), last_changed_.size() * sizeof(Version));
         previous_.prefetch();
@@ -66,6 +69,12 @@ class ChangelistState {
     [[nodiscard]] bool is_marked() const noexcept { return is_marked_; }
     /// Whether the next update has anything to compare.
     [[nodiscard]] bool is_due() const noexcept { return is_marked_ || layout_->is_polled(); }
+
+    /// What it takes to find out that update() would find nothing, and needs not be called. Without
+    /// a plan: only update() knows. Valid until set_active(), after which there is no plan.
+    [[nodiscard]] ScannedObject scanned() const noexcept {
+        return {is_compared_whole_ ? layout_->scan_plan() : nullptr, shadow_.buffer()};
+    }
 
     /// Finds forgotten marks: makes `missed` the set of properties (bit i: ParentIndex i) of which
     /// `object` holds another value than was compared last, and the next update would not see it:
@@ -177,8 +186,11 @@ class ChangelistState {
                          ReplicationCounters& counters);
     bool update_runs(const void* object, PackageMap& package_map, ReplicationCounters& counters);
     /// The same from a run on that differs, and maybe some more, where none is to be left out.
-    bool update_differing(const CompareRun* run, const void* object, PackageMap& package_map,
-                          ReplicationCounters& counters);
+    /// `changed`: handles that were updated already.
+    bool update_differing(const CompareRun* run, std::uint64_t changed, const void* object,
+                          PackageMap& package_map, ReplicationCounters& counters);
+    /// Words of a row that differ become what they are in the object. Returns their handles.
+    [[nodiscard]] std::uint64_t update_row(const ScanPlan::WordRow& row, ConstObjectBuffer object);
     /// Of a run that differs: false, and nothing done, if something else than words of it does.
     [[nodiscard]] bool update_words_of(const CompareRun& run, ConstObjectBuffer object,
                                        std::uint64_t& changed);

@@ -64,6 +64,12 @@ class PreviousValues {
                                              ShadowOffset offset, std::byte* row,
                                              const std::byte* object, Version* last_changed,
                                              Version version);
+    /// The same where it is known that some differ.
+    [[nodiscard]] inline std::uint64_t change_differing_words(RepHandle begin, std::uint32_t count,
+                                                              ShadowOffset offset, std::byte* row,
+                                                              const std::byte* object,
+                                                              Version* last_changed,
+                                                              Version version);
     /// The same of four to eight leaves of an object with at most 64 handles, if all of them differ
     /// and something changed before. False: it is not so, and nothing was done.
     [[nodiscard]] inline bool change_few_words(RepHandle begin, std::uint32_t count,
@@ -113,7 +119,7 @@ class PreviousValues {
                                                     std::byte* row, const std::byte* object,
                                                     Version* last_changed,
                                                     Version version) const noexcept;
-    void set_returned(std::uint32_t bit, std::uint64_t among, std::uint64_t back) noexcept;
+    inline void set_returned(std::uint32_t bit, std::uint64_t among, std::uint64_t back) noexcept;
 
     const RepLayout* layout_;
     MemoryResource* resource_;

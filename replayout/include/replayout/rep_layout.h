@@ -18,6 +18,7 @@
 #include <replayout/rep_function.h>
 #include <replayout/rep_layout_cmd.h>
 #include <replayout/replication_flags.h>
+#include <replayout/scan_plan.h>
 
 #include <cstdint>
 #include <deque>
@@ -114,6 +115,10 @@ class RepLayout {
     [[nodiscard]] std::span<const CompareRun> runs() const noexcept { return runs_; }
     /// The run that all of the object is compared in; of size 0 where there is no such run.
     [[nodiscard]] const CompareRun& only_run() const noexcept { return only_run_; }
+    /// How to find out that nothing of an object changed; null where that takes a compare.
+    [[nodiscard]] const ScanPlan* scan_plan() const noexcept {
+        return scan_plan_.is_usable() ? &scan_plan_ : nullptr;
+    }
 
     /// The object's own scope.
     [[nodiscard]] const RepScope& root() const noexcept { return scopes_.front(); }
@@ -247,6 +252,7 @@ class RepLayout {
     std::pmr::vector<CmdIndex> handle_cmds_;
     std::pmr::vector<PlainLeaf> plain_leaves_;  // in the order of handle_cmds_
     std::pmr::vector<CompareRun> runs_;
+    ScanPlan scan_plan_;
     std::pmr::vector<RepGroup> groups_;  // by scope
     std::pmr::vector<std::string> diagnostics_;
     std::pmr::vector<RepFunction> functions_;

@@ -76,8 +76,8 @@ class NetWorld : public SpawnHandler {
   public:
     virtual ~NetWorld() = default;
 
-    /// Memory of an object, of its layout's type, as it lies now; it may lie elsewhere at the next
-    /// call. Never null for a handle that was given to the driver and not taken back.
+    /// Memory of an object, of its layout's type, where it lies until the tick or call ends that
+    /// asks for it. Never null for a handle that was given to the driver and not taken back.
     [[nodiscard]] virtual void* object_memory(ObjectHandle object) = 0;
 
     /// Server. Of an object of NetRelevancy::Custom: whether that client is to have it. Asked in

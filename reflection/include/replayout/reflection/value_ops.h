@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -44,6 +45,8 @@ struct StringOps {
     /// False: the text cannot be held (a table is full); the value stays as it was.
     bool (*assign)(void* string, std::string_view text, void* context) = nullptr;
     void* context = nullptr;
+    /// The string is a std::string: who looks at many of them need not call.
+    bool is_std_string = false;
 };
 
 /// A reference to a replicated object, in whatever form the object's class keeps it.
@@ -118,6 +121,7 @@ template <typename String>
         static_cast<String*>(string)->assign(text.data(), text.size());
         return true;
     };
+    ops.is_std_string = std::is_same_v<String, std::string>;
     return ops;
 }
 

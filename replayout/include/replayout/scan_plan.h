@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+//
+// How to tell, of many objects in a row, those that did not change: where most are looked at in
+// every tick and few change, that is what polling costs. A plan is one list of places for a class,
+// made with its layout, so nothing is decided for an object, and nobody is called but for text that
+// only the game can read:
+//
+//     object   [ px py pz qx ... health state |gap| ammo owner   name ]
+//              |-16 bytes-|-16 bytes-|            |-4-|           text
+//                              |-16 bytes-|         |-4-|
+//     shadow   [ px py pz qx ... health state ammo owner   name ]
+//
+// Places may lie over one another, so that no byte is read that is not compared: padding never
+// counts, and members that are not replicated are the game's alone.
+#pragma once
+
+#include <replayout/data_buffer.h>
+#include <replayout/prefetch.h>
+#include <replayout/reflection/memory.h>
+#include <replayout/reflection/value_ops.h>
+#include <replayout/rep_layout_cmd.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace replayout {
+
+class RepLayout;
+struct ScannedObject;
+
+class ScanPlan {
+  public:
+    explicit ScanPlan(MemoryResource* resource);
+
+    /// Makes it the plan of a layout that has all its runs.
+    void assign(const RepLayout& layout);
+    /// Bytes, bits and text are all that there is of an object. Else it has no plan, and is
+    /// compared by its runs.
+    [[nodiscard]] bool is_usable() const noexcept { return is_usable_; }
+
+    /// Whether each value of the object is what its shadow holds. Requires a plan that is usable.
+    [[nodiscard]] bool is_same(const void* object, ConstShadowBuffer shadow) const noexcept;
+
+    /// Leaves of four bytes side by side, the first that there are: where anything changed, it is
+    /// mostly some of these.
+    struct WordRow {
+        ObjectOffset object_offset;
+        ShadowOffset shadow_offset;
+        std::uint32_t handle = 0;
+        std::uint32_t count = 0;  ///< from 4 to 64; 0: there is no such row
+    };
+    [[nodiscard]] const WordRow& word_row() const noexcept { return word_row_; }
+
+    /// is_same() is asked soon.
+    [[gnu::always_inline]] void prefetch(const void* object,
+                                         ConstShadowBuffer shadow) const noexcept {
+        // Of most that is all of it; what lies in the middle of long ones the machine guesses.
+        const auto* const bytes = static_cast<const std::byte*>(object);
+        replayout::prefetch(bytes + object_begin_, 1);
+        replayout::prefetch(bytes + object_last_, 1);
+        replayout::prefetch(shadow.data(), 1);
+        replayout::prefetch((shadow + shadow_last_).data(), 1);
+    }
+
+  private:
+    /// Bytes that are compared together: where they lie.
+    struct Place {
+        std::uint32_t object_offset;
+        std::uint32_t shadow_offset;
+    };
+    struct Bit {
+        Place place;
+        std::uint8_t mask;
+    };
+    struct Text {
+        Place place;
+        const StringOps* ops;  ///< null: it is a std::string
+    };
+
+    void add(const CompareRun& run, const RepLayout& layout);
+    void find_word_row(const CompareRun& run, const RepLayout& layout);
+    void find_short_form();
+    void add_bytes(Place begin, std::uint32_t size);
+    /// Not zero: some of the rarer places differ.
+    [[gnu::noinline]] [[nodiscard]] std::uint64_t difference_of_small(
+        const std::byte* object, const std::byte* shadow) const noexcept;
+    [[nodiscard]] inline bool is_same_text(const Text& text, const std::byte* object,
+                                           ConstShadowBuffer shadow) const noexcept;
+    [[nodiscard]] inline bool is_all_same(const std::byte* object,
+                                          ConstShadowBuffer shadow) const noexcept;
+    friend std::uint64_t find_changed(const ScannedObject* scanned, const void* const* objects,
+                                      std::uint64_t bits) noexcept;
+
+    std::pmr::vector<Place> chunks_;  // of sixteen bytes
+    std::pmr::vector<Place> words_;   // of four
+    std::pmr::vector<Text> texts_;
+    std::pmr::vector<Place> longs_;  // of eight
+    std::pmr::vector<Place> bytes_;  // of one
+    std::pmr::vector<Bit> bits_;
+    bool has_small_ = false;  // any of the three before
+    bool is_usable_ = false;
+    // Of most classes chunks and words are so few that they have their place here, the last of them
+    // several times, and are compared without a loop.
+    bool is_short_ = false;
+    std::array<Place, 4> short_chunks_{};
+    std::array<Place, 2> short_words_{};
+    WordRow word_row_;
+    // Of what is compared.
+    std::uint32_t object_begin_ = 0xFFFF'FFFF;
+    std::uint32_t object_last_ = 0;
+    ShadowOffset shadow_last_;
+};
+
+/// What a scan needs to know of an object.
+struct ScannedObject {
+    const ScanPlan* plan = nullptr;  ///< usable
+    ConstShadowBuffer shadow;
+};
+
+/// Of objects i whose bits are set, at most 64: the bits of those that differ from their shadows.
+/// `objects[i]` is the memory of the one that `scanned[i]` tells of.
+[[nodiscard]] std::uint64_t find_changed(const ScannedObject* scanned, const void* const* objects,
+                                         std::uint64_t bits) noexcept;
+
+}  // namespace replayout

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/rep_layout.h>
+#include <replayout/scan_plan.h>
+#include <replayout/shadow_state.h>
+
+#include "equal_bytes.h"
+
+#include <algorithm>
+#include <bit>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace replayout {
+
+namespace {
+
+constexpr std::uint32_t chunk_bytes = 16;
+
+template <typename Places, typename Visitor>
+void for_each_place(const Places& places, Visitor visit) {
+    for (const auto& place : places) {
+        visit(place);
+    }
+}
+/// Of a few without a loop, which for so few would cost as much again.
+template <typename Place, std::size_t Count, typename Visitor>
+void for_each_place(const std::array<Place, Count>& places, Visitor visit) {
+    [&]<std::size_t... Indices>(std::index_sequence<Indices...>) {
+        (visit(places[Indices]), ...);
+    }
+    (std::make_index_sequence<Count>());
+}
+
+template <typename Places>
+[[nodiscard]] detail::VectorChunk difference_of_chunks(const Places& places,
+                                                       const std::byte* object,
+                                                       const std::byte* shadow) noexcept {
+    detail::VectorChunk difference{};
+    for_each_place(places, [&](const auto& place) {
+        difference.add(detail::VectorChunk::difference(object + place.object_offset,
+                                                       shadow + place.shadow_offset));
+    });
+    return difference;
+}
+
+/// Not zero: some word differs.
+template <typename Word, typename Places>
+[[nodiscard]] std::uint64_t difference_of_words(const Places& places, const std::byte* object,
+                                                const std::byte* shadow) noexcept {
+    std::uint64_t difference = 0;
+    for_each_place(places, [&](const auto& place) {
+        difference |= std::uint64_t{detail::load_native<Word>(object + place.object_offset)} ^
+                      detail::load_native<Word>(shadow + place.shadow_offset);
+    });
+    return difference;
+}
+
+}  // namespace
+
+ScanPlan::ScanPlan(MemoryResource* resource)
+    : chunks_(resource),
+      words_(resource),
+      texts_(resource),
+      longs_(resource),
+      bytes_(resource),
+      bits_(resource) {}
+
+void ScanPlan::assign(const RepLayout& layout) {
+    is_usable_ = true;
+    const RepScope& root = layout.root();
+    for (const CompareRun& run :
+         layout.runs().subspan(root.run_start, root.run_end - root.run_start)) {
+        add(run, layout);
+    }
+    find_short_form();
+    has_small_ = !longs_.empty() || !bytes_.empty() || !bits_.empty();
+    shadow_last_.value = root.shadow_size > 0 ? root.shadow_size - 1 : 0;
+    if (object_last_ < object_begin_) {
+        object_begin_ = object_last_;  // there is nothing in it
+    }
+}
+
+void ScanPlan::add(const CompareRun& run, const RepLayout& layout) {
+    if (run.cmd_start == run.cmd_end) {
+        return;  // stands before a group, of which nothing is asked while all is the same
+    }
+    const RepLayoutCmd& cmd = layout.cmd(run.cmd_start);
+    const Place place{run.object_offset.value, run.shadow_offset.value};
+    const std::uint32_t size = run.size != 0 ? run.size : cmd.element_size;
+    object_begin_ = std::min(object_begin_, place.object_offset);
+    object_last_ = std::max(object_last_, place.object_offset + size - 1);
+    if (run.size != 0) {
+        add_bytes(place, run.size);
+        find_word_row(run, layout);
+    } else if (cmd.type == RepLayoutCmdType::BitBool) {
+        bits_.push_back({place, cmd.property->bit_mask});
+    } else if (cmd.type == RepLayoutCmdType::String) {
+        const StringOps& ops = cmd.property->string;
+        texts_.push_back({place, ops.is_std_string ? nullptr : &ops});
+    } else {
+        is_usable_ = false;
+    }
+}
+
+void ScanPlan::find_word_row(const CompareRun& run, const RepLayout& layout) {
+    const std::uint32_t handle = layout.cmd(run.cmd_start).relative_handle;
+    const std::uint32_t words_end = layout.plain_leaf(layout.root(), RepHandle{handle}).words_end;
+    const std::uint32_t run_count = run.cmd_end.value - run.cmd_start.value;
+    const std::uint32_t count = std::min(words_end - handle, run_count);
+    if (word_row_.count == 0 && count >= 4 && layout.handle_count() <= 64) {
+        word_row_ = {run.object_offset, run.shadow_offset, handle, count};
+    }
+}
+
+void ScanPlan::find_short_form() {
+    is_short_ = !chunks_.empty() && chunks_.size() <= short_chunks_.size() &&
+                words_.size() <= short_words_.size();
+    if (is_short_) {
+        short_chunks_.fill(chunks_.back());
+        std::copy(chunks_.begin(), chunks_.end(), short_chunks_.begin());
+        short_words_.fill(words_.empty() ? chunks_.back() : words_.back());
+        std::copy(words_.begin(), words_.end(), short_words_.begin());
+    }
+}
+
+void ScanPlan::add_bytes(Place begin, std::uint32_t size) {
+    const auto add_all = [&](std::pmr::vector<Place>& places, std::uint32_t step) {
+        for (std::uint32_t offset = 0; offset < size; offset += step) {
+            const std::uint32_t at = std::min(offset, size - step);  // the last over those before
+            places.push_back({begin.object_offset + at, begin.shadow_offset + at});
+        }
+    };
+    if (size >= chunk_bytes) {
+        add_all(chunks_, chunk_bytes);
+    } else if (size >= sizeof(std::uint64_t)) {
+        add_all(longs_, sizeof(std::uint64_t));
+    } else if (size >= sizeof(std::uint32_t)) {
+        add_all(words_, sizeof(std::uint32_t));
+    } else {
+        add_all(bytes_, 1);
+    }
+}
+
+inline bool ScanPlan::is_same_text(const Text& text, const std::byte* object,
+                                   ConstShadowBuffer shadow) const noexcept {
+    const std::byte* const value = object + text.place.object_offset;
+    const std::string_view now =
+        text.ops == nullptr
+            ? std::string_view(*std::launder(reinterpret_cast<const std::string*>(value)))
+            : text.ops->view(value, text.ops->context);
+    const auto& kept = shadow_value<PmrString>(shadow + ShadowOffset{text.place.shadow_offset});
+    if (now.size() != kept.size()) {
+        return false;
+    }
+    const auto* const left = reinterpret_cast<const std::byte*>(now.data());
+    const auto* const right = reinterpret_cast<const std::byte*>(kept.data());
+    // Mostly a name, for which to call somebody takes longer than to compare it.
+    return now.size() - 8 <= 8 ? detail::equal_ends<std::uint64_t>(left, right, now.size())
+                               : equal_bytes(left, right, now.size());
+}
+
+std::uint64_t ScanPlan::difference_of_small(const std::byte* object,
+                                            const std::byte* shadow) const noexcept {
+    std::uint64_t difference = difference_of_words<std::uint64_t>(longs_, object, shadow) |
+                               difference_of_words<std::uint8_t>(bytes_, object, shadow);
+    for (const Bit& bit : bits_) {
+        const auto byte = std::to_integer<std::uint8_t>(object[bit.place.object_offset]);
+        const std::uint64_t value = (byte & bit.mask) != 0 ? 1 : 0;
+        difference |= value ^ std::to_integer<std::uint8_t>(shadow[bit.place.shadow_offset]);
+    }
+    return difference;
+}
+
+// All of the plain bytes before it is asked whether any differs: mostly none does, and each
+// question costs more than a comparison.
+inline bool ScanPlan::is_all_same(const std::byte* object,
+                                  ConstShadowBuffer shadow) const noexcept {
+    const std::byte* const kept = shadow.data();
+    const detail::VectorChunk chunk_difference =
+        is_short_ ? difference_of_chunks(short_chunks_, object, kept)
+                  : difference_of_chunks(chunks_, object, kept);
+    std::uint64_t difference = is_short_
+                                   ? difference_of_words<std::uint32_t>(short_words_, object, kept)
+                                   : difference_of_words<std::uint32_t>(words_, object, kept);
+    if (has_small_) {
+        difference |= difference_of_small(object, kept);
+    }
+    if (difference != 0 || !chunk_difference.is_zero()) {
+        return false;
+    }
+    for (const Text& text : texts_) {
+        if (!is_same_text(text, object, shadow)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool ScanPlan::is_same(const void* object, ConstShadowBuffer shadow) const noexcept {
+    REPLAYOUT_ASSERT(is_usable_);
+    return is_all_same(static_cast<const std::byte*>(object), shadow);
+}
+
+// Flattened: a call for each object would cost a quarter of all.
+[[gnu::flatten]] std::uint64_t find_changed(const ScannedObject* scanned,
+                                            const void* const* objects,
+                                            std::uint64_t bits) noexcept {
+    std::uint64_t changed = 0;
+    for (std::uint64_t left = bits; left != 0; left &= left - 1) {
+        const auto i = static_cast<std::uint32_t>(std::countr_zero(left));
+        const ScannedObject& one = scanned[i];
+        REPLAYOUT_ASSERT(one.plan->is_usable());
+        const bool is_same =
+            one.plan->is_all_same(static_cast<const std::byte*>(objects[i]), one.shadow);
+        changed |= is_same ? 0 : left & (~left + 1);
+    }
+    return changed;
+}
+
+}  // namespace replayout

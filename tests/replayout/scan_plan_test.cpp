@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/scan_plan.h>
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/block_sender.h"
+#include "support/catch.h"
+#include "support/seeded_random.h"
+#include "support/test_layout.h"
+#include "support/test_types.h"
+
+namespace replayout {
+namespace {
+
+/// Runs of many lengths, broken by gaps, by texts, by bits, and by what is the game's alone.
+struct Guard {
+    std::uint8_t kind = 0;
+    std::array<float, 9> place{};
+    std::uint16_t rank = 0;
+    std::string name;
+    double weight = 0;
+    std::uint32_t own = 0;  // not replicated
+    std::uint16_t ammo = 0;
+    std::uint32_t owner = 0;
+    bool is_lit = false;
+    bool is_asleep : 1 = false;
+    bool is_own : 1 = false;  // not replicated
+    std::string title;
+    float turn = 0;
+    std::array<std::uint64_t, 20> scores{};
+    std::uint8_t last = 0;
+};
+
+[[nodiscard]] Result<const Type*> build_guard(TypeRegistry& registry) {
+    return class_builder<Guard>(registry, "Guard")
+        .property<&Guard::kind>()
+        .property<&Guard::place>()
+        .property<&Guard::rank>()
+        .property<&Guard::name>()
+        .property<&Guard::weight>()
+        .property<&Guard::ammo>()
+        .property<&Guard::owner>()
+        .property<&Guard::is_lit>()
+        .bit<[](Guard& guard, bool is_set) { guard.is_asleep = is_set; }>("is_asleep")
+        .property<&Guard::title>()
+        .property<&Guard::turn>()
+        .quantised(Quantisation::steps(0, 360, 0.5))
+        .property<&Guard::scores>()
+        .property<&Guard::last>()
+        .build();
+}
+
+/// One object, compared by a scan first, as a server does, and by itself.
+class TwinSenders {
+  public:
+    explicit TwinSenders(const RepLayout& layout) : scanned_(layout), compared_(layout) {
+        REQUIRE(layout.scan_plan() != nullptr);
+    }
+
+    /// Both find the same. Returns whether anything changed.
+    bool update(const void* object) {
+        const bool is_changed = compared_.update(object);
+        REQUIRE(update_scanned(object) == is_changed);
+        const ChangelistState& left = scanned_.state;
+        const ChangelistState& right = compared_.state;
+        REQUIRE(left.version() == right.version());
+        REQUIRE(scanned_.counters.properties_changed == compared_.counters.properties_changed);
+        REQUIRE(scanned_.counters.objects_changed == compared_.counters.objects_changed);
+        for (std::uint32_t handle = 1; handle <= left.layout().handle_count(); ++handle) {
+            REQUIRE(left.last_changed(RepHandle{handle}) == right.last_changed(RepHandle{handle}));
+            for (Version version = 0; version < left.version(); ++version) {
+                REQUIRE(left.previous().is_back(RepHandle{handle}, version) ==
+                        right.previous().is_back(RepHandle{handle}, version));
+            }
+        }
+        REQUIRE(scanned_.block(since(0)) == compared_.block(since(0)));
+        if (is_changed) {
+            const OwedVersions newest = since(left.version() - 1);
+            REQUIRE(scanned_.block(newest) == compared_.block(newest));
+        }
+        return is_changed;
+    }
+
+  private:
+    bool update_scanned(const void* object) {
+        const ScannedObject scanned = scanned_.state.scanned();
+        REQUIRE(scanned.plan != nullptr);
+        const bool is_same = scanned.plan->is_same(object, scanned.shadow);
+        REQUIRE(find_changed(&scanned, &object, 1) == (is_same ? 0u : 1u));
+        return !is_same &&
+               scanned_.state.update_changed(object, scanned_.package_map, scanned_.counters);
+    }
+
+    BlockSender scanned_;
+    BlockSender compared_;
+};
+
+[[nodiscard]] bool is_same(const ChangelistState& state, const void* object) {
+    const ScannedObject scanned = state.scanned();
+    REQUIRE(scanned.plan != nullptr);
+    return scanned.plan->is_same(object, scanned.shadow);
+}
+
+TEST_CASE("ScanPlan: every value that changes is found, wherever it lies",
+          "[replayout][scan_plan]") {
+    const TestLayout layout(build_guard);
+    TwinSenders twins(*layout);
+    Guard guard;
+    REQUIRE_FALSE(twins.update(&guard));
+    const auto check = [&](auto&& change) {
+        change();
+        CHECK(twins.update(&guard));
+        CHECK_FALSE(twins.update(&guard));
+    };
+    check([&] { guard.kind = 1; });
+    for (float& coordinate : guard.place) {
+        check([&] { coordinate = 2.5f; });
+    }
+    check([&] { guard.rank = 0x100; });
+    check([&] { guard.name = "a"; });
+    check([&] { guard.name = "b"; });
+    check([&] { guard.name = "a name of twelve and more"; });
+    check([&] { guard.weight = 1; });
+    check([&] { guard.ammo = 0x8000; });
+    check([&] { guard.owner = 0x8000'0000; });
+    check([&] { guard.is_lit = true; });
+    check([&] { guard.is_asleep = true; });
+    check([&] { guard.title = "sergeant"; });
+    check([&] { guard.turn = 90; });
+    for (std::uint64_t& score : guard.scores) {
+        check([&] { score = std::uint64_t{1} << 63; });
+    }
+    check([&] { guard.last = 255; });
+}
+
+TEST_CASE("ScanPlan: what is not replicated never counts, nor what lies in a gap",
+          "[replayout][scan_plan]") {
+    const TestLayout layout(build_guard);
+    BlockSender sender(*layout);
+    Guard guard;
+    REQUIRE(is_same(sender.state, &guard));
+    guard.own = 0xFFFF'FFFF;
+    guard.is_own = true;
+    CHECK(is_same(sender.state, &guard));
+    // Of the members before and behind a gap; that of texts is the library's.
+    auto* const bytes = reinterpret_cast<unsigned char*>(&guard);
+    const std::size_t gap_begin = offsetof(Guard, kind) + sizeof(guard.kind);
+    for (std::size_t i = gap_begin; i < offsetof(Guard, place); ++i) {
+        bytes[i] = 0xFF;
+    }
+    for (std::size_t i = offsetof(Guard, ammo) + 2; i < offsetof(Guard, owner); ++i) {
+        bytes[i] = 0xFF;
+    }
+    CHECK(is_same(sender.state, &guard));
+    CHECK_FALSE(sender.update(&guard));
+}
+
+TEST_CASE("ScanPlan: numbers are compared by their bits", "[replayout][scan_plan]") {
+    const TestLayout layout(build_guard);
+    TwinSenders twins(*layout);
+    Guard guard;
+    guard.place[3] = std::numeric_limits<float>::quiet_NaN();
+    CHECK(twins.update(&guard));
+    CHECK_FALSE(twins.update(&guard));  // the same NaN
+    guard.place[4] = -0.0f;
+    CHECK(twins.update(&guard));
+    guard.place[4] = 0.0f;
+    CHECK(twins.update(&guard));
+    CHECK_FALSE(twins.update(&guard));
+}
+
+TEST_CASE("ScanPlan: a text that cannot be sent is looked at in each update, and never taken",
+          "[replayout][scan_plan]") {
+    const TestLayout layout(build_guard);
+    BlockSender sender(*layout);
+    Guard guard;
+    guard.title = "\xFF";
+    for (int i = 0; i < 2; ++i) {
+        CHECK_FALSE(is_same(sender.state, &guard));
+        CHECK_FALSE(sender.state.update_changed(&guard, sender.package_map, sender.counters));
+    }
+    CHECK(sender.counters.values_over_limit == 2);
+    CHECK(sender.state.version() == 0);
+}
+
+TEST_CASE("ScanPlan: a class with an array or a reference has none", "[replayout][scan_plan]") {
+    CHECK(TestLayout(build_soldier)->scan_plan() == nullptr);
+    CHECK(TestLayout(build_ledger)->scan_plan() == nullptr);
+}
+
+TEST_CASE("ScanPlan: of a row of objects those that changed are told, and no others",
+          "[replayout][scan_plan]") {
+    const TestLayout layout(build_guard);
+    test::SeededRandom random(7);
+    std::vector<Guard> guards(64);
+    std::vector<std::unique_ptr<BlockSender>> senders;
+    std::vector<ScannedObject> scanned;
+    std::vector<const void*> objects;
+    for (Guard& guard : guards) {
+        senders.push_back(std::make_unique<BlockSender>(*layout));
+        scanned.push_back(senders.back()->state.scanned());
+        objects.push_back(&guard);
+    }
+    for (int round = 0; round < 20; ++round) {
+        std::uint64_t changed = 0;
+        for (std::size_t i = 0; i < guards.size(); ++i) {
+            if (random.percent(30)) {
+                guards[i].last = static_cast<std::uint8_t>(guards[i].last + 1);
+                changed |= std::uint64_t{1} << i;
+            }
+        }
+        const std::uint64_t asked = random.bits();
+        CHECK(find_changed(scanned.data(), objects.data(), asked) == (asked & changed));
+        for (std::size_t i = 0; i < guards.size(); ++i) {
+            (void)senders[i]->update(&guards[i]);
+        }
+    }
+}
+
+TEST_CASE("ScanPlan: what an update leaves behind is the same with a scan and without",
+          "[replayout][scan_plan][random]") {
+    const TestLayout layout(build_guard);
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        CAPTURE(seed);
+        test::SeededRandom random(seed);
+        TwinSenders twins(*layout);
+        Guard guard;
+        for (int tick = 0; tick < 60; ++tick) {
+            // Few values, so that many come back to what they were.
+            const std::uint32_t begin = random.below(9);
+            const std::uint32_t end = random.between(begin, 9);
+            for (std::uint32_t i = begin; i < end; ++i) {
+                guard.place[i] = static_cast<float>(random.below(3));
+            }
+            guard.rank = static_cast<std::uint16_t>(random.percent(20) ? random.below(3) : 0);
+            guard.is_asleep = random.percent(10);
+            guard.scores[random.below(20)] += random.percent(20) ? 1u : 0u;
+            guard.turn = static_cast<float>(random.percent(20) ? random.below(4) * 90 : 0);
+            guard.name = random.percent(10) ? "somebody" : "nobody";
+            (void)twins.update(&guard);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace replayout
