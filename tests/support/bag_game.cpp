@@ -53,6 +53,7 @@ bool Scroll::on_deserialize(NetworkReader& reader, bool initial_state) {
     if ((mask & 2) != 0 && misread_by >= 0) {
         text = reader.read_string();
     }
+    first_page = initial_state ? page : first_page;
     return true;
 }
 
@@ -67,6 +68,7 @@ BagTypes::BagTypes(const BagOptions& options) {
                          .sync_list<&Bag::things>()
                          .sync_dictionary<&Bag::prices>()
                          .sync_set<&Bag::keys>()
+                         .sync_dictionary<&Bag::wishes>()
                          .build();
     const auto pouch =
         BehaviourBuilder<Pouch>(types_, "Pouch").sync_list<&Pouch::secrets>().build();
@@ -187,6 +189,7 @@ void BagGame::check_equal(const NetworkIdentity& chest) {
             CHECK(shown.things.items() == bag.things.items());
             CHECK(shown.prices.items() == bag.prices.items());
             CHECK(shown.keys.items() == bag.keys.items());
+            CHECK(shown.wishes.items() == bag.wishes.items());
             CHECK(shown.numbers.refused_count() == 0);
             CHECK(shown.things.refused_count() == 0);
             CHECK(shown.prices.refused_count() == 0);

@@ -55,6 +55,7 @@ class Bag : public NetworkBehaviour {
     SyncList<Thing> things;
     SyncDictionary<std::string, std::int32_t> prices;
     SyncSet<std::uint32_t> keys;
+    SyncDictionary<std::uint32_t, std::optional<std::int32_t>> wishes;
 
     std::vector<std::string> told;
 
@@ -82,6 +83,7 @@ class Scroll : public NetworkBehaviour {
     std::uint32_t initial_write_count = 0;
     std::uint32_t read_count = 0;
     std::uint32_t initial_read_count = 0;
+    std::int32_t first_page = 0;  ///< that of the initial section
 
     void turn_to(std::int32_t to) {
         page = to;

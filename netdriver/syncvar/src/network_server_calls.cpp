@@ -117,6 +117,7 @@ bool NetworkServer::serve_owner(NetworkIdentity& object) {
             return false;
         }
         component->has_waiting_section_ = false;
+        component->dirty_bits_ = 0;
     }
     return true;
 }

@@ -139,6 +139,30 @@ TEST_CASE("Custom serialization: one section in a tick, however many observers t
     }
 }
 
+TEST_CASE("Custom serialization: what the initial section says is not said again", "[syncvar]") {
+    BagOptions options;
+    options.link.latency_ms = 30;
+    options.link.loss = 0.3;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        options.seed = seed;
+        BagGame game(options);
+        game.join();
+        game.settle();
+        NetworkIdentity& shelf = game.spawn(game.shelf());
+        Scroll& server = shelf.component<Scroll>(scroll);
+        game.tick(static_cast<std::uint32_t>(seed % 4));
+        for (std::int32_t i = 1; i <= 8; ++i) {
+            server.turn_to(i);
+            game.tick();
+        }
+        game.settle();
+        // Each section that came was of a page behind that of the initial one.
+        const Scroll& shown = scroll_on(game, 0, shelf);
+        CHECK(shown.page == 8);
+        CHECK(shown.first_page + static_cast<std::int32_t>(shown.read_count) == 8);
+    }
+}
+
 TEST_CASE("Custom serialization: without observers nothing is written", "[syncvar]") {
     BagGame game;
     NetworkIdentity& shelf = game.spawn(game.shelf());

@@ -147,6 +147,29 @@ TEST_CASE("U38 SyncDictionary: set adds or sets, and a default value is a value"
     CHECK(shown.told == Told{"add rope 5", "add axe 0", "set rope 5", "remove rope 6", "clear  0"});
 }
 
+TEST_CASE("U38 SyncDictionary: a key without a value is there", "[syncvar]") {
+    BagGame game;
+    game.join();
+    NetworkIdentity& chest = game.spawn(game.chest());
+    game.settle();
+    auto& wishes = chest.component<Bag>(0).wishes;
+    CHECK(wishes.set(1, std::nullopt));
+    CHECK(wishes.set(2, 5));
+    game.settle();
+    auto& shown = game.bag_on(0, chest).wishes;
+    REQUIRE(shown.contains(1));
+    CHECK_FALSE(shown.find(1)->has_value());
+    CHECK(wishes.set(1, 0));
+    CHECK(wishes.set(2, std::nullopt));
+    game.settle();
+    REQUIRE(shown.contains(2));
+    CHECK(*shown.find(1) == 0);
+    CHECK_FALSE(shown.find(2)->has_value());
+    game.join();
+    game.settle();
+    game.check_equal(chest);
+}
+
 TEST_CASE("U39 SyncSet: the algebra of sets takes the operations that it needs", "[syncvar]") {
     BagGame game;
     game.join();

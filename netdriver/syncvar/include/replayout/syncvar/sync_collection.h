@@ -135,6 +135,12 @@ class SyncCollection {
             defer(std::move(tell));
         }
     }
+    template <typename Callback, typename... Arguments>
+    static void run(const Callback& callback, const Arguments&... arguments) {
+        if (callback) {
+            callback(arguments...);
+        }
+    }
     void refuse_received();
     void begin_anew() noexcept;
 

@@ -208,26 +208,21 @@ class SyncDictionary final : public LoggedCollection<SyncDictionaryEntry<Key, Va
         }
     }
     void tell(Operation operation, const Key& key, const Value& value) {
-        const auto run = [](const auto& callback, const auto&... arguments) {
-            if (callback) {
-                callback(arguments...);
-            }
-        };
         switch (operation) {
             case Operation::Add:
-                run(on_add, key);
+                this->run(on_add, key);
                 break;
             case Operation::Set:
-                run(on_set, key, value);
+                this->run(on_set, key, value);
                 break;
             case Operation::Remove:
-                run(on_remove, key, value);
+                this->run(on_remove, key, value);
                 break;
             case Operation::Clear:
-                run(on_clear);
+                this->run(on_clear);
                 break;
         }
-        run(on_change, operation, key, value);
+        this->run(on_change, operation, key, value);
     }
     void tell_later(Operation operation, Key key, Value value) {
         this->tell_received([this, operation, kept = Entry{std::move(key), std::move(value)}] {

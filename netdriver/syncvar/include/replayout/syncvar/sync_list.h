@@ -173,29 +173,24 @@ class SyncList final : public LoggedCollection<T, detail::ListChange<T>> {
         }
     }
     void tell(Operation operation, std::uint32_t index, const T& item) {
-        const auto run = [](const auto& callback, const auto&... arguments) {
-            if (callback) {
-                callback(arguments...);
-            }
-        };
         switch (operation) {
             case Operation::Add:
-                run(on_add, index);
+                this->run(on_add, index);
                 break;
             case Operation::Insert:
-                run(on_insert, index);
+                this->run(on_insert, index);
                 break;
             case Operation::Set:
-                run(on_set, index, item);
+                this->run(on_set, index, item);
                 break;
             case Operation::RemoveAt:
-                run(on_remove, index, item);
+                this->run(on_remove, index, item);
                 break;
             case Operation::Clear:
-                run(on_clear);
+                this->run(on_clear);
                 break;
         }
-        run(on_change, operation, index, item);
+        this->run(on_change, operation, index, item);
     }
     void tell_later(Operation operation, std::uint32_t index, T item) {
         this->tell_received(

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -168,17 +169,12 @@ class SyncSet final : public LoggedCollection<T, detail::SetChange<T>> {
         }
     }
     void tell(Operation operation, const T& item) {
-        const auto& callback = operation == Operation::Add ? on_add : on_remove;
         if (operation == Operation::Clear) {
-            if (on_clear) {
-                on_clear();
-            }
-        } else if (callback) {
-            callback(item);
+            this->run(on_clear);
+        } else {
+            this->run(operation == Operation::Add ? on_add : on_remove, item);
         }
-        if (on_change) {
-            on_change(operation, item);
-        }
+        this->run(on_change, operation, item);
     }
     void tell_later(Operation operation, T item) {
         this->tell_received([this, operation, kept = std::move(item)] { tell(operation, kept); });
