@@ -30,6 +30,9 @@ void Bag::listen() {
 
 bool Scroll::on_serialize(NetworkWriter& writer, bool initial_state) {
     ++(initial_state ? initial_write_count : write_count);
+    if (!initial_state && during_write) {
+        during_write();
+    }
     const std::uint64_t mask = initial_state ? 3 : sync_var_dirty_bits();
     writer.write_packed_uint64(mask);
     if ((mask & 1) != 0) {

@@ -77,6 +77,7 @@ class Scroll : public NetworkBehaviour {
     std::int32_t page = 0;
     std::string text;
 
+    std::function<void()> during_write;
     bool is_accumulating = false;
     std::int32_t misread_by = 0;  ///< bytes that its reader takes too many, or too few
     std::uint32_t write_count = 0;

@@ -177,6 +177,28 @@ TEST_CASE("Custom serialization: without observers nothing is written", "[syncva
     CHECK(scroll_on(game, 0, shelf).page == 3);
 }
 
+TEST_CASE("Custom serialization: who writes may change other objects meanwhile", "[syncvar]") {
+    BagGame game;
+    game.join();
+    std::vector<NetworkIdentity*> shelves;
+    for (std::int32_t i = 0; i < 20; ++i) {
+        shelves.push_back(&game.spawn(game.shelf()));
+    }
+    game.settle();
+    shelves[0]->component<Scroll>(scroll).during_write = [&] {
+        for (NetworkIdentity* shelf : shelves) {
+            shelf->component<Bag>(bag).numbers.add(1);
+            shelf->component<SealedScroll>(sealed).write("told");
+        }
+    };
+    shelves[0]->component<Scroll>(scroll).turn_to(1);
+    game.settle();
+    for (const NetworkIdentity* shelf : shelves) {
+        CHECK(game.bag_on(0, *shelf, bag).numbers.items() == std::vector{1});
+        CHECK(scroll_on(game, 0, *shelf, sealed).text == "told");
+    }
+}
+
 TEST_CASE("U13 Custom serialization: that of a base, by a class that adds to it", "[syncvar]") {
     BagGame game;
     game.join();

@@ -122,6 +122,28 @@ TEST_CASE("Collections: the sync interval holds back what changes", "[syncvar]")
     CHECK(game.bag_on(0, chest).numbers.items() == Numbers{1, 2});
 }
 
+TEST_CASE("Collections: who was not ready for a while begins anew", "[syncvar]") {
+    BagGame game;
+    game.join();
+    game.join();
+    NetworkIdentity& chest = game.spawn(game.chest());
+    Bag& bag = chest.component<Bag>(0);
+    bag.numbers.add(1);
+    game.settle();
+    bag.keys.add(1);
+    game.settle();
+    game.server().set_client_not_ready(game.connection(0));
+    game.tick(5);
+    bag.numbers.add(2);
+    bag.keys.clear();
+    game.tick(5);
+    CHECK(game.bag_on(1, chest).numbers.items() == Numbers{1, 2});
+    REQUIRE(game.client(0).ready());
+    bag.numbers.insert(0, 3);
+    game.settle();
+    game.check_equal(chest);
+}
+
 TEST_CASE("Collections: without observers nothing is kept", "[syncvar]") {
     BagGame game;
     NetworkIdentity& chest = game.spawn(game.chest());
