@@ -43,6 +43,18 @@ class CollectionModel {
         }
     }
     [[nodiscard]] const NetworkIdentity& chest() const noexcept { return *chest_; }
+    /// What is for the owner he has, if there is one.
+    void check_owner() const {
+        const PeerId owner = chest_->connection_to_client();
+        for (std::size_t client = 0; client < game_.client_count(); ++client) {
+            if (owner == BagGame::peer_of(client)) {
+                const NetworkIdentity* shown = game_.on_client(client, *chest_);
+                REQUIRE(shown != nullptr);
+                CHECK(shown->component<Pouch>(1).secrets.items() ==
+                      chest_->component<Pouch>(1).secrets.items());
+            }
+        }
+    }
 
   private:
     template <typename List, typename Make>
@@ -75,7 +87,11 @@ class CollectionModel {
     }
     void write(Bag& bag) {
         const auto number = [&] { return static_cast<std::int32_t>(random_.below(100)); };
-        switch (random_.below(4)) {
+        switch (random_.below(5)) {
+            case 4:
+                write_list(chest_->component<Pouch>(1).secrets,
+                           [&] { return std::string(random_.below(name_bytes_), 's'); });
+                break;
             case 0:
                 write_list(bag.numbers, number);
                 break;
@@ -119,10 +135,18 @@ class CollectionModel {
         if (random_.percent(2) && game_.client_count() < 9) {
             game_.join();
         } else if (random_.percent(1) && client > 0 && game_.is_there(client) &&
+                   chest_->connection_to_client() != BagGame::peer_of(client) &&
                    game_.client(client).is_connected()) {
             game_.leave(client);
         } else if (random_.percent(8) && is_known) {
             game_.show(client, *chest_, random_.percent(50));
+        } else if (random_.percent(6) && is_known) {
+            if (chest_->connection_to_client().value != 0) {
+                REQUIRE(game_.server().remove_client_authority(*chest_));
+            }
+            if (random_.percent(70) && game_.is_there(client)) {
+                REQUIRE(game_.server().assign_client_authority(*chest_, game_.connection(client)));
+            }
         } else if (random_.percent(1)) {
             game_.server().unspawn(*chest_);
             game_.tick(random_.below(3));
@@ -174,6 +198,7 @@ TEST_CASE("Collections: whatever is lost, every client ends with the server's, s
             game.tick(8);  // what an interval held back
             game.settle();
             game.check_equal(model.chest());
+            model.check_owner();
             sent.push_back(game.transport().sent());
         }
         CHECK(sent[0] == sent[1]);

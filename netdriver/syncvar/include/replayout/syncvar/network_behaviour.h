@@ -97,10 +97,10 @@ class NetworkBehaviour {
     /// changed. The latter once for each time that the component is due, however many clients
     /// there are, and only while there are any. True: the mask is cleared, and what was written is
     /// sent. False: nothing is sent, the mask stays, and the next late_update() asks again. The
-    /// answer of the former counts for nothing, and it may come on threads of the driver's
-    /// executor: it must change nothing. What it wrote may be said again by what has changed since,
-    /// so write values and not differences. 32,767 bytes at most; more is an error in the log, and
-    /// is not sent.
+    /// answer of the former counts for nothing, and it must change nothing; of a driver that
+    /// validates and has an executor it comes on the threads of that. What it wrote may be said
+    /// again by what has changed since, so write values and not differences. 32,767 bytes at most;
+    /// more is an error in the log, and is not sent.
     virtual bool on_serialize(NetworkWriter& writer, bool initial_state);
     /// Reads what on_serialize() wrote, all of it. False: it could not. After that, as after an
     /// error of the reader or with bytes left, the behaviour is what this made of it.
