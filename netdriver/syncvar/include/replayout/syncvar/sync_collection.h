@@ -3,15 +3,17 @@
 // What SyncList, SyncDictionary and SyncSet have in common: members of a NetworkBehaviour that are
 // kept the same on all clients, and travel as operations.
 //
-//     server    items, and a number: how many operations there ever were
-//     who is opened the object      is sent both, in its first block (a property of the layout)
-//     who has it                    the operations since, with the number of the first: one call of
-//                                   a function of the object, encoded once for all
+//     server                    has the items, and a number: how many operations there ever were
+//     who is opened the object  is sent both, in its first block (a property of the layout)
+//     who has it                is sent the operations since, with the number of the first: one
+//                               call of a function of the object, encoded once for all
 //
 // A client drops the operations that the items it began with contain, by their numbers; the driver
 // lets no call overtake the first block. So nothing is applied twice, whoever joins when, and what
 // is sent does not depend on who is there. Operations are kept from one late_update() to the next,
-// and only while somebody is connected.
+// and only while somebody is connected. A client for whose calls there is no room any more
+// (NetConfig::calls_waiting_max) holds them up for all, until it takes some or is given up; they
+// are never more than the items said anew, or 1,024.
 //
 // Of a component of SyncMode::Owner there is no property, as nobody else may see it: its owner is
 // sent the items by a call, when it becomes the owner or is shown the object, and so may be given
