@@ -5,8 +5,11 @@
 #include <replayout/syncvar/network_identity.h>
 #include <replayout/syncvar/network_prefab.h>
 #include <replayout/syncvar/network_server.h>
+#include <replayout/syncvar/sync_collection.h>
 
 #include <string>
+
+#include "behaviour_section.h"
 
 namespace replayout::syncvar {
 
@@ -35,6 +38,9 @@ void NetworkBehaviour::bind(NetworkIdentity& identity, const BehaviourType& type
             (variable.property.offset - type.behaviour_offset) & detail::sync_var_distance_max;
         link.bit = i & 0xFF;
         variable.bind(object + variable.property.offset, link);
+    }
+    for (std::uint32_t i = 0; i < type.collections.size(); ++i) {
+        collection(i).bind(*this, static_cast<std::uint8_t>(i));
     }
 }
 
@@ -75,7 +81,7 @@ void NetworkBehaviour::set_dirty_bit(std::uint64_t mask) {
 }
 
 bool NetworkBehaviour::is_dirty() const noexcept {
-    return dirty_bits_ != 0 && identity().is_server() &&
+    return has_changes() && identity().is_server() &&
            identity().server_->now().microseconds - last_sync_us_ >= settings_.sync_interval_us;
 }
 
@@ -88,6 +94,72 @@ CallResult NetworkBehaviour::call(std::string_view function, const void* params)
         return client->driver().call_function(identity().handle(), name, params);
     }
     return CallResult::NoChannel;
+}
+
+bool NetworkBehaviour::on_serialize(NetworkWriter& /*writer*/, bool /*initial_state*/) {
+    return false;
+}
+
+bool NetworkBehaviour::on_deserialize(NetworkReader& /*reader*/, bool /*initial_state*/) {
+    return true;
+}
+
+void NetworkBehaviour::forget_changes() {
+    dirty_bits_ = 0;
+    collection_dirty_bits_ = 0;
+    has_waiting_section_ = false;
+    for (std::size_t i = 0; i < type_->collections.size(); ++i) {
+        SyncCollection& waiting = collection(i);
+        waiting.forget(waiting.waiting_count());
+        waiting.begin_anew();
+    }
+    if (type_->has_custom_serialization) {
+        // Not that of the prefab, so who is opened the object is sent it.
+        section() = {};
+        section().state.source = this;
+        section().state.section.number = 1;
+    }
+}
+
+SyncCollection& NetworkBehaviour::collection(std::size_t index) const noexcept {
+    const SyncCollectionInfo& info = type_->collections[index];
+    auto* start = const_cast<NetworkBehaviour*>(this)->object();
+    return info.at(start + info.offset);
+}
+
+std::string NetworkBehaviour::name_of(const SyncCollection& collection) const {
+    return "\"" + type_->name + "." + type_->collections[collection.index_].property.name + "\"";
+}
+
+bool NetworkBehaviour::is_sent_operations() const noexcept {
+    const NetworkServer* server = identity_->server_;
+    if (server == nullptr || !identity_->is_spawned()) {
+        return false;
+    }
+    return settings_.sync_mode == SyncMode::Owner ? identity_->served_owner_.value != 0
+                                                  : server->has_connections();
+}
+
+void NetworkBehaviour::collection_changed(std::uint32_t index) {
+    if (!identity_->is_spawned()) {
+        return;
+    }
+    collection_dirty_bits_ |= bit_of(index);
+    identity_->component_changed();
+}
+
+bool NetworkBehaviour::is_started() const noexcept {
+    const NetworkClient* client = identity_->client_;
+    return client == nullptr || (client->is_spawn_finished() && identity_->is_started_);
+}
+
+void NetworkBehaviour::defer(std::function<void()> callback) {
+    identity_->client_->defer(*identity_, std::move(callback));
+}
+
+detail::BehaviourSection& NetworkBehaviour::section() const noexcept {
+    const NetworkPrefab::Component& placed = identity_->prefab().components()[component_index_];
+    return *reinterpret_cast<detail::BehaviourSection*>(identity_->block_ + placed.section.offset);
 }
 
 NetworkBehaviour& NetworkBehaviour::behaviour_of(void* variable,

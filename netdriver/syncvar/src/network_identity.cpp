@@ -2,8 +2,12 @@
 #include <replayout/syncvar/network_client.h>
 #include <replayout/syncvar/network_identity.h>
 #include <replayout/syncvar/network_server.h>
+#include <replayout/syncvar/sync_collection.h>
+
+#include "behaviour_section.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace replayout::syncvar {
 
@@ -17,6 +21,9 @@ NetworkIdentity::NetworkIdentity(const NetworkPrefab& prefab, MemoryResource* re
 NetworkIdentity::~NetworkIdentity() {
     const std::span<const NetworkPrefab::Component> components = prefab_->components();
     for (std::size_t i = components.size(); i > 0; --i) {
+        if (components[i - 1].type->has_custom_serialization) {
+            std::destroy_at(&components_[i - 1]->section());
+        }
         components[i - 1].type->ops.destroy(block_ + components[i - 1].offset);
     }
     resource_->deallocate(block_, prefab_->block_size(), prefab_->block_alignment());
@@ -31,6 +38,9 @@ void NetworkIdentity::make_components() {
         behaviour->bind(*this, *component.type, component.settings,
                         static_cast<std::uint8_t>(components_.size()));
         components_.push_back(behaviour);
+        if (component.type->has_custom_serialization) {
+            std::construct_at(&behaviour->section());
+        }
     }
     if (prefab_->configure()) {
         prefab_->configure()(*this);
@@ -46,6 +56,16 @@ void NetworkIdentity::reset_values() {
                 const std::uint32_t offset = component.offset + property.offset + i * property.size;
                 property.ops.copy_assign(block_ + offset, source + offset);
             }
+        }
+    }
+    for (std::size_t i = 0; i < components_.size(); ++i) {
+        const NetworkBehaviour& of_prefab = *prefab_->archetype().components()[i];
+        const BehaviourType& type = *prefab_->components()[i].type;
+        for (std::size_t index = 0; index < type.collections.size(); ++index) {
+            components_[i]->collection(index).reset(of_prefab.collection(index));
+        }
+        if (type.has_custom_serialization) {
+            components_[i]->section() = {};
         }
     }
 }

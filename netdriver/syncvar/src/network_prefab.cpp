@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include <replayout/reflection/dynamic_type_builder.h>
 #include <replayout/reflection/hash.h>
 #include <replayout/syncvar/network_identity.h>
 #include <replayout/syncvar/network_prefab.h>
+
+#include "behaviour_section.h"
 
 #include <algorithm>
 
@@ -53,6 +54,15 @@ NetworkPrefab::NetworkPrefab(std::string_view name, std::span<const PrefabCompon
         block_alignment_ = std::max(block_alignment_, ops.alignment);
         components_.push_back(std::move(placed));
     }
+    for (Component& component : components_) {
+        if (component.type->has_custom_serialization) {
+            constexpr std::uint32_t size = sizeof(detail::BehaviourSection);
+            constexpr std::uint32_t alignment = alignof(detail::BehaviourSection);
+            component.section.offset = aligned(block_size_, alignment);
+            block_size_ = component.section.offset + size;
+            block_alignment_ = std::max(block_alignment_, alignment);
+        }
+    }
     block_size_ = std::max(aligned(block_size_, block_alignment_), std::uint32_t{1});
 }
 
@@ -82,6 +92,12 @@ Status NetworkPrefab::describe(TypeRegistry& registry) {
             component.parents.push_back(ParentIndex{static_cast<std::uint16_t>(parent)});
             parent += property->array_dim;
             builder.property(std::move(*property));
+        }
+        if (Status described = describe_collections(i, parent, builder); !described) {
+            return described;
+        }
+        if (Status described = describe_section(i, registry, parent, builder); !described) {
+            return described;
         }
         for (std::uint32_t index = 0; index < component.type->functions.size(); ++index) {
             const Function& function = component.type->functions[index].function;
@@ -132,6 +148,7 @@ Status NetworkPrefab::create_layout(const TypeRegistry& registry) {
         return layout.error();
     }
     layout_ = std::move(*layout);
+    find_functions();
     return {};
 }
 

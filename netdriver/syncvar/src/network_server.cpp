@@ -46,7 +46,9 @@ void NetworkServer::early_update(NetTime now) {
 
 void NetworkServer::late_update(NetTime now) {
     now_ = now;
+    ++flush_number_;
     send_batches();
+    serve_owners();
     mark_changed();
     driver_.tick_flush(now);
     free_what_is_gone();
@@ -90,6 +92,12 @@ bool NetworkServer::spawn(NetworkIdentity& object, NetworkConnection* owner) {
     if (owner != nullptr) {
         set_owner(object, *owner);
     }
+    for (NetworkBehaviour* component : object.components()) {
+        component->forget_changes();  // All of it is new.
+    }
+    if (object.prefab().has_calls_for_owner()) {
+        with_calls_for_owner_.push_back(&object);
+    }
     object.for_each_component(&NetworkBehaviour::on_start_server);
     return true;
 }
@@ -111,8 +119,11 @@ void NetworkServer::unspawn(NetworkIdentity& object) {
     object.object_ = {};
     object.server_ = nullptr;
     object.owner_ = {};
+    object.served_owner_ = {};
+    object.was_open_for_owner_ = false;
+    std::erase(with_calls_for_owner_, &object);
     for (NetworkBehaviour* component : object.components()) {
-        component->clear_all_dirty_bits();
+        component->forget_changes();
     }
 }
 
@@ -164,21 +175,36 @@ void NetworkServer::component_changed(NetworkIdentity& object) {
 }
 
 void NetworkServer::mark_changed() {
-    // What is not due yet stays in the row.
-    std::erase_if(changed_, [&](NetworkIdentity* object) {
+    // A behaviour that serializes itself may change others.
+    marking_.swap(changed_);
+    for (NetworkIdentity* object : marking_) {
+        object->is_queued_ = false;
         bool is_waiting = false;
         for (NetworkBehaviour* component : object->components()) {
             if (component->is_dirty()) {
                 mark(*object, *component);
             }
-            is_waiting = is_waiting || component->sync_var_dirty_bits() != 0;
+            is_waiting = is_waiting || component->has_changes();
         }
-        object->is_queued_ = is_waiting;
-        return !is_waiting;
-    });
+        if (is_waiting) {
+            component_changed(*object);  // It is not due yet.
+        }
+    }
+    marking_.clear();
 }
 
 void NetworkServer::mark(NetworkIdentity& object, NetworkBehaviour& component) {
+    const BehaviourType& type = *component.type_;
+    if (type.has_custom_serialization) {
+        send_section(object, component);
+    } else {
+        mark_sync_vars(object, component);
+    }
+    send_collections(object, component);
+    component.last_sync_us_ = now_.microseconds;
+}
+
+void NetworkServer::mark_sync_vars(NetworkIdentity& object, NetworkBehaviour& component) {
     const NetworkPrefab::Component& placed =
         object.prefab().components()[component.component_index()];
     std::uint64_t bits = component.dirty_bits_;
@@ -195,7 +221,6 @@ void NetworkServer::mark(NetworkIdentity& object, NetworkBehaviour& component) {
         }
     }
     component.dirty_bits_ = 0;
-    component.last_sync_us_ = now_.microseconds;
 }
 
 // ----- connections

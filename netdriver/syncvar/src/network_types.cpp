@@ -4,6 +4,7 @@
 #include <replayout/syncvar/network_prefab.h>
 #include <replayout/syncvar/network_types.h>
 
+#include "behaviour_section.h"
 #include "connection_channel.h"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 namespace replayout::syncvar {
 
 NetworkTypes::NetworkTypes() {
+    detail::add_section_types(registry_);
     const Result<const NetworkPrefab*> prefab = detail::ConnectionChannel::add_to(*this);
     REPLAYOUT_ASSERT(prefab.has_value());
     connection_prefab_ = *prefab;

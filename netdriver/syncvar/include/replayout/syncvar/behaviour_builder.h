@@ -7,6 +7,7 @@
 //                       .sync_var<&Player::health, &Player::on_health_changed>()  // and its hook
 //                       .sync_var<&Player::ammo>()
 //                       .sync_mode(SyncMode::Owner)               // of the variable above
+//                       .sync_list<&Player::items>()
 //                       .command<&Player::cmd_fire>()
 //                       .build();                                 // Result<const BehaviourType*>
 //
@@ -18,6 +19,7 @@
 #include <replayout/syncvar/behaviour_type.h>
 #include <replayout/syncvar/network_behaviour.h>
 #include <replayout/syncvar/network_types.h>
+#include <replayout/syncvar/sync_collection.h>
 
 #include <concepts>
 #include <cstdint>
@@ -28,6 +30,10 @@
 #include <utility>
 
 namespace replayout::syncvar {
+
+enum class SyncDictionaryOperation : std::uint8_t;
+enum class SyncListOperation : std::uint8_t;
+enum class SyncSetOperation : std::uint8_t;
 
 namespace detail {
 
@@ -86,7 +92,7 @@ class BehaviourBuilder {
         if (base == nullptr) {
             return refuse(ErrorCode::UnknownType, "its base must be built before");
         }
-        if (!type_.sync_vars.empty() || !type_.functions.empty()) {
+        if (!type_.sync_vars.empty() || !type_.functions.empty() || !type_.collections.empty()) {
             return refuse(ErrorCode::BaseMismatch, "its base must be said before its members");
         }
         const std::uint32_t offset = base_offset<T, Base>();
@@ -98,6 +104,12 @@ class BehaviourBuilder {
             variable.owner_offset += offset;
             type_.sync_vars.push_back(std::move(variable));
         }
+        for (SyncCollectionInfo collection : base->collections) {
+            collection.property.offset += offset;
+            collection.offset += offset;
+            type_.collections.push_back(std::move(collection));
+        }
+        type_.has_custom_serialization |= base->has_custom_serialization;
         for (BehaviourFunction function : base->functions) {
             function.owner_offset += offset;
             type_.functions.push_back(std::move(function));
@@ -148,6 +160,30 @@ class BehaviourBuilder {
         return *this;
     }
 
+    /// A member SyncList<Item>; up to 64 collections, those of bases included. A struct of items is
+    /// registered before.
+    template <auto Member>
+    BehaviourBuilder& sync_list(std::string_view name = member_name<Member>()) {
+        return collection<Member, SyncListOperation>(name);
+    }
+    /// A member SyncDictionary<Key, Value>.
+    template <auto Member>
+    BehaviourBuilder& sync_dictionary(std::string_view name = member_name<Member>()) {
+        return collection<Member, SyncDictionaryOperation>(name);
+    }
+    /// A member SyncSet<Item>.
+    template <auto Member>
+    BehaviourBuilder& sync_set(std::string_view name = member_name<Member>()) {
+        return collection<Member, SyncSetOperation>(name);
+    }
+
+    /// The class serializes itself, by NetworkBehaviour::on_serialize(). It has no SyncVars then,
+    /// nor have its bases; it may have collections.
+    BehaviourBuilder& custom_serialization() {
+        type_.has_custom_serialization = true;
+        return *this;
+    }
+
     /// `Member` is void f() or void f(const Parameters&) of the object; `Parameters` is a struct
     /// that NetworkTypes::registry() knows. Called by the client that owns the object
     /// (NetworkBehaviour::call), it runs on the server.
@@ -168,6 +204,10 @@ class BehaviourBuilder {
 
     /// Adds the class to the NetworkTypes. Once only.
     [[nodiscard]] Result<const BehaviourType*> build() {
+        if (type_.has_custom_serialization && !type_.sync_vars.empty()) {
+            refuse(ErrorCode::InvalidArgument, "serializes itself, and so cannot have SyncVar \"" +
+                                                   type_.sync_vars.front().property.name + "\"");
+        }
         if (error_.code != ErrorCode::Ok) {
             return std::move(error_);
         }
@@ -189,6 +229,36 @@ class BehaviourBuilder {
             return refuse(function.error().code, function.error().message);
         }
         type_.functions.push_back({std::move(*function)});
+        return *this;
+    }
+
+    template <auto Member, typename Operation>
+    BehaviourBuilder& collection(std::string_view name) {
+        using Collection = typename MemberTypeOf<decltype(Member)>::type;
+        static_assert(std::is_same_v<typename Collection::Operation, Operation>,
+                      "a collection is said by the function of its kind");
+        if (type_.collections.size() == sync_vars_max) {
+            return refuse(ErrorCode::LimitExceeded, "collection \"" + std::string(name) +
+                                                        "\" is one too many: a behaviour has " +
+                                                        std::to_string(sync_vars_max) +
+                                                        " at most, those of its bases included");
+        }
+        const Result<detail::CollectionTypes> types = Collection::describe_types(types_.registry());
+        if (!types) {
+            return refuse(types.error().code,
+                          "collection \"" + std::string(name) + "\": " + types.error().message);
+        }
+        SyncCollectionInfo info;
+        info.offset = member_offset<T, Member>();
+        info.property =
+            struct_property(name, *types->state, info.offset + Collection::state_offset());
+        info.property.is_push_based = true;
+        info.property.condition = LifetimeCondition::InitialOnly;
+        info.changes = types->changes;
+        info.at = [](void* memory) noexcept -> SyncCollection& {
+            return *static_cast<Collection*>(memory);
+        };
+        type_.collections.push_back(std::move(info));
         return *this;
     }
 

@@ -18,6 +18,8 @@
 
 namespace replayout::syncvar {
 
+class SyncCollection;
+
 /// SyncVars of one behaviour, those of its bases included; as many synchronized collections.
 inline constexpr std::uint32_t sync_vars_max = 64;
 
@@ -43,6 +45,14 @@ struct SyncVarInfo {
     void (*bind)(void* variable, const detail::SyncVarLink& link) noexcept = nullptr;
 };
 
+/// A SyncList, SyncDictionary or SyncSet as it lies in a behaviour of a class.
+struct SyncCollectionInfo {
+    Property property;         ///< what is sent whole; its offset is from the start of that class
+    std::uint32_t offset = 0;  ///< of the collection, likewise
+    const Type* changes = nullptr;  ///< parameters of the function that brings operations
+    SyncCollection& (*at)(void* memory) noexcept = nullptr;
+};
+
 /// A function of a behaviour that is called remotely. `object` of the thunk is the object of the
 /// class that the BehaviourType is of.
 struct BehaviourFunction {
@@ -64,7 +74,10 @@ struct BehaviourType {
     std::uint32_t behaviour_offset = 0;
     /// Those of bases first; the index is the bit in the dirty mask.
     std::vector<SyncVarInfo> sync_vars;
+    /// Likewise, with a mask of their own.
+    std::vector<SyncCollectionInfo> collections;
     std::vector<BehaviourFunction> functions;  ///< those of bases first
+    bool has_custom_serialization = false;     ///< it, or a base
 };
 
 }  // namespace replayout::syncvar

@@ -18,7 +18,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <string_view>
+
+namespace replayout {
+
+class NetworkReader;
+class NetworkWriter;
+
+}  // namespace replayout
 
 namespace replayout::syncvar {
 
@@ -26,7 +35,16 @@ class NetworkClient;
 class NetworkIdentity;
 class NetworkPrefab;
 class NetworkServer;
+class SyncCollection;
 struct BehaviourType;
+
+namespace detail {
+
+struct BehaviourSection;
+struct SectionParameters;
+struct SectionState;
+
+}  // namespace detail
 
 /// Callbacks come on the thread of the server or client; they may assign SyncVars, spawn and
 /// destroy, but not destroy their own object.
@@ -54,8 +72,13 @@ class NetworkBehaviour {
     /// A mask, not an index: 0x4 is the third variable. A variable that did not change is compared
     /// and not sent; bits without a variable do nothing. Nothing of an object that is not spawned.
     void set_dirty_bit(std::uint64_t mask);
-    /// What was changed is not sent before it changes again.
+    /// What was changed is not sent before it changes again. Of SyncVars, and the bits of who
+    /// serializes himself; operations of collections are sent.
     void clear_all_dirty_bits() noexcept { dirty_bits_ = 0; }
+    /// Collections that changed and were not sent yet: bit i is the collection i of the class.
+    [[nodiscard]] std::uint64_t sync_collection_dirty_bits() const noexcept {
+        return collection_dirty_bits_;
+    }
     /// Something changed, and the sync interval is over.
     [[nodiscard]] bool is_dirty() const noexcept;
 
@@ -63,6 +86,25 @@ class NetworkBehaviour {
     /// it belongs; see NetDriver::call_function() for the answer. `params` is of its parameters'
     /// type, null where it has none.
     CallResult call(std::string_view function, const void* params = nullptr);
+
+    // Custom serialization, of a class that BehaviourBuilder::custom_serialization() says it of.
+    // The behaviour has a dirty mask of its own bits (set_dirty_bit), and no SyncVars. What is
+    // written travels as it is, reliably and in order, within its length: what is misread is
+    // reported with the name of the class, and nothing beside it is touched. Call that of the base
+    // first. The library throws nothing, nor may these.
+
+    /// Writes all (`initial_state`), for who is opened the object; or what the dirty mask says has
+    /// changed. The latter once for each time that the component is due, however many clients
+    /// there are, and only while there are any. True: the mask is cleared, and what was written is
+    /// sent. False: nothing is sent, the mask stays, and the next late_update() asks again. The
+    /// answer of the former counts for nothing, and it must change nothing; of a driver that
+    /// validates and has an executor it comes on the threads of that. What it wrote may be said
+    /// again by what has changed since, so write values and not differences. 32,767 bytes at most;
+    /// more is an error in the log, and is not sent.
+    virtual bool on_serialize(NetworkWriter& writer, bool initial_state);
+    /// Reads what on_serialize() wrote, all of it. False: it could not. After that, as after an
+    /// error of the reader or with bytes left, the behaviour is what this made of it.
+    virtual bool on_deserialize(NetworkReader& reader, bool initial_state);
 
     // Called in this order, each once for each start and stop. On a host both kinds.
 
@@ -85,6 +127,8 @@ class NetworkBehaviour {
     friend class NetworkClient;
     friend class NetworkPrefab;
     friend class NetworkServer;
+    friend class SyncCollection;
+    friend struct detail::SectionState;
     friend void detail::before_sync_var_changes(void* variable, const detail::SyncVarLink& link,
                                                 const void* next);
     friend void detail::after_sync_var_changed(void* variable, const detail::SyncVarLink& link,
@@ -103,13 +147,41 @@ class NetworkBehaviour {
     /// A client was sent another value of the variable, which is stored.
     void sync_var_received(std::uint32_t variable, const void* previous);
 
+    // For collections, which lie in this behaviour.
+
+    [[nodiscard]] SyncCollection& collection(std::size_t index) const noexcept;
+    /// Of a collection, for the log: "Bag.items".
+    [[nodiscard]] std::string name_of(const SyncCollection& collection) const;
+    /// Of a server: somebody has the items, and needs the operations.
+    [[nodiscard]] bool is_sent_operations() const noexcept;
+    void collection_changed(std::uint32_t index);
+    /// Callbacks need not wait any more.
+    [[nodiscard]] bool is_started() const noexcept;
+    void defer(std::function<void()> callback);
+
+    // Custom serialization.
+
+    [[nodiscard]] detail::BehaviourSection& section() const noexcept;
+    /// Written once in each flush. Its number is to be set.
+    [[nodiscard]] detail::SectionParameters& initial_section();
+    void section_received(const detail::SectionParameters& section, bool initial_state);
+
+    /// Something waits to be sent.
+    [[nodiscard]] bool has_changes() const noexcept {
+        return dirty_bits_ != 0 || collection_dirty_bits_ != 0 || has_waiting_section_;
+    }
+    /// As of an object that is spawned anew.
+    void forget_changes();
+
     NetworkIdentity* identity_ = nullptr;
     const BehaviourType* type_ = nullptr;
     SyncSettings settings_;
     std::uint64_t dirty_bits_ = 0;
+    std::uint64_t collection_dirty_bits_ = 0;
     std::uint64_t running_hooks_ = 0;  // guards, a bit for each variable
     std::int64_t last_sync_us_ = 0;
     std::uint8_t component_index_ = 0;
+    bool has_waiting_section_ = false;
 };
 
 }  // namespace replayout::syncvar

@@ -103,12 +103,14 @@ class NetworkIdentity {
     std::uint64_t scene_id_ = 0;
     std::uint64_t net_id_ = 0;
     PeerId owner_;
-    ObjectRole role_;  // client
+    PeerId served_owner_;  // server: was sent what is for the owner, by calls
+    ObjectRole role_;      // client
     bool is_client_ = false;
-    bool is_initial_ = false;  // client: what arrives is what it is spawned with
-    bool is_started_ = false;  // client: on_start_client() was called
-    bool is_queued_ = false;   // server: in the row of those that changed
-    bool is_gone_ = false;     // destroyed, and freed when nothing of it runs any more
+    bool is_initial_ = false;          // client: what arrives is what it is spawned with
+    bool is_started_ = false;          // client: on_start_client() was called
+    bool is_queued_ = false;           // server: in the row of those that changed
+    bool was_open_for_owner_ = false;  // server
+    bool is_gone_ = false;             // destroyed, and freed when nothing of it runs any more
 };
 
 }  // namespace replayout::syncvar

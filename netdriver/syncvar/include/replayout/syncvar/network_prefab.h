@@ -8,6 +8,7 @@
 //     layout    0.health  0.name      1.gold            commands at the places where they lie
 #pragma once
 
+#include <replayout/reflection/dynamic_type_builder.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/rep_layout.h>
 #include <replayout/syncvar/network_types.h>
@@ -31,6 +32,20 @@ class NetworkPrefab {
     NetworkPrefab(const NetworkPrefab&) = delete;
     NetworkPrefab& operator=(const NetworkPrefab&) = delete;
 
+    /// A collection of a component in the layout: the property of its items, and the function that
+    /// brings operations. Of SyncMode::Owner the items come by a function, too.
+    struct Collection {
+        ParentIndex items;
+        FunctionIndex items_function;
+        FunctionIndex changes;
+    };
+    /// The same of a component that serializes itself.
+    struct Section {
+        std::uint32_t offset = 0;  ///< in the block, behind the components
+        ParentIndex initial;
+        FunctionIndex initial_function;
+        FunctionIndex changes;
+    };
     /// A component's place in the block.
     struct Component {
         const BehaviourType* type = nullptr;
@@ -38,11 +53,16 @@ class NetworkPrefab {
         std::uint32_t offset = 0;
         /// Of each of its SyncVars in the layout; of an array that of its first element.
         std::vector<ParentIndex> parents;
+        std::vector<Collection> collections;
+        Section section;
     };
 
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
     [[nodiscard]] std::uint32_t asset_id() const noexcept { return asset_id_; }
     [[nodiscard]] std::span<const Component> components() const noexcept { return components_; }
+    [[nodiscard]] const RepLimits& limits() const noexcept { return options_.limits; }
+    /// Something of it is for the owner alone, and is sent by calls.
+    [[nodiscard]] bool has_calls_for_owner() const noexcept { return has_calls_for_owner_; }
     /// Once frozen.
     [[nodiscard]] const RepLayout& layout() const noexcept;
     [[nodiscard]] std::uint32_t block_size() const noexcept { return block_size_; }
@@ -62,7 +82,7 @@ class NetworkPrefab {
     struct Place {
         const NetworkPrefab* prefab = nullptr;
         std::uint32_t component = 0;
-        std::uint32_t index = 0;  ///< of the SyncVar or function
+        std::uint32_t index = 0;  ///< of the SyncVar, function or collection
     };
 
     NetworkPrefab(std::string_view name, std::span<const PrefabComponent> components,
@@ -70,7 +90,22 @@ class NetworkPrefab {
     [[nodiscard]] Status describe(TypeRegistry& registry);
     [[nodiscard]] Result<Property> describe(const Component& component, const SyncVarInfo& variable,
                                             Place& place) const;
+    [[nodiscard]] Status describe_collections(std::uint32_t component, std::uint32_t& parent,
+                                              DynamicTypeBuilder& builder);
+    [[nodiscard]] Status describe_section(std::uint32_t component, const TypeRegistry& registry,
+                                          std::uint32_t& parent, DynamicTypeBuilder& builder);
+    void add_function(DynamicTypeBuilder& builder, const Place& place, std::string_view name,
+                      FunctionFlags flags, const Type& parameters,
+                      decltype(FunctionThunk::call) call);
+    void find_functions();
     [[nodiscard]] Status create_layout(const TypeRegistry& registry);
+    /// The behaviour of that place.
+    [[nodiscard]] static NetworkBehaviour& behaviour_at(void* block, const void* place) noexcept;
+    static void receive_changes(void* block, const void* params, void* place);
+    static void receive_items(void* block, const void* params, void* place);
+    static void receive_section(void* block, const void* params, void* place);
+    static void receive_initial_section(void* block, const void* params, void* place);
+    static void tell_initial_section(void* block, const void* previous, void* place);
     static void tell_received(void* block, const void* previous, void* place);
     static void call_function(void* block, const void* params, void* place);
 
@@ -82,6 +117,7 @@ class NetworkPrefab {
     std::uint32_t block_size_ = 0;
     std::uint32_t block_alignment_ = 1;
     const Type* type_ = nullptr;
+    bool has_calls_for_owner_ = false;
     std::unique_ptr<NetworkIdentity> archetype_;
     std::unique_ptr<RepLayout> layout_;
 };

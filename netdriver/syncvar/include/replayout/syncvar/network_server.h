@@ -25,6 +25,7 @@
 #include <replayout/syncvar/network_manager.h>
 #include <replayout/syncvar/network_types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -102,6 +103,15 @@ class NetworkServer final : private NetWorld {
     void component_changed(NetworkIdentity& object);
     void mark_changed();
     void mark(NetworkIdentity& object, NetworkBehaviour& component);
+    void mark_sync_vars(NetworkIdentity& object, NetworkBehaviour& component);
+    void send_collections(NetworkIdentity& object, NetworkBehaviour& component);
+    void send_section(NetworkIdentity& object, NetworkBehaviour& component);
+    /// False: nothing is to be sent, or not now.
+    [[nodiscard]] bool write_section(NetworkBehaviour& component);
+    /// To who became the owner of an object, or is shown it: what nobody else may see.
+    void serve_owners();
+    [[nodiscard]] bool serve_owner(NetworkIdentity& object);
+    [[nodiscard]] bool has_connections() const noexcept { return !connections_.empty(); }
     void set_owner(NetworkIdentity& object, const NetworkConnection& owner);
     void free_what_is_gone();
 
@@ -126,6 +136,10 @@ class NetworkServer final : private NetWorld {
     std::map<const NetworkIdentity*, std::unique_ptr<NetworkIdentity>> objects_;
     std::map<std::uint64_t, NetworkIdentity*> spawned_;
     std::vector<NetworkIdentity*> changed_;
+    std::vector<NetworkIdentity*> marking_;  // in mark_changed()
+    std::vector<NetworkIdentity*> with_calls_for_owner_;
+    std::unique_ptr<std::byte[]> section_room_;
+    std::uint64_t flush_number_ = 0;
     std::vector<NetworkConnection*> batches_;  // that became ready
     bool has_gone_ = false;
 };

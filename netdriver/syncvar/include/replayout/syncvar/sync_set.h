@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+//
+// SyncSet: a set that is a member of a NetworkBehaviour (Mirror: SyncHashSet, SyncSortedSet). The
+// rules of sync_collection.h hold. It lies in memory as a sorted row, so one class is both of
+// Mirror's, and is walked through in ascending order everywhere.
+//
+//     SyncSet<std::uint32_t> unlocked;
+//     BehaviourBuilder<Player>(types, "Player").sync_set<&Player::unlocked>().build();
+//
+//     player.unlocked.union_with({3, 5, 8});
+#pragma once
+
+#include <replayout/syncvar/sync_collection.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+namespace replayout::syncvar {
+
+/// Mirror's numbers.
+enum class SyncSetOperation : std::uint8_t { Add, Remove, Clear };
+
+namespace detail {
+
+template <typename T>
+struct SetChange {
+    SyncSetOperation operation = SyncSetOperation::Add;
+    T item{};
+
+    friend bool operator==(const SetChange&, const SetChange&) = default;
+    [[nodiscard]] static SetChange clear() { return {SyncSetOperation::Clear, T{}}; }
+    [[nodiscard]] bool is_clear() const noexcept { return operation == SyncSetOperation::Clear; }
+    void make_blank(bool /*is_key_too*/) { item = T{}; }
+    [[nodiscard]] OperationMerge merge_into(SetChange&) const noexcept {
+        return OperationMerge::Stops;
+    }
+    [[nodiscard]] static Status describe(TypeRegistry& registry, std::string_view name) {
+        const Result<const Type*> type = struct_builder<SetChange>(registry, name)
+                                             .template property<&SetChange::operation>("operation")
+                                             .template property<&SetChange::item>("item")
+                                             .build();
+        return type ? Status() : Status(type.error());
+    }
+};
+
+}  // namespace detail
+
+/// `T` is whatever a property may be except a reference, copies, and compares with == and <.
+template <typename T>
+class SyncSet final : public LoggedCollection<T, detail::SetChange<T>> {
+    static_assert(!std::is_same_v<T, bool>, "bools have no memory of their own: use std::uint8_t");
+    using Change = detail::SetChange<T>;
+
+  public:
+    using Operation = SyncSetOperation;
+
+    // What happened: each behind the operation, on_clear before it.
+
+    std::function<void(const T& item)> on_add;
+    std::function<void(const T& item)> on_remove;
+    std::function<void()> on_clear;
+    /// Any of these, behind the one of its own; a default item of Clear.
+    std::function<void(Operation operation, const T& item)> on_change;
+
+    [[nodiscard]] bool contains(const T& item) const { return is_at(place_of(item), item); }
+
+    /// False also where it is there.
+    bool add(T item) {
+        const std::size_t place = place_of(item);
+        if (is_at(place, item) || !this->may_write() || !this->may_grow(this->size())) {
+            return false;
+        }
+        this->editable().insert(iterator_to(place), item);
+        this->record([&] { return Change{Operation::Add, item}; });
+        tell_written(Operation::Add, item);
+        return true;
+    }
+    /// False also where it is not there.
+    bool remove(const T& item) {
+        const std::size_t place = place_of(item);
+        if (!is_at(place, item) || !this->may_write()) {
+            return false;
+        }
+        const T removed = take(place);
+        this->record([&] { return Change{Operation::Remove, removed}; });
+        tell_written(Operation::Remove, removed);
+        return true;
+    }
+    bool clear() {
+        if (!this->may_write()) {
+            return false;
+        }
+        if (!this->empty()) {
+            tell_written(Operation::Clear, T{});
+            this->editable().clear();
+            this->record([] { return Change::clear(); });
+        }
+        return true;
+    }
+
+    // Each as the operations that it takes, and false where one was refused. `others` may be
+    // items() of this set, and in any order.
+
+    bool union_with(std::vector<T> others) {
+        bool is_done = this->may_write();
+        for (T& item : others) {
+            is_done = is_done && (contains(item) || add(std::move(item)));
+        }
+        return is_done;
+    }
+    bool except_with(std::vector<T> others) {
+        if (!this->may_write()) {
+            return false;
+        }
+        for (const T& item : others) {
+            (void)remove(item);
+        }
+        return true;
+    }
+    bool intersect_with(std::vector<T> others) {
+        std::sort(others.begin(), others.end());
+        std::vector<T> gone;
+        std::set_difference(this->begin(), this->end(), others.begin(), others.end(),
+                            std::back_inserter(gone));
+        return except_with(std::move(gone));
+    }
+    /// What is in one of the two.
+    bool symmetric_except_with(std::vector<T> others) {
+        std::sort(others.begin(), others.end());
+        others.erase(std::unique(others.begin(), others.end()), others.end());
+        bool is_done = this->may_write();
+        for (T& item : others) {
+            is_done = is_done && (contains(item) ? remove(item) : add(std::move(item)));
+        }
+        return is_done;
+    }
+
+    [[nodiscard]] static Result<detail::CollectionTypes> describe_types(TypeRegistry& registry) {
+        const Result<Property> item = member_property<Change, &Change::item>(registry, "item");
+        if (!item) {
+            return item.error();
+        }
+        return SyncSet::describe(registry, "SyncSet<" + detail::item_name(*item) + ">");
+    }
+
+  private:
+    [[nodiscard]] std::size_t place_of(const T& item) const {
+        return static_cast<std::size_t>(std::lower_bound(this->begin(), this->end(), item) -
+                                        this->begin());
+    }
+    [[nodiscard]] bool is_at(std::size_t place, const T& item) const {
+        return place < this->size() && this->items()[place] == item;
+    }
+    [[nodiscard]] auto iterator_to(std::size_t place) const {
+        return this->begin() + static_cast<std::ptrdiff_t>(place);
+    }
+    [[nodiscard]] T take(std::size_t place) {
+        T removed = std::move(this->editable()[place]);
+        this->editable().erase(iterator_to(place));
+        return removed;
+    }
+    void tell_written(Operation operation, const T& item) {
+        if (this->tells_what_is_written()) {
+            tell(operation, item);
+        }
+    }
+    void tell(Operation operation, const T& item) {
+        if (operation == Operation::Clear) {
+            this->run(on_clear);
+        } else {
+            this->run(operation == Operation::Add ? on_add : on_remove, item);
+        }
+        this->run(on_change, operation, item);
+    }
+    void tell_later(Operation operation, T item) {
+        this->tell_received([this, operation, kept = std::move(item)] { tell(operation, kept); });
+    }
+
+    [[nodiscard]] bool apply(const Change& received) override {
+        const std::size_t place = place_of(received.item);
+        const bool is_there = is_at(place, received.item);
+        switch (received.operation) {
+            case Operation::Add:
+                if (is_there) {
+                    return true;
+                }
+                if (!this->has_room(this->size())) {
+                    return false;
+                }
+                this->editable().insert(iterator_to(place), received.item);
+                tell_later(Operation::Add, received.item);
+                return true;
+            case Operation::Remove:
+                if (is_there) {
+                    tell_later(Operation::Remove, take(place));
+                }
+                return true;
+            case Operation::Clear:
+                tell_later(Operation::Clear, T{});
+                this->editable().clear();
+                return true;
+        }
+        return false;
+    }
+    void list_items(std::vector<Change>& operations) const override {
+        for (const T& item : this->items()) {
+            operations.push_back({Operation::Add, item});
+        }
+    }
+};
+
+}  // namespace replayout::syncvar

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+//
+// The section of a behaviour that serializes itself (NetworkBehaviour::on_serialize), beside its
+// component in the block of its object. Who is opened the object is sent the initial section, as a
+// value of condition InitialOnly; all others the sections of what changed, as calls.
+//
+// Sections of changes are numbered. The initial one says how many came before it, and a client
+// drops those.
+#pragma once
+
+#include <replayout/net_archive.h>
+#include <replayout/reflection/struct_traits.h>
+#include <replayout/reflection/type_registry.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace replayout::syncvar {
+
+class NetworkBehaviour;
+
+namespace detail {
+
+/// Bytes of one section, which UNet's writer has at most.
+inline constexpr std::size_t section_bytes_max = 32'767;
+
+/// A section on its way.
+struct SectionParameters {
+    std::uint32_t number = 0;
+    /// An initial one that could not be written: what comes behind it counts all the same.
+    bool is_missing = false;
+    std::vector<std::byte> bytes;
+
+    bool net_serialize(NetArchive& archive, PackageMap* map, bool& ok);
+    friend bool operator==(const SectionParameters&, const SectionParameters&) = default;
+};
+
+/// What is compared and sent. Of a server `source` writes it, once in each flush in which somebody
+/// is to be sent it; of a client it is what came.
+struct SectionState {
+    NetworkBehaviour* source = nullptr;
+    SectionParameters section;
+
+    bool net_serialize(NetArchive& archive, PackageMap* map, bool& ok);
+    friend bool operator==(const SectionState& left, const SectionState& right) noexcept {
+        return left.section.number == right.section.number;
+    }
+};
+
+/// Parameters of the calls that bring a section.
+struct SectionCall {
+    SectionParameters section;
+
+    friend bool operator==(const SectionCall&, const SectionCall&) = default;
+};
+
+struct BehaviourSection {
+    SectionState state;  ///< first: the property of the layout
+
+    // Of a server.
+
+    SectionCall waiting;        ///< what on_serialize() said is done, and was not sent yet
+    SectionParameters initial;  ///< as of this flush:
+    std::uint64_t initial_flush = 0;
+};
+
+/// The structs above, for NetworkTypes.
+void add_section_types(TypeRegistry& registry);
+
+}  // namespace detail
+
+}  // namespace replayout::syncvar
+
+// The initial one is written for each receiver anew, as a value that is shared would be kept from
+// flush to flush; the bytes are there already.
+template <>
+struct replayout::StructTraitsOf<replayout::syncvar::detail::SectionState>
+    : replayout::DefaultStructTraits {
+    static constexpr bool with_net_serializer = true;
+};
+
+template <>
+struct replayout::StructTraitsOf<replayout::syncvar::detail::SectionParameters>
+    : replayout::DefaultStructTraits {
+    static constexpr bool with_net_serializer = true;
+    static constexpr bool with_net_shared_serialization = true;
+};

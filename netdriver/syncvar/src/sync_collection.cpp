@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/reflection/diagnostics.h>
+#include <replayout/syncvar/network_client.h>
+#include <replayout/syncvar/network_identity.h>
+#include <replayout/syncvar/network_server.h>
+#include <replayout/syncvar/sync_collection.h>
+
+namespace replayout::syncvar {
+
+namespace {
+
+/// Operations that may wait for a client who takes none, if there are fewer items: then the items
+/// are said anew instead.
+constexpr std::size_t waiting_max = 1'024;
+
+[[nodiscard]] bool is_accepted(CallResult result) noexcept {
+    // An owner who is gone is owed nothing, and who comes is sent all of it.
+    return result == CallResult::Ran || result == CallResult::Sent ||
+           result == CallResult::Queued || result == CallResult::NotOwned;
+}
+
+[[nodiscard]] bool may_be_sent_later(CallResult result) noexcept {
+    return result == CallResult::Full || result == CallResult::NoChannel;
+}
+
+}  // namespace
+
+bool SyncCollection::is_read_only() const noexcept {
+    return behaviour_ != nullptr && behaviour_->identity().is_spawned() && !behaviour_->is_server();
+}
+
+bool SyncCollection::may_write() const {
+    if (is_read_only()) {
+        log(LogLevel::Warning, "a client cannot write collection " + behaviour_->name_of(*this));
+        return false;
+    }
+    return true;
+}
+
+bool SyncCollection::has_room(std::size_t count) const noexcept {
+    return behaviour_ == nullptr ||
+           count < behaviour_->identity().prefab().limits().array_count_max;
+}
+
+bool SyncCollection::may_grow(std::size_t count) const {
+    if (!has_room(count)) {
+        log(LogLevel::Warning,
+            "there is no room for more items in collection " + behaviour_->name_of(*this));
+        return false;
+    }
+    return true;
+}
+
+bool SyncCollection::is_recording() const noexcept {
+    return behaviour_ != nullptr && behaviour_->is_sent_operations();
+}
+
+void SyncCollection::written() {
+    if (behaviour_ != nullptr) {
+        behaviour_->collection_changed(index_);
+    }
+}
+
+bool SyncCollection::tells_what_is_written() const noexcept {
+    return behaviour_ != nullptr && behaviour_->is_server() && behaviour_->is_client();
+}
+
+void SyncCollection::refuse_received() {
+    // Who is no owner yet, or lost a part of it, is told of more than he can use.
+    if (behaviour_->sync_settings().sync_mode == SyncMode::Owner) {
+        return;
+    }
+    if (refused_count_++ == 0) {
+        log(LogLevel::Error, "an operation for collection " + behaviour_->name_of(*this) +
+                                 " cannot be: it stays as it is until it is cleared");
+    }
+}
+
+void SyncCollection::begin_anew() noexcept {
+    refused_count_ = 0;
+    may_coalesce_ = false;
+}
+
+void SyncCollection::bind(NetworkBehaviour& behaviour, std::uint8_t index) noexcept {
+    behaviour_ = &behaviour;
+    index_ = index;
+}
+
+bool SyncCollection::is_started() const noexcept {
+    return behaviour_ == nullptr || behaviour_->is_started();
+}
+
+void SyncCollection::defer(std::function<void()> callback) {
+    behaviour_->defer(std::move(callback));
+}
+
+bool SyncCollection::send_waiting(const detail::CollectionCall& call, std::size_t count_max) {
+    // Operations become one only while who is opened the object does not begin between them. The
+    // driver compares an object in the flush in which a call of it goes out, and not before it is
+    // marked again. A mark without a call may take effect at any time.
+    may_coalesce_ = false;
+    std::size_t batch = count_max;
+    std::size_t sent = 0;
+    std::size_t blanks = 0;
+    while (sent < waiting_count()) {
+        const std::size_t count = std::min(waiting_count() - sent, batch);
+        const CallResult result = send(sent, count, call);
+        if (is_accepted(result)) {
+            sent += count;
+            blanks = 0;
+            may_coalesce_ = result == CallResult::Sent;
+        } else if (may_be_sent_later(result)) {
+            forget(sent);
+            may_coalesce_ = false;
+            if (waiting_count() > std::max(waiting_max, item_count() + 1)) {
+                log(LogLevel::Warning, "clients take too little: all items of collection " +
+                                           behaviour_->name_of(*this) + " are sent again");
+                restate();
+            }
+            return false;
+        } else if (count > 1) {
+            batch = count / 2;
+        } else if (blanks < 2) {
+            log(LogLevel::Error, "an item of collection " + behaviour_->name_of(*this) +
+                                     " is too large to be sent: clients have a default one");
+            make_blank(sent, blanks++ > 0);
+        } else {
+            log(LogLevel::Error,
+                "an operation of collection " + behaviour_->name_of(*this) + " cannot be sent");
+            ++sent;
+        }
+    }
+    forget(sent);
+    return true;
+}
+
+namespace detail {
+
+bool has_references(const Property& property) noexcept {
+    if (property.kind == PropertyKind::ObjectReference) {
+        return true;
+    }
+    if (property.element != nullptr) {
+        return has_references(*property.element);
+    }
+    if (property.struct_type == nullptr) {
+        return false;
+    }
+    const auto of_type = [](const Type& type) {
+        return std::any_of(type.properties().begin(), type.properties().end(), has_references);
+    };
+    for (const Type* type = property.struct_type; type != nullptr; type = type->base()) {
+        if (of_type(*type)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+std::string item_name(const Property& item) {
+    if (item.struct_type != nullptr) {
+        return std::string(item.struct_type->name());
+    }
+    std::string name(to_string(item.kind));
+    return item.element == nullptr ? name : name + " of " + item_name(*item.element);
+}
+
+std::string free_name(const TypeRegistry& registry, std::string name) {
+    std::string free = name;
+    for (std::uint32_t i = 2; registry.find(free) != nullptr; ++i) {
+        free = name + " " + std::to_string(i);
+    }
+    return free;
+}
+
+}  // namespace detail
+
+}  // namespace replayout::syncvar

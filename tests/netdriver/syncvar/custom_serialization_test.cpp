@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: MIT
+//
+// Behaviours that serialize themselves: on_serialize() and on_deserialize().
+#include <replayout/syncvar/network_behaviour.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "support/bag_game.h"
+#include "support/catch.h"
+#include "support/executors.h"
+#include "support/log_spy.h"
+#include "support/marked_bytes.h"
+#include "support/run_seed.h"
+#include "support/seeded_random.h"
+
+namespace replayout::test {
+namespace {
+
+constexpr std::size_t scroll = 0;
+constexpr std::size_t bag = 1;
+constexpr std::size_t sealed = 2;
+constexpr std::size_t owners = 3;
+
+[[nodiscard]] Scroll& scroll_on(BagGame& game, std::size_t client, const NetworkIdentity& shelf,
+                                std::size_t component = scroll) {
+    NetworkIdentity* shown = game.on_client(client, shelf);
+    REQUIRE(shown != nullptr);
+    if (component == sealed) {
+        return shown->component<SealedScroll>(component);
+    }
+    return shown->component<Scroll>(component);
+}
+
+TEST_CASE("Custom serialization: all at first, then what the mask says", "[syncvar]") {
+    BagGame game;
+    game.join();
+    NetworkIdentity& shelf = game.server().instantiate(game.shelf());
+    Scroll& server = shelf.component<Scroll>(scroll);
+    server.text = "once";
+    REQUIRE(game.server().spawn(shelf));
+    game.settle();
+    Scroll& shown = scroll_on(game, 0, shelf);
+    CHECK(shown.text == "once");
+    CHECK(shown.initial_read_count == 1);
+    CHECK(shown.read_count == 0);
+
+    server.turn_to(7);
+    CHECK(server.sync_var_dirty_bits() == 1);
+    game.settle();
+    CHECK(server.sync_var_dirty_bits() == 0);
+    CHECK(shown.page == 7);
+    CHECK(shown.read_count == 1);
+    CHECK(server.write_count == 1);
+    server.turn_to(8);
+    server.write("upon");
+    game.settle();
+    CHECK(shown.page == 8);
+    CHECK(shown.text == "upon");
+    CHECK(server.write_count == 2);
+    CHECK(shown.initial_read_count == 1);
+}
+
+TEST_CASE("U02 Custom serialization: of what is not dirty nothing is written, nor sent",
+          "[syncvar]") {
+    BagGame game;
+    game.join();
+    NetworkIdentity& shelf = game.spawn(game.shelf());
+    game.settle();
+    game.tick(100);
+    const Scroll& server = shelf.component<Scroll>(scroll);
+    const std::uint64_t blocks = game.server().driver().stats().replication.blocks_sent;
+    const std::uint32_t initial = server.initial_write_count;
+    game.tick(100);
+    CHECK(server.write_count == 0);
+    CHECK(server.initial_write_count == initial);
+    CHECK(game.server().driver().stats().replication.blocks_sent == blocks);
+    // Bits that no data belongs to are the game's own: the section is asked for, and sent.
+    shelf.component<Scroll>(scroll).set_dirty_bit(0x80);
+    game.settle();
+    CHECK(server.write_count == 1);
+}
+
+TEST_CASE("Custom serialization: false keeps the mask, and changes accumulate", "[syncvar]") {
+    BagGame game;
+    game.join();
+    NetworkIdentity& shelf = game.spawn(game.shelf());
+    game.settle();
+    Scroll& server = shelf.component<Scroll>(scroll);
+    server.is_accumulating = true;
+    server.turn_to(1);
+    game.tick(5);
+    CHECK(server.sync_var_dirty_bits() == 1);
+    server.write("more");
+    game.tick(5);
+    CHECK(server.sync_var_dirty_bits() == 3);
+    CHECK(scroll_on(game, 0, shelf).read_count == 0);
+    server.is_accumulating = false;
+    game.settle();
+    CHECK(server.sync_var_dirty_bits() == 0);
+    CHECK(scroll_on(game, 0, shelf).read_count == 1);
+    CHECK(scroll_on(game, 0, shelf).page == 1);
+    CHECK(scroll_on(game, 0, shelf).text == "more");
+}
+
+TEST_CASE("Custom serialization: one section in a tick, however many observers there are",
+          "[syncvar]") {
+    const SharingLevel sharing = GENERATE(SharingLevel::Bundles, SharingLevel::Off);
+    for (const std::size_t clients : {1u, 4u, 16u}) {
+        BagOptions options;
+        options.sharing = sharing;
+        options.is_validating = clients == 4;
+        BagGame game(options);
+        for (std::size_t i = 0; i < clients; ++i) {
+            game.join();
+        }
+        game.settle();
+        // All of them are shown it in one flush.
+        NetworkIdentity& shelf = game.spawn(game.shelf(), &game.connection(0));
+        game.settle();
+        Scroll& server = shelf.component<Scroll>(scroll);
+        CHECK(server.initial_write_count == 1);
+        CHECK(shelf.component<Scroll>(owners).initial_write_count == 1);
+        for (std::int32_t i = 1; i <= 10; ++i) {
+            server.turn_to(i);
+            shelf.component<Scroll>(owners).turn_to(i);
+            game.tick();
+        }
+        game.settle();
+        CHECK(server.write_count == 10);
+        CHECK(shelf.component<Scroll>(owners).write_count == 10);
+        CHECK(server.initial_write_count == 1);
+        for (std::size_t i = 0; i < clients; ++i) {
+            CHECK(scroll_on(game, i, shelf).page == 10);
+            CHECK(scroll_on(game, i, shelf).read_count == 10);
+            CHECK(scroll_on(game, i, shelf, owners).page == (i == 0 ? 10 : 0));
+        }
+    }
+}
+
+TEST_CASE("Custom serialization: what the initial section says is not said again", "[syncvar]") {
+    BagOptions options;
+    options.link.latency_ms = 30;
+    options.link.loss = 0.3;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        options.seed = seed;
+        BagGame game(options);
+        game.join();
+        game.settle();
+        NetworkIdentity& shelf = game.spawn(game.shelf());
+        Scroll& server = shelf.component<Scroll>(scroll);
+        game.tick(static_cast<std::uint32_t>(seed % 4));
+        for (std::int32_t i = 1; i <= 8; ++i) {
+            server.turn_to(i);
+            game.tick();
+        }
+        game.settle();
+        // Each section that came was of a page behind that of the initial one.
+        const Scroll& shown = scroll_on(game, 0, shelf);
+        CHECK(shown.page == 8);
+        CHECK(shown.first_page + static_cast<std::int32_t>(shown.read_count) == 8);
+    }
+}
+
+TEST_CASE("Custom serialization: without observers nothing is written", "[syncvar]") {
+    BagGame game;
+    NetworkIdentity& shelf = game.spawn(game.shelf());
+    Scroll& server = shelf.component<Scroll>(scroll);
+    server.turn_to(3);
+    game.tick(3);
+    CHECK(server.write_count == 0);
+    CHECK(server.initial_write_count == 0);
+    CHECK(server.sync_var_dirty_bits() == 0);
+    game.join();
+    game.settle();
+    CHECK(scroll_on(game, 0, shelf).page == 3);
+}
+
+TEST_CASE("Custom serialization: who writes may change other objects meanwhile", "[syncvar]") {
+    BagGame game;
+    game.join();
+    std::vector<NetworkIdentity*> shelves;
+    for (std::int32_t i = 0; i < 20; ++i) {
+        shelves.push_back(&game.spawn(game.shelf()));
+    }
+    game.settle();
+    shelves[0]->component<Scroll>(scroll).during_write = [&] {
+        for (NetworkIdentity* shelf : shelves) {
+            shelf->component<Bag>(bag).numbers.add(1);
+            shelf->component<SealedScroll>(sealed).write("told");
+        }
+    };
+    shelves[0]->component<Scroll>(scroll).turn_to(1);
+    game.settle();
+    for (const NetworkIdentity* shelf : shelves) {
+        CHECK(game.bag_on(0, *shelf, bag).numbers.items() == std::vector{1});
+        CHECK(scroll_on(game, 0, *shelf, sealed).text == "told");
+    }
+}
+
+TEST_CASE("U13 Custom serialization: that of a base, by a class that adds to it", "[syncvar]") {
+    BagGame game;
+    game.join();
+    NetworkIdentity& shelf = game.server().instantiate(game.shelf());
+    auto& server = shelf.component<SealedScroll>(sealed);
+    server.seal = 5;
+    server.page = 2;
+    REQUIRE(game.server().spawn(shelf));
+    game.settle();
+    auto& shown = game.on_client(0, shelf)->component<SealedScroll>(sealed);
+    CHECK(shown.seal == 5);
+    CHECK(shown.page == 2);
+    server.seal = 6;
+    server.write("sealed");
+    game.settle();
+    CHECK(shown.seal == 6);
+    CHECK(shown.text == "sealed");
+}
+
+class Character : public NetworkBehaviour {
+  public:
+    SyncVar<std::int32_t> level;
+};
+class Knight : public Character {
+  public:
+    SyncVar<std::string> oath;
+};
+class Hero : public Knight {
+  public:
+    bool on_serialize(NetworkWriter&, bool) override { return true; }
+};
+
+TEST_CASE("U13 SyncVar: those of a base and of its class come and go together", "[syncvar]") {
+    NetworkTypes types;
+    const auto character =
+        BehaviourBuilder<Character>(types, "Character").sync_var<&Character::level>().build();
+    const auto knight = BehaviourBuilder<Knight>(types, "Knight")
+                            .base<Character>()
+                            .sync_var<&Knight::oath>()
+                            .build();
+    REQUIRE(knight.has_value());
+    REQUIRE((*knight)->sync_vars.size() == 2);
+    CHECK((*knight)->sync_vars[0].property.name == "level");
+    CHECK((*knight)->sync_vars[1].property.name == "oath");
+}
+
+TEST_CASE("Custom serialization: a class that has SyncVars is refused, its bases' included",
+          "[syncvar]") {
+    NetworkTypes types;
+    const auto both = BehaviourBuilder<Character>(types, "Character")
+                          .sync_var<&Character::level>()
+                          .custom_serialization()
+                          .build();
+    REQUIRE_FALSE(both.has_value());
+    CHECK(both.error().message.find("\"Character\"") != std::string::npos);
+    CHECK(both.error().message.find("\"level\"") != std::string::npos);
+    REQUIRE(BehaviourBuilder<Character>(types, "Character")
+                .sync_var<&Character::level>()
+                .build()
+                .has_value());
+    REQUIRE(BehaviourBuilder<Knight>(types, "Knight").base<Character>().build().has_value());
+    const auto hero =
+        BehaviourBuilder<Hero>(types, "Hero").base<Knight>().custom_serialization().build();
+    CHECK_FALSE(hero.has_value());
+}
+
+TEST_CASE("U06 Custom serialization: a misread does not touch its neighbours, and is reported",
+          "[syncvar]") {
+    for (const std::int32_t misread : {-1, 1, 42, 250, 100'000}) {
+        INFO("misread by " << misread);
+        BagGame game;
+        game.join();
+        NetworkIdentity& shelf = game.spawn(game.shelf());
+        game.settle();
+        const LogSpy log;
+        scroll_on(game, 0, shelf).misread_by = misread;
+        shelf.component<Scroll>(scroll).write(std::string(300, 'x'));
+        shelf.component<Bag>(bag).numbers.add(5);
+        shelf.component<SealedScroll>(sealed).seal = 9;
+        shelf.component<SealedScroll>(sealed).write("right");
+        game.settle();
+        CHECK(game.bag_on(0, shelf, bag).numbers.items() == std::vector{5});
+        CHECK(scroll_on(game, 0, shelf, sealed).text == "right");
+        CHECK(game.on_client(0, shelf)->component<SealedScroll>(sealed).seal == 9);
+        REQUIRE(LogSpy::messages().size() == 1);
+        CHECK(LogSpy::messages()[0].find("\"Scroll\" (component 0)") != std::string::npos);
+        // Behind it all is as it should be.
+        scroll_on(game, 0, shelf).misread_by = 0;
+        shelf.component<Scroll>(scroll).write("again");
+        game.settle();
+        CHECK(scroll_on(game, 0, shelf).text == "again");
+    }
+}
+
+TEST_CASE("U06 Custom serialization: a misread initial section does not touch its neighbours",
+          "[syncvar]") {
+    BagGame game;
+    const LogSpy log;
+    game.on_made = [](NetworkIdentity& made) { made.component<Scroll>(scroll).misread_by = 2; };
+    NetworkIdentity& shelf = game.spawn(game.shelf());
+    shelf.component<SealedScroll>(sealed).text = "right";
+    shelf.component<Bag>(bag).numbers.add(5);
+    game.join();
+    game.settle();
+    CHECK(game.bag_on(0, shelf, bag).numbers.items() == std::vector{5});
+    CHECK(scroll_on(game, 0, shelf, sealed).text == "right");
+    CHECK_FALSE(LogSpy::messages().empty());
+}
+
+TEST_CASE("U04 Custom serialization: what cannot be written stops nothing beside it", "[syncvar]") {
+    BagGame game;
+    game.join();
+    NetworkIdentity& shelf = game.spawn(game.shelf());
+    game.settle();
+    const LogSpy log;
+    shelf.component<Scroll>(scroll).write(std::string(40'000, 'x'));
+    shelf.component<SealedScroll>(sealed).write("right");
+    shelf.component<Bag>(bag).numbers.add(5);
+    game.settle();
+    CHECK(game.bag_on(0, shelf, bag).numbers.items() == std::vector{5});
+    CHECK(scroll_on(game, 0, shelf, sealed).text == "right");
+    CHECK(scroll_on(game, 0, shelf).text.empty());
+    REQUIRE_FALSE(LogSpy::messages().empty());
+    CHECK(LogSpy::messages()[0].find("\"Scroll\"") != std::string::npos);
+    // Who joins is sent the others, too.
+    game.join();
+    game.settle();
+    CHECK(scroll_on(game, 1, shelf, sealed).text == "right");
+    CHECK(game.bag_on(1, shelf, bag).numbers.items() == std::vector{5});
+    shelf.component<Scroll>(scroll).write("short");
+    game.settle();
+    CHECK(scroll_on(game, 0, shelf).text == "short");
+    CHECK(scroll_on(game, 1, shelf).text == "short");
+}
+
+TEST_CASE("Custom serialization: a section of the greatest size arrives", "[syncvar]") {
+    BagOptions options;
+    options.link.loss = 0.2;
+    BagGame game(options);
+    game.join();
+    NetworkIdentity& shelf = game.spawn(game.shelf());
+    game.settle();
+    shelf.component<Scroll>(scroll).write(std::string(32'700, 'x'));
+    game.settle();
+    CHECK(scroll_on(game, 0, shelf).text.size() == 32'700);
+    game.join();
+    game.settle();
+    CHECK(scroll_on(game, 1, shelf).text.size() == 32'700);
+}
+
+TEST_CASE("U01 Custom serialization: what is for the owner reaches nobody else", "[syncvar]") {
+    BagOptions options;
+    options.is_keeping_datagrams = true;
+    BagGame game(options);
+    game.join();
+    game.join();
+    game.settle();
+    NetworkIdentity& shelf = game.server().instantiate(game.shelf());
+    Scroll& server = shelf.component<Scroll>(owners);
+    server.text = MarkedValue{1, 1, 1}.text(2);
+    REQUIRE(game.server().spawn(shelf, &game.connection(0)));
+    game.settle();
+    CHECK(scroll_on(game, 0, shelf, owners).text == server.text);
+    server.write(MarkedValue{2, 2, 2}.text(2));
+    game.settle();
+    CHECK(scroll_on(game, 0, shelf, owners).text == server.text);
+    CHECK(scroll_on(game, 1, shelf, owners).text.empty());
+    std::uint32_t count = 0;
+    for (const Datagram& datagram : game.transport().sent()) {
+        for_each_marked(datagram.bytes, [&](const MarkedValue&) {
+            CHECK(datagram.peer == BagGame::peer_of(0));
+            ++count;
+        });
+    }
+    CHECK(count > 0);
+
+    REQUIRE(game.server().remove_client_authority(shelf));
+    REQUIRE(game.server().assign_client_authority(shelf, game.connection(1)));
+    game.settle();
+    CHECK(scroll_on(game, 1, shelf, owners).text == server.text);
+}
+
+TEST_CASE("Custom serialization: whatever is lost, every client ends with the server's",
+          "[syncvar][random]") {
+    const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 12);
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        INFO("REPLAYOUT_SEED=" << seed);
+        std::vector<std::vector<Datagram>> sent;
+        OrderedExecutor executor(3, JobOrder::Shuffled, seed);
+        for (const std::uint32_t variant : {0u, 1u, 2u}) {
+            BagOptions options;
+            options.seed = seed;
+            options.sharing = variant == 1 ? SharingLevel::Off : SharingLevel::Bundles;
+            options.executor = variant == 2 ? &executor : nullptr;
+            options.link.loss = 0.2;
+            options.link.duplicate = 0.05;
+            options.link.reorder = 0.1;
+            options.link.reorder_ms = 60;
+            options.link.latency_ms = 25;
+            options.is_keeping_datagrams = true;
+            options.config.calls_waiting_max = seed % 3 == 0 ? 4 : 1'024;
+            BagGame game(options);
+            SeededRandom random(seed);
+            game.join();
+            NetworkIdentity& shelf = game.spawn(game.shelf());
+            for (std::uint32_t i = 0; i < 150; ++i) {
+                for (const std::size_t component : {scroll, sealed}) {
+                    Scroll& written = component == sealed ? shelf.component<SealedScroll>(sealed)
+                                                          : shelf.component<Scroll>(scroll);
+                    written.is_accumulating = random.percent(30);
+                    if (random.percent(40)) {
+                        written.turn_to(static_cast<std::int32_t>(random.below(1'000)));
+                    }
+                    if (random.percent(10)) {
+                        written.write(std::string(random.below(200), 'w'));
+                    }
+                }
+                const std::size_t client =
+                    random.below(static_cast<std::uint32_t>(game.client_count()));
+                if (random.percent(3) && game.client_count() < 6) {
+                    game.join();
+                } else if (random.percent(10) &&
+                           game.server().find_connection(BagGame::peer_of(client)) != nullptr) {
+                    game.show(client, shelf, random.percent(50));
+                }
+                game.tick();
+            }
+            for (std::size_t client = 0; client < game.client_count(); ++client) {
+                game.show(client, shelf, true);
+            }
+            shelf.component<Scroll>(scroll).is_accumulating = false;
+            shelf.component<SealedScroll>(sealed).is_accumulating = false;
+            game.network().heal();
+            game.settle();
+            for (std::size_t client = 0; client < game.client_count(); ++client) {
+                INFO("client " << client);
+                for (const std::size_t component : {scroll, sealed}) {
+                    const Scroll& server = component == sealed
+                                               ? shelf.component<SealedScroll>(sealed)
+                                               : shelf.component<Scroll>(scroll);
+                    CHECK(scroll_on(game, client, shelf, component).page == server.page);
+                    CHECK(scroll_on(game, client, shelf, component).text == server.text);
+                }
+            }
+            sent.push_back(game.transport().sent());
+        }
+        CHECK(sent[0] == sent[1]);
+        CHECK(sent[0] == sent[2]);
+    }
+}
+
+}  // namespace
+}  // namespace replayout::test
