@@ -8,6 +8,7 @@
 //     layout    0.health  0.name      1.gold            commands at the places where they lie
 #pragma once
 
+#include <replayout/handle.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/rep_layout.h>
 #include <replayout/syncvar/network_types.h>
@@ -22,7 +23,13 @@
 #include <string_view>
 #include <vector>
 
+namespace replayout {
+class DynamicTypeBuilder;
+}
+
 namespace replayout::syncvar {
+
+class NetworkBehaviour;
 
 /// Owned by a NetworkTypes, immutable once that is frozen.
 class NetworkPrefab {
@@ -38,6 +45,10 @@ class NetworkPrefab {
         std::uint32_t offset = 0;
         /// Of each of its SyncVars in the layout; of an array that of its first element.
         std::vector<ParentIndex> parents;
+        /// Of SyncDirection::ClientToServer: what its owner tells the server, and the server its
+        /// owner.
+        FunctionIndex sync_to_server{};
+        FunctionIndex sync_to_owner{};
     };
 
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
@@ -70,9 +81,13 @@ class NetworkPrefab {
     [[nodiscard]] Status describe(TypeRegistry& registry);
     [[nodiscard]] Result<Property> describe(const Component& component, const SyncVarInfo& variable,
                                             Place& place) const;
+    [[nodiscard]] Status add_section_functions(DynamicTypeBuilder& builder, std::uint32_t index);
     [[nodiscard]] Status create_layout(const TypeRegistry& registry);
+    [[nodiscard]] static NetworkBehaviour& behaviour_at(void* block, const Place& place) noexcept;
     static void tell_received(void* block, const void* previous, void* place);
     static void call_function(void* block, const void* params, void* place);
+    static void take_from_owner(void* block, const void* params, void* place);
+    static void take_from_server(void* block, const void* params, void* place);
 
     std::string name_;
     std::uint32_t asset_id_ = 0;
