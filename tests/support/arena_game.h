@@ -45,6 +45,7 @@ class Fighter : public NetworkBehaviour {
 
     std::vector<std::string> told;
     std::function<void(Fighter&)> during_hook;
+    std::function<bool(const NetworkConnection&)> may_see;
 
     void on_health(std::int32_t previous, std::int32_t current) {
         told.push_back("health " + std::to_string(previous) + " -> " + std::to_string(current) +
@@ -57,6 +58,16 @@ class Fighter : public NetworkBehaviour {
         told.push_back("name " + current + (name.get() == current ? "" : ", not assigned"));
     }
 
+    void cmd_shout() { told.push_back("shout"); }
+    void rpc_cheer() { told.push_back("cheer"); }
+    void target_whisper() { told.push_back("whisper"); }
+
+    void on_set_host_visibility(bool is_visible) override {
+        told.push_back(is_visible ? "shown to host" : "hidden from host");
+    }
+    bool on_check_observer(const NetworkConnection& connection) const override {
+        return !may_see || may_see(connection);
+    }
     void on_start_server() override { told.push_back("start server"); }
     void on_start_client() override { told.push_back("start client"); }
     void on_start_authority() override { told.push_back("start authority"); }
@@ -85,6 +96,9 @@ class ArenaTypes {
                                       .sync_var<&Fighter::speed>()
                                       .sync_var<&Fighter::name, &Fighter::on_name>()
                                       .sync_var<&Fighter::target>()
+                                      .command<&Fighter::cmd_shout>()
+                                      .client_rpc<&Fighter::rpc_cheer>()
+                                      .target_rpc<&Fighter::target_whisper>()
                                       .build();
         REQUIRE(fighter_type.has_value());
         const auto purse_type = BehaviourBuilder<Purse>(types_, "Purse")
@@ -121,8 +135,26 @@ class ArenaTypes {
     const NetworkPrefab* twins_ = nullptr;
 };
 
+/// Notes what it is told, in `told`.
+class ArenaManager : public NetworkManager {
+  public:
+    std::vector<std::string> told;
+
+    void on_server_disconnect(NetworkServer& server, NetworkConnection& connection) override {
+        told.push_back("left, owning " + std::to_string(connection.owned().size()));
+        NetworkManager::on_server_disconnect(server, connection);
+    }
+    void on_client_not_ready(NetworkClient&) override { told.push_back("not ready"); }
+    void on_client_spawn_started(NetworkClient&) override { told.push_back("spawn started"); }
+    void on_client_spawn_finished(NetworkClient&) override { told.push_back("spawn finished"); }
+    void on_client_unspawn(NetworkClient&, NetworkIdentity&, ChannelCloseReason reason) override {
+        told.push_back("unspawned: " + std::string(to_string(reason)));
+    }
+};
+
 struct ArenaOptions {
     SyncSettings fighter{};
+    InterestManagement interest{};
     LinkSettings link{};
     NetConfig config{};
     std::uint64_t seed = 1;
@@ -140,9 +172,10 @@ class ArenaGame {
           network_(wide_network(options.link), options.seed, std::pmr::get_default_resource()),
           server_transport_(network_.endpoint(PeerId{1})) {
         server_manager_.player_prefab = &types_.pawn();
+        server_manager_.auto_create_player = options.auto_create_player;
         client_manager_.auto_create_player = options.auto_create_player;
         server_ = std::make_unique<NetworkServer>(settings(1), server_transport_, types_.get(),
-                                                  server_manager_);
+                                                  server_manager_, options.interest);
         REQUIRE(server_->listen().has_value());
     }
 
@@ -202,7 +235,15 @@ class ArenaGame {
     [[nodiscard]] NetworkIdentity* on_client(std::size_t client, const NetworkIdentity& object) {
         return clients_[client]->find(object.net_id());
     }
-    [[nodiscard]] NetworkManager& server_manager() noexcept { return server_manager_; }
+    /// The first component of the same object there.
+    [[nodiscard]] Fighter& fighter_on(std::size_t client, const NetworkIdentity& object) {
+        NetworkIdentity* shown = on_client(client, object);
+        REQUIRE(shown != nullptr);
+        return shown->component<Fighter>(0);
+    }
+    [[nodiscard]] ArenaManager& server_manager() noexcept { return server_manager_; }
+    /// That of all clients.
+    [[nodiscard]] ArenaManager& client_manager() noexcept { return client_manager_; }
     [[nodiscard]] ScriptedTransport& server_transport() noexcept { return server_transport_; }
     [[nodiscard]] SimulatedNetwork& network() noexcept { return network_; }
 
@@ -224,8 +265,8 @@ class ArenaGame {
     SimulatedNetwork network_;
     ScriptedTransport server_transport_;
     NetTime now_;
-    NetworkManager server_manager_;
-    NetworkManager client_manager_;
+    ArenaManager server_manager_;
+    ArenaManager client_manager_;
     std::unique_ptr<NetworkServer> server_;
     std::vector<std::unique_ptr<NetworkClient>> clients_;
 };

@@ -20,6 +20,7 @@ Result<const NetworkPrefab*> ConnectionChannel::add_to(NetworkTypes& types) {
         BehaviourBuilder<ConnectionChannel>(types, "NetworkConnection")
             .command<&ConnectionChannel::ready>()
             .command<&ConnectionChannel::add_player>()
+            .command<&ConnectionChannel::not_ready_heard>()
             .target_rpc<&ConnectionChannel::spawn_started>()
             .target_rpc<&ConnectionChannel::spawn_batch>()
             .target_rpc<&ConnectionChannel::spawn_finished>()
@@ -37,6 +38,10 @@ void ConnectionChannel::ready() {
 
 void ConnectionChannel::add_player() {
     server().add_player(identity().connection_to_client());
+}
+
+void ConnectionChannel::not_ready_heard() {
+    server().not_ready_heard(identity().connection_to_client());
 }
 
 void ConnectionChannel::spawn_started() {

@@ -11,6 +11,8 @@
 //       spawn_batch       <----         names some of them: runs once they are there
 //       spawn_finished    <----
 //       add_player        ---->         on_server_add_player
+//       not_ready         <----         set_client_not_ready
+//       not_ready_heard   ---->         hides objects, which the client keeps
 #pragma once
 
 #include <replayout/reflection/error.h>
@@ -42,6 +44,7 @@ class ConnectionChannel final : public NetworkBehaviour {
     // They run on the server.
     void ready();
     void add_player();
+    void not_ready_heard();
 
     // They run on the client.
     void spawn_started();

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "value_copy.h"
+
 #include <replayout/syncvar/behaviour_type.h>
 #include <replayout/syncvar/network_behaviour.h>
 #include <replayout/syncvar/network_client.h>
@@ -7,6 +9,7 @@
 #include <replayout/syncvar/network_server.h>
 #include <replayout/syncvar/sync_collection.h>
 
+#include <bit>
 #include <string>
 
 #include "behaviour_section.h"
@@ -73,7 +76,7 @@ NetworkClient& NetworkBehaviour::client() const noexcept {
 }
 
 void NetworkBehaviour::set_dirty_bit(std::uint64_t mask) {
-    if (!identity().is_spawned() || mask == 0) {
+    if (!identity().is_spawned() || mask == 0 || !(is_server() || is_told_to_server())) {
         return;
     }
     dirty_bits_ |= mask;
@@ -81,8 +84,15 @@ void NetworkBehaviour::set_dirty_bit(std::uint64_t mask) {
 }
 
 bool NetworkBehaviour::is_dirty() const noexcept {
-    return has_changes() && identity().is_server() &&
-           identity().server_->now().microseconds - last_sync_us_ >= settings_.sync_interval_us;
+    if (!has_changes()) {
+        return false;
+    }
+    const NetTime now = is_server() ? identity().server_->now() : identity().client_->now();
+    return now.microseconds - last_sync_us_ >= settings_.sync_interval_us;
+}
+
+bool NetworkBehaviour::is_told_to_server() const noexcept {
+    return settings_.sync_direction == SyncDirection::ClientToServer && is_owned() && !is_server();
 }
 
 CallResult NetworkBehaviour::call(std::string_view function, const void* params) {
@@ -173,7 +183,7 @@ std::byte* NetworkBehaviour::object() noexcept {
 
 bool NetworkBehaviour::runs_hooks_on_assignment(std::uint32_t variable) const noexcept {
     return type_->sync_vars[variable].hook.call != nullptr && identity_->is_server() &&
-           identity_->is_client() && (running_hooks_ & bit_of(variable)) == 0;
+           identity_->is_host_visible_ && (running_hooks_ & bit_of(variable)) == 0;
 }
 
 void NetworkBehaviour::run_hook(std::uint32_t variable, const void* previous, const void* current) {
@@ -185,7 +195,13 @@ void NetworkBehaviour::run_hook(std::uint32_t variable, const void* previous, co
 
 void NetworkBehaviour::sync_var_received(std::uint32_t variable, const void* previous) {
     const SyncVarInfo& info = type_->sync_vars[variable];
-    void* value = object() + info.property.offset;
+    std::byte* value = object() + info.property.offset;
+    received_bits_ |= bit_of(variable);
+    if (info.hook.call == nullptr ||
+        (settings_.hook_style == HookStyle::Mirror &&
+         equal_values(info.property, value, static_cast<const std::byte*>(previous)))) {
+        return;
+    }
     if (settings_.hook_style == HookStyle::UNet) {
         if (!identity_->is_initial_) {
             running_hooks_ |= bit_of(variable);
@@ -194,12 +210,58 @@ void NetworkBehaviour::sync_var_received(std::uint32_t variable, const void* pre
         }
         return;
     }
-    if (!identity_->client_->is_spawn_finished()) {
+    if (identity_->is_refreshed_) {
+        return;  // of what it was before, NetworkClient::start() tells
+    }
+    if (!identity_->client_->is_spawn_finished() || !identity_->is_started_) {
         identity_->client_->defer(*identity_,
                                   info.hook.defer(object() + info.owner_offset, previous, value));
         return;
     }
     run_hook(variable, previous, value);
+}
+
+std::uint64_t NetworkBehaviour::apply_section(const NetworkBehaviour& section,
+                                              std::uint64_t except) {
+    const std::byte* source =
+        reinterpret_cast<const std::byte*>(&section) - type_->behaviour_offset;
+    std::uint64_t changed = 0;
+    for (std::uint32_t i = 0; i < type_->sync_vars.size(); ++i) {
+        const auto& [property, owner_offset, mode, hook, bind] = type_->sync_vars[i];
+        std::byte* own = object() + property.offset;
+        if ((section.dirty_bits_ & ~except & bit_of(i)) == 0 ||
+            equal_values(property, own, source + property.offset)) {
+            continue;
+        }
+        changed |= bit_of(i);
+        if (hook.call == nullptr) {
+            copy_values(property, own, source + property.offset);
+            continue;
+        }
+        const ValueCopy previous(property, own, identity_->resource_);
+        copy_values(property, own, source + property.offset);
+        if (identity_->is_server()) {
+            run_hook(i, previous.get(), own);
+        } else {
+            const std::uint64_t received = received_bits_;
+            sync_var_received(i, previous.get());
+            received_bits_ = received;
+        }
+    }
+    return changed;
+}
+
+void NetworkBehaviour::run_initial_hooks() {
+    const std::byte* own = object();
+    const std::byte* block = static_cast<const std::byte*>(identity_->block());
+    const std::byte* initial = identity_->prefab().archetype().block_ + (own - block);
+    for (std::uint32_t i = 0; i < type_->sync_vars.size(); ++i) {
+        const Property& property = type_->sync_vars[i].property;
+        if (type_->sync_vars[i].hook.call != nullptr && settings_.hook_style == HookStyle::Mirror &&
+            !equal_values(property, own + property.offset, initial + property.offset)) {
+            run_hook(i, initial + property.offset, own + property.offset);
+        }
+    }
 }
 
 namespace detail {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "connection_channel.h"
 #include "scene_name.h"
+#include "sync_section.h"
+#include "value_copy.h"
 
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/syncvar/network_client.h>
@@ -17,14 +19,32 @@ namespace {
     return &info.layout == &types.connection_prefab().layout();
 }
 
+/// So that sections, which go reliably, stay well below what a server takes of one client, and
+/// leave room for commands.
+[[nodiscard]] std::int64_t section_interval_us(const NetConfig& config) noexcept {
+    const std::int64_t per_second =
+        std::min(std::int64_t{config.calls_per_second_max} / 2,
+                 std::int64_t{config.function_calls_per_second_max} * 3 / 4);
+    return 1'000'000 / std::max(per_second, std::int64_t{1});
+}
+
 }  // namespace
+
+/// What a SyncVar was before its object was shown again.
+struct NetworkClient::KeptValue {
+    NetworkBehaviour* component = nullptr;
+    std::uint32_t variable = 0;
+    ValueCopy value;
+};
 
 NetworkClient::NetworkClient(const NetDriverSettings& settings, Transport& transport,
                              const NetworkTypes& types, NetworkManager& manager)
     : types_(types),
       manager_(manager),
       resource_(settings.resource),
-      driver_(settings, transport, *this) {}
+      driver_(settings, transport, *this),
+      sections_(std::make_unique<SectionSender>(settings.resource)),
+      section_interval_us_(section_interval_us(settings.config)) {}
 
 NetworkClient::~NetworkClient() = default;
 
@@ -43,7 +63,9 @@ void NetworkClient::early_update(NetTime now) {
     now_ = now;
     driver_.tick_dispatch(now);
     start_spawned();
-    if (channel_ != nullptr && !std::exchange(is_connected_, true)) {
+    // The object may come before the word that this client may join; it calls nothing until then.
+    const bool is_there = channel_ != nullptr && driver_.state() == ConnectionState::Joined;
+    if (is_there && !std::exchange(is_connected_, true)) {
         manager_.on_client_connect(*this);
     }
     free_what_is_gone();
@@ -51,14 +73,23 @@ void NetworkClient::early_update(NetTime now) {
 
 void NetworkClient::late_update(NetTime now) {
     now_ = now;
+    send_sections();
     driver_.tick_flush(now);
     free_what_is_gone();
 }
 
 // ----- objects
 
-void NetworkClient::register_spawn_handler(std::uint32_t asset_id, NetworkSpawnHandler handler) {
-    spawn_handlers_.insert_or_assign(asset_id, std::move(handler));
+bool NetworkClient::register_spawn_handler(std::uint32_t asset_id, NetworkSpawnHandler handler) {
+    if (types_.find_prefab(asset_id) == nullptr || !handler.spawn || !handler.unspawn) {
+        log(LogLevel::Error, "a spawn handler needs the asset id of a prefab, and two functions");
+        return false;
+    }
+    const bool is_new = spawn_handlers_.insert_or_assign(asset_id, std::move(handler)).second;
+    if (!is_new) {
+        log(LogLevel::Warning, "a spawn handler takes the place of another");
+    }
+    return true;
 }
 
 void NetworkClient::unregister_spawn_handler(std::uint32_t asset_id) {
@@ -77,7 +108,9 @@ NetworkIdentity& NetworkClient::add_scene_object(const NetworkPrefab& prefab,
     REPLAYOUT_ASSERT(scene_id != 0);
     NetworkIdentity& object = instantiate(prefab);
     object.scene_id_ = scene_id;
-    scene_objects_.insert_or_assign(scene_id, &object);
+    if (!scene_objects_.emplace(scene_id, &object).second) {
+        log(LogLevel::Error, "a scene has two objects of one id");
+    }
     return object;
 }
 
@@ -89,6 +122,7 @@ void NetworkClient::destroy(NetworkIdentity& object) {
 
 void NetworkClient::free_what_is_gone() {
     if (std::exchange(has_gone_, false)) {
+        std::erase_if(changed_, [](const NetworkIdentity* object) { return object->is_gone_; });
         std::erase_if(objects_, [](const auto& entry) { return entry.second->is_gone_; });
     }
 }
@@ -100,8 +134,12 @@ NetworkIdentity* NetworkClient::find(std::uint64_t net_id) const noexcept {
 
 NetworkIdentity* NetworkClient::find_or_spawn_object(const SpawnInfo& info) {
     // One that it kept while it was not ready.
-    if (NetworkIdentity* known = find(info.guid.value)) {
+    NetworkIdentity* known = find(info.guid.value);
+    if (known != nullptr && &known->prefab().layout() == &info.layout) {
         return known;
+    }
+    if (known != nullptr) {
+        unspawn(*known, ChannelCloseReason::Destroyed);
     }
     if (!info.parameters.stable_name.empty()) {
         return take_scene_object(info);
@@ -118,15 +156,24 @@ NetworkIdentity* NetworkClient::find_or_spawn_object(const SpawnInfo& info) {
     if (made == nullptr || made->is_spawned() || &made->prefab() != prefab->get()) {
         log(LogLevel::Error, "the spawn handler of prefab \"" + (*prefab)->name() +
                                  "\" gave no object of it that is free");
+        ++counters_.handlers_failed;
         return nullptr;
     }
     return made;
 }
 
 NetworkIdentity* NetworkClient::take_scene_object(const SpawnInfo& info) {
-    const auto found = scene_objects_.find(SceneName::parse(info.parameters.stable_name));
+    const std::uint64_t scene_id = SceneName::parse(info.parameters.stable_name);
+    const auto kept = std::find_if(spawned_.begin(), spawned_.end(), [&](const auto& entry) {
+        return entry.second->is_kept_ && entry.second->scene_id() == scene_id;
+    });
+    if (kept != spawned_.end()) {
+        unspawn(*kept->second, ChannelCloseReason::Destroyed);  // and spawned again meanwhile
+    }
+    const auto found = scene_objects_.find(scene_id);
     if (found == scene_objects_.end() || &found->second->prefab().layout() != &info.layout) {
         log(LogLevel::Error, "the server spawned an object of a scene that is not here");
+        ++counters_.scene_objects_missing;
         return nullptr;
     }
     NetworkIdentity* object = found->second;
@@ -139,7 +186,10 @@ ObjectHandle NetworkClient::spawn(const SpawnInfo& info) {
     if (object == nullptr) {
         return {};
     }
-    object->reset_values();
+    if (object->is_started_) {
+        keep_values(*object);
+    }
+    object->reset_values(object->is_kept_ && object->is_owned() && info.role.is_owned);
     object->transform = {info.parameters.location.value_or(Vector3{}),
                          info.parameters.rotation.value_or(Quat{0, 0, 0, 1}),
                          info.parameters.scale.value_or(Vector3{1, 1, 1})};
@@ -148,9 +198,19 @@ ObjectHandle NetworkClient::spawn(const SpawnInfo& info) {
     object->role_ = info.role;
     object->is_client_ = true;
     object->is_initial_ = true;
+    object->is_kept_ = false;
+    for (NetworkBehaviour* component : object->components()) {
+        component->dirty_bits_ = 0;
+        component->received_bits_ = 0;
+        component->authority_epoch_ = 0;
+        component->is_state_missed_ = false;
+    }
     if (is_channel(info, types_)) {
         channel_ = object;
         return object->handle();
+    }
+    if (object->is_local_player()) {
+        local_player_ = object;
     }
     spawned_.insert_or_assign(object->net_id_, object);
     spawned_now_.push_back(object);
@@ -165,34 +225,36 @@ void NetworkClient::despawn(ObjectHandle handle, ChannelCloseReason reason) {
         destroy(object);
         return;
     }
-    if (reason == ChannelCloseReason::Relevancy && !is_ready_) {
-        return;  // Who is not ready keeps what it has.
-    }
-    stop(object);
-    unspawn(object);
-}
-
-void NetworkClient::stop(NetworkIdentity& object) {
-    std::erase(spawned_now_, &object);
-    std::erase_if(deferred_hooks_,
-                  [&](const DeferredHook& hook) { return hook.object == &object; });
-    if (local_player_ == &object) {
-        local_player_ = nullptr;
-        object.for_each_component(&NetworkBehaviour::on_stop_local_player);
-    }
-    if (std::exchange(object.is_started_, false)) {
-        if (object.is_owned()) {
-            object.for_each_component(&NetworkBehaviour::on_stop_authority);
+    if (reason == ChannelCloseReason::Relevancy && !is_spawn_finished_) {
+        // Who is not ready keeps what it has. Whether it is shown it again is known when all are
+        // there.
+        object.is_kept_ = true;
+        std::erase(spawned_now_, &object);
+        if (!object.is_started_) {
+            drop_deferred_hooks(object);
         }
-        object.for_each_component(&NetworkBehaviour::on_stop_client);
+        return;
     }
+    unspawn(object, reason);
 }
 
-void NetworkClient::unspawn(NetworkIdentity& object) {
+void NetworkClient::unspawn(NetworkIdentity& object, ChannelCloseReason reason) {
+    std::erase(spawned_now_, &object);
+    drop_deferred_hooks(object);
+    std::erase_if(kept_values_,
+                  [&](const KeptValue& kept) { return &kept.component->identity() == &object; });
+    object.stop_client();
+    forget_local_player(object);
+    manager_.on_client_unspawn(*this, object, reason);
     spawned_.erase(object.net_id_);
     object.net_id_ = 0;
     object.is_client_ = false;
-    object.role_ = {};
+    object.is_kept_ = false;
+    object.is_refreshed_ = false;
+    for (NetworkBehaviour* component : object.components()) {
+        component->dirty_bits_ = 0;
+        component->authority_epoch_ = 0;
+    }
     if (object.scene_id_ != 0) {
         object.reset_values();
         scene_objects_.insert_or_assign(object.scene_id_, &object);
@@ -200,10 +262,63 @@ void NetworkClient::unspawn(NetworkIdentity& object) {
     }
     const auto handler = spawn_handlers_.find(object.asset_id());
     if (handler != spawn_handlers_.end()) {
-        handler->second.unspawn(*this, object);
+        handler->second.unspawn(*this, object, reason);
         return;
     }
     destroy(object);
+}
+
+void NetworkClient::unspawn_kept() {
+    std::vector<NetworkIdentity*> kept;
+    for (const auto& [net_id, object] : spawned_) {
+        if (object->is_kept_) {
+            kept.push_back(object);
+        }
+    }
+    for (NetworkIdentity* object : kept) {
+        unspawn(*object, ChannelCloseReason::Relevancy);
+    }
+}
+
+// ----- objects that are shown again
+
+void NetworkClient::keep_values(NetworkIdentity& object) {
+    if (std::exchange(object.is_refreshed_, true)) {
+        return;  // shown again before it was told of the last time
+    }
+    for (NetworkBehaviour* component : object.components()) {
+        const BehaviourType& type = *component->type_;
+        for (std::uint32_t i = 0; i < type.sync_vars.size(); ++i) {
+            if (type.sync_vars[i].hook.call == nullptr ||
+                component->settings_.hook_style == HookStyle::UNet) {
+                continue;
+            }
+            const Property& property = type.sync_vars[i].property;
+            const std::byte* value = component->object() + property.offset;
+            kept_values_.push_back({component, i, ValueCopy(property, value, resource_)});
+        }
+    }
+}
+
+void NetworkClient::run_refresh_hooks(NetworkIdentity& object) {
+    if (!std::exchange(object.is_refreshed_, false)) {
+        return;
+    }
+    const auto is_others = [&](const KeptValue& kept) {
+        return &kept.component->identity() != &object;
+    };
+    const auto first = std::stable_partition(kept_values_.begin(), kept_values_.end(), is_others);
+    const std::vector<KeptValue> kept(std::make_move_iterator(first),
+                                      std::make_move_iterator(kept_values_.end()));
+    kept_values_.erase(first, kept_values_.end());
+    for (const KeptValue& before : kept) {
+        NetworkBehaviour& component = *before.component;
+        const Property& property = component.type_->sync_vars[before.variable].property;
+        const std::byte* value = component.object() + property.offset;
+        if (!equal_values(property, value, before.value.get())) {
+            component.run_hook(before.variable, before.value.get(), value);
+        }
+    }
 }
 
 // ----- what objects are told
@@ -220,78 +335,104 @@ void NetworkClient::start_spawned() {
     std::sort(objects.begin(), objects.end(),
               [](const auto* left, const auto* right) { return left->net_id() < right->net_id(); });
     for (NetworkIdentity* object : objects) {
-        run_deferred_hooks(*object);
-        start(*object);
+        if (object->is_spawned()) {
+            start(*object);
+        }
+    }
+    // Of objects that were shown all the while.
+    while (!deferred_hooks_.empty()) {
+        run_deferred_hooks(*deferred_hooks_.front().object);
     }
 }
 
 void NetworkClient::start(NetworkIdentity& object) {
-    if (!std::exchange(object.is_started_, true)) {
-        object.for_each_component(&NetworkBehaviour::on_start_client);
-        if (object.is_owned()) {
-            object.for_each_component(&NetworkBehaviour::on_start_authority);
-        }
-    }
-    if (object.is_local_player() && local_player_ != &object) {
+    run_deferred_hooks(object);
+    run_refresh_hooks(object);
+    object.start_client();
+    tell_role(object, object.role_);
+}
+
+void NetworkClient::tell_role(NetworkIdentity& object, const ObjectRole& role) {
+    if (role.is_player) {
         local_player_ = &object;
-        object.for_each_component(&NetworkBehaviour::on_start_local_player);
     }
+    object.tell_role(role);
+    if (!role.is_player) {
+        forget_local_player(object);
+    }
+}
+
+void NetworkClient::forget_local_player(const NetworkIdentity& object) {
+    if (local_player_ != &object) {
+        return;
+    }
+    // The one before it, where both changed back before this client was told of that.
+    const auto other = std::find_if(spawned_.begin(), spawned_.end(), [&](const auto& entry) {
+        return entry.second != &object && entry.second->is_told_player_;
+    });
+    local_player_ = other == spawned_.end() ? nullptr : other->second;
 }
 
 void NetworkClient::defer(NetworkIdentity& object, std::function<void()> hook) {
     deferred_hooks_.push_back({&object, std::move(hook)});
 }
 
-void NetworkClient::run_deferred_hooks(const NetworkIdentity& object) {
-    for (const DeferredHook& hook : deferred_hooks_) {
-        if (hook.object == &object) {
-            hook.run();
-        }
-    }
+void NetworkClient::drop_deferred_hooks(const NetworkIdentity& object) {
     std::erase_if(deferred_hooks_,
                   [&](const DeferredHook& hook) { return hook.object == &object; });
 }
 
-void NetworkClient::role_changed(ObjectHandle handle, const ObjectRole& previous,
+void NetworkClient::run_deferred_hooks(const NetworkIdentity& object) {
+    // One of them may end other objects, and with them theirs.
+    for (std::size_t i = 0; i < deferred_hooks_.size();) {
+        if (deferred_hooks_[i].object != &object) {
+            ++i;
+            continue;
+        }
+        const std::function<void()> run = std::move(deferred_hooks_[i].run);
+        deferred_hooks_.erase(deferred_hooks_.begin() + static_cast<std::ptrdiff_t>(i));
+        run();
+        i = 0;
+    }
+}
+
+void NetworkClient::role_changed(ObjectHandle handle, const ObjectRole& /*previous*/,
                                  const ObjectRole& role) {
     NetworkIdentity& object = NetworkIdentity::of(handle);
-    object.role_ = role;
-    if (!object.is_started_) {
-        return;
+    if (role.is_owned && !object.is_owned()) {
+        for (NetworkBehaviour* component : object.components()) {
+            component->received_bits_ = 0;
+        }
+        component_changed(object);
     }
-    if (previous.is_player && !role.is_player) {
-        local_player_ = nullptr;
-        object.for_each_component(&NetworkBehaviour::on_stop_local_player);
-    }
-    if (!previous.is_owned && role.is_owned) {
-        object.for_each_component(&NetworkBehaviour::on_start_authority);
-    } else if (previous.is_owned && !role.is_owned) {
-        object.for_each_component(&NetworkBehaviour::on_stop_authority);
-    }
-    if (!previous.is_player && role.is_player) {
-        local_player_ = &object;
-        object.for_each_component(&NetworkBehaviour::on_start_local_player);
+    if (object.is_started_) {
+        tell_role(object, role);
+    } else {
+        object.role_ = role;
     }
 }
 
 // ----- the connection
 
+bool NetworkClient::refuse_request(const char* why) {
+    ++counters_.requests_refused;
+    log(LogLevel::Error, why);
+    return false;
+}
+
 bool NetworkClient::ready() {
     if (channel_ == nullptr || is_ready_) {
-        return false;
+        return refuse_request("a client that is not connected, or is ready, says that it is ready");
     }
-    is_ready_ = true;
-    channel_->components().front()->call("ready");
-    return true;
+    is_ready_ = channel_->components().front()->call("ready") == CallResult::Sent;
+    return is_ready_;
 }
 
 bool NetworkClient::add_player() {
     if (!is_ready_ || local_player_ != nullptr) {
-        log(LogLevel::Error, "a client that is not ready, or has a player, asks for a player");
-        return false;
+        return refuse_request("a client that is not ready, or has a player, asks for a player");
     }
-    channel_->components().front()->call("add_player");
-    return true;
+    return channel_->components().front()->call("add_player") == CallResult::Sent;
 }
 
 void NetworkClient::spawn_started() {
@@ -301,6 +442,7 @@ void NetworkClient::spawn_started() {
 }
 
 void NetworkClient::spawn_finished() {
+    unspawn_kept();
     is_spawn_finished_ = true;
     start_spawned();
     manager_.on_client_spawn_finished(*this);
@@ -309,6 +451,7 @@ void NetworkClient::spawn_finished() {
 void NetworkClient::not_ready() {
     is_ready_ = false;
     is_spawn_finished_ = false;
+    channel_->components().front()->call("not_ready_heard");
     manager_.on_client_not_ready(*this);
 }
 
@@ -316,6 +459,10 @@ void NetworkClient::peer_left(PeerId /*peer*/, CloseReason reason) {
     is_connected_ = false;
     is_ready_ = false;
     is_spawn_finished_ = false;
+    // What it kept while it was not ready; all else is despawned by now.
+    while (!spawned_.empty()) {
+        unspawn(*spawned_.begin()->second, ChannelCloseReason::Disconnected);
+    }
     manager_.on_client_disconnect(*this, reason);
 }
 

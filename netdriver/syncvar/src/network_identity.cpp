@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "value_copy.h"
+
 #include <replayout/syncvar/network_client.h>
 #include <replayout/syncvar/network_identity.h>
 #include <replayout/syncvar/network_server.h>
@@ -8,6 +10,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 namespace replayout::syncvar {
 
@@ -47,15 +50,15 @@ void NetworkIdentity::make_components() {
     }
 }
 
-void NetworkIdentity::reset_values() {
+void NetworkIdentity::reset_values(bool keeps_own) {
     const std::byte* source = prefab_->archetype().block_;
     for (const NetworkPrefab::Component& component : prefab_->components()) {
+        if (keeps_own && component.settings.sync_direction == SyncDirection::ClientToServer) {
+            continue;
+        }
         for (const SyncVarInfo& variable : component.type->sync_vars) {
-            const Property& property = variable.property;
-            for (std::uint32_t i = 0; i < property.array_dim; ++i) {
-                const std::uint32_t offset = component.offset + property.offset + i * property.size;
-                property.ops.copy_assign(block_ + offset, source + offset);
-            }
+            const std::uint32_t offset = component.offset + variable.property.offset;
+            copy_values(variable.property, block_ + offset, source + offset);
         }
     }
     for (std::size_t i = 0; i < components_.size(); ++i) {
@@ -104,16 +107,81 @@ void NetworkIdentity::for_each_component(void (NetworkBehaviour::*callback)()) {
     }
 }
 
-void NetworkIdentity::for_each_component_reversed(void (NetworkBehaviour::*callback)()) {
-    for (auto component = components_.rbegin(); component != components_.rend(); ++component) {
-        ((*component)->*callback)();
-    }
-}
-
 void NetworkIdentity::component_changed() {
     if (server_ != nullptr) {
         server_->component_changed(*this);
+    } else if (client_ != nullptr) {
+        client_->component_changed(*this);
     }
+}
+
+// ----- who sees it
+
+void NetworkIdentity::set_visibility(Visibility visibility) {
+    visibility_ = visibility;
+    if (server_ != nullptr) {
+        server_->apply_visibility(*this);
+    }
+}
+
+void NetworkIdentity::set_interest_range(float range) {
+    REPLAYOUT_ASSERT(range >= 0);
+    interest_range_ = range;
+    if (server_ != nullptr) {
+        server_->apply_visibility(*this);
+    }
+}
+
+void NetworkIdentity::set_interest_group(std::uint32_t group) {
+    const std::uint32_t previous = std::exchange(interest_group_, group);
+    if (server_ != nullptr && previous != group) {
+        server_->interest_group_changed(*this, previous);
+    }
+}
+
+void NetworkIdentity::set_position(const Vector3& position) {
+    transform.position = position;
+    if (server_ != nullptr) {
+        server_->position_changed(*this);
+    }
+}
+
+// ----- what it is told as a client
+
+void NetworkIdentity::start_client() {
+    if (!std::exchange(is_started_, true)) {
+        for_each_component(&NetworkBehaviour::on_start_client);
+    }
+}
+
+void NetworkIdentity::tell_role(const ObjectRole& role) {
+    if (is_told_player_ && !role.is_player) {
+        is_told_player_ = false;
+        for_each_component(&NetworkBehaviour::on_stop_local_player);
+    }
+    const bool is_player_until_now = role_.is_player;
+    role_ = role;
+    role_.is_player = is_player_until_now && role.is_player;
+    if (is_told_owned_ != role.is_owned) {
+        is_told_owned_ = role.is_owned;
+        for_each_component(role.is_owned ? &NetworkBehaviour::on_start_authority
+                                         : &NetworkBehaviour::on_stop_authority);
+    }
+    role_.is_player = role.is_player;
+    if (!is_told_player_ && role.is_player) {
+        is_told_player_ = true;
+        for_each_component(&NetworkBehaviour::on_start_local_player);
+    }
+}
+
+void NetworkIdentity::stop_client() {
+    if (std::exchange(is_told_player_, false)) {
+        for_each_component(&NetworkBehaviour::on_stop_local_player);
+    }
+    if (std::exchange(is_started_, false)) {
+        for_each_component(&NetworkBehaviour::on_stop_client);
+    }
+    tell_role({});
 }
 
 }  // namespace replayout::syncvar

@@ -15,13 +15,16 @@ void NetworkManager::on_server_add_player(NetworkServer& server, NetworkConnecti
         log(LogLevel::Error, "a client asks for a player, and the manager has no player prefab");
         return;
     }
-    if (connection.identity() != nullptr) {
-        log(LogLevel::Error, "a client asks for a player, and has one");
-        return;
-    }
     NetworkIdentity& player = server.instantiate(*player_prefab);
     if (!server.add_player_for_connection(connection, player)) {
         server.destroy(player);
+    }
+}
+
+void NetworkManager::on_start_host(NetworkServer& server, NetworkConnection& host) {
+    on_server_ready(server, host);
+    if (auto_create_player) {
+        on_server_add_player(server, host);
     }
 }
 

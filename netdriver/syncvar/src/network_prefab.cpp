@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
+#include "sync_section.h"
+
+#include <replayout/reflection/dynamic_type_builder.h>
 #include <replayout/reflection/hash.h>
+#include <replayout/syncvar/network_client.h>
 #include <replayout/syncvar/network_identity.h>
 #include <replayout/syncvar/network_prefab.h>
+#include <replayout/syncvar/network_server.h>
 
 #include "behaviour_section.h"
 
@@ -107,12 +112,37 @@ Status NetworkPrefab::describe(TypeRegistry& registry) {
             builder.function(member_name(i, function.name), function.flags, function.parameters,
                              thunk);
         }
+        if (Status added = add_section_functions(builder, i); !added) {
+            return added;
+        }
     }
     Result<const Type*> type = builder.build();
     if (!type) {
         return type.error();
     }
     type_ = *type;
+    return {};
+}
+
+Status NetworkPrefab::add_section_functions(DynamicTypeBuilder& builder, std::uint32_t index) {
+    const Component& component = components_[index];
+    if (component.settings.sync_direction != SyncDirection::ClientToServer) {
+        return {};
+    }
+    const Result<const Type*> section =
+        SectionSender::section_type(builder.registry(), *component.type);
+    if (!section) {
+        return section.error();
+    }
+    Place& place = places_.emplace_back(Place{this, index, 0});
+    FunctionThunk thunk;
+    thunk.context = &place;
+    thunk.call = take_from_owner;
+    builder.function(member_name(index, SectionSender::to_server),
+                     FunctionFlags::Server | FunctionFlags::Reliable, *section, thunk);
+    thunk.call = take_from_server;
+    builder.function(member_name(index, SectionSender::to_owner),
+                     FunctionFlags::Client | FunctionFlags::Reliable, *section, thunk);
     return {};
 }
 
@@ -128,10 +158,11 @@ Result<Property> NetworkPrefab::describe(const Component& component, const SyncV
                                                  property.name + "\" " + condition.error().message};
     }
     property.condition = *condition;
-    if (variable.hook.call != nullptr) {
+    const bool is_owners = component.settings.sync_direction == SyncDirection::ClientToServer;
+    if (variable.hook.call != nullptr || is_owners) {
         property.notify.call = tell_received;
         property.notify.context = &place;
-        property.notify.when = component.settings.hook_style == HookStyle::UNet
+        property.notify.when = is_owners || component.settings.hook_style == HookStyle::UNet
                                    ? RepNotify::Always
                                    : RepNotify::OnChanged;
     }
@@ -149,23 +180,52 @@ Status NetworkPrefab::create_layout(const TypeRegistry& registry) {
     }
     layout_ = std::move(*layout);
     find_functions();
+    for (std::uint32_t i = 0; i < components_.size(); ++i) {
+        if (components_[i].settings.sync_direction == SyncDirection::ClientToServer) {
+            components_[i].sync_to_server =
+                *layout_->find_function(member_name(i, SectionSender::to_server));
+            components_[i].sync_to_owner =
+                *layout_->find_function(member_name(i, SectionSender::to_owner));
+        }
+    }
     return {};
 }
 
 void NetworkPrefab::tell_received(void* block, const void* previous, void* place) {
-    const auto& [prefab, component, index] = *static_cast<const Place*>(place);
-    const Component& placed = prefab->components_[component];
-    auto* behaviour = reinterpret_cast<NetworkBehaviour*>(
-        static_cast<std::byte*>(block) + placed.offset + placed.type->behaviour_offset);
-    behaviour->sync_var_received(index, previous);
+    const Place& received = *static_cast<const Place*>(place);
+    behaviour_at(block, place).sync_var_received(received.index, previous);
 }
 
 void NetworkPrefab::call_function(void* block, const void* params, void* place) {
     const auto& [prefab, component, index] = *static_cast<const Place*>(place);
     const Component& placed = prefab->components_[component];
     const auto& [function, owner_offset] = placed.type->functions[index];
+    // The driver runs what is for all clients on its own side, too. A server that plays itself and
+    // sees the object is one of them, any other is not.
+    const NetworkIdentity& identity = behaviour_at(block, place).identity();
+    if (has_flag(function.flags, FunctionFlags::Multicast) && identity.is_server() &&
+        !identity.is_host_visible_) {
+        return;
+    }
     std::byte* owner = static_cast<std::byte*>(block) + placed.offset + owner_offset;
     function.thunk.call(owner, params, function.thunk.context);
+}
+
+void NetworkPrefab::take_from_owner(void* block, const void* params, void* place) {
+    NetworkBehaviour& behaviour = behaviour_at(block, place);
+    const std::byte* section = static_cast<const std::byte*>(params);
+    behaviour.server().take_section(behaviour, *reinterpret_cast<const NetworkBehaviour*>(
+                                                   section + behaviour.type_->behaviour_offset));
+}
+
+void NetworkPrefab::take_from_server(void* block, const void* params, void* place) {
+    NetworkBehaviour& behaviour = behaviour_at(block, place);
+    if (behaviour.identity().client_ == nullptr) {
+        return;  // a host has it already
+    }
+    const std::byte* section = static_cast<const std::byte*>(params);
+    behaviour.client().take_section(behaviour, *reinterpret_cast<const NetworkBehaviour*>(
+                                                   section + behaviour.type_->behaviour_offset));
 }
 
 }  // namespace replayout::syncvar

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "connection_channel.h"
 #include "scene_name.h"
+#include "sync_section.h"
 
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/syncvar/network_server.h>
@@ -12,8 +13,11 @@ namespace replayout::syncvar {
 
 namespace {
 
-/// Objects that nobody keeps from a client are for those in this group: the ready ones.
-constexpr NetGroup ready_group{0xFFFF'FFFF};
+[[nodiscard]] NetDriverSettings with_interest(NetDriverSettings settings,
+                                              const InterestManagement& interest) {
+    settings.interest = interest.settings(settings.interest);
+    return settings;
+}
 
 bool refuse(const char* why) {
     log(LogLevel::Warning, why);
@@ -23,11 +27,15 @@ bool refuse(const char* why) {
 }  // namespace
 
 NetworkServer::NetworkServer(const NetDriverSettings& settings, Transport& transport,
-                             const NetworkTypes& types, NetworkManager& manager)
+                             const NetworkTypes& types, NetworkManager& manager,
+                             const InterestManagement& interest)
     : types_(types),
       manager_(manager),
       resource_(settings.resource),
-      driver_(settings, transport, *this) {}
+      driver_(with_interest(settings, interest), transport, *this),
+      interest_(interest),
+      axes_(settings.interest.axes),
+      sections_(std::make_unique<SectionSender>(settings.resource)) {}
 
 NetworkServer::~NetworkServer() = default;
 
@@ -47,8 +55,11 @@ void NetworkServer::early_update(NetTime now) {
 void NetworkServer::late_update(NetTime now) {
     now_ = now;
     ++flush_number_;
+    update_host();
+    update_phases();
     send_batches();
     serve_owners();
+    send_owner_states();
     mark_changed();
     driver_.tick_flush(now);
     free_what_is_gone();
@@ -87,8 +98,14 @@ bool NetworkServer::spawn(NetworkIdentity& object, NetworkConnection* owner) {
     }
     object.net_id_ = driver_.guid_of(object.object_).value;
     object.server_ = this;
+    object.is_client_ = host_ != nullptr;
     spawned_.emplace(object.net_id_, &object);
-    driver_.interest().add_to_group(object.object_, ready_group);
+    apply_visibility(object);
+    for (const auto& [peer, connection] : connections_) {
+        if (connection->phase_ == Phase::Leaving) {
+            apply_shown(*connection, object);
+        }
+    }
     if (owner != nullptr) {
         set_owner(object, *owner);
     }
@@ -107,14 +124,20 @@ void NetworkServer::unspawn(NetworkIdentity& object) {
         refuse("an object that is not spawned cannot be unspawned");
         return;
     }
-    object.for_each_component_reversed(&NetworkBehaviour::on_stop_server);
-    driver_.remove_object(object.object_);
-    spawned_.erase(object.net_id_);
-    for (auto& [peer, connection] : connections_) {
-        if (connection->identity_ == &object) {
-            connection->identity_ = nullptr;
+    object.stop_client();
+    object.for_each_component(&NetworkBehaviour::on_stop_server);
+    if (NetworkConnection* owner = owner_of(object)) {
+        if (owner->identity_ == &object) {
+            set_player(*owner, nullptr);
         }
+        clear_owner(object);
     }
+    for (const auto& [peer, connection] : connections_) {
+        connection->shown_.erase(object.net_id());
+    }
+    driver_.remove_object(object.object_);
+    driver_.forget_destroyed(SceneName(object.scene_id_).text());
+    spawned_.erase(object.net_id_);
     object.net_id_ = 0;
     object.object_ = {};
     object.server_ = nullptr;
@@ -122,6 +145,10 @@ void NetworkServer::unspawn(NetworkIdentity& object) {
     object.served_owner_ = {};
     object.was_open_for_owner_ = false;
     std::erase(with_calls_for_owner_, &object);
+    object.group_ = {};
+    object.is_client_ = false;
+    object.is_host_visible_ = false;
+    object.is_host_told_ = false;
     for (NetworkBehaviour* component : object.components()) {
         component->forget_changes();
     }
@@ -143,20 +170,16 @@ void NetworkServer::destroy(NetworkIdentity& object) {
 }
 
 void NetworkServer::destroy_owned(NetworkConnection& connection) {
-    std::vector<NetworkIdentity*> owned;
-    for (const auto& [net_id, object] : spawned_) {
-        if (object->owner_ == connection.peer()) {
-            owned.push_back(object);
-        }
-    }
-    for (NetworkIdentity* object : owned) {
-        destroy(*object);
+    while (!connection.owned_.empty()) {
+        destroy(*connection.owned_.back());
     }
 }
 
 void NetworkServer::free_what_is_gone() {
     if (std::exchange(has_gone_, false)) {
-        std::erase_if(changed_, [](const NetworkIdentity* object) { return object->is_gone_; });
+        for (std::vector<NetworkIdentity*>* row : {&changed_, &owner_states_, &host_queue_}) {
+            std::erase_if(*row, [](const NetworkIdentity* object) { return object->is_gone_; });
+        }
         std::erase_if(objects_, [](const auto& entry) { return entry.second->is_gone_; });
     }
 }
@@ -221,166 +244,6 @@ void NetworkServer::mark_sync_vars(NetworkIdentity& object, NetworkBehaviour& co
         }
     }
     component.dirty_bits_ = 0;
-}
-
-// ----- connections
-
-NetworkConnection* NetworkServer::find_connection(PeerId peer) noexcept {
-    const auto found = connections_.find(peer);
-    return found == connections_.end() ? nullptr : found->second.get();
-}
-
-void NetworkServer::peer_joined(PeerId peer) {
-    NetworkConnection& connection =
-        *connections_.insert_or_assign(peer, std::make_unique<NetworkConnection>(peer))
-             .first->second;
-    NetworkIdentity& channel = instantiate(types_.connection_prefab());
-    channel.server_ = this;
-    channel.object_ = driver_.add_object(channel.prefab().layout(), channel.handle());
-    if (channel.object_.generation == 0) {
-        refuse("there is no room for the object of a connection: it is closed");
-        driver_.disconnect(peer);
-        return;
-    }
-    channel.net_id_ = driver_.guid_of(channel.object_).value;
-    channel.owner_ = peer;
-    driver_.interest().set_relevancy(channel.object_, NetRelevancy::OnlyToOwner);
-    driver_.set_owner(channel.object_, peer);
-    connection.channel_ = &channel;
-    manager_.on_server_connect(*this, connection);
-}
-
-void NetworkServer::peer_left(PeerId peer, CloseReason /*reason*/) {
-    NetworkConnection* connection = find_connection(peer);
-    if (connection == nullptr) {
-        return;
-    }
-    manager_.on_server_disconnect(*this, *connection);
-    std::erase(batches_, connection);
-    if (connection->channel_ != nullptr) {
-        driver_.remove_object(connection->channel_->object_);
-        connection->channel_->is_gone_ = true;
-        has_gone_ = true;
-    }
-    connections_.erase(peer);
-}
-
-void NetworkServer::ready(PeerId peer) {
-    NetworkConnection* connection = find_connection(peer);
-    if (connection != nullptr && !connection->is_ready()) {
-        manager_.on_server_ready(*this, *connection);
-    }
-}
-
-void NetworkServer::add_player(PeerId peer) {
-    if (NetworkConnection* connection = find_connection(peer)) {
-        manager_.on_server_add_player(*this, *connection);
-    }
-}
-
-void NetworkServer::set_client_ready(NetworkConnection& connection) {
-    if (std::exchange(connection.is_ready_, true)) {
-        return;
-    }
-    driver_.interest().set_in_group(connection.peer(), ready_group, true);
-    call(connection, "spawn_started");
-    batches_.push_back(&connection);
-}
-
-void NetworkServer::set_client_not_ready(NetworkConnection& connection) {
-    if (!std::exchange(connection.is_ready_, false)) {
-        return;
-    }
-    driver_.interest().set_in_group(connection.peer(), ready_group, false);
-    call(connection, "not_ready");
-    std::erase(batches_, &connection);
-}
-
-bool NetworkServer::add_player_for_connection(NetworkConnection& connection,
-                                              NetworkIdentity& player) {
-    if (connection.identity() != nullptr) {
-        return refuse("a connection has a player already");
-    }
-    set_client_ready(connection);
-    if (!player.is_spawned() && !spawn(player, &connection)) {
-        return false;
-    }
-    connection.identity_ = &player;
-    set_owner(player, connection);
-    driver_.set_player(player.object_, true);
-    return true;
-}
-
-void NetworkServer::send_batches() {
-    // In the flush after that in which they became ready the driver knows what they are to see.
-    std::erase_if(batches_, [&](NetworkConnection* connection) {
-        if (!std::exchange(connection->is_batch_due_, true)) {
-            return false;
-        }
-        return send_batch(*connection);
-    });
-}
-
-bool NetworkServer::send_batch(NetworkConnection& connection) {
-    auto next = spawned_.lower_bound(connection.batch_next_);
-    while (next != spawned_.end()) {
-        detail::SpawnBatch batch;
-        while (next != spawned_.end() &&
-               batch.objects.size() < detail::ConnectionChannel::batch_objects_max) {
-            if (driver_.is_relevant_for(connection.peer(), next->second->object_)) {
-                batch.objects.push_back(next->second);
-            }
-            ++next;
-        }
-        if (call(connection, "spawn_batch", &batch) == CallResult::Full) {
-            return false;
-        }
-        connection.batch_next_ = next == spawned_.end() ? ~std::uint64_t{0} : next->first;
-    }
-    if (call(connection, "spawn_finished") == CallResult::Full) {
-        return false;
-    }
-    connection.batch_next_ = 0;
-    connection.is_batch_due_ = false;
-    return true;
-}
-
-CallResult NetworkServer::call(NetworkConnection& connection, std::string_view function,
-                               const void* params) {
-    return connection.channel_->components().front()->call(function, params);
-}
-
-// ----- authority
-
-void NetworkServer::set_owner(NetworkIdentity& object, const NetworkConnection& owner) {
-    object.owner_ = owner.peer();
-    driver_.set_owner(object.object_, owner.peer());
-    driver_.set_autonomous(object.object_, true);
-}
-
-bool NetworkServer::assign_client_authority(NetworkIdentity& object, NetworkConnection& owner) {
-    if (!object.is_spawned()) {
-        return refuse("of an object that is not spawned nobody has authority");
-    }
-    if (object.owner_.value != 0 && object.owner_ != owner.peer()) {
-        return refuse("another connection has authority of the object");
-    }
-    set_owner(object, owner);
-    return true;
-}
-
-bool NetworkServer::remove_client_authority(NetworkIdentity& object) {
-    const NetworkConnection* owner = find_connection(object.owner_);
-    if (owner == nullptr) {
-        return refuse("nobody has authority of the object");
-    }
-    if (owner->identity() == &object) {
-        return refuse("authority of a player stays with its connection");
-    }
-    object.owner_ = {};
-    driver_.clear_owner(object.object_);
-    driver_.set_autonomous(object.object_, false);
-    return true;
 }
 
 // ----- NetWorld

@@ -62,7 +62,8 @@ void SyncCollection::written() {
 }
 
 bool SyncCollection::tells_what_is_written() const noexcept {
-    return behaviour_ != nullptr && behaviour_->is_server() && behaviour_->is_client();
+    return behaviour_ != nullptr && behaviour_->is_server() &&
+           behaviour_->identity().is_visible_to_host();
 }
 
 void SyncCollection::refuse_received() {

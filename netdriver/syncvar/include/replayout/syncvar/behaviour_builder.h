@@ -130,7 +130,7 @@ class BehaviourBuilder {
             return refuse(property.error().code, property.error().message);
         }
         property->is_push_based = true;
-        property->ops = make_type_ops<Value>();
+        property->ops = make_type_ops<typename replayout::detail::Elements<Value>::element_type>();
         SyncVarInfo variable;
         variable.property = std::move(*property);
         variable.bind = [](void* memory, const detail::SyncVarLink& link) noexcept {

@@ -32,10 +32,12 @@ class NetworkWriter;
 namespace replayout::syncvar {
 
 class NetworkClient;
+class NetworkConnection;
 class NetworkIdentity;
 class NetworkPrefab;
 class NetworkServer;
 class SyncCollection;
+class SectionSender;
 struct BehaviourType;
 
 namespace detail {
@@ -67,7 +69,8 @@ class NetworkBehaviour {
     [[nodiscard]] bool is_local_player() const noexcept;
 
     /// SyncVars that changed and were not handed to the layout below: bit i is the variable i of
-    /// the class, in order of declaration, those of bases first. Only of a spawned object.
+    /// the class, in order of declaration, those of bases first. Only of a spawned object, of the
+    /// server; and of a client that owns it, if the component is SyncDirection::ClientToServer.
     [[nodiscard]] std::uint64_t sync_var_dirty_bits() const noexcept { return dirty_bits_; }
     /// A mask, not an index: 0x4 is the third variable. A variable that did not change is compared
     /// and not sent; bits without a variable do nothing. Nothing of an object that is not spawned.
@@ -106,16 +109,29 @@ class NetworkBehaviour {
     /// error of the reader or with bytes left, the behaviour is what this made of it.
     virtual bool on_deserialize(NetworkReader& reader, bool initial_state);
 
-    // Called in this order, each once for each start and stop. On a host both kinds.
+    // Called in this order, each once for each start and stop; authority and local player also
+    // where only these change, in the order: stop local player, authority, start local player. On a
+    // host both kinds, those of the client with the late_update() behind what they tell of.
 
     virtual void on_start_server() {}
     virtual void on_start_client() {}
     virtual void on_start_authority() {}
     virtual void on_start_local_player() {}
     virtual void on_stop_local_player() {}
-    virtual void on_stop_authority() {}
     virtual void on_stop_client() {}
+    virtual void on_stop_authority() {}
     virtual void on_stop_server() {}
+
+    /// Host: the object is to be shown or hidden, beside being there for the server. Before
+    /// on_start_client(), and with each change.
+    virtual void on_set_host_visibility(bool is_visible) { (void)is_visible; }
+    /// Server, with InterestKind::Custom: whether that connection is to see the object; all
+    /// components must say so. Asked when one of the two is new, the owner changed, or by
+    /// NetworkServer::rebuild_observers(). May call nothing of the server that is not const.
+    [[nodiscard]] virtual bool on_check_observer(const NetworkConnection& connection) const {
+        (void)connection;
+        return true;
+    }
 
   protected:
     // Of a behaviour that is spawned at that end (asserted).
@@ -129,6 +145,7 @@ class NetworkBehaviour {
     friend class NetworkServer;
     friend class SyncCollection;
     friend struct detail::SectionState;
+    friend class SectionSender;
     friend void detail::before_sync_var_changes(void* variable, const detail::SyncVarLink& link,
                                                 const void* next);
     friend void detail::after_sync_var_changed(void* variable, const detail::SyncVarLink& link,
@@ -140,12 +157,20 @@ class NetworkBehaviour {
                                                         const detail::SyncVarLink& link) noexcept;
     /// The object of the class that BehaviourType is of.
     [[nodiscard]] std::byte* object() noexcept;
+    /// Its owner tells the server what it is, and this end is that client.
+    [[nodiscard]] bool is_told_to_server() const noexcept;
     /// Of a host, which assigns what its client shows.
     [[nodiscard]] bool runs_hooks_on_assignment(std::uint32_t variable) const noexcept;
     /// With the guard set: what the hook assigns runs no hook of the same variable.
     void run_hook(std::uint32_t variable, const void* previous, const void* current);
     /// A client was sent another value of the variable, which is stored.
     void sync_var_received(std::uint32_t variable, const void* previous);
+    /// `section` is of the same class, and its dirty bits say which of its variables were sent.
+    /// Those of `except` stay as they are. Returns which of them changed. Hooks run. Not more bits
+    /// than there are variables.
+    std::uint64_t apply_section(const NetworkBehaviour& section, std::uint64_t except);
+    /// A host begins to show the object: hooks of what is not as in the prefab.
+    void run_initial_hooks();
 
     // For collections, which lie in this behaviour.
 
@@ -180,8 +205,11 @@ class NetworkBehaviour {
     std::uint64_t collection_dirty_bits_ = 0;
     std::uint64_t running_hooks_ = 0;  // guards, a bit for each variable
     std::int64_t last_sync_us_ = 0;
+    std::uint64_t received_bits_ = 0;    // client: as to all but the owner, since it became that
+    std::uint32_t authority_epoch_ = 0;  // client: of the ownership of which it was; 0: of none
     std::uint8_t component_index_ = 0;
     bool has_waiting_section_ = false;
+    bool is_state_missed_ = false;  // client: it was told all as the owner before it was that
 };
 
 }  // namespace replayout::syncvar

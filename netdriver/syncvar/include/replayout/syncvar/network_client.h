@@ -29,13 +29,25 @@ namespace detail {
 class ConnectionChannel;
 }
 
+class SectionSender;
+
+/// What went wrong, by kind. Never reset.
+struct NetworkClientCounters {
+    /// Of spawn handlers that gave nothing, or nothing of use.
+    std::uint64_t handlers_failed = 0;
+    /// Objects of a scene that is not here, or of another prefab there.
+    std::uint64_t scene_objects_missing = 0;
+    std::uint64_t requests_refused = 0;  ///< ready() and add_player() out of turn
+};
+
 /// Makes the objects of one asset id, and takes them back: a pool.
 struct NetworkSpawnHandler {
     /// An object of NetworkClient::instantiate() and of that asset id, with the values of its
     /// prefab. Null: there is none, which is logged.
     std::function<NetworkIdentity*(NetworkClient&, const SpawnInfo&)> spawn;
-    /// The object is not spawned any more; it stays until NetworkClient::destroy().
-    std::function<void(NetworkClient&, NetworkIdentity&)> unspawn;
+    /// The object is not spawned any more, because it was destroyed, or is hidden from this client,
+    /// or the connection ended; it stays until NetworkClient::destroy().
+    std::function<void(NetworkClient&, NetworkIdentity&, ChannelCloseReason)> unspawn;
 };
 
 /// All on one thread. Types, transport and manager outlive it.
@@ -51,12 +63,16 @@ class NetworkClient final : private NetWorld {
     void early_update(NetTime now);
     void late_update(NetTime now);
 
-    /// Objects of that asset id are made by the handler, and not from the prefab.
-    void register_spawn_handler(std::uint32_t asset_id, NetworkSpawnHandler handler);
+    /// Objects of that asset id are made by the handler, and not from the prefab. False, and an
+    /// error in the log: no prefab has that id, or one of the functions is missing. A handler that
+    /// was registered before is replaced, with a warning.
+    bool register_spawn_handler(std::uint32_t asset_id, NetworkSpawnHandler handler);
     void unregister_spawn_handler(std::uint32_t asset_id);
     /// A new object of the prefab, not spawned.
     [[nodiscard]] NetworkIdentity& instantiate(const NetworkPrefab& prefab);
-    /// An object that lies in the scene at both ends, under an id that is not 0.
+    /// An object that lies in the scene at both ends, under an id that is not 0. Not active until
+    /// it is spawned, and when it is unspawned again. Of two with one id, which is logged, the
+    /// first is the one that is spawned.
     [[nodiscard]] NetworkIdentity& add_scene_object(const NetworkPrefab& prefab,
                                                     std::uint64_t scene_id);
     /// Ends an object that is not spawned (asserted).
@@ -64,8 +80,8 @@ class NetworkClient final : private NetWorld {
     /// Null: no object of that id is spawned.
     [[nodiscard]] NetworkIdentity* find(std::uint64_t net_id) const noexcept;
 
-    /// Tells the server that this client is to be sent objects. False: it is not connected, or
-    /// ready already.
+    /// Tells the server that this client is to be sent objects. False, and an error in the log: it
+    /// is not connected, or ready already.
     bool ready();
     /// Asks for a player. False, and an error in the log: it is not ready, or has one.
     bool add_player();
@@ -76,10 +92,13 @@ class NetworkClient final : private NetWorld {
     [[nodiscard]] bool is_spawn_finished() const noexcept { return is_spawn_finished_; }
     [[nodiscard]] NetworkIdentity* local_player() const noexcept { return local_player_; }
     [[nodiscard]] NetDriver& driver() noexcept { return driver_; }
+    [[nodiscard]] const NetworkClientCounters& counters() const noexcept { return counters_; }
+    [[nodiscard]] NetTime now() const noexcept { return now_; }
 
   private:
     friend class NetworkBehaviour;
     friend class NetworkIdentity;
+    friend class NetworkPrefab;
     friend class detail::ConnectionChannel;
 
     // NetWorld
@@ -96,17 +115,32 @@ class NetworkClient final : private NetWorld {
         std::function<void()> run;
     };
 
+    struct KeptValue;
+
     /// Null: there is none, which was logged.
     [[nodiscard]] NetworkIdentity* find_or_spawn_object(const SpawnInfo& info);
     [[nodiscard]] NetworkIdentity* take_scene_object(const SpawnInfo& info);
-    /// Tells the object that it ends here.
-    void stop(NetworkIdentity& object);
-    /// Gives it back to who made it.
-    void unspawn(NetworkIdentity& object);
+    bool refuse_request(const char* why);
+    /// Tells the object that it ends here, and gives it back to who made it.
+    void unspawn(NetworkIdentity& object, ChannelCloseReason reason);
+    void unspawn_kept();
+    /// It is shown again: what its SyncVars with hooks are is kept for start().
+    void keep_values(NetworkIdentity& object);
+    void run_refresh_hooks(NetworkIdentity& object);
+    void forget_local_player(const NetworkIdentity& object);
+    void tell_role(NetworkIdentity& object, const ObjectRole& role);
+
+    void component_changed(NetworkIdentity& object);
+    /// What it changed in objects that it owns, as far as the server takes so many calls.
+    void send_sections();
+    /// False: it is to be tried again.
+    bool send_section(NetworkBehaviour& component);
+    void take_section(NetworkBehaviour& component, const NetworkBehaviour& section);
     /// Those that came, in order of their ids, once the initial batch is there.
     void start_spawned();
     void start(NetworkIdentity& object);
     void defer(NetworkIdentity& object, std::function<void()> hook);
+    void drop_deferred_hooks(const NetworkIdentity& object);
     void run_deferred_hooks(const NetworkIdentity& object);
     void free_what_is_gone();
 
@@ -126,6 +160,12 @@ class NetworkClient final : private NetWorld {
     std::map<std::uint32_t, NetworkSpawnHandler> spawn_handlers_;
     std::vector<NetworkIdentity*> spawned_now_;  // in this early_update(), to be started
     std::vector<DeferredHook> deferred_hooks_;
+    std::vector<KeptValue> kept_values_;
+    std::vector<NetworkIdentity*> changed_;  // those that it owns
+    std::unique_ptr<SectionSender> sections_;
+    std::int64_t section_interval_us_;
+    std::int64_t next_section_us_ = 0;
+    NetworkClientCounters counters_;
     NetworkIdentity* channel_ = nullptr;
     NetworkIdentity* local_player_ = nullptr;
     bool is_connected_ = false;

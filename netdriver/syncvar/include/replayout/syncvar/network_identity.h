@@ -23,6 +23,13 @@ namespace replayout::syncvar {
 class NetworkClient;
 class NetworkServer;
 
+/// Who sees an object, beside its owner (Mirror: Visibility).
+enum class Visibility : std::uint8_t {
+    Default,      ///< as the server's InterestManagement says
+    ForceHidden,  ///< nobody else
+    ForceShown,   ///< all who are ready
+};
+
 /// Where an object is spawned, in local values, as Mirror's spawn message has them.
 struct NetworkTransform {
     Vector3 position{};
@@ -45,6 +52,8 @@ class NetworkIdentity {
     /// 0 while it is not spawned.
     [[nodiscard]] std::uint64_t net_id() const noexcept { return net_id_; }
     [[nodiscard]] bool is_spawned() const noexcept { return net_id_ != 0; }
+    /// Of the scene: it is shown while it is spawned alone. Else always.
+    [[nodiscard]] bool is_active() const noexcept { return scene_id_ == 0 || is_spawned(); }
 
     [[nodiscard]] std::span<NetworkBehaviour* const> components() const noexcept {
         return components_;
@@ -72,6 +81,23 @@ class NetworkIdentity {
     [[nodiscard]] bool is_local_player() const noexcept { return role_.is_player; }
     /// Server: who owns it; 0: nobody.
     [[nodiscard]] PeerId connection_to_client() const noexcept { return owner_; }
+    /// Host: its player sees the object.
+    [[nodiscard]] bool is_visible_to_host() const noexcept { return is_host_visible_; }
+
+    // Server: what decides who sees it, before it is spawned or while it is. O(connections), but
+    // for the position: O(1).
+
+    [[nodiscard]] Visibility visibility() const noexcept { return visibility_; }
+    void set_visibility(Visibility visibility);
+    /// Its own range, with InterestKind::Distance and SceneDistance; 0: that of all.
+    void set_interest_range(float range);
+    /// Its team, match or scene. 0 is none, but of scenes the first. Below 2^32 - 3.
+    [[nodiscard]] std::uint32_t interest_group() const noexcept { return interest_group_; }
+    void set_interest_group(std::uint32_t group);
+    /// Where it is, also in `transform`. Of a player: from where its connection looks, too. Clients
+    /// are told with what it was spawned, whenever they are shown it; what is to follow is a
+    /// SyncVar.
+    void set_position(const Vector3& position);
 
   private:
     friend class NetworkBehaviour;
@@ -84,14 +110,21 @@ class NetworkIdentity {
     [[nodiscard]] ObjectHandle handle() const noexcept;
     [[nodiscard]] static NetworkIdentity& of(ObjectHandle handle) noexcept;
     void make_components();
-    /// All SyncVars are what they are in the prefab.
-    void reset_values();
+    /// All SyncVars are what they are in the prefab; but not those that the owner decides, where
+    /// this is the owner and is to keep them.
+    void reset_values(bool keeps_own = false);
     [[nodiscard]] void* block() const noexcept { return block_; }
     /// In order of components, or from the last to the first.
     void for_each_component(void (NetworkBehaviour::*callback)());
-    void for_each_component_reversed(void (NetworkBehaviour::*callback)());
     /// A bit of its mask was set.
     void component_changed();
+
+    // What its components are told as a client, or a host: each start has its stop.
+
+    void start_client();
+    /// What begins and ends with `role`, which is its role then.
+    void tell_role(const ObjectRole& role);
+    void stop_client();
 
     const NetworkPrefab* prefab_;
     MemoryResource* resource_;
@@ -103,14 +136,27 @@ class NetworkIdentity {
     std::uint64_t scene_id_ = 0;
     std::uint64_t net_id_ = 0;
     PeerId owner_;
-    PeerId served_owner_;  // server: was sent what is for the owner, by calls
-    ObjectRole role_;      // client
+    PeerId served_owner_;                // server: was sent what is for the owner, by calls
+    ObjectRole role_;                    // client, host
+    std::uint32_t authority_epoch_ = 0;  // server: counts its owners
+    std::uint32_t interest_group_ = 0;
+    float interest_range_ = 0;
+    NetGroup group_;  // server: that it is in below
+    Visibility visibility_ = Visibility::Default;
     bool is_client_ = false;
-    bool is_initial_ = false;          // client: what arrives is what it is spawned with
-    bool is_started_ = false;          // client: on_start_client() was called
-    bool is_queued_ = false;           // server: in the row of those that changed
+    bool is_initial_ = false;      // client: what arrives is what it is spawned with
+    bool is_kept_ = false;         // client: not shown any more, and kept till it is ready again
+    bool is_refreshed_ = false;    // client: shown again, and not told of it yet
+    bool is_started_ = false;      // client, host: on_start_client() was called
+    bool is_told_owned_ = false;   // likewise on_start_authority()
+    bool is_told_player_ = false;  // likewise on_start_local_player()
+    bool is_queued_ = false;       // in the row of those that changed
+    bool is_host_visible_ = false;
+    bool is_host_told_ = false;        // of its visibility
+    bool is_host_queued_ = false;      // in the row of those to be looked at for the host
     bool was_open_for_owner_ = false;  // server
-    bool is_gone_ = false;             // destroyed, and freed when nothing of it runs any more
+    bool is_state_due_ = false;  // server: in the row of those whose owner is to be told of it
+    bool is_gone_ = false;       // destroyed, and freed when nothing of it runs any more
 };
 
 }  // namespace replayout::syncvar

@@ -4,12 +4,14 @@
 // override what is to be otherwise; a server and a client may share one or have their own.
 #pragma once
 
+#include <replayout/netdriver/channel_close_reason.h>
 #include <replayout/netdriver/close_reason.h>
 #include <replayout/syncvar/network_connection.h>
 
 namespace replayout::syncvar {
 
 class NetworkClient;
+class NetworkIdentity;
 class NetworkPrefab;
 class NetworkServer;
 
@@ -31,6 +33,8 @@ class NetworkManager {
     virtual void on_server_ready(NetworkServer& server, NetworkConnection& connection);
     /// Makes a player from player_prefab, and gives it to the connection.
     virtual void on_server_add_player(NetworkServer& server, NetworkConnection& connection);
+    /// This process plays, too: makes it ready, and asks for a player, with auto_create_player.
+    virtual void on_start_host(NetworkServer& server, NetworkConnection& host);
     /// Destroys what it owns.
     virtual void on_server_disconnect(NetworkServer& server, NetworkConnection& connection);
 
@@ -44,6 +48,9 @@ class NetworkManager {
     virtual void on_client_spawn_started(NetworkClient&) {}
     /// All objects that were there when this client became ready are, and were started.
     virtual void on_client_spawn_finished(NetworkClient&) {}
+    /// The object, which was told that it stops, goes back to its handler, the scene or the heap.
+    /// `reason`: Destroyed, Relevancy (it is hidden from this client), Disconnected.
+    virtual void on_client_unspawn(NetworkClient&, NetworkIdentity&, ChannelCloseReason) {}
 };
 
 }  // namespace replayout::syncvar

@@ -8,6 +8,7 @@
 //     layout    0.health  0.name      1.gold            commands at the places where they lie
 #pragma once
 
+#include <replayout/handle.h>
 #include <replayout/reflection/dynamic_type_builder.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/rep_layout.h>
@@ -23,7 +24,13 @@
 #include <string_view>
 #include <vector>
 
+namespace replayout {
+class DynamicTypeBuilder;
+}
+
 namespace replayout::syncvar {
+
+class NetworkBehaviour;
 
 /// Owned by a NetworkTypes, immutable once that is frozen.
 class NetworkPrefab {
@@ -55,6 +62,10 @@ class NetworkPrefab {
         std::vector<ParentIndex> parents;
         std::vector<Collection> collections;
         Section section;
+        /// Of SyncDirection::ClientToServer: what its owner tells the server, and the server its
+        /// owner.
+        FunctionIndex sync_to_server{};
+        FunctionIndex sync_to_owner{};
     };
 
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
@@ -90,6 +101,7 @@ class NetworkPrefab {
     [[nodiscard]] Status describe(TypeRegistry& registry);
     [[nodiscard]] Result<Property> describe(const Component& component, const SyncVarInfo& variable,
                                             Place& place) const;
+    [[nodiscard]] Status add_section_functions(DynamicTypeBuilder& builder, std::uint32_t index);
     [[nodiscard]] Status describe_collections(std::uint32_t component, std::uint32_t& parent,
                                               DynamicTypeBuilder& builder);
     [[nodiscard]] Status describe_section(std::uint32_t component, const TypeRegistry& registry,
@@ -108,6 +120,8 @@ class NetworkPrefab {
     static void tell_initial_section(void* block, const void* previous, void* place);
     static void tell_received(void* block, const void* previous, void* place);
     static void call_function(void* block, const void* params, void* place);
+    static void take_from_owner(void* block, const void* params, void* place);
+    static void take_from_server(void* block, const void* params, void* place);
 
     std::string name_;
     std::uint32_t asset_id_ = 0;

@@ -20,6 +20,7 @@
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/netdriver/net_world.h>
 #include <replayout/reflection/error.h>
+#include <replayout/syncvar/interest_management.h>
 #include <replayout/syncvar/network_connection.h>
 #include <replayout/syncvar/network_identity.h>
 #include <replayout/syncvar/network_manager.h>
@@ -37,23 +38,50 @@ namespace replayout::syncvar {
 namespace detail {
 class ConnectionChannel;
 }
+class SectionSender;
+
+/// What becomes of the player that another one takes the place of (Mirror: ReplacePlayerOptions).
+enum class ReplacePlayerOptions : std::uint8_t {
+    KeepAuthority,  ///< it stays, and its connection owns it as any other object
+    KeepActive,     ///< it stays, and nobody owns it
+    Unspawn,
+    Destroy,
+};
+
+/// What becomes of a player that is its connection's no more (Mirror: RemovePlayerOptions).
+enum class RemovePlayerOptions : std::uint8_t { KeepActive, Unspawn, Destroy };
+
+/// What clients said wrongly, by kind. Never reset. NetStats counts calls of objects that are not
+/// theirs, and calls beyond what a client may send.
+struct NetworkServerCounters {
+    std::uint64_t ready_repeated = 0;   ///< by clients that were ready
+    std::uint64_t players_refused = 0;  ///< asked for by clients that had one
+    /// Sections of SyncVars that came too late, or are none.
+    std::uint64_t sections_refused = 0;
+};
 
 /// All on one thread. Types, transport and manager outlive it.
 class NetworkServer final : private NetWorld {
   public:
     NetworkServer(const NetDriverSettings& settings, Transport& transport,
-                  const NetworkTypes& types, NetworkManager& manager);
+                  const NetworkTypes& types, NetworkManager& manager,
+                  const InterestManagement& interest = {});
     ~NetworkServer() override;
 
     /// As NetDriver::listen().
     [[nodiscard]] Status listen();
     void early_update(NetTime now);
     void late_update(NetTime now);
+    /// This process plays, too (host mode): a connection of its own, which shows the objects of
+    /// this server, and not copies. What it is to be told of them comes with each late_update().
+    /// NetworkManager::on_start_host() is called within. After listen(), once; `host` is not the id
+    /// of a client.
+    NetworkConnection& start_host(PeerId host = {~std::uint64_t{0}});
 
     /// A new object of the prefab, not spawned.
     [[nodiscard]] NetworkIdentity& instantiate(const NetworkPrefab& prefab);
     /// An object that lies in the scene at both ends, under an id that is not 0 and not another
-    /// one's.
+    /// one's. Active while it is spawned.
     [[nodiscard]] NetworkIdentity& add_scene_object(const NetworkPrefab& prefab,
                                                     std::uint64_t scene_id);
     /// Clients are sent the object from the next late_update() on. False: it is spawned already, or
@@ -69,19 +97,39 @@ class NetworkServer final : private NetWorld {
     /// Null: no object of that id is spawned.
     [[nodiscard]] NetworkIdentity* find(std::uint64_t net_id) const noexcept;
 
-    /// From now on it is sent objects: those there are, between spawn started and spawn finished.
-    /// Nothing where it is ready.
+    /// From the next late_update() on it is sent objects: those there are, between spawn started
+    /// and spawn finished. Nothing where it is ready.
     void set_client_ready(NetworkConnection& connection);
-    /// It is sent objects no more, and keeps what it has.
+    /// It is sent objects no more, once it heard of it, and keeps what it has; what it is not shown
+    /// when it is ready again, it loses then.
     void set_client_not_ready(NetworkConnection& connection);
-    /// The object becomes the player of the connection, which becomes ready. False: it has one.
+    /// The object becomes the player of the connection, which becomes ready; it is spawned, if it
+    /// was not. False: the connection has a player, or another one owns the object.
     bool add_player_for_connection(NetworkConnection& connection, NetworkIdentity& player);
+    /// The same for a connection that may have one. False: another connection owns the object, or
+    /// it is the player already.
+    bool replace_player_for_connection(NetworkConnection& connection, NetworkIdentity& player,
+                                       ReplacePlayerOptions options);
+    /// Nothing where it has none.
+    void remove_player_for_connection(NetworkConnection& connection, RemovePlayerOptions options);
 
+    /// Shown to that connection while it is ready, or hidden from it, its owner too, whatever
+    /// else says who sees it. Until either is gone, or forget_shown(). False: it is not spawned.
+    bool show_to(NetworkIdentity& object, NetworkConnection& connection);
+    bool hide_from(NetworkIdentity& object, NetworkConnection& connection);
+    void forget_shown(NetworkIdentity& object, NetworkConnection& connection);
+    /// With InterestKind::Custom: all connections are looked at anew.
+    void rebuild_observers(NetworkIdentity& object);
+
+    /// The connection owns the object, sees it whatever its visibility, and may call its commands.
     /// False: the object is not spawned, or another connection owns it.
     bool assign_client_authority(NetworkIdentity& object, NetworkConnection& owner);
     /// False: nobody owns it, or it is a player.
     bool remove_client_authority(NetworkIdentity& object);
 
+    /// Null: there is none.
+    [[nodiscard]] NetworkConnection* host() noexcept { return host_; }
+    [[nodiscard]] const NetworkServerCounters& counters() const noexcept { return counters_; }
     /// Null: there is no such connection.
     [[nodiscard]] NetworkConnection* find_connection(PeerId peer) noexcept;
     [[nodiscard]] NetDriver& driver() noexcept { return driver_; }
@@ -91,12 +139,16 @@ class NetworkServer final : private NetWorld {
   private:
     friend class NetworkBehaviour;
     friend class NetworkIdentity;
+    friend class NetworkPrefab;
     friend class detail::ConnectionChannel;
+
+    using Phase = NetworkConnection::Phase;
 
     // NetWorld
     void* object_memory(ObjectHandle object) override;
     ObjectHandle spawn(const SpawnInfo& info) override;
     void despawn(ObjectHandle object, ChannelCloseReason reason) override;
+    bool is_net_relevant_for(ObjectHandle object, PeerId peer) override;
     void peer_joined(PeerId peer) override;
     void peer_left(PeerId peer, CloseReason reason) override;
 
@@ -112,13 +164,56 @@ class NetworkServer final : private NetWorld {
     void serve_owners();
     [[nodiscard]] bool serve_owner(NetworkIdentity& object);
     [[nodiscard]] bool has_connections() const noexcept { return !connections_.empty(); }
-    void set_owner(NetworkIdentity& object, const NetworkConnection& owner);
     void free_what_is_gone();
+
+    // Owners and players.
+
+    [[nodiscard]] NetworkConnection* owner_of(const NetworkIdentity& object) noexcept;
+    void set_owner(NetworkIdentity& object, NetworkConnection& owner);
+    void clear_owner(NetworkIdentity& object);
+    /// Null: the connection has none then.
+    void set_player(NetworkConnection& connection, NetworkIdentity* player);
+    /// The owner is to be told what the object is, as far as it decides that.
+    void queue_owner_state(NetworkIdentity& object);
+    void send_owner_states();
+    /// False: to be tried again.
+    bool send_owner_state(NetworkIdentity& object, std::uint32_t epoch);
+    void take_section(NetworkBehaviour& component, const NetworkBehaviour& section);
+
+    // Who sees what.
+
+    void apply_visibility(NetworkIdentity& object);
+    [[nodiscard]] NetGroup group_of(const NetworkIdentity& object) const noexcept;
+    void interest_group_changed(NetworkIdentity& object, std::uint32_t previous);
+    void count_group(NetworkConnection& connection, std::uint32_t group, bool is_more);
+    void position_changed(NetworkIdentity& object);
+    void update_viewer(NetworkConnection& connection);
+    /// What the game decided of the two, and that who is not ready sees not even what it owns.
+    void apply_shown(NetworkConnection& connection, NetworkIdentity& object);
+    /// Of all objects for which that says something.
+    void apply_all_shown(NetworkConnection& connection);
+    bool set_shown(NetworkIdentity& object, NetworkConnection& connection, bool is_shown);
+    [[nodiscard]] static bool check_observer(const NetworkIdentity& object,
+                                             const NetworkConnection& connection);
+
+    // The host.
+
+    [[nodiscard]] bool host_sees(const NetworkIdentity& object) const;
+    [[nodiscard]] bool is_near_host(const NetworkIdentity& object) const;
+    void queue_for_host(NetworkIdentity& object);
+    void update_host();
+    void show_to_host(NetworkIdentity& object);
 
     // A client said so.
     void ready(PeerId peer);
     void add_player(PeerId peer);
+    void not_ready_heard(PeerId peer);
 
+    /// Tells connections whether they are ready, and acts on it.
+    void update_phases();
+    void update_phase(NetworkConnection& connection);
+    void begin_showing(NetworkConnection& connection);
+    void end_showing(NetworkConnection& connection);
     /// Names to those that became ready the objects that they are to see, and then says that these
     /// are all.
     void send_batches();
@@ -140,7 +235,14 @@ class NetworkServer final : private NetWorld {
     std::vector<NetworkIdentity*> with_calls_for_owner_;
     std::unique_ptr<std::byte[]> section_room_;
     std::uint64_t flush_number_ = 0;
-    std::vector<NetworkConnection*> batches_;  // that became ready
+    InterestManagement interest_;
+    InterestAxes axes_;
+    std::vector<NetworkIdentity*> owner_states_;  // that are to be sent
+    std::unique_ptr<SectionSender> sections_;
+    NetworkServerCounters counters_;
+    NetworkConnection* host_ = nullptr;
+    std::vector<NetworkIdentity*> host_queue_;  // to be looked at for the host
+    bool is_host_looking_at_all_ = false;
     bool has_gone_ = false;
 };
 

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+//
+// Of NetworkServer: who owns what, players, and what owners decide.
+#include "sync_section.h"
+
+#include <replayout/reflection/diagnostics.h>
+#include <replayout/syncvar/network_server.h>
+
+#include <algorithm>
+
+namespace replayout::syncvar {
+
+namespace {
+
+bool refuse(const char* why) {
+    log(LogLevel::Warning, why);
+    return false;
+}
+
+}  // namespace
+
+NetworkConnection* NetworkServer::owner_of(const NetworkIdentity& object) noexcept {
+    return object.owner_.value == 0 ? nullptr : find_connection(object.owner_);
+}
+
+void NetworkServer::set_owner(NetworkIdentity& object, NetworkConnection& owner) {
+    if (object.owner_ == owner.peer()) {
+        return;
+    }
+    object.owner_ = owner.peer();
+    owner.owned_.push_back(&object);
+    count_group(owner, object.interest_group_, true);
+    driver_.set_owner(object.object_, owner.peer());
+    driver_.set_autonomous(object.object_, true);
+    apply_shown(owner, object);
+    if (owner.is_host_) {
+        object.role_.is_owned = true;
+        queue_for_host(object);
+    }
+    queue_owner_state(object);
+}
+
+void NetworkServer::clear_owner(NetworkIdentity& object) {
+    NetworkConnection* owner = owner_of(object);
+    if (owner == nullptr) {
+        return;
+    }
+    if (!owner->is_host_) {
+        send_owner_state(object, 0);
+    }
+    object.owner_ = {};
+    std::erase(owner->owned_, &object);
+    count_group(*owner, object.interest_group_, false);
+    driver_.clear_owner(object.object_);
+    driver_.set_autonomous(object.object_, false);
+    apply_shown(*owner, object);
+    if (owner->is_host_) {
+        object.role_.is_owned = false;
+        queue_for_host(object);
+    }
+}
+
+bool NetworkServer::assign_client_authority(NetworkIdentity& object, NetworkConnection& owner) {
+    if (!object.is_spawned()) {
+        return refuse("of an object that is not spawned nobody has authority");
+    }
+    if (object.owner_.value != 0 && object.owner_ != owner.peer()) {
+        return refuse("another connection has authority of the object");
+    }
+    set_owner(object, owner);
+    return true;
+}
+
+bool NetworkServer::remove_client_authority(NetworkIdentity& object) {
+    const NetworkConnection* owner = owner_of(object);
+    if (owner == nullptr) {
+        return refuse("nobody has authority of the object");
+    }
+    if (owner->identity() == &object) {
+        return refuse("authority of a player stays with its connection");
+    }
+    clear_owner(object);
+    return true;
+}
+
+// ----- players
+
+void NetworkServer::set_player(NetworkConnection& connection, NetworkIdentity* player) {
+    NetworkIdentity* previous = std::exchange(connection.identity_, player);
+    for (NetworkIdentity* object : {previous, player}) {
+        if (object == nullptr) {
+            continue;
+        }
+        driver_.set_player(object->object_, object == player);
+        if (connection.is_host_) {
+            object->role_.is_player = object == player;
+            queue_for_host(*object);
+        }
+    }
+    update_viewer(connection);
+}
+
+bool NetworkServer::add_player_for_connection(NetworkConnection& connection,
+                                              NetworkIdentity& player) {
+    if (connection.identity() != nullptr) {
+        return refuse("a connection has a player already");
+    }
+    return replace_player_for_connection(connection, player, ReplacePlayerOptions::KeepAuthority);
+}
+
+bool NetworkServer::replace_player_for_connection(NetworkConnection& connection,
+                                                  NetworkIdentity& player,
+                                                  ReplacePlayerOptions options) {
+    if (player.owner_.value != 0 && player.owner_ != connection.peer()) {
+        return refuse("another connection owns what is to be a player");
+    }
+    NetworkIdentity* previous = connection.identity();
+    if (previous == &player) {
+        return refuse("a connection has that player already");
+    }
+    set_client_ready(connection);
+    if (!player.is_spawned() && !spawn(player, &connection)) {
+        return false;
+    }
+    set_owner(player, connection);
+    set_player(connection, &player);
+    if (previous == nullptr) {
+        return true;
+    }
+    switch (options) {
+        case ReplacePlayerOptions::KeepAuthority:
+            break;
+        case ReplacePlayerOptions::KeepActive:
+            clear_owner(*previous);
+            break;
+        case ReplacePlayerOptions::Unspawn:
+            unspawn(*previous);
+            break;
+        case ReplacePlayerOptions::Destroy:
+            destroy(*previous);
+            break;
+    }
+    return true;
+}
+
+void NetworkServer::remove_player_for_connection(NetworkConnection& connection,
+                                                 RemovePlayerOptions options) {
+    NetworkIdentity* player = connection.identity();
+    if (player == nullptr) {
+        return;
+    }
+    switch (options) {
+        case RemovePlayerOptions::KeepActive:
+            set_player(connection, nullptr);
+            clear_owner(*player);
+            break;
+        case RemovePlayerOptions::Unspawn:
+            unspawn(*player);
+            break;
+        case RemovePlayerOptions::Destroy:
+            destroy(*player);
+            break;
+    }
+}
+
+// ----- what owners decide
+
+void NetworkServer::queue_owner_state(NetworkIdentity& object) {
+    const std::span<const NetworkPrefab::Component> components = object.prefab().components();
+    const bool is_any = std::any_of(components.begin(), components.end(), [](const auto& placed) {
+        return placed.settings.sync_direction == SyncDirection::ClientToServer;
+    });
+    if (!is_any) {
+        return;
+    }
+    ++object.authority_epoch_;
+    if (!std::exchange(object.is_state_due_, true)) {
+        owner_states_.push_back(&object);
+    }
+}
+
+void NetworkServer::send_owner_states() {
+    std::erase_if(owner_states_, [&](NetworkIdentity* object) {
+        const NetworkConnection* owner = owner_of(*object);
+        // To one who is not ready it goes when he is.
+        const bool is_done = owner == nullptr || owner->is_host() || !owner->is_ready() ||
+                             send_owner_state(*object, object->authority_epoch_);
+        object->is_state_due_ = !is_done;
+        return is_done;
+    });
+}
+
+bool NetworkServer::send_owner_state(NetworkIdentity& object, std::uint32_t epoch) {
+    constexpr std::uint64_t all = ~std::uint64_t{0};
+    const NetworkPrefab& prefab = object.prefab();
+    for (NetworkBehaviour* component : object.components()) {
+        const NetworkPrefab::Component& placed = prefab.components()[component->component_index()];
+        if (placed.settings.sync_direction == SyncDirection::ClientToServer &&
+            driver_.call_function(object.object_, placed.sync_to_owner,
+                                  sections_->make(*component, all, epoch)) == CallResult::Full) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void NetworkServer::take_section(NetworkBehaviour& component, const NetworkBehaviour& section) {
+    NetworkIdentity& object = component.identity();
+    if (section.authority_epoch_ == 0 && section.dirty_bits_ == 0) {
+        queue_owner_state(object);
+        return;
+    }
+    const std::size_t count = component.type_->sync_vars.size();
+    const std::uint64_t known =
+        count == sync_vars_max ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+    if (section.authority_epoch_ != object.authority_epoch_ ||
+        (section.dirty_bits_ & ~known) != 0) {
+        ++counters_.sections_refused;
+        return;
+    }
+    component.set_dirty_bit(component.apply_section(section, 0));
+}
+
+}  // namespace replayout::syncvar

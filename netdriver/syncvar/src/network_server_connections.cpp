@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+//
+// Of NetworkServer: who joins, who is ready, and the batch of objects that those are named.
+#include "connection_channel.h"
+#include "server_groups.h"
+
+#include <replayout/reflection/diagnostics.h>
+#include <replayout/syncvar/network_server.h>
+
+namespace replayout::syncvar {
+
+NetworkConnection* NetworkServer::find_connection(PeerId peer) noexcept {
+    const auto found = connections_.find(peer);
+    return found == connections_.end() ? nullptr : found->second.get();
+}
+
+void NetworkServer::peer_joined(PeerId peer) {
+    if (host_ != nullptr && host_->peer() == peer) {
+        return;
+    }
+    NetworkConnection& connection =
+        *connections_.insert_or_assign(peer, std::make_unique<NetworkConnection>(peer))
+             .first->second;
+    NetworkIdentity& channel = instantiate(types_.connection_prefab());
+    channel.server_ = this;
+    channel.object_ = driver_.add_object(channel.prefab().layout(), channel.handle());
+    if (channel.object_.generation == 0) {
+        log(LogLevel::Warning, "there is no room for the object of a connection: it is closed");
+        channel.is_gone_ = true;
+        has_gone_ = true;
+        connections_.erase(peer);
+        driver_.disconnect(peer);
+        return;
+    }
+    channel.net_id_ = driver_.guid_of(channel.object_).value;
+    channel.owner_ = peer;
+    driver_.interest().set_relevancy(channel.object_, NetRelevancy::OnlyToOwner);
+    driver_.set_owner(channel.object_, peer);
+    connection.channel_ = &channel;
+    manager_.on_server_connect(*this, connection);
+}
+
+void NetworkServer::peer_left(PeerId peer, CloseReason /*reason*/) {
+    NetworkConnection* connection = find_connection(peer);
+    if (connection == nullptr) {
+        return;
+    }
+    manager_.on_server_disconnect(*this, *connection);
+    if (connection->identity_ != nullptr) {
+        set_player(*connection, nullptr);
+    }
+    while (!connection->owned_.empty()) {
+        clear_owner(*connection->owned_.back());  // that the game keeps
+    }
+    driver_.remove_object(connection->channel_->object_);
+    connection->channel_->is_gone_ = true;
+    has_gone_ = true;
+    connections_.erase(peer);
+}
+
+NetworkConnection& NetworkServer::start_host(PeerId host) {
+    REPLAYOUT_ASSERT(host_ == nullptr && find_connection(host) == nullptr);
+    driver_.set_host(host);
+    host_ =
+        connections_.emplace(host, std::make_unique<NetworkConnection>(host)).first->second.get();
+    host_->is_host_ = true;
+    for (const auto& [net_id, object] : spawned_) {
+        object->is_client_ = true;
+    }
+    manager_.on_server_connect(*this, *host_);
+    manager_.on_start_host(*this, *host_);
+    return *host_;
+}
+
+// ----- what clients say
+
+void NetworkServer::ready(PeerId peer) {
+    NetworkConnection* connection = find_connection(peer);
+    if (connection == nullptr) {
+        return;
+    }
+    if (connection->is_ready()) {
+        ++counters_.ready_repeated;
+        return;
+    }
+    manager_.on_server_ready(*this, *connection);
+}
+
+void NetworkServer::add_player(PeerId peer) {
+    NetworkConnection* connection = find_connection(peer);
+    if (connection == nullptr) {
+        return;
+    }
+    if (connection->identity() != nullptr) {
+        ++counters_.players_refused;
+        log(LogLevel::Warning, "a client asks for a player, and has one");
+        return;
+    }
+    manager_.on_server_add_player(*this, *connection);
+}
+
+void NetworkServer::not_ready_heard(PeerId peer) {
+    NetworkConnection* connection = find_connection(peer);
+    if (connection == nullptr || connection->answers_owed_ == 0) {
+        return;
+    }
+    --connection->answers_owed_;
+    if (connection->answers_owed_ == 0 && connection->phase_ == Phase::Leaving) {
+        end_showing(*connection);
+    }
+}
+
+// ----- ready or not
+
+void NetworkServer::set_client_ready(NetworkConnection& connection) {
+    connection.is_ready_ = true;
+}
+
+void NetworkServer::set_client_not_ready(NetworkConnection& connection) {
+    connection.is_ready_ = false;
+}
+
+void NetworkServer::update_phases() {
+    for (const auto& [peer, connection] : connections_) {
+        if (connection->is_ready_ != (connection->phase_ == Phase::Ready)) {
+            update_phase(*connection);
+        }
+    }
+}
+
+void NetworkServer::update_phase(NetworkConnection& connection) {
+    if (connection.is_ready_) {
+        if (connection.is_host_ || call(connection, "spawn_started") != CallResult::Full) {
+            begin_showing(connection);
+        }
+        return;
+    }
+    if (connection.phase_ == Phase::Leaving) {
+        return;
+    }
+    if (connection.is_host_) {
+        end_showing(connection);
+        return;
+    }
+    // What is hidden at the client may overtake the call, and would be gone there: so nothing is
+    // hidden before the client has answered.
+    if (call(connection, "not_ready") != CallResult::Full) {
+        connection.phase_ = Phase::Leaving;
+        connection.has_batch_ = false;
+        ++connection.answers_owed_;
+    }
+}
+
+void NetworkServer::begin_showing(NetworkConnection& connection) {
+    connection.phase_ = Phase::Ready;
+    connection.has_batch_ = !connection.is_host_;
+    connection.is_batch_due_ = false;
+    connection.batch_next_ = 0;
+    is_host_looking_at_all_ = is_host_looking_at_all_ || connection.is_host_;
+    Interest interest = driver_.interest();
+    interest.set_in_group(connection.peer(), ready_group, true);
+    for (const auto& [group, count] : connection.groups_) {
+        interest.set_in_group(connection.peer(), NetGroup{group}, true);
+    }
+    apply_all_shown(connection);
+    for (NetworkIdentity* object : connection.owned_) {
+        queue_owner_state(*object);
+    }
+}
+
+void NetworkServer::end_showing(NetworkConnection& connection) {
+    connection.phase_ = Phase::NotReady;
+    connection.has_batch_ = false;
+    is_host_looking_at_all_ = is_host_looking_at_all_ || connection.is_host_;
+    Interest interest = driver_.interest();
+    interest.set_in_group(connection.peer(), ready_group, false);
+    for (const auto& [group, count] : connection.groups_) {
+        interest.set_in_group(connection.peer(), NetGroup{group}, false);
+    }
+    apply_all_shown(connection);
+}
+
+// ----- the batch
+
+void NetworkServer::send_batches() {
+    // In the flush after that in which they became ready the driver knows what they are to see.
+    for (const auto& [peer, connection] : connections_) {
+        if (connection->has_batch_ && std::exchange(connection->is_batch_due_, true)) {
+            connection->has_batch_ = !send_batch(*connection);
+        }
+    }
+}
+
+bool NetworkServer::send_batch(NetworkConnection& connection) {
+    auto next = spawned_.lower_bound(connection.batch_next_);
+    while (next != spawned_.end()) {
+        detail::SpawnBatch batch;
+        while (next != spawned_.end() &&
+               batch.objects.size() < detail::ConnectionChannel::batch_objects_max) {
+            if (driver_.is_relevant_for(connection.peer(), next->second->object_)) {
+                batch.objects.push_back(next->second);
+            }
+            ++next;
+        }
+        if (call(connection, "spawn_batch", &batch) == CallResult::Full) {
+            return false;
+        }
+        connection.batch_next_ = next == spawned_.end() ? ~std::uint64_t{0} : next->first;
+    }
+    return call(connection, "spawn_finished") != CallResult::Full;
+}
+
+CallResult NetworkServer::call(NetworkConnection& connection, std::string_view function,
+                               const void* params) {
+    return connection.channel_->components().front()->call(function, params);
+}
+
+}  // namespace replayout::syncvar

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+//
+// SyncDirection::ClientToServer: the owner decides, and the server passes it on to all others.
+#include <replayout/syncvar/network_client.h>
+#include <replayout/syncvar/network_server.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "support/arena_game.h"
+#include "support/seeded_random.h"
+
+namespace replayout::test {
+namespace {
+
+using Told = std::vector<std::string>;
+
+[[nodiscard]] ArenaOptions owners_decide() {
+    ArenaOptions options;
+    options.fighter.sync_direction = SyncDirection::ClientToServer;
+    return options;
+}
+
+/// Two clients, and a pawn that the first of them owns.
+struct Duel {
+    ArenaGame game;
+    NetworkIdentity* pawn = nullptr;
+
+    explicit Duel(const ArenaOptions& options = owners_decide()) : game(options) {
+        game.join();
+        game.join();
+        game.settle();
+        pawn = &game.server().instantiate(game.types().pawn());
+        pawn->component<Fighter>(0).health = 70;
+        pawn->component<Fighter>(0).name = "server's";
+        REQUIRE(game.server().spawn(*pawn, &game.connection(0)));
+        game.settle();
+    }
+    [[nodiscard]] Fighter& server() { return pawn->component<Fighter>(0); }
+    [[nodiscard]] Fighter& owner() { return game.fighter_on(0, *pawn); }
+    [[nodiscard]] Fighter& other() { return game.fighter_on(1, *pawn); }
+
+    /// Calls a function of the pawn from a client with a section of the test's own making.
+    CallResult forge(std::size_t client, const char* function, std::uint64_t mask,
+                     std::uint32_t epoch, std::int32_t health) {
+        const Type* type = nullptr;
+        for (const RepFunction& known : game.types().pawn().layout().functions()) {
+            if (known.function->name == "0.sync_to_server") {
+                type = &known.parameters->type();
+            }
+        }
+        REQUIRE(type != nullptr);
+        Fighter section;
+        section.health = health;
+        auto* bytes = reinterpret_cast<std::byte*>(&section);
+        for (const Property& property : type->properties()) {
+            if (property.name == "#mask") {
+                std::memcpy(bytes + property.offset, &mask, sizeof(mask));
+            } else if (property.name == "#epoch") {
+                std::memcpy(bytes + property.offset, &epoch, sizeof(epoch));
+            }
+        }
+        const auto* shown = game.on_client(client, *pawn);
+        return game.client(client).driver().call_function(
+            ObjectHandle{reinterpret_cast<std::uintptr_t>(shown)}, function, &section);
+    }
+};
+
+TEST_CASE("U09 ClientToServer: what the owner sets arrives at the server and at all others",
+          "[syncvar]") {
+    Duel duel;
+    CHECK(duel.owner().health == 70);
+    CHECK(duel.owner().name.get() == "server's");
+    duel.owner().told.clear();
+    duel.other().told.clear();
+    duel.server().told.clear();
+    duel.owner().health = 60;
+    CHECK(duel.owner().sync_var_dirty_bits() == 1);
+    CHECK(duel.owner().is_dirty());
+    duel.game.settle();
+    CHECK(duel.owner().sync_var_dirty_bits() == 0);
+    CHECK(duel.server().health == 60);
+    CHECK(duel.other().health == 60);
+    // Hooks run where it is received, and not at who set it.
+    CHECK(duel.server().told == Told{"health 70 -> 60"});
+    CHECK(duel.other().told == Told{"health 70 -> 60"});
+    CHECK(duel.owner().told.empty());
+}
+
+TEST_CASE("U09 ClientToServer: only what changed travels, and is not sent back to its owner",
+          "[syncvar]") {
+    Duel duel;
+    const auto sent_before = duel.game.server().driver().stats().records_sent;
+    duel.server().name = "as the server has it";  // on its way to the other client only
+    duel.game.settle();
+    CHECK(duel.owner().name.get() == "server's");
+    duel.owner().health = 1;
+    duel.game.settle();
+    CHECK(duel.server().name.get() == "as the server has it");
+    CHECK(duel.other().name.get() == "as the server has it");
+    CHECK(duel.game.server().driver().stats().records_sent == sent_before + 2);
+}
+
+TEST_CASE("U07 ClientToServer: who does not own the object tells nobody anything", "[syncvar]") {
+    Duel duel;
+    duel.other().health = 5;
+    CHECK(duel.other().sync_var_dirty_bits() == 0);
+    duel.game.settle();
+    CHECK(duel.server().health == 70);
+    CHECK(duel.owner().health == 70);
+    const auto calls = duel.game.client(1).driver().stats().calls_sent;
+    duel.other().set_dirty_bit(~std::uint64_t{0});
+    duel.game.settle();
+    CHECK(duel.game.client(1).driver().stats().calls_sent == calls);
+}
+
+TEST_CASE("U08 ClientToServer: what is forged changes nothing, and is counted", "[syncvar]") {
+    Duel duel;
+    duel.owner().health = 69;
+    duel.game.settle();
+    const auto& counters = duel.game.server().counters();
+    // By who does not own the object.
+    CHECK(duel.forge(1, "0.sync_to_server", 1, 1, 5) == CallResult::Sent);
+    duel.game.settle();
+    CHECK(duel.game.server().driver().stats().calls_not_owned == 1);
+    // By the owner: variables that are none, a time that is over.
+    CHECK(duel.forge(0, "0.sync_to_server", 0x11, 1, 5) == CallResult::Sent);
+    CHECK(duel.forge(0, "0.sync_to_server", 1, 99, 5) == CallResult::Sent);
+    CHECK(duel.forge(0, "0.sync_to_server", 1, 0, 5) == CallResult::Sent);
+    duel.game.settle();
+    CHECK(counters.sections_refused == 3);
+    // The purse is the server's: there is no such function.
+    CHECK(duel.forge(0, "1.sync_to_server", 1, 1, 5) == CallResult::UnknownFunction);
+    CHECK(duel.server().health == 69);
+    CHECK(duel.pawn->component<Purse>(1).gold == 0);
+    // The neighbours, and the owner, go on.
+    duel.owner().health = 68;
+    duel.game.settle();
+    CHECK(duel.server().health == 68);
+    CHECK(duel.other().health == 68);
+}
+
+TEST_CASE("U33 Write permission: what the other side decides can be set, and goes nowhere",
+          "[syncvar]") {
+    Duel duel;
+    duel.game.on_client(0, *duel.pawn)->component<Purse>(1).gold = 99;
+    duel.game.settle();
+    CHECK(duel.pawn->component<Purse>(1).gold == 0);
+    duel.pawn->component<Purse>(1).gold = 3;
+    duel.game.settle();
+    CHECK(duel.game.on_client(0, *duel.pawn)->component<Purse>(1).gold == 3);
+    // As in Mirror the server may set what the owner decides; it reaches all but the owner.
+    duel.server().health = 1;
+    duel.game.settle();
+    CHECK(duel.owner().health == 70);
+    CHECK(duel.other().health == 1);
+    duel.owner().health = 2;
+    duel.game.settle();
+    CHECK(duel.server().health == 2);
+    CHECK(duel.other().health == 2);
+}
+
+TEST_CASE("ClientToServer: while nobody owns it the server decides, and then the next owner",
+          "[syncvar]") {
+    Duel duel;
+    NetworkServer& server = duel.game.server();
+    REQUIRE(server.remove_client_authority(*duel.pawn));
+    duel.game.settle();
+    duel.server().health = 11;
+    duel.owner().speed = 9.0f;  // it was the owner
+    duel.game.settle();
+    CHECK(duel.owner().health == 11);
+    CHECK(duel.other().health == 11);
+    CHECK(duel.server().speed == 1.0f);
+
+    REQUIRE(server.assign_client_authority(*duel.pawn, duel.game.connection(1)));
+    duel.server().name = "set in the same tick";
+    duel.game.settle();
+    CHECK(duel.other().name.get() == "set in the same tick");
+    duel.other().health = 12;
+    duel.game.settle();
+    CHECK(duel.server().health == 12);
+    CHECK(duel.owner().health == 12);
+}
+
+TEST_CASE("ClientToServer: an owner that is shown the object later has what the server has",
+          "[syncvar]") {
+    Duel duel;
+    duel.owner().health = 44;
+    duel.game.settle();
+    duel.game.server().set_client_not_ready(duel.game.connection(0));
+    duel.game.tick(20);
+    duel.server().speed = 5.0f;
+    duel.owner().name = "lost";
+    duel.game.tick(20);
+    CHECK(duel.server().name.get() == "server's");
+    duel.game.server().set_client_ready(duel.game.connection(0));
+    duel.game.settle();
+    CHECK(duel.owner().health == 44);
+    CHECK(duel.owner().speed == 5.0f);
+    CHECK(duel.owner().name.get() == "server's");
+    duel.owner().name = "found";
+    duel.game.settle();
+    CHECK(duel.server().name.get() == "found");
+}
+
+TEST_CASE("ClientToServer: a host that owns the object decides by setting it", "[syncvar]") {
+    ArenaGame game(owners_decide());
+    game.join();
+    NetworkConnection& host = game.server().start_host();
+    NetworkIdentity& pawn = game.spawn(game.types().pawn(), &host);
+    game.settle();
+    pawn.component<Fighter>(0).health = 8;
+    game.settle();
+    CHECK(game.fighter_on(0, pawn).health == 8);
+}
+
+TEST_CASE("ClientToServer: an owner that changes much all the time is not closed out",
+          "[syncvar]") {
+    ArenaOptions options = owners_decide();
+    options.tick_ms = 5;
+    options.link.loss = 0.2;
+    Duel duel(options);
+    for (int i = 0; i < 4'000; ++i) {
+        duel.owner().health = i;
+        duel.game.tick();
+    }
+    duel.game.tick(200);
+    CHECK(duel.server().health == 3'999);
+    CHECK(duel.other().health == 3'999);
+}
+
+TEST_CASE("ClientToServer: whoever owns it and writes when, all agree in the end", "[syncvar]") {
+    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+        CAPTURE(seed);
+        ArenaOptions options = owners_decide();
+        options.seed = seed;
+        options.link.loss = 0.2;
+        options.link.duplicate = 0.1;
+        options.link.reorder = 0.2;
+        options.link.latency_ms = 40;
+        options.link.jitter_ms = 30;
+        Duel duel(options);
+        SeededRandom random(seed);
+        NetworkServer& server = duel.game.server();
+        for (int step = 0; step < 150; ++step) {
+            Fighter& writer = random.percent(50) ? duel.owner() : duel.other();
+            switch (random.below(6)) {
+                case 0:
+                    server.remove_client_authority(*duel.pawn);
+                    break;
+                case 1:
+                    server.assign_client_authority(*duel.pawn,
+                                                   duel.game.connection(random.below(2)));
+                    break;
+                case 2:
+                    writer.health = static_cast<std::int32_t>(random.below(1'000));
+                    break;
+                case 3:
+                    writer.speed = static_cast<float>(random.below(1'000));
+                    break;
+                case 4:
+                    if (duel.pawn->connection_to_client() == PeerId{}) {
+                        duel.server().health = static_cast<std::int32_t>(random.below(1'000));
+                    }
+                    break;
+                default:
+                    duel.game.tick(random.below(8));
+                    break;
+            }
+        }
+        // What a client set that never was the owner is its own; so let both have been.
+        for (const std::size_t client : {0u, 1u}) {
+            server.remove_client_authority(*duel.pawn);
+            server.assign_client_authority(*duel.pawn, duel.game.connection(client));
+            duel.game.tick(200);
+        }
+        server.remove_client_authority(*duel.pawn);
+        duel.game.tick(200);
+        duel.game.settle();
+        for (Fighter* fighter : {&duel.owner(), &duel.other()}) {
+            CHECK(fighter->health.get() == duel.server().health.get());
+            CHECK(fighter->speed.get() == duel.server().speed.get());
+        }
+    }
+}
+
+}  // namespace
+}  // namespace replayout::test

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+//
+// Host mode: the server plays, too, and shows its objects themselves.
+#include <replayout/syncvar/network_client.h>
+#include <replayout/syncvar/network_server.h>
+
+#include <string>
+#include <vector>
+
+#include "support/arena_game.h"
+
+namespace replayout::test {
+namespace {
+
+using Told = std::vector<std::string>;
+
+Told take(Fighter& fighter) {
+    return std::exchange(fighter.told, {});
+}
+
+TEST_CASE("U54 Host: callbacks of both kinds, in their order", "[syncvar]") {
+    ArenaOptions options;
+    options.auto_create_player = true;
+    ArenaGame game(options);
+    NetworkConnection& host = game.server().start_host();
+    CHECK(host.is_host());
+    CHECK(host.is_ready());
+    NetworkIdentity* player = host.identity();
+    REQUIRE(player != nullptr);
+    Fighter& fighter = player->component<Fighter>(0);
+    CHECK(take(fighter) == Told{"start server"});
+    CHECK(player->is_server());
+    CHECK(player->is_client());
+    game.tick();
+    CHECK(take(fighter) ==
+          Told{"shown to host", "start client", "start authority", "start local player"});
+    CHECK(player->is_owned());
+    CHECK(player->is_local_player());
+    game.tick(5);
+    CHECK(take(fighter).empty());
+    game.server().unspawn(*player);
+    CHECK(take(fighter) ==
+          Told{"stop local player", "stop client", "stop authority", "stop server"});
+    CHECK_FALSE(player->is_client());
+    CHECK(host.identity() == nullptr);
+}
+
+TEST_CASE("U52 Host: destroying what it owns stops its authority", "[syncvar]") {
+    ArenaGame game;
+    NetworkConnection& host = game.server().start_host();
+    NetworkIdentity& pawn = game.spawn(game.types().pawn(), &host);
+    NetworkIdentity& other = game.spawn(game.types().pawn());
+    game.tick();
+    Fighter& fighter = pawn.component<Fighter>(0);
+    CHECK(take(fighter) ==
+          Told{"start server", "shown to host", "start client", "start authority"});
+    CHECK(take(other.component<Fighter>(0)) ==
+          Told{"start server", "shown to host", "start client"});
+    REQUIRE(game.server().assign_client_authority(other, host));
+    CHECK(other.is_owned());
+    game.tick();
+    CHECK(take(other.component<Fighter>(0)) == Told{"start authority"});
+    REQUIRE(game.server().remove_client_authority(other));
+    game.tick();
+    CHECK(take(other.component<Fighter>(0)) == Told{"stop authority"});
+    game.server().destroy(pawn);
+    CHECK(take(fighter) == Told{"stop client", "stop authority", "stop server"});
+    game.tick();
+}
+
+TEST_CASE("U28 Host: a setter runs the hook once, and a server that does not play runs none",
+          "[syncvar]") {
+    ArenaGame game;
+    NetworkIdentity& pawn = game.spawn(game.types().pawn());
+    Fighter& fighter = pawn.component<Fighter>(0);
+    fighter.health = 90;
+    game.tick();
+    CHECK(take(fighter) == Told{"start server"});  // U27
+    game.server().start_host();
+    game.tick();
+    CHECK(take(fighter) == Told{"shown to host", "health 100 -> 90", "start client"});
+    fighter.health = 80;
+    fighter.health = 80;
+    CHECK(take(fighter) == Told{"health 90 -> 80"});
+    fighter.speed = 3.0f;
+    CHECK(take(fighter).empty());
+}
+
+TEST_CASE("U29 HookGuard: a variable that is set within its own hook runs no hook, another does",
+          "[syncvar]") {
+    ArenaGame game;
+    game.server().start_host();
+    NetworkIdentity& pawn = game.spawn(game.types().pawn());
+    game.tick();
+    Fighter& fighter = pawn.component<Fighter>(0);
+    take(fighter);
+    fighter.during_hook = [](Fighter& self) {
+        self.health = self.health + 1;
+        self.name = "set within";
+    };
+    fighter.health = 10;
+    CHECK(fighter.health == 11);
+    CHECK(take(fighter) == Told{"health 100 -> 10", "name set within"});
+}
+
+TEST_CASE("U28 Host: hooks of UNet's style run before the assignment, also of the same value",
+          "[syncvar]") {
+    ArenaOptions options;
+    options.fighter.hook_style = HookStyle::UNet;
+    ArenaGame game(options);
+    game.server().start_host();
+    NetworkIdentity& pawn = game.spawn(game.types().pawn());
+    game.tick();
+    Fighter& fighter = pawn.component<Fighter>(0);
+    take(fighter);
+    fighter.health = 100;
+    fighter.health = 50;
+    CHECK(take(fighter) == Told{"health 100 -> 100", "health 100 -> 50, not assigned"});
+    CHECK(fighter.health == 50);
+}
+
+TEST_CASE("U62 Host: what is near is visible, what is far is there and hidden", "[syncvar]") {
+    ArenaOptions options;
+    options.interest = {InterestKind::Distance, 10};
+    ArenaGame game(options);
+    NetworkConnection& host = game.server().start_host();
+    NetworkIdentity& player = game.server().instantiate(game.types().pawn());
+    REQUIRE(game.server().add_player_for_connection(host, player));
+    NetworkIdentity& near = game.server().instantiate(game.types().pawn());
+    NetworkIdentity& far = game.server().instantiate(game.types().pawn());
+    near.set_position({5, 0, 0});
+    far.set_position({50, 0, 0});
+    REQUIRE(game.server().spawn(near));
+    REQUIRE(game.server().spawn(far));
+    game.tick();
+    CHECK(near.is_visible_to_host());
+    CHECK_FALSE(far.is_visible_to_host());
+    Fighter& near_fighter = near.component<Fighter>(0);
+    Fighter& far_fighter = far.component<Fighter>(0);
+    CHECK(take(near_fighter) == Told{"start server", "shown to host", "start client"});
+    CHECK(take(far_fighter) == Told{"start server", "hidden from host"});
+    far_fighter.health = 1;
+    CHECK(take(far_fighter).empty());  // nobody looks at it
+    CHECK(game.server().find(far.net_id()) == &far);
+
+    player.set_position({46, 0, 0});
+    game.tick();
+    CHECK(take(near_fighter) == Told{"hidden from host"});
+    CHECK(take(far_fighter) == Told{"shown to host", "health 100 -> 1", "start client"});
+    far_fighter.health = 2;
+    CHECK(take(far_fighter) == Told{"health 1 -> 2"});
+    player.set_position({1, 0, 0});
+    game.tick();
+    CHECK(take(far_fighter) == Told{"hidden from host"});
+    CHECK(take(near_fighter) == Told{"shown to host"});  // started once
+    near.set_visibility(Visibility::ForceHidden);
+    far.set_visibility(Visibility::ForceShown);
+    game.tick();
+    CHECK(take(near_fighter) == Told{"hidden from host"});
+    CHECK(take(far_fighter) == Told{"shown to host", "health 100 -> 2"});
+}
+
+TEST_CASE("Host: commands and functions for its client run here, those for all where it sees them",
+          "[syncvar]") {
+    ArenaGame game;
+    game.join();
+    NetworkConnection& host = game.server().start_host();
+    NetworkIdentity& pawn = game.spawn(game.types().pawn(), &host);
+    NetworkIdentity& hidden = game.spawn(game.types().pawn());
+    REQUIRE(game.server().hide_from(hidden, host));
+    game.settle();
+    Fighter& fighter = pawn.component<Fighter>(0);
+    take(fighter);
+    CHECK(fighter.call("target_whisper") == CallResult::Ran);
+    CHECK(fighter.call("cmd_shout") == CallResult::Ran);
+    CHECK(fighter.call("rpc_cheer") == CallResult::Sent);
+    CHECK(take(fighter) == Told{"whisper", "shout", "cheer"});
+    take(hidden.component<Fighter>(0));
+    CHECK(hidden.component<Fighter>(0).call("rpc_cheer") == CallResult::Sent);
+    CHECK(take(hidden.component<Fighter>(0)).empty());
+    game.settle();
+    CHECK(game.fighter_on(0, pawn).told == Told{"start client", "cheer"});
+    CHECK(game.fighter_on(0, hidden).told == Told{"start client", "cheer"});
+}
+
+TEST_CASE("Server: a function for all clients does not run on a server that does not play",
+          "[syncvar]") {
+    ArenaGame game;
+    game.join();
+    NetworkIdentity& pawn = game.spawn(game.types().pawn());
+    game.settle();
+    pawn.component<Fighter>(0).call("rpc_cheer");
+    game.settle();
+    CHECK(pawn.component<Fighter>(0).told == Told{"start server"});
+    CHECK(game.fighter_on(0, pawn).told == Told{"start client", "cheer"});
+}
+
+TEST_CASE("Host: while it is not ready it is shown nothing", "[syncvar]") {
+    ArenaGame game;
+    game.join();
+    NetworkConnection& host = game.server().start_host();
+    NetworkIdentity& pawn = game.spawn(game.types().pawn());
+    game.settle();
+    CHECK(pawn.is_visible_to_host());
+    game.server().set_client_not_ready(host);
+    game.tick();
+    CHECK_FALSE(pawn.is_visible_to_host());
+    game.server().set_client_ready(host);
+    game.tick();
+    CHECK(pawn.is_visible_to_host());
+    CHECK(game.on_client(0, pawn) != nullptr);
+}
+
+}  // namespace
+}  // namespace replayout::test
