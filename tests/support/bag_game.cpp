@@ -119,7 +119,7 @@ NetworkSpawnHandler BagGame::handler(const NetworkPrefab& prefab) {
         }
         return &made;
     };
-    handler.unspawn = [](NetworkClient& client, NetworkIdentity& object) {
+    handler.unspawn = [](NetworkClient& client, NetworkIdentity& object, ChannelCloseReason) {
         client.destroy(object);
     };
     return handler;

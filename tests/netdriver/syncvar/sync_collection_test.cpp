@@ -267,7 +267,7 @@ TEST_CASE("U41 Collections: a client's object out of a pool begins as the prefab
     NetworkIdentity& pooled = client.instantiate(game.chest());
     NetworkSpawnHandler pool;
     pool.spawn = [&](NetworkClient&, const SpawnInfo&) { return &pooled; };
-    pool.unspawn = [](NetworkClient&, NetworkIdentity&) {};
+    pool.unspawn = [](NetworkClient&, NetworkIdentity&, ChannelCloseReason) {};
     client.register_spawn_handler(game.chest().asset_id(), pool);
     NetworkIdentity& first = game.spawn(game.chest());
     first.component<Bag>(0).numbers.add(1);
