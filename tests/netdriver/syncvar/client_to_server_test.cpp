@@ -102,6 +102,20 @@ TEST_CASE("U09 ClientToServer: only what changed travels, and is not sent back t
     CHECK(duel.game.server().driver().stats().records_sent == sent_before + 2);
 }
 
+TEST_CASE("U03 ClientToServer: an owner that changes nothing writes nothing", "[syncvar]") {
+    Duel duel;
+    const std::uint64_t before = duel.game.client(0).driver().stats().calls_sent;
+    for (int i = 0; i < 20; ++i) {
+        duel.owner().health = duel.owner().health.get();
+        duel.game.tick();
+    }
+    CHECK(duel.game.client(0).driver().stats().calls_sent == before);
+    duel.owner().health = 5;
+    duel.game.settle();
+    CHECK(duel.game.client(0).driver().stats().calls_sent == before + 1);
+    CHECK(duel.server().health == 5);
+}
+
 TEST_CASE("U07 ClientToServer: who does not own the object tells nobody anything", "[syncvar]") {
     Duel duel;
     duel.other().health = 5;

@@ -2,8 +2,10 @@
 #include <replayout/syncvar/network_reader.h>
 #include <replayout/syncvar/network_writer.h>
 
+#include <array>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 
 #include "support/exact_bytes.h"
@@ -86,6 +88,18 @@ TEST_CASE("NetworkReader: text comes back, without an allocation of its own",
     CHECK(text == "Example string");
     CHECK(static_cast<const void*>(text.data()) == bytes.data() + bytes.size() - text.size());
     CHECK(reader.bytes_left() == 0);
+}
+
+TEST_CASE("U14 NetworkWriter: there is no null text, and an empty one comes back empty",
+          "[syncvar]") {
+    std::array<std::byte, 8> memory{};
+    NetworkWriter writer(memory);
+    writer.write_string({});
+    REQUIRE(writer.byte_count() == 2);
+    CHECK((memory[0] == std::byte{0} && memory[1] == std::byte{0}));
+    NetworkReader reader(std::span(memory).first(2));
+    CHECK(reader.read_string() == std::string_view());
+    CHECK(reader.error() == UNetError::None);
 }
 
 TEST_CASE("NetworkReader: text is refused that is too long, cut, or not UTF-8",

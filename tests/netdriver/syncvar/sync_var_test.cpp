@@ -76,6 +76,27 @@ TEST_CASE("SyncVar: a hook of Mirror's style runs behind the assignment, before 
     CHECK(pawn.component<Fighter>(0).told == Told{"start server"});
 }
 
+TEST_CASE("U26 SyncVar: a hook runs when a value changed, and not when it is the same",
+          "[syncvar]") {
+    ArenaGame game;
+    game.join();
+    NetworkIdentity& pawn = game.spawn(game.types().pawn());
+    game.settle();
+    Fighter& shown = game.on_client(0, pawn)->component<Fighter>(0);
+    shown.told.clear();
+    pawn.component<Fighter>(0).health = 100;        // as it is
+    pawn.component<Fighter>(0).set_dirty_bit(0b1);  // and marked, which changes nothing
+    game.settle();
+    CHECK(shown.told.empty());
+    pawn.component<Fighter>(0).health = 99;
+    game.settle();
+    CHECK(shown.told == Told{"health 100 -> 99"});
+    pawn.component<Fighter>(0).health = 98;
+    pawn.component<Fighter>(0).health = 99;  // and back within the tick
+    game.settle();
+    CHECK(shown.told == Told{"health 100 -> 99"});
+}
+
 TEST_CASE("SyncVar: a hook of UNet's style runs instead of the assignment, not at first",
           "[syncvar]") {
     ArenaOptions options;
