@@ -314,13 +314,13 @@ void ReplicationServer::flush(NetTime now) {
 
 // In each flush of one connection, so that no flush has all to do.
 void ReplicationServer::give_back_room() {
-    static_assert(ServerLanes::count_max < KeptRoom::period);
     const std::uint64_t turn = changes_.flush % KeptRoom::period;
     for (std::uint64_t i = turn; i < clients_.size(); i += KeptRoom::period) {
         clients_[i]->connection.packets().trim();
         clients_[i]->sender.trim();
     }
     if (turn == 0) {
+        due_objects_room_.note(due_objects_.size());
         due_objects_.clear();
         due_objects_room_.trim(due_objects_);
         bundles_.trim();

@@ -103,6 +103,7 @@ void ReplicationServer::compare_listed() {
             compare(due);
         }
     });
+    due_objects_room_.note(due_objects_.size());
     due_objects_.clear();
 }
 

@@ -7,8 +7,14 @@
 #if STRANGER_HAS_SYNCVAR
 #include <replayout/syncvar/network_writer.h>
 #endif
+#if STRANGER_HAS_ENET
+#include <replayout/transports/enet_transport.h>
+#endif
 #if STRANGER_HAS_UDP
 #include <replayout/transports/udp_transport.h>
+#endif
+#if STRANGER_HAS_WEBSOCKET
+#include <replayout/transports/websocket_transport.h>
 #endif
 
 #include <array>
@@ -30,6 +36,16 @@ int main() {
 #endif
 #if STRANGER_HAS_UDP
     if (!replayout::UdpTransport::listen("127.0.0.1:0")) {
+        return 1;
+    }
+#endif
+#if STRANGER_HAS_ENET
+    if (!replayout::EnetTransport::listen("127.0.0.1:0")) {
+        return 1;
+    }
+#endif
+#if STRANGER_HAS_WEBSOCKET
+    if (!replayout::WebSocketTransport::listen("127.0.0.1:0")) {
         return 1;
     }
 #endif

@@ -108,6 +108,13 @@ TEST_CASE("EnetTransport: an address that is none is refused with a sentence",
         REQUIRE_FALSE(made.has_value());
         CHECK(made.error().code == ErrorCode::InvalidArgument);
     }
+    EnetSettings settings;
+    settings.datagram_bytes_max = 1'301;
+    CHECK_FALSE(EnetTransport::listen("127.0.0.1:0", settings).has_value());
+    settings.datagram_bytes_max = 1'300;
+    CHECK(EnetTransport::listen("127.0.0.1:0", settings).has_value());
+    settings.peers_max = 4'096;
+    CHECK_FALSE(EnetTransport::listen("127.0.0.1:0", settings).has_value());
 }
 
 }  // namespace

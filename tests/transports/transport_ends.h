@@ -56,6 +56,8 @@ class LoopbackEnds {
 
 class SimulatedEnds {
   public:
+    SimulatedEnds() : server_(&network_.endpoint(PeerId{1})) {}
+
     std::size_t add_client() {
         clients_.push_back(&network_.endpoint(PeerId{clients_.size() + 2}));
         return clients_.size() - 1;
@@ -65,12 +67,13 @@ class SimulatedEnds {
         now_ = now_.plus_milliseconds(1);
         network_.advance(now_);
     }
-    [[nodiscard]] Transport& server() { return network_.endpoint(PeerId{1}); }
+    [[nodiscard]] Transport& server() { return *server_; }
     [[nodiscard]] Transport& client(std::size_t index) { return *clients_[index]; }
     [[nodiscard]] PeerId server_peer(std::size_t) const { return PeerId{1}; }
 
   private:
     SimulatedNetwork network_{{{}, 1'200, 1u << 15}, 1, std::pmr::get_default_resource()};
+    Transport* server_;
     NetTime now_;
     std::vector<Transport*> clients_;
 };

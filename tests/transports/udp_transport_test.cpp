@@ -117,7 +117,14 @@ TEST_CASE("UdpTransport: garbage on the port harms nobody, and is counted", "[tr
         answered += stranger.receive().empty() ? 0u : 1u;
     }
     CHECK(ends.server().peer_count() == 1);
-    CHECK(answered <= ends.server().stats().challenges_sent);
+    ends.advance();
+    PeerId nobody;
+    Bytes nothing(2'048);
+    CHECK(ends.server().receive(nobody, nothing) == Transport::nothing_received);
+    const SocketStats& stats = ends.server().stats();
+    // The client's own request was challenged once, too.
+    CHECK(stats.dropped_malformed + stats.dropped_unproved + stats.challenges_sent == 2'000 + 1);
+    CHECK(answered <= stats.challenges_sent);
     ends.client(0).send(ends.server_peer(0), Bytes(10));
     PeerId peer;
     Bytes buffer(2'048);

@@ -153,7 +153,8 @@ NetworkIdentity* NetworkClient::find_or_spawn_object(const SpawnInfo& info) {
         return &instantiate(**prefab);
     }
     NetworkIdentity* made = handler->second.spawn(*this, info);
-    if (made == nullptr || made->is_spawned() || &made->prefab() != prefab->get()) {
+    if (made == nullptr || made->is_spawned() || made->is_gone_ ||
+        &made->prefab() != prefab->get()) {
         log(LogLevel::Error, "the spawn handler of prefab \"" + (*prefab)->name() +
                                  "\" gave no object of it that is free");
         ++counters_.handlers_failed;
@@ -167,7 +168,7 @@ NetworkIdentity* NetworkClient::take_scene_object(const SpawnInfo& info) {
     const auto kept = std::find_if(spawned_.begin(), spawned_.end(), [&](const auto& entry) {
         return entry.second->is_kept_ && entry.second->scene_id() == scene_id;
     });
-    if (kept != spawned_.end()) {
+    if (scene_id != 0 && kept != spawned_.end()) {
         unspawn(*kept->second, ChannelCloseReason::Destroyed);  // and spawned again meanwhile
     }
     const auto found = scene_objects_.find(scene_id);
@@ -182,6 +183,10 @@ NetworkIdentity* NetworkClient::take_scene_object(const SpawnInfo& info) {
 }
 
 ObjectHandle NetworkClient::spawn(const SpawnInfo& info) {
+    if (is_channel(info, types_) && channel_ != nullptr) {
+        log(LogLevel::Error, "the server gave this client a second object of its connection");
+        return {};
+    }
     NetworkIdentity* object = find_or_spawn_object(info);
     if (object == nullptr) {
         return {};
@@ -221,18 +226,16 @@ void NetworkClient::despawn(ObjectHandle handle, ChannelCloseReason reason) {
     NetworkIdentity& object = NetworkIdentity::of(handle);
     if (&object == channel_) {
         channel_ = nullptr;
+        is_ready_ = false;
         object.net_id_ = 0;
         destroy(object);
         return;
     }
-    if (reason == ChannelCloseReason::Relevancy && !is_spawn_finished_) {
+    if (reason == ChannelCloseReason::Relevancy && !is_spawn_finished_ && object.is_started_) {
         // Who is not ready keeps what it has. Whether it is shown it again is known when all are
-        // there.
+        // there. What it was never told of is nothing that it has.
         object.is_kept_ = true;
         std::erase(spawned_now_, &object);
-        if (!object.is_started_) {
-            drop_deferred_hooks(object);
-        }
         return;
     }
     unspawn(object, reason);
@@ -276,7 +279,9 @@ void NetworkClient::unspawn_kept() {
         }
     }
     for (NetworkIdentity* object : kept) {
-        unspawn(*object, ChannelCloseReason::Relevancy);
+        if (object->is_kept_) {  // The end of another one may have ended it.
+            unspawn(*object, ChannelCloseReason::Relevancy);
+        }
     }
 }
 
@@ -341,15 +346,22 @@ void NetworkClient::start_spawned() {
     }
     // Of objects that were shown all the while.
     while (!deferred_hooks_.empty()) {
-        run_deferred_hooks(*deferred_hooks_.front().object);
+        run_deferred_hooks(deferred_hooks_.begin()->first);
     }
 }
 
 void NetworkClient::start(NetworkIdentity& object) {
-    run_deferred_hooks(object);
-    run_refresh_hooks(object);
-    object.start_client();
-    tell_role(object, object.role_);
+    // Each of these may end the object.
+    run_deferred_hooks(object.net_id());
+    if (object.is_spawned()) {
+        run_refresh_hooks(object);
+    }
+    if (object.is_spawned()) {
+        object.start_client();
+    }
+    if (object.is_spawned()) {
+        tell_role(object, object.role_);
+    }
 }
 
 void NetworkClient::tell_role(NetworkIdentity& object, const ObjectRole& role) {
@@ -374,25 +386,24 @@ void NetworkClient::forget_local_player(const NetworkIdentity& object) {
 }
 
 void NetworkClient::defer(NetworkIdentity& object, std::function<void()> hook) {
-    deferred_hooks_.push_back({&object, std::move(hook)});
+    deferred_hooks_[object.net_id()].push_back(std::move(hook));
 }
 
 void NetworkClient::drop_deferred_hooks(const NetworkIdentity& object) {
-    std::erase_if(deferred_hooks_,
-                  [&](const DeferredHook& hook) { return hook.object == &object; });
+    deferred_hooks_.erase(object.net_id());
 }
 
-void NetworkClient::run_deferred_hooks(const NetworkIdentity& object) {
-    // One of them may end other objects, and with them theirs.
-    for (std::size_t i = 0; i < deferred_hooks_.size();) {
-        if (deferred_hooks_[i].object != &object) {
-            ++i;
-            continue;
+void NetworkClient::run_deferred_hooks(std::uint64_t net_id) {
+    const auto found = deferred_hooks_.find(net_id);
+    if (found == deferred_hooks_.end()) {
+        return;
+    }
+    const std::vector<std::function<void()>> hooks = std::move(found->second);
+    deferred_hooks_.erase(found);
+    for (const std::function<void()>& hook : hooks) {
+        if (find(net_id) != nullptr) {  // One of them may end the object.
+            hook();
         }
-        const std::function<void()> run = std::move(deferred_hooks_[i].run);
-        deferred_hooks_.erase(deferred_hooks_.begin() + static_cast<std::ptrdiff_t>(i));
-        run();
-        i = 0;
     }
 }
 
@@ -429,7 +440,7 @@ bool NetworkClient::ready() {
 }
 
 bool NetworkClient::add_player() {
-    if (!is_ready_ || local_player_ != nullptr) {
+    if (!is_ready_ || local_player_ != nullptr || channel_ == nullptr) {
         return refuse_request("a client that is not ready, or has a player, asks for a player");
     }
     return channel_->components().front()->call("add_player") == CallResult::Sent;
@@ -451,7 +462,9 @@ void NetworkClient::spawn_finished() {
 void NetworkClient::not_ready() {
     is_ready_ = false;
     is_spawn_finished_ = false;
-    channel_->components().front()->call("not_ready_heard");
+    if (channel_ != nullptr) {
+        channel_->components().front()->call("not_ready_heard");
+    }
     manager_.on_client_not_ready(*this);
 }
 

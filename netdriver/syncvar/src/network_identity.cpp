@@ -133,6 +133,7 @@ void NetworkIdentity::set_interest_range(float range) {
 }
 
 void NetworkIdentity::set_interest_group(std::uint32_t group) {
+    REPLAYOUT_ASSERT(group < 0xFFFF'FFFD);  // the door has groups of its own
     const std::uint32_t previous = std::exchange(interest_group_, group);
     if (server_ != nullptr && previous != group) {
         server_->interest_group_changed(*this, previous);

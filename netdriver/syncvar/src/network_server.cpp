@@ -83,7 +83,7 @@ NetworkIdentity& NetworkServer::add_scene_object(const NetworkPrefab& prefab,
 }
 
 bool NetworkServer::spawn(NetworkIdentity& object, NetworkConnection* owner) {
-    if (object.is_spawned() || object.is_gone_) {
+    if (object.is_spawned() || object.is_gone_ || is_channel(object)) {
         return refuse("an object that is spawned already, or gone, cannot be spawned");
     }
     const SceneName name(object.scene_id_);
@@ -116,11 +116,15 @@ bool NetworkServer::spawn(NetworkIdentity& object, NetworkConnection* owner) {
         with_calls_for_owner_.push_back(&object);
     }
     object.for_each_component(&NetworkBehaviour::on_start_server);
-    return true;
+    return object.is_spawned();  // It may have ended itself.
+}
+
+bool NetworkServer::is_channel(const NetworkIdentity& object) const noexcept {
+    return &object.prefab() == &types_.connection_prefab();
 }
 
 void NetworkServer::unspawn(NetworkIdentity& object) {
-    if (!object.is_spawned()) {
+    if (!object.is_spawned() || is_channel(object)) {
         refuse("an object that is not spawned cannot be unspawned");
         return;
     }
@@ -155,7 +159,7 @@ void NetworkServer::unspawn(NetworkIdentity& object) {
 }
 
 void NetworkServer::destroy(NetworkIdentity& object) {
-    if (object.is_gone_) {
+    if (object.is_gone_ || is_channel(object)) {
         return;
     }
     if (object.is_spawned()) {
@@ -171,7 +175,11 @@ void NetworkServer::destroy(NetworkIdentity& object) {
 
 void NetworkServer::destroy_owned(NetworkConnection& connection) {
     while (!connection.owned_.empty()) {
-        destroy(*connection.owned_.back());
+        NetworkIdentity* object = connection.owned_.back();
+        destroy(*object);
+        if (!connection.owned_.empty() && connection.owned_.back() == object) {
+            connection.owned_.pop_back();
+        }
     }
 }
 

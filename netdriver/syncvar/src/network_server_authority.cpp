@@ -61,7 +61,7 @@ void NetworkServer::clear_owner(NetworkIdentity& object) {
 }
 
 bool NetworkServer::assign_client_authority(NetworkIdentity& object, NetworkConnection& owner) {
-    if (!object.is_spawned()) {
+    if (!object.is_spawned() || is_channel(object)) {
         return refuse("of an object that is not spawned nobody has authority");
     }
     if (object.owner_.value != 0 && object.owner_ != owner.peer()) {
@@ -111,7 +111,7 @@ bool NetworkServer::add_player_for_connection(NetworkConnection& connection,
 bool NetworkServer::replace_player_for_connection(NetworkConnection& connection,
                                                   NetworkIdentity& player,
                                                   ReplacePlayerOptions options) {
-    if (player.owner_.value != 0 && player.owner_ != connection.peer()) {
+    if (is_channel(player) || (player.owner_.value != 0 && player.owner_ != connection.peer())) {
         return refuse("another connection owns what is to be a player");
     }
     NetworkIdentity* previous = connection.identity();

@@ -97,7 +97,7 @@ TEST_CASE("U14 NetworkWriter: there is no null text, and an empty one comes back
     writer.write_string({});
     REQUIRE(writer.byte_count() == 2);
     CHECK((memory[0] == std::byte{0} && memory[1] == std::byte{0}));
-    NetworkReader reader(std::span(memory).first(2));
+    NetworkReader reader{std::span<const std::byte>(memory).first(2)};
     CHECK(reader.read_string() == std::string_view());
     CHECK(reader.error() == UNetError::None);
 }

@@ -256,7 +256,7 @@ TEST_CASE("U34 SyncVar: the interval holds back also what is beyond its step", "
     CHECK(game.on_client(0, scout)->component<Scout>(0).place.get().x == 2.0f);
 }
 
-TEST_CASE("U65 NetworkIdentity: what does not change is not sent, and what does is, at any loss",
+TEST_CASE("U65 NetworkIdentity: what does not change is not sent, and what does is, at 30 % loss",
           "[syncvar]") {
     ArenaOptions options;
     options.link.loss = 0.3;

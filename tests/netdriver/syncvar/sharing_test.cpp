@@ -64,6 +64,8 @@ TEST_CASE("NetworkServer: for owner and observers a value is encoded once each a
     pawn.component<Purse>(1).gold = 5;    // all
     pawn.component<Purse>(1).secret = 6;  // the owner
     game.settle();
+    CHECK(game.on_client(0, pawn)->component<Purse>(1).secret == 6);
+    CHECK(game.on_client(7, pawn)->component<Purse>(1).gold == 5);
     CHECK(values_encoded(game) - before <= 3);
 }
 

@@ -35,6 +35,13 @@ struct Pool {
     }
 };
 
+/// Leaves as soon as it comes.
+class ShyOne : public NetworkBehaviour {
+  public:
+    NetworkServer* server = nullptr;
+    void on_start_server() override { server->unspawn(identity()); }
+};
+
 TEST_CASE("U44 FindOrSpawnObject: an object that is known is refreshed and not made again",
           "[syncvar]") {
     ArenaGame game;
@@ -428,6 +435,24 @@ TEST_CASE("Ready: not ready and ready again at once, many times, ends in what th
     for (const NetworkIdentity* pawn : pawns) {
         CHECK(game.fighter_on(0, *pawn).health.get() == pawn->component<Fighter>(0).health.get());
     }
+}
+
+TEST_CASE("Spawn: an object that ends itself as it starts is not spawned, and nobody owns it",
+          "[syncvar]") {
+    ArenaGame game({}, [](NetworkTypes& types) {
+        const auto shy = BehaviourBuilder<ShyOne>(types, "ShyOne").build();
+        REQUIRE(shy.has_value());
+        REQUIRE(types.add_prefab("ShyOne", {{*shy}}).has_value());
+    });
+    game.join();
+    game.settle();
+    NetworkIdentity& shy = game.server().instantiate(game.types().find("ShyOne"));
+    shy.component<ShyOne>(0).server = &game.server();
+    CHECK_FALSE(game.server().spawn(shy, &game.connection(0)));
+    CHECK_FALSE(game.server().add_player_for_connection(game.connection(0), shy));
+    CHECK(game.connection(0).owned().empty());
+    game.server().destroy_owned(game.connection(0));
+    game.settle();
 }
 
 }  // namespace

@@ -3,12 +3,12 @@
 
 #include "address_cookie.h"
 #include "address_handshake.h"
+#include "address_text.h"
 
 #include <replayout/netdriver/datagram_pool.h>
 #include <replayout/reflection/diagnostics.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <map>
 #include <utility>
@@ -27,25 +27,30 @@ constexpr std::int64_t sweep_us = 1'000'000;
 /// What ENet calls a full throttle, of which it drops nothing.
 constexpr enet_uint32 throttle_interval_ms = 5'000;
 
-[[nodiscard]] Error error_of(std::string_view address, std::string_view what) {
-    return {ErrorCode::InvalidArgument,
-            "ENet address \"" + std::string(address) + "\": " + std::string(what)};
-}
+constexpr std::string_view kind = "ENet";
+/// What fits into ENet's packets with its own headers: beyond it cuts, and sends the parts
+/// reliably.
+constexpr std::size_t datagram_bytes_limit = 1'300;
+constexpr std::uint32_t peers_limit = 4'095;
+/// Of one peer, that ENet may hold before we take it.
+constexpr std::size_t waiting_bytes_max = 256 * 1024;
+/// Of what a datagram needs beside its bytes, in ENet's words the least MTU.
+constexpr std::uint32_t header_bytes = 92;
+/// Tries to connect of one address that is no peer: ENet takes a place for each.
+constexpr std::uint32_t connects_max = 16;
+/// Datagrams that the system could not give us, between two ticks.
+constexpr std::uint32_t errors_max = 1'024;
 
 /// "1.2.3.4:7777".
 [[nodiscard]] Result<ENetAddress> parse_address(std::string_view text) {
-    const std::size_t colon = text.rfind(':');
-    if (colon == std::string_view::npos) {
-        return error_of(text, "has no port");
+    const Result<AddressText> parts = split_address(kind, text);
+    if (!parts) {
+        return parts.error();
     }
     ENetAddress address{};
-    const char* end = text.data() + text.size();
-    const auto [stopped, status] = std::from_chars(text.data() + colon + 1, end, address.port);
-    if (status != std::errc() || stopped != end) {
-        return error_of(text, "its port is no number of 0 to 65535");
-    }
-    if (enet_address_set_host_ip(&address, std::string(text.substr(0, colon)).c_str()) != 0) {
-        return error_of(text, "is no address of IPv4");
+    address.port = parts->port;
+    if (enet_address_set_host_ip(&address, std::string(parts->host).c_str()) != 0) {
+        return address_error(kind, text, "is no address of IPv4");
     }
     return address;
 }
@@ -96,13 +101,20 @@ class EnetTransport::Host {
 
     [[nodiscard]] Status open(const ENetAddress* bind, std::string_view address) {
         static const bool is_ready = enet_initialize() == 0;  // counts nothing but Windows' sockets
-        const std::size_t peers = is_server_ ? std::min(settings_.peers_max, 4'095u) : 1;
+        if (settings_.datagram_bytes_max > datagram_bytes_limit || settings_.peers_max == 0 ||
+            settings_.peers_max > peers_limit) {
+            return address_error(kind, address, "ENet has no datagrams so large, or peers so many");
+        }
+        const std::size_t peers = is_server_ ? settings_.peers_max : 1;
         host_ = is_ready ? enet_host_create(bind, peers, 1, 0, 0) : nullptr;
         if (host_ == nullptr) {
-            return error_of(address, "no socket could be bound to it");
+            return address_error(kind, address, "no socket could be bound to it");
         }
         enet_socket_set_option(host_->socket, ENET_SOCKOPT_RCVBUF, settings_.receive_buffer_bytes);
         host_->intercept = intercept;
+        // Of its own it would put together 32 MiB for any peer.
+        host_->maximumPacketSize = settings_.datagram_bytes_max;
+        host_->maximumWaitingData = waiting_bytes_max;
         return {};
     }
 
@@ -164,6 +176,7 @@ class EnetTransport::Host {
     struct Proved {
         std::int64_t used_us = 0;
         std::uint32_t peers = 0;  ///< of ENet, at this address
+        std::uint32_t connects = 0;
     };
 
     // ENet's callback has no room for whose it is; it comes within enet_host_service() alone.
@@ -171,25 +184,40 @@ class EnetTransport::Host {
 
     static int ENET_CALLBACK intercept(ENetHost*, ENetEvent*) { return serving_->intercept(); }
 
+    /// In ENet's words: a datagram for nobody, peer 0xFFF, which can hold one thing alone.
+    [[nodiscard]] static bool is_connect(std::span<const std::byte> bytes) noexcept {
+        return bytes.size() >= 2 && (bytes[0] & std::byte{0x0F}) == std::byte{0x0F} &&
+               bytes[1] == std::byte{0xFF};
+    }
+
     /// 1: ENet is not to see the datagram.
     [[nodiscard]] int intercept() {
+        ++seen_;
         const std::span<const std::byte> bytes(
             reinterpret_cast<const std::byte*>(host_->receivedData), host_->receivedDataLength);
         const ENetAddress from = host_->receivedAddress;
         const std::optional<AddressHandshake> handshake = read_address_handshake(bytes);
         if (!is_server_) {
-            const bool is_ours = handshake && handshake->client == client_;
+            const bool is_ours = handshake && handshake->client == client_ &&
+                                 from.host == server_address_.host &&
+                                 from.port == server_address_.port;
             return is_ours && take_answer(*handshake) ? 1 : 0;
         }
         if (handshake && handshake->message == AddressMessage::Request) {
             answer(*handshake, from);
             return 1;
         }
-        if (proved_.contains(from)) {
-            return 0;
+        const auto found = proved_.find(from);
+        if (found == proved_.end()) {
+            ++stats_.dropped_unproved;
+            return 1;
         }
-        ++stats_.dropped_unproved;
-        return 1;
+        if (is_connect(bytes) &&
+            (found->second.peers > 0 || ++found->second.connects > connects_max)) {
+            ++stats_.dropped_malformed;
+            return 1;
+        }
+        return 0;
     }
 
     void answer(const AddressHandshake& request, const ENetAddress& from) {
@@ -236,11 +264,15 @@ class EnetTransport::Host {
     void serve() {
         Host* const before = std::exchange(serving_, this);
         ENetEvent event{};
-        for (std::uint32_t i = 0; i < settings_.datagrams_per_tick_max; ++i) {
-            if (enet_host_service(host_, &event, 0) <= 0) {
-                break;
+        std::uint32_t errors = 0;
+        for (const std::uint64_t first = seen_; seen_ - first < settings_.datagrams_per_tick_max;) {
+            const std::uint64_t seen_before = seen_;
+            const int result = enet_host_service(host_, &event, 0);
+            if (result > 0) {
+                handle(event);
+            } else if (result < 0 ? ++errors > errors_max : seen_ == seen_before) {
+                break;  // Nothing came. An error is a datagram that is too large for any of ours.
             }
-            handle(event);
         }
         serving_ = before;
     }
@@ -263,6 +295,12 @@ class EnetTransport::Host {
     }
 
     void add_peer(ENetPeer& peer) {
+        if (peer.mtu < settings_.datagram_bytes_max + header_bytes) {
+            // What does not fit ENet would send in parts, reliably, and keep until it is answered.
+            ++stats_.dropped_malformed;
+            enet_peer_reset(&peer);
+            return;
+        }
         const PeerId id{is_server_ ? ++last_peer_ : server_peer.value};
         peers_.emplace(id, &peer);
         std::memcpy(&peer.data, &id.value, sizeof(peer.data));
@@ -271,7 +309,9 @@ class EnetTransport::Host {
         enet_peer_throttle_configure(&peer, throttle_interval_ms, ENET_PEER_PACKET_THROTTLE_SCALE,
                                      0);
         if (is_server_) {
-            ++proved_[peer.address].peers;
+            Proved& proved = proved_[peer.address];
+            ++proved.peers;
+            proved.connects = 0;
         }
         ++stats_.peers_welcomed;
     }
@@ -328,6 +368,7 @@ class EnetTransport::Host {
     SocketStats stats_;
     NetTime now_;
     std::uint64_t last_peer_ = 0;
+    std::uint64_t seen_ = 0;  // datagrams
     std::int64_t next_sweep_us_ = 0;
     bool is_server_;
 

@@ -3,11 +3,11 @@
 
 #include "address_cookie.h"
 #include "address_handshake.h"
+#include "asio_address.h"
 
 #include <replayout/reflection/diagnostics.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <map>
 #include <memory_resource>
@@ -32,40 +32,7 @@ constexpr std::int64_t silence_us = 5'000'000;
 /// Between two looks for who was silent.
 constexpr std::int64_t sweep_us = 1'000'000;
 
-[[nodiscard]] Error error_of(std::string_view address, std::string_view what) {
-    return {ErrorCode::InvalidArgument,
-            "UDP address \"" + std::string(address) + "\": " + std::string(what)};
-}
-
-/// "1.2.3.4:7777" or "[::1]:7777".
-[[nodiscard]] Result<udp::endpoint> parse_endpoint(std::string_view text) {
-    const std::size_t colon = text.rfind(':');
-    if (colon == std::string_view::npos) {
-        return error_of(text, "has no port");
-    }
-    std::string_view host = text.substr(0, colon);
-    if (host.size() >= 2 && host.front() == '[' && host.back() == ']') {
-        host = host.substr(1, host.size() - 2);
-    }
-    std::uint16_t port = 0;
-    const char* end = text.data() + text.size();
-    const auto [stopped, status] = std::from_chars(text.data() + colon + 1, end, port);
-    if (status != std::errc() || stopped != end) {
-        return error_of(text, "its port is no number of 0 to 65535");
-    }
-    error_code error;
-    const auto address = boost::asio::ip::make_address(std::string(host), error);
-    if (error) {
-        return error_of(text, error.message());
-    }
-    return udp::endpoint(address, port);
-}
-
-[[nodiscard]] std::string text_of(const udp::endpoint& endpoint) {
-    const std::string host = endpoint.address().to_string();
-    const std::string port = std::to_string(endpoint.port());
-    return endpoint.address().is_v6() ? "[" + host + "]:" + port : host + ":" + port;
-}
+constexpr std::string_view kind = "UDP";
 
 /// What cookies are made over.
 struct EndpointBytes {
@@ -125,7 +92,7 @@ class UdpTransport::Socket {
         if (!error) {
             socket_.non_blocking(true, error);
         }
-        return error ? Status(error_of(address, error.message())) : Status();
+        return error ? Status(address_error(kind, address, error.message())) : Status();
     }
 
     void set_server(const udp::endpoint& server) {
@@ -152,6 +119,7 @@ class UdpTransport::Socket {
         }
         buffer_[0] = static_cast<std::byte>(AddressMessage::Data);
         std::copy(datagram.begin(), datagram.end(), buffer_.begin() + 1);
+        ++stats_.datagrams_sent;
         send_to(found->second.endpoint, std::span(buffer_).first(datagram.size() + 1));
     }
 
@@ -201,7 +169,9 @@ class UdpTransport::Socket {
     [[nodiscard]] const UdpSettings& settings() const noexcept { return settings_; }
     [[nodiscard]] const SocketStats& stats() const noexcept { return stats_; }
     [[nodiscard]] bool is_connected() const noexcept { return is_welcome_; }
-    [[nodiscard]] std::size_t peer_count() const noexcept { return peers_.size(); }
+    [[nodiscard]] std::size_t peer_count() const noexcept {
+        return is_server_ || is_welcome_ ? peers_.size() : 0;
+    }
 
   private:
     struct Peer {
@@ -219,7 +189,7 @@ class UdpTransport::Socket {
     void send_to(const udp::endpoint& endpoint, std::span<const std::byte> bytes) {
         error_code error;
         socket_.send_to(boost::asio::buffer(bytes.data(), bytes.size()), endpoint, 0, error);
-        error ? ++stats_.send_errors : ++stats_.datagrams_sent;
+        stats_.send_errors += error ? 1u : 0u;
     }
 
     [[nodiscard]] bool accept_data(const udp::endpoint& from, std::size_t size, PeerId& peer) {
@@ -294,6 +264,7 @@ class UdpTransport::Socket {
             handshake.message == AddressMessage::Request) {
             ++stats_.dropped_malformed;
         } else if (handshake.message == AddressMessage::Welcome) {
+            stats_.peers_welcomed += is_welcome_ ? 0u : 1u;
             is_welcome_ = true;
             peers_.begin()->second.heard_us = now_.microseconds;
         } else {
@@ -336,7 +307,7 @@ UdpTransport::~UdpTransport() = default;
 
 Result<std::unique_ptr<UdpTransport>> UdpTransport::listen(std::string_view address,
                                                            const UdpSettings& settings) {
-    const Result<udp::endpoint> endpoint = parse_endpoint(address);
+    const Result<udp::endpoint> endpoint = parse_endpoint<udp>(kind, address);
     if (!endpoint) {
         return endpoint.error();
     }
@@ -349,7 +320,7 @@ Result<std::unique_ptr<UdpTransport>> UdpTransport::listen(std::string_view addr
 
 Result<std::unique_ptr<UdpTransport>> UdpTransport::connect(std::string_view address,
                                                             const UdpSettings& settings) {
-    const Result<udp::endpoint> server = parse_endpoint(address);
+    const Result<udp::endpoint> server = parse_endpoint<udp>(kind, address);
     if (!server) {
         return server.error();
     }

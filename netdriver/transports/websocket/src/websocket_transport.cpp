@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/transports/websocket_transport.h>
 
+#include "asio_address.h"
+
 #include <replayout/netdriver/datagram_pool.h>
 #include <replayout/reflection/diagnostics.h>
 
-#include <charconv>
 #include <deque>
 #include <map>
 #include <set>
@@ -30,40 +31,7 @@ using boost::system::error_code;
 constexpr PeerId server_peer{1};
 constexpr std::int64_t reconnect_us = 1'000'000;
 
-[[nodiscard]] Error error_of(std::string_view address, std::string_view what) {
-    return {ErrorCode::InvalidArgument,
-            "WebSocket address \"" + std::string(address) + "\": " + std::string(what)};
-}
-
-/// "1.2.3.4:8080" or "[::1]:8080".
-[[nodiscard]] Result<tcp::endpoint> parse_endpoint(std::string_view text) {
-    const std::size_t colon = text.rfind(':');
-    if (colon == std::string_view::npos) {
-        return error_of(text, "has no port");
-    }
-    std::string_view host = text.substr(0, colon);
-    if (host.size() >= 2 && host.front() == '[' && host.back() == ']') {
-        host = host.substr(1, host.size() - 2);
-    }
-    std::uint16_t port = 0;
-    const char* end = text.data() + text.size();
-    const auto [stopped, status] = std::from_chars(text.data() + colon + 1, end, port);
-    if (status != std::errc() || stopped != end) {
-        return error_of(text, "its port is no number of 0 to 65535");
-    }
-    error_code error;
-    const auto address = boost::asio::ip::make_address(std::string(host), error);
-    if (error) {
-        return error_of(text, error.message());
-    }
-    return tcp::endpoint(address, port);
-}
-
-[[nodiscard]] std::string text_of(const tcp::endpoint& endpoint) {
-    const std::string host = endpoint.address().to_string();
-    const std::string port = std::to_string(endpoint.port());
-    return endpoint.address().is_v6() ? "[" + host + "]:" + port : host + ":" + port;
-}
+constexpr std::string_view kind = "WebSocket";
 
 }  // namespace
 
@@ -94,7 +62,7 @@ class WebSocketTransport::Endpoint {
             acceptor_.listen(boost::asio::socket_base::max_listen_connections, error);
         }
         if (error) {
-            return error_of(address, error.message());
+            return address_error(kind, address, error.message());
         }
         accept_next();
         return {};
@@ -104,6 +72,9 @@ class WebSocketTransport::Endpoint {
 
     void tick(NetTime now) {
         now_ = now;
+        if (std::exchange(has_failed_to_accept_, false)) {
+            accept_next();
+        }
         if (!is_server_ && connections_.empty() && now.microseconds >= next_connect_us_) {
             next_connect_us_ = now.microseconds + reconnect_us;
             begin_to_connect();
@@ -111,10 +82,14 @@ class WebSocketTransport::Endpoint {
         run();
     }
 
-    /// What can be done without waiting.
+    /// What can be done without waiting, and no more of it than a flood is to cost.
     void run() {
         context_.restart();
-        context_.poll();
+        for (std::uint32_t i = 0; i < settings_.datagrams_waiting_max; ++i) {
+            if (context_.poll_one() == 0) {
+                return;
+            }
+        }
     }
 
     void send(PeerId peer, std::span<const std::byte> datagram) {
@@ -177,9 +152,13 @@ class WebSocketTransport::Endpoint {
             if (is_closed_ || error == boost::asio::error::operation_aborted) {
                 return;
             }
-            if (!error) {
-                accept(std::move(socket));
+            if (error) {
+                // Descriptors may have run out: at once it would fail again, for ever.
+                has_failed_to_accept_ = true;
+                ++stats_.dropped_full;
+                return;
             }
+            accept(std::move(socket));
             accept_next();
         });
     }
@@ -282,6 +261,7 @@ class WebSocketTransport::Endpoint {
     WebSocketSettings settings_;
     SocketStats stats_;
     bool is_closed_ = false;
+    bool has_failed_to_accept_ = false;
     boost::asio::io_context context_;
     tcp::acceptor acceptor_;
     DatagramPool pool_;
@@ -302,7 +282,7 @@ WebSocketTransport::~WebSocketTransport() = default;
 
 Result<std::unique_ptr<WebSocketTransport>> WebSocketTransport::listen(
     std::string_view address, const WebSocketSettings& settings) {
-    const Result<tcp::endpoint> bind = parse_endpoint(address);
+    const Result<tcp::endpoint> bind = parse_endpoint<tcp>(kind, address);
     if (!bind) {
         return bind.error();
     }
@@ -315,7 +295,7 @@ Result<std::unique_ptr<WebSocketTransport>> WebSocketTransport::listen(
 
 Result<std::unique_ptr<WebSocketTransport>> WebSocketTransport::connect(
     std::string_view address, const WebSocketSettings& settings) {
-    const Result<tcp::endpoint> server = parse_endpoint(address);
+    const Result<tcp::endpoint> server = parse_endpoint<tcp>(kind, address);
     if (!server) {
         return server.error();
     }

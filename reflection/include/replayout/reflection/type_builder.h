@@ -20,9 +20,8 @@
 //
 // What is taken from the type, and from where:
 //
-//     kind of a member      KindOf<Member>; a C array or std::array is its element, array_dim
-//     times;
-//                           of a wrapper its value (ReplicatedValue)
+//     kind of a member      KindOf<Member>; of an array its element; of a wrapper its value
+//                           (ReplicatedValue)
 //     name of a member      the member pointer, as written in the program
 //     traits of a struct    StructTraitsOf<T>; what it promises and T lacks does not compile
 //     life of a struct      its constructors, assignment, destructor and operator==

@@ -59,8 +59,12 @@ class NetworkClient final : private NetWorld {
 
     /// As NetDriver::connect().
     [[nodiscard]] Status connect(PeerId server, NetTime now);
+    /// Says goodbye, and unspawns all objects within the call.
     void disconnect();
+    /// Takes what the server sent; what came is started, if the initial batch is there. `now` never
+    /// goes back.
     void early_update(NetTime now);
+    /// Sends calls and what this client decides as an owner.
     void late_update(NetTime now);
 
     /// Objects of that asset id are made by the handler, and not from the prefab. False, and an
@@ -109,12 +113,6 @@ class NetworkClient final : private NetWorld {
                       const ObjectRole& role) override;
     void peer_left(PeerId peer, CloseReason reason) override;
 
-    /// A hook of an object that is not started yet.
-    struct DeferredHook {
-        const NetworkIdentity* object = nullptr;
-        std::function<void()> run;
-    };
-
     struct KeptValue;
 
     /// Null: there is none, which was logged.
@@ -141,7 +139,7 @@ class NetworkClient final : private NetWorld {
     void start(NetworkIdentity& object);
     void defer(NetworkIdentity& object, std::function<void()> hook);
     void drop_deferred_hooks(const NetworkIdentity& object);
-    void run_deferred_hooks(const NetworkIdentity& object);
+    void run_deferred_hooks(std::uint64_t net_id);
     void free_what_is_gone();
 
     // The server said so.
@@ -159,7 +157,8 @@ class NetworkClient final : private NetWorld {
     std::map<std::uint64_t, NetworkIdentity*> scene_objects_;  // that are not spawned
     std::map<std::uint32_t, NetworkSpawnHandler> spawn_handlers_;
     std::vector<NetworkIdentity*> spawned_now_;  // in this early_update(), to be started
-    std::vector<DeferredHook> deferred_hooks_;
+    /// Of objects that are not started yet, by net id.
+    std::map<std::uint64_t, std::vector<std::function<void()>>> deferred_hooks_;
     std::vector<KeptValue> kept_values_;
     std::vector<NetworkIdentity*> changed_;  // those that it owns
     std::unique_ptr<SectionSender> sections_;

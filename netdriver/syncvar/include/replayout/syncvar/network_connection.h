@@ -15,6 +15,8 @@ namespace replayout::syncvar {
 
 class NetworkIdentity;
 
+/// Of the server that gave it, from NetworkManager::on_server_connect() until
+/// on_server_disconnect() returns.
 class NetworkConnection {
   public:
     explicit NetworkConnection(PeerId peer) : peer_(peer) {}

@@ -7,6 +7,7 @@
 #include <replayout/netdriver/net_object_id.h>
 #include <replayout/netdriver/net_role.h>
 #include <replayout/netdriver/transport.h>
+#include <replayout/reflection/diagnostics.h>
 #include <replayout/reflection/math.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/reflection/value_ops.h>

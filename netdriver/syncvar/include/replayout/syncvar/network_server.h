@@ -70,7 +70,9 @@ class NetworkServer final : private NetWorld {
 
     /// As NetDriver::listen().
     [[nodiscard]] Status listen();
+    /// Takes what clients sent: joins, calls, what owners decide. `now` never goes back.
     void early_update(NetTime now);
+    /// Sends what changed. Not from within a callback, as early_update().
     void late_update(NetTime now);
     /// This process plays, too (host mode): a connection of its own, which shows the objects of
     /// this server, and not copies. What it is to be told of them comes with each late_update().
@@ -155,6 +157,9 @@ class NetworkServer final : private NetWorld {
     void component_changed(NetworkIdentity& object);
     void mark_changed();
     void mark(NetworkIdentity& object, NetworkBehaviour& component);
+    /// It is that by which a client speaks of its connection: no object of the game, though a
+    /// client may name it in a call.
+    [[nodiscard]] bool is_channel(const NetworkIdentity& object) const noexcept;
     void mark_sync_vars(NetworkIdentity& object, NetworkBehaviour& component);
     void send_collections(NetworkIdentity& object, NetworkBehaviour& component);
     void send_section(NetworkIdentity& object, NetworkBehaviour& component);

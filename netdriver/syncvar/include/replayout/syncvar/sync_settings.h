@@ -19,7 +19,8 @@ enum class SyncMode : std::uint8_t {
 enum class SyncDirection : std::uint8_t {
     ServerToClient,
     /// The client that owns the object tells the server, which tells all others; while nobody owns
-    /// it, the server.
+    /// it, the server. What travels is an object of the component's class: of such a class
+    /// constructors and destructors touch nothing outside of their object.
     ClientToServer,
 };
 

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+//
+// Addresses as the game writes them, and what is said of those that are none.
+#pragma once
+
+#include <replayout/reflection/error.h>
+
+#include <cstdint>
+#include <string_view>
+
+namespace replayout {
+
+struct AddressText {
+    std::string_view host;  ///< without brackets
+    std::uint16_t port = 0;
+};
+
+/// "UDP address "...": why".
+[[nodiscard]] Error address_error(std::string_view kind, std::string_view address,
+                                  std::string_view why);
+/// "host:port" or "[host]:port"; the host is not looked at. `text` must outlive the answer.
+[[nodiscard]] Result<AddressText> split_address(std::string_view kind, std::string_view text);
+
+}  // namespace replayout
