@@ -57,7 +57,6 @@ class BlockBytes {
 
     /// What is laid down from now on is cut into bundles of `run`, unless that is null.
     void begin(BundleRun* run) noexcept {
-        bytes_room_.note(byte_count_);
         run_ = run;
         byte_count_ = 0;
         begin_bundle();
@@ -97,6 +96,7 @@ class BlockBytes {
                 RowBlock::spare_bytes);
     }
     void reserve(std::size_t byte_count) {
+        bytes_room_.note(byte_count);
         if (bytes_.size() < byte_count) {
             bytes_.resize(std::max(byte_count, 2 * bytes_.size()));
         }
