@@ -11,7 +11,6 @@
 #include <cstring>
 #include <memory_resource>
 #include <numeric>
-#include <optional>
 
 namespace replayout::match {
 

@@ -32,7 +32,8 @@ constexpr FanOutSubject levels[] = {FanOutSubject::Pieces, FanOutSubject::Payloa
 
 void add_head(std::string& text, const std::string& name, const char* x_label, const char* y_label,
               const std::string& title) {
-    text += "set terminal svg size 800,500 dynamic background 'white' font 'sans-serif,13'\n";
+    text += "set terminal svg name '" + name +
+            "' size 800,500 dynamic background 'white' font 'sans-serif,13'\n";
     text += "set output '" + name + ".svg'\n";
     text += "set title '" + title + "'\n";
     text += std::string("set xlabel '") + x_label + "'\nset ylabel '" + y_label + "'\n";

@@ -10,6 +10,7 @@
 #include <replayout/send_properties.h>
 
 #include "bundle_run.h"
+#include "kept_room.h"
 #include "packet_builder.h"
 
 #include <algorithm>

@@ -8,6 +8,8 @@
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/reflection/memory.h>
 
+#include "kept_room.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>

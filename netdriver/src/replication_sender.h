@@ -27,6 +27,7 @@
 #include "connection_pairs.h"
 #include "dormant_channels.h"
 #include "initial_batch.h"
+#include "kept_room.h"
 #include "object_channels.h"
 #include "object_store.h"
 #include "packet_sender.h"

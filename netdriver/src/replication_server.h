@@ -13,6 +13,7 @@
 #include "destroyed_names.h"
 #include "ended_sessions.h"
 #include "interest_manager.h"
+#include "kept_room.h"
 #include "layout_table.h"
 #include "mark_validator.h"
 #include "net_connection.h"

@@ -56,6 +56,18 @@ function(replayout_house_rules target)
     endif()
 endfunction()
 
+# replayout_precompile(target HEADERS...): two thirds of the time of a build are the reading of these.
+# With them a file compiles that does not name all it includes; the preset release builds without, and
+# finds it.
+function(replayout_precompile target)
+    if(REPLAYOUT_PRECOMPILE)
+        set(headers ${ARGN})
+        list(TRANSFORM headers PREPEND "<")
+        list(TRANSFORM headers APPEND ">")
+        target_precompile_headers(${target} PRIVATE ${headers})
+    endif()
+endfunction()
+
 # Warns about files of the calling directory that match a pattern and that no list names: a source
 # that is never compiled, a header that is never installed, a test that never runs.
 function(replayout_check_listed pattern)
@@ -67,12 +79,13 @@ function(replayout_check_listed pattern)
     endif()
 endfunction()
 
-# A floor: replayout_add_module(name FOLDER folder HEADERS ... SOURCES ... LINKS ...)
+# A floor: replayout_add_module(name FOLDER folder HEADERS ... SOURCES ... LINKS ... PRECOMPILE ...)
 #
 # HEADERS are its promise, named within include/FOLDER, and each must compile alone. SOURCES, and the
-# private headers beside them, live in src/, which nobody else can reach. LINKS are public.
+# private headers beside them, live in src/, which nobody else can reach. LINKS are public. PRECOMPILE
+# are headers that nearly all of them need.
 function(replayout_add_module name)
-    cmake_parse_arguments(PARSE_ARGV 1 module "" FOLDER "HEADERS;SOURCES;LINKS")
+    cmake_parse_arguments(PARSE_ARGV 1 module "" FOLDER "HEADERS;SOURCES;LINKS;PRECOMPILE")
     list(TRANSFORM module_HEADERS PREPEND include/${module_FOLDER}/)
     list(TRANSFORM module_SOURCES PREPEND src/)
     replayout_check_listed(include/${module_FOLDER}/*.h ${module_HEADERS})
@@ -88,6 +101,9 @@ function(replayout_add_module name)
                                PUBLIC $<$<BOOL:${REPLAYOUT_VALIDATE}>:REPLAYOUT_VALIDATION=1>)
     set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
     replayout_house_rules(${target})
+    if(module_PRECOMPILE)
+        replayout_precompile(${target} ${module_PRECOMPILE})
+    endif()
     if(REPLAYOUT_INSTALL)
         install(TARGETS ${target} EXPORT replayout-targets FILE_SET HEADERS)
     endif()

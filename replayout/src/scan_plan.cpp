@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <replayout/reflection/diagnostics.h>
 #include <replayout/rep_layout.h>
 #include <replayout/scan_plan.h>
 #include <replayout/shadow_state.h>
