@@ -37,18 +37,18 @@ TEST_CASE("VersionInterval: is empty by default and wherever both ends are equal
 
 TEST_CASE("VersionInterval: a hull holds both and what lies between",
           "[replayout][sending_rep_state]") {
-    CHECK(hull({1, 3}, {2, 5}) == VersionInterval{1, 5});
-    CHECK(hull({1, 3}, {3, 5}) == VersionInterval{1, 5});
-    CHECK(hull({6, 7}, {1, 2}) == VersionInterval{1, 7});
-    CHECK(hull({1, 9}, {3, 4}) == VersionInterval{1, 9});
+    CHECK(hull(VersionInterval{1, 3}, {2, 5}) == VersionInterval{1, 5});
+    CHECK(hull(VersionInterval{1, 3}, {3, 5}) == VersionInterval{1, 5});
+    CHECK(hull(VersionInterval{6, 7}, {1, 2}) == VersionInterval{1, 7});
+    CHECK(hull(VersionInterval{1, 9}, {3, 4}) == VersionInterval{1, 9});
 }
 
 TEST_CASE("VersionInterval: an empty one adds nothing to a hull, wherever it lies",
           "[replayout][sending_rep_state]") {
-    CHECK(hull({}, {3, 5}) == VersionInterval{3, 5});
-    CHECK(hull({3, 5}, {}) == VersionInterval{3, 5});
-    CHECK(hull({9, 9}, {3, 5}) == VersionInterval{3, 5});
-    CHECK(hull({}, {}).is_empty());
+    CHECK(hull(VersionInterval{}, {3, 5}) == VersionInterval{3, 5});
+    CHECK(hull(VersionInterval{3, 5}, {}) == VersionInterval{3, 5});
+    CHECK(hull(VersionInterval{9, 9}, {3, 5}) == VersionInterval{3, 5});
+    CHECK(hull(VersionInterval{}, {}).is_empty());
 }
 
 TEST_CASE("VersionInterval: hulls keep the laws of a union", "[replayout][sending_rep_state]") {
