@@ -14,7 +14,6 @@
 #include <replayout/reflection/diagnostics.h>
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -104,6 +103,7 @@ class PawnRecordWriter {
             kept = value;
             append(&value, sizeof(T));
             mask_ |= bit_;
+            ++values_;
         }
         bit_ <<= 1;
     }
@@ -116,6 +116,7 @@ class PawnRecordWriter {
             append(&shadow.name_bytes, sizeof(shadow.name_bytes));
             append(shadow.name.data(), shadow.name_bytes);
             mask_ |= bit_;
+            ++values_;
         }
         bit_ <<= 1;
     }
@@ -127,8 +128,7 @@ class PawnRecordWriter {
         const auto mask = static_cast<std::uint16_t>(mask_);
         std::memcpy(record_, &index, sizeof(index));
         std::memcpy(record_ + sizeof(index), &mask, sizeof(mask));
-        return {static_cast<std::size_t>(end_ - record_),
-                static_cast<std::uint32_t>(std::popcount(mask_))};
+        return {static_cast<std::size_t>(end_ - record_), values_};
     }
 
   private:
@@ -141,6 +141,7 @@ class PawnRecordWriter {
     std::byte* end_;
     std::uint32_t mask_ = 0;
     std::uint32_t bit_ = 1;
+    std::uint32_t values_ = 0;  // counted one by one: of the mask it would be a call
 };
 
 /// Writes to `record`, where pawn_record_bytes_max bytes are free, what of `pawn` differs from

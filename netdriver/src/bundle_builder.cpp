@@ -100,6 +100,22 @@ namespace {
     return facts;
 }
 
+/// The bits of a word, one after the other.
+class WordWalk {
+  public:
+    explicit WordWalk(std::uint64_t bits) noexcept : left_(bits) {}
+
+    [[nodiscard]] bool has_next() const noexcept { return left_ != 0; }
+    [[nodiscard]] std::uint32_t next() noexcept {
+        const auto bit = static_cast<std::uint32_t>(std::countr_zero(left_));
+        left_ &= left_ - 1;
+        return bit;
+    }
+
+  private:
+    std::uint64_t left_;
+};
+
 }  // namespace
 
 inline bool BundleBuilder::lay_down_row(BundleBlock& block, ChangelistState& state,
@@ -140,6 +156,7 @@ inline bool BundleBuilder::lay_down_row(BundleBlock& block, ChangelistState& sta
     // Of their own: what is written might be anything else.
     const RowBlock row = bytes_.row;
     const ObjectStore& known_objects = objects_;
+    const auto first_index = static_cast<std::uint32_t>(word << 6);
     const std::uint64_t flush = changes_.flush;
     BundleRun& run = *run_;
     BlockBytes::RowPlace place = bytes_.begin_row(row.byte_count());
@@ -147,9 +164,34 @@ inline bool BundleBuilder::lay_down_row(BundleBlock& block, ChangelistState& sta
     const std::uint32_t count_max = BundleRun::blocks_per_bundle_max - 1 - run.unbundled_count();
     std::uint32_t count = 0;
     std::uint64_t left = objects;
+    // What an object leads to is asked for some objects ahead, as behind the compare of many it is
+    // far away again.
+    WordWalk far(objects);
+    WordWalk near(objects);
+    const auto ask_for = [&](auto& walk, auto hint) {
+        if (walk.has_next()) {
+            if (const NetworkObjectInfo* info = known_objects.at(first_index + walk.next())) {
+                hint(*info);
+            }
+        }
+    };
+    const auto ask_far = [&] {
+        ask_for(far, [](const NetworkObjectInfo& info) { info.prefetch_newest(); });
+    };
+    const auto ask_near = [&] {
+        ask_for(near, [&](const NetworkObjectInfo& info) {
+            row.prefetch(info.changelist_state().shadow());
+        });
+    };
+    for (int i = 0; i < 6; ++i)
+        ask_far();
+    for (int i = 0; i < 3; ++i)
+        ask_near();
     for (; left != 0 && count < count_max; left &= left - 1, ++count) {
-        const auto index = static_cast<std::uint32_t>(word << 6) +
-                           static_cast<std::uint32_t>(std::countr_zero(left));
+        ask_far();
+        ask_near();
+        const std::uint32_t index =
+            first_index + static_cast<std::uint32_t>(std::countr_zero(left));
         const ChannelIndex channel = ObjectStore::channel_of(index);
         NetworkObjectInfo* const info = known_objects.at(index);
         if (info == nullptr || !place.has_room(channel)) {
@@ -280,7 +322,7 @@ void BundleBuilder::build(SendContext& context, Contents contents,
 }
 
 void BundleBuilder::finish(SendContext& context) {
-    bytes_.end_bundle(false);
+    bytes_.end_bundle();
     taken_.assign(run_->bundles().size(), 0);
     taken_end_.store(0, std::memory_order_relaxed);
     context.counters.bundles_built += has_bytes() ? run_->bundles().size() : 0;

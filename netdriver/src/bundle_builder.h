@@ -164,7 +164,7 @@ class BundleBuilder {
     void add_block(const BundleBlock& block) {
         run_->add_block(block);
         if (run_->unbundled_count() == BundleRun::blocks_per_bundle_max) {
-            bytes_.end_bundle(false);
+            bytes_.end_bundle();
         }
     }
     /// The same, where its length is all that is to be known. Nobody counts it.

@@ -105,7 +105,7 @@ void BundleBuilder::place(LaidDownBlock& laid_down) {
         const ChannelIndex channel = ObjectStore::channel_of(placed.index);
         bytes_.make_room(channel, laid_down.body_bytes);
         laid_down.last_channel = bytes_.last_channel();
-        // The first of a bundle, and of a lane.
+        // The first of a packet, and of a lane.
         laid_down.has_new_head = laid_down.has_new_head || laid_down.last_channel == ChannelIndex{};
         bytes_.begin_block(placed, channel);
         laid_down.target_offset = placed.byte_offset;

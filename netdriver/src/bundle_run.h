@@ -4,7 +4,10 @@
 // the next, in the order of the objects. Who takes one needs a single record for all its blocks.
 //
 //     blocks     [ 3: v8 ][ 4: v2 ][ 9: v31 ] ... [ 70: v5 ][ 71: v12 ] ...
-//     bundles    |-- 64 blocks, or what fits into a packet --|-- ...
+//     bundles    |-- at most 64 ---------|-- ...
+//     packets    |-- as many blocks as an empty packet has room for --|-- ...
+//
+// A packet is of one bundle, or of several where blocks are small; none lies in two.
 //
 // The list of blocks lives until nobody waits for the fate of any; their bytes only as long as the
 // flush.
@@ -19,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "kept_room.h"
 
@@ -44,7 +48,7 @@ struct BundleBlock {
     std::uint16_t body_bytes = 0;  ///< where it is laid down, or measured
 };
 
-/// Blocks begin <= b < end of a run, at most 64.
+/// Blocks begin <= b < end of a run, at most 64: as many as a word has bits.
 struct Bundle {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
@@ -56,10 +60,11 @@ struct Bundle {
     /// Of BundleRun::words(): which objects they are of.
     std::uint32_t words_begin = 0;
     std::uint32_t words_end = 0;
-    /// Where its blocks lie in the bytes of the run, behind room for the header of a packet.
+    /// Where its blocks lie in the bytes of the run: behind the bundle before it in its packet, or
+    /// behind room for a header.
     std::uint32_t bytes_begin = 0;
     std::uint32_t bytes_end = 0;
-    bool is_full = false;  ///< in an empty packet: the block behind it has no room there any more
+    std::uint32_t packet = 0;  ///< of BundleRun::packet_begin()
 
     [[nodiscard]] std::uint32_t block_count() const noexcept { return end - begin; }
     /// Bit i for block begin + i.
@@ -81,6 +86,7 @@ class BundleRun {
     explicit BundleRun(MemoryResource* resource)
         : blocks_(Allocator<BundleBlock>(resource)),
           bundles_(Allocator<Bundle>(resource)),
+          packets_(Allocator<std::uint32_t>(resource)),
           words_(Allocator<ObjectBits>(resource)) {}
     BundleRun(const BundleRun&) = delete;
     BundleRun& operator=(const BundleRun&) = delete;
@@ -99,8 +105,16 @@ class BundleRun {
         return {blocks_.data(), blocks_.size()};
     }
 
-    /// Bundles from the first one on that are full, in a row.
-    [[nodiscard]] std::uint32_t first_full_count() const noexcept { return first_full_count_; }
+    /// Packets that the blocks make if they go out one behind the other and nothing else does: each
+    /// but the last is full. Known where blocks are laid down.
+    [[nodiscard]] std::uint32_t packet_count() const noexcept {
+        return static_cast<std::uint32_t>(packets_.size());
+    }
+    /// The first bundle of a packet; of the one behind the last: the number of bundles.
+    [[nodiscard]] std::uint32_t packet_begin(std::uint32_t packet) const noexcept {
+        return packet < packet_count() ? packets_[packet]
+                                       : static_cast<std::uint32_t>(bundles_.size());
+    }
 
     [[nodiscard]] std::uint64_t flush() const noexcept { return flush_; }
 
@@ -127,7 +141,8 @@ class BundleRun {
         blocks_.clear();
         bundles_.clear();
         words_.clear();
-        first_full_count_ = 0;
+        packets_.clear();
+        begins_packet_ = true;
         begin_bundle();
     }
     void add_block(const BundleBlock& block) {
@@ -156,27 +171,35 @@ class BundleRun {
     }
     /// Blocks that are in no bundle yet.
     [[nodiscard]] std::uint32_t unbundled_count() const noexcept { return unbundled_count_; }
-    /// Makes one of these, which lie there.
-    void end_bundle(std::size_t bytes_begin, std::size_t bytes_end, bool is_full) {
+    /// Makes one of these, if there are any, which lie there.
+    void end_bundle(std::size_t bytes_begin, std::size_t bytes_end) {
         REPLAYOUT_ASSERT(unbundled_count_ <= blocks_per_bundle_max);
-        if (unbundled_count_ > 0) {
-            const Bundle before = bundles_.empty() ? Bundle() : bundles_.back();
-            Bundle bundle;
-            bundle.begin = block_count() - unbundled_count_;
-            bundle.end = block_count();
-            bundle.property_count = unbundled_properties_;
-            bundle.body_bytes = unbundled_bytes_;
-            bundle.properties_before = before.properties_before + before.property_count;
-            bundle.body_bytes_before = before.body_bytes_before + before.body_bytes;
-            bundle.words_begin = before.words_end;
-            bundle.words_end = static_cast<std::uint32_t>(words_.size());
-            bundle.bytes_begin = static_cast<std::uint32_t>(bytes_begin);
-            bundle.bytes_end = static_cast<std::uint32_t>(bytes_end);
-            bundle.is_full = is_full;
-            first_full_count_ += is_full && first_full_count_ == bundles_.size() ? 1u : 0u;
-            bundles_.push_back(bundle);
-            begin_bundle();
+        if (unbundled_count_ == 0) {
+            return;
         }
+        if (std::exchange(begins_packet_, false)) {
+            packets_.push_back(static_cast<std::uint32_t>(bundles_.size()));
+        }
+        const Bundle before = bundles_.empty() ? Bundle() : bundles_.back();
+        Bundle bundle;
+        bundle.begin = block_count() - unbundled_count_;
+        bundle.end = block_count();
+        bundle.property_count = unbundled_properties_;
+        bundle.body_bytes = unbundled_bytes_;
+        bundle.properties_before = before.properties_before + before.property_count;
+        bundle.body_bytes_before = before.body_bytes_before + before.body_bytes;
+        bundle.words_begin = before.words_end;
+        bundle.words_end = static_cast<std::uint32_t>(words_.size());
+        bundle.bytes_begin = static_cast<std::uint32_t>(bytes_begin);
+        bundle.bytes_end = static_cast<std::uint32_t>(bytes_end);
+        bundle.packet = packet_count() - 1;
+        bundles_.push_back(bundle);
+        begin_bundle();
+    }
+    /// The packet of the bundle that ended last has no room for the block that comes next.
+    void end_packet() noexcept {
+        REPLAYOUT_ASSERT(unbundled_count_ == 0);
+        begins_packet_ = true;
     }
 
   private:
@@ -189,12 +212,13 @@ class BundleRun {
     Vector<BundleBlock> blocks_;
     KeptRoom blocks_room_;
     Vector<Bundle> bundles_;
+    Vector<std::uint32_t> packets_;  // first bundle of each
     Vector<ObjectBits> words_;
     // Of blocks that are in no bundle yet.
     std::uint32_t unbundled_count_ = 0;
     std::uint32_t unbundled_properties_ = 0;
     std::uint32_t unbundled_bytes_ = 0;
-    std::uint32_t first_full_count_ = 0;
+    bool begins_packet_ = true;  // the next bundle does
     std::uint64_t flush_ = 0;
     std::atomic<std::uint32_t> holders_{0};
 };
@@ -210,20 +234,20 @@ struct SentBundle {
         return blocks == whole.all_blocks() ? whole.block_count()
                                             : static_cast<std::uint32_t>(std::popcount(blocks));
     }
-    /// Calls `visit(const BundleBlock&)` for each.
+    /// Calls `visit(const BundleBlock&, bit)` for each, with its bit of `blocks`.
     template <typename Visitor>
     void for_each_block(Visitor visit) const {
-        const std::uint32_t begin = run->bundles()[bundle].begin;
+        const BundleBlock* const begin = &run->blocks()[run->bundles()[bundle].begin];
         for (std::uint64_t left = blocks; left != 0; left &= left - 1) {
-            visit(run->blocks()[begin + static_cast<std::uint32_t>(std::countr_zero(left))]);
+            visit(begin[std::countr_zero(left)], left & ~(left - 1));
         }
     }
     /// A block of that object is among them. O(log blocks).
     [[nodiscard]] bool carries(std::uint32_t index) const noexcept;
 };
 
-/// Bundles that follow each other, one in each of as many packets: all of it, of each where there
-/// are several.
+/// Bundles that follow each other, in whole packets of the run: all blocks of each. Or one, and any
+/// blocks of it.
 struct SentBundles {
     SentBundle first;
     std::uint32_t count = 1;
@@ -237,6 +261,12 @@ struct SentBundles {
         const std::span<const Bundle> bundles = first.run->bundles();
         return count == 1 ? first.block_count()
                           : bundles[first.bundle + count - 1].end - bundles[first.bundle].begin;
+    }
+    /// How many of them are in the first `packets` packets; the first of them begins one.
+    [[nodiscard]] std::uint32_t in_packets(std::uint32_t packets) const noexcept {
+        const std::uint32_t packet = first.run->bundles()[first.bundle].packet;
+        REPLAYOUT_ASSERT(first.run->packet_begin(packet) == first.bundle);
+        return first.run->packet_begin(packet + packets) - first.bundle;
     }
     /// The first `taken` of them are not of it any more.
     void drop_front(std::uint32_t taken) noexcept {

@@ -15,6 +15,19 @@ namespace {
     return below_end & (~std::uint64_t{0} << begin);
 }
 
+/// What there is in some blocks.
+struct BlockSums {
+    void add(const BundleBlock& block) noexcept {
+        ++blocks;
+        properties += block.property_count;
+        body_bytes += block.body_bytes;
+    }
+
+    std::uint64_t blocks = 0;
+    std::uint64_t properties = 0;
+    std::uint64_t body_bytes = 0;
+};
+
 }  // namespace
 
 BundleSender::BundleSender(const ObjectStore& objects, ConnectionPairs& pairs, SentRecords& records,
@@ -79,23 +92,33 @@ void BundleSender::take(BundleBuilder& bundles, bool is_all) {
     pairs_.caught_up();
 }
 
+bool BundleSender::is_regular_packet(const BundleRun& run, std::uint32_t packet) const {
+    const std::span<const Bundle> bundles = run.bundles();
+    for (std::uint32_t i = run.packet_begin(packet); i < run.packet_begin(packet + 1); ++i) {
+        if (!are_regular(run.words_of(bundles[i]))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 std::uint32_t BundleSender::packets_end(const BundleRun& run, std::uint32_t begin,
                                         bool is_all) const {
-    const std::span<const Bundle> list = run.bundles();
-    const auto count = static_cast<std::uint32_t>(list.size());
-    if (are_all_regular_ && run.first_full_count() + 1 == count) {
-        return is_all ? count : std::max(begin, count - 1);  // most often
+    // The last one is not full: it goes so where nothing comes behind it.
+    const std::uint32_t end = run.packet_count() - (is_all ? 0 : 1);
+    if (are_all_regular_) {
+        return std::max(begin, end);  // most often
     }
-    std::uint32_t end = begin;
-    // With the first block behind it the packet would go out as it is.
-    while (end + 1 < count && list[end].is_full &&
-           (are_all_regular_ || (regular_blocks(run, list[end]) == list[end].all_blocks() &&
-                                 pairs_.is_regular(run.blocks()[list[end + 1].begin].index)))) {
-        ++end;
+    std::uint32_t packet = begin;
+    while (packet < end && is_regular_packet(run, packet)) {
+        ++packet;
     }
-    const bool is_last_alone =
-        is_all && end + 1 == count && regular_blocks(run, list[end]) == list[end].all_blocks();
-    return end + (is_last_alone ? 1u : 0u);
+    if (packet == begin || packet == run.packet_count()) {
+        return packet;
+    }
+    // Only with the block behind it would the last of these not go out as it is.
+    const std::uint32_t behind = run.bundles()[run.packet_begin(packet)].begin;
+    return pairs_.is_regular(run.blocks()[behind].index) ? packet : packet - 1;
 }
 
 std::uint32_t BundleSender::send_packets(BundleBuilder& bundles, std::uint32_t begin, bool is_all) {
@@ -104,10 +127,14 @@ std::uint32_t BundleSender::send_packets(BundleBuilder& bundles, std::uint32_t b
         return begin;
     }
     BundleRun& run = bundles.run();
+    const std::uint32_t packet = run.bundles()[begin].packet;
+    if (run.packet_begin(packet) != begin) {
+        return begin;
+    }
     const std::span<std::byte> bytes =
         objects_.is_shared() ? copy_.of(bundles) : bundles.bytes_with_room();
     const std::uint32_t end =
-        packets_.send_bundles(run, begin, packets_end(run, begin, is_all), bytes);
+        packets_.send_bundles(run, packet, packets_end(run, packet, is_all), bytes);
     count_copied(bundles, begin, end);
     if (pairs_.has_tracked() || pairs_.validator() != nullptr) {
         for (std::uint32_t i = begin; i < end; ++i) {
@@ -320,25 +347,24 @@ void BundleSender::validate_copied(const BundleBuilder& bundles, const SentBundl
 
 void BundleSender::count_blocks(const BundleBuilder& bundles, const SentBundle& sent,
                                 std::uint64_t fresh) {
-    const Bundle& bundle = bundles.run().bundles()[sent.bundle];
+    BlockSums reused;
+    BlockSums built;
+    sent.for_each_block([&](const BundleBlock& block, std::uint64_t bit) {
+        ((fresh & bit) == 0 ? reused : built).add(block);
+    });
     ReplicationCounters& counters = context_.counters;
-    for (std::uint64_t left = sent.blocks; left != 0; left &= left - 1) {
-        const std::uint32_t place =
-            bundle.begin + static_cast<std::uint32_t>(std::countr_zero(left));
-        const std::uint32_t property_count = bundles.run().blocks()[place].property_count;
-        const bool is_reused = (fresh & left & ~(left - 1)) == 0;
-        ++counters.blocks_sent;
-        if (is_reused) {
-            ++counters.payloads_reused;
-        } else {
-            ++counters.payloads_built;
-            counters.count_miss(BlockMiss::FirstUse);
-        }
-        counters.properties_sent += property_count;
-        counters.pieces_reused += is_reused ? property_count : 0;
-        counters.block_bytes_sent += bundles.body_of(bundle, place).size();
-        if (!type_counters_.empty()) {
-            count_by_type(bundles, bundle, place, is_reused);
+    counters.blocks_sent += reused.blocks + built.blocks;
+    counters.properties_sent += reused.properties + built.properties;
+    counters.block_bytes_sent += reused.body_bytes + built.body_bytes;
+    counters.payloads_reused += reused.blocks;
+    counters.pieces_reused += reused.properties;
+    counters.payloads_built += built.blocks;
+    counters.block_misses[static_cast<std::size_t>(BlockMiss::FirstUse)] += built.blocks;
+    if (!type_counters_.empty()) {
+        const Bundle& bundle = bundles.run().bundles()[sent.bundle];
+        for (std::uint64_t left = sent.blocks; left != 0; left &= left - 1) {
+            const auto place = static_cast<std::uint32_t>(std::countr_zero(left));
+            count_by_type(bundles, bundle, bundle.begin + place, (fresh >> place & 1) == 0);
         }
     }
 }

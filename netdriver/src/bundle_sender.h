@@ -46,13 +46,15 @@ class BundleSender {
     [[nodiscard]] bool are_regular(std::span<const ObjectBits> objects) const noexcept;
     /// Those of its blocks that are of regular pairs.
     [[nodiscard]] std::uint64_t regular_blocks(const BundleRun& run, const Bundle& bundle) const;
-    /// Sends bundles from `begin` on that are packets, and nothing else may be in these, as they
-    /// lie there and as many as there is room for. Returns the first that was not sent.
+    /// Sends bundles from `begin` on that make whole packets, if nothing else may be in these, as
+    /// they lie there and as many as there is room for. Returns the first that was not sent.
     [[nodiscard]] std::uint32_t send_packets(BundleBuilder& bundles, std::uint32_t begin,
                                              bool is_all);
-    /// The first bundle from `begin` on that is no packet, or none of regular pairs.
+    /// The first packet from `begin` on that does not go out as it lies there.
     [[nodiscard]] std::uint32_t packets_end(const BundleRun& run, std::uint32_t begin,
                                             bool is_all) const;
+    /// All its blocks are of regular pairs.
+    [[nodiscard]] bool is_regular_packet(const BundleRun& run, std::uint32_t packet) const;
     /// Sends these blocks. Those that find no room are pending, and not regular.
     void send_blocks(BundleBuilder& bundles, std::uint32_t bundle, std::uint64_t blocks);
     // Sends these blocks, as far as there is room. Returns those that were sent.

@@ -60,17 +60,18 @@ class BlockBytes {
     void begin(BundleRun* run) noexcept {
         run_ = run;
         byte_count_ = 0;
-        begin_bundle();
+        begin_packet();
     }
     /// Behind begin(), see KeptRoom.
     void trim() {
         bytes_.clear();
         bytes_room_.trim(bytes_);
     }
-    /// Blocks that the run has since the last one are a bundle. Requires a run.
-    void end_bundle(bool is_full) {
-        run_->end_bundle(bundle_begin_, byte_count_, is_full);
-        begin_bundle();
+    /// Blocks that the run has since the last one are a bundle; the next one goes on in the same
+    /// packet. Requires a run.
+    void end_bundle() {
+        run_->end_bundle(bundle_begin_, byte_count_);
+        bundle_begin_ = byte_count_;
     }
     /// Bytes that are laid down, with room for headers.
     [[nodiscard]] std::size_t byte_count() const noexcept { return byte_count_; }
@@ -82,12 +83,14 @@ class BlockBytes {
     [[nodiscard]] std::size_t body_bytes_max(ChannelIndex channel) const noexcept {
         return PacketBuilder::block_bytes_max(room_bytes_, channel);
     }
-    /// Ends the bundle at hand, if it has no room for such a block behind its last one.
+    /// Ends the packet at hand, if it has no room for such a block behind its last one.
     void make_room(ChannelIndex channel, std::size_t body_bytes) {
         const std::size_t head_bytes = block_step_bytes(last_channel_, channel);
         if (run_ != nullptr &&
-            byte_count_ - bundle_begin_ + head_bytes + body_bytes > room_bytes_) {
-            end_bundle(true);
+            byte_count_ - packet_begin_ + head_bytes + body_bytes > room_bytes_) {
+            end_bundle();
+            run_->end_packet();
+            begin_packet();
         }
     }
 
@@ -126,7 +129,7 @@ class BlockBytes {
     struct RowPlace {
         std::byte* bytes;
         std::size_t byte_count;
-        std::size_t byte_count_max;  ///< where one more begins that has room in the bundle
+        std::size_t byte_count_max;  ///< where one more begins that has room in the packet
         ChannelIndex last_channel;
 
         [[nodiscard]] bool has_room(ChannelIndex channel) const noexcept {
@@ -146,7 +149,7 @@ class BlockBytes {
         // In an empty packet there is room for it, whatever its head.
         const bool is_short = body_bytes + block_step_bytes_max <= room_bytes_;
         return {data(), byte_count_,
-                is_short ? bundle_begin_ + room_bytes_ - body_bytes - 1 : std::size_t{0},
+                is_short ? packet_begin_ + room_bytes_ - body_bytes - 1 : std::size_t{0},
                 last_channel_};
     }
     void end_row(const RowPlace& place) noexcept {
@@ -183,8 +186,9 @@ class BlockBytes {
 
   private:
     /// What comes next is the first of a packet, behind room for its header.
-    void begin_bundle() noexcept {
+    void begin_packet() noexcept {
         byte_count_ += packet_header_bytes_max;
+        packet_begin_ = byte_count_;
         bundle_begin_ = byte_count_;
         last_channel_ = ChannelIndex{};
     }
@@ -194,8 +198,9 @@ class BlockBytes {
     Vector<std::byte> bytes_;  // at least as many as are used
     KeptRoom bytes_room_;
     std::size_t byte_count_ = 0;
+    std::size_t packet_begin_ = 0;  // of the packet at hand, behind room for its header
     std::size_t bundle_begin_ = 0;  // of the bundle at hand
-    ChannelIndex last_channel_;     // likewise
+    ChannelIndex last_channel_;     // in the packet at hand
 };
 
 struct LaidDownBlock {

@@ -140,8 +140,10 @@ std::uint32_t PacketSender::send_bundles(BundleRun& run, std::uint32_t begin, st
                                          std::span<std::byte> bytes) {
     REPLAYOUT_ASSERT(builder_.is_empty() && !is_capped() && begin <= end);
     const std::uint32_t count = std::min(end - begin, window_for(Share::Objects));
+    const std::uint32_t first = run.packet_begin(begin);
+    const std::uint32_t behind = run.packet_begin(begin + count);
     if (count == 0) {
-        return begin;
+        return first;
     }
     // All headers are the same, but for the sequence.
     PacketHeader header = notify_.next_header();
@@ -149,10 +151,10 @@ std::uint32_t PacketSender::send_bundles(BundleRun& run, std::uint32_t begin, st
     const std::size_t header_bytes = packet_header_bytes(header);
     std::array<std::byte, packet_header_bytes_max> front{};
     (void)write_packet_header(std::span(front).last(header_bytes), header);
-    const std::span<const Bundle> bundles = run.bundles().subspan(begin, count);
+    const std::span<const Bundle> bundles = run.bundles();
     hold(run);
     SentBundles& sent = sent_bundles_.push_back();
-    sent = {{&run, begin, bundles.front().all_blocks()}, count};
+    sent = {{&run, first, bundles[first].all_blocks()}, behind - first};
     SentPacket& packet = packet_at(notify_.commit_sends(header, count));
     packet = SentPacket();
     packet.bundle_count = 1;
@@ -160,11 +162,12 @@ std::uint32_t PacketSender::send_bundles(BundleRun& run, std::uint32_t begin, st
     packet.has_content = true;
     packet.sent = now_;
     std::uint64_t byte_count = 0;
-    for (const Bundle& bundle : bundles) {
-        std::memcpy(bytes.data() + bundle.bytes_begin - front.size(), front.data(), front.size());
+    for (std::uint32_t i = begin; i < begin + count; ++i) {
+        const std::size_t bytes_begin = bundles[run.packet_begin(i)].bytes_begin;
+        const std::size_t bytes_end = bundles[run.packet_begin(i + 1) - 1].bytes_end;
+        std::memcpy(bytes.data() + bytes_begin - front.size(), front.data(), front.size());
         const std::span<std::byte> datagram =
-            bytes.subspan(bundle.bytes_begin - header_bytes,
-                          bundle.bytes_end - bundle.bytes_begin + header_bytes);
+            bytes.subspan(bytes_begin - header_bytes, bytes_end - bytes_begin + header_bytes);
         write_packet_sequence(datagram, header.sequence++);
         byte_count += datagram.size();
         transport_.send(settings_.peer, datagram);
@@ -177,7 +180,7 @@ std::uint32_t PacketSender::send_bundles(BundleRun& run, std::uint32_t begin, st
     last_send_ = now_;
     has_sent_ = true;
     stats_.packets_sent += count;
-    return begin + count;
+    return behind;
 }
 
 std::uint32_t PacketSender::bundles_with(std::uint32_t object_index,
@@ -486,7 +489,7 @@ void PacketSender::bundles_delivered(std::uint32_t count) {
 void PacketSender::packets_delivered(std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t sequence = first; sequence <= last;) {
         const SentPacket& packet = packet_at(sequence);
-        if (packet.burst_count == 1) {
+        if (packet.burst_count == 0) {
             packet_delivered(sequence++);
             continue;
         }
@@ -496,7 +499,7 @@ void PacketSender::packets_delivered(std::uint64_t first, std::uint64_t last) {
         in_flight(packet.share) -= count;
         stats_.packets_delivered += count;
         if (packet.bundle_count > 0) {
-            bundles_delivered(count);
+            bundles_delivered(bundles_of_burst(count));
         }
         shorten_burst(sequence, count);
         sequence += count;
@@ -555,7 +558,9 @@ void PacketSender::packet_lost(std::uint64_t sequence) {
         sent_bunches_.pop_front();
     }
     records_lost(packet.first_record_count);
-    for (std::uint32_t i = 0; i < packet.bundle_count; ++i) {
+    const bool is_of_burst = packet.burst_count > 0 && packet.bundle_count > 0;
+    const std::uint32_t bundles = is_of_burst ? bundles_of_burst(1) : packet.bundle_count;
+    for (std::uint32_t i = 0; i < bundles; ++i) {
         const SentBundle bundle = sent_bundles_.front()[0];
         stats_.records_lost += bundle.block_count();
         handler_->bundle_lost(bundle);

@@ -158,10 +158,10 @@ class PacketSender final : private PacketNotifyHandler {
     void add_record(const SentRecord& record);
     /// The same of blocks that were just copied from a bundle. Holds its run.
     void add_bundle(const SentBundle& bundle);
-    /// Sends bundles `begin` <= i < `end` of a run, each as a packet of its own, as many as there
-    /// is room for. Returns the first that was not sent. Nothing is copied: `bytes` are those of
-    /// the run, and headers are written into the room in front of each bundle. Requires that the
-    /// open packet is empty, and that there is no cap.
+    /// Sends packets `begin` <= i < `end` of a run, as many as there is room for. Returns the first
+    /// bundle that was not sent. Nothing is copied: `bytes` are those of the run, and headers are
+    /// written into the room in front of each packet. Requires that the open packet is empty, and
+    /// that there is no cap.
     [[nodiscard]] std::uint32_t send_bundles(BundleRun& run, std::uint32_t begin, std::uint32_t end,
                                              std::span<std::byte> bytes);
     /// Bundles under way with a block of that object, of which one was last in a bundle in that
@@ -261,9 +261,9 @@ class PacketSender final : private PacketNotifyHandler {
         std::uint16_t first_record_count = 0;  // of these, before the bundles
         std::uint16_t bundle_count = 0;
         std::uint16_t call_count = 0;  // reliable ones
-        // This one and those behind it have a bundle each, and nothing else; known of the first of
-        // them that is not resolved.
-        std::uint16_t burst_count = 1;
+        // This one and those behind it are packets of a run as it was cut, and nothing else; known
+        // of the first of them that is not resolved. 0: it was put together by itself.
+        std::uint16_t burst_count = 0;
         Share share = Share::Objects;
         BudgetShare budget_share = BudgetShare::State;
         bool has_content = false;  // set when it is sent
@@ -305,6 +305,11 @@ class PacketSender final : private PacketNotifyHandler {
     void hold(BundleRun& run) noexcept;
     void packet_delivered(std::uint64_t sequence) override;
     void packets_delivered(std::uint64_t first, std::uint64_t last) override;
+    /// Bundles in the first `count` packets of a burst, of which the first that is not resolved has
+    /// the oldest.
+    [[nodiscard]] std::uint32_t bundles_of_burst(std::uint32_t count) noexcept {
+        return sent_bundles_.front().in_packets(count);
+    }
     /// The first `count` packets of a burst that begins there are resolved.
     void shorten_burst(std::uint64_t sequence, std::uint32_t count) noexcept;
     void packet_lost(std::uint64_t sequence) override;

@@ -367,7 +367,7 @@ void ReplicationServer::for_each_due(LaneShare places, Visitor visit) {
                                          .subspan(places.begin, places.end - places.begin);
     for (std::size_t i = 0; i < due.size() + far_steps; ++i) {
         if (i < due.size()) {
-            due[i].info->changelist_state().prefetch_state();
+            due[i].info->prefetch();
         }
         if (const std::size_t near = i + near_steps - far_steps; near < due.size()) {
             due[near].info->changelist_state().prefetch_values();

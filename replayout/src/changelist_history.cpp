@@ -13,6 +13,7 @@ ChangelistHistory::ChangelistHistory(std::uint32_t handle_count, MemoryResource*
 
 void ChangelistHistory::add(Version version, const ChangeMask& changed) {
     REPLAYOUT_ASSERT((changed.bit_count() + word_bits - 1) / word_bits + 1 == entry_words_);
+    newest_ = changed.bit_count() == 0 ? 0 : changed.words().front();
     std::uint32_t* const added = add_entry(version);
     for (std::uint32_t i = 1; i < entry_words_; ++i) {
         const std::uint64_t word = changed.words()[(i - 1) / 2];

@@ -95,10 +95,38 @@ TEST_CASE("Bundles: more than a packet or 64 objects are several", "[netdriver][
     Crowd crowd(300);
     const Added added = added_by_tick(crowd, [&] { crowd.change_all(); });
     CHECK(added.bundles >= 300 / 64 + 1);
-    CHECK(added.copies >= added.bundles * client_count);
+    CHECK(added.copies == added.bundles * client_count);  // none is cut between two packets
     CHECK(added.reused == 300 * (client_count - 1));
     REQUIRE(crowd.net.settle());
     crowd.check_clients();
+}
+
+TEST_CASE("Bundles: of small blocks several are a packet, which arrives or is lost as one",
+          "[netdriver][bundles]") {
+    constexpr std::uint32_t count = 600;
+    for (const int lost : {-1, 0, 1, 2}) {  // of the packets of the first client
+        INFO("lost: " << lost);
+        Crowd crowd(count);
+        int sent_count = 0;
+        std::vector<std::size_t> sizes;
+        crowd.net.server().transport.set_script([&](Bytes& datagram) {
+            sizes.push_back(datagram.size());
+            return sent_count++ != lost;
+        });
+        const NetStats before = crowd.net.server_driver().stats();
+        const Added added = added_by_tick(crowd, [&] { crowd.change_all(); });
+        crowd.net.server().transport.set_script({});
+        REQUIRE(sizes.size() >= 3 * client_count);
+        CHECK(sizes.size() < added.bundles * client_count);
+        CHECK(sizes.front() > 1'100);  // it is full, and 64 blocks are not
+        CHECK(added.copies == added.bundles * client_count);
+        REQUIRE(crowd.net.settle());
+        const NetStats& after = crowd.net.server_driver().stats();
+        const std::uint64_t records_lost = after.records_lost - before.records_lost;
+        CHECK((lost < 0 ? records_lost == 0 : records_lost > 64));
+        CHECK(after.records_sent - before.records_sent == count * client_count + records_lost);
+        crowd.check_clients();
+    }
 }
 
 TEST_CASE("Bundles: what one client lost goes to it alone, and all others go on copying",

@@ -35,6 +35,7 @@ class ChangelistHistory {
     /// The same of an object with at most 64 handles, as one word.
     void add(Version version, std::uint64_t changed) {
         REPLAYOUT_ASSERT(entry_words_ == 2 || entry_words_ == 3);
+        newest_ = changed;
         std::uint32_t* const added = add_entry(version);
         added[1] = static_cast<std::uint32_t>(changed);
         if (entry_words_ == 3) {
@@ -57,8 +58,7 @@ class ChangelistHistory {
     /// The same of an object with at most 64 handles, as one word.
     [[nodiscard]] std::uint64_t newest() const noexcept {
         REPLAYOUT_ASSERT(count_ > 0 && entry_words_ <= 1 + 64 / word_bits);
-        const std::uint32_t* const newest = entry(count_ - 1u);
-        return entry_words_ == 2 ? newest[1] : newest[1] | std::uint64_t{newest[2]} << word_bits;
+        return newest_;
     }
 
     /// From this version on entries are what changed in one version; the oldest one may stand for
@@ -110,6 +110,8 @@ class ChangelistHistory {
     }
 
     Vector<std::uint32_t> entries_;  // a ring of entries, one behind the other
+    // The first 64 handles of the newest once more: asked for when the entry is far away again.
+    std::uint64_t newest_ = 0;
     std::uint32_t entry_words_;
     std::uint8_t capacity_ = 0;  // of entries: a power of two
     std::uint8_t start_ = 0;

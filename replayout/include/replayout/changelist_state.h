@@ -49,7 +49,11 @@ class ChangelistState {
 
     /// Hints that an update() follows in some steps of a walk: first about the state itself, then,
     /// some steps later, about what that leads to.
-    [[gnu::always_inline]] void prefetch_state() const noexcept { prefetch(this, hot_bytes); }
+    [[gnu::always_inline]] void prefetch_state() const noexcept { prefetch(this, hot_bytes()); }
+    /// Hints that the block of the newest version is written in some steps: likewise.
+    [[gnu::always_inline]] void prefetch_newest_state() const noexcept {
+        prefetch(this, hot_bytes() + sizeof(Version));
+    }
     [[gnu::always_inline]] void prefetch_values() const noexcept {
         replayout::prefetch(shadow_.buffer().data(), layout_->root().shadow_size);
         if (is_compared_whole_ && layout_->scan_plan() == nullptr) {
@@ -213,6 +217,12 @@ class ChangelistState {
     void note_changes(ReplicationCounters& counters);
     void finish_changes();
 
+    /// Of what follows, as far as shared_ begins.
+    [[gnu::always_inline]] std::size_t hot_bytes() const noexcept {
+        return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&shared_) -
+                                        reinterpret_cast<const std::byte*>(this));
+    }
+
     // First what is read of an object that did not change: one line of memory. Then what is read of
     // one that did.
     const RepLayout* layout_;
@@ -230,9 +240,6 @@ class ChangelistState {
     SharedSerialization shared_;
     ChangeMask changed_;  // clear between updates
     ObjectConditions conditions_;
-
-    /// Of the above, as far as shared_ begins.
-    static constexpr std::size_t hot_bytes = 256;
 };
 
 /// Whether anything in an array, its count or a leaf at any depth, last changed at an owed version.

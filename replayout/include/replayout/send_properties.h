@@ -153,6 +153,11 @@ class RowBlock {
     }
     static constexpr std::size_t spare_bytes = 8;
 
+    /// Hints that write() follows of an object with that shadow.
+    [[gnu::always_inline]] void prefetch(ConstShadowBuffer shadow) const noexcept {
+        replayout::prefetch((shadow + begin_).data(), value_bytes_);
+    }
+
   private:
     /// Where they stand in whole bytes.
     void copy_values(const std::byte* source, std::byte* target) const noexcept {
