@@ -124,19 +124,35 @@ void BM_TickByWorkers(benchmark::State& state) {
     const auto ticks = static_cast<std::size_t>(state.max_iterations);
     Times by_one(ticks);
     Times by_several(ticks);
-    const NetStats before = several.session.stats();
-    const Changes changed = several.session.changes();
+    struct Before {
+        NetStats stats;
+        Changes changes;
+    };
+    const auto now = [](const Side& side) {
+        return Before{side.session.stats(), side.session.changes()};
+    };
+    const Before before_one = now(one);
+    const Before before_several = now(several);
+    std::uint64_t allocations = 0;
     for (auto _ : state) {
-        by_one.add(one.session.tick());
+        const TickCost cost_of_one = one.session.tick();
+        by_one.add(cost_of_one);
         const TickCost cost = several.session.tick();
         by_several.add(cost);
+        allocations += cost_of_one.allocations + cost.allocations;
         floor.note(0, one.session.packets());
         by_one.memcpy.add(floor.copy(0));
         by_several.memcpy.add(copy_by(several.executor, floor, connections));
         state.SetIterationTime(cost.seconds());
     }
-    if (!several.session.has_sent_all(before, changed)) {
+    if (!one.session.has_sent_all(before_one.stats, before_one.changes) ||
+        !several.session.has_sent_all(before_several.stats, before_several.changes)) {
         state.SkipWithError("a tick must send what has changed to everyone, no less and no more");
+        return;
+    }
+    if (allocations > 0) {
+        state.SkipWithError("a steady tick must not take memory");
+        return;
     }
     report_gain(state, "tick", by_one.tick, by_several.tick);
     report_gain(state, "memcpy", by_one.memcpy, by_several.memcpy);

@@ -24,7 +24,8 @@ constexpr float cull_distance = 150;
 
 class Field {
   public:
-    explicit Field(InterestAxes axes) : grid_(settings(axes), counters, memory(), memory()) {
+    explicit Field(InterestAxes axes)
+        : axes_(axes), grid_(settings(axes), counters, memory(), memory()) {
         for (std::uint32_t i = 0; i < object_count; ++i) {
             objects.push_back(anywhere());
             grid_.add_object(i, static_cast<double>(cull_distance), objects.back());
@@ -55,11 +56,35 @@ class Field {
         grid_.update();
     }
 
+    /// By the distances of all pairs: who is surely near enough is seen, who is surely not is not.
+    /// In between it is the grid's to say (interest.h).
+    [[nodiscard]] bool is_right() const {
+        const float sure = cull_distance * 11 / 12;
+        const float never = cull_distance * 1.125f * 13 / 12;
+        for (std::uint32_t viewer = 0; viewer < viewer_count; ++viewer) {
+            for (std::uint32_t i = 0; i < object_count; ++i) {
+                const float squared = distance_squared(viewers[viewer], objects[i]);
+                const bool is_seen = grid_.sees(numbers_[viewer], i);
+                if (is_seen ? squared > never * never : squared < sure * sure) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
     InterestCounters counters;
     std::vector<Vector3> objects;
     std::vector<Vector3> viewers;
 
   private:
+    [[nodiscard]] float distance_squared(const Vector3& viewer,
+                                         const Vector3& object) const noexcept {
+        const float x = viewer.x - object.x;
+        const float y = viewer.y - object.y;
+        const float z = axes_ == InterestAxes::XYZ ? viewer.z - object.z : 0;
+        return x * x + y * y + z * z;
+    }
     [[nodiscard]] static InterestSettings settings(InterestAxes axes) {
         InterestSettings result;
         result.axes = axes;
@@ -78,6 +103,7 @@ class Field {
     }
 
     std::mt19937_64 random_{1};
+    InterestAxes axes_;
     InterestGrid grid_;
     std::list<MarkedRow> rows_;
     std::vector<std::uint32_t> numbers_;
@@ -90,6 +116,10 @@ void interest_tick(benchmark::State& state, InterestAxes axes) {
     for (auto _ : state) {
         field.tick();
     }
+    if (!field.is_right()) {
+        state.SkipWithError("who is near must be seen, and nobody who is far");
+        return;
+    }
     const auto per_tick = [&](std::uint64_t count) {
         return benchmark::Counter(static_cast<double>(count), benchmark::Counter::kAvgIterations);
     };
@@ -101,8 +131,12 @@ BENCHMARK_CAPTURE(interest_tick, space, InterestAxes::XYZ)->Name("Interest/Space
 
 void interest_unmoved(benchmark::State& state) {
     Field field(InterestAxes::XY);
+    const InterestCounters before = field.counters;
     for (auto _ : state) {
         field.say_where_objects_are();
+    }
+    if (field.counters.cells_crossed != before.cells_crossed) {
+        state.SkipWithError("nothing moved, so nothing may be in another cell");
     }
 }
 BENCHMARK(interest_unmoved)->Name("Interest/SetLocationOfAll");

@@ -107,7 +107,7 @@ void add_curves(std::vector<Curve>& curves, std::span<const Point> points, const
         return;
     }
     Curve tick{std::string("tick_by_") + axis.name, {}};
-    add_head(tick.program, tick.name, axis.label, "microseconds a tick, by connections",
+    add_head(tick.program, tick.name, axis.label, "microseconds a tick and connection",
              std::string("What a connection costs: ") + axis.what);
     add_data(tick.program, points, all_subjects, microseconds_each);
     curves.push_back(std::move(tick));

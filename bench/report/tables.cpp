@@ -111,7 +111,7 @@ class FamilyTable {
 };
 
 [[nodiscard]] Columns::Row fan_out_head() {
-    Columns::Row cells{"connections", "objects", "moved"};
+    Columns::Row cells{"connections", "objects", "permille moved"};
     for (std::size_t i = 0; i < fan_out_subject_count; ++i) {
         cells.emplace_back(to_string(static_cast<FanOutSubject>(i)));
     }

@@ -10,7 +10,6 @@
 #include "yardstick.h"
 
 #include <algorithm>
-#include <optional>
 #include <vector>
 
 namespace replayout::bench {

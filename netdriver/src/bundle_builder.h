@@ -10,6 +10,7 @@
 
 #include "bundle_run.h"
 #include "flush_changes.h"
+#include "kept_room.h"
 #include "laid_down_blocks.h"
 #include "object_store.h"
 
@@ -204,13 +205,21 @@ class BundleCopy {
         if (flush_ != bundles.run().flush()) {
             flush_ = bundles.run().flush();
             bytes_.assign(bundles.bytes().begin(), bundles.bytes().end());
+            room_.note(bytes_.size());
         }
         return {bytes_.data(), bytes_.size()};
+    }
+    /// Between flushes, see KeptRoom.
+    void trim() {
+        flush_ = 0;
+        bytes_.clear();
+        room_.trim(bytes_);
     }
 
   private:
     std::uint64_t flush_ = 0;
     Vector<std::byte> bytes_;
+    KeptRoom room_;
 };
 
 }  // namespace replayout

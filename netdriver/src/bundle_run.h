@@ -133,11 +133,17 @@ class BundleRun {
     // For who builds it.
 
     /// Of one that has begun and holds nothing, see KeptRoom.
-    void trim() { blocks_room_.trim(blocks_); }
+    void trim() {
+        blocks_room_.trim(blocks_);
+        bundles_room_.trim(bundles_);
+        words_room_.trim(words_);
+    }
     /// Before anything is added: the flush that it is of.
     void begin(std::uint64_t flush) noexcept {
         flush_ = flush;
         blocks_room_.note(blocks_.size());
+        bundles_room_.note(bundles_.size());
+        words_room_.note(words_.size());
         blocks_.clear();
         bundles_.clear();
         words_.clear();
@@ -212,8 +218,10 @@ class BundleRun {
     Vector<BundleBlock> blocks_;
     KeptRoom blocks_room_;
     Vector<Bundle> bundles_;
+    KeptRoom bundles_room_;
     Vector<std::uint32_t> packets_;  // first bundle of each
     Vector<ObjectBits> words_;
+    KeptRoom words_room_;
     // Of blocks that are in no bundle yet.
     std::uint32_t unbundled_count_ = 0;
     std::uint32_t unbundled_properties_ = 0;

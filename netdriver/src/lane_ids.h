@@ -2,7 +2,7 @@
 //
 // References as a lane's compare asks for them: it reads the table that all lanes share, and gives
 // no id. Those of handles that were never met come behind the lanes, in the order of objects, so
-// that they are the same for any number of lanes (ChangelistState::replace_references).
+// that they are the same for any number of lanes (ChangelistState::name_references).
 #pragma once
 
 #include <replayout/netdriver/net_guid_cache.h>

@@ -91,6 +91,7 @@ void ServerLanes::collect_stats() noexcept {
 }
 
 void ServerLanes::run_all(ExecutorJob job) {
+    REPLAYOUT_ASSERT(executor_ != nullptr && count() > 1);
     begun_.store(0, std::memory_order_relaxed);
     are_running_ = true;
     executor_->run(count(), job);

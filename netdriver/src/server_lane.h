@@ -62,6 +62,7 @@ struct alignas(64) ServerLane {
         candidates.trim();
         transport.trim();
         blocks.trim();
+        bundle_copy.trim();
     }
 
     NetStats own_stats;
@@ -70,7 +71,8 @@ struct alignas(64) ServerLane {
     SendContext context;
     SendOrder::Candidates candidates;  // scratch
     LaneTransport transport;
-    Transport& client_transport;  ///< its connections send by it: that, where there are others
+    /// What its connections send by: `transport` where there are several lanes, else the driver's.
+    Transport& client_transport;
     LaneIds ids;
     /// Scratch: connections that are its to serve, or due objects that it leaves over.
     Vector<std::uint32_t> places;
@@ -98,10 +100,9 @@ class ServerLanes {
     [[nodiscard]] ServerLane& emptiest() const noexcept;
     /// Adds up what the lanes counted for themselves. Not while they run.
     void collect_stats() noexcept;
-    [[nodiscard]] bool are_running() const noexcept { return are_running_; }
 
     /// Calls `job(lane)` for each lane, on the threads of the executor, and returns when all are
-    /// done. `job` throws nothing.
+    /// done. `job` throws nothing. Requires more than one lane.
     template <typename Job>
     void run(Job job) {
         struct Call {

@@ -59,7 +59,7 @@ class PropertyWriter {
     /// how many.
     std::uint32_t write_block(const ChangeMask& handles, BitWriter& writer);
 
-    /// Its length in bits, as write() would write it.
+    /// Its length in bits, as write_block() writes it.
     [[nodiscard]] std::size_t measure(RepHandle handle);
 
     /// The elements of a dynamic array that lie in `span`, encoded.

@@ -12,6 +12,7 @@
 #include "ring_queue.h"
 #include "support/catch.h"
 #include "support/counting_resource.h"
+#include "support/executors.h"
 #include "support/net_fixture.h"
 
 namespace replayout::test {
@@ -85,6 +86,12 @@ TEST_CASE("Kept room: what a burst of opens needed goes back, and a steady tick 
     constexpr std::int32_t pawns = 1'000;
     NetFixtureOptions options;
     options.is_validating = false;
+    OrderedExecutor executor(3, JobOrder::Reverse);
+    const bool has_lanes = GENERATE(false, true);
+    if (has_lanes) {
+        options.executor = &executor;
+    }
+    INFO("by lanes: " << has_lanes);
     NetFixture net(options);
     std::vector<ObjectHandle> steady;
     for (int i = 0; i < 70; ++i) {  // more than are looked at as one row
@@ -114,7 +121,9 @@ TEST_CASE("Kept room: what a burst of opens needed goes back, and a steady tick 
     }
     REQUIRE(net.settle());
     for (std::int32_t number = 0; number < pawns; ++number) {
-        net.pawn(burst[static_cast<std::size_t>(number)]).health = number;
+        net.pawn(burst[static_cast<std::size_t>(number)]).name =
+            "a name that is long enough for the bytes of all bundles to count " +
+            std::to_string(number);
     }
     REQUIRE(net.settle());
     for (const ObjectHandle object : burst) {

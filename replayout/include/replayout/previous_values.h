@@ -64,19 +64,7 @@ class PreviousValues {
                                              ShadowOffset offset, std::byte* row,
                                              const std::byte* object, Version* last_changed,
                                              Version version);
-    /// The same where it is known that some differ.
-    [[nodiscard]] inline std::uint64_t change_differing_words(RepHandle begin, std::uint32_t count,
-                                                              ShadowOffset offset, std::byte* row,
-                                                              const std::byte* object,
-                                                              Version* last_changed,
-                                                              Version version);
-    /// The same of four to eight leaves of an object with at most 64 handles, if all of them differ
-    /// and something changed before. False: it is not so, and nothing was done.
-    [[nodiscard]] inline bool change_few_words(RepHandle begin, std::uint32_t count,
-                                               ShadowOffset offset, std::byte* row,
-                                               const std::byte* object, Version* last_changed,
-                                               Version version) noexcept;
-    /// Where a version should be: nothing was known before.
+    /// Stands where no such value is known yet.
     static constexpr Version unknown_version = 0xFFFF'FFFFu;
 
     /// Whether a leaf that changed since is again what it was at `version`, as far as is known.
@@ -93,6 +81,21 @@ class PreviousValues {
                                              Version version) const noexcept;
 
   private:
+    friend class ChangelistState;  // these two lie where it is compiled
+
+    /// change_words() where it is known that some differ.
+    [[nodiscard]] inline std::uint64_t change_differing_words(RepHandle begin, std::uint32_t count,
+                                                              ShadowOffset offset, std::byte* row,
+                                                              const std::byte* object,
+                                                              Version* last_changed,
+                                                              Version version);
+    /// The same of four to eight leaves of an object with at most 64 handles, if all of them differ
+    /// and something changed before. False: it is not so, and nothing was done.
+    [[nodiscard]] inline bool change_few_words(RepHandle begin, std::uint32_t count,
+                                               ShadowOffset offset, std::byte* row,
+                                               const std::byte* object, Version* last_changed,
+                                               Version version) noexcept;
+
     // One piece of memory, as an object that changes needs all of it:
     //
     //     [ values 0 ][ values 1 ][ starts 0 ][ starts 1 ][ returned ]

@@ -20,6 +20,7 @@
 #include <replayout/handle.h>
 #include <replayout/net_delta.h>
 #include <replayout/owed_versions.h>
+#include <replayout/reflection/diagnostics.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/replication_flags.h>
 
@@ -67,9 +68,10 @@ class SharedSerialization {
     [[nodiscard]] std::uint32_t use_in_place(std::uint32_t first,
                                              std::span<const Version> versions);
 
-    /// The same of all values that changed last at `version`, the newest, of which each is of that
-    /// kind and `last_changed` (by handle) tells when it changed: all are used for the first time.
+    /// The same of a whole block: all values that changed at `version`, the newest, all of them
+    /// plain, none used before. `last_changed`: of each handle. Versions only grow.
     void use_newest_in_place(Version version, std::span<const Version> last_changed) {
+        REPLAYOUT_ASSERT(version > newest_used_);
         if (version != newest_used_ + 1) {
             begin_newest(version, last_changed);
         }

@@ -33,8 +33,8 @@
 //
 // What is not split: tick_dispatch(), relevancy, objects with references in keyed arrays (their
 // compare), connections that are about to be sent a value of a NetSerializer, as that may give ids,
-// or that hold states of a NetDeltaSerializer, and with is_counting_types all connections. They are
-// served on the driver's thread, behind the others.
+// or that hold states of a NetDeltaSerializer, and with is_counting_types the encoding and all
+// connections. They are served on the driver's thread, behind the others.
 #pragma once
 
 #include <cstdint>
@@ -68,9 +68,9 @@ class Executor {
     [[nodiscard]] virtual std::uint32_t worker_count() const noexcept = 0;
 
     /// Calls job(i) once for each i < count, in any order, on any threads, the caller's included,
-    /// and returns when all of them are done; what they wrote is there for the caller then. That
-    /// each ran once is asserted. Jobs do not throw, do not wait for each other, and call no
-    /// executor.
+    /// and returns when all of them are done. What the caller wrote before is there for each job,
+    /// and what they wrote is there for the caller when it returns. That each ran once is asserted.
+    /// Jobs do not throw, do not wait for each other, and call no executor.
     virtual void run(std::uint32_t count, ExecutorJob job) = 0;
 };
 
