@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
 // The bundles of one flush: blocks that bring every regular pair from one version of its object to
-// the next, in the order of the objects. Who takes one needs a single record for all its blocks.
+// the next, in the order of the objects or cell by cell (BundleOrder). Who takes one needs a single
+// record for all its blocks.
 //
 //     blocks     [ 3: v8 ][ 4: v2 ][ 9: v31 ] ... [ 70: v5 ][ 71: v12 ] ...
 //     bundles    |-- at most 64 ---------|-- ...
 //     packets    |-- as many blocks as an empty packet has room for --|-- ...
 //
 // A packet is of one bundle, or of several where blocks are small; none lies in two.
+//
+// Of blocks that lie cell by cell it is known where that of an object is (BlockPlace), so who takes
+// a few of them does not look at the others.
 //
 // The list of blocks lives until nobody waits for the fate of any; their bytes only as long as the
 // flush.
@@ -24,6 +28,7 @@
 #include <span>
 #include <utility>
 
+#include "flush_changes.h"
 #include "kept_room.h"
 
 namespace replayout {
@@ -79,6 +84,29 @@ struct ObjectBits {
     std::uint64_t bits = 0;
 };
 
+/// Objects of one word of a row, and where the places of their blocks begin.
+struct PlacedObjects {
+    std::uint64_t bits = 0;
+    std::uint32_t first = 0;
+};
+
+/// Where the block of an object lies.
+class BlockPlace {
+  public:
+    BlockPlace() = default;
+    BlockPlace(std::uint32_t bundle, std::uint32_t block) noexcept : value_(bundle << 6 | block) {}
+
+    /// False: the object has none.
+    [[nodiscard]] bool is_any() const noexcept { return value_ != none; }
+    [[nodiscard]] std::uint32_t bundle() const noexcept { return value_ >> 6; }
+    [[nodiscard]] std::uint64_t bit() const noexcept { return std::uint64_t{1} << (value_ & 63); }
+
+  private:
+    static constexpr std::uint32_t none = 0xFFFF'FFFF;
+
+    std::uint32_t value_ = none;
+};
+
 class BundleRun {
   public:
     static constexpr std::uint32_t blocks_per_bundle_max = 64;
@@ -87,7 +115,9 @@ class BundleRun {
         : blocks_(Allocator<BundleBlock>(resource)),
           bundles_(Allocator<Bundle>(resource)),
           packets_(Allocator<std::uint32_t>(resource)),
-          words_(Allocator<ObjectBits>(resource)) {}
+          words_(Allocator<ObjectBits>(resource)),
+          placed_(Allocator<PlacedObjects>(resource)),
+          places_(Allocator<BlockPlace>(resource)) {}
     BundleRun(const BundleRun&) = delete;
     BundleRun& operator=(const BundleRun&) = delete;
 
@@ -116,6 +146,20 @@ class BundleRun {
                                        : static_cast<std::uint32_t>(bundles_.size());
     }
 
+    /// Blocks do not lie in the order of the objects, but it is known where each is.
+    [[nodiscard]] bool has_places() const noexcept { return !placed_.empty(); }
+    /// Those of a word that changed. Requires places.
+    [[nodiscard]] const PlacedObjects& placed(std::uint32_t word) const noexcept {
+        return placed_[word];
+    }
+    /// That of one of them. `bit`: its own.
+    [[nodiscard]] BlockPlace place_of(const PlacedObjects& among,
+                                      std::uint64_t bit) const noexcept {
+        return places_[place_number(among, bit)];
+    }
+    /// That of any object. Requires places. O(1).
+    [[nodiscard]] BlockPlace find(std::uint32_t index) const noexcept;
+
     [[nodiscard]] std::uint64_t flush() const noexcept { return flush_; }
 
     // A connection that has sent some of it holds it until it knows what became of all that.
@@ -137,6 +181,8 @@ class BundleRun {
         blocks_room_.trim(blocks_);
         bundles_room_.trim(bundles_);
         words_room_.trim(words_);
+        placed_room_.trim(placed_);
+        places_room_.trim(places_);
     }
     /// Before anything is added: the flush that it is of.
     void begin(std::uint64_t flush) noexcept {
@@ -144,10 +190,14 @@ class BundleRun {
         blocks_room_.note(blocks_.size());
         bundles_room_.note(bundles_.size());
         words_room_.note(words_.size());
+        placed_room_.note(placed_.size());
+        places_room_.note(places_.size());
         blocks_.clear();
         bundles_.clear();
         words_.clear();
         packets_.clear();
+        placed_.clear();
+        places_.clear();
         begins_packet_ = true;
         begin_bundle();
     }
@@ -208,7 +258,17 @@ class BundleRun {
         begins_packet_ = true;
     }
 
+    /// Behind the last bundle, where blocks do not lie in the order of the objects: of all that
+    /// changed.
+    void find_places(const FlushChanges& changes);
+
   private:
+    [[nodiscard]] static std::uint32_t place_number(const PlacedObjects& among,
+                                                    std::uint64_t bit) noexcept {
+        const std::uint64_t before = among.bits & (bit - 1);
+        // Where few objects changed there is none before it.
+        return among.first + (before == 0 ? 0u : static_cast<std::uint32_t>(std::popcount(before)));
+    }
     void begin_bundle() noexcept {
         unbundled_count_ = 0;
         unbundled_properties_ = 0;
@@ -222,6 +282,10 @@ class BundleRun {
     Vector<std::uint32_t> packets_;  // first bundle of each
     Vector<ObjectBits> words_;
     KeptRoom words_room_;
+    Vector<PlacedObjects> placed_;  // by word of a row; of those in which nothing changed anything
+    KeptRoom placed_room_;
+    Vector<BlockPlace> places_;  // of each of these objects
+    KeptRoom places_room_;
     // Of blocks that are in no bundle yet.
     std::uint32_t unbundled_count_ = 0;
     std::uint32_t unbundled_properties_ = 0;
@@ -242,12 +306,12 @@ struct SentBundle {
         return blocks == whole.all_blocks() ? whole.block_count()
                                             : static_cast<std::uint32_t>(std::popcount(blocks));
     }
-    /// Calls `visit(const BundleBlock&, bit)` for each, with its bit of `blocks`.
+    /// Calls `visit(const BundleBlock&)` for each.
     template <typename Visitor>
     void for_each_block(Visitor visit) const {
         const BundleBlock* const begin = &run->blocks()[run->bundles()[bundle].begin];
         for (std::uint64_t left = blocks; left != 0; left &= left - 1) {
-            visit(begin[std::countr_zero(left)], left & ~(left - 1));
+            visit(begin[std::countr_zero(left)]);
         }
     }
     /// A block of that object is among them. O(log blocks).

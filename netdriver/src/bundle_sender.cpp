@@ -17,16 +17,24 @@ namespace {
 
 /// What there is in some blocks.
 struct BlockSums {
-    void add(const BundleBlock& block) noexcept {
-        ++blocks;
-        properties += block.property_count;
-        body_bytes += block.body_bytes;
-    }
-
     std::uint64_t blocks = 0;
     std::uint64_t properties = 0;
     std::uint64_t body_bytes = 0;
 };
+
+/// Of these blocks of a bundle.
+[[nodiscard]] BlockSums sums_of(const BundleRun& run, std::uint32_t bundle,
+                                std::uint64_t blocks) noexcept {
+    const BundleBlock* const first = run.blocks().data() + run.bundles()[bundle].begin;
+    BlockSums sums;
+    for (std::uint64_t left = blocks; left != 0; left &= left - 1) {
+        const BundleBlock& block = first[std::countr_zero(left)];
+        ++sums.blocks;
+        sums.properties += block.property_count;
+        sums.body_bytes += block.body_bytes;
+    }
+    return sums;
+}
 
 }  // namespace
 
@@ -40,7 +48,9 @@ BundleSender::BundleSender(const ObjectStore& objects, ConnectionPairs& pairs, S
       packets_(packets),
       context_(context),
       type_counters_(settings.type_counters),
-      copy_(settings.bundle_copy) {}
+      changes_(settings.changes),
+      copy_(settings.bundle_copy),
+      choice_(settings.bundle_choice) {}
 
 void BundleSender::leave(std::uint32_t index) {
     (void)pairs_.edit(index);
@@ -57,39 +67,49 @@ bool BundleSender::has_room_for_all(const BundleBuilder& bundles) {
     find_regular(run);
     const std::size_t packet_bytes = packets_.builder().room_bytes();
     const std::size_t room_bytes = packets_.budget_of_objects();
+    const auto count = static_cast<std::uint32_t>(run.bundles().size());
     std::size_t needed = 0;
-    for (const Bundle& bundle : run.bundles()) {
-        const std::uint64_t blocks = regular_blocks(run, bundle);
+    for (std::uint32_t i = next_regular(run, 0); i < count; i = next_regular(run, i + 1)) {
+        const Bundle& bundle = run.bundles()[i];
+        const std::uint64_t blocks = regular_blocks(run, i);
         if (blocks == bundle.all_blocks()) {
             needed += bundle.body_bytes + bundle.block_count() * block_step_bytes_max;
             continue;
         }
-        for (std::uint64_t left = blocks; left != 0; left &= left - 1) {
-            const auto place = static_cast<std::uint32_t>(std::countr_zero(left));
-            needed += run.blocks()[bundle.begin + place].body_bytes + block_step_bytes_max;
-        }
+        const BlockSums sums = sums_of(run, i, blocks);
+        needed += sums.body_bytes + sums.blocks * block_step_bytes_max;
     }
     const std::size_t packets = needed / packet_bytes * 2 + 1;  // a block may end one half full
     return needed + packets * packet_header_bytes_max <= room_bytes;
 }
 
-void BundleSender::take(BundleBuilder& bundles, bool is_all) {
+void BundleSender::find_regular(const BundleRun& run) {
+    are_all_regular_ = pairs_.are_changed_regular() || are_regular(run.words());
+    is_chosen_ = !are_all_regular_ && run.has_places();
+    if (is_chosen_) {
+        choice_.find(run, changes_, pairs_);
+    }
+}
+
+bool BundleSender::take_found(BundleBuilder& bundles, bool is_all) {
+    bool is_all_sent = true;
     BundleRun& run = bundles.run();
-    const std::span<const Bundle> list = run.bundles();
-    find_regular(run);
-    for (std::uint32_t i = 0; i < list.size(); ++i) {
+    const auto count = static_cast<std::uint32_t>(run.bundles().size());
+    for (std::uint32_t i = next_regular(run, 0); i < count; i = next_regular(run, i + 1)) {
         i = send_packets(bundles, i, is_all);
-        const std::uint64_t blocks = i < list.size() ? regular_blocks(run, list[i]) : 0;
+        const std::uint64_t blocks = i < count ? regular_blocks(run, i) : 0;
         if (blocks != 0) {
-            send_blocks(bundles, i, blocks);
+            is_all_sent = send_blocks(bundles, i, blocks) && is_all_sent;
         }
     }
     for (const std::uint32_t index : bundles.loose()) {
         if (pairs_.is_regular(index)) {
             leave(index);
+            is_all_sent = false;
         }
     }
     pairs_.caught_up();
+    return is_all_sent;
 }
 
 bool BundleSender::is_regular_packet(const BundleRun& run, std::uint32_t packet) const {
@@ -146,7 +166,7 @@ std::uint32_t BundleSender::send_packets(BundleBuilder& bundles, std::uint32_t b
     return end;
 }
 
-void BundleSender::send_blocks(BundleBuilder& bundles, std::uint32_t bundle, std::uint64_t blocks) {
+bool BundleSender::send_blocks(BundleBuilder& bundles, std::uint32_t bundle, std::uint64_t blocks) {
     const std::uint64_t sent = bundles.has_bytes() ? send_copied(bundles, bundle, blocks)
                                                    : send_written(bundles, bundle, blocks);
     const std::uint32_t begin = bundles.run().bundles()[bundle].begin;
@@ -155,6 +175,7 @@ void BundleSender::send_blocks(BundleBuilder& bundles, std::uint32_t bundle, std
                   .blocks()[begin + static_cast<std::uint32_t>(std::countr_zero(left))]
                   .index);
     }
+    return sent == blocks;
 }
 
 bool BundleSender::are_regular(std::span<const ObjectBits> objects) const noexcept {
@@ -164,7 +185,11 @@ bool BundleSender::are_regular(std::span<const ObjectBits> objects) const noexce
     });
 }
 
-std::uint64_t BundleSender::regular_blocks(const BundleRun& run, const Bundle& bundle) const {
+std::uint64_t BundleSender::regular_blocks(const BundleRun& run, std::uint32_t number) const {
+    if (is_chosen_) {
+        return choice_.blocks_of(number);
+    }
+    const Bundle& bundle = run.bundles()[number];
     if (are_all_regular_ || are_regular(run.words_of(bundle))) {
         return bundle.all_blocks();
     }
@@ -347,25 +372,25 @@ void BundleSender::validate_copied(const BundleBuilder& bundles, const SentBundl
 
 void BundleSender::count_blocks(const BundleBuilder& bundles, const SentBundle& sent,
                                 std::uint64_t fresh) {
-    BlockSums reused;
-    BlockSums built;
-    sent.for_each_block([&](const BundleBlock& block, std::uint64_t bit) {
-        ((fresh & bit) == 0 ? reused : built).add(block);
-    });
+    const BlockSums all = sums_of(*sent.run, sent.bundle, sent.blocks);
+    const BlockSums reused =
+        fresh == 0 ? all : sums_of(*sent.run, sent.bundle, sent.blocks & ~fresh);
     ReplicationCounters& counters = context_.counters;
-    counters.blocks_sent += reused.blocks + built.blocks;
-    counters.properties_sent += reused.properties + built.properties;
-    counters.block_bytes_sent += reused.body_bytes + built.body_bytes;
+    counters.blocks_sent += all.blocks;
+    counters.properties_sent += all.properties;
+    counters.block_bytes_sent += all.body_bytes;
     counters.payloads_reused += reused.blocks;
     counters.pieces_reused += reused.properties;
-    counters.payloads_built += built.blocks;
-    counters.block_misses[static_cast<std::size_t>(BlockMiss::FirstUse)] += built.blocks;
-    if (!type_counters_.empty()) {
-        const Bundle& bundle = bundles.run().bundles()[sent.bundle];
-        for (std::uint64_t left = sent.blocks; left != 0; left &= left - 1) {
-            const auto place = static_cast<std::uint32_t>(std::countr_zero(left));
-            count_by_type(bundles, bundle, bundle.begin + place, (fresh >> place & 1) == 0);
-        }
+    counters.payloads_built += all.blocks - reused.blocks;
+    counters.block_misses[static_cast<std::size_t>(BlockMiss::FirstUse)] +=
+        all.blocks - reused.blocks;
+    if (type_counters_.empty()) {
+        return;
+    }
+    const Bundle& bundle = bundles.run().bundles()[sent.bundle];
+    for (std::uint64_t left = sent.blocks; left != 0; left &= left - 1) {
+        const auto place = static_cast<std::uint32_t>(std::countr_zero(left));
+        count_by_type(bundles, bundle, bundle.begin + place, (fresh >> place & 1) == 0);
     }
 }
 

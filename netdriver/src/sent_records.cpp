@@ -123,7 +123,7 @@ void SentRecords::track_bundle(const SentBundle& bundle) {
     if (!pairs_.has_tracked()) {
         return;
     }
-    bundle.for_each_block([&](const BundleBlock& block, std::uint64_t) {
+    bundle.for_each_block([&](const BundleBlock& block) {
         if (CompleteVersions* complete = pairs_.tracked(block.index)) {
             complete->take();
             complete->sent({{block.version - 1, block.version}, {}}, false);
@@ -137,7 +137,7 @@ void SentRecords::bundles_delivered(const SentBundles& bundles, std::uint32_t co
         return;  // regular pairs keep no account of what is under way
     }
     for (std::uint32_t i = 0; i < count; ++i) {
-        bundles[i].for_each_block([&](const BundleBlock& block, std::uint64_t) {
+        bundles[i].for_each_block([&](const BundleBlock& block) {
             resolve_record(block.index, true);
             if (validator != nullptr) {
                 validator->block_delivered(block.index);
@@ -147,7 +147,7 @@ void SentRecords::bundles_delivered(const SentBundles& bundles, std::uint32_t co
 }
 
 void SentRecords::bundle_lost(const SentBundle& bundle) {
-    bundle.for_each_block([&](const BundleBlock& block, std::uint64_t) {
+    bundle.for_each_block([&](const BundleBlock& block) {
         if (PairValidator* validator = pairs_.validator()) {
             validator->block_lost(block.index);
         }

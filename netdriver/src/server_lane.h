@@ -15,6 +15,7 @@
 #include <replayout/send_properties.h>
 
 #include "bundle_builder.h"
+#include "bundle_choice.h"
 #include "laid_down_blocks.h"
 #include "lane_ids.h"
 #include "lane_transport.h"
@@ -63,6 +64,7 @@ struct alignas(64) ServerLane {
         transport.trim();
         blocks.trim();
         bundle_copy.trim();
+        bundle_choice.trim();
     }
 
     NetStats own_stats;
@@ -78,6 +80,7 @@ struct alignas(64) ServerLane {
     Vector<std::uint32_t> places;
     LaidDownBlocks blocks;           // scratch of BundleBuilder
     BundleCopy bundle_copy;          // likewise
+    BundleChoice bundle_choice;      // scratch
     std::uint32_t client_count = 0;  // that belong to it
 };
 
