@@ -161,6 +161,10 @@ MatchSession::MatchSession(const MatchOptions& options, std::span<const Recordin
             set_up_interest(server->driver);
         }
     }
+    if (!options_.record_path.empty()) {
+        recorder_ =
+            std::make_unique<MatchRecorder>(options_, recordings_, tick_count_, server_.driver);
+    }
     for (std::uint32_t i = 0; i < options_.clients; ++i) {
         clients_.push_back(make_client(i));
     }
@@ -197,6 +201,9 @@ MatchResult MatchSession::run(Progress& progress) {
     }
     result_.staleness = staleness_.summary();
     settle();
+    if (recorder_ != nullptr) {
+        result_.recorded = recorder_->stop();
+    }
     judge();
     finish_result();
     return result_;

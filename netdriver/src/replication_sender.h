@@ -204,6 +204,8 @@ class ReplicationSender final : public SentContentHandler {
     [[nodiscard]] std::optional<ConnectionShadow> connection_shadow(std::uint32_t index) const {
         return pairs_.connection_shadow(index);
     }
+    /// Something waits that acks would make room for.
+    [[nodiscard]] bool has_more_for_window() const noexcept;
     /// Whether everything was sent and delivered, opens and closes included.
     [[nodiscard]] bool is_settled() const noexcept;
 
