@@ -201,9 +201,6 @@ MatchResult MatchSession::run(Progress& progress) {
     }
     result_.staleness = staleness_.summary();
     settle();
-    if (recorder_ != nullptr) {
-        result_.recorded = recorder_->stop();
-    }
     judge();
     finish_result();
     return result_;
@@ -575,6 +572,9 @@ void MatchSession::settle() {
         result_.is_settled = all_joined && server_.driver.is_settled();
     }
     result_.settle_ticks = tick - tick_count_;
+    if (recorder_ != nullptr) {  // a checkpoint would be no quiet
+        result_.recorded = recorder_->stop();
+    }
     const std::uint64_t before = content_sent(server_.driver.stats());
     for (std::uint64_t i = 0; i < quiescent_ticks; ++i) {
         play_tick(tick++, false);

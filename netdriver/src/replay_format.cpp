@@ -36,6 +36,18 @@ std::string_view to_string(ReplayError error) noexcept {
     return "unknown";
 }
 
+namespace {
+
+/// So that nobody who counts from there, or to there, leaves what a number holds: 36,000 years.
+constexpr std::int64_t time_us_max = std::int64_t{1} << 60;
+
+[[nodiscard]] bool read_time(std::span<const std::byte> bytes, NetTime& time) noexcept {
+    time.microseconds = static_cast<std::int64_t>(load_le(bytes, 8));
+    return time.microseconds > -time_us_max && time.microseconds < time_us_max;
+}
+
+}  // namespace
+
 std::uint64_t load_le(std::span<const std::byte> bytes, std::size_t count) noexcept {
     REPLAYOUT_ASSERT(count <= bytes.size() && count <= 8);
     std::uint64_t value = 0;
@@ -97,10 +109,9 @@ bool read_replay_header(std::span<const std::byte> payload, ReplayHeader& header
     header.wire_version = static_cast<std::uint16_t>(load_le(payload.subspan(2), 2));
     header.schema.low = load_le(payload.subspan(4), 8);
     header.schema.high = load_le(payload.subspan(12), 8);
-    header.start.microseconds = static_cast<std::int64_t>(load_le(payload.subspan(20), 8));
     header.layout_count = static_cast<std::uint32_t>(load_le(payload.subspan(28), 4));
     header.game_data = payload.subspan(fixed_bytes);
-    return true;
+    return read_time(payload.subspan(20), header.start);
 }
 
 bool read_replay_part(std::span<const std::byte> payload, ReplayPart& part) noexcept {
@@ -108,9 +119,8 @@ bool read_replay_part(std::span<const std::byte> payload, ReplayPart& part) noex
         return false;
     }
     part.is_last = payload[0] != std::byte{0};
-    part.time.microseconds = static_cast<std::int64_t>(load_le(payload.subspan(1), 8));
     part.packets = payload.subspan(replay_part_head_bytes);
-    return true;
+    return read_time(payload.subspan(1), part.time);
 }
 
 bool take_replay_packet(std::span<const std::byte>& packets, ReplayPacket& packet) noexcept {

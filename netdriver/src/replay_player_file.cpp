@@ -38,10 +38,9 @@ ReplayError ReplayPlayer::open() {
 }
 
 ReplayError ReplayPlayer::read_header() {
-    // The driver is a client from here on: what is asked of that would be asked too late.
-    if (driver_.server_ != nullptr || driver_.client_ != nullptr || !driver_.check_start()) {
-        return ReplayError::NotAReplay;
-    }
+    // The settings are the embedder's, as those of connect() are.
+    REPLAYOUT_ASSERT(driver_.server_ == nullptr && driver_.client_ == nullptr);
+    REPLAYOUT_ASSERT(driver_.check_start().has_value());
     driver_.guids_.set_authority(NetGUIDCache::Authority::Learns);
     end_offset_ = source_.size();
     std::array<std::byte, replay_magic.size()> magic;

@@ -76,8 +76,9 @@ void ReplicationServer::record_flush(NetTime now) {
     }
     if (replay_ != nullptr && recorder_->error() == ReplayError::None) {
         replay_->connection.acknowledge_all(now, replay_->sender);
-        // A client would get the rest in the flushes to come, as acks make room for it.
-        while (replay_->sender.has_more_for_window() &&
+        // A client would get the rest in the flushes to come, as acks make room for it, or free the
+        // channel that a new object has from one that went.
+        while ((replay_->sender.has_pending() || replay_->sender.has_more_for_window()) &&
                send_more_to_replay(ReplayChunkKind::Frame, now)) {
         }
         write_replay_part(ReplayChunkKind::Frame, now, true);

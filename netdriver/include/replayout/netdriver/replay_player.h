@@ -46,8 +46,9 @@ class ReplayPlayer {
     [[nodiscard]] NetDriver& driver() noexcept { return driver_; }
     [[nodiscard]] const NetDriver& driver() const noexcept { return driver_; }
 
-    /// Reads what the recording is, and where its checkpoints are. Once. One that was never ended
-    /// is read as a whole, and is good up to its last whole frame. The world stays empty.
+    /// The settings' config must be valid. Reads what the recording is, and where its checkpoints
+    /// are. Once. One that was never ended is read as a whole, and is good up to its last whole
+    /// frame. The world stays empty.
     [[nodiscard]] ReplayError open();
 
     // After open().
