@@ -35,8 +35,8 @@ void ClientJudge::add_server_object(std::uint32_t recording_index, std::uint32_t
     }
 }
 
-bool ClientJudge::is_relevant(PeerId peer, ObjectHandle server_handle) const {
-    return server_.is_relevant_for(peer, server_.find_object(server_handle));
+bool ClientJudge::is_relevant(std::optional<PeerId> peer, ObjectHandle server_handle) const {
+    return !peer.has_value() || server_.is_relevant_for(*peer, server_.find_object(server_handle));
 }
 
 void ClientJudge::add_field(std::uint32_t recording_index, std::uint16_t index,
@@ -94,7 +94,7 @@ std::string ClientJudge::compare(const Side& side, const MatchObject& server_obj
 }
 
 ClientVerdict ClientJudge::judge(const MatchWorld& client_world, const NetDriver& client,
-                                 bool is_started, PeerId peer) const {
+                                 bool is_started, std::optional<PeerId> peer) const {
     ClientVerdict verdict;
     verdict.is_joined = is_started && client.state() == ConnectionState::Joined;
     if (!verdict.is_joined) {

@@ -11,6 +11,7 @@
 #include <replayout/netdriver/net_driver.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -34,9 +35,9 @@ class ClientJudge {
 
     void add_server_crc(std::uint32_t recording_index, EndStateCrc& crc) const;
 
-    /// `peer`: under which the server knows the client.
+    /// `peer`: under which the server knows the client; none: it is to have everything.
     [[nodiscard]] ClientVerdict judge(const MatchWorld& client_world, const NetDriver& client,
-                                      bool is_started, PeerId peer) const;
+                                      bool is_started, std::optional<PeerId> peer) const;
 
   private:
     struct Side {
@@ -45,7 +46,7 @@ class ClientJudge {
     };
 
     /// By what the server decided: whether a client is to have the object.
-    [[nodiscard]] bool is_relevant(PeerId peer, ObjectHandle server_handle) const;
+    [[nodiscard]] bool is_relevant(std::optional<PeerId> peer, ObjectHandle server_handle) const;
     /// Of one object, all fields that were ever set.
     void add_server_object(std::uint32_t recording_index, std::uint32_t id,
                            std::uint16_t class_index, const SetFields& fields,

@@ -7,6 +7,7 @@
 #include "match/match_options.h"
 #include "match/match_play.h"
 #include "match/printable.h"
+#include "match/replay_play.h"
 #include "match/trace_reader.h"
 
 #include <cstdio>
@@ -27,7 +28,7 @@ constexpr int exit_equal = 0;
 constexpr int exit_differs = 1;
 
 [[nodiscard]] bool load(const MatchOptions& options, std::vector<Recording>& recordings) {
-    if (options.traces.empty()) {
+    if (options.traces.empty() && options.play_path.empty()) {
         BattleSettings settings;
         settings.seed = options.seed;
         if (options.ticks != 0) {
@@ -47,10 +48,32 @@ constexpr int exit_differs = 1;
     return true;
 }
 
+/// Writes what there is to say of it. A match, or a recording of one.
+template <typename AnyResult>
+[[nodiscard]] int tell(const MatchOptions& options, const AnyResult& result, bool is_good,
+                       bench::JsonFile& json) {
+    json.write(to_json(options, result));
+    if (!options.is_quiet || !is_good) {
+        std::fputs(report(options, result).c_str(), json.screen());
+    }
+    if (!is_good) {
+        return exit_differs;
+    }
+    return json.is_good() ? exit_equal : exit_unusable;
+}
+
 [[nodiscard]] int run(const MatchOptions& options) {
     std::vector<Recording> recordings;
     if (!load(options, recordings)) {
         return exit_unusable;
+    }
+    if (!options.play_path.empty()) {
+        bench::JsonFile json(options.json_path);
+        if (!json.is_good()) {
+            return exit_unusable;
+        }
+        const ReplayResult result = play_replay(options, recordings);
+        return tell(options, result, result.is_good(), json);
     }
     const auto schema =
         MatchSchema::create(recordings, {options.is_push_based, options.is_quantised});
@@ -63,15 +86,7 @@ constexpr int exit_differs = 1;
         return exit_unusable;
     }
     const MatchResult result = play_match(options, recordings, **schema);
-    const bool is_good = result.is_good(options);
-    json.write(to_json(options, result));
-    if (!options.is_quiet || !is_good) {
-        std::fputs(report(options, result).c_str(), json.screen());
-    }
-    if (!is_good) {
-        return exit_differs;
-    }
-    return json.is_good() ? exit_equal : exit_unusable;
+    return tell(options, result, result.is_good(options), json);
 }
 
 }  // namespace

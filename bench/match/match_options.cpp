@@ -6,6 +6,7 @@
 #include "command_line.h"
 
 #include <cstdio>
+#include <string>
 
 namespace replayout::match {
 
@@ -158,6 +159,65 @@ void add_output_options(CLI::App& app, MatchOptions& options) {
     app.add_option("--json", options.json_path, "write the figures to this file; - is stdout");
 }
 
+void add_recording_options(CLI::App& app, MatchOptions& options) {
+    app.add_option("--record", options.record_path,
+                   "record the match into this file, all that the server replicates");
+    app.add_option("--checkpoints", options.checkpoints_s,
+                   "with --record: seconds from one checkpoint to the next; 0: there is only one")
+        ->check(number(0, 4e6))
+        ->capture_default_str();
+    app.add_option("--play", options.play_path,
+                   "no match, but what was recorded of one: says what it shows at its end, and of "
+                   "a built-in battle, or with the traces that were played, whether that is right");
+    app.add_option("--seek", options.seek_s,
+                   "with --play: seconds from the start of the recording, instead of its end")
+        ->check(number(0, 1e6));
+    app.add_option("--seeks", options.seeks,
+                   "with --play: so many places at random, by --seed, each sought from another one "
+                   "and compared with what the server of the match had then")
+        ->check(number(1, 1e6));
+}
+
+/// Of a recording that is played nobody but these has anything to say. Null: all is well.
+[[nodiscard]] const char* misplaced_with_play(const CLI::App& app) {
+    for (const CLI::Option* option : app.get_options()) {
+        const std::string name = option->get_name();
+        const bool is_allowed = name == "TRACE" || name == "--play" || name == "--seek" ||
+                                name == "--seeks" || name == "--seed" || name == "--quiet" ||
+                                name == "--json" || name.find("--help") != std::string::npos;
+        if (!is_allowed && option->count() > 0) {
+            return option->get_lnames().front().c_str();
+        }
+    }
+    return nullptr;
+}
+
+/// A sentence about --record and --play; empty: all is well.
+[[nodiscard]] std::string recording_fault(const CLI::App& app, const MatchOptions& options) {
+    const bool is_played = app.count("--play") > 0;
+    if (is_played) {
+        if (const char* name = misplaced_with_play(app)) {
+            return "--" + std::string(name) +
+                   " says nothing of a recording: --play has it as it is";
+        }
+        return app.count("--seek") > 0 && app.count("--seeks") > 0
+                   ? "--seek is one place, and --seeks are others: one of the two"
+                   : "";
+    }
+    for (const char* name : {"--seek", "--seeks"}) {
+        if (app.count(name) > 0) {
+            return std::string(name) + " needs --play";
+        }
+    }
+    if (app.count("--checkpoints") > 0 && app.count("--record") == 0) {
+        return "--checkpoints needs --record";
+    }
+    if (app.count("--record") > 0 && options.is_reporting) {
+        return "--record is of a match that is played once, and --report plays it twice";
+    }
+    return "";
+}
+
 void take_words(const Words& words, MatchOptions& options) {
     options.interest = words.interest == "grid"       ? MatchInterest::Grid
                        : words.interest == "distance" ? MatchInterest::Distance
@@ -201,6 +261,7 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
     add_switches(app, words);
     add_worker_options(app, options);
     add_output_options(app, options);
+    add_recording_options(app, options);
     if (const int status = bench::parse_command_line(app, argc, argv); status != bench::go_on) {
         return status;
     }
@@ -215,6 +276,10 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
     }
     if (options.workers > 1 && options.is_reporting) {
         std::fprintf(stderr, "--report needs --workers 1: who lays down what is told by time\n");
+        return bench::exit_unusable;
+    }
+    if (const std::string fault = recording_fault(app, options); !fault.empty()) {
+        std::fprintf(stderr, "%s\n", fault.c_str());
         return bench::exit_unusable;
     }
     return bench::go_on;

@@ -6,6 +6,7 @@
 #include <replayout/sharing_level.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,12 @@ struct MatchOptions {
     std::uint32_t workers = 1;       ///< threads that flushes of the servers are split over
     /// What has less work is not split; NetDriverSettings.
     std::uint32_t executor_work_min = 4'096;
+    std::string record_path;  ///< empty: nothing is recorded
+    double checkpoints_s = 10;
+    /// Not a match, but what this file has of one; empty: a match.
+    std::string play_path;
+    std::optional<double> seek_s;  ///< from its start; none: its end
+    std::uint64_t seeks = 0;       ///< random ones, each compared with the match
     bool is_quiet = false;
     std::string json_path;
 };

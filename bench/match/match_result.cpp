@@ -425,6 +425,12 @@ std::string report(const MatchOptions& options, const MatchResult& result) {
     report_pressure(text, options, result);
     report_sharing(text, options, result);
     report_memory(text, result);
+    if (result.recorded.has_value()) {
+        const ReplayRecorderStats& recorded = result.recorded->stats;
+        print(text, "  %-22s %s bytes, of these %s in %s checkpoints\n", "recorded",
+              grouped(recorded.bytes_written).c_str(), grouped(recorded.checkpoint_bytes).c_str(),
+              grouped(recorded.checkpoints_written).c_str());
+    }
     for (const TypeCost& type : result.types) {
         text += "\n";
         for (std::size_t begin = 0; begin < type.table.size();) {
@@ -447,6 +453,8 @@ std::string report(const MatchOptions& options, const MatchResult& result) {
         text += "NOT QUIET: properties were sent although nothing changed.\n";
     } else if (result.has_twin && !result.is_twin_equal) {
         text += "NOT THE SAME BYTES: " + result.twin_difference + "\n";
+    } else if (result.recorded.has_value() && !result.recorded->error.empty()) {
+        text += "NOT RECORDED: " + result.recorded->error + "\n";
     } else {
         text += "NOT THE SAME BYTES: the packets differ where costs are counted\n";
     }
@@ -461,6 +469,14 @@ std::string to_json(const MatchOptions& options, const MatchResult& result) {
     add_traffic(json, result.stats);
     add_hits(json, result.stats.replication, options.clients);
     add_measurements(json, options, result);
+    if (result.recorded.has_value()) {
+        const ReplayRecorderStats& stats = result.recorded->stats;
+        json["recorded"] = {{"bytes", stats.bytes_written},
+                            {"frames", stats.frames_written},
+                            {"checkpoints", stats.checkpoints_written},
+                            {"checkpoint_bytes", stats.checkpoint_bytes},
+                            {"error", result.recorded->error}};
+    }
     if (!result.types.empty()) {
         json["types"] = types_json(result.types);
     }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "match/match_options.h"
+#include "match/match_recorder.h"
 #include "match/savings.h"
 #include "match/staleness_meter.h"
 
@@ -74,6 +75,7 @@ struct MatchResult {
     NetStats stats;                ///< of the server
     MemoryReport memory;           ///< likewise, at the end
     std::vector<TypeCost> types;   ///< empty unless asked for
+    std::optional<RecordResult> recorded;
     std::uint64_t packets_digest = 0;
     std::uint64_t quiescent_bytes = 0;
     std::uint64_t quiescent_ticks = 0;
@@ -102,7 +104,7 @@ struct MatchResult {
     }
     [[nodiscard]] bool is_good(const MatchOptions& options) const noexcept {
         return is_converged(options) && (!has_twin || is_twin_equal) &&
-               (!savings || savings->is_same);
+               (!recorded.has_value() || recorded->error.empty()) && (!savings || savings->is_same);
     }
 };
 

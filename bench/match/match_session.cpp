@@ -161,6 +161,10 @@ MatchSession::MatchSession(const MatchOptions& options, std::span<const Recordin
             set_up_interest(server->driver);
         }
     }
+    if (!options_.record_path.empty()) {
+        recorder_ =
+            std::make_unique<MatchRecorder>(options_, recordings_, tick_count_, server_.driver);
+    }
     for (std::uint32_t i = 0; i < options_.clients; ++i) {
         clients_.push_back(make_client(i));
     }
@@ -568,6 +572,9 @@ void MatchSession::settle() {
         result_.is_settled = all_joined && server_.driver.is_settled();
     }
     result_.settle_ticks = tick - tick_count_;
+    if (recorder_ != nullptr) {  // a checkpoint would be no quiet
+        result_.recorded = recorder_->stop();
+    }
     const std::uint64_t before = content_sent(server_.driver.stats());
     for (std::uint64_t i = 0; i < quiescent_ticks; ++i) {
         play_tick(tick++, false);

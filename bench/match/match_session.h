@@ -16,6 +16,7 @@
 #include "match/cap_meter.h"
 #include "match/counted_executor.h"
 #include "match/end_state.h"
+#include "match/match_recorder.h"
 #include "match/match_result.h"
 #include "match/match_world.h"
 #include "match/staleness_meter.h"
@@ -127,6 +128,7 @@ class MatchSession {
     CountedExecutor executor_;  // of both servers, by turns
     Server server_;
     std::unique_ptr<Server> twin_;
+    std::unique_ptr<MatchRecorder> recorder_;  // of server_, while it is recorded
     std::vector<std::unique_ptr<Client>> clients_;
     std::set<std::uint64_t> players_;   // handles of those that are there
     std::vector<EndState> end_states_;  // by recording: what the recording has set

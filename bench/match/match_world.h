@@ -129,6 +129,13 @@ class MatchWorld final : public NetWorld {
     void remove(ObjectHandle handle);
     [[nodiscard]] MatchObject* find(ObjectHandle handle) const noexcept;
     [[nodiscard]] std::size_t object_count() const noexcept { return objects_.size(); }
+    /// Calls visit(handle, object), in no order.
+    template <typename Visitor>
+    void for_each(Visitor visit) const {
+        for (const auto& [handle, object] : objects_) {
+            visit(ObjectHandle{handle}, *object);
+        }
+    }
     /// What a client is sent of all objects at most: their opens, and each value with its handle.
     [[nodiscard]] std::uint64_t bytes_to_send() const noexcept;
 

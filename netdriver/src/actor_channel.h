@@ -44,6 +44,7 @@ class ActorChannel {
     NetGUID awaited;                ///< the outer that an open waits for; null: none does
     std::uint64_t name_hash = 0;    ///< of an object that is there under a stable name of its own
     bool is_destroyed = false;      ///< the server said so otherwise; its close is on the way
+    bool is_carried_over = false;   ///< dormant, and the connection in its place did not open it
     bool is_closing = false;        ///< a close is here, and its open is not, or waits
     std::uint8_t block_count = 0;   ///< that were read of `last_packet`
     std::uint32_t last_packet = 0;  ///< with a block of it, by the count of packets; wraps

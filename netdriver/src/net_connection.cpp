@@ -75,6 +75,31 @@ void NetConnection::receive_held(NetTime now, PayloadHandler& payload, SentConte
     }
 }
 
+void NetConnection::acknowledge_all(NetTime now, SentContentHandler& sent) {
+    PacketHeader header;
+    header.session = session_;
+    header.sequence = static_cast<std::uint16_t>(packets_.notify().highest_received() + 1);
+    header.ack = static_cast<std::uint16_t>(packets_.notify().highest_sent());
+    header.ack_word_count = ack_words_max;
+    header.ack_words.fill(~std::uint32_t{0});
+    const PacketReceipt receipt = packets_.receive(header, now, sent);
+    REPLAYOUT_ASSERT(receipt == PacketReceipt::Accepted);
+    (void)receipt;
+    last_receive_ = now;
+    probe_ms_ = config_.probe_ms;
+}
+
+void NetConnection::play(std::span<const std::byte> content, bool has_bunches, NetTime now,
+                         PayloadHandler& payload) {
+    now_ = now;
+    ++stats_.packets_received;
+    stats_.bytes_received += content.size();
+    if (const CloseReason reason = read_payload(content, has_bunches, payload);
+        reason != CloseReason::None) {
+        close(reason, now);
+    }
+}
+
 bool NetConnection::is_ahead(const PacketHeader& header) const noexcept {
     const std::uint64_t highest = packets_.notify().highest_received();
     const std::uint64_t sequence = expand_sequence(highest, header.sequence);

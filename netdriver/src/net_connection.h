@@ -56,6 +56,14 @@ class NetConnection final : private ReliableMessageHandler {
     /// What was held back; nothing else is going to arrive in this dispatch.
     void receive_held(NetTime now, PayloadHandler& payload, SentContentHandler& sent);
 
+    /// Of one without a network: all that was sent has arrived, `sent` learns.
+    void acknowledge_all(NetTime now, SentContentHandler& sent);
+    /// What a packet held that was recorded, as if it had arrived now. Never to be flushed.
+    void play(std::span<const std::byte> content, bool has_bunches, NetTime now,
+              PayloadHandler& payload);
+    /// What is played next is of another connection of the same server.
+    void play_anew() { control_receiver_.reset(); }
+
     void send_control(std::span<const std::byte> message);
     /// Says goodbye with `reason` until the other side has heard it or the time to linger is over.
     /// `name_hash` as in Goodbye.

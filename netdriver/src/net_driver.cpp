@@ -363,6 +363,22 @@ CallResult NetDriver::call_function(ObjectHandle object, std::string_view functi
     return client_->call_function(object, function, params);
 }
 
+Status NetDriver::start_recording(ReplayRecorder& recorder) {
+    REPLAYOUT_ASSERT(!is_calling_out_);
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    return server_->start_recording(recorder, now_);
+}
+
+void NetDriver::stop_recording() {
+    REPLAYOUT_ASSERT(!is_calling_out_);
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    server_->stop_recording(now_);
+}
+
+bool NetDriver::is_recording() const noexcept {
+    return server_ != nullptr && server_->is_recording();
+}
+
 NetObjectId NetDriver::find_object(ObjectHandle object) const noexcept {
     REPLAYOUT_ASSERT(server_ != nullptr);
     const ObjectStore& objects = server_->objects();

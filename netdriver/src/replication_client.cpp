@@ -26,7 +26,7 @@ ReplicationClient::ReplicationClient(const NetDriverSettings& settings, const La
                                      Transport& transport, NetWorld& world, NetGUIDCache& guids,
                                      NetStats& stats, PeerId server, NetTime now,
                                      MemoryMeters& memory, const SpawnHandlers& handlers,
-                                     bool& is_calling_out)
+                                     bool& is_calling_out, const std::optional<Playing>& playing)
     : layouts_(layouts),
       policy_(settings.layout_policy),
       stats_(stats),
@@ -36,7 +36,9 @@ ReplicationClient::ReplicationClient(const NetDriverSettings& settings, const La
                   {server, choose_session(settings.seed, now), settings.config.packet_bytes_max,
                    reliable_window(settings.config), settings.config.bytes_per_second_max,
                    settings.config.has_congestion_control},
-                  transport, stats, ConnectionState::Connecting, now, memory, close_log_),
+                  transport, stats,
+                  playing.has_value() ? ConnectionState::Joined : ConnectionState::Connecting, now,
+                  memory, close_log_),
       calls_(settings.config, &memory.in_flight),
       waiting_channels_(Allocator<ChannelIndex>(&memory.scratch)),
       call_scratch_(&memory.scratch),
@@ -46,8 +48,12 @@ ReplicationClient::ReplicationClient(const NetDriverSettings& settings, const La
       receiver_(settings.config, server_layouts_, world, guids, stats, calls_, memory, handlers,
                 is_calling_out, server),
       world_(world),
-      guids_(guids) {
-    send_hello(settings.config);
+      guids_(guids),
+      is_playing_(playing.has_value()),
+      is_join_told_(playing.has_value() && playing->is_join_told) {
+    if (!is_playing_) {
+        send_hello(settings.config);
+    }
 }
 
 void ReplicationClient::send_hello(const NetConfig& config) {

@@ -20,10 +20,15 @@ namespace replayout {
 
 class ReplicationClient final : private PayloadHandler, private SentContentHandler {
   public:
+    /// What a client begins with that has no server, but a recording of one.
+    struct Playing {
+        bool is_join_told = false;  ///< it is not the first that plays it
+    };
     ReplicationClient(const NetDriverSettings& settings, const LayoutTable& layouts,
                       Transport& transport, NetWorld& world, NetGUIDCache& guids, NetStats& stats,
                       PeerId server, NetTime now, MemoryMeters& memory,
-                      const SpawnHandlers& handlers, bool& is_calling_out);
+                      const SpawnHandlers& handlers, bool& is_calling_out,
+                      const std::optional<Playing>& playing = {});
 
     void receive(PeerId peer, std::span<const std::byte> datagram, NetTime now);
     /// Nothing else arrives before the next flush.
@@ -32,6 +37,22 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     /// Of the server, when it let us in, and when that ended.
     void tell_of_peers();
     void disconnect(NetTime now);
+
+    // Playing
+
+    /// Before anything else, where the recording's layouts are not ours: each of them, as a server
+    /// tells it.
+    [[nodiscard]] CloseReason add_layout(std::span<const std::byte> message);
+    /// What a packet held.
+    void play(std::span<const std::byte> content, bool has_bunches, NetTime now);
+    /// What is played next is what another connection of that server was sent from its beginning,
+    /// when this one had been sent all. What is shown stays.
+    void begin_checkpoint();
+    /// It was played; what it did not show goes.
+    void end_checkpoint();
+    [[nodiscard]] bool has_begun() const noexcept { return initial_count_.has_value(); }
+    /// Despawns everything. Nothing is told of it, and nothing played any more.
+    void stop_playing();
 
     /// See NetDriver.
     [[nodiscard]] CallResult call_function(ObjectHandle object, std::string_view function,
@@ -84,6 +105,7 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     NetWorld& world_;
     NetGUIDCache& guids_;
     bool is_open_ = true;
+    bool is_playing_ = false;
     bool is_join_told_ = false;
     bool is_end_told_ = false;
     std::optional<std::uint32_t> initial_count_;  // what the server said of the initial batch

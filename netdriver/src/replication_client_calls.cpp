@@ -16,6 +16,9 @@ CallResult ReplicationClient::call_function(ObjectHandle object, std::string_vie
     if (channel == nullptr || connection_.state() != ConnectionState::Joined) {
         return CallResult::NoChannel;
     }
+    if (is_playing_) {
+        return CallResult::NoChannel;  // nobody is there to run it
+    }
     const RepLayout& layout = *channel->local;
     const std::optional<FunctionIndex> found = layout.find_function(function);
     if (!found.has_value()) {

@@ -71,6 +71,9 @@ CloseReason ReplicationReceiver::receive_bunch(const BunchHeader& header,
     }
     current_channel_ = index;
     budget_ = &budget;
+    if (header.is_open && channels_[index]->is_carried_over) {
+        leave_to_another(index, payload);
+    }
     if (header.is_close && !channels_[index]->is_open()) {
         // Ahead of its open. If that waits for an outer it need not any more.
         channels_[index]->is_closing = true;
@@ -257,6 +260,7 @@ CloseReason ReplicationReceiver::reopen_channel(ActorChannel& channel, const Ope
     if (open.guid != channel.guid || open.layout_number != channel.class_number) {
         return CloseReason::MalformedBunch;
     }
+    channel.is_carried_over = false;
     // What was refused stays so: what comes now is what changed since, and not a whole object.
     channel.state =
         channel.object.is_null() ? ActorChannel::State::Refused : ActorChannel::State::Open;

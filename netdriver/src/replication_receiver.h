@@ -63,6 +63,11 @@ class ReplicationReceiver final : private ReliableMessageHandler {
 
     /// The connection ended: every object is despawned.
     void close_all();
+    /// Another connection of the same server takes the place of this one, which had been sent all:
+    /// what comes now opens the objects that are here already, as if they had been dormant.
+    void begin_carrying_over();
+    /// What it did not open is despawned.
+    void end_carrying_over();
 
     [[nodiscard]] ObjectRole role_of(ObjectHandle object) const noexcept;
     [[nodiscard]] NetGUID find_reference(ObjectHandle object, const RepPath& path) const noexcept;
@@ -92,6 +97,9 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     [[nodiscard]] CloseReason receive_open(std::span<const std::byte> payload);
     static void log_refusal(const ActorChannel& channel, const OpenMessage& open,
                             ObjectHandle spawned);
+    void carry_over(std::uint32_t index);
+    /// The channel of what was carried over is about to open, maybe for something else.
+    void leave_to_another(std::uint32_t index, std::span<const std::byte> payload);
     /// The open of an object that is dormant here.
     [[nodiscard]] CloseReason reopen_channel(ActorChannel& channel, const OpenMessage& open);
     [[nodiscard]] SpawnHandler* handler_of(const RepLayout& layout) const noexcept;

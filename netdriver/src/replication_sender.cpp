@@ -78,6 +78,11 @@ bool ReplicationSender::is_settled() const noexcept {
            pairs_.pending().is_empty();
 }
 
+bool ReplicationSender::has_more_for_window() const noexcept {
+    return flush_end_ != FlushEnd::Complete || !packets_.reliable_is_idle() || !calls_.is_idle() ||
+           !values_.turns().is_empty();
+}
+
 void ReplicationSender::tell_wanted() noexcept {
     if (!packets_.is_capped()) {
         return;

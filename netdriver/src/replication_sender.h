@@ -204,6 +204,10 @@ class ReplicationSender final : public SentContentHandler {
     [[nodiscard]] std::optional<ConnectionShadow> connection_shadow(std::uint32_t index) const {
         return pairs_.connection_shadow(index);
     }
+    /// Something waits that acks would make room for, beside what objects are owed.
+    [[nodiscard]] bool has_more_for_window() const noexcept;
+    /// Something of objects is owed, or cannot be sent.
+    [[nodiscard]] bool has_pending() const noexcept { return !pairs_.pending().is_empty(); }
     /// Whether everything was sent and delivered, opens and closes included.
     [[nodiscard]] bool is_settled() const noexcept;
 

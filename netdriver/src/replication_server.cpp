@@ -62,9 +62,11 @@ void log_unknown_property(const RepLayout& layout, std::string_view property) {
 }  // namespace
 
 ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender::Settings& settings,
-                                  ServerLane& client_lane, NetTime now)
-    : lane(client_lane),
-      connection(server.settings_.config, settings, lane.client_transport, lane.stats,
+                                  ServerLane& client_lane, NetTime now, Transport* recording)
+    : is_replay(recording != nullptr),
+      lane(client_lane),
+      connection(server.settings_.config, settings,
+                 recording != nullptr ? *recording : lane.client_transport, lane.stats,
                  ConnectionState::Joined, now, server.memory_, server.close_log_),
       sender(server.objects_, connection.packets(), lane.context, lane.stats,
              {server.settings_.config,
@@ -310,6 +312,9 @@ void ReplicationServer::flush(NetTime now) {
     for (Client* client : clients_) {
         client->connection.flush(now);
     }
+    if (recorder_ != nullptr) {
+        record_flush(now);
+    }
     collect_stats();
     give_back_room();
 }
@@ -330,6 +335,9 @@ void ReplicationServer::give_back_room() {
         for (std::uint32_t i = 0; i < lanes_.count(); ++i) {
             lanes_[i].trim();
         }
+        if (replay_tap_.has_value()) {
+            replay_tap_->trim();
+        }
     }
 }
 
@@ -340,7 +348,7 @@ void ReplicationServer::tell_of_peers() {
     }
     for (Client* client : clients_) {
         const NetConnection& connection = client->connection;
-        if (is_joined(*client) == client->is_told_of) {
+        if (client->is_replay || is_joined(*client) == client->is_told_of) {
             continue;
         }
         client->is_told_of = is_joined(*client);
@@ -431,7 +439,8 @@ void ReplicationServer::remove_closed(NetTime now) {
     ended_sessions_.forget_before(
         now.plus_milliseconds(-std::int64_t{settings_.config.timeout_ms}));
     const auto is_closed = [](const Client* client) {
-        return client->connection.state() == ConnectionState::Closed;
+        // That of a recording goes with it.
+        return client->connection.state() == ConnectionState::Closed && !client->is_replay;
     };
     for (Client* client : clients_) {
         if (is_closed(client)) {
@@ -573,7 +582,8 @@ void ReplicationServer::set_is_replay(PeerId peer, bool is_replay) {
 
 std::uint32_t ReplicationServer::connection_count() const noexcept {
     return static_cast<std::uint32_t>(std::count_if(
-        clients_.begin(), clients_.end(), [](const Client* client) { return is_joined(*client); }));
+        clients_.begin(), clients_.end(),
+        [](const Client* client) { return is_joined(*client) && !client->is_replay; }));
 }
 
 const TypeCounters* ReplicationServer::type_counters(const RepLayout& layout) const noexcept {

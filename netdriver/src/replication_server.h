@@ -23,6 +23,8 @@
 #include "polled_objects.h"
 #include "remote_function_encoder.h"
 #include "remote_function_runner.h"
+#include "replay_format.h"
+#include "replay_tap.h"
 #include "replication_sender.h"
 #include "server_lane.h"
 #include "shadow_ids.h"
@@ -33,6 +35,8 @@
 #include <unordered_map>
 
 namespace replayout {
+
+class ReplayRecorder;
 
 class ReplicationServer {
   public:
@@ -94,6 +98,10 @@ class ReplicationServer {
     [[nodiscard]] CallResult call_function(NetObjectId id, FunctionIndex function,
                                            const void* params, RemoteFunctionSendPolicy policy);
 
+    [[nodiscard]] Status start_recording(ReplayRecorder& recorder, NetTime now);
+    void stop_recording(NetTime now);
+    [[nodiscard]] bool is_recording() const noexcept { return recorder_ != nullptr; }
+
     // See Interest.
     void set_location(NetObjectId id, const Vector3& location);
     void add_to_group(NetObjectId id, NetGroup group);
@@ -129,9 +137,11 @@ class ReplicationServer {
     /// A connection with the pairs of its own.
     class Client final : public PayloadHandler {
       public:
+        /// `recording`: what it sends by, of a connection that is recorded.
         Client(ReplicationServer& server, const PacketSender::Settings& settings,
-               ServerLane& client_lane, NetTime now);
+               ServerLane& client_lane, NetTime now, Transport* recording = nullptr);
 
+        const bool is_replay;  ///< nobody's: the world is not told of it, and no peer has it
         ServerLane& lane;
         NetConnection connection;
         ReplicationSender sender;
@@ -307,6 +317,18 @@ class ReplicationServer {
     Client& accept(PeerId peer, std::uint16_t session, NetTime now);
     void destroy(Client* client) noexcept;
 
+    // A recording
+
+    /// Behind a flush: what the connection was sent, and whether it is to begin anew.
+    void record_flush(NetTime now);
+    void record_checkpoint(NetTime now);
+    void begin_replay_connection(NetTime now);
+    void end_replay_connection() noexcept;
+    /// As one more flush of that connection alone, in which nothing changed. False: nothing was
+    /// sent.
+    bool send_more_to_replay(ReplayChunkKind kind, NetTime now);
+    void write_replay_part(ReplayChunkKind kind, NetTime now, bool is_last);
+
     const NetDriverSettings& settings_;
     const LayoutTable& layouts_;
     Transport& transport_;
@@ -345,6 +367,9 @@ class ReplicationServer {
     Vector<TypeCounters> type_counters_;  // by layout number; empty unless asked for
     Vector<Client*> clients_;             // in the order in which they joined
     std::pmr::unordered_map<std::uint64_t, Client*> clients_by_peer_;  // looked up, never walked
+    ReplayRecorder* recorder_ = nullptr;
+    std::optional<ReplayTap> replay_tap_;  // while there is a recorder
+    Client* replay_ = nullptr;             // one of clients_, once there was a checkpoint
     EndedSessions ended_sessions_;
     Vector<Vector<std::byte>> descriptions_;  // by number; none where nobody may be told
     // Calls are made at any time, also while a tick uses the scratch above, so they have their own.

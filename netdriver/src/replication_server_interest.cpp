@@ -136,7 +136,7 @@ bool ReplicationServer::is_shown(const Client& client, std::uint32_t index) cons
     const NetworkObjectInfo& info = *objects_.at(index);
     const LifetimeCondition condition = info.family().condition;
     return condition == LifetimeCondition::NetGroup
-               ? interest_.groups().is_in_any(index, client.interest.groups)
+               ? client.is_replay || interest_.groups().is_in_any(index, client.interest.groups)
                : passes(condition, client.sender.flags_for(info.facts()));
 }
 

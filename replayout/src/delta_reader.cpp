@@ -58,7 +58,7 @@ void DeltaReader::check(const RepLayoutCmd& cmd, BitReader& reader, const std::b
 }
 
 bool DeltaReader::apply(const RepLayoutCmd& cmd, BitReader& reader, std::byte* memory,
-                        ReceivingRepState& state) {
+                        const void* archetype, ReceivingRepState& state) {
     const DeltaHeader header = read_delta_header(reader);
     const RepHandle handle{cmd.relative_handle};
     const BitReader bits = reader;
@@ -69,6 +69,9 @@ bool DeltaReader::apply(const RepLayoutCmd& cmd, BitReader& reader, std::byte* m
     const Type& type = *cmd.property->struct_type;
     const ErasedValue previous(type.ops(), context_.scratch.resource());
     copy_struct(type, previous.get(), memory);
+    if (state.is_delta_carried_over(handle)) {
+        copy_struct(type, memory, archetype);
+    }
     state.set_delta_version(handle, header.to);
     // It took the same bits a moment ago, into an equal value. A function that now refuses them
     // looks at something else; the value stays what it was.

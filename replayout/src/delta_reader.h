@@ -26,9 +26,11 @@ class DeltaReader {
     /// the base: passes over it. What is wrong makes the reader fail.
     void check(const RepLayoutCmd& cmd, BitReader& reader, const std::byte* present, Version held);
 
-    /// Into the value at `memory`, if that is the base. Returns whether it changed.
+    /// Into the value at `memory`, if that is the base; or, of one that was carried over
+    /// (ReceivingRepState::is_delta_carried_over), into a copy of `archetype`, which it then
+    /// becomes. Returns whether it changed.
     [[nodiscard]] bool apply(const RepLayoutCmd& cmd, BitReader& reader, std::byte* memory,
-                             ReceivingRepState& state);
+                             const void* archetype, ReceivingRepState& state);
 
   private:
     [[nodiscard]] bool read(const RepLayoutCmd& cmd, BitReader reader, std::size_t bit_count,

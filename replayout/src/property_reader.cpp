@@ -3,6 +3,7 @@
 
 #include <replayout/net_archive.h>
 #include <replayout/quantise.h>
+#include <replayout/shadow_state.h>
 #include <replayout/utf8.h>
 
 #include "delta_reader.h"
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 namespace replayout {
 
@@ -234,15 +236,26 @@ bool PropertyReader::read_struct(const RepLayoutCmd& cmd, const Place& place, st
     return structs.apply(cmd, reader_, memory, place.path, *state_);
 }
 
+const void* PropertyReader::archetype_struct(const RepLayoutCmd& cmd) const noexcept {
+    const ConstShadowBuffer archetype = std::as_const(layout_.archetype()).buffer();
+    return (archetype + cmd.shadow_offset).data();
+}
+
 bool PropertyReader::read_delta(const RepLayoutCmd& cmd, const Place& place, std::byte* memory) {
     DeltaReader deltas(context_);
     if (!is_checking()) {
-        return deltas.apply(cmd, reader_, memory, *state_);
+        return deltas.apply(cmd, reader_, memory,
+                            memory == nullptr ? nullptr : archetype_struct(cmd), *state_);
     }
-    const bool is_known = place.present != nullptr && !is_skipped(cmd);
-    const Version held =
-        is_known ? present_state_->delta_version(RepHandle{cmd.relative_handle}) : 0;
-    deltas.check(cmd, reader_, is_known ? place.present + cmd.object_offset.value : nullptr, held);
+    if (place.present == nullptr || is_skipped(cmd)) {
+        deltas.check(cmd, reader_, nullptr, 0);
+        return false;
+    }
+    const RepHandle handle{cmd.relative_handle};
+    const std::byte* base = present_state_->is_delta_carried_over(handle)
+                                ? static_cast<const std::byte*>(archetype_struct(cmd))
+                                : place.present + cmd.object_offset.value;
+    deltas.check(cmd, reader_, base, present_state_->delta_version(handle));
     return false;
 }
 

@@ -109,6 +109,8 @@ class PropertyReader {
     bool read_string(const RepLayoutCmd& cmd, std::byte* memory);
     bool read_object(const RepLayoutCmd& cmd, const Place& place, std::byte* memory);
     bool read_struct(const RepLayoutCmd& cmd, const Place& place, std::byte* memory);
+    /// The archetype's value of a struct with a NetDeltaSerializer.
+    [[nodiscard]] const void* archetype_struct(const RepLayoutCmd& cmd) const noexcept;
     bool read_delta(const RepLayoutCmd& cmd, const Place& place, std::byte* memory);
     bool read_array(CmdIndex index, const Place& place, std::byte* array);
     bool read_keyed_array(CmdIndex index, const Place& place, std::byte* array);

@@ -326,6 +326,17 @@ void ReceivingRepState::set_delta_version(RepHandle handle, Version version) {
     delta_versions_[handle.value] = version;
 }
 
+void ReceivingRepState::carry_over_deltas() noexcept {
+    for (auto& [handle, version] : delta_versions_) {
+        version = 0;
+    }
+}
+
+bool ReceivingRepState::is_delta_carried_over(RepHandle handle) const noexcept {
+    const auto found = delta_versions_.find(handle.value);
+    return found != delta_versions_.end() && found->second == 0;
+}
+
 NetGUID ReceivingRepState::find_reference(const RepPath& path) const noexcept {
     const auto found = references_.find(path);
     return found == references_.end() ? NetGUID{} : found->second.guid;

@@ -42,6 +42,50 @@ TEST_CASE("MatchOptions: what is not said has the documented value", "[bench][ma
     CHECK(options.traces.empty());
 }
 
+TEST_CASE("MatchOptions: recordings are made of matches, and played alone",
+          "[bench][match_options]") {
+    MatchOptions options;
+    CHECK(parse({"a.rtr.gz", "--record", "x.replay", "--checkpoints", "2.5"}, options) == -1);
+    CHECK(options.record_path == "x.replay");
+    CHECK(options.checkpoints_s == 2.5);
+    options = {};
+    CHECK(parse({"--play", "x.replay", "--seek", "12.5", "--quiet"}, options) == -1);
+    CHECK(options.play_path == "x.replay");
+    CHECK(options.seek_s == 12.5);
+    options = {};
+    CHECK(parse({"a.rtr.gz", "--play", "x", "--seeks", "100", "--seed", "3", "--json", "-"},
+                options) == -1);
+    CHECK(options.seeks == 100);
+    CHECK(options.seed == 3);
+    options = {};
+    CHECK(parse({"--play", "x"}, options) == -1);
+    CHECK_FALSE(options.seek_s.has_value());
+    for (const std::initializer_list<const char*> refused :
+         {std::initializer_list<const char*>{"--seek", "1"},
+          {"--seeks", "3"},
+          {"--checkpoints", "3"},
+          {"--record", "x", "--seek", "1"},
+          {"--record", "x", "--report"},
+          {"--record", "x", "--checkpoints", "-1"},
+          {"--play", "x", "--seek", "1", "--seeks", "3"},
+          {"--play", "x", "--seek", "-1"},
+          {"--play", "x", "--seeks", "0"},
+          {"--play", "x", "--record", "y"},
+          {"--play", "x", "--checkpoints", "3"},
+          {"--play", "x", "--clients", "3"},
+          {"--play", "x", "--loss", "0.1"},
+          {"--play", "x", "--ticks", "10"},
+          {"--play", "x", "--sharing", "off"},
+          {"--play", "x", "--push", "on"},
+          {"--play", "x", "--quantise", "on"},
+          {"--play", "x", "--interest", "grid"},
+          {"--play", "x", "--report"},
+          {"--play", "x", "--workers", "2"}}) {
+        options = {};
+        CHECK(parse(refused, options) == 2);
+    }
+}
+
 TEST_CASE("MatchOptions: every option arrives where it belongs", "[bench][match_options]") {
     MatchOptions options;
     CHECK(parse({"a.rtr.gz",

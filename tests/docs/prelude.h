@@ -11,6 +11,8 @@
 #include <replayout/net_archive.h>
 #include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/net_driver.h>
+#include <replayout/netdriver/replay_player.h>
+#include <replayout/netdriver/replay_recorder.h>
 #include <replayout/netdriver/simulated_network.h>
 #include <replayout/object_replicator.h>
 #include <replayout/receive_properties.h>

@@ -137,6 +137,11 @@ class ReceivingRepState {
     /// The number of the delta that the struct at a handle of the object took last; 0: none.
     [[nodiscard]] Version delta_version(RepHandle handle) const noexcept;
     void set_delta_version(RepHandle handle, Version version);
+    /// Another sender goes on, of an object that is here already, and counts from the archetype:
+    /// the number of each delta is 0 again, though the value is not that of the archetype.
+    void carry_over_deltas() noexcept;
+    /// It is so of the struct at that handle, which took no delta since.
+    [[nodiscard]] bool is_delta_carried_over(RepHandle handle) const noexcept;
 
     /// Whether any reference or kept value names `guid`.
     [[nodiscard]] bool names(NetGUID guid) const noexcept {
@@ -188,7 +193,7 @@ class ReceivingRepState {
     FlatMap<RepPath, SerializedValue> values_;
     FlatMap<std::uint64_t, Naming> namings_;          // by id
     FlatMap<std::uint32_t, KeyedElements> keyed_;     // by handle of the array
-    FlatMap<std::uint32_t, Version> delta_versions_;  // by handle
+    FlatMap<std::uint32_t, Version> delta_versions_;  // by handle; 0: carried over
     std::uint32_t value_guid_count_ = 0;              // of all values
     std::size_t value_bytes_ = 0;                     // likewise
 };

@@ -54,6 +54,8 @@ struct ObjectFacts;
 class LayoutTable;
 class NetRates;
 class ReplicationClient;
+class ReplayPlayer;
+class ReplayRecorder;
 class ReplicationServer;
 
 /// While it calls the world for an object, or a notify or hook of one, these may call only
@@ -220,6 +222,18 @@ class NetDriver {
         NetObjectId id, FunctionIndex function, const void* params = nullptr,
         RemoteFunctionSendPolicy policy = RemoteFunctionSendPolicy::Default);
 
+    // Recordings.
+
+    /// All that this server replicates is recorded from the next tick_flush() on
+    /// (replay_recorder.h). Refused: it is being recorded already; and see ReplayRecorder.
+    [[nodiscard]] Status start_recording(ReplayRecorder& recorder);
+    /// The recording ends as of the last tick. Nothing when there is none. To be called before the
+    /// driver goes: a recording that nobody ended can be played all the same, but who opens it must
+    /// read all of it first.
+    void stop_recording();
+    /// False also once the recorder failed (ReplayRecorder::error).
+    [[nodiscard]] bool is_recording() const noexcept;
+
     /// The object that was added under this handle; no object, generation 0, where there is none.
     [[nodiscard]] NetObjectId find_object(ObjectHandle object) const noexcept;
     [[nodiscard]] NetGUID guid_of(NetObjectId id) const;
@@ -277,6 +291,8 @@ class NetDriver {
     [[nodiscard]] MemoryReport memory_report() const noexcept;
 
   private:
+    friend class ReplayPlayer;  // a client without a server
+
     [[nodiscard]] Status check_start() const;
     [[nodiscard]] const ObjectFacts& facts_of(NetObjectId id) const;
     void receive_datagrams();

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include "match/match_recorder.h"
+
+#include "match/recorded_match.h"
+
+#include <stdexcept>
+
+namespace replayout::match {
+
+namespace {
+
+[[nodiscard]] ReplayRecorderSettings recorder_settings(const MatchOptions& options,
+                                                       std::span<const std::byte> game_data) {
+    ReplayRecorderSettings settings;
+    settings.checkpoint_ms = static_cast<std::uint32_t>(options.checkpoints_s * 1'000);
+    settings.game_data = game_data;
+    return settings;
+}
+
+}  // namespace
+
+MatchRecorder::MatchRecorder(const MatchOptions& options, std::span<const Recording> recordings,
+                             std::uint64_t ticks, NetDriver& server)
+    : server_(server),
+      path_(options.record_path),
+      sink_(path_),
+      game_data_(encode_recorded_match(options, recordings, ticks)),
+      recorder_(sink_, recorder_settings(options, game_data_)) {
+    if (!sink_.is_open()) {
+        throw std::runtime_error("cannot write " + path_);
+    }
+    if (const Status status = server_.start_recording(recorder_); !status) {
+        throw std::runtime_error(path_ + ": " + status.error().message);
+    }
+}
+
+RecordResult MatchRecorder::stop() {
+    server_.stop_recording();
+    RecordResult result;
+    result.stats = recorder_.stats();
+    const bool is_closed = sink_.close();
+    if (recorder_.error() != ReplayError::None || !is_closed) {
+        result.error =
+            "the recording failed: " +
+            std::string(to_string(is_closed ? recorder_.error() : ReplayError::WriteFailed));
+    }
+    return result;
+}
+
+}  // namespace replayout::match

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+//
+// What a recording is made of, before anything of it is played: nothing here is taken for granted.
+#include <replayout/netdriver/replay_player.h>
+
+#include "control_message.h"
+#include "layout_table.h"
+#include "replay_chunk.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace replayout {
+
+ReplayError ReplayPlayer::open() {
+    REPLAYOUT_ASSERT(!is_open_);
+    ReplayError error = read_header();
+    error = error == ReplayError::None ? read_layouts() : error;
+    if (error != ReplayError::None) {
+        return error;
+    }
+    const std::uint64_t first_offset = next_->offset;
+    is_whole_ = read_end(error);
+    if (error != ReplayError::None) {
+        return error;
+    }
+    if (!is_whole_) {
+        next_->offset = first_offset;
+        error = scan();
+    }
+    if (error == ReplayError::None && checkpoints_.empty()) {
+        error = ReplayError::Empty;
+    }
+    next_->is_begun = false;
+    is_open_ = error == ReplayError::None;
+    time_ = start_;
+    return error;
+}
+
+ReplayError ReplayPlayer::read_header() {
+    // The settings are the embedder's, as those of connect() are.
+    REPLAYOUT_ASSERT(driver_.server_ == nullptr && driver_.client_ == nullptr);
+    REPLAYOUT_ASSERT(driver_.check_start().has_value());
+    driver_.guids_.set_authority(NetGUIDCache::Authority::Learns);
+    end_offset_ = source_.size();
+    std::array<std::byte, replay_magic.size()> magic;
+    if (end_offset_ < magic.size()) {
+        return ReplayError::NotAReplay;
+    }
+    if (!source_.read(0, magic)) {
+        return ReplayError::ReadFailed;
+    }
+    if (magic != replay_magic) {
+        return ReplayError::NotAReplay;
+    }
+    next_->begin_at(magic.size());
+    Chunk& chunk = *next_;
+    if (const ReplayError error = read_chunk(chunk.offset, chunk); error != ReplayError::None) {
+        return error;
+    }
+    ReplayHeader header;
+    if (chunk.head.kind != ReplayChunkKind::Header || chunk.head.previous_digest != 0 ||
+        !read_replay_header(chunk.payload, header)) {
+        return ReplayError::Corrupt;
+    }
+    if (header.version != replay_version) {
+        return ReplayError::UnknownVersion;
+    }
+    if (header.wire_version != wire_version) {
+        return ReplayError::WireVersion;
+    }
+    const bool is_ours = header.schema == driver_.layouts_->digest();
+    if (!is_ours && driver_.settings_.layout_policy != LayoutPolicy::SkipUnknown) {
+        return ReplayError::LayoutMismatch;
+    }
+    layout_count_ = is_ours ? 0 : header.layout_count;
+    if (!is_ours && header.layout_count > driver_.settings_.config.described_layouts_max) {
+        return ReplayError::LayoutMismatch;
+    }
+    start_ = header.start;
+    end_ = header.start;
+    game_data_.assign(header.game_data.begin(), header.game_data.end());
+    header_digest_ = chunk.digest;
+    chunk.is_any_before = true;
+    chunk.take();
+    return ReplayError::None;
+}
+
+ReplayError ReplayPlayer::read_layouts() {
+    Chunk& chunk = *next_;
+    std::size_t description_bytes = 0;
+    for (std::uint32_t number = 0; number < layout_count_; ++number) {
+        const std::uint64_t previous = chunk.digest;
+        if (const ReplayError error = read_chunk(chunk.offset, chunk); error != ReplayError::None) {
+            return error;
+        }
+        if (chunk.head.kind != ReplayChunkKind::Layout || chunk.head.previous_digest != previous) {
+            return ReplayError::Corrupt;
+        }
+        // Behind the fingerprint, which is for tools: to compare descriptions is as good.
+        constexpr std::size_t fingerprint_bytes = 16;
+        if (chunk.payload.size() < fingerprint_bytes) {
+            return ReplayError::Corrupt;
+        }
+        description_bytes += chunk.payload.size();
+        if (description_bytes > driver_.settings_.config.described_bytes_max) {
+            return ReplayError::LayoutMismatch;
+        }
+        layouts_.push_back(
+            described_layout_message(chunk.payload.subspan(fingerprint_bytes), resource_));
+        chunk.take();
+    }
+    return ReplayError::None;
+}
+
+bool ReplayPlayer::read_end(ReplayError& error) {
+    const std::uint64_t size = source_.size();
+    std::array<std::byte, replay_footer_bytes> footer;
+    if (size < footer.size()) {
+        return false;
+    }
+    if (!source_.read(size - footer.size(), footer)) {
+        error = ReplayError::ReadFailed;
+        return false;
+    }
+    const std::uint64_t chunk_bytes = load_le(footer, 4);
+    if (!std::equal(replay_end_magic.begin(), replay_end_magic.end(), footer.begin() + 4) ||
+        chunk_bytes > size - footer.size()) {
+        return false;
+    }
+    const std::uint64_t offset = size - footer.size() - chunk_bytes;
+    Chunk chunk;
+    if (offset < next_->offset || read_chunk(offset, chunk) != ReplayError::None ||
+        chunk.head.kind != ReplayChunkKind::End || chunk.bytes != chunk_bytes) {
+        return false;
+    }
+    constexpr std::size_t fixed_bytes = 8 + 8 + 4;
+    const std::span<const std::byte> payload = chunk.payload;
+    if (payload.size() < fixed_bytes || load_le(payload.subspan(8), 8) != header_digest_) {
+        return false;
+    }
+    const std::uint64_t count = load_le(payload.subspan(16), 4);
+    if (payload.size() - fixed_bytes != count * replay_checkpoint_bytes) {
+        return false;
+    }
+    Vector<ReplayCheckpoint> checkpoints(Allocator<ReplayCheckpoint>{resource_});
+    checkpoints.reserve(count);
+    const NetTime end{static_cast<std::int64_t>(load_le(payload, 8))};
+    NetTime last = start_;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const std::span<const std::byte> entry =
+            payload.subspan(fixed_bytes + i * replay_checkpoint_bytes);
+        ReplayCheckpoint checkpoint;
+        checkpoint.time.microseconds = static_cast<std::int64_t>(load_le(entry, 8));
+        checkpoint.offset = load_le(entry.subspan(8), 8);
+        checkpoint.digest = load_le(entry.subspan(16), 8);
+        if (checkpoint.time < last || checkpoint.time > end || checkpoint.offset < next_->offset ||
+            checkpoint.offset >= offset) {
+            return false;
+        }
+        last = checkpoint.time;
+        checkpoints.push_back(checkpoint);
+    }
+    checkpoints_.swap(checkpoints);
+    end_ = std::max(start_, end);
+    end_offset_ = offset;
+    return true;
+}
+
+ReplayError ReplayPlayer::scan() {
+    // Up to the first chunk that is not there, or not right: what is behind it cannot be trusted to
+    // follow what is before it.
+    Chunk& chunk = *next_;
+    std::uint64_t whole = chunk.offset;
+    end_offset_ = source_.size();
+    Vector<ReplayCheckpoint> open(Allocator<ReplayCheckpoint>{resource_});  // none, or one
+    std::uint64_t previous = chunk.digest;
+    bool are_layouts_over = false;
+    bool is_part_open = false;
+    bool is_any = false;
+    ReplayChunkKind open_kind = ReplayChunkKind::Frame;
+    for (;;) {
+        const ReplayError error = read_chunk(chunk.offset, chunk);
+        if (error == ReplayError::ReadFailed) {
+            return error;
+        }
+        if (error != ReplayError::None || chunk.head.previous_digest != previous) {
+            break;
+        }
+        previous = chunk.digest;
+        if (chunk.head.kind == ReplayChunkKind::Layout && !are_layouts_over) {
+            chunk.take();
+            whole = chunk.offset;
+            continue;
+        }
+        are_layouts_over = true;
+        if (chunk.head.kind == ReplayChunkKind::End) {
+            is_whole_ = !is_part_open;
+            break;
+        }
+        const bool is_checkpoint = chunk.head.kind == ReplayChunkKind::Checkpoint;
+        const bool is_frame = chunk.head.kind == ReplayChunkKind::Frame;
+        if ((!is_checkpoint && !is_frame) || !read_replay_part(chunk.payload, chunk.part) ||
+            chunk.part.time < end_ || (is_part_open && chunk.head.kind != open_kind) ||
+            (is_frame && !is_any)) {
+            break;
+        }
+        if (is_checkpoint && !is_part_open) {
+            open.assign(1, {chunk.part.time, chunk.offset, chunk.digest});
+        }
+        const NetTime time = chunk.part.time;
+        is_part_open = !chunk.part.is_last;
+        open_kind = chunk.head.kind;
+        is_any = true;
+        chunk.take();
+        if (!is_part_open) {
+            checkpoints_.insert(checkpoints_.end(), open.begin(), open.end());
+            open.clear();
+            whole = chunk.offset;
+            end_ = time;
+        }
+    }
+    end_offset_ = whole;
+    return ReplayError::None;
+}
+
+ReplayError ReplayPlayer::read_chunk(std::uint64_t offset, Chunk& chunk) {
+    const std::uint64_t size = source_.size();
+    std::array<std::byte, replay_chunk_head_bytes> bytes;
+    if (offset > size || size - offset < bytes.size()) {
+        return ReplayError::Corrupt;
+    }
+    if (!source_.read(offset, bytes)) {
+        return ReplayError::ReadFailed;
+    }
+    ReplayChunkHead head;
+    if (!read_replay_chunk_head(bytes, head)) {
+        return ReplayError::Corrupt;
+    }
+    const std::uint64_t whole_bytes =
+        std::uint64_t{head.payload_bytes} + bytes.size() + replay_digest_bytes;
+    if (size - offset < whole_bytes) {
+        return ReplayError::Corrupt;
+    }
+    buffer_.resize(whole_bytes);
+    if (!source_.read(offset, {buffer_.data(), buffer_.size()})) {
+        return ReplayError::ReadFailed;
+    }
+    const std::span<const std::byte> all(buffer_.data(), buffer_.size());
+    const std::span<const std::byte> checked = all.first(all.size() - replay_digest_bytes);
+    const std::uint64_t digest = load_le(all.last(replay_digest_bytes), replay_digest_bytes);
+    if (hash64(checked) != digest || !std::equal(bytes.begin(), bytes.end(), checked.begin())) {
+        return ReplayError::Corrupt;
+    }
+    chunk.offset = offset;
+    chunk.bytes = whole_bytes;
+    chunk.digest = digest;
+    chunk.head = head;
+    chunk.payload = checked.subspan(bytes.size());
+    return ReplayError::None;
+}
+
+ReplayError ReplayPlayer::read_next() {
+    Chunk& chunk = *next_;
+    if (chunk.is_read) {
+        return ReplayError::None;
+    }
+    const std::uint64_t previous = chunk.digest;
+    if (const ReplayError error = read_chunk(chunk.offset, chunk); error != ReplayError::None) {
+        return error;
+    }
+    const bool is_played =
+        chunk.head.kind == ReplayChunkKind::Frame || chunk.head.kind == ReplayChunkKind::Checkpoint;
+    if (!is_played || (chunk.is_any_before && chunk.head.previous_digest != previous) ||
+        (chunk.is_part_open && chunk.head.kind != chunk.open_kind) ||
+        !read_replay_part(chunk.payload, chunk.part)) {
+        return ReplayError::Corrupt;
+    }
+    chunk.is_any_before = true;
+    chunk.is_read = true;
+    return ReplayError::None;
+}
+
+}  // namespace replayout

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/netdriver/replay_recorder.h>
+
+#include <replayout/layout_description.h>
+
+#include "control_message.h"
+#include "layout_table.h"
+#include "replay_format.h"
+
+#include <string>
+
+namespace replayout {
+
+ReplayRecorder::ReplayRecorder(ReplaySink& sink, const ReplayRecorderSettings& settings)
+    : sink_(sink),
+      settings_(settings),
+      game_data_(settings.game_data.begin(), settings.game_data.end(),
+                 Allocator<std::byte>(settings.resource)),
+      checkpoints_(Allocator<ReplayCheckpoint>(settings.resource)) {}
+
+ReplayRecorder::~ReplayRecorder() = default;
+
+Status ReplayRecorder::begin(const LayoutTable& layouts, NetTime now) {
+    if (has_begun_) {
+        return Error{ErrorCode::InvalidArgument, "replay: a recorder is for one recording"};
+    }
+    if (game_data_.size() > replay_game_data_bytes_max) {
+        return Error{ErrorCode::LimitExceeded, "replay: more than 524,288 bytes of game data"};
+    }
+    Vector<Vector<std::byte>> chunks(settings_.resource);
+    chunks.reserve(layouts.count());
+    for (std::uint32_t number = 0; number < layouts.count(); ++number) {
+        const RepLayout& layout = *layouts.find(number);
+        const Vector<std::byte> description = describe_layout(layout, settings_.resource);
+        if (description.size() > replay_payload_bytes_max / 2) {
+            return Error{ErrorCode::LimitExceeded, "replay: the layout of \"" +
+                                                       std::string(layout.name()) +
+                                                       "\" has too long a description"};
+        }
+        Vector<std::byte> chunk(replay_chunk_head_bytes, std::byte{0},
+                                Allocator<std::byte>(settings_.resource));
+        append_le(chunk, layout.fingerprint().low);
+        append_le(chunk, layout.fingerprint().high);
+        chunk.insert(chunk.end(), description.begin(), description.end());
+        chunks.push_back(std::move(chunk));
+    }
+    has_begun_ = true;
+    last_checkpoint_ = now;
+    is_checkpoint_requested_ = true;
+    if (!sink_.write(replay_magic)) {
+        fail(ReplayError::WriteFailed);
+    }
+    stats_.bytes_written += replay_magic.size();
+    Vector<std::byte> header(replay_chunk_head_bytes, std::byte{0},
+                             Allocator<std::byte>(settings_.resource));
+    append_replay_header(header, {replay_version,
+                                  wire_version,
+                                  layouts.digest(),
+                                  now,
+                                  layouts.count(),
+                                  {game_data_.data(), game_data_.size()}});
+    write_chunk(ReplayChunkKind::Header, header);
+    header_digest_ = previous_digest_;
+    for (Vector<std::byte>& chunk : chunks) {
+        write_chunk(ReplayChunkKind::Layout, chunk);
+    }
+    return {};
+}
+
+bool ReplayRecorder::is_checkpoint_due(NetTime now) const noexcept {
+    return is_checkpoint_requested_ ||
+           (settings_.checkpoint_ms != 0 &&
+            now >= last_checkpoint_.plus_milliseconds(settings_.checkpoint_ms));
+}
+
+bool ReplayRecorder::is_checkpoint_overdue(NetTime now) const noexcept {
+    return stats_.checkpoints_written == 0 ||
+           now >= last_checkpoint_.plus_milliseconds(2 * std::int64_t{settings_.checkpoint_ms});
+}
+
+void ReplayRecorder::write_part(ReplayChunkKind kind, Vector<std::byte>& bytes, NetTime now,
+                                bool is_last) {
+    REPLAYOUT_ASSERT(bytes.size() >= replay_part_room);
+    if (bytes.size() > replay_part_room || is_part_open_) {
+        const bool is_checkpoint = kind == ReplayChunkKind::Checkpoint;
+        const std::uint64_t offset = stats_.bytes_written;
+        const std::span<std::byte> head(bytes.data() + replay_chunk_head_bytes,
+                                        replay_part_head_bytes);
+        head[0] = is_last ? std::byte{1} : std::byte{0};
+        store_le(head.subspan(1), now.microseconds);
+        write_chunk(kind, bytes);
+        stats_.checkpoint_bytes += is_checkpoint ? stats_.bytes_written - offset : 0;
+        if (is_checkpoint && !is_part_open_) {
+            last_checkpoint_ = now;
+            is_checkpoint_requested_ = false;
+            if (stats_.checkpoints_written++ % thinned_ == 0) {
+                checkpoints_.push_back({now, offset, previous_digest_});
+            }
+        }
+        stats_.frames_written += !is_checkpoint && !is_part_open_ ? 1u : 0u;
+        is_part_open_ = !is_last;
+    }
+    bytes.resize(replay_part_room);
+    if (checkpoints_.size() == replay_checkpoints_max) {
+        for (std::size_t i = 0; i < checkpoints_.size() / 2; ++i) {
+            checkpoints_[i] = checkpoints_[2 * i];
+        }
+        checkpoints_.resize(checkpoints_.size() / 2);
+        thinned_ *= 2;
+    }
+}
+
+void ReplayRecorder::end(NetTime now) {
+    Vector<std::byte> chunk(replay_chunk_head_bytes, std::byte{0},
+                            Allocator<std::byte>(settings_.resource));
+    append_le(chunk, now.microseconds);
+    append_le(chunk, header_digest_);
+    append_le(chunk, static_cast<std::uint32_t>(checkpoints_.size()));
+    for (const ReplayCheckpoint& checkpoint : checkpoints_) {
+        append_le(chunk, checkpoint.time.microseconds);
+        append_le(chunk, checkpoint.offset);
+        append_le(chunk, checkpoint.digest);
+    }
+    write_chunk(ReplayChunkKind::End, chunk);
+    Vector<std::byte> footer(Allocator<std::byte>(settings_.resource));
+    append_le(footer, static_cast<std::uint32_t>(chunk.size()));
+    footer.insert(footer.end(), replay_end_magic.begin(), replay_end_magic.end());
+    if (error_ == ReplayError::None && !sink_.write({footer.data(), footer.size()})) {
+        fail(ReplayError::WriteFailed);
+    }
+    stats_.bytes_written += footer.size();
+}
+
+void ReplayRecorder::write_chunk(ReplayChunkKind kind, Vector<std::byte>& chunk) {
+    if (error_ != ReplayError::None) {
+        return;
+    }
+    previous_digest_ = finish_replay_chunk(kind, previous_digest_, chunk);
+    if (!sink_.write({chunk.data(), chunk.size()})) {
+        fail(ReplayError::WriteFailed);
+        return;
+    }
+    stats_.bytes_written += chunk.size();
+}
+
+}  // namespace replayout

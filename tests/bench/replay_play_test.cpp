@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "match/replay_play.h"
+
+#include "match/battle.h"
+#include "match/match_session.h"
+#include "match/progress.h"
+#include "match/recorded_match.h"
+#include "support/catch.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+using namespace replayout;
+using namespace replayout::match;
+
+namespace {
+
+/// A file that goes with the test.
+struct TemporaryFile {
+    TemporaryFile()
+        : path((std::filesystem::temp_directory_path() /
+                ("replayout_replay_" + std::to_string(reinterpret_cast<std::uintptr_t>(this))))
+                   .string()) {}
+    ~TemporaryFile() { (void)std::remove(path.c_str()); }
+    TemporaryFile(const TemporaryFile&) = delete;
+    TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+    std::string path;
+};
+
+[[nodiscard]] std::vector<Recording> small_battle() {
+    BattleSettings settings;
+    settings.seed = 3;
+    settings.tick_count = 150;
+    settings.player_count = 6;
+    return {make_battle(settings)};
+}
+
+[[nodiscard]] MatchResult record(const std::vector<Recording>& recordings, MatchOptions options,
+                                 const std::string& path) {
+    options.record_path = path;
+    options.traces = {"a trace"};
+    options.clients = 2;
+    options.checkpoints_s = 1;
+    const auto schema =
+        MatchSchema::create(recordings, {options.is_push_based, options.is_quantised});
+    REQUIRE(schema);
+    MatchSession session(options, recordings, **schema);
+    Progress progress("playing", session.tick_count(), true);
+    return session.run(progress);
+}
+
+}  // namespace
+
+TEST_CASE("Replay of a match: places at random equal what the server had", "[bench][replay_play]") {
+    const auto recordings = small_battle();
+    for (const bool is_quantised : {false, true}) {
+        TemporaryFile file;
+        MatchOptions options;
+        options.is_quantised = is_quantised;
+        options.is_push_based = is_quantised;
+        const MatchResult match = record(recordings, options, file.path);
+        INFO(match.first_difference << match.twin_difference);
+        REQUIRE(match.recorded.has_value());
+        CHECK(match.recorded->error.empty());
+        CHECK(match.recorded->stats.checkpoints_written > 3);
+        CHECK(match.clients_equal == 2);
+        CHECK(match.is_twin_equal);  // the twin is not recorded
+
+        MatchOptions play;
+        play.play_path = file.path;
+        play.seeks = 40;
+        const ReplayResult shown = play_replay(play, recordings);
+        INFO(shown.first_difference);
+        CHECK(shown.is_good());
+        CHECK(shown.seeks_equal == 40);
+        CHECK(shown.is_whole);
+        REQUIRE(shown.verdict.has_value());
+        CHECK(shown.verdict->crc32 == match.server_crc32);
+        // Alone the file says what it shows, and not whether that is right.
+        play.seeks = 0;
+        const ReplayResult alone = play_replay(play, {});
+        CHECK_FALSE(alone.verdict.has_value());
+        CHECK(alone.world_crc32 == shown.world_crc32);
+        play.seek_s = 0;
+        CHECK(play_replay(play, {}).world_crc32 != shown.world_crc32);
+    }
+}
+
+TEST_CASE("Replay of a match: another match, and what is none, is refused by a sentence",
+          "[bench][replay_play]") {
+    const auto recordings = small_battle();
+    TemporaryFile file;
+    (void)record(recordings, MatchOptions(), file.path);
+    MatchOptions play;
+    play.play_path = file.path;
+    auto others = recordings;
+    others[0].classes[0].name += "2";
+    CHECK_THROWS_WITH(play_replay(play, others),
+                      Catch::Matchers::Contains("it is the recording of another match"));
+    play.seeks = 3;
+    CHECK_THROWS_WITH(play_replay(play, {}), Catch::Matchers::Contains("--seeks needs the traces"));
+    play.play_path = file.path + ".no";
+    CHECK_THROWS_WITH(play_replay(play, {}), Catch::Matchers::Contains("cannot read"));
+    TemporaryFile text;
+    std::ofstream(text.path) << "this is no recording";
+    play.play_path = text.path;
+    CHECK_THROWS_WITH(play_replay(play, {}), Catch::Matchers::Contains("not a replay"));
+}
+
+TEST_CASE("Replay of a match: what it says of its match comes back, and nothing else does",
+          "[bench][replay_play]") {
+    const auto recordings = small_battle();
+    MatchOptions options;
+    options.seed = 5;
+    options.is_quantised = true;
+    std::vector<std::byte> bytes = encode_recorded_match(options, recordings, 77);
+    RecordedMatch match;
+    REQUIRE(decode_recorded_match(bytes, match));
+    CHECK(match.is_battle);
+    CHECK(match.is_quantised);
+    CHECK_FALSE(match.is_push_based);
+    CHECK(match.seed == 5);
+    CHECK(match.ticks == 77);
+    REQUIRE(match.recordings.size() == 1);
+    CHECK(match.recordings[0].classes == recordings[0].classes);
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+        RecordedMatch cut;
+        CHECK_FALSE(decode_recorded_match(std::span(bytes).first(size), cut));
+    }
+    bytes.push_back(std::byte{0});
+    CHECK_FALSE(decode_recorded_match(bytes, match));
+}

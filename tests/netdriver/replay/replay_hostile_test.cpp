@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+//
+// Recordings that are not what was written: each is a typed error, or shows what was recorded.
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "support/counting_resource.h"
+#include "support/net_fixture.h"
+#include "support/replay_screen.h"
+#include "support/run_seed.h"
+#include "support/seeded_random.h"
+
+#include "replay_format.h"
+
+namespace replayout::test {
+namespace {
+
+/// Small, of three checkpoints, with what is to be seen at each time.
+struct Tape {
+    explicit Tape(std::int32_t variant, std::int32_t ticks = 9) {
+        const ObjectHandle pawn = net.add_pawn();
+        ReplayRecorderSettings settings;
+        settings.checkpoint_ms = 60;
+        ReplayRecorder recorder(sink, settings);
+        REQUIRE(net.server_driver().start_recording(recorder));
+        for (std::int32_t i = 0; i < ticks; ++i) {
+            net.tick([&] {
+                net.pawn(pawn).health = i + variant;
+                if (i == 4) {
+                    net.pawn(net.add_pawn()).name = "Bo";
+                }
+            });
+            texts[net.now()] = net.server_text();
+        }
+        net.server_driver().stop_recording();
+    }
+    [[nodiscard]] Bytes bytes() const { return {sink.bytes().begin(), sink.bytes().end()}; }
+
+    NetFixture net;
+    ReplayMemory sink;
+    std::map<NetTime, std::string> texts;
+};
+
+struct Outcome {
+    bool is_refused = false;
+    std::uint32_t places_right = 0;
+    std::uint32_t places_refused = 0;
+};
+
+/// Opens it and seeks everywhere, forth and back. What is shown is always right.
+[[nodiscard]] Outcome show(std::span<const std::byte> bytes,
+                           const std::map<NetTime, std::string>& texts) {
+    Outcome outcome;
+    ReplayScreen screen(bytes);
+    if (screen.player.open() != ReplayError::None) {
+        CHECK(screen.world.object_count() == 0);
+        outcome.is_refused = true;
+        return outcome;
+    }
+    std::vector<NetTime> times;
+    for (const auto& [time, text] : texts) {
+        times.push_back(time);
+    }
+    for (const std::size_t i : {8u, 0u, 5u, 3u, 7u, 1u}) {
+        if (i >= times.size() || times[i] > screen.player.end_time()) {
+            continue;
+        }
+        if (screen.player.seek(times[i]) != ReplayError::None) {
+            REQUIRE(screen.world.object_count() == 0);
+            ++outcome.places_refused;
+            continue;
+        }
+        REQUIRE(screen.text() == texts.at(times[i]));
+        ++outcome.places_right;
+    }
+    return outcome;
+}
+
+}  // namespace
+
+TEST_CASE("Replay: any recording that is cut off is refused, or right up to there",
+          "[netdriver][replay][hostile]") {
+    const Tape tape(1'000);
+    const Bytes whole = tape.bytes();
+    CHECK(show(whole, tape.texts).places_right == 6);
+    std::uint32_t shown = 0;
+    for (std::size_t size = 0; size < whole.size(); ++size) {
+        INFO("cut after " << size << " of " << whole.size());
+        const Outcome outcome = show(std::span(whole).first(size), tape.texts);
+        CHECK(outcome.places_refused == 0);  // what is whole of it was found to be so
+        shown += outcome.is_refused ? 0u : 1u;
+    }
+    CHECK(shown > whole.size() / 2);
+    CHECK(show(std::span(whole).first(whole.size() - 1), tape.texts).places_right == 6);
+}
+
+TEST_CASE("Replay: any byte that is another is refused, or harms nothing that is shown",
+          "[netdriver][replay][hostile]") {
+    const Tape tape(1'000);
+    const Bytes whole = tape.bytes();
+    for (std::size_t place = 0; place < whole.size(); ++place) {
+        for (const unsigned flip : {0x01u, 0x80u, 0xFFu}) {
+            INFO("byte " << place << " of " << whole.size() << ", flipped by " << flip);
+            Bytes bytes = whole;
+            bytes[place] ^= static_cast<std::byte>(flip);
+            const Outcome outcome = show(bytes, tape.texts);
+            // Of a chunk that is seen too late what comes before it is shown.
+            CHECK(outcome.places_right + outcome.places_refused <= 6);
+        }
+    }
+}
+
+TEST_CASE("Replay: pieces of recordings in any order are refused, or show one of them",
+          "[netdriver][replay][hostile]") {
+    const Tape first(1'000);
+    const Tape second(2'000);
+    const Bytes a = first.bytes();
+    const Bytes b = second.bytes();
+    const SeedRange seeds = seed_range(1, 300);
+    std::uint32_t refused = 0;
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        INFO("seed " << seed);
+        SeededRandom random(seed);
+        Bytes spliced;
+        for (std::uint32_t pieces = random.between(2, 4); pieces > 0; --pieces) {
+            const Bytes& from = random.percent(50) ? a : b;
+            const std::size_t begin =
+                spliced.empty() ? 0 : random.below(static_cast<std::uint32_t>(from.size()));
+            const std::size_t size =
+                random.below(static_cast<std::uint32_t>(from.size() - begin)) + 1;
+            spliced.insert(spliced.end(), from.begin() + static_cast<std::ptrdiff_t>(begin),
+                           from.begin() + static_cast<std::ptrdiff_t>(begin + size));
+        }
+        // Where chunks fit by their sizes, too.
+        ReplayScreen screen(spliced);
+        if (screen.player.open() != ReplayError::None) {
+            ++refused;
+            continue;
+        }
+        for (const auto& [time, text] : first.texts) {
+            if (time <= screen.player.end_time() && screen.player.seek(time) == ReplayError::None) {
+                const std::string shown = screen.text();
+                REQUIRE((shown == text || shown == second.texts.at(time)));
+            }
+        }
+    }
+    CHECK(refused > 0);
+}
+
+TEST_CASE("Replay: chunks of another recording do not follow those of this one",
+          "[netdriver][replay][hostile]") {
+    const Tape first(1'000);
+    const Tape second(2'000);
+    const Bytes a = first.bytes();
+    const Bytes b = second.bytes();
+    REQUIRE(a.size() == b.size());  // so each chunk of one fits into the place of the other's
+    std::vector<std::size_t> offsets;
+    for (std::size_t at = replay_magic.size(); at + replay_footer_bytes < a.size();) {
+        offsets.push_back(at);
+        at += replay_chunk_head_bytes + load_le(std::span(a).subspan(at + 4), 4) +
+              replay_digest_bytes;
+    }
+    REQUIRE(offsets.size() > 12);
+    for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+        INFO("chunk " << i << " of " << offsets.size());
+        Bytes spliced = a;
+        std::copy(b.begin() + static_cast<std::ptrdiff_t>(offsets[i]),
+                  b.begin() + static_cast<std::ptrdiff_t>(offsets[i + 1]),
+                  spliced.begin() + static_cast<std::ptrdiff_t>(offsets[i]));
+        (void)show(spliced, first.texts);
+        // Who plays all of it comes there.
+        ReplayScreen played(spliced);
+        const bool is_good = played.player.open() == ReplayError::None &&
+                             played.player.is_whole() &&
+                             played.player.advance(played.player.end_time()) == ReplayError::None;
+        CHECK(is_good == (spliced == a));
+        // And all from there on.
+        std::copy(b.begin() + static_cast<std::ptrdiff_t>(offsets[i]), b.end(),
+                  spliced.begin() + static_cast<std::ptrdiff_t>(offsets[i]));
+        ReplayScreen screen(spliced);
+        if (screen.player.open() == ReplayError::None) {
+            for (const auto& [time, text] : first.texts) {
+                if (time <= screen.player.end_time() &&
+                    screen.player.seek(time) == ReplayError::None) {
+                    const std::string shown = screen.text();
+                    REQUIRE((shown == text || shown == second.texts.at(time)));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("Replay: whatever a file says of its sizes, memory is bounded by what is there",
+          "[netdriver][replay][hostile]") {
+    const Tape tape(1'000);
+    Bytes bytes = tape.bytes();
+    for (const std::uint32_t size : {0xFFFF'FFFFu, 0x7FFF'FFFFu, 1u << 20, (1u << 20) + 1}) {
+        for (std::size_t at = replay_magic.size(); at + replay_footer_bytes < bytes.size();) {
+            Bytes forged = bytes;
+            store_le(std::span(forged).subspan(at + 4), size);
+            CountingResource memory;
+            NetDriverSettings settings;
+            settings.resource = &memory;
+            ReplayScreen screen(forged, settings);
+            if (screen.player.open() == ReplayError::None) {
+                (void)screen.player.seek(screen.player.end_time());
+            }
+            CHECK(memory.bytes_in_use_max() < 1'000'000);
+            at += replay_chunk_head_bytes + load_le(std::span(bytes).subspan(at + 4), 4) +
+                  replay_digest_bytes;
+        }
+    }
+}
+
+TEST_CASE("Replay: packets that no server sends are refused, though the file is whole",
+          "[netdriver][replay][hostile]") {
+    const SeedRange seeds = seed_range(1, 200);
+    std::uint32_t refused = 0;
+    const Tape tape(1'000);
+    const Bytes whole = tape.bytes();
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        INFO("seed " << seed);
+        SeededRandom random(seed);
+        // Bits flipped in packets, and all digests right again.
+        Bytes forged(replay_magic.begin(), replay_magic.end());
+        std::uint64_t previous = 0;
+        for (std::size_t at = replay_magic.size(); at + replay_footer_bytes < whole.size();) {
+            const std::size_t payload = load_le(std::span(whole).subspan(at + 4), 4);
+            ReplayChunkHead head;
+            REQUIRE(read_replay_chunk_head(std::span(whole).subspan(at), head));
+            Vector<std::byte> chunk(whole.begin() + static_cast<std::ptrdiff_t>(at),
+                                    whole.begin() + static_cast<std::ptrdiff_t>(
+                                                        at + replay_chunk_head_bytes + payload));
+            const bool has_packets =
+                head.kind == ReplayChunkKind::Frame || head.kind == ReplayChunkKind::Checkpoint;
+            if (has_packets && random.percent(30)) {
+                const std::uint32_t place = random.below(static_cast<std::uint32_t>(payload));
+                chunk[replay_chunk_head_bytes + place] ^=
+                    static_cast<std::byte>(1u << random.below(8));
+            }
+            if (head.kind != ReplayChunkKind::End) {
+                previous = finish_replay_chunk(head.kind, previous, chunk);
+                forged.insert(forged.end(), chunk.begin(), chunk.end());
+            }
+            at += replay_chunk_head_bytes + payload + replay_digest_bytes;
+        }
+        ReplayScreen screen(forged);
+        const ReplayError opened = screen.player.open();
+        if (opened != ReplayError::None) {
+            continue;
+        }
+        for (std::uint32_t i = 0; i < 4; ++i) {
+            const ReplayError error =
+                screen.player.seek(NetTime::from_milliseconds(1'000 + 20 * random.below(10)));
+            if (error != ReplayError::None) {
+                ++refused;
+                CHECK(screen.world.object_count() == 0);
+            }
+        }
+    }
+    CHECK((refused > 0 || !seeds.is_default));
+}
+
+TEST_CASE("Replay: what is no recording, or one of another time, is said to be that",
+          "[netdriver][replay][hostile]") {
+    const Tape tape(1'000);
+    Bytes bytes = tape.bytes();
+    CHECK(ReplayScreen(std::span(bytes).first(3)).player.open() == ReplayError::NotAReplay);
+    CHECK(ReplayScreen(std::span(bytes).first(8)).player.open() == ReplayError::Corrupt);
+    // Of another version of the file, and of the wire.
+    const std::size_t payload = load_le(std::span(bytes).subspan(12), 4);
+    for (const std::size_t place : {std::size_t{0}, std::size_t{2}}) {
+        Vector<std::byte> chunk(bytes.begin() + 8,
+                                bytes.begin() + static_cast<std::ptrdiff_t>(24 + payload));
+        chunk[replay_chunk_head_bytes + place] ^= std::byte{0x40};
+        (void)finish_replay_chunk(ReplayChunkKind::Header, 0, chunk);
+        Bytes other(replay_magic.begin(), replay_magic.end());
+        other.insert(other.end(), chunk.begin(), chunk.end());
+        CHECK(ReplayScreen(other).player.open() ==
+              (place == 0 ? ReplayError::UnknownVersion : ReplayError::WireVersion));
+    }
+    // Of other classes.
+    BytesSource source(bytes);
+    TestWorld world(1);
+    ReplayPlayer player(NetDriverSettings(), source, world);
+    REQUIRE(player.driver().add_layout(TestSchema::get().pawn()));
+    CHECK(player.open() == ReplayError::LayoutMismatch);
+    // One that fails to be read.
+    struct BadDisk final : ReplaySource {
+        std::uint64_t size() override { return 1'000'000; }
+        bool read(std::uint64_t, std::span<std::byte>) override { return false; }
+    } disk;
+    ReplayPlayer unread(NetDriverSettings(), disk, world);
+    CHECK(unread.open() == ReplayError::ReadFailed);
+}
+
+}  // namespace replayout::test

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: MIT
+//
+// What is recorded is shown again: each tick as it was, from any place to any other.
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "support/executors.h"
+#include "support/net_fixture.h"
+#include "support/replay_screen.h"
+#include "support/run_seed.h"
+#include "support/seeded_random.h"
+
+namespace replayout::test {
+namespace {
+
+/// A game of pawns and archives at random, recorded, with what the server had behind each tick.
+class RecordedGame {
+  public:
+    explicit RecordedGame(std::uint64_t seed, const ReplayRecorderSettings& settings = {},
+                          const NetFixtureOptions& options = {})
+        : net(options), random_(seed), recorder(sink, settings) {}
+
+    void start() {
+        REQUIRE(net.server_driver().start_recording(recorder));
+        start_time = net.now();
+    }
+    void play(std::uint32_t ticks) {
+        for (; ticks > 0; --ticks) {
+            net.tick([this] { move(); });
+            if (net.server_driver().is_recording()) {
+                states[net.now()] = net.server_text();
+            }
+        }
+    }
+    /// The state at a time of the recording.
+    [[nodiscard]] const std::string& at(NetTime time) const {
+        const auto later = states.upper_bound(time);
+        return later == states.begin() ? later->second : std::prev(later)->second;
+    }
+
+    NetFixture net;
+    ReplayMemory sink;
+    std::map<NetTime, std::string> states;
+    NetTime start_time;
+
+  private:
+    void move() {
+        if (objects_.size() < 3 || random_.percent(10)) {
+            objects_.push_back(random_.percent(70) ? net.add_pawn() : net.add_archive());
+        } else if (random_.percent(6)) {
+            const std::size_t index = random_.below(static_cast<std::uint32_t>(objects_.size()));
+            forget(objects_[index]);
+            net.remove(objects_[index]);
+            objects_.erase(objects_.begin() + static_cast<std::ptrdiff_t>(index));
+        }
+        for (std::uint32_t i = 0; i < 3; ++i) {
+            change(random_.pick(objects_));
+        }
+    }
+    /// References to what is gone read as none on both sides; elements of arrays do not.
+    void forget(ObjectHandle gone) {
+        for (const ObjectHandle object : objects_) {
+            if (Pawn* pawn = pawn_of(object)) {
+                pawn->target = pawn->target == gone ? ObjectHandle{} : pawn->target;
+                std::erase(pawn->friends, gone);
+            }
+        }
+    }
+    Pawn* pawn_of(ObjectHandle object) {
+        return std::get_if<Pawn>(net.server().world.find(object));
+    }
+    void change(ObjectHandle object) {
+        const auto value = static_cast<std::uint32_t>(random_.below(1'000'000));
+        if (Pawn* pawn = pawn_of(object)) {
+            pawn->health = static_cast<std::int32_t>(value);
+            pawn->name = std::to_string(value * 7);
+            if (random_.percent(30)) {
+                pawn->target = random_.pick(objects_);
+                pawn->hits.resize(random_.below(5));
+            }
+            if (random_.percent(20)) {
+                pawn->friends.assign(1, random_.pick(objects_));
+            }
+            return;
+        }
+        Archive& archive = net.archive(object);
+        archive.counter = value;
+        archive.cells.resize(random_.below(20), value);
+        if (random_.percent(10)) {
+            archive.pages[random_.below(8)].assign(random_.below(5'000), 'x');
+        }
+    }
+
+    SeededRandom random_;
+    std::vector<ObjectHandle> objects_;
+
+  public:
+    ReplayRecorder recorder;
+};
+
+void check_random_seeks(const RecordedGame& game, std::span<const std::byte> bytes,
+                        SeededRandom& random, std::uint32_t count) {
+    ReplayScreen screen(bytes);
+    REQUIRE(screen.player.open() == ReplayError::None);
+    std::vector<NetTime> times;
+    for (const auto& [time, text] : game.states) {
+        if (time <= screen.player.end_time()) {
+            times.push_back(time);
+        }
+    }
+    REQUIRE_FALSE(times.empty());
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const NetTime time = times[random.below(static_cast<std::uint32_t>(times.size()))];
+        INFO("seek to " << time.microseconds);
+        REQUIRE(screen.player.seek(time) == ReplayError::None);
+        REQUIRE(screen.text() == game.at(time));
+        CHECK(screen.player.time() == time);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("Replay: every tick is shown as it was, and so is any that is sought",
+          "[netdriver][replay]") {
+    const SeedRange seeds = seed_range(1, 4);
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        INFO("seed " << seed);
+        NetFixtureOptions options;
+        options.sharing = seed % 2 == 0 ? SharingLevel::Off : SharingLevel::Bundles;
+        options.link.loss = 0.1;
+        ReplayRecorderSettings settings;
+        settings.checkpoint_ms = 700;
+        RecordedGame game(seed, settings, options);
+        game.net.join();
+        game.play(20);
+        game.start();
+        game.play(300);
+        game.net.server_driver().stop_recording();
+        CHECK(game.recorder.error() == ReplayError::None);
+        CHECK(game.recorder.stats().checkpoints_written == 9);
+        CHECK(game.recorder.stats().bytes_written == game.sink.bytes().size());
+
+        ReplayScreen screen(game.sink.bytes());
+        REQUIRE(screen.player.open() == ReplayError::None);
+        CHECK(screen.player.is_whole());
+        CHECK(screen.player.start_time() == game.start_time);
+        CHECK(screen.player.end_time() == game.net.now());
+        CHECK(screen.player.checkpoint_count() == 9);
+        CHECK(screen.world.object_count() == 0);
+        for (const auto& [time, text] : game.states) {
+            REQUIRE(screen.player.advance(time) == ReplayError::None);
+            REQUIRE(screen.text() == text);
+        }
+        SeededRandom random(seed);
+        check_random_seeks(game, game.sink.bytes(), random, 100);
+    }
+}
+
+TEST_CASE("Replay: from one checkpoint to the next nothing is spawned anew",
+          "[netdriver][replay]") {
+    NetFixture net;
+    const ObjectHandle pawn = net.add_pawn();
+    const ObjectHandle other = net.add_pawn();
+    net.pawn(pawn).target = other;
+    ReplayMemory sink;
+    ReplayRecorderSettings settings;
+    settings.checkpoint_ms = 100;
+    ReplayRecorder recorder(sink, settings);
+    REQUIRE(net.server_driver().start_recording(recorder));
+    for (std::int32_t i = 0; i < 50; ++i) {
+        net.tick([&] { net.pawn(pawn).health = i; });
+    }
+    net.server_driver().stop_recording();
+    CHECK(recorder.stats().checkpoints_written == 10);
+
+    ReplayScreen screen(sink.bytes());
+    REQUIRE(screen.player.open() == ReplayError::None);
+    REQUIRE(screen.player.advance(net.now()) == ReplayError::None);
+    CHECK(screen.text() == net.server_text());
+    CHECK(screen.world.spawn_count == 2);
+    CHECK(screen.world.despawn_count == 0);
+    const Pawn& shown =
+        screen.world.pawn(screen.player.driver().guids().find_object(net.guid_of(pawn)));
+    // Once for each change, and none at checkpoints.
+    CHECK(std::count_if(shown.heard.begin(), shown.heard.end(), [](const std::string& line) {
+              return line.find("health") != std::string::npos;
+          }) == 50);
+}
+
+TEST_CASE("Replay: a world larger than the window of a connection is one checkpoint",
+          "[netdriver][replay]") {
+    NetFixture net;
+    for (std::uint32_t i = 0; i < 400; ++i) {
+        const ObjectHandle archive = net.add_archive();
+        net.archive(archive).pages[i % 8].assign(2'000, static_cast<char>('a' + i % 26));
+        net.archive(archive).counter = i;
+    }
+    ReplayMemory sink;
+    ReplayRecorder recorder(sink);
+    REQUIRE(net.server_driver().start_recording(recorder));
+    net.tick();
+    // And so is a frame.
+    for (const auto& [object, value] : net.server().world.objects()) {
+        net.archive(object).pages[3].assign(1'500, 'z');
+    }
+    const std::string before = net.server_text();
+    net.tick();
+    net.server_driver().stop_recording();
+    CHECK(recorder.stats().checkpoints_written == 1);
+    CHECK(recorder.stats().frames_written == 1);
+    CHECK(recorder.stats().checkpoint_bytes > 800'000);
+
+    ReplayScreen screen(sink.bytes());
+    REQUIRE(screen.player.open() == ReplayError::None);
+    REQUIRE(screen.player.seek(screen.player.end_time()) == ReplayError::None);
+    CHECK(screen.text() == net.server_text());
+    CHECK(screen.text() == before);
+}
+
+TEST_CASE("Replay: what takes the place of an object that goes is there in the same frame",
+          "[netdriver][replay]") {
+    NetFixture net;
+    ObjectHandle pawn = net.add_pawn();
+    ReplayMemory sink;
+    ReplayRecorder recorder(sink);
+    REQUIRE(net.server_driver().start_recording(recorder));
+    std::map<NetTime, std::string> states;
+    for (std::int32_t i = 0; i < 20; ++i) {
+        net.tick([&] {
+            net.remove(pawn);
+            pawn = net.add_pawn();
+            net.pawn(pawn).health = i;
+        });
+        states[net.now()] = net.server_text();
+    }
+    net.server_driver().stop_recording();
+    ReplayScreen screen(sink.bytes());
+    REQUIRE(screen.player.open() == ReplayError::None);
+    for (const auto& [time, text] : states) {
+        REQUIRE(screen.player.advance(time) == ReplayError::None);
+        REQUIRE(screen.text() == text);
+    }
+}
+
+TEST_CASE("Replay: a recording that was cut off is good up to its last whole frame",
+          "[netdriver][replay]") {
+    const std::uint64_t seed = seed_range(1, 1).first;
+    INFO("seed " << seed);
+    ReplayRecorderSettings settings;
+    settings.checkpoint_ms = 500;
+    RecordedGame game(seed, settings);
+    game.start();
+    game.play(100);
+    // Nobody ends it.
+    SeededRandom random(seed);
+    check_random_seeks(game, game.sink.bytes(), random, 20);
+    const auto bytes = game.sink.bytes();
+    ReplayScreen screen(bytes.first(bytes.size() - 1));
+    REQUIRE(screen.player.open() == ReplayError::None);
+    CHECK_FALSE(screen.player.is_whole());
+    CHECK(screen.player.end_time() >= game.net.now().plus_milliseconds(-40));
+    REQUIRE(screen.player.seek(screen.player.end_time()) == ReplayError::None);
+    CHECK(screen.text() == game.at(screen.player.end_time()));
+}
+
+TEST_CASE("Replay: time outside of a recording is its start or its end", "[netdriver][replay]") {
+    RecordedGame game(7);
+    game.play(3);
+    game.start();
+    game.play(50);
+    game.net.server_driver().stop_recording();
+    ReplayScreen screen(game.sink.bytes());
+    REQUIRE(screen.player.open() == ReplayError::None);
+    REQUIRE(screen.player.seek(NetTime{-5}) == ReplayError::None);
+    CHECK(screen.text() == game.states.begin()->second);
+    REQUIRE(screen.player.seek(NetTime::from_milliseconds(1'000'000)) == ReplayError::None);
+    CHECK(screen.text() == game.states.rbegin()->second);
+    CHECK(screen.player.time() == screen.player.end_time());
+    // Not back.
+    REQUIRE(screen.player.advance(game.start_time) == ReplayError::None);
+    CHECK(screen.text() == game.states.rbegin()->second);
+}
+
+TEST_CASE("Replay: game data comes back, and too much of it is refused", "[netdriver][replay]") {
+    NetFixture net;
+    const std::vector<std::byte> data(524'288, std::byte{7});
+    ReplayMemory sink;
+    ReplayRecorderSettings settings;
+    settings.game_data = data;
+    ReplayRecorder recorder(sink, settings);
+    REQUIRE(net.server_driver().start_recording(recorder));
+    ReplayRecorder second(sink);
+    CHECK_FALSE(net.server_driver().start_recording(second));
+    net.tick();
+    net.server_driver().stop_recording();
+    CHECK_FALSE(net.server_driver().start_recording(recorder));
+    ReplayScreen screen(sink.bytes());
+    REQUIRE(screen.player.open() == ReplayError::None);
+    CHECK(std::equal(data.begin(), data.end(), screen.player.game_data().begin(),
+                     screen.player.game_data().end()));
+    const std::vector<std::byte> more(524'289);
+    settings.game_data = more;
+    ReplayRecorder refused(sink, settings);
+    CHECK_FALSE(net.server_driver().start_recording(refused));
+    CHECK_FALSE(net.server_driver().is_recording());
+}
+
+TEST_CASE("Replay: a sink that fails ends the recording, and harms nobody", "[netdriver][replay]") {
+    struct FullDisk final : ReplaySink {
+        bool write(std::span<const std::byte> bytes) override {
+            const bool fits = kept.bytes().size() + bytes.size() <= room;
+            return fits && kept.write(bytes);
+        }
+        ReplayMemory kept;
+        std::size_t room = 4'000;
+    } disk;
+    NetFixture net;
+    const ObjectHandle pawn = net.add_pawn();
+    ReplayRecorder recorder(disk);
+    REQUIRE(net.server_driver().start_recording(recorder));
+    net.join();
+    for (std::int32_t i = 0; i < 500; ++i) {
+        net.tick([&] { net.pawn(pawn).health = i; });
+    }
+    CHECK(recorder.error() == ReplayError::WriteFailed);
+    CHECK_FALSE(net.server_driver().is_recording());
+    REQUIRE(net.settle());
+    CHECK(net.client_text(0) == net.server_text());
+    ReplayScreen screen(disk.kept.bytes());
+    CHECK(screen.player.open() == ReplayError::None);
+    CHECK_FALSE(screen.player.is_whole());
+}
+
+TEST_CASE("Replay: neither sharing nor threads change a byte of a recording",
+          "[netdriver][replay]") {
+    const std::uint64_t seed = seed_range(5, 1).first;
+    INFO("seed " << seed);
+    const auto record = [&](SharingLevel sharing, Executor* executor) {
+        NetFixtureOptions options;
+        options.sharing = sharing;
+        options.executor = executor;
+        ReplayRecorderSettings settings;
+        settings.checkpoint_ms = 300;
+        RecordedGame game(seed, settings, options);
+        game.net.join();
+        game.start();
+        game.play(100);
+        game.net.server_driver().stop_recording();
+        return Bytes(game.sink.bytes().begin(), game.sink.bytes().end());
+    };
+    const Bytes bytes = record(SharingLevel::Bundles, nullptr);
+    CHECK(bytes.size() > 5'000);
+    for (const SharingLevel sharing :
+         {SharingLevel::Off, SharingLevel::Pieces, SharingLevel::Payloads}) {
+        CHECK(record(sharing, nullptr) == bytes);
+    }
+    OrderedExecutor executor(3, JobOrder::Shuffled, seed);
+    CHECK(record(SharingLevel::Bundles, &executor) == bytes);
+}
+
+}  // namespace replayout::test
