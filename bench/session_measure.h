@@ -65,6 +65,10 @@ void run_session(benchmark::State& state, ServerSession& session);
 /// allocate: what objects lose together is not always the same.
 void run_lossy_session(benchmark::State& state, ServerSession& session, double loss);
 
+/// The same where what is owed follows from who sees what: ends with an error where nothing comes
+/// into sight, or not all arrives when nothing changes any more. Besides: opens, closes.
+void run_seen_session(benchmark::State& state, ServerSession& session);
+
 /// The same where connections have a cap, and what is owed follows from who sees what: ends with an
 /// error where connections were sent more than their caps on average, or less than `of_cap_min` of
 /// them, or where not all of it arrives when nothing changes any more. `of_cap` is the share of the

@@ -209,19 +209,39 @@ class WalkerWorkload final : public Workload {
     std::uint64_t tick_ = 0;
 };
 
-void BM_CappedWorld(benchmark::State& state) {
-    static KeptSessions sessions;
+/// Of the arguments sharing and walking. The cap: 0 is none.
+[[nodiscard]] ServerSession& walker_session(KeptSessions& sessions, const benchmark::State& state,
+                                            std::uint32_t cap) {
     ServerSessionSettings settings;
     settings.connections = connection_count;
     settings.sharing = sharing_of(state.range(0));
-    settings.config.bytes_per_second_max = cap_bytes_per_second;
+    settings.config.bytes_per_second_max = cap;
     settings.crowded_ticks = 3 * walker_count / walking_count;  // each walks thrice
     settings.interest.axes = InterestAxes::XY;
     settings.interest.view_radius = view_radius;
     settings.interest.cell_size = view_radius / 2;
-    ServerSession& session = sessions.at({state.range(0), state.range(1)}, settings, [&] {
-        return std::make_unique<WalkerWorkload>(state.range(1) != 0);
-    });
+    return sessions.at({state.range(0), state.range(1)}, settings,
+                       [&] { return std::make_unique<WalkerWorkload>(state.range(1) != 0); });
+}
+
+void BM_SeenWorld(benchmark::State& state) {
+    static KeptSessions sessions;
+    run_seen_session(state, walker_session(sessions, state, 0));
+}
+
+BENCHMARK(BM_SeenWorld)
+    ->ArgNames({"sharing", "walking"})
+    ->Args({0, 0})
+    ->Args({3, 0})
+    ->Args({0, 1})
+    ->Args({3, 1})
+    ->UseManualTime()
+    ->Iterations(100)
+    ->Unit(benchmark::kMicrosecond);
+
+void BM_CappedWorld(benchmark::State& state) {
+    static KeptSessions sessions;
+    ServerSession& session = walker_session(sessions, state, cap_bytes_per_second);
     // Who stands sees as much change as there is room for; who walks, more.
     run_capped_session(state, session, cap_bytes_per_second / ticks_per_second,
                        state.range(1) != 0 ? 0.85 : 0);

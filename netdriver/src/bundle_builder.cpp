@@ -260,13 +260,18 @@ bool BundleBuilder::measure(BundleBlock& block, SendContext& context) const {
 }
 
 void BundleBuilder::build(SendContext& context, Contents contents,
+                          std::span<const std::uint32_t> order,
                           std::span<TypeCounters> type_counters) {
     clear();
     is_built_ = true;
     contents_ = contents;
     type_counters_ = type_counters;
     const ValueScope not_sent(context.is_counting_sent, false);  // who takes it sends it
-    for (std::size_t word = 0; word < changes_.objects.word_count(); ++word) {
+    for (const std::uint32_t index : order) {
+        add(index, context);
+    }
+    const std::size_t word_count = order.empty() ? changes_.objects.word_count() : 0;
+    for (std::size_t word = 0; word < word_count; ++word) {
         std::uint64_t left = lay_down_rows(word, changes_.objects.word(word), context);
         while (left != 0) {
             add(static_cast<std::uint32_t>(word << 6) +
@@ -276,11 +281,14 @@ void BundleBuilder::build(SendContext& context, Contents contents,
         }
     }
     context.type_counters = nullptr;
-    finish(context);
+    finish(order, context);
 }
 
-void BundleBuilder::finish(SendContext& context) {
+void BundleBuilder::finish(std::span<const std::uint32_t> order, SendContext& context) {
     bytes_.end_bundle(false);
+    if (!order.empty()) {
+        run_->find_places(changes_);
+    }
     taken_.assign(run_->bundles().size(), 0);
     taken_end_.store(0, std::memory_order_relaxed);
     context.counters.bundles_built += has_bytes() ? run_->bundles().size() : 0;

@@ -58,10 +58,13 @@ class BundleBuilder {
         Measured,  ///< and how long they are
         Bytes,     ///< they are laid down
     };
-    /// Makes the run of this flush. `type_counters` by layout number; empty: nobody counts.
-    void build(SendContext& context, Contents contents, std::span<TypeCounters> type_counters);
+    /// Makes the run of this flush. `order`: all that changed (BundleOrder); empty: in the order of
+    /// the objects. `type_counters` by layout number; empty: nobody counts.
+    void build(SendContext& context, Contents contents, std::span<const std::uint32_t> order,
+               std::span<TypeCounters> type_counters);
     /// The same run, by lanes. What is counted by type is not.
-    void build_in_lanes(ServerLanes& lanes, Contents contents);
+    void build_in_lanes(ServerLanes& lanes, Contents contents,
+                        std::span<const std::uint32_t> order);
     /// Nobody takes anything in this flush.
     void clear() noexcept;
     /// Between flushes: gives back runs and room that were not needed lately, see KeptRoom.
@@ -170,10 +173,10 @@ class BundleBuilder {
     /// The same, where its length is all that is to be known. Nobody counts it.
     [[nodiscard]] bool measure(BundleBlock& block, SendContext& context) const;
     void note_values(const SendScratch& scratch);
-    void finish(SendContext& context);
+    void finish(std::span<const std::uint32_t> order, SendContext& context);
 
     // By lanes
-    void lay_down_in_lane(LaneShare words, LaidDownBlocks& blocks, SendContext& context) const;
+    void lay_down_in_lane(std::uint32_t index, LaidDownBlocks& blocks, SendContext& context) const;
     void place(LaidDownBlock& laid_down);
     void copy_placed(const LaidDownBlocks& blocks);
 

@@ -49,50 +49,58 @@ class WordShares {
 
 }  // namespace
 
-void BundleBuilder::build_in_lanes(ServerLanes& lanes, Contents contents) {
+void BundleBuilder::build_in_lanes(ServerLanes& lanes, Contents contents,
+                                   std::span<const std::uint32_t> order) {
     clear();
     is_built_ = true;
     contents_ = contents;
     type_counters_ = {};
     const WordShares words(changes_.objects, lanes.count());
-    lanes.run(
-        [&](std::uint32_t i) { lay_down_in_lane(words[i], lanes[i].blocks, lanes[i].context); });
+    lanes.run([&](std::uint32_t i) {
+        ServerLane& lane = lanes[i];
+        const ValueScope not_sent(lane.context.is_counting_sent, false);  // who takes it sends it
+        lane.blocks.begin();
+        const LaneShare share = LaneShare::of(order.size(), i, lanes.count());
+        for (std::size_t place = share.begin; place < share.end; ++place) {
+            lay_down_in_lane(order[place], lane.blocks, lane.context);
+        }
+        const LaneShare rows = order.empty() ? words[i] : LaneShare();
+        for (std::size_t word = rows.begin; word < rows.end; ++word) {
+            BitRow::for_each_in_word(word, changes_.objects.word(word), [&](std::uint32_t index) {
+                lay_down_in_lane(index, lane.blocks, lane.context);
+            });
+        }
+    });
     for (std::uint32_t i = 0; i < lanes.count(); ++i) {
         for (LaidDownBlock& block : lanes[i].blocks.list) {
             place(block);
         }
     }
-    finish(lanes[0].context);
+    finish(order, lanes[0].context);
     if (has_bytes()) {
         bytes_.reserve(bytes_.byte_count());
         lanes.run([&](std::uint32_t i) { copy_placed(lanes[i].blocks); });
     }
 }
 
-void BundleBuilder::lay_down_in_lane(LaneShare words, LaidDownBlocks& blocks,
+void BundleBuilder::lay_down_in_lane(std::uint32_t index, LaidDownBlocks& blocks,
                                      SendContext& context) const {
-    const ValueScope not_sent(context.is_counting_sent, false);  // who takes it sends it
-    blocks.begin();
-    for (std::size_t word = words.begin; word < words.end; ++word) {
-        BitRow::for_each_in_word(word, changes_.objects.word(word), [&](std::uint32_t index) {
-            LaidDownBlock laid_down;
-            const bool is_first = blocks.bytes.last_channel() == ChannelIndex{};
-            const LaidDown outcome = lay_down(index, laid_down.block, blocks.bytes, context);
-            if (outcome == LaidDown::Nothing) {
-                return;
-            }
-            const BundleBlock& block = laid_down.block;
-            if (outcome == LaidDown::Loose) {
-                laid_down.is_loose = true;
-                laid_down.block.index = index;
-            } else if (has_bytes()) {
-                laid_down.body_bytes = static_cast<std::uint32_t>(
-                    blocks.bytes.byte_count() - block.byte_offset - block.head_bytes);
-                laid_down.has_new_head = is_first;
-            }
-            blocks.list.push_back(laid_down);
-        });
+    LaidDownBlock laid_down;
+    const bool is_first = blocks.bytes.last_channel() == ChannelIndex{};
+    const LaidDown outcome = lay_down(index, laid_down.block, blocks.bytes, context);
+    if (outcome == LaidDown::Nothing) {
+        return;
     }
+    const BundleBlock& block = laid_down.block;
+    if (outcome == LaidDown::Loose) {
+        laid_down.is_loose = true;
+        laid_down.block.index = index;
+    } else if (has_bytes()) {
+        laid_down.body_bytes = static_cast<std::uint32_t>(blocks.bytes.byte_count() -
+                                                          block.byte_offset - block.head_bytes);
+        laid_down.has_new_head = is_first;
+    }
+    blocks.list.push_back(laid_down);
 }
 
 void BundleBuilder::place(LaidDownBlock& laid_down) {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // The bundles of one flush: blocks that bring every regular pair from one version of its object to
-// the next, in the order of the objects. Who takes one needs a single record for all its blocks.
+// the next, in the order of the objects or cell by cell (BundleOrder). Who takes one needs a single
+// record for all its blocks.
 //
 //     blocks     [ 3: v8 ][ 4: v2 ][ 9: v31 ] ... [ 70: v5 ][ 71: v12 ] ...
 //     bundles    |-- 64 blocks, or what fits into a packet --|-- ...
+//
+// Of blocks that lie cell by cell it is known where that of an object is (BlockPlace), so who takes
+// a few of them does not look at the others.
 //
 // The list of blocks lives until nobody waits for the fate of any; their bytes only as long as the
 // flush.
@@ -20,6 +24,7 @@
 #include <cstdint>
 #include <span>
 
+#include "flush_changes.h"
 #include "kept_room.h"
 
 namespace replayout {
@@ -74,6 +79,29 @@ struct ObjectBits {
     std::uint64_t bits = 0;
 };
 
+/// Objects of one word of a row, and where the places of their blocks begin.
+struct PlacedObjects {
+    std::uint64_t bits = 0;
+    std::uint32_t first = 0;
+};
+
+/// Where the block of an object lies.
+class BlockPlace {
+  public:
+    BlockPlace() = default;
+    BlockPlace(std::uint32_t bundle, std::uint32_t block) noexcept : value_(bundle << 6 | block) {}
+
+    /// False: the object has none.
+    [[nodiscard]] bool is_any() const noexcept { return value_ != none; }
+    [[nodiscard]] std::uint32_t bundle() const noexcept { return value_ >> 6; }
+    [[nodiscard]] std::uint64_t bit() const noexcept { return std::uint64_t{1} << (value_ & 63); }
+
+  private:
+    static constexpr std::uint32_t none = 0xFFFF'FFFF;
+
+    std::uint32_t value_ = none;
+};
+
 class BundleRun {
   public:
     static constexpr std::uint32_t blocks_per_bundle_max = 64;
@@ -81,7 +109,9 @@ class BundleRun {
     explicit BundleRun(MemoryResource* resource)
         : blocks_(Allocator<BundleBlock>(resource)),
           bundles_(Allocator<Bundle>(resource)),
-          words_(Allocator<ObjectBits>(resource)) {}
+          words_(Allocator<ObjectBits>(resource)),
+          placed_(Allocator<PlacedObjects>(resource)),
+          places_(Allocator<BlockPlace>(resource)) {}
     BundleRun(const BundleRun&) = delete;
     BundleRun& operator=(const BundleRun&) = delete;
 
@@ -98,6 +128,20 @@ class BundleRun {
     [[nodiscard]] std::span<const BundleBlock> blocks() const noexcept {
         return {blocks_.data(), blocks_.size()};
     }
+
+    /// Blocks do not lie in the order of the objects, but it is known where each is.
+    [[nodiscard]] bool has_places() const noexcept { return !placed_.empty(); }
+    /// Those of a word that changed. Requires places.
+    [[nodiscard]] const PlacedObjects& placed(std::uint32_t word) const noexcept {
+        return placed_[word];
+    }
+    /// That of one of them. `bit`: its own.
+    [[nodiscard]] BlockPlace place_of(const PlacedObjects& among,
+                                      std::uint64_t bit) const noexcept {
+        return places_[place_number(among, bit)];
+    }
+    /// That of any object. Requires places. O(1).
+    [[nodiscard]] BlockPlace find(std::uint32_t index) const noexcept;
 
     /// Bundles from the first one on that are full, in a row.
     [[nodiscard]] std::uint32_t first_full_count() const noexcept { return first_full_count_; }
@@ -119,14 +163,22 @@ class BundleRun {
     // For who builds it.
 
     /// Of one that has begun and holds nothing, see KeptRoom.
-    void trim() { blocks_room_.trim(blocks_); }
+    void trim() {
+        blocks_room_.trim(blocks_);
+        placed_room_.trim(placed_);
+        places_room_.trim(places_);
+    }
     /// Before anything is added: the flush that it is of.
     void begin(std::uint64_t flush) noexcept {
         flush_ = flush;
         blocks_room_.note(blocks_.size());
+        placed_room_.note(placed_.size());
+        places_room_.note(places_.size());
         blocks_.clear();
         bundles_.clear();
         words_.clear();
+        placed_.clear();
+        places_.clear();
         first_full_count_ = 0;
         begin_bundle();
     }
@@ -179,7 +231,17 @@ class BundleRun {
         }
     }
 
+    /// Behind the last bundle, where blocks do not lie in the order of the objects: of all that
+    /// changed.
+    void find_places(const FlushChanges& changes);
+
   private:
+    [[nodiscard]] static std::uint32_t place_number(const PlacedObjects& among,
+                                                    std::uint64_t bit) noexcept {
+        const std::uint64_t before = among.bits & (bit - 1);
+        // Where few objects changed there is none before it.
+        return among.first + (before == 0 ? 0u : static_cast<std::uint32_t>(std::popcount(before)));
+    }
     void begin_bundle() noexcept {
         unbundled_count_ = 0;
         unbundled_properties_ = 0;
@@ -190,6 +252,10 @@ class BundleRun {
     KeptRoom blocks_room_;
     Vector<Bundle> bundles_;
     Vector<ObjectBits> words_;
+    Vector<PlacedObjects> placed_;  // by word of a row; of those in which nothing changed anything
+    KeptRoom placed_room_;
+    Vector<BlockPlace> places_;  // of each of these objects
+    KeptRoom places_room_;
     // Of blocks that are in no bundle yet.
     std::uint32_t unbundled_count_ = 0;
     std::uint32_t unbundled_properties_ = 0;

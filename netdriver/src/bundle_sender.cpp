@@ -15,6 +15,26 @@ namespace {
     return below_end & (~std::uint64_t{0} << begin);
 }
 
+struct BlockSums {
+    std::uint64_t blocks = 0;
+    std::uint64_t properties = 0;
+    std::uint64_t body_bytes = 0;
+};
+
+/// Of these blocks of a bundle.
+[[nodiscard]] BlockSums sums_of(const BundleRun& run, std::uint32_t bundle,
+                                std::uint64_t blocks) noexcept {
+    const BundleBlock* const first = run.blocks().data() + run.bundles()[bundle].begin;
+    BlockSums sums;
+    for (std::uint64_t left = blocks; left != 0; left &= left - 1) {
+        const BundleBlock& block = first[std::countr_zero(left)];
+        ++sums.blocks;
+        sums.properties += block.property_count;
+        sums.body_bytes += block.body_bytes;
+    }
+    return sums;
+}
+
 }  // namespace
 
 BundleSender::BundleSender(const ObjectStore& objects, ConnectionPairs& pairs, SentRecords& records,
@@ -27,7 +47,9 @@ BundleSender::BundleSender(const ObjectStore& objects, ConnectionPairs& pairs, S
       packets_(packets),
       context_(context),
       type_counters_(settings.type_counters),
-      copy_(settings.bundle_copy) {}
+      changes_(settings.changes),
+      copy_(settings.bundle_copy),
+      choice_(settings.bundle_choice) {}
 
 void BundleSender::leave(std::uint32_t index) {
     (void)pairs_.edit(index);
@@ -44,39 +66,49 @@ bool BundleSender::has_room_for_all(const BundleBuilder& bundles) {
     find_regular(run);
     const std::size_t packet_bytes = packets_.builder().room_bytes();
     const std::size_t room_bytes = packets_.budget_of_objects();
+    const auto count = static_cast<std::uint32_t>(run.bundles().size());
     std::size_t needed = 0;
-    for (const Bundle& bundle : run.bundles()) {
-        const std::uint64_t blocks = regular_blocks(run, bundle);
+    for (std::uint32_t i = next_regular(run, 0); i < count; i = next_regular(run, i + 1)) {
+        const Bundle& bundle = run.bundles()[i];
+        const std::uint64_t blocks = regular_blocks(run, i);
         if (blocks == bundle.all_blocks()) {
             needed += bundle.body_bytes + bundle.block_count() * block_step_bytes_max;
             continue;
         }
-        for (std::uint64_t left = blocks; left != 0; left &= left - 1) {
-            const auto place = static_cast<std::uint32_t>(std::countr_zero(left));
-            needed += run.blocks()[bundle.begin + place].body_bytes + block_step_bytes_max;
-        }
+        const BlockSums sums = sums_of(run, i, blocks);
+        needed += sums.body_bytes + sums.blocks * block_step_bytes_max;
     }
     const std::size_t packets = needed / packet_bytes * 2 + 1;  // a block may end one half full
     return needed + packets * packet_header_bytes_max <= room_bytes;
 }
 
-void BundleSender::take(BundleBuilder& bundles, bool is_all) {
+void BundleSender::find_regular(const BundleRun& run) {
+    are_all_regular_ = pairs_.are_changed_regular() || are_regular(run.words());
+    is_chosen_ = !are_all_regular_ && run.has_places();
+    if (is_chosen_) {
+        choice_.find(run, changes_, pairs_);
+    }
+}
+
+bool BundleSender::take_found(BundleBuilder& bundles, bool is_all) {
+    bool is_all_sent = true;
     BundleRun& run = bundles.run();
-    const std::span<const Bundle> list = run.bundles();
-    find_regular(run);
-    for (std::uint32_t i = 0; i < list.size(); ++i) {
+    const auto count = static_cast<std::uint32_t>(run.bundles().size());
+    for (std::uint32_t i = next_regular(run, 0); i < count; i = next_regular(run, i + 1)) {
         i = send_packets(bundles, i, is_all);
-        const std::uint64_t blocks = i < list.size() ? regular_blocks(run, list[i]) : 0;
+        const std::uint64_t blocks = i < count ? regular_blocks(run, i) : 0;
         if (blocks != 0) {
-            send_blocks(bundles, i, blocks);
+            is_all_sent = send_blocks(bundles, i, blocks) && is_all_sent;
         }
     }
     for (const std::uint32_t index : bundles.loose()) {
         if (pairs_.is_regular(index)) {
             leave(index);
+            is_all_sent = false;
         }
     }
     pairs_.caught_up();
+    return is_all_sent;
 }
 
 std::uint32_t BundleSender::packets_end(const BundleRun& run, std::uint32_t begin,
@@ -89,12 +121,12 @@ std::uint32_t BundleSender::packets_end(const BundleRun& run, std::uint32_t begi
     std::uint32_t end = begin;
     // With the first block behind it the packet would go out as it is.
     while (end + 1 < count && list[end].is_full &&
-           (are_all_regular_ || (regular_blocks(run, list[end]) == list[end].all_blocks() &&
+           (are_all_regular_ || (regular_blocks(run, end) == list[end].all_blocks() &&
                                  pairs_.is_regular(run.blocks()[list[end + 1].begin].index)))) {
         ++end;
     }
     const bool is_last_alone =
-        is_all && end + 1 == count && regular_blocks(run, list[end]) == list[end].all_blocks();
+        is_all && end + 1 == count && regular_blocks(run, end) == list[end].all_blocks();
     return end + (is_last_alone ? 1u : 0u);
 }
 
@@ -119,7 +151,7 @@ std::uint32_t BundleSender::send_packets(BundleBuilder& bundles, std::uint32_t b
     return end;
 }
 
-void BundleSender::send_blocks(BundleBuilder& bundles, std::uint32_t bundle, std::uint64_t blocks) {
+bool BundleSender::send_blocks(BundleBuilder& bundles, std::uint32_t bundle, std::uint64_t blocks) {
     const std::uint64_t sent = bundles.has_bytes() ? send_copied(bundles, bundle, blocks)
                                                    : send_written(bundles, bundle, blocks);
     const std::uint32_t begin = bundles.run().bundles()[bundle].begin;
@@ -128,6 +160,7 @@ void BundleSender::send_blocks(BundleBuilder& bundles, std::uint32_t bundle, std
                   .blocks()[begin + static_cast<std::uint32_t>(std::countr_zero(left))]
                   .index);
     }
+    return sent == blocks;
 }
 
 bool BundleSender::are_regular(std::span<const ObjectBits> objects) const noexcept {
@@ -137,7 +170,11 @@ bool BundleSender::are_regular(std::span<const ObjectBits> objects) const noexce
     });
 }
 
-std::uint64_t BundleSender::regular_blocks(const BundleRun& run, const Bundle& bundle) const {
+std::uint64_t BundleSender::regular_blocks(const BundleRun& run, std::uint32_t number) const {
+    if (is_chosen_) {
+        return choice_.blocks_of(number);
+    }
+    const Bundle& bundle = run.bundles()[number];
     if (are_all_regular_ || are_regular(run.words_of(bundle))) {
         return bundle.all_blocks();
     }
@@ -320,26 +357,26 @@ void BundleSender::validate_copied(const BundleBuilder& bundles, const SentBundl
 
 void BundleSender::count_blocks(const BundleBuilder& bundles, const SentBundle& sent,
                                 std::uint64_t fresh) {
-    const Bundle& bundle = bundles.run().bundles()[sent.bundle];
+    const BlockSums all = sums_of(*sent.run, sent.bundle, sent.blocks);
+    const BlockSums reused =
+        fresh == 0 ? all : sums_of(*sent.run, sent.bundle, sent.blocks & ~fresh);
     ReplicationCounters& counters = context_.counters;
+    counters.blocks_sent += all.blocks;
+    counters.properties_sent += all.properties;
+    counters.block_bytes_sent += all.body_bytes;
+    counters.payloads_reused += reused.blocks;
+    counters.pieces_reused += reused.properties;
+    counters.payloads_built += all.blocks - reused.blocks;
+    counters.block_misses[static_cast<std::size_t>(BlockMiss::FirstUse)] +=
+        all.blocks - reused.blocks;
+    if (type_counters_.empty()) {
+        return;
+    }
+    const Bundle& bundle = bundles.run().bundles()[sent.bundle];
     for (std::uint64_t left = sent.blocks; left != 0; left &= left - 1) {
-        const std::uint32_t place =
-            bundle.begin + static_cast<std::uint32_t>(std::countr_zero(left));
-        const std::uint32_t property_count = bundles.run().blocks()[place].property_count;
         const bool is_reused = (fresh & left & ~(left - 1)) == 0;
-        ++counters.blocks_sent;
-        if (is_reused) {
-            ++counters.payloads_reused;
-        } else {
-            ++counters.payloads_built;
-            counters.count_miss(BlockMiss::FirstUse);
-        }
-        counters.properties_sent += property_count;
-        counters.pieces_reused += is_reused ? property_count : 0;
-        counters.block_bytes_sent += bundles.body_of(bundle, place).size();
-        if (!type_counters_.empty()) {
-            count_by_type(bundles, bundle, place, is_reused);
-        }
+        count_by_type(bundles, bundle,
+                      bundle.begin + static_cast<std::uint32_t>(std::countr_zero(left)), is_reused);
     }
 }
 

@@ -13,6 +13,7 @@
 #include <replayout/send_properties.h>
 
 #include "bundle_builder.h"
+#include "bundle_choice.h"
 #include "connection_pairs.h"
 #include "packet_sender.h"
 #include "property_sender.h"
@@ -30,9 +31,15 @@ class BundleSender {
                  PropertySender& properties, PacketSender& packets, SendContext& context,
                  const SenderSettings& settings);
 
-    /// Sends all regular pairs what changed. What finds no room is pending, and not regular.
-    /// `is_all`: in this flush nothing else is to be sent, as far as is known.
-    void take(BundleBuilder& bundles, bool is_all);
+    /// Sends all regular pairs what changed. What finds no room is pending, and not regular; false:
+    /// there is such a pair. `is_all`: in this flush nothing else is to be sent, as far as is
+    /// known.
+    bool take(BundleBuilder& bundles, bool is_all) {
+        find_regular(bundles.run());
+        return take_found(bundles, is_all);
+    }
+    /// The same where has_room_for_all() was just asked, and nothing was sent since.
+    bool take_found(BundleBuilder& bundles, bool is_all);
     /// Under a cap: what take() would send is known to find room.
     [[nodiscard]] bool has_room_for_all(const BundleBuilder& bundles);
     /// Nothing is taken from bundles: regular pairs of what changed are pending, and not regular.
@@ -40,12 +47,16 @@ class BundleSender {
 
   private:
     /// What regular_blocks() goes by.
-    void find_regular(const BundleRun& run) noexcept {
-        are_all_regular_ = pairs_.are_changed_regular() || are_regular(run.words());
-    }
+    void find_regular(const BundleRun& run);
     [[nodiscard]] bool are_regular(std::span<const ObjectBits> objects) const noexcept;
     /// Those of its blocks that are of regular pairs.
-    [[nodiscard]] std::uint64_t regular_blocks(const BundleRun& run, const Bundle& bundle) const;
+    [[nodiscard]] std::uint64_t regular_blocks(const BundleRun& run, std::uint32_t number) const;
+    /// The first bundle from `begin` on that may have any; else their count.
+    [[nodiscard]] std::uint32_t next_regular(const BundleRun& run,
+                                             std::uint32_t begin) const noexcept {
+        const auto end = static_cast<std::uint32_t>(run.bundles().size());
+        return is_chosen_ ? choice_.next(begin, end) : begin;
+    }
     /// Sends bundles from `begin` on that are packets, and nothing else may be in these, as they
     /// lie there and as many as there is room for. Returns the first that was not sent.
     [[nodiscard]] std::uint32_t send_packets(BundleBuilder& bundles, std::uint32_t begin,
@@ -53,8 +64,8 @@ class BundleSender {
     /// The first bundle from `begin` on that is no packet, or none of regular pairs.
     [[nodiscard]] std::uint32_t packets_end(const BundleRun& run, std::uint32_t begin,
                                             bool is_all) const;
-    /// Sends these blocks. Those that find no room are pending, and not regular.
-    void send_blocks(BundleBuilder& bundles, std::uint32_t bundle, std::uint64_t blocks);
+    /// Sends these blocks. Those that find no room are pending, and not regular; false: there are.
+    bool send_blocks(BundleBuilder& bundles, std::uint32_t bundle, std::uint64_t blocks);
     // Sends these blocks, as far as there is room. Returns those that were sent.
     /// As they were laid down.
     [[nodiscard]] std::uint64_t send_copied(BundleBuilder& bundles, std::uint32_t bundle,
@@ -88,8 +99,11 @@ class BundleSender {
     PacketSender& packets_;
     SendContext& context_;
     std::span<TypeCounters> type_counters_;  // by layout number; empty: nobody counts
+    const FlushChanges& changes_;
     BundleCopy& copy_;
+    BundleChoice& choice_;
     bool are_all_regular_ = false;  // all pairs of which the bundles at hand have blocks
+    bool is_chosen_ = false;        // else: which of them are is in choice_
 };
 
 }  // namespace replayout

@@ -33,6 +33,7 @@ void ConnectionPairs::grow() {
         grow_row(pairs_, objects_.slot_count(), SendingRepState());
         pending_.grow(objects_.slot_count());
         regular_.grow(objects_.slot_count());
+        dormancy_.resting_words.grow(static_cast<std::uint32_t>(regular_.word_count()));
     }
 }
 
@@ -66,19 +67,40 @@ void ConnectionPairs::erase_extra(std::uint32_t index) noexcept {
 
 void ConnectionPairs::mark_changed() {
     grow();
-    std::uint64_t others = 0;
     std::uint64_t regular = 0;
-    for (const std::uint32_t word : changes_.words) {
+    std::uint64_t others = 0;
+    std::size_t visited = 0;
+    for_each_stirring_word(changes_, [&](std::uint32_t word) {
         const std::uint64_t changed = changes_.objects.word(word);
-        regular |= changed & regular_.word(word);
-        if (const std::uint64_t left = changed & ~regular_.word(word); left != 0) {
-            others |= left;
-            pending_.merge_word(
-                word, left & ~(dormancy_.dormant.word(word) | dormancy_.irrelevant.word(word)));
+        const std::uint64_t left = changed & ~regular_.word(word);
+        regular |= changed ^ left;
+        ++visited;
+        if (left == 0) {
+            return;
+        }
+        others |= left;
+        const std::uint64_t resting =
+            dormancy_.dormant.word(word) | dormancy_.irrelevant.word(word);
+        if ((left & ~resting) != 0) {
+            pending_.merge_word(word, left & ~resting);
+        } else if (~resting == 0) {
+            dormancy_.resting_words.insert(word);
+        }
+    });
+    REPLAYOUT_ASSERT(visited == changes_.words.size() || do_resting_words_rest());
+    are_changed_regular_ = others == 0 && visited == changes_.words.size();
+    has_changed_regular_ = regular != 0;
+}
+
+bool ConnectionPairs::do_resting_words_rest() const noexcept {
+    for (const std::uint32_t word : changes_.words) {
+        const std::uint64_t resting =
+            dormancy_.dormant.word(word) | dormancy_.irrelevant.word(word);
+        if (dormancy_.resting_words.test(word) && (~resting | regular_.word(word)) != 0) {
+            return false;
         }
     }
-    are_changed_regular_ = others == 0;
-    has_changed_regular_ = regular != 0;
+    return true;
 }
 
 SendingRepState& ConnectionPairs::reset(std::uint32_t index) noexcept {

@@ -123,8 +123,17 @@ class ConnectionPairs {
     /// Calls `visit(index)` for each of them that changed; it may cease to be regular.
     template <typename Visitor>
     void for_each_regular(const FlushChanges& changes, Visitor visit) {
-        for (const std::uint32_t word : changes.words) {
+        for_each_stirring_word(changes, [&](std::uint32_t word) {
             BitRow::for_each_in_word(word, changes.objects.word(word) & regular_.word(word), visit);
+        });
+    }
+    /// Calls `visit(word)` for each word of a row in which something changed, but for those of
+    /// which all pairs rest. Of a client that sees little of a large world those are most.
+    template <typename Visitor>
+    void for_each_stirring_word(const FlushChanges& changes, Visitor&& visit) const {
+        for (std::size_t i = 0; i < changes.word_row.word_count(); ++i) {
+            BitRow::for_each_in_word(i, changes.word_row.word(i) & ~dormancy_.resting_words.word(i),
+                                     visit);
         }
     }
     /// Objects that must be looked at.
@@ -212,6 +221,8 @@ class ConnectionPairs {
     void note_lost_while_paused(std::uint32_t index, const RepRange& range, VersionInterval lost);
 
   private:
+    /// For an assertion.
+    [[nodiscard]] bool do_resting_words_rest() const noexcept;
     /// Up to which version a regular pair was sent everything.
     [[nodiscard]] Version regular_version(std::uint32_t index) const noexcept {
         return objects_.at(index)->changelist_state().version() - (is_behind(index) ? 1 : 0);

@@ -42,6 +42,7 @@ void DormantChannels::wake(std::uint32_t index) {
     if (pairs_.dormancy().dormant.test(index)) {
         pairs_.grow();
         pairs_.dormancy().dormant.clear(index);
+        pairs_.dormancy().stirs(index);
         if (!pairs_.dormancy().irrelevant.test(index)) {
             pairs_.pending().set(index);
         }

@@ -14,15 +14,17 @@ namespace replayout {
 
 struct FlushChanges {
     explicit FlushChanges(MemoryResource* resource)
-        : objects(resource), words(Allocator<std::uint32_t>(resource)) {}
+        : objects(resource), words(Allocator<std::uint32_t>(resource)), word_row(resource) {}
 
     /// All objects were compared.
     void finish() {
         words.clear();
         words.reserve(objects.word_count());
+        word_row.grow(static_cast<std::uint32_t>(objects.word_count()));
         for (std::size_t i = 0; i < objects.word_count(); ++i) {
             if (objects.word(i) != 0) {
                 words.push_back(static_cast<std::uint32_t>(i));
+                word_row.set(static_cast<std::uint32_t>(i));
             }
         }
     }
@@ -31,6 +33,7 @@ struct FlushChanges {
     void clear() noexcept {
         for (const std::uint32_t word : words) {
             objects.set_word(word, 0);
+            word_row.set_word(word >> 6, 0);
         }
         words.clear();
     }
@@ -40,6 +43,8 @@ struct FlushChanges {
     /// Words of it in which there are any: told when all were compared. Each connection looks at
     /// these, and at no others.
     Vector<std::uint32_t> words;
+    /// The same as a row, so that a connection finds out at once which of them concern it.
+    BitRow word_row;
     /// Of the flush that began last; none has 0.
     std::uint64_t flush = 0;
 };

@@ -160,6 +160,7 @@ void InterestGrid::add_object(std::uint32_t index, double cull_distance, const V
         // Who has it in sight keeps it as long as it is not too far, and need not be near by the
         // cells of this layer.
         unlink_object(index);
+        --object_count_;
         insert(index, layer, location);
         objects_[index].is_relaid = true;
     }
@@ -186,6 +187,7 @@ void InterestGrid::insert(std::uint32_t index, std::uint8_t layer, const Vector3
     object.layer = layer;
     object.is_new = true;
     objects_[index] = object;
+    ++object_count_;
     for_each_layer_of(object, [&](Layer& holder) {
         if (holder.is_of_grid() && &holder != layers_[grid_layer]) {
             grow_row(holder.own_nodes, std::size_t{index} + 1, SpatialNode());
@@ -223,7 +225,31 @@ void InterestGrid::remove_object(std::uint32_t index) {
     }
     unlink_object(index);
     objects_[index].layer = no_layer;
+    --object_count_;
     due_objects_.erase(index);
+}
+
+std::uint64_t InterestGrid::cell_number_of(std::uint32_t index) const noexcept {
+    if (!has_object(index)) {
+        return 0;
+    }
+    // Row by row, so that what a viewer sees of a row lies in a row. Of cull distances cells are
+    // small, and as many as make a half of the distance at most count as one.
+    constexpr int row_bits = 20;
+    constexpr int column_bits = 20;
+    constexpr int plane_bits = 16;
+    const std::uint8_t layer = objects_[index].layer;
+    const int shift = layer == grid_layer ? 0 : cells_log2 - 2;
+    const LatticePoint& at = object_nodes_[index].at;
+    const auto bits_of = [shift](std::int32_t cell, int bits) {
+        // Counted from the middle, so that a row does not end there.
+        const std::int64_t counted = (cell >> shift) + (std::int64_t{1} << (bits - 1));
+        return static_cast<std::uint64_t>(counted) & ((std::uint64_t{1} << bits) - 1);
+    };
+    std::uint64_t number = std::uint64_t{layer} + 1;
+    number = number << plane_bits | bits_of(at.z, plane_bits);
+    number = number << row_bits | bits_of(at.y, row_bits);
+    return number << column_bits | bits_of(at.x, column_bits);
 }
 
 void InterestGrid::set_location(std::uint32_t index, const Vector3& location) {

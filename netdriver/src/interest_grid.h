@@ -50,6 +50,10 @@ class InterestGrid {
     [[nodiscard]] bool has_object(std::uint32_t index) const noexcept {
         return index < objects_.size() && objects_[index].layer != no_layer;
     }
+    [[nodiscard]] bool has_objects() const noexcept { return object_count_ > 0; }
+    /// Where it is as of the last update(), roughly: what has neighbouring numbers is mostly seen
+    /// by the same viewers. 0: nowhere.
+    [[nodiscard]] std::uint64_t cell_number_of(std::uint32_t index) const noexcept;
     /// Of an object that is there. O(1).
     void set_location(std::uint32_t index, const Vector3& location);
 
@@ -171,6 +175,7 @@ class InterestGrid {
     Vector<Object> objects_;            // likewise
     BitRow due_objects_;
     bool is_object_due_ = false;
+    std::uint32_t object_count_ = 0;        // that are there
     std::pmr::list<Layer> layers_storage_;  // they refer to their own members, so they stay
     Vector<Layer*> layers_;
     Vector<Viewer> viewers_;

@@ -60,6 +60,7 @@ class InterestManager {
     /// It was decided for the client: others that go with this object are to be.
     void relevancy_changed(ClientInterest& client, std::uint32_t index);
 
+    [[nodiscard]] const InterestGrid& grid() const noexcept { return grid_; }
     /// Before pairs are decided: looks at what moved.
     void update() { grid_.update(); }
     /// `irrelevant`: as it is now, for who goes with another object.

@@ -23,10 +23,15 @@ namespace replayout {
 namespace detail {
 
 /// write_block_step() of more than a byte.
-[[gnu::noinline]] inline void write_long_step(std::uint64_t step,
+[[gnu::noinline]] inline void write_long_step(ChannelIndex last, ChannelIndex channel,
                                               std::span<std::byte> room) noexcept {
     BitWriter head(room);
-    head.write_packed_uint(step << 1);
+    if (channel > last) {
+        head.write_packed_uint(std::uint64_t{channel.value - last.value} << 1);
+    } else {
+        head.write_packed_uint(0);
+        head.write_packed_uint(channel.value);
+    }
     REPLAYOUT_ASSERT(!head.overflowed() && head.byte_count() == room.size());
 }
 
@@ -35,11 +40,11 @@ namespace detail {
 /// Writes the head of a block, as long as the room for it (block_step_bytes()).
 inline void write_block_step(ChannelIndex last, ChannelIndex channel,
                              std::span<std::byte> room) noexcept {
-    const std::uint64_t step = std::uint64_t{channel.value} - last.value;
     if (room.size() == 1) {
+        const std::uint32_t step = channel.value - last.value;
         room.front() = static_cast<std::byte>(step << 2);  // a packed number, and its flag
     } else {
-        detail::write_long_step(step, room);
+        detail::write_long_step(last, channel, room);
     }
 }
 

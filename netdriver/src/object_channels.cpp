@@ -125,6 +125,7 @@ void ObjectChannels::set_relevant(std::uint32_t index, bool is_relevant) {
     }
     pairs_.grow();
     pairs_.dormancy().irrelevant.erase(index);
+    pairs_.dormancy().stirs(index);
     if (!pairs_.dormancy().dormant.test(index)) {
         pairs_.pending().set(index);
     }

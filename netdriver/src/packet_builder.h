@@ -27,14 +27,19 @@ namespace replayout {
     return std::uint64_t{block_bytes} << 1 | (more_parts_follow ? 1 : 0);
 }
 
-/// Bytes of the head of a block without a length that stands behind a block of a lower channel, or
+/// Bytes of the head of a block without a length that stands behind a block of another channel, or
 /// first in its packet, behind channel 0.
 [[nodiscard]] constexpr std::size_t block_step_bytes(ChannelIndex last,
                                                      ChannelIndex channel) noexcept {
     const std::uint64_t step = std::uint64_t{channel.value} - last.value;
-    return step < 64 ? 1 : packed_uint_bytes(step << 1);  // mostly it is a neighbour
+    if (step < 64) {
+        return 1;  // mostly it is a neighbour
+    }
+    return channel > last ? packed_uint_bytes(step << 1)
+                          : packed_uint_bytes(0) + packed_uint_bytes(channel.value);
 }
 
+/// There are less than 2^28 channels.
 inline constexpr std::size_t block_step_bytes_max = 5;
 
 class PacketBuilder {

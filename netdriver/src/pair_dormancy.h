@@ -36,12 +36,14 @@ struct PairDormancy {
           kept(resource),
           asked(resource),
           irrelevant(resource),
-          awaits_outer(resource) {}
+          awaits_outer(resource),
+          resting_words(resource) {}
 
     /// The client is to have the object no more.
     void closed(std::uint32_t index) noexcept {
         becoming.erase(index);
         dormant.erase(index);
+        stirs(index);
         kept.erase(index);
         awaits_outer.erase(index);
     }
@@ -49,8 +51,11 @@ struct PairDormancy {
     void forget(std::uint32_t index) noexcept {
         closed(index);
         asked.erase(index);
-        irrelevant.erase(index);
+        irrelevant.erase(index);  // closed() has said so
     }
+    /// It rests no more, or not for both reasons. Whoever takes it out of `dormant` or `irrelevant`
+    /// says so.
+    void stirs(std::uint32_t index) noexcept { resting_words.erase(index >> 6); }
     /// Nothing of the object is sent, whatever becomes of it.
     [[nodiscard]] bool is_resting(std::uint32_t index) const noexcept {
         return dormant.test(index) || irrelevant.test(index);
@@ -69,6 +74,8 @@ struct PairDormancy {
     BitRow irrelevant;
     /// The open of a subobject was delivered, and that of its outer was not.
     BitRow awaits_outer;
+    /// Words of a row of objects of which all 64 rest, as far as was found out: a bit for each.
+    BitRow resting_words;
 };
 
 }  // namespace replayout

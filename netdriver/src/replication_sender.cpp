@@ -114,8 +114,11 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
     context_.receiver = &values_;
     const BundleTurn turn = bundle_turn(bundles);
     if (turn == BundleTurn::Alone) {
-        bundle_sender_.take(bundles, bundles.loose().empty());
-        if (pairs_.pending().is_empty()) {
+        const bool is_nothing_loose = bundles.loose().empty();
+        // Nothing was pending before.
+        if (packets_.is_capped() ? bundle_sender_.take_found(bundles, is_nothing_loose)
+                                 : bundle_sender_.take(bundles, is_nothing_loose)) {
+            REPLAYOUT_ASSERT(pairs_.pending().is_empty());
             packets_.flush_full();
             return;
         }
@@ -152,7 +155,7 @@ ReplicationSender::BundleTurn ReplicationSender::bundle_turn(const BundleBuilder
 
 void ReplicationSender::take_last(BundleBuilder& bundles) {
     if (flush_end_ == FlushEnd::Complete && bundle_sender_.has_room_for_all(bundles)) {
-        bundle_sender_.take(bundles, false);
+        bundle_sender_.take_found(bundles, false);
     } else {
         decline_bundles();
     }

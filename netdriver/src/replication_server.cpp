@@ -72,6 +72,7 @@ ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender:
               {server.type_counters_.data(), server.type_counters_.size()},
               lane.candidates,
               lane.bundle_copy,
+              lane.bundle_choice,
               server.changes_},
              server.memory_),
       interest(settings.peer, server.memory_),
@@ -116,6 +117,7 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       dormancy_(&memory.objects),
       torn_off_(&memory.objects),
       interest_(settings.interest, objects_, world, stats.interest, memory),
+      bundle_order_(objects_, interest_, &memory.scratch),
       conditional_(&memory.objects),
       new_objects_(&memory.objects),
       torn_family_(Allocator<std::uint32_t>(&memory.scratch)),
@@ -324,6 +326,7 @@ void ReplicationServer::give_back_room() {
         due_objects_.clear();
         due_objects_room_.trim(due_objects_);
         bundles_.trim();
+        bundle_order_.trim();
         for (std::uint32_t i = 0; i < lanes_.count(); ++i) {
             lanes_[i].trim();
         }
@@ -384,12 +387,14 @@ void ReplicationServer::build_bundles() {
                        ? Contents::Measured
                        : Contents::Objects;
     }
+    bundle_order_.find(changes_);
     // What is counted by type all lanes have in common.
     const bool may_split = lanes_.count() > 1 && type_counters_.empty();
     if (is_worth_lanes(may_split ? changes_.objects.count() : 0)) {
-        bundles_.build_in_lanes(lanes_, contents);
+        bundles_.build_in_lanes(lanes_, contents, bundle_order_.indices());
     } else {
-        bundles_.build(lanes_[0].context, contents, {type_counters_.data(), type_counters_.size()});
+        bundles_.build(lanes_[0].context, contents, bundle_order_.indices(),
+                       {type_counters_.data(), type_counters_.size()});
     }
 }
 

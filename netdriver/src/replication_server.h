@@ -7,6 +7,7 @@
 
 #include "bit_row.h"
 #include "bundle_builder.h"
+#include "bundle_order.h"
 #include "call_ids.h"
 #include "call_limiter.h"
 #include "control_message.h"
@@ -333,6 +334,7 @@ class ReplicationServer {
     ObjectDormancy dormancy_;
     BitRow torn_off_;
     InterestManager interest_;
+    BundleOrder bundle_order_;
     BitRow conditional_;                 // subobjects that not every client is to have
     BitRow new_objects_;                 // since relevancy was updated last; no subobjects
     Vector<std::uint32_t> torn_family_;  // scratch

@@ -9,6 +9,7 @@
 #include <replayout/type_counters.h>
 
 #include "bundle_builder.h"
+#include "bundle_choice.h"
 #include "flush_changes.h"
 #include "send_order.h"
 
@@ -27,6 +28,7 @@ struct SenderSettings {
     std::span<TypeCounters> type_counters;  ///< by layout number; empty: nobody counts
     SendOrder::Candidates& candidates;      ///< scratch of the order
     BundleCopy& bundle_copy;                ///< of the lane
+    BundleChoice& bundle_choice;            ///< scratch of the lane
     const FlushChanges& changes;            ///< outlives the sender
 };
 

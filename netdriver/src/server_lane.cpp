@@ -42,7 +42,8 @@ ServerLane::ServerLane(const NetDriverSettings& settings, NetGUIDCache& guids, N
       ids(guids),
       places(Allocator<std::uint32_t>(&memory.scratch)),
       blocks(settings.config.packet_bytes_max - PacketBuilder::reserved_bytes, &memory.scratch),
-      bundle_copy(&memory.scratch) {}
+      bundle_copy(&memory.scratch),
+      bundle_choice(&memory.scratch) {}
 
 void ServerLane::add_stats_to(NetStats& total) noexcept {
     const auto counted = std::bit_cast<Counts>(stats);

@@ -15,6 +15,7 @@
 #include <replayout/send_properties.h>
 
 #include "bundle_builder.h"
+#include "bundle_choice.h"
 #include "laid_down_blocks.h"
 #include "lane_ids.h"
 #include "lane_transport.h"
@@ -62,6 +63,7 @@ struct alignas(64) ServerLane {
         candidates.trim();
         transport.trim();
         blocks.trim();
+        bundle_choice.trim();
     }
 
     NetStats own_stats;
@@ -76,6 +78,7 @@ struct alignas(64) ServerLane {
     Vector<std::uint32_t> places;
     LaidDownBlocks blocks;           // scratch of BundleBuilder
     BundleCopy bundle_copy;          // likewise
+    BundleChoice bundle_choice;      // scratch
     std::uint32_t client_count = 0;  // that belong to it
 };
 

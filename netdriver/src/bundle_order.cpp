@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "bundle_order.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace replayout {
+
+namespace {
+
+constexpr int digit_bits = 8;
+constexpr std::size_t digit_count = std::size_t{1} << digit_bits;
+
+[[nodiscard]] std::size_t digit_of(std::uint64_t cell, int shift) noexcept {
+    return static_cast<std::size_t>(cell >> shift) & (digit_count - 1);
+}
+
+}  // namespace
+
+BundleOrder::BundleOrder(const ObjectStore& objects, const InterestManager& interest,
+                         MemoryResource* resource)
+    : objects_(objects),
+      interest_(interest),
+      placed_(Allocator<Placed>(resource)),
+      sorted_(Allocator<Placed>(resource)),
+      indices_(Allocator<std::uint32_t>(resource)) {}
+
+void BundleOrder::find(const FlushChanges& changes) {
+    room_.note(placed_.size());
+    sorted_room_.note(sorted_.size());
+    indices_room_.note(indices_.size());
+    placed_.clear();
+    sorted_.clear();
+    indices_.clear();
+    if (!interest_.grid().has_objects()) {
+        return;
+    }
+    std::uint64_t differing = 0;
+    bool is_sorted = true;
+    for (const std::uint32_t word : changes.words) {
+        BitRow::for_each_in_word(word, changes.objects.word(word), [&](std::uint32_t index) {
+            // Parts go with the whole. What is gone by now is laid down nowhere.
+            const std::uint64_t cell =
+                objects_.at(index) == nullptr
+                    ? 0
+                    : interest_.grid().cell_number_of(objects_.root_of(index));
+            if (!placed_.empty()) {
+                differing |= cell ^ placed_.front().cell;
+                is_sorted = is_sorted && placed_.back().cell <= cell;
+            }
+            placed_.push_back({cell, index});
+        });
+    }
+    if (is_sorted) {
+        return;
+    }
+    sort_by_cell(differing);
+    indices_.reserve(placed_.size());
+    for (const Placed& placed : placed_) {
+        indices_.push_back(placed.index);
+    }
+}
+
+// By one digit after the other, the last one first; most are the same for all.
+void BundleOrder::sort_by_cell(std::uint64_t differing) {
+    sorted_.resize(placed_.size());
+    for (int shift = 0; shift < 64; shift += digit_bits) {
+        if (digit_of(differing, shift) == 0) {
+            continue;
+        }
+        std::array<std::uint32_t, digit_count> ends{};
+        for (const Placed& placed : placed_) {
+            ++ends[digit_of(placed.cell, shift)];
+        }
+        std::uint32_t before = 0;
+        for (std::uint32_t& end : ends) {
+            before += std::exchange(end, before);
+        }
+        for (const Placed& placed : placed_) {
+            sorted_[ends[digit_of(placed.cell, shift)]++] = placed;
+        }
+        placed_.swap(sorted_);
+    }
+}
+
+void BundleOrder::trim() {
+    placed_.clear();
+    sorted_.clear();
+    indices_.clear();
+    room_.trim(placed_);
+    sorted_room_.trim(sorted_);
+    indices_room_.trim(indices_);
+}
+
+}  // namespace replayout
