@@ -62,6 +62,8 @@ class ServerSession {
     [[nodiscard]] const NetStats& stats() const noexcept { return driver_.stats(); }
     [[nodiscard]] MemoryReport memory_report() const noexcept { return driver_.memory_report(); }
     [[nodiscard]] std::uint32_t connection_count() const noexcept { return settings_.connections; }
+    /// To begin what is measured beside; the session ticks it.
+    [[nodiscard]] NetDriver& driver() noexcept { return driver_; }
     /// Since the clients have joined.
     [[nodiscard]] const Changes& changes() const noexcept { return changes_; }
     /// Ticks that the workload has played, until it was ready and since.
