@@ -47,6 +47,25 @@ constexpr int exit_differs = 1;
     return true;
 }
 
+/// Report and figures of what was played, whichever side of it; the exit status.
+template <typename Played>
+[[nodiscard]] int tell(const MatchOptions& options, const Result<Played>& played,
+                       bench::JsonFile& json) {
+    if (!played) {
+        std::fprintf(stderr, "%s\n", printable(played.error().message).c_str());
+        return exit_unusable;
+    }
+    const bool is_good = played->is_good(options);
+    json.write(to_json(options, *played));
+    if (!options.is_quiet || !is_good) {
+        std::fputs(report(options, *played).c_str(), json.screen());
+    }
+    if (!is_good) {
+        return exit_differs;
+    }
+    return json.is_good() ? exit_equal : exit_unusable;
+}
+
 [[nodiscard]] int run(const MatchOptions& options) {
     std::vector<Recording> recordings;
     if (!load(options, recordings)) {
@@ -62,16 +81,13 @@ constexpr int exit_differs = 1;
     if (!json.is_good()) {
         return exit_unusable;
     }
-    const MatchResult result = play_match(options, recordings, **schema);
-    const bool is_good = result.is_good(options);
-    json.write(to_json(options, result));
-    if (!options.is_quiet || !is_good) {
-        std::fputs(report(options, result).c_str(), json.screen());
+    if (!options.connect.empty()) {
+        return tell(options, join_match(options, recordings, **schema), json);
     }
-    if (!is_good) {
-        return exit_differs;
-    }
-    return json.is_good() ? exit_equal : exit_unusable;
+    return tell(options,
+                options.serve.empty() ? play_match(options, recordings, **schema)
+                                      : serve_match(options, recordings, **schema),
+                json);
 }
 
 }  // namespace

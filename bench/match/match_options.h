@@ -21,6 +21,17 @@ enum class MatchInterest : std::uint8_t {
 /// As --interest has it.
 [[nodiscard]] const char* name_of(MatchInterest interest) noexcept;
 
+/// What carries the packets.
+enum class MatchTransport : std::uint8_t {
+    Loopback,  ///< the simulated network, within this process
+    Udp,
+    Enet,
+    WebSocket,
+};
+
+/// As --transport has it.
+[[nodiscard]] const char* name_of(MatchTransport transport) noexcept;
+
 struct MatchOptions {
     std::vector<std::string> traces;  ///< none: the built-in battle
     std::uint32_t clients = 64;
@@ -52,6 +63,11 @@ struct MatchOptions {
     std::uint32_t workers = 1;       ///< threads that flushes of the servers are split over
     /// What has less work is not split; NetDriverSettings.
     std::uint32_t executor_work_min = 4'096;
+    MatchTransport transport = MatchTransport::Loopback;
+    std::string serve;      ///< the address that this process serves alone; empty: it does not
+    std::string connect;    ///< the server of all clients of this process; empty: there is none
+    double speed = 0;       ///< of a server alone: 1 is 30 ticks a second; 0: as clients keep up
+    double timeout_s = 30;  ///< of either, for the other to come, and at the end to answer
     bool is_quiet = false;
     std::string json_path;
 };
