@@ -36,6 +36,13 @@ constexpr std::uint32_t header_bytes = 92;
 /// Datagrams that the system could not give us, between two ticks.
 constexpr std::uint32_t errors_max = 1'024;
 
+/// Once in a process.
+[[nodiscard]] bool initialize() {
+    // Its table is made by the first call, which two threads could make at once.
+    (void)enet_crc32(nullptr, 0);
+    return enet_initialize() == 0;
+}
+
 /// "1.2.3.4:7777".
 [[nodiscard]] Result<ENetAddress> parse_address(std::string_view text) {
     const Result<AddressText> parts = split_address(kind, text);
@@ -70,7 +77,7 @@ class EnetTransport::Host {
     /// `bind` of a server, `server` of a client; the other one is null.
     [[nodiscard]] Status open(const ENetAddress* bind, const ENetAddress* server,
                               std::string_view address) {
-        static const bool is_ready = enet_initialize() == 0;  // counts nothing but Windows' sockets
+        static const bool is_ready = initialize();
         if (settings_.datagram_bytes_max > datagram_bytes_limit || settings_.peers_max == 0 ||
             settings_.peers_max > peers_limit) {
             return address_error(kind, address, "ENet has no datagrams so large, or peers so many");
