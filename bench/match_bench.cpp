@@ -59,7 +59,12 @@ void play(benchmark::State& state, const std::vector<Recording>& recordings) {
         return;
     }
     for (auto _ : state) {
-        MatchSession session(options, recordings, **schema);
+        const auto network = make_network(options);
+        if (!network) {
+            state.SkipWithError(printable(network.error().message).c_str());
+            return;
+        }
+        MatchSession session(options, recordings, **schema, **network);
         Progress progress("playing", session.tick_count(), options.is_quiet);
         const MatchResult result = session.run(progress);
         if (!result.is_good(options)) {

@@ -50,6 +50,12 @@ std::string grouped_short(double number) {
     return with_commas(text);
 }
 
+std::string hex(std::uint64_t number, int width) {
+    char text[20];
+    std::snprintf(text, sizeof(text), "%0*llx", width, static_cast<unsigned long long>(number));
+    return text;
+}
+
 double ratio(std::uint64_t part, std::uint64_t whole) noexcept {
     return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }

@@ -18,6 +18,9 @@ namespace replayout::bench {
 /// As few decimals as it has, six digits at most: 0.001, 30, 4,000.
 [[nodiscard]] std::string grouped_short(double number);
 
+/// With zeros before it, so many digits at least.
+[[nodiscard]] std::string hex(std::uint64_t number, int width);
+
 /// 0 where there is no whole.
 [[nodiscard]] double ratio(std::uint64_t part, std::uint64_t whole) noexcept;
 

@@ -15,6 +15,14 @@ namespace {
 
 }  // namespace
 
+ServerFacts facts_of(const NetDriver& server) {
+    return {[&server](ObjectHandle object) { return server.guids().find_guid(object); },
+            [&server](NetGUID guid) { return server.guids().find_named(guid); },
+            [&server](PeerId peer, ObjectHandle object) {
+                return server.is_relevant_for(peer, server.find_object(object));
+            }};
+}
+
 void ClientJudge::add_server_crc(std::uint32_t recording_index, EndStateCrc& crc) const {
     end_states_[recording_index].for_each_live(
         [&](std::uint32_t id, std::uint16_t class_index, const SetFields& fields) {
@@ -35,8 +43,20 @@ void ClientJudge::add_server_object(std::uint32_t recording_index, std::uint32_t
     }
 }
 
-bool ClientJudge::is_relevant(std::optional<PeerId> peer, ObjectHandle server_handle) const {
-    return !peer.has_value() || server_.is_relevant_for(*peer, server_.find_object(server_handle));
+ExpectedState ClientJudge::expected_of(PeerId peer) const {
+    ExpectedState expected;
+    EndStateCrc crc;
+    for (std::uint32_t recording = 0; recording < end_states_.size(); ++recording) {
+        end_states_[recording].for_each_live(
+            [&](std::uint32_t id, std::uint16_t class_index, const SetFields& fields) {
+                if (server_.is_relevant(peer, schema_.server_handle(recording, id))) {
+                    add_server_object(recording, id, class_index, fields, crc);
+                    ++expected.object_count;
+                }
+            });
+    }
+    expected.crc32 = crc.value();
+    return expected;
 }
 
 void ClientJudge::add_field(std::uint32_t recording_index, std::uint16_t index,
@@ -54,7 +74,7 @@ void ClientJudge::add_field(std::uint32_t recording_index, std::uint16_t index,
 
 const MatchObject* ClientJudge::find_twin(const Side& side, ObjectHandle server_handle,
                                           ObjectHandle& client_handle) const {
-    const NetGUID guid = server_.guids().find_guid(server_handle);
+    const NetGUID guid = server_.guid_of(server_handle);
     client_handle = side.driver.guids().find_object(guid);
     return client_handle.is_null() ? nullptr : side.world.find(client_handle);
 }
@@ -63,7 +83,7 @@ ObjectHandle ClientJudge::named_by(const Side& side, ObjectHandle client_handle,
                                    const MatchClass::Field& field) const {
     RepPath path;
     path.handles[0] = field.handle;
-    return server_.guids().find_named(side.driver.find_reference(client_handle, path));
+    return server_.named(side.driver.find_reference(client_handle, path));
 }
 
 std::string ClientJudge::compare(const Side& side, const MatchObject& server_object,
@@ -84,8 +104,7 @@ std::string ClientJudge::compare(const Side& side, const MatchObject& server_obj
         const ObjectHandle named = named_by(side, client_handle, field);
         const ObjectHandle held = client_object.reference(field);
         // What it holds must be what it names, if that is there, and null if it is not.
-        const ObjectHandle expected =
-            side.driver.guids().find_object(server_.guids().find_guid(named));
+        const ObjectHandle expected = side.driver.guids().find_object(server_.guid_of(named));
         if (named != server_object.reference(field) || held != expected) {
             return describe(server_object, i) + " names another object";
         }
@@ -116,7 +135,7 @@ ClientVerdict ClientJudge::judge(const MatchWorld& client_world, const NetDriver
         end_states_[recording].for_each_live(
             [&](std::uint32_t id, std::uint16_t class_index, const SetFields& fields) {
                 const ObjectHandle server_handle = schema_.server_handle(recording, id);
-                if (!is_relevant(peer, server_handle)) {
+                if (peer.has_value() && !server_.is_relevant(*peer, server_handle)) {
                     return;  // if the client has it all the same, it has one too many
                 }
                 add_server_object(recording, id, class_index, fields, server_crc);
@@ -151,6 +170,18 @@ ClientVerdict ClientJudge::judge(const MatchWorld& client_world, const NetDriver
     verdict.crc32 = crc.value();
     verdict.server_crc32 = server_crc.value();
     return verdict;
+}
+
+void add_server_crcs(const ClientJudge& judge, std::span<const Recording> recordings,
+                     MatchResult& result) {
+    EndStateCrc all;
+    for (std::uint32_t index = 0; index < recordings.size(); ++index) {
+        judge.add_server_crc(index, all);
+        EndStateCrc own;
+        judge.add_server_crc(index, own);
+        result.recordings.push_back({recordings[index].name, own.value()});
+    }
+    result.server_crc32 = all.value();
 }
 
 }  // namespace replayout::match

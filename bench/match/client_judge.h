@@ -6,14 +6,17 @@
 #pragma once
 
 #include "match/end_state.h"
+#include "match/match_result.h"
 #include "match/match_world.h"
 
 #include <replayout/netdriver/net_driver.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace replayout::match {
 
@@ -26,14 +29,37 @@ struct ClientVerdict {
     std::string difference;  ///< the first one; empty: none
 };
 
+/// What a judge asks of a server: itself, where it is in this process, or what it told of itself.
+struct ServerFacts {
+    /// The id of an object that is there.
+    std::function<NetGUID(ObjectHandle)> guid_of;
+    /// The object that an id was ever given to, there or not; null: none.
+    std::function<ObjectHandle(NetGUID)> named;
+    /// By what the server decided: whether a client is to have the object.
+    std::function<bool(PeerId, ObjectHandle)> is_relevant;
+};
+
+/// Of a driver that keeps names. It outlives the answer.
+[[nodiscard]] ServerFacts facts_of(const NetDriver& server);
+
+/// What a client is to have.
+struct ExpectedState {
+    std::uint32_t crc32 = 0;
+    std::uint32_t object_count = 0;
+};
+
 class ClientJudge {
   public:
     /// `end_states` say what exists and which fields were ever set; values are taken from `world`.
     ClientJudge(const MatchSchema& schema, std::span<const EndState> end_states,
+                const MatchWorld& world, ServerFacts server)
+        : schema_(schema), end_states_(end_states), world_(world), server_(std::move(server)) {}
+    ClientJudge(const MatchSchema& schema, std::span<const EndState> end_states,
                 const MatchWorld& world, const NetDriver& server)
-        : schema_(schema), end_states_(end_states), world_(world), server_(server) {}
+        : ClientJudge(schema, end_states, world, facts_of(server)) {}
 
     void add_server_crc(std::uint32_t recording_index, EndStateCrc& crc) const;
+    [[nodiscard]] ExpectedState expected_of(PeerId peer) const;
 
     /// `peer`: under which the server knows the client; none: it is to have everything.
     [[nodiscard]] ClientVerdict judge(const MatchWorld& client_world, const NetDriver& client,
@@ -45,8 +71,6 @@ class ClientJudge {
         const NetDriver& driver;
     };
 
-    /// By what the server decided: whether a client is to have the object.
-    [[nodiscard]] bool is_relevant(std::optional<PeerId> peer, ObjectHandle server_handle) const;
     /// Of one object, all fields that were ever set.
     void add_server_object(std::uint32_t recording_index, std::uint32_t id,
                            std::uint16_t class_index, const SetFields& fields,
@@ -67,7 +91,11 @@ class ClientJudge {
     const MatchSchema& schema_;
     std::span<const EndState> end_states_;
     const MatchWorld& world_;
-    const NetDriver& server_;
+    ServerFacts server_;
 };
+
+/// Of the server, over all recordings and each by itself, into the result.
+void add_server_crcs(const ClientJudge& judge, std::span<const Recording> recordings,
+                     MatchResult& result);
 
 }  // namespace replayout::match

@@ -48,18 +48,28 @@ constexpr int exit_differs = 1;
     return true;
 }
 
-/// Writes what there is to say of it. A match, or a recording of one.
-template <typename AnyResult>
-[[nodiscard]] int tell(const MatchOptions& options, const AnyResult& result, bool is_good,
+/// Report and figures of a match, of either side of one, or of a recording; the exit status.
+template <typename Played>
+[[nodiscard]] int tell(const MatchOptions& options, const Played& played, bool is_good,
                        bench::JsonFile& json) {
-    json.write(to_json(options, result));
+    json.write(to_json(options, played));
     if (!options.is_quiet || !is_good) {
-        std::fputs(report(options, result).c_str(), json.screen());
+        std::fputs(report(options, played).c_str(), json.screen());
     }
     if (!is_good) {
         return exit_differs;
     }
     return json.is_good() ? exit_equal : exit_unusable;
+}
+
+template <typename Played>
+[[nodiscard]] int tell(const MatchOptions& options, const Result<Played>& played,
+                       bench::JsonFile& json) {
+    if (!played) {
+        std::fprintf(stderr, "%s\n", printable(played.error().message).c_str());
+        return exit_unusable;
+    }
+    return tell(options, *played, played->is_good(options), json);
 }
 
 [[nodiscard]] int run(const MatchOptions& options) {
@@ -85,8 +95,13 @@ template <typename AnyResult>
     if (!json.is_good()) {
         return exit_unusable;
     }
-    const MatchResult result = play_match(options, recordings, **schema);
-    return tell(options, result, result.is_good(options), json);
+    if (!options.connect.empty()) {
+        return tell(options, join_match(options, recordings, **schema), json);
+    }
+    return tell(options,
+                options.serve.empty() ? play_match(options, recordings, **schema)
+                                      : serve_match(options, recordings, **schema),
+                json);
 }
 
 }  // namespace

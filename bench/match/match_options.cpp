@@ -4,8 +4,10 @@
 #include <replayout/netdriver/net_config.h>
 
 #include "command_line.h"
+#include "match/match_sockets.h"
 
 #include <cstdio>
+#include <span>
 #include <string>
 
 namespace replayout::match {
@@ -72,6 +74,7 @@ struct Words {
     std::string push = "off";
     std::string quantise = "off";
     std::string interest = "all";
+    std::string transport = "loopback";
 };
 
 void add_match_options(CLI::App& app, MatchOptions& options) {
@@ -138,6 +141,30 @@ void add_worker_options(CLI::App& app, MatchOptions& options) {
                    "with --workers: a step of a flush with less work, counted in objects, is not "
                    "split; 0: all are")
         ->check(number(0, 4e9))
+        ->capture_default_str();
+}
+
+void add_wire_options(CLI::App& app, MatchOptions& options, Words& words) {
+    app.add_option("--transport", words.transport,
+                   "loopback: a simulated network within this process; udp, enet, websocket: "
+                   "sockets, of this process or, with --serve and --connect, of several")
+        ->check(CLI::IsMember({"loopback", "udp", "enet", "websocket"}))
+        ->capture_default_str();
+    app.add_option("--serve", options.serve,
+                   "ADDRESS:PORT: this process is the server alone. It waits until --clients have "
+                   "joined, plays, and at the end has each tell what it holds");
+    app.add_option("--connect", options.connect,
+                   "ADDRESS:PORT of a server: this process is --clients clients of it; TRACE, "
+                   "--seed, --ticks, --push and --quantise are those of the server");
+    app.add_option("--speed", options.speed,
+                   "with --serve: how fast the match goes, 1 is 30 ticks a second; 0: each tick "
+                   "when all clients have had the one before")
+        ->check(number(0, 1e4))
+        ->capture_default_str();
+    app.add_option("--timeout", options.timeout_s,
+                   "with --serve and --connect: seconds to wait for the others to come, and at the "
+                   "end to answer; either gives up who is silent for as long, or for ten")
+        ->check(number(0.1, 86'400))
         ->capture_default_str();
 }
 
@@ -219,6 +246,10 @@ void add_recording_options(CLI::App& app, MatchOptions& options) {
 }
 
 void take_words(const Words& words, MatchOptions& options) {
+    options.transport = words.transport == "udp"         ? MatchTransport::Udp
+                        : words.transport == "enet"      ? MatchTransport::Enet
+                        : words.transport == "websocket" ? MatchTransport::WebSocket
+                                                         : MatchTransport::Loopback;
     options.interest = words.interest == "grid"       ? MatchInterest::Grid
                        : words.interest == "distance" ? MatchInterest::Distance
                                                       : MatchInterest::All;
@@ -228,7 +259,98 @@ void take_words(const Words& words, MatchOptions& options) {
     options.is_quantised = words.quantise == "on";
 }
 
+/// An option that was said and has no sense beside others.
+struct Misplaced {
+    const char* option;
+    const char* why;
+};
+
+constexpr const char* network_is_real = "is of the simulated network, of --transport loopback";
+constexpr Misplaced not_over_sockets[] = {
+    {"--loss", network_is_real},       {"--burst", network_is_real},
+    {"--duplicate", network_is_real},  {"--reorder", network_is_real},
+    {"--latency-ms", network_is_real}, {"--jitter-ms", network_is_real},
+};
+constexpr const char* clients_are_elsewhere =
+    "is not with --serve, whose clients come and go as they like";
+constexpr Misplaced not_of_server[] = {
+    {"--join-over", clients_are_elsewhere},
+    {"--churn", clients_are_elsewhere},
+    {"--report", "is not with --serve: it plays the match twice"},
+};
+constexpr const char* is_of_server = "is the server's to say, and not with --connect";
+constexpr Misplaced not_of_clients[] = {
+    {"--bandwidth", is_of_server}, {"--join-over", is_of_server},
+    {"--churn", is_of_server},     {"--owners", is_of_server},
+    {"--interest", is_of_server},  {"--radius", is_of_server},
+    {"--sharing", is_of_server},   {"--twin", is_of_server},
+    {"--workers", is_of_server},   {"--executor-work-min", is_of_server},
+    {"--report", is_of_server},    {"--report-rows", is_of_server},
+    {"--counters", is_of_server},  {"--speed", is_of_server},
+};
+constexpr Misplaced not_of_either[] = {
+    {"--record", "is of a match in one process"},
+    {"--play", "is of a recording, which nobody serves"},
+};
+constexpr Misplaced not_alone[] = {
+    {"--speed", "needs --serve"},
+    {"--timeout", "needs --serve or --connect"},
+};
+
+/// Whether none of these was said; else it is told why it may not be.
+[[nodiscard]] bool has_none(const CLI::App& app, std::span<const Misplaced> options) {
+    for (const Misplaced& option : options) {
+        if (app.count(option.option) > 0) {
+            std::fprintf(stderr, "%s %s\n", option.option, option.why);
+            return false;
+        }
+    }
+    return true;
+}
+
+[[nodiscard]] bool refuse(const char* sentence) {
+    std::fprintf(stderr, "%s\n", sentence);
+    return false;
+}
+
+/// Whether all that was said of the wires goes together; else it is told what does not.
+[[nodiscard]] bool check_wires(const CLI::App& app, const MatchOptions& options) {
+    const bool is_serving = app.count("--serve") > 0;
+    const bool is_connecting = app.count("--connect") > 0;
+    if ((is_serving && options.serve.empty()) || (is_connecting && options.connect.empty())) {
+        return refuse("--serve and --connect need an ADDRESS:PORT");
+    }
+    if (is_serving && is_connecting) {
+        return refuse("--serve and --connect are two processes");
+    }
+    if (!is_built(options.transport)) {
+        std::fprintf(stderr, "this build has no --transport %s\n", name_of(options.transport));
+        return false;
+    }
+    if (options.transport == MatchTransport::Loopback && (is_serving || is_connecting)) {
+        return refuse("--serve and --connect need --transport udp, enet or websocket");
+    }
+    return (options.transport == MatchTransport::Loopback || has_none(app, not_over_sockets)) &&
+           (!is_serving || has_none(app, not_of_server)) &&
+           (!is_connecting || has_none(app, not_of_clients)) &&
+           (is_serving || is_connecting ? has_none(app, not_of_either) : has_none(app, not_alone));
+}
+
 }  // namespace
+
+const char* name_of(MatchTransport transport) noexcept {
+    switch (transport) {
+        case MatchTransport::Udp:
+            return "udp";
+        case MatchTransport::Enet:
+            return "enet";
+        case MatchTransport::WebSocket:
+            return "websocket";
+        case MatchTransport::Loopback:
+            break;
+    }
+    return "loopback";
+}
 
 const char* name_of(MatchInterest interest) noexcept {
     switch (interest) {
@@ -260,12 +382,21 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
     add_interest_options(app, options, words);
     add_switches(app, words);
     add_worker_options(app, options);
+    add_wire_options(app, options, words);
     add_output_options(app, options);
     add_recording_options(app, options);
     if (const int status = bench::parse_command_line(app, argc, argv); status != bench::go_on) {
         return status;
     }
     take_words(words, options);
+    if (!check_wires(app, options)) {
+        return bench::exit_unusable;
+    }
+    if (options.transport != MatchTransport::Loopback) {
+        options.loss = 0;
+        options.latency_ms = 0;
+        options.jitter_ms = 0;
+    }
     if (app.count("--radius") > 0 && options.interest == MatchInterest::All) {
         std::fprintf(stderr, "--radius needs --interest grid or --interest distance\n");
         return bench::exit_unusable;

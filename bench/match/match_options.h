@@ -22,6 +22,17 @@ enum class MatchInterest : std::uint8_t {
 /// As --interest has it.
 [[nodiscard]] const char* name_of(MatchInterest interest) noexcept;
 
+/// What carries the packets.
+enum class MatchTransport : std::uint8_t {
+    Loopback,  ///< the simulated network, within this process
+    Udp,
+    Enet,
+    WebSocket,
+};
+
+/// As --transport has it.
+[[nodiscard]] const char* name_of(MatchTransport transport) noexcept;
+
 struct MatchOptions {
     std::vector<std::string> traces;  ///< none: the built-in battle
     std::uint32_t clients = 64;
@@ -59,6 +70,11 @@ struct MatchOptions {
     std::string play_path;
     std::optional<double> seek_s;  ///< from its start; none: its end
     std::uint64_t seeks = 0;       ///< random ones, each compared with the match
+    MatchTransport transport = MatchTransport::Loopback;
+    std::string serve;      ///< the address that this process serves alone; empty: it does not
+    std::string connect;    ///< the server of all clients of this process; empty: there is none
+    double speed = 0;       ///< of a server alone: 1 is 30 ticks a second; 0: as clients keep up
+    double timeout_s = 30;  ///< of either, for the other to come, and at the end to answer
     bool is_quiet = false;
     std::string json_path;
 };

@@ -2,11 +2,16 @@
 #include "match/match_play.h"
 
 #include "match/call_costs.h"
+#include "match/match_guests.h"
+#include "match/match_host.h"
+#include "match/match_network.h"
 #include "match/match_session.h"
+#include "match/match_sockets.h"
 #include "match/progress.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -15,10 +20,14 @@ namespace replayout::match {
 
 namespace {
 
-[[nodiscard]] MatchResult play_once(const MatchOptions& options,
-                                    const std::vector<Recording>& recordings,
-                                    const MatchSchema& schema, std::string_view what) {
-    MatchSession session(options, recordings, schema);
+[[nodiscard]] Result<MatchResult> play_once(const MatchOptions& options,
+                                            const std::vector<Recording>& recordings,
+                                            const MatchSchema& schema, std::string_view what) {
+    const auto network = make_network(options);
+    if (!network) {
+        return network.error();
+    }
+    MatchSession session(options, recordings, schema, **network);
     Progress progress(what, session.tick_count(), options.is_quiet);
     return session.run(progress);
 }
@@ -46,25 +55,58 @@ void measure_calls(const std::vector<Recording>& recordings, const MatchSchema& 
 
 }  // namespace
 
-MatchResult play_match(const MatchOptions& options, const std::vector<Recording>& recordings,
-                       const MatchSchema& schema) {
+Result<MatchResult> play_match(const MatchOptions& options,
+                               const std::vector<Recording>& recordings,
+                               const MatchSchema& schema) {
     if (!options.is_reporting || !is_sharing_played(options)) {
         return play_once(options, recordings, schema, "playing");
     }
     MatchOptions timing = options;
     timing.is_counting_types = false;
-    MatchResult result = play_once(timing, recordings, schema, "playing");
+    Result<MatchResult> result = play_once(timing, recordings, schema, "playing");
+    if (!result) {
+        return result;
+    }
     MatchOptions counting = options;
     counting.is_counting_types = true;
-    MatchResult counted = play_once(counting, recordings, schema, "counting");
-    if (options.has_twin) {
-        measure_calls(recordings, schema, counted);
+    Result<MatchResult> counted = play_once(counting, recordings, schema, "counting");
+    if (!counted) {
+        return counted;
     }
-    result.savings = savings_of(options, result, counted);
+    if (options.has_twin) {
+        measure_calls(recordings, schema, *counted);
+    }
+    result->savings = savings_of(options, *result, *counted);
     if (options.is_counting_types) {
-        result.types = std::move(counted.types);
+        result->types = std::move(counted->types);
     }
     return result;
+}
+
+Result<MatchResult> serve_match(const MatchOptions& options,
+                                const std::vector<Recording>& recordings,
+                                const MatchSchema& schema) {
+    auto transport = listen_at(options.transport, options.serve);
+    if (!transport) {
+        return transport.error();
+    }
+    if (!options.is_quiet) {
+        // Who asked for port 0 must learn which it is.
+        std::fprintf(stderr, "serving at %s\n", (*transport)->local_address().c_str());
+    }
+    MatchHost host(options, recordings, schema, **transport);
+    Progress progress("serving", host.tick_count(), options.is_quiet);
+    return host.run(progress);
+}
+
+Result<GuestsResult> join_match(const MatchOptions& options,
+                                const std::vector<Recording>& recordings,
+                                const MatchSchema& schema) {
+    MatchGuests guests(options, recordings, schema);
+    if (const Status opened = guests.open(); !opened) {
+        return opened.error();
+    }
+    return guests.run();
 }
 
 }  // namespace replayout::match

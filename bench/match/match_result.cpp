@@ -14,16 +14,11 @@ namespace replayout::match {
 
 using bench::grouped;
 using bench::grouped_short;
+using bench::hex;
 using bench::print;
 using bench::ratio;
 
 namespace {
-
-[[nodiscard]] std::string hex(std::uint64_t number, int width) {
-    char text[20];
-    std::snprintf(text, sizeof(text), "%0*llx", width, static_cast<unsigned long long>(number));
-    return text;
-}
 
 void report_world(std::string& text, const MatchOptions& options, const MatchResult& result) {
     const NetStats& stats = result.stats;
@@ -86,10 +81,11 @@ void report_network(std::string& text, const MatchOptions& options, const MatchR
     print(text, "  %-22s %s of %s blocks lost and owed again; %s bunches sent again\n", "resends",
           grouped(stats.records_lost).c_str(), grouped(stats.records_sent).c_str(),
           grouped(stats.bunches_resent).c_str());
-    print(text, "  %-22s the network is healed after tick %s; %s ticks later all has arrived%s,\n",
-          "after the last change", grouped(result.ticks).c_str(),
-          grouped(result.settle_ticks).c_str(),
-          options.bandwidth_bytes_per_second == 0 ? "" : ", under the same cap");
+    print(
+        text, "  %-22s %s tick %s; %s ticks later all has arrived%s,\n", "after the last change",
+        options.transport == MatchTransport::Loopback ? "the network is healed after" : "it was in",
+        grouped(result.ticks).c_str(), grouped(result.settle_ticks).c_str(),
+        options.bandwidth_bytes_per_second == 0 ? "" : ", under the same cap");
     print(text, "  %-22s then %s bytes of properties in %.1f s\n", "",
           grouped(result.quiescent_bytes).c_str(),
           static_cast<double>(result.quiescent_ticks) / 30.0);
@@ -286,6 +282,10 @@ void report_memory(std::string& text, const MatchResult& result) {
             {"join-over", options.join_over_s},
             {"churn", options.churn_s},
             {"owners", options.owners_s},
+            {"transport", name_of(options.transport)},
+            {"serve", options.serve},
+            {"speed", options.speed},
+            {"timeout", options.timeout_s},
             {"interest", name_of(options.interest)},
             {"radius", options.radius},
             {"sharing", bench::name_of(options.sharing)},
@@ -306,6 +306,8 @@ void add_verdict(nlohmann::ordered_json& json, const MatchOptions& options,
     json["ticks"] = result.ticks;
     json["seed"] = options.seed;
     // The default has another name here, as there were only two.
+    json["transport"] = name_of(options.transport);
+    json["role"] = options.serve.empty() ? "match" : "server";
     json["sharing"] =
         options.sharing == SharingLevel::Bundles ? "on" : bench::name_of(options.sharing);
     json["push"] = options.is_push_based ? "on" : "off";

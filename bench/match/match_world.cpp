@@ -318,6 +318,9 @@ std::uint64_t MatchWorld::bytes_to_send() const noexcept {
 }
 
 void* MatchWorld::object_memory(ObjectHandle object) {
+    if (object.value >= other_handles) {
+        return other_->object_memory(object);
+    }
     return objects_.at(object.value)->memory();
 }
 
@@ -329,6 +332,18 @@ ObjectHandle MatchWorld::spawn(const SpawnInfo& info) {
 
 void MatchWorld::despawn(ObjectHandle object, ChannelCloseReason) {
     remove(object);
+}
+
+void MatchWorld::peer_joined(PeerId peer) {
+    if (other_ != nullptr) {
+        other_->peer_joined(peer);
+    }
+}
+
+void MatchWorld::peer_left(PeerId peer, CloseReason reason) {
+    if (other_ != nullptr) {
+        other_->peer_left(peer, reason);
+    }
 }
 
 }  // namespace replayout::match

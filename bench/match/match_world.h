@@ -123,7 +123,14 @@ class MatchObject {
 /// Objects by handle.
 class MatchWorld final : public NetWorld {
   public:
+    /// From here on handles are no object's of a recording.
+    static constexpr std::uint64_t other_handles = std::uint64_t{1} << 62;
+
     explicit MatchWorld(const MatchSchema& schema) : schema_(schema) {}
+
+    /// Who has the objects with other handles, and is told of peers; null: nobody. It outlives
+    /// this.
+    void set_other(NetWorld* other) noexcept { other_ = other; }
 
     MatchObject& add(ObjectHandle handle, const MatchClass& match_class);
     void remove(ObjectHandle handle);
@@ -143,9 +150,12 @@ class MatchWorld final : public NetWorld {
     [[nodiscard]] void* object_memory(ObjectHandle object) override;
     [[nodiscard]] ObjectHandle spawn(const SpawnInfo& info) override;
     void despawn(ObjectHandle object, ChannelCloseReason) override;
+    void peer_joined(PeerId peer) override;
+    void peer_left(PeerId peer, CloseReason reason) override;
 
   private:
     const MatchSchema& schema_;
+    NetWorld* other_ = nullptr;
     std::unordered_map<std::uint64_t, std::unique_ptr<MatchObject>> objects_;
     std::uint64_t last_spawned_ = 0;
 };

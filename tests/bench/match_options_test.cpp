@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "match/match_options.h"
 
+#include "match/match_sockets.h"
 #include "support/catch.h"
 
 #include <replayout/netdriver/net_driver_settings.h>
@@ -40,6 +41,11 @@ TEST_CASE("MatchOptions: what is not said has the documented value", "[bench][ma
     CHECK(options.workers == 1);
     CHECK(options.executor_work_min == replayout::NetDriverSettings().executor_work_min);
     CHECK(options.traces.empty());
+    CHECK(options.transport == MatchTransport::Loopback);
+    CHECK(options.serve.empty());
+    CHECK(options.connect.empty());
+    CHECK(options.speed == 0);
+    CHECK(options.timeout_s == 30);
 }
 
 TEST_CASE("MatchOptions: recordings are made of matches, and played alone",
@@ -202,6 +208,115 @@ TEST_CASE("MatchOptions: a report is of one worker", "[bench][match_options]") {
     CHECK(parse({"--report", "--workers", "1"}, options) == -1);
     CHECK(parse({"--workers", "0"}, options) == 2);
     CHECK(parse({"--workers", "17"}, options) == 2);
+}
+
+namespace {
+
+/// One that this build has, or nothing.
+[[nodiscard]] const char* transport_over_sockets() {
+    for (const MatchTransport transport :
+         {MatchTransport::Udp, MatchTransport::Enet, MatchTransport::WebSocket}) {
+        if (is_built(transport)) {
+            return name_of(transport);
+        }
+    }
+    WARN("left out: this build has no transport over sockets");
+    return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("MatchOptions: each transport that was built has its name", "[bench][match_options]") {
+    for (const MatchTransport transport : {MatchTransport::Loopback, MatchTransport::Udp,
+                                           MatchTransport::Enet, MatchTransport::WebSocket}) {
+        MatchOptions options;
+        CAPTURE(name_of(transport));
+        CHECK(parse({"--transport", name_of(transport)}, options) ==
+              (is_built(transport) ? -1 : 2));
+        CHECK(options.transport == transport);
+    }
+    MatchOptions options;
+    CHECK(parse({"--transport", "tcp"}, options) == 2);
+}
+
+TEST_CASE("MatchOptions: a server and its clients are told where they meet",
+          "[bench][match_options]") {
+    const char* transport = transport_over_sockets();
+    if (transport == nullptr) {
+        return;
+    }
+    MatchOptions server;
+    CHECK(parse({"--transport", transport, "--serve", "0.0.0.0:7777", "--speed", "2.5", "--timeout",
+                 "9", "--clients", "5", "--interest", "grid", "--owners", "1", "--bandwidth",
+                 "64000"},
+                server) == -1);
+    CHECK(server.serve == "0.0.0.0:7777");
+    CHECK(server.speed == 2.5);
+    CHECK(server.timeout_s == 9);
+    // A real network loses what it likes.
+    CHECK(server.loss == 0);
+    CHECK(server.latency_ms == 0);
+    CHECK(server.jitter_ms == 0);
+    MatchOptions clients;
+    CHECK(parse({"--transport", transport, "--connect", "[::1]:7777", "--timeout", "9", "--seed",
+                 "3", "--ticks", "7", "--push", "on", "--quantise", "on"},
+                clients) == -1);
+    CHECK(clients.connect == "[::1]:7777");
+    MatchOptions here;
+    CHECK(parse({"--transport", transport, "--churn", "2", "--join-over", "1", "--report"}, here) ==
+          -1);
+}
+
+TEST_CASE("MatchOptions: what is said of wires and makes no sense together is refused",
+          "[bench][match_options]") {
+    MatchOptions options;
+    CHECK(parse({"--serve", "127.0.0.1:1"}, options) == 2);
+    CHECK(parse({"--connect", "127.0.0.1:1"}, options) == 2);
+    CHECK(parse({"--speed", "2"}, options) == 2);
+    CHECK(parse({"--timeout", "2"}, options) == 2);
+    const char* transport = transport_over_sockets();
+    if (transport == nullptr) {
+        return;
+    }
+    CHECK(parse({"--transport", transport, "--serve", "a:1", "--connect", "a:1"}, options) == 2);
+    CHECK(parse({"--transport", transport, "--serve", ""}, options) == 2);
+    CHECK(parse({"--transport", transport, "--connect", ""}, options) == 2);
+    CHECK(parse({"--transport", transport, "--speed", "2"}, options) == 2);
+    for (const char* option :
+         {"--loss", "--burst", "--duplicate", "--reorder", "--latency-ms", "--jitter-ms"}) {
+        CAPTURE(option);
+        CHECK(parse({"--transport", transport, option, "0"}, options) == 2);
+        CHECK(parse({option, "0"}, options) == -1);
+    }
+    for (const char* option : {"--join-over", "--churn"}) {
+        CAPTURE(option);
+        CHECK(parse({"--transport", transport, "--serve", "a:1", option, "1"}, options) == 2);
+    }
+    CHECK(parse({"--transport", transport, "--serve", "a:1", "--report"}, options) == 2);
+    for (const char* option :
+         {"--bandwidth", "--join-over", "--churn", "--owners", "--speed", "--executor-work-min"}) {
+        CAPTURE(option);
+        CHECK(parse({"--transport", transport, "--connect", "a:1", option, "0"}, options) == 2);
+    }
+    for (const char* option : {"--sharing", "--twin"}) {
+        CAPTURE(option);
+        CHECK(parse({"--transport", transport, "--connect", "a:1", option, "off"}, options) == 2);
+    }
+    for (const char* option : {"--report", "--counters"}) {
+        CAPTURE(option);
+        CHECK(parse({"--transport", transport, "--connect", "a:1", option}, options) == 2);
+    }
+    CHECK(parse({"--transport", transport, "--connect", "a:1", "--workers", "2"}, options) == 2);
+    CHECK(parse({"--transport", transport, "--connect", "a:1", "--interest", "grid"}, options) ==
+          2);
+    for (const char* refused : {"-1", "nan", "1e9"}) {
+        CAPTURE(refused);
+        CHECK(parse({"--transport", transport, "--serve", "a:1", "--speed", refused}, options) ==
+              2);
+        CHECK(parse({"--transport", transport, "--serve", "a:1", "--timeout", refused}, options) ==
+              2);
+    }
+    CHECK(parse({"--transport", transport, "--serve", "a:1", "--timeout", "0"}, options) == 2);
 }
 
 TEST_CASE("MatchOptions: what makes no sense is refused with status 2", "[bench][match_options]") {

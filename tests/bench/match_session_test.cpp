@@ -33,7 +33,9 @@ namespace {
     const auto schema =
         MatchSchema::create(recordings, {options.is_push_based, options.is_quantised});
     REQUIRE(schema);
-    MatchSession session(options, recordings, **schema);
+    const auto network = make_network(options);
+    REQUIRE(network);
+    MatchSession session(options, recordings, **schema, **network);
     Progress progress("playing", session.tick_count(), true);
     return session.run(progress);
 }

@@ -45,7 +45,9 @@ namespace {
     const auto schema =
         MatchSchema::create(recordings, {options.is_push_based, options.is_quantised});
     REQUIRE(schema);
-    MatchResult result = play_match(options, recordings, **schema);
+    Result<MatchResult> played = play_match(options, recordings, **schema);
+    REQUIRE(played);
+    MatchResult result = *std::move(played);
     INFO(result.first_difference << result.twin_difference);
     CHECK(result.is_good(options));
     return result;

@@ -35,7 +35,11 @@ namespace {
 TEST_CASE("Address handshake: the bytes of the document", "[transport]") {
     CHECK(written({AddressMessage::Challenge, 5, 0x0123'4567'89ab'cdef}) ==
           bytes_of({2, 5, 0, 0, 0, 0, 0, 0, 0, 0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 1}));
-    CHECK(written({AddressMessage::Welcome, 5}) == bytes_of({3, 5, 0, 0, 0, 0, 0, 0, 0}));
+    CHECK(written({AddressMessage::Welcome, 5, 0xfedc'ba98'7654'3210}) ==
+          bytes_of({3, 5, 0, 0, 0, 0, 0, 0, 0, 0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe}));
+    Bytes head(9);
+    write_address_data_head(0xfedc'ba98'7654'3210, head);
+    CHECK(head == bytes_of({0, 0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe}));
     Bytes request =
         bytes_of({1, 5, 0, 0, 0, 0, 0, 0, 0, 0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 1});
     request.resize(1'000);
@@ -45,10 +49,21 @@ TEST_CASE("Address handshake: the bytes of the document", "[transport]") {
 TEST_CASE("Address handshake: what is written is read", "[transport]") {
     for (const AddressMessage message :
          {AddressMessage::Request, AddressMessage::Challenge, AddressMessage::Welcome}) {
-        const std::uint64_t cookie = message == AddressMessage::Welcome ? 0 : 0xFEDC'BA98'7654'3210;
-        const AddressHandshake handshake{message, 0x0102'0304'0506'0708, cookie};
+        const AddressHandshake handshake{message, 0x0102'0304'0506'0708, 0xFEDC'BA98'7654'3210};
         CHECK(read_address_handshake(written(handshake)) == handshake);
     }
+}
+
+TEST_CASE("Address handshake: data begins with its token, or is none", "[transport]") {
+    Bytes bytes = bytes_of({0, 1, 2, 3, 4, 5, 6, 7, 8, 42});
+    CHECK(read_address_data_head(bytes) == 0x0807'0605'0403'0201);
+    bytes.resize(9);  // of no bytes at all
+    CHECK(read_address_data_head(bytes) == 0x0807'0605'0403'0201);
+    bytes.resize(8);
+    CHECK_FALSE(read_address_data_head(bytes).has_value());
+    CHECK_FALSE(read_address_data_head({}).has_value());
+    bytes = bytes_of({1, 1, 2, 3, 4, 5, 6, 7, 8, 42});
+    CHECK_FALSE(read_address_data_head(bytes).has_value());
 }
 
 TEST_CASE("Address handshake: other lengths, kinds and paddings are none", "[transport]") {

@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "support/catch.h"
+#include "support/counting_resource.h"
 #include "support/seeded_random.h"
 #include "transports/stranger.h"
 #include "transports/transport_ends.h"
@@ -38,8 +40,101 @@ TEST_CASE("EnetTransport: an address that proved nothing is answered with less t
     CHECK(challenge.size() == 17);
     stranger.send(Stranger::request(5, cookie_of(challenge)));
     server->tick(now);
-    CHECK(stranger.receive().size() == 9);
+    CHECK(stranger.receive().size() == 17);
     CHECK(server->peer_count() == 0);
+}
+
+TEST_CASE("EnetTransport: whatever strangers send, they are sent less, and nothing is kept of them",
+          "[transport][enet]") {
+    CountingResource memory;
+    EnetSettings settings;
+    settings.resource = &memory;
+    auto server = required(EnetTransport::listen("127.0.0.1:0", settings));
+    NetTime now = NetTime::from_milliseconds(1);
+    server->tick(now);
+    const std::uint64_t before = memory.allocation_count();
+    SeededRandom random(12);
+    std::uint64_t bytes_out = 0;
+    for (int i = 0; i < 1'000; ++i) {
+        Stranger stranger(server->local_address());
+        Bytes bytes = Stranger::request(random.below(256), {});
+        bytes[9 + random.below(8)] = std::byte(random.below(256));  // a cookie that is none
+        if (random.percent(30)) {
+            bytes.resize(random.between(1, 999));
+        }
+        stranger.send(bytes);
+        server->tick(now);
+        const Bytes answer = stranger.receive();
+        CHECK(answer.size() <= bytes.size());
+        bytes_out += answer.size();
+    }
+    CHECK(bytes_out == 17 * server->stats().challenges_sent);
+    CHECK(server->stats().challenges_sent > 500);
+    CHECK(memory.allocation_count() == before);
+}
+
+TEST_CASE("EnetTransport: one address has so many places, and who leaves gives his back",
+          "[transport][enet]") {
+    EnetSettings settings;
+    settings.peers_per_address_max = 2;
+    auto server = required(EnetTransport::listen("127.0.0.1:0", settings));
+    std::vector<std::unique_ptr<EnetTransport>> clients;
+    NetTime now;
+    const auto pump = [&](int ticks, std::int64_t milliseconds) {
+        for (int i = 0; i < ticks; ++i) {
+            now = now.plus_milliseconds(milliseconds);
+            for (const auto& client : clients) {
+                client->tick(now);
+                client->flush();
+            }
+            server->tick(now);
+            server->flush();
+        }
+    };
+    for (int i = 0; i < 3; ++i) {
+        clients.push_back(required(EnetTransport::connect(server->local_address())));
+        pump(200, 5);
+    }
+    CHECK(server->peer_count() == 2);
+    CHECK_FALSE(clients[2]->is_connected());
+    CHECK(server->stats().dropped_full > 0);
+    server->close(PeerId{1});  // the driver's connections ended, here and there
+    clients[0]->close(clients[0]->server());
+    for (int i = 0; i < 500 && server->peer_count() > 1; ++i) {
+        pump(10, 10);
+    }
+    CHECK(server->peer_count() == 1);
+    // Its place is free when it was not used for a while.
+    for (int i = 0; i < 500 && !clients[2]->is_connected(); ++i) {
+        pump(10, 10);
+    }
+    CHECK(clients[2]->is_connected());
+    CHECK_FALSE(clients[0]->is_connected());
+}
+
+TEST_CASE("EnetTransport: who is welcome and does not connect has no place for long",
+          "[transport][enet]") {
+    EnetSettings settings;
+    settings.peers_max = 1;
+    auto server = required(EnetTransport::listen("127.0.0.1:0", settings));
+    NetTime now = NetTime::from_milliseconds(1);
+    const auto ask = [&](Stranger& stranger) {
+        stranger.drop_all();
+        stranger.send(Stranger::request(5, {}));
+        server->tick(now);
+        stranger.send(Stranger::request(5, cookie_of(stranger.receive())));
+        server->tick(now);
+        return stranger.receive();
+    };
+    Stranger first(server->local_address());
+    CHECK(ask(first).size() == 17);
+    Stranger second(server->local_address());
+    now = now.plus_milliseconds(4'900);
+    server->tick(now);
+    CHECK(ask(second).empty());
+    now = now.plus_milliseconds(1'200);
+    server->tick(now);
+    CHECK(ask(second).size() == 17);
 }
 
 TEST_CASE("EnetTransport: garbage on the port harms nobody", "[transport][enet]") {

@@ -66,4 +66,19 @@ class Stranger {
     return {challenge.begin() + 9, challenge.end()};
 }
 
+/// The token of a welcome.
+[[nodiscard]] inline Bytes token_of(const Bytes& welcome) {
+    REQUIRE(welcome.size() == 17);
+    REQUIRE(welcome[0] == std::byte{3});
+    return {welcome.begin() + 9, welcome.end()};
+}
+
+/// Of UDP: `size` bytes of a datagram behind the token.
+[[nodiscard]] inline Bytes data_of(const Bytes& token, std::size_t size) {
+    Bytes bytes(1);
+    bytes.insert(bytes.end(), token.begin(), token.end());
+    bytes.resize(bytes.size() + size);
+    return bytes;
+}
+
 }  // namespace replayout::test

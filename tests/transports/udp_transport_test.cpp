@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "support/catch.h"
+#include "support/counting_resource.h"
 #include "support/seeded_random.h"
 #include "transports/stranger.h"
 #include "transports/transport_ends.h"
@@ -45,6 +46,21 @@ class Server {
     NetTime now;
 };
 
+/// A request, and another one with the cookie that it was sent; what it was answered.
+[[nodiscard]] Bytes ask_twice(Server& server, Stranger& stranger, std::uint64_t client) {
+    stranger.drop_all();
+    stranger.send(Stranger::request(client, {}));
+    CHECK(server.pump() == 0);
+    stranger.send(Stranger::request(client, cookie_of(stranger.receive())));
+    CHECK(server.pump() == 0);
+    return stranger.receive();
+}
+
+/// The token of one that became a peer.
+[[nodiscard]] Bytes join(Server& server, Stranger& stranger, std::uint64_t client) {
+    return token_of(ask_twice(server, stranger, client));
+}
+
 TEST_CASE("UdpTransport: an address that proved nothing is answered with less than it sent",
           "[transport][udp]") {
     Server server;
@@ -61,10 +77,199 @@ TEST_CASE("UdpTransport: an address that proved nothing is answered with less th
 
     stranger.send(Stranger::request(5, cookie_of(challenge)));
     CHECK(server.pump() == 0);
-    CHECK(stranger.receive().size() == 9);
+    const Bytes token = token_of(stranger.receive());
     CHECK(server.transport->peer_count() == 1);
-    stranger.send(Bytes(100));
+    stranger.send(data_of(token, 100));
     CHECK(server.pump() == 1);
+}
+
+TEST_CASE("UdpTransport: in a peer's name nobody speaks who does not know its token",
+          "[transport][udp]") {
+    Server server;
+    Stranger stranger(server.transport->local_address());
+    const Bytes token = join(server, stranger, 5);
+    SeededRandom random(8);
+    for (int i = 0; i < 1'000; ++i) {
+        Bytes forged = data_of(token, random.below(100));
+        forged[1 + random.below(8)] ^= std::byte(1 + random.below(255));
+        stranger.send(forged);
+        stranger.send(data_of(Bytes(8), 10));
+        CHECK(server.pump() == 0);
+    }
+    CHECK(server.transport->stats().dropped_forged == 2'000);
+    CHECK(server.transport->stats().datagrams_received == 0);
+    // What is forged does not keep a peer that is silent.
+    for (int i = 0; i < 40; ++i) {
+        stranger.send(data_of(Bytes(8), 10));
+        server.pump(1'000);
+    }
+    CHECK(server.transport->peer_count() == 0);
+    const Bytes again = join(server, stranger, 5);
+    CHECK(again == token);  // of this address and client, for as long as there is this server
+    stranger.send(data_of(again, 1'200));
+    CHECK(server.pump() == 1);
+    stranger.send(data_of(again, 1'201));
+    CHECK(server.pump() == 0);
+    CHECK(server.transport->stats().dropped_malformed == 1);
+    CHECK(join(server, stranger, 6) != token);  // another client has this address now
+    CHECK(server.transport->peer_count() == 1);
+    stranger.send(data_of(token, 10));
+    CHECK(server.pump() == 0);
+}
+
+TEST_CASE("UdpTransport: a client takes nothing but its server's data and answers",
+          "[transport][udp]") {
+    UdpEnds ends;
+    ends.add_client();
+    ends.connect_all();
+    Stranger stranger(ends.client(0).local_address());
+    SeededRandom random(9);
+    for (int i = 0; i < 500; ++i) {
+        Bytes bytes(random.below(40));
+        for (std::byte& byte : bytes) {
+            byte = std::byte(random.below(256));
+        }
+        if (!bytes.empty()) {
+            bytes[0] = std::byte(random.below(4));
+        }
+        stranger.send(bytes);
+        ends.advance();
+        PeerId peer;
+        Bytes buffer(2'048);
+        CHECK(ends.client(0).receive(peer, buffer) == Transport::nothing_received);
+    }
+    CHECK(ends.client(0).is_connected());
+}
+
+TEST_CASE("UdpTransport: whatever strangers send, they are sent less, and nothing is kept of them",
+          "[transport][udp]") {
+    Server server;
+    SeededRandom random(10);
+    std::uint64_t bytes_in = 0;
+    std::uint64_t bytes_out = 0;
+    std::uint64_t requests = 0;
+    for (int i = 0; i < 2'000; ++i) {
+        Stranger stranger(server.transport->local_address());
+        Bytes bytes = Stranger::request(random.below(256), {});
+        if (random.percent(50)) {
+            bytes.resize(random.between(0, 1'400));
+            if (!bytes.empty()) {
+                bytes[random.below(static_cast<std::uint32_t>(bytes.size()))] =
+                    std::byte(random.below(256));
+            }
+        } else {
+            bytes[9 + random.below(8)] = std::byte(random.below(256));  // a cookie that is none
+            ++requests;
+        }
+        stranger.send(bytes);
+        CHECK(server.pump() == 0);
+        const Bytes answer = stranger.receive();
+        CHECK(answer.size() <= bytes.size());
+        bytes_in += bytes.size();
+        bytes_out += answer.size();
+    }
+    CHECK(server.transport->stats().challenges_sent >= requests);
+    CHECK(bytes_out == 17 * server.transport->stats().challenges_sent);
+    CHECK(bytes_out * 50 <= bytes_in);
+    CHECK(server.transport->peer_count() == 0);
+}
+
+TEST_CASE("UdpTransport: before an address is proved it takes no memory", "[transport][udp]") {
+    CountingResource memory;
+    UdpSettings settings;
+    settings.resource = &memory;
+    Server server(settings);
+    const std::uint64_t before = memory.allocation_count();
+    for (int i = 0; i < 300; ++i) {
+        Stranger stranger(server.transport->local_address());
+        stranger.send(Stranger::request(5, {}));
+        stranger.send(Bytes(100));
+        server.pump();
+    }
+    CHECK(server.transport->stats().challenges_sent == 300);
+    CHECK(memory.allocation_count() == before);
+    Stranger stranger(server.transport->local_address());
+    (void)join(server, stranger, 5);
+    CHECK(memory.allocation_count() > before);
+}
+
+TEST_CASE("UdpTransport: one address has so many places, and who leaves gives his back",
+          "[transport][udp]") {
+    UdpSettings settings;
+    settings.peers_per_address_max = 3;
+    Server server(settings);
+    std::deque<Stranger> strangers;
+    std::vector<Bytes> tokens;
+    for (std::uint64_t i = 0; i < 3; ++i) {
+        Stranger& stranger = strangers.emplace_back(server.transport->local_address());
+        tokens.push_back(join(server, stranger, i));
+        stranger.send(data_of(tokens.back(), 1));
+        CHECK(server.pump() == 1);
+    }
+    CHECK(server.transport->peer_count() == 3);
+    Stranger& late = strangers.emplace_back(server.transport->local_address());
+    CHECK(ask_twice(server, late, 3).empty());
+    CHECK(server.transport->stats().dropped_full == 1);
+    server.transport->close(PeerId{2});  // the driver's connection ended
+    server.pump(2'000);
+    CHECK(server.transport->peer_count() == 3);  // while it may say goodbye
+    for (const std::size_t i : {0u, 2u}) {
+        strangers[i].send(data_of(tokens[i], 1));
+    }
+    CHECK(server.pump() == 2);
+    server.pump(2'000);
+    CHECK(server.transport->peer_count() == 2);
+    (void)join(server, late, 3);
+    CHECK(server.transport->peer_count() == 3);
+}
+
+TEST_CASE("UdpTransport: who is welcome and says nothing is forgotten sooner", "[transport][udp]") {
+    Server server;
+    Stranger silent(server.transport->local_address());
+    (void)join(server, silent, 1);
+    Stranger spoke(server.transport->local_address());
+    const Bytes token = join(server, spoke, 2);
+    spoke.send(data_of(token, 1));
+    CHECK(server.pump() == 1);
+    server.pump(4'900);
+    CHECK(server.transport->peer_count() == 2);
+    server.pump(1'200);
+    CHECK(server.transport->peer_count() == 1);
+    server.pump(20'000);
+    CHECK(server.transport->peer_count() == 1);
+    server.pump(10'000);
+    CHECK(server.transport->peer_count() == 0);
+}
+
+TEST_CASE("UdpTransport: a client that was closed asks again when something is sent to its server",
+          "[transport][udp]") {
+    UdpEnds ends;
+    ends.add_client();
+    ends.connect_all();
+    ends.client(0).close(ends.server_peer(0));
+    PeerId peer;
+    Bytes buffer(2'048);
+    const auto pump = [&](int ticks) {
+        std::size_t got = 0;
+        for (int i = 0; i < ticks; ++i) {
+            ends.advance();
+            while (ends.server().receive(peer, buffer) != Transport::nothing_received) {
+                ++got;
+            }
+            (void)ends.client(0).receive(peer, buffer);
+        }
+        return got;
+    };
+    (void)pump(3'100);
+    CHECK_FALSE(ends.client(0).is_connected());
+    (void)pump(8'000);
+    CHECK_FALSE(ends.client(0).is_connected());
+    CHECK(ends.server().peer_count() == 0);
+    ends.client(0).send(ends.server_peer(0), Bytes(7));  // lost
+    (void)pump(300);
+    CHECK(ends.client(0).is_connected());
+    ends.client(0).send(ends.server_peer(0), Bytes(7));
+    CHECK(pump(10) == 1);
 }
 
 TEST_CASE("UdpTransport: a cookie is good for its address, its client and a while",
@@ -154,17 +359,20 @@ TEST_CASE("UdpTransport: there is an end to peers, and who is silent is forgotte
     settings.peers_max = 2;
     Server server(settings);
     std::deque<Stranger> strangers;
+    std::vector<Bytes> answers;
     for (std::uint64_t i = 0; i < 3; ++i) {
         Stranger& stranger = strangers.emplace_back(server.transport->local_address());
-        stranger.send(Stranger::request(i, {}));
-        server.pump();
-        stranger.send(Stranger::request(i, cookie_of(stranger.receive())));
-        server.pump();
+        answers.push_back(ask_twice(server, stranger, i));
+        if (i < 2) {
+            stranger.send(data_of(token_of(answers[i]), 1));
+            CHECK(server.pump() == 1);
+        }
     }
+    CHECK(answers[2].empty());
     CHECK(server.transport->peer_count() == 2);
     CHECK(server.transport->stats().dropped_full == 1);
     server.pump(20'000);
-    strangers[0].send(Bytes(1));
+    strangers[0].send(data_of(token_of(answers[0]), 1));
     CHECK(server.pump() == 1);
     server.pump(15'000);
     CHECK(server.transport->peer_count() == 1);

@@ -6,9 +6,12 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +36,20 @@ class Caller {
     void send(const Bytes& bytes) {
         boost::system::error_code error;
         socket_.send(boost::asio::buffer(bytes.data(), bytes.size()), 0, error);
+    }
+    void say(const std::string& text) {
+        const auto bytes = std::as_bytes(std::span(text));
+        send({bytes.begin(), bytes.end()});
+    }
+    /// The server has closed the connection. Whatever it said is thrown away.
+    [[nodiscard]] bool is_closed() {
+        socket_.non_blocking(true);
+        boost::system::error_code error;
+        do {
+            char buffer[512];
+            socket_.receive(boost::asio::buffer(buffer), 0, error);
+        } while (!error);
+        return error != boost::asio::error::would_block && error != boost::asio::error::try_again;
     }
 
   private:
@@ -141,6 +158,136 @@ TEST_CASE("WebSocketTransport: there is an end to connections, and who leaves ma
     CHECK(server->peer_count() == 2);
     CHECK(clients[1]->is_connected());
     CHECK(server->stats().peers_forgotten == 1);
+}
+
+/// A request of a browser's, with headers of so many bytes besides.
+[[nodiscard]] std::string request(std::size_t more_bytes) {
+    std::string text =
+        "GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n";
+    while (more_bytes > 0) {
+        const std::size_t bytes = std::min<std::size_t>(more_bytes, 1'000);
+        text += "X: " + std::string(bytes, 'x') + "\r\n";
+        more_bytes -= bytes;
+    }
+    return text + "\r\n";
+}
+
+TEST_CASE("WebSocketTransport: a request with headers beyond 8 KiB is refused",
+          "[transport][websocket]") {
+    auto server = required(WebSocketTransport::listen("127.0.0.1:0"));
+    Caller good(server->local_address());
+    Caller endless(server->local_address());
+    good.say(request(7'000));
+    endless.say(request(9'000));
+    NetTime now;
+    for (int i = 0; i < 10'000 && !(server->peer_count() == 1 && endless.is_closed()); ++i) {
+        now = now.plus_milliseconds(1);
+        server->tick(now);
+    }
+    CHECK(server->peer_count() == 1);
+    CHECK(endless.is_closed());
+    CHECK_FALSE(good.is_closed());
+}
+
+TEST_CASE("WebSocketTransport: who connects and does not ask has no place for long",
+          "[transport][websocket]") {
+    WebSocketSettings settings;
+    settings.handshake_ms = 200;
+    settings.peers_max = 1;
+    auto server = required(WebSocketTransport::listen("127.0.0.1:0", settings));
+    Caller silent(server->local_address());
+    silent.say("GET / HTTP/1.1\r\n");
+    NetTime now;
+    const auto begin = std::chrono::steady_clock::now();
+    while (!silent.is_closed() &&
+           std::chrono::steady_clock::now() - begin < std::chrono::seconds(30)) {
+        now = now.plus_milliseconds(1);
+        server->tick(now);
+    }
+    CHECK(silent.is_closed());
+    CHECK(std::chrono::steady_clock::now() - begin >= std::chrono::milliseconds(190));
+    auto client = required(WebSocketTransport::connect(server->local_address()));
+    for (int i = 0; i < 10'000 && !client->is_connected(); ++i) {
+        now = now.plus_milliseconds(1);
+        server->tick(now);
+        client->tick(now);
+    }
+    CHECK(client->is_connected());
+}
+
+TEST_CASE("WebSocketTransport: one address has so many places, and who leaves gives his back",
+          "[transport][websocket]") {
+    WebSocketSettings settings;
+    settings.peers_per_address_max = 1;
+    auto server = required(WebSocketTransport::listen("127.0.0.1:0", settings));
+    auto first = required(WebSocketTransport::connect(server->local_address()));
+    auto second = required(WebSocketTransport::connect(server->local_address()));
+    NetTime now;
+    const auto pump = [&](int ticks, auto&& is_done) {
+        for (int i = 0; i < ticks && !is_done(); ++i) {
+            now = now.plus_milliseconds(20);
+            server->tick(now);
+            first->tick(now);
+            second->tick(now);
+        }
+    };
+    pump(1'000, [&] { return first->is_connected() && server->stats().dropped_full > 0; });
+    CHECK(first->is_connected());
+    CHECK_FALSE(second->is_connected());
+    CHECK(server->stats().dropped_full > 0);
+    first->close(first->server());  // the driver's connections ended, here and there
+    server->close(PeerId{1});
+    pump(1'000, [&] { return second->is_connected(); });
+    CHECK(second->is_connected());
+    CHECK_FALSE(first->is_connected());
+    CHECK(server->peer_count() == 1);
+}
+
+TEST_CASE("WebSocketTransport: of one peer so much waits to be received, and nothing is lost",
+          "[transport][websocket]") {
+    WebSocketSettings settings;
+    settings.datagrams_waiting_per_peer_max = 10;
+    auto server = required(WebSocketTransport::listen("127.0.0.1:0", settings));
+    auto greedy = required(WebSocketTransport::connect(server->local_address()));
+    auto modest = required(WebSocketTransport::connect(server->local_address()));
+    NetTime now;
+    const auto pump = [&] {
+        now = now.plus_milliseconds(1);
+        for (const auto& client : {greedy.get(), modest.get()}) {
+            client->tick(now);
+            client->flush();
+        }
+        server->tick(now);
+    };
+    for (int i = 0; i < 10'000 && !(greedy->is_connected() && modest->is_connected()); ++i) {
+        pump();
+    }
+    for (int i = 0; i < 100; ++i) {
+        greedy->send(greedy->server(), Bytes(100));
+    }
+    modest->send(modest->server(), Bytes(7));
+    for (int i = 0; i < 10'000 && server->stats().datagrams_received < 11; ++i) {
+        pump();
+    }
+    for (int i = 0; i < 50; ++i) {
+        pump();
+    }
+    CHECK(server->stats().datagrams_received == 11);
+    std::size_t of_greedy = 0;
+    std::size_t of_modest = 0;
+    PeerId peer;
+    Bytes buffer(2'048);
+    for (int i = 0; i < 10'000 && of_greedy + of_modest < 101; ++i) {
+        pump();
+        for (std::size_t size = server->receive(peer, buffer); size != Transport::nothing_received;
+             size = server->receive(peer, buffer)) {
+            ++(size == 7 ? of_modest : of_greedy);
+        }
+    }
+    CHECK(of_greedy == 100);
+    CHECK(of_modest == 1);
+    CHECK(server->stats().dropped_full == 0);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include <sodium/crypto_shorthash.h>
 
@@ -13,6 +14,8 @@ namespace replayout {
 namespace {
 
 constexpr std::size_t address_bytes_max = 32;
+/// None that there is: a token is no cookie.
+constexpr std::int64_t token_slot = std::numeric_limits<std::int64_t>::min();
 
 void put(std::byte* to, std::uint64_t value) noexcept {
     for (std::size_t i = 0; i < sizeof(value); ++i) {
@@ -48,6 +51,10 @@ bool AddressCookie::is_good(std::uint64_t cookie, AddressBytes address, std::uin
                             NetTime now) const noexcept {
     const std::int64_t slot = now.microseconds / slot_us;
     return cookie == hash(address, client, slot) || cookie == hash(address, client, slot - 1);
+}
+
+std::uint64_t AddressCookie::token(AddressBytes address, std::uint64_t client) const noexcept {
+    return hash(address, client, token_slot);
 }
 
 }  // namespace replayout

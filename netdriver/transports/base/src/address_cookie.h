@@ -32,6 +32,9 @@ class AddressCookie {
     [[nodiscard]] bool is_good(std::uint64_t cookie, AddressBytes address, std::uint64_t client,
                                NetTime now) const noexcept;
 
+    /// What a client that proved itself is told, for good: by that it is known.
+    [[nodiscard]] std::uint64_t token(AddressBytes address, std::uint64_t client) const noexcept;
+
   private:
     [[nodiscard]] std::uint64_t hash(AddressBytes address, std::uint64_t client,
                                      std::int64_t slot) const noexcept;

@@ -30,9 +30,8 @@ void put(std::span<std::byte> to, std::uint64_t value) {
         case AddressMessage::Request:
             return address_request_bytes;
         case AddressMessage::Challenge:
-            return 1 + 2 * number_bytes;
         case AddressMessage::Welcome:
-            return 1 + number_bytes;
+            return 1 + 2 * number_bytes;
         case AddressMessage::Data:
             break;
     }
@@ -41,6 +40,20 @@ void put(std::span<std::byte> to, std::uint64_t value) {
 
 }  // namespace
 
+void write_address_data_head(std::uint64_t token, std::span<std::byte> buffer) {
+    static_assert(address_data_head_bytes == 1 + number_bytes);
+    buffer[0] = static_cast<std::byte>(AddressMessage::Data);
+    put(buffer.subspan(1), token);
+}
+
+std::optional<std::uint64_t> read_address_data_head(std::span<const std::byte> bytes) {
+    if (bytes.size() < address_data_head_bytes ||
+        bytes[0] != static_cast<std::byte>(AddressMessage::Data)) {
+        return std::nullopt;
+    }
+    return get(bytes.subspan(1));
+}
+
 std::span<const std::byte> write_address_handshake(const AddressHandshake& handshake,
                                                    std::span<std::byte> buffer) {
     REPLAYOUT_ASSERT(handshake.message != AddressMessage::Data);
@@ -48,9 +61,7 @@ std::span<const std::byte> write_address_handshake(const AddressHandshake& hands
     std::fill(bytes.begin(), bytes.end(), std::byte{0});
     bytes[0] = static_cast<std::byte>(handshake.message);
     put(bytes.subspan(1), handshake.client);
-    if (handshake.message != AddressMessage::Welcome) {
-        put(bytes.subspan(1 + number_bytes), handshake.cookie);
-    }
+    put(bytes.subspan(1 + number_bytes), handshake.cookie);
     return bytes;
 }
 
@@ -71,9 +82,7 @@ std::optional<AddressHandshake> read_address_handshake(std::span<const std::byte
         }
     }
     handshake.client = get(bytes.subspan(1));
-    if (handshake.message != AddressMessage::Welcome) {
-        handshake.cookie = get(bytes.subspan(1 + number_bytes));
-    }
+    handshake.cookie = get(bytes.subspan(1 + number_bytes));
     return handshake;
 }
 

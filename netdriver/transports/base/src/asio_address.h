@@ -3,8 +3,10 @@
 // Addresses of Boost.Asio as text: "1.2.3.4:7777", "[::1]:7777".
 #pragma once
 
+#include "address_places.h"
 #include "address_text.h"
 
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -26,6 +28,17 @@ template <typename Protocol>
         return address_error(kind, text, error.message());
     }
     return typename Protocol::endpoint(address, parts->port);
+}
+
+/// For places of one address.
+[[nodiscard]] inline AddressKey key_of(const boost::asio::ip::address& address) {
+    const auto bytes = address.is_v6() ? address.to_v6().to_bytes()
+                                       : boost::asio::ip::make_address_v6(
+                                             boost::asio::ip::v4_mapped, address.to_v4())
+                                             .to_bytes();
+    AddressKey key{};
+    std::memcpy(key.data(), bytes.data(), bytes.size());
+    return key;
 }
 
 template <typename Endpoint>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/transports/enet_transport.h>
 
-#include "address_cookie.h"
-#include "address_handshake.h"
 #include "address_text.h"
+#include "enet_gate.h"
 
 #include <replayout/netdriver/datagram_pool.h>
 #include <replayout/reflection/diagnostics.h>
@@ -22,8 +21,6 @@ namespace {
 
 /// Who the server is to a client.
 constexpr PeerId server_peer{1};
-constexpr std::int64_t request_us = 200'000;
-constexpr std::int64_t sweep_us = 1'000'000;
 /// What ENet calls a full throttle, of which it drops nothing.
 constexpr enet_uint32 throttle_interval_ms = 5'000;
 
@@ -36,10 +33,15 @@ constexpr std::uint32_t peers_limit = 4'095;
 constexpr std::size_t waiting_bytes_max = 256 * 1024;
 /// Of what a datagram needs beside its bytes, in ENet's words the least MTU.
 constexpr std::uint32_t header_bytes = 92;
-/// Tries to connect of one address that is no peer: ENet takes a place for each.
-constexpr std::uint32_t connects_max = 16;
 /// Datagrams that the system could not give us, between two ticks.
 constexpr std::uint32_t errors_max = 1'024;
+
+/// Once in a process.
+[[nodiscard]] bool initialize() {
+    // Its table is made by the first call, which two threads could make at once.
+    (void)enet_crc32(nullptr, 0);
+    return enet_initialize() == 0;
+}
 
 /// "1.2.3.4:7777".
 [[nodiscard]] Result<ENetAddress> parse_address(std::string_view text) {
@@ -55,42 +57,15 @@ constexpr std::uint32_t errors_max = 1'024;
     return address;
 }
 
-struct AddressLess {
-    bool operator()(const ENetAddress& left, const ENetAddress& right) const noexcept {
-        return std::pair(left.host, left.port) < std::pair(right.host, right.port);
-    }
-};
-
-/// What cookies are made over: the parts as they lie in memory, without padding.
-[[nodiscard]] std::array<std::byte, 6> bytes_of(const ENetAddress& address) noexcept {
-    std::array<std::byte, 6> bytes{};
-    std::memcpy(bytes.data(), &address.host, 4);
-    std::memcpy(bytes.data() + 4, &address.port, 2);
-    return bytes;
-}
-
-[[nodiscard]] AddressCookie::Secret secret_of(const EnetSettings& settings) {
-    AddressCookie::Secret secret = settings.secret;
-    if (secret == AddressCookie::Secret{}) {
-        randombytes_buf(secret.data(), secret.size());
-    }
-    return secret;
-}
-
 }  // namespace
 
 class EnetTransport::Host {
   public:
-    Host(const EnetSettings& settings, bool is_server)
+    explicit Host(const EnetSettings& settings)
         : settings_(settings),
-          secret_(secret_of(settings)),
-          cookies_(secret_),
+          gate_(settings, stats_),
           pool_(settings.datagram_bytes_max, settings.resource),
-          proved_(settings.resource),
-          peers_(settings.resource),
-          is_server_(is_server) {
-        std::memcpy(&client_, secret_.data(), sizeof(client_));
-    }
+          peers_(settings.resource) {}
     ~Host() {
         if (host_ != nullptr) {
             enet_host_destroy(host_);
@@ -99,12 +74,15 @@ class EnetTransport::Host {
     Host(const Host&) = delete;
     Host& operator=(const Host&) = delete;
 
-    [[nodiscard]] Status open(const ENetAddress* bind, std::string_view address) {
-        static const bool is_ready = enet_initialize() == 0;  // counts nothing but Windows' sockets
+    /// `bind` of a server, `server` of a client; the other one is null.
+    [[nodiscard]] Status open(const ENetAddress* bind, const ENetAddress* server,
+                              std::string_view address) {
+        static const bool is_ready = initialize();
         if (settings_.datagram_bytes_max > datagram_bytes_limit || settings_.peers_max == 0 ||
             settings_.peers_max > peers_limit) {
             return address_error(kind, address, "ENet has no datagrams so large, or peers so many");
         }
+        is_server_ = server == nullptr;
         const std::size_t peers = is_server_ ? settings_.peers_max : 1;
         host_ = is_ready ? enet_host_create(bind, peers, 1, 0, 0) : nullptr;
         if (host_ == nullptr) {
@@ -112,25 +90,27 @@ class EnetTransport::Host {
         }
         enet_socket_set_option(host_->socket, ENET_SOCKOPT_RCVBUF, settings_.receive_buffer_bytes);
         host_->intercept = intercept;
+        // Over the bytes and the number of the connection, which its two ends alone know: so nobody
+        // can speak, or say goodbye, in the name of another. The number is the client's to choose,
+        // which it does one after the other from here.
+        host_->checksum = enet_crc32;
+        randombytes_buf(&host_->randomSeed, sizeof(host_->randomSeed));
         // Of its own it would put together 32 MiB for any peer.
         host_->maximumPacketSize = settings_.datagram_bytes_max;
         host_->maximumWaitingData = waiting_bytes_max;
+        gate_.open(host_, server);
         return {};
     }
 
-    void set_server(const ENetAddress& server) { server_address_ = server; }
-
     void tick(NetTime now) {
         now_ = now;
-        if (!is_server_ && !is_welcome_ && now.microseconds >= next_request_us_) {
-            next_request_us_ = now.microseconds + request_us;
-            say({AddressMessage::Request, client_, cookie_}, server_address_);
-        }
+        gate_.tick(now);
         serve();
-        if (is_server_ && now.microseconds >= next_sweep_us_) {
-            next_sweep_us_ = now.microseconds + sweep_us;
-            forget_unused();
+        if (gate_.take_welcome() &&
+            enet_host_connect(host_, &gate_.server_address(), 1, 0) == nullptr) {
+            gate_.forget_welcome(true);
         }
+        close_silent();
     }
 
     void flush() { enet_host_flush(host_); }
@@ -139,11 +119,12 @@ class EnetTransport::Host {
         REPLAYOUT_ASSERT(datagram.size() <= settings_.datagram_bytes_max);
         const auto found = peers_.find(peer);
         if (found == peers_.end()) {
+            gate_.want();
             return;
         }
         ENetPacket* packet =
             enet_packet_create(datagram.data(), datagram.size(), ENET_PACKET_FLAG_UNSEQUENCED);
-        if (packet == nullptr || enet_peer_send(found->second, 0, packet) != 0) {
+        if (packet == nullptr || enet_peer_send(found->second.peer, 0, packet) != 0) {
             ++stats_.send_errors;
             if (packet != nullptr) {
                 enet_packet_destroy(packet);
@@ -151,6 +132,13 @@ class EnetTransport::Host {
             return;
         }
         ++stats_.datagrams_sent;
+    }
+
+    void close(PeerId peer) {
+        const auto found = peers_.find(peer);
+        if (found != peers_.end() && !std::exchange(found->second.is_closing, true)) {
+            ++closing_count_;
+        }
     }
 
     [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) {
@@ -172,11 +160,10 @@ class EnetTransport::Host {
     }
 
   private:
-    /// An address that proved itself.
-    struct Proved {
-        std::int64_t used_us = 0;
-        std::uint32_t peers = 0;  ///< of ENet, at this address
-        std::uint32_t connects = 0;
+    struct Peer {
+        ENetPeer* peer = nullptr;
+        std::int64_t heard_us = 0;
+        bool is_closing = false;
     };
 
     // ENet's callback has no room for whose it is; it comes within enet_host_service() alone.
@@ -184,81 +171,12 @@ class EnetTransport::Host {
 
     static int ENET_CALLBACK intercept(ENetHost*, ENetEvent*) { return serving_->intercept(); }
 
-    /// In ENet's words: a datagram for nobody, peer 0xFFF, which can hold one thing alone.
-    [[nodiscard]] static bool is_connect(std::span<const std::byte> bytes) noexcept {
-        return bytes.size() >= 2 && (bytes[0] & std::byte{0x0F}) == std::byte{0x0F} &&
-               bytes[1] == std::byte{0xFF};
-    }
-
     /// 1: ENet is not to see the datagram.
     [[nodiscard]] int intercept() {
         ++seen_;
         const std::span<const std::byte> bytes(
             reinterpret_cast<const std::byte*>(host_->receivedData), host_->receivedDataLength);
-        const ENetAddress from = host_->receivedAddress;
-        const std::optional<AddressHandshake> handshake = read_address_handshake(bytes);
-        if (!is_server_) {
-            const bool is_ours = handshake && handshake->client == client_ &&
-                                 from.host == server_address_.host &&
-                                 from.port == server_address_.port;
-            return is_ours && take_answer(*handshake) ? 1 : 0;
-        }
-        if (handshake && handshake->message == AddressMessage::Request) {
-            answer(*handshake, from);
-            return 1;
-        }
-        const auto found = proved_.find(from);
-        if (found == proved_.end()) {
-            ++stats_.dropped_unproved;
-            return 1;
-        }
-        if (is_connect(bytes) &&
-            (found->second.peers > 0 || ++found->second.connects > connects_max)) {
-            ++stats_.dropped_malformed;
-            return 1;
-        }
-        return 0;
-    }
-
-    void answer(const AddressHandshake& request, const ENetAddress& from) {
-        const auto address = bytes_of(from);
-        if (!cookies_.is_good(request.cookie, address, request.client, now_)) {
-            ++stats_.challenges_sent;
-            say({AddressMessage::Challenge, request.client,
-                 cookies_.make(address, request.client, now_)},
-                from);
-            return;
-        }
-        if (!proved_.contains(from) && proved_.size() >= settings_.peers_max) {
-            ++stats_.dropped_full;
-            return;
-        }
-        proved_[from].used_us = now_.microseconds;
-        say({AddressMessage::Welcome, request.client}, from);
-    }
-
-    /// True: it was an answer of the server.
-    bool take_answer(const AddressHandshake& handshake) {
-        if (handshake.message == AddressMessage::Challenge) {
-            cookie_ = handshake.cookie;
-            say({AddressMessage::Request, client_, cookie_}, server_address_);
-            return true;
-        }
-        if (handshake.message == AddressMessage::Welcome && !std::exchange(is_welcome_, true)) {
-            is_welcome_ = enet_host_connect(host_, &server_address_, 1, 0) != nullptr;
-        }
-        return handshake.message != AddressMessage::Request;
-    }
-
-    void say(const AddressHandshake& handshake, const ENetAddress& to) {
-        std::array<std::byte, address_request_bytes> bytes;
-        const std::span<const std::byte> text = write_address_handshake(handshake, bytes);
-        ENetBuffer buffer{};
-        buffer.data = bytes.data();
-        buffer.dataLength = text.size();
-        if (enet_socket_send(host_->socket, &to, &buffer, 1) < 0) {
-            ++stats_.send_errors;
-        }
+        return gate_.admits(bytes, host_->receivedAddress) ? 0 : 1;
     }
 
     void serve() {
@@ -302,31 +220,44 @@ class EnetTransport::Host {
             return;
         }
         const PeerId id{is_server_ ? ++last_peer_ : server_peer.value};
-        peers_.emplace(id, &peer);
+        peers_.emplace(id, Peer{&peer, now_.microseconds});
         std::memcpy(&peer.data, &id.value, sizeof(peer.data));
         static_assert(sizeof(peer.data) == sizeof(id.value), "an id is kept where a pointer was");
         // It may not fall: what ENet would drop here nobody could tell from what the network lost.
         enet_peer_throttle_configure(&peer, throttle_interval_ms, ENET_PEER_PACKET_THROTTLE_SCALE,
                                      0);
         if (is_server_) {
-            Proved& proved = proved_[peer.address];
-            ++proved.peers;
-            proved.connects = 0;
+            gate_.peer_connected(peer.address);
         }
         ++stats_.peers_welcomed;
     }
 
     void remove_peer(ENetPeer& peer) {
-        peers_.erase(id_of(peer));
-        ++stats_.peers_forgotten;
-        if (is_server_) {
-            const auto found = proved_.find(peer.address);
-            if (found != proved_.end() && found->second.peers > 0) {
-                --found->second.peers;
-                found->second.used_us = now_.microseconds;
+        // ENet tells of a peer that never was one, too: a client's that nobody answered.
+        const auto found = peers_.find(id_of(peer));
+        const bool was_closing = found != peers_.end() && found->second.is_closing;
+        if (found != peers_.end()) {
+            peers_.erase(found);
+            closing_count_ -= was_closing ? 1u : 0u;
+            ++stats_.peers_forgotten;
+            if (is_server_) {
+                gate_.peer_left(peer.address);
             }
-        } else {
-            is_welcome_ = false;  // Asks again, should the server come back.
+        }
+        if (!is_server_) {
+            gate_.forget_welcome(!was_closing);  // asks again, should the server come back
+        }
+    }
+
+    /// Who was closed, and has nothing more to say.
+    void close_silent() {
+        if (closing_count_ == 0) {
+            return;
+        }
+        for (const auto& [id, peer] : peers_) {
+            if (peer.is_closing && now_.microseconds - peer.heard_us > close_linger_ms * 1'000) {
+                enet_peer_disconnect(peer.peer, 0);  // Told when the other end knows, or is gone.
+            }
         }
     }
 
@@ -337,6 +268,10 @@ class EnetTransport::Host {
     }
 
     void take(const ENetPeer& peer, const ENetPacket& packet) {
+        const auto found = peers_.find(id_of(peer));
+        if (found != peers_.end()) {
+            found->second.heard_us = now_.microseconds;
+        }
         if (packet.dataLength > settings_.datagram_bytes_max) {
             ++stats_.dropped_malformed;
         } else if (arrived_.count() >= settings_.datagrams_per_tick_max) {
@@ -350,33 +285,18 @@ class EnetTransport::Host {
         }
     }
 
-    void forget_unused() {
-        const std::int64_t before = now_.microseconds - settings_.forget_ms * 1000;
-        std::erase_if(proved_, [&](const auto& entry) {
-            return entry.second.peers == 0 && entry.second.used_us < before;
-        });
-    }
-
     EnetSettings settings_;
-    AddressCookie::Secret secret_;
-    AddressCookie cookies_;
+    SocketStats stats_;
+    EnetGate gate_;
     ENetHost* host_ = nullptr;
     DatagramPool pool_;
     DatagramQueue arrived_;
-    std::pmr::map<ENetAddress, Proved, AddressLess> proved_;
-    std::pmr::map<PeerId, ENetPeer*> peers_;
-    SocketStats stats_;
+    std::pmr::map<PeerId, Peer> peers_;
     NetTime now_;
     std::uint64_t last_peer_ = 0;
     std::uint64_t seen_ = 0;  // datagrams
-    std::int64_t next_sweep_us_ = 0;
-    bool is_server_;
-
-    ENetAddress server_address_{};
-    std::uint64_t client_ = 0;
-    std::uint64_t cookie_ = 0;
-    std::int64_t next_request_us_ = 0;
-    bool is_welcome_ = false;
+    std::uint32_t closing_count_ = 0;
+    bool is_server_ = true;
 };
 
 thread_local EnetTransport::Host* EnetTransport::Host::serving_ = nullptr;
@@ -391,8 +311,8 @@ Result<std::unique_ptr<EnetTransport>> EnetTransport::listen(std::string_view ad
     if (!bind) {
         return bind.error();
     }
-    auto host = std::make_unique<Host>(settings, true);
-    if (Status opened = host->open(&*bind, address); !opened) {
+    auto host = std::make_unique<Host>(settings);
+    if (Status opened = host->open(&*bind, nullptr, address); !opened) {
         return opened.error();
     }
     return std::unique_ptr<EnetTransport>(new EnetTransport(std::move(host)));
@@ -404,11 +324,10 @@ Result<std::unique_ptr<EnetTransport>> EnetTransport::connect(std::string_view a
     if (!server) {
         return server.error();
     }
-    auto host = std::make_unique<Host>(settings, false);
-    if (Status opened = host->open(nullptr, address); !opened) {
+    auto host = std::make_unique<Host>(settings);
+    if (Status opened = host->open(nullptr, &*server, address); !opened) {
         return opened.error();
     }
-    host->set_server(*server);
     return std::unique_ptr<EnetTransport>(new EnetTransport(std::move(host)));
 }
 
@@ -418,6 +337,10 @@ void EnetTransport::tick(NetTime now) {
 
 void EnetTransport::flush() {
     host_->flush();
+}
+
+void EnetTransport::close(PeerId peer) {
+    host_->close(peer);
 }
 
 PeerId EnetTransport::server() const noexcept {

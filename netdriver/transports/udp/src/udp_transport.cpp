@@ -39,12 +39,8 @@ struct EndpointBytes {
     std::array<std::byte, 18> bytes{};
 
     explicit EndpointBytes(const udp::endpoint& endpoint) {
-        const auto v6 = endpoint.address().is_v6()
-                            ? endpoint.address().to_v6().to_bytes()
-                            : boost::asio::ip::make_address_v6(boost::asio::ip::v4_mapped,
-                                                               endpoint.address().to_v4())
-                                  .to_bytes();
-        std::memcpy(bytes.data(), v6.data(), v6.size());
+        const AddressKey key = key_of(endpoint.address());
+        std::copy(key.begin(), key.end(), bytes.begin());
         bytes[16] = static_cast<std::byte>(endpoint.port() & 0xFF);
         bytes[17] = static_cast<std::byte>(endpoint.port() >> 8);
     }
@@ -67,9 +63,12 @@ class UdpTransport::Socket {
           secret_(secret_of(settings)),
           cookies_(secret_),
           socket_(context_),
-          buffer_(std::max(settings.datagram_bytes_max + 1, address_request_bytes) + 1),
+          buffer_(std::max(settings.datagram_bytes_max + address_data_head_bytes,
+                           address_request_bytes) +
+                  1),
           endpoints_(settings.resource),
           peers_(settings.resource),
+          places_(settings.peers_max, settings.peers_per_address_max, settings.resource),
           is_server_(is_server) {
         std::memcpy(&client_, secret_.data(), sizeof(client_));
     }
@@ -96,8 +95,8 @@ class UdpTransport::Socket {
     }
 
     void set_server(const udp::endpoint& server) {
-        add_peer(server);
         server_endpoint_ = server;
+        add_peer(server, 0);
     }
 
     void tick(NetTime now) {
@@ -114,13 +113,26 @@ class UdpTransport::Socket {
     void send(PeerId peer, std::span<const std::byte> datagram) {
         REPLAYOUT_ASSERT(datagram.size() <= settings_.datagram_bytes_max);
         const auto found = peers_.find(peer);
-        if (found == peers_.end() || (!is_server_ && !is_welcome_)) {
+        if (found == peers_.end()) {
             return;
         }
-        buffer_[0] = static_cast<std::byte>(AddressMessage::Data);
-        std::copy(datagram.begin(), datagram.end(), buffer_.begin() + 1);
+        if (!is_server_ && !is_welcome_) {
+            is_wanted_ = true;
+            return;
+        }
+        write_address_data_head(found->second.token, buffer_);
+        std::copy(datagram.begin(), datagram.end(), buffer_.begin() + address_data_head_bytes);
         ++stats_.datagrams_sent;
-        send_to(found->second.endpoint, std::span(buffer_).first(datagram.size() + 1));
+        send_to(found->second.endpoint,
+                std::span(buffer_).first(address_data_head_bytes + datagram.size()));
+    }
+
+    void close(PeerId peer) {
+        if (!is_server_) {
+            is_closing_ = true;
+        } else if (const auto found = peers_.find(peer); found != peers_.end()) {
+            found->second.is_closing = true;
+        }
     }
 
     [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) {
@@ -139,9 +151,10 @@ class UdpTransport::Socket {
             }
             const std::span<const std::byte> bytes = std::span(buffer_).first(size);
             if (!bytes.empty() && bytes[0] == static_cast<std::byte>(AddressMessage::Data)) {
-                if (accept_data(from, bytes.size(), peer)) {
-                    const std::size_t copied = std::min(buffer.size(), size - 1);
-                    std::copy_n(bytes.begin() + 1, copied, buffer.begin());
+                if (accept_data(from, bytes, peer)) {
+                    const auto datagram = bytes.subspan(address_data_head_bytes);
+                    const std::size_t copied = std::min(buffer.size(), datagram.size());
+                    std::copy_n(datagram.begin(), copied, buffer.begin());
                     return copied;
                 }
                 continue;
@@ -176,14 +189,16 @@ class UdpTransport::Socket {
   private:
     struct Peer {
         udp::endpoint endpoint;
+        std::uint64_t token = 0;
         std::int64_t heard_us = 0;
+        bool has_spoken = false;
+        bool is_closing = false;
     };
 
-    PeerId add_peer(const udp::endpoint& endpoint) {
+    void add_peer(const udp::endpoint& endpoint, std::uint64_t token) {
         const PeerId peer{++last_peer_};
         endpoints_.emplace(endpoint, peer);
-        peers_.emplace(peer, Peer{endpoint, now_.microseconds});
-        return peer;
+        peers_.emplace(peer, Peer{endpoint, token, now_.microseconds});
     }
 
     void send_to(const udp::endpoint& endpoint, std::span<const std::byte> bytes) {
@@ -192,18 +207,26 @@ class UdpTransport::Socket {
         stats_.send_errors += error ? 1u : 0u;
     }
 
-    [[nodiscard]] bool accept_data(const udp::endpoint& from, std::size_t size, PeerId& peer) {
+    [[nodiscard]] bool accept_data(const udp::endpoint& from, std::span<const std::byte> bytes,
+                                   PeerId& id) {
         const auto found = endpoints_.find(from);
-        if (found == endpoints_.end()) {
+        if (found == endpoints_.end() || (!is_server_ && !is_welcome_)) {
             ++stats_.dropped_unproved;
             return false;
         }
-        if (size > settings_.datagram_bytes_max + 1) {
+        Peer& peer = peers_.find(found->second)->second;
+        const std::optional<std::uint64_t> token = read_address_data_head(bytes);
+        if (!token || bytes.size() > address_data_head_bytes + settings_.datagram_bytes_max) {
             ++stats_.dropped_malformed;
             return false;
         }
-        peer = found->second;
-        peers_.find(peer)->second.heard_us = now_.microseconds;
+        if (*token != peer.token) {
+            ++stats_.dropped_forged;
+            return false;
+        }
+        id = found->second;
+        peer.heard_us = now_.microseconds;
+        peer.has_spoken = true;
         ++stats_.datagrams_received;
         return true;
     }
@@ -223,36 +246,55 @@ class UdpTransport::Socket {
                 from);
             return;
         }
-        if (!endpoints_.contains(from)) {
-            if (peers_.size() >= settings_.peers_max) {
+        const std::uint64_t token = cookies_.token(address.bytes, request.client);
+        const auto known = endpoints_.find(from);
+        if (known == endpoints_.end()) {
+            if (!places_.take(key_of(from.address()))) {
                 ++stats_.dropped_full;
                 return;
             }
-            add_peer(from);
+            add_peer(from, token);
             ++stats_.peers_welcomed;
+        } else {
+            // The welcome was lost, or another client has this address now.
+            peers_.find(known->second)->second.token = token;
         }
-        say({AddressMessage::Welcome, request.client}, from);
+        say({AddressMessage::Welcome, request.client, token}, from);
     }
 
     void forget_silent() {
-        const std::int64_t before = now_.microseconds - settings_.forget_ms * 1000;
         for (auto peer = peers_.begin(); peer != peers_.end();) {
-            if (peer->second.heard_us >= before) {
+            if (now_.microseconds - peer->second.heard_us <= silence_ms_of(peer->second) * 1'000) {
                 ++peer;
                 continue;
             }
+            places_.give_back(key_of(peer->second.endpoint.address()));
             endpoints_.erase(peer->second.endpoint);
             peer = peers_.erase(peer);
             ++stats_.peers_forgotten;
         }
     }
 
+    /// For how long it may be silent.
+    [[nodiscard]] std::int64_t silence_ms_of(const Peer& peer) const noexcept {
+        if (peer.is_closing) {
+            return std::min(close_linger_ms, settings_.forget_ms);
+        }
+        return peer.has_spoken ? settings_.forget_ms
+                               : std::min(settings_.handshake_ms, settings_.forget_ms);
+    }
+
     // ----- a client
 
     void ask() {
-        const std::int64_t heard_us = peers_.begin()->second.heard_us;
-        const bool is_silent = now_.microseconds - heard_us >= silence_us;
-        if ((is_welcome_ && !is_silent) || now_.microseconds < next_request_us_) {
+        Peer& server = peers_.begin()->second;
+        const std::int64_t silent_us = now_.microseconds - server.heard_us;
+        if (is_closing_ && is_welcome_ && silent_us > close_linger_ms * 1'000) {
+            is_closing_ = is_welcome_ = is_wanted_ = false;
+            ++stats_.peers_forgotten;
+        }
+        const bool is_to_ask = is_welcome_ ? !is_closing_ && silent_us >= silence_us : is_wanted_;
+        if (!is_to_ask || now_.microseconds < next_request_us_) {
             return;
         }
         next_request_us_ = now_.microseconds + request_us;
@@ -260,13 +302,15 @@ class UdpTransport::Socket {
     }
 
     void take_answer(const AddressHandshake& handshake, const udp::endpoint& from) {
+        Peer& server = peers_.begin()->second;
         if (from != server_endpoint_ || handshake.client != client_ ||
             handshake.message == AddressMessage::Request) {
             ++stats_.dropped_malformed;
         } else if (handshake.message == AddressMessage::Welcome) {
             stats_.peers_welcomed += is_welcome_ ? 0u : 1u;
             is_welcome_ = true;
-            peers_.begin()->second.heard_us = now_.microseconds;
+            server.token = handshake.cookie;
+            server.heard_us = now_.microseconds;
         } else {
             // At once, but no more than one request for each answer.
             cookie_ = handshake.cookie;
@@ -287,6 +331,7 @@ class UdpTransport::Socket {
     std::vector<std::byte> buffer_;
     std::pmr::map<udp::endpoint, PeerId> endpoints_;
     std::pmr::map<PeerId, Peer> peers_;
+    AddressPlaces places_;
     SocketStats stats_;
     NetTime now_;
     std::uint64_t last_peer_ = 0;
@@ -299,6 +344,8 @@ class UdpTransport::Socket {
     std::uint64_t cookie_ = 0;
     std::int64_t next_request_us_ = 0;
     bool is_welcome_ = false;
+    bool is_wanted_ = true;  // somebody wants to send
+    bool is_closing_ = false;
 };
 
 UdpTransport::UdpTransport(std::unique_ptr<Socket> socket) : socket_(std::move(socket)) {}
@@ -334,6 +381,10 @@ Result<std::unique_ptr<UdpTransport>> UdpTransport::connect(std::string_view add
 
 void UdpTransport::tick(NetTime now) {
     socket_->tick(now);
+}
+
+void UdpTransport::close(PeerId peer) {
+    socket_->close(peer);
 }
 
 PeerId UdpTransport::server() const noexcept {

@@ -6,8 +6,10 @@
 #include <replayout/netdriver/datagram_pool.h>
 #include <replayout/reflection/diagnostics.h>
 
+#include <chrono>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -16,6 +18,9 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
 #include <boost/beast/websocket/stream.hpp>
 
 namespace replayout {
@@ -30,6 +35,7 @@ using boost::system::error_code;
 /// Who the server is to a client.
 constexpr PeerId server_peer{1};
 constexpr std::int64_t reconnect_us = 1'000'000;
+constexpr std::uint32_t request_bytes_max = 8 * 1024;
 
 constexpr std::string_view kind = "WebSocket";
 
@@ -41,6 +47,7 @@ class WebSocketTransport::Endpoint {
         : settings_(settings),
           acceptor_(context_),
           pool_(settings.datagram_bytes_max, settings.resource),
+          places_(settings.peers_max, settings.peers_per_address_max, settings.resource),
           is_server_(is_server) {}
     ~Endpoint() {
         // Handlers that are left hold connections, which hold this: none runs any more.
@@ -75,11 +82,13 @@ class WebSocketTransport::Endpoint {
         if (std::exchange(has_failed_to_accept_, false)) {
             accept_next();
         }
-        if (!is_server_ && connections_.empty() && now.microseconds >= next_connect_us_) {
+        if (!is_server_ && is_wanted_ && connections_.empty() &&
+            now.microseconds >= next_connect_us_) {
             next_connect_us_ = now.microseconds + reconnect_us;
             begin_to_connect();
         }
         run();
+        close_silent();
     }
 
     /// What can be done without waiting, and no more of it than a flood is to cost.
@@ -96,6 +105,7 @@ class WebSocketTransport::Endpoint {
         REPLAYOUT_ASSERT(datagram.size() <= settings_.datagram_bytes_max);
         const auto found = peers_.find(peer);
         if (found == peers_.end()) {
+            is_wanted_ = true;
             return;
         }
         Connection& connection = *found->second;
@@ -111,7 +121,20 @@ class WebSocketTransport::Endpoint {
     }
 
     [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) {
-        return arrived_.receive(pool_, peer, buffer);
+        const std::size_t size = arrived_.receive(pool_, peer, buffer);
+        const auto found = size == Transport::nothing_received ? peers_.end() : peers_.find(peer);
+        if (found != peers_.end()) {
+            --found->second->waiting;
+            go_on_reading(found->second);
+        }
+        return size;
+    }
+
+    void close(PeerId peer) {
+        const auto found = peers_.find(peer);
+        if (found != peers_.end() && !std::exchange(found->second->is_closing, true)) {
+            ++closing_count_;
+        }
     }
 
     [[nodiscard]] const WebSocketSettings& settings() const noexcept { return settings_; }
@@ -125,18 +148,27 @@ class WebSocketTransport::Endpoint {
 
   private:
     struct Connection {
-        explicit Connection(tcp::socket socket) : stream(std::move(socket)) {}
+        Connection(tcp::socket socket, const AddressKey& from)
+            : stream(std::move(socket)), address(from) {}
 
         websocket::stream<beast::tcp_stream> stream;
         beast::flat_buffer incoming;
+        std::optional<beast::http::request_parser<beast::http::empty_body>> request;
         std::deque<std::vector<std::byte>> outgoing;  // the first is under way
         std::size_t outgoing_bytes = 0;
         PeerId peer;  // 0: its handshake is under way
+        AddressKey address;
+        std::int64_t heard_us = 0;
+        std::uint32_t waiting = 0;  // datagrams that nobody has received yet
+        bool is_reading = false;
+        bool is_closing = false;
     };
     using ConnectionPointer = std::shared_ptr<Connection>;
 
     void set_up(Connection& connection, beast::role_type role) {
-        connection.stream.set_option(websocket::stream_base::timeout::suggested(role));
+        auto timeout = websocket::stream_base::timeout::suggested(role);
+        timeout.handshake_timeout = std::chrono::milliseconds(settings_.handshake_ms);
+        connection.stream.set_option(timeout);
         connection.stream.binary(true);
         connection.stream.read_message_max(settings_.datagram_bytes_max);
         error_code ignored;
@@ -164,22 +196,47 @@ class WebSocketTransport::Endpoint {
     }
 
     void accept(tcp::socket socket) {
-        if (connections_.size() >= settings_.peers_max) {
+        error_code error;
+        const tcp::endpoint from = socket.remote_endpoint(error);
+        if (error) {
+            return;  // It has gone already.
+        }
+        const AddressKey address = key_of(from.address());
+        if (!places_.take(address)) {
             ++stats_.dropped_full;
             return;
         }
-        const auto connection = std::make_shared<Connection>(std::move(socket));
+        const auto connection = std::make_shared<Connection>(std::move(socket), address);
         connections_.insert(connection);
         set_up(*connection, beast::role_type::server);
-        connection->stream.async_accept([this, connection](error_code error) {
-            error ? drop(connection) : add_peer(connection);
-        });
+        // Read by ourselves, as Boost.Beast would take 1,536 bytes of it, less than a browser with
+        // cookies may send.
+        connection->request.emplace();
+        connection->request->header_limit(request_bytes_max);
+        auto& lowest = beast::get_lowest_layer(connection->stream);
+        lowest.expires_after(std::chrono::milliseconds(settings_.handshake_ms));
+        beast::http::async_read(lowest, connection->incoming, *connection->request,
+                                [this, connection](error_code refused, std::size_t) {
+                                    // More than the request before its answer is nobody who waits
+                                    // for one.
+                                    refused || connection->incoming.size() > 0 ? drop(connection)
+                                                                               : answer(connection);
+                                });
+    }
+
+    void answer(const ConnectionPointer& connection) {
+        beast::get_lowest_layer(connection->stream).expires_never();  // the stream has its own
+        connection->stream.async_accept(connection->request->get(),
+                                        [this, connection](error_code refused) {
+                                            connection->request.reset();
+                                            refused ? drop(connection) : add_peer(connection);
+                                        });
     }
 
     // ----- a client
 
     void begin_to_connect() {
-        const auto connection = std::make_shared<Connection>(tcp::socket(context_));
+        const auto connection = std::make_shared<Connection>(tcp::socket(context_), AddressKey{});
         connections_.insert(connection);
         beast::get_lowest_layer(connection->stream)
             .async_connect(server_, [this, connection](error_code error) {
@@ -200,41 +257,73 @@ class WebSocketTransport::Endpoint {
     void add_peer(const ConnectionPointer& connection) {
         connection->peer = PeerId{is_server_ ? ++last_peer_ : server_peer.value};
         peers_[connection->peer] = connection;
+        connection->heard_us = now_.microseconds;
         ++stats_.peers_welcomed;
-        read_next(connection);
+        go_on_reading(connection);
     }
 
     void drop(const ConnectionPointer& connection) {
         if (is_closed_ || connections_.erase(connection) == 0) {
             return;
         }
+        if (is_server_) {
+            places_.give_back(connection->address);
+        }
         if (connection->peer != PeerId{}) {
             peers_.erase(connection->peer);
+            closing_count_ -= connection->is_closing ? 1u : 0u;
+            is_wanted_ = is_wanted_ && !connection->is_closing;
             ++stats_.peers_forgotten;
         }
         beast::get_lowest_layer(connection->stream).close();
     }
 
-    void read_next(const ConnectionPointer& connection) {
+    /// Unless too much of it waits: then it is left to TCP to hold the sender back.
+    void go_on_reading(const ConnectionPointer& connection) {
+        if (connection->is_reading ||
+            connection->waiting >= settings_.datagrams_waiting_per_peer_max) {
+            return;
+        }
+        connection->is_reading = true;
         connection->stream.async_read(connection->incoming,
                                       [this, connection](error_code error, std::size_t size) {
+                                          connection->is_reading = false;
                                           if (error) {
                                               drop(connection);
                                               return;
                                           }
                                           take(*connection, size);
                                           connection->incoming.consume(size);
-                                          read_next(connection);
+                                          go_on_reading(connection);
                                       });
     }
 
-    void take(const Connection& connection, std::size_t size) {
+    /// Who was closed, and has nothing more to say.
+    void close_silent() {
+        if (closing_count_ == 0) {
+            return;
+        }
+        std::vector<ConnectionPointer> silent;
+        for (const auto& [peer, connection] : peers_) {
+            if (connection->is_closing &&
+                now_.microseconds - connection->heard_us > close_linger_ms * 1'000) {
+                silent.push_back(connection);
+            }
+        }
+        for (const ConnectionPointer& connection : silent) {
+            drop(connection);
+        }
+    }
+
+    void take(Connection& connection, std::size_t size) {
+        connection.heard_us = now_.microseconds;
         if (!connection.stream.got_binary()) {
             ++stats_.dropped_malformed;
         } else if (arrived_.count() >= settings_.datagrams_waiting_max) {
             ++stats_.dropped_full;
         } else {
             ++stats_.datagrams_received;
+            ++connection.waiting;
             const auto* bytes = static_cast<const std::byte*>(connection.incoming.cdata().data());
             arrived_.push(pool_, pool_.take(connection.peer, std::span(bytes, size)));
         }
@@ -266,12 +355,15 @@ class WebSocketTransport::Endpoint {
     tcp::acceptor acceptor_;
     DatagramPool pool_;
     DatagramQueue arrived_;
+    AddressPlaces places_;
     std::set<ConnectionPointer> connections_;
     std::map<PeerId, ConnectionPointer> peers_;
     NetTime now_;
     std::uint64_t last_peer_ = 0;
     tcp::endpoint server_;
     std::int64_t next_connect_us_ = 0;
+    std::uint32_t closing_count_ = 0;
+    bool is_wanted_ = true;  // somebody wants to send
     bool is_server_;
 };
 
@@ -310,6 +402,10 @@ void WebSocketTransport::tick(NetTime now) {
 
 void WebSocketTransport::flush() {
     endpoint_->run();
+}
+
+void WebSocketTransport::close(PeerId peer) {
+    endpoint_->close(peer);
 }
 
 PeerId WebSocketTransport::server() const noexcept {

@@ -9,7 +9,8 @@
 //
 // ENet begins to keep something of an address with the first packet that asks to connect. Here it
 // sees none before the address is proved, as udp_transport.h has it; so no client of other makers
-// can connect.
+// can connect. Its checksum is on, which holds a number that only the two ends of a connection
+// know: what others send in a peer's name is dropped.
 #pragma once
 
 #include <replayout/reflection/error.h>
@@ -30,10 +31,14 @@ struct EnetSettings {
     /// Beyond 1,300 ENet would cut datagrams and send the parts reliably.
     std::size_t datagram_bytes_max = 1'200;
     std::uint32_t peers_max = 1'024;  ///< of a server; at most 4,095
+    /// Of these, at one address, whatever the ports.
+    std::uint32_t peers_per_address_max = 64;
     /// That wait between two calls of tick(); more are dropped.
     std::uint32_t datagrams_per_tick_max = 65'536;
     /// An address that was proved and is no peer of ENet's for as long must prove itself again.
     std::int64_t forget_ms = 30'000;
+    /// Likewise, for one that never was a peer; what ENet began for it ends then, too.
+    std::int64_t handshake_ms = 5'000;
     std::int32_t receive_buffer_bytes = 4 * 1024 * 1024;
     /// As UdpSettings::secret.
     std::array<std::byte, 16> secret{};
@@ -56,6 +61,7 @@ class EnetTransport final : public SocketTransport {
     /// Takes what has arrived, and lets ENet do what it must.
     void tick(NetTime now) override;
     void flush() override;
+    void close(PeerId peer) override;
     [[nodiscard]] PeerId server() const noexcept override;
     [[nodiscard]] bool is_connected() const noexcept override;
     [[nodiscard]] std::string local_address() const override;

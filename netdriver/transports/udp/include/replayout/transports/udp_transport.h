@@ -14,9 +14,10 @@
 //
 // Before a server takes a datagram of an address it has that prove that it receives there: it
 // answers a request of 1,000 bytes with a cookie of 17, and keeps nothing until the cookie comes
-// back. So nobody makes it send more than it was sent, or hold memory, in another's name. A
-// datagram takes one byte more on the wire than the driver gave. docs/wire_format.md, section 17,
-// has the bytes.
+// back. So nobody makes it send more than it was sent, or hold memory, in another's name. With the
+// welcome goes a token, by which each end knows the other's datagrams from what others send in its
+// name without having read one. A datagram takes nine bytes more on the wire than the driver gave.
+// docs/wire_format.md, section 17, has the bytes.
 //
 // Nothing here is encrypted, and an address that changes is another peer.
 #pragma once
@@ -36,15 +37,20 @@
 namespace replayout {
 
 struct UdpSettings {
-    /// Of the driver's, without our byte. 1,200 go through wherever IPv6 does.
+    /// Of the driver's, without our nine bytes. 1,200 go through wherever IPv6 does.
     std::size_t datagram_bytes_max = 1'200;
     /// Of a server: addresses that are proved and not forgotten. One more is not welcome.
     std::uint32_t peers_max = 1'024;
+    /// Of these, at one address, whatever the ports; of IPv6 at those whose first 64 bits are
+    /// alike. 64 are a school, or a provider with few addresses.
+    std::uint32_t peers_per_address_max = 64;
     /// What is read of the socket between two calls of tick(), whatever it is.
     std::uint32_t datagrams_per_tick_max = 65'536;
     /// Of a server: an address that was silent as long is forgotten, and must prove itself again.
     /// Longer than a driver waits (NetConfig::timeout_ms).
     std::int64_t forget_ms = 30'000;
+    /// Likewise, for one that was welcome and has sent nothing yet.
+    std::int64_t handshake_ms = 5'000;
     /// Asked of the system for what waits to be read; it may give less. Bytes.
     std::int32_t receive_buffer_bytes = 4 * 1024 * 1024;
     /// Of a server: the key of its cookies, which nobody else knows. Of a client: its number. All
@@ -71,6 +77,7 @@ class UdpTransport final : public SocketTransport {
     void tick(NetTime now) override;
     /// Nothing: what is sent goes out at once.
     void flush() override {}
+    void close(PeerId peer) override;
     [[nodiscard]] PeerId server() const noexcept override;
     [[nodiscard]] bool is_connected() const noexcept override;
     [[nodiscard]] std::string local_address() const override;

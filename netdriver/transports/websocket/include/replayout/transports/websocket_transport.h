@@ -29,8 +29,17 @@ struct WebSocketSettings {
     std::size_t datagram_bytes_max = 1'200;
     /// Of a server: connections, those whose handshake is under way included.
     std::uint32_t peers_max = 1'024;
+    /// Of these, from one address, whatever the ports; of IPv6 from those whose first 64 bits are
+    /// alike.
+    std::uint32_t peers_per_address_max = 64;
+    /// Of a server: from the connection of TCP to the answer to its request, which may have 8 KiB
+    /// of headers; else it is closed. Milliseconds of the machine's clock.
+    std::int64_t handshake_ms = 5'000;
     /// That wait to be received; more are dropped.
     std::uint32_t datagrams_waiting_max = 65'536;
+    /// Of these, of one connection; then it is not read until some were received, so nothing of it
+    /// is lost. 1 at least.
+    std::uint32_t datagrams_waiting_per_peer_max = 4'096;
     /// Of one connection, that wait to be sent.
     std::size_t send_bytes_max = 256 * 1024;
     /// Of received datagrams. Boost.Beast itself takes the heap.
@@ -53,6 +62,7 @@ class WebSocketTransport final : public SocketTransport {
 
     void tick(NetTime now) override;
     void flush() override;
+    void close(PeerId peer) override;
     [[nodiscard]] PeerId server() const noexcept override;
     [[nodiscard]] bool is_connected() const noexcept override;
     [[nodiscard]] std::string local_address() const override;

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+//
+// Places of a server for peers: so many in all, and so many of one address, so that who has one
+// address does not take those of all others. Of IPv6 the first 64 bits count, as whoever has one
+// address there has all that begin alike.
+#pragma once
+
+#include <replayout/reflection/memory.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+
+namespace replayout {
+
+/// An address without its port: 16 bytes, of IPv4 as IPv6 maps it.
+using AddressKey = std::array<std::byte, 16>;
+
+class AddressPlaces {
+  public:
+    AddressPlaces(std::uint32_t max, std::uint32_t per_address_max, MemoryResource* resource)
+        : max_(max), per_address_max_(per_address_max), taken_(resource) {}
+
+    /// False: there is none left.
+    [[nodiscard]] bool take(const AddressKey& address);
+    /// One that was taken.
+    void give_back(const AddressKey& address);
+    [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
+
+  private:
+    [[nodiscard]] static AddressKey owner_of(AddressKey address) noexcept;
+
+    std::uint32_t max_;
+    std::uint32_t per_address_max_;
+    std::uint32_t count_ = 0;
+    std::pmr::map<AddressKey, std::uint32_t> taken_;
+};
+
+}  // namespace replayout

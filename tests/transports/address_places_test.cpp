@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+//
+// Places of a server: so many in all, and so many of one address.
+#include "address_places.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+
+#include "support/catch.h"
+#include "support/counting_resource.h"
+
+namespace replayout::test {
+namespace {
+
+[[nodiscard]] AddressKey v4(int last) {
+    AddressKey key{};
+    key[10] = key[11] = std::byte{0xFF};
+    key[12] = std::byte{10};
+    key[15] = static_cast<std::byte>(last);
+    return key;
+}
+
+[[nodiscard]] AddressKey v6(int in_prefix, int last) {
+    AddressKey key{};
+    key[0] = std::byte{0x20};
+    key[7] = static_cast<std::byte>(in_prefix);
+    key[15] = static_cast<std::byte>(last);
+    return key;
+}
+
+TEST_CASE("AddressPlaces: there is an end to them, in all and for one address", "[transport]") {
+    AddressPlaces places(5, 3, std::pmr::get_default_resource());
+    for (int i = 0; i < 3; ++i) {
+        CHECK(places.take(v4(1)));
+    }
+    CHECK_FALSE(places.take(v4(1)));
+    CHECK(places.take(v4(2)));
+    CHECK(places.take(v4(2)));
+    CHECK(places.count() == 5);
+    CHECK_FALSE(places.take(v4(2)));  // of its own there is one
+    places.give_back(v4(1));
+    CHECK(places.count() == 4);
+    CHECK(places.take(v4(1)));
+    CHECK_FALSE(places.take(v4(3)));
+}
+
+TEST_CASE("AddressPlaces: of IPv6 what begins with the same 64 bits is one address",
+          "[transport]") {
+    AddressPlaces places(100, 2, std::pmr::get_default_resource());
+    CHECK(places.take(v6(1, 1)));
+    CHECK(places.take(v6(1, 2)));
+    CHECK_FALSE(places.take(v6(1, 3)));
+    CHECK(places.take(v6(2, 1)));
+    places.give_back(v6(1, 9));
+    CHECK(places.take(v6(1, 3)));
+}
+
+TEST_CASE("AddressPlaces: none for an address is none, and what nobody has takes no memory",
+          "[transport]") {
+    AddressPlaces none(5, 0, std::pmr::get_default_resource());
+    CHECK_FALSE(none.take(v4(1)));
+    CountingResource memory;
+    AddressPlaces places(5, 5, &memory);
+    for (int i = 0; i < 5; ++i) {
+        CHECK(places.take(v4(i)));
+    }
+    for (int i = 0; i < 5; ++i) {
+        places.give_back(v4(i));
+    }
+    CHECK(memory.blocks_in_use() == 0);
+}
+
+}  // namespace
+}  // namespace replayout::test
