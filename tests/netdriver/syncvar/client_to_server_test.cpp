@@ -268,6 +268,30 @@ TEST_CASE("ClientToServer: an owner that cannot be told that it is that no more 
     CHECK(duel.owner().health == duel.server().health);
 }
 
+TEST_CASE("ClientToServer: lost, given back and lost again in one flight, the newest value stays",
+          "[syncvar]") {
+    Duel duel;
+    ArenaGame& game = duel.game;
+    LinkSettings dead;
+    dead.loss = 1.0;
+    game.network().set_settings(PeerId{1}, ArenaGame::client_peer(0), dead);
+    REQUIRE(game.server().remove_client_authority(*duel.pawn));
+    game.tick();
+    REQUIRE(game.server().assign_client_authority(*duel.pawn, game.connection(0)));
+    game.tick();
+    duel.server().health = 50;
+    REQUIRE(game.server().remove_client_authority(*duel.pawn));
+    game.tick();
+    // What says that it was lost is sent again behind what changed since.
+    game.network().heal();
+    duel.server().health = 60;
+    game.tick(100);
+    game.settle();
+    CHECK_FALSE(duel.owner().is_owned());
+    CHECK(duel.owner().health == 60);
+    CHECK(duel.other().health == 60);
+}
+
 TEST_CASE("ClientToServer: a host that owns the object decides by setting it", "[syncvar]") {
     ArenaGame game(owners_decide());
     game.join();
