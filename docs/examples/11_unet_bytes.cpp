@@ -11,7 +11,7 @@
 #include <span>
 #include <string>
 
-using namespace replayout;
+using namespace replayout::syncvar;
 
 namespace {
 

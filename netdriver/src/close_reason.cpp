@@ -45,6 +45,8 @@ std::string_view to_string(CloseReason reason) noexcept {
             return "call refused";
         case CloseReason::TooManyCalls:
             return "too many calls";
+        case CloseReason::CallsStalled:
+            return "calls stalled";
     }
     return "unknown";
 }

@@ -274,6 +274,12 @@ void NetDriver::set_host(PeerId host) {
     server_->set_host(host);
 }
 
+void NetDriver::clear_host() {
+    REPLAYOUT_ASSERT(!is_calling_out_);
+    REPLAYOUT_ASSERT(server_ != nullptr);
+    server_->clear_host();
+}
+
 void NetDriver::set_replicates_physics(NetObjectId id, bool has_physics) {
     REPLAYOUT_ASSERT(!is_calling_out_);
     ObjectFacts facts = facts_of(id);

@@ -44,7 +44,31 @@ RemoteFunctionSender::RemoteFunctionSender(const NetConfig& config, MemoryResour
       memory_(std::pmr::pool_options{0, pooled_bytes_max}, resource),
       calls_(&memory_),
       next_sequences_(Allocator<std::pair<std::uint32_t, std::uint16_t>>(resource)),
+      full_timeout_ms_(config.calls_full_timeout_ms),
       closing_(Allocator<std::pair<std::uint32_t, ReliableAmount>>(resource)) {}
+
+bool RemoteFunctionSender::begin_flush(NetTime now) {
+    now_ = now;
+    if (has_room_for(true, part_bytes_)) {
+        refused_since_.reset();
+    }
+    if (!std::exchange(was_refused_, false)) {
+        return false;
+    }
+    const auto is_over = [&](NetTime since) {
+        return now >= since.plus_milliseconds(full_timeout_ms_);
+    };
+    // A client that takes one now and then would hold up all others for as long as it likes.
+    return (refused_since_.has_value() && is_over(*refused_since_)) ||
+           (!calls_.empty() && is_over(calls_.front().made));
+}
+
+void RemoteFunctionSender::note_refused() {
+    was_refused_ = true;
+    if (!refused_since_.has_value()) {
+        refused_since_ = now_;
+    }
+}
 
 std::uint32_t RemoteFunctionSender::part_count_of(std::size_t payload_bytes) const noexcept {
     return static_cast<std::uint32_t>((payload_bytes + part_bytes_ - 1) / part_bytes_);
@@ -84,9 +108,13 @@ OutgoingCall& RemoteFunctionSender::add(ChannelIndex channel, FunctionIndex func
     REPLAYOUT_ASSERT(has_room_for(is_reliable, payload.size()));
     OutgoingCall& call = calls_.emplace_back(&memory_);
     call.order = CallOrder{next_order_++};
+    call.made = now_;
     call.channel = channel;
     call.function = function;
     call.is_reliable = is_reliable;
+    if (is_reliable) {
+        refused_since_.reset();
+    }
     call.payload.assign(payload.begin(), payload.end());
     if (payload.size() > part_bytes_) {
         call.parts.assign(part_count_of(payload.size()), OutgoingCall::PartState::Unsent);

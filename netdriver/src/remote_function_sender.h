@@ -21,6 +21,7 @@
 #include <replayout/net_guid.h>
 #include <replayout/netdriver/bunch.h>
 #include <replayout/netdriver/net_config.h>
+#include <replayout/netdriver/time.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/sending_rep_state.h>
 
@@ -93,6 +94,7 @@ struct OutgoingCall {
     }
 
     CallOrder order;
+    NetTime made;  ///< of the flush before
     ChannelIndex channel;
     FunctionIndex function;
     std::uint16_t sequence = 0;  ///< of one that is kept: of the channel's calls, of its first part
@@ -117,6 +119,12 @@ class RemoteFunctionSender {
     using Calls = std::pmr::list<OutgoingCall>;
 
     RemoteFunctionSender(const NetConfig& config, MemoryResource* resource);
+
+    /// Before anything is sent. True: reliable calls were refused since the last time, and none was
+    /// taken for NetConfig::calls_full_timeout_ms, or the oldest has waited for so long.
+    [[nodiscard]] bool begin_flush(NetTime now);
+    /// A reliable call found no room.
+    void note_refused();
 
     /// A call of that size may be added. What this admits the other end can let wait, whatever is
     /// lost: it counts calls as it does.
@@ -172,6 +180,10 @@ class RemoteFunctionSender {
     Calls calls_;
     FlatMap<std::uint32_t, std::uint16_t> next_sequences_;  // of reliable calls, by channel
     std::uint64_t next_order_ = 1;
+    std::uint32_t full_timeout_ms_;
+    NetTime now_;                                     // of the last flush
+    std::optional<NetTime> refused_since_;            // and took no reliable call since
+    bool was_refused_ = false;                        // since the last flush
     ReliableAmount kept_;                             // of those in the list, and in closing_
     FlatMap<std::uint32_t, ReliableAmount> closing_;  // by channel
 };

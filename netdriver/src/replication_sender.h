@@ -184,6 +184,9 @@ class ReplicationSender final : public SentContentHandler {
     }
     /// It is not made after all.
     void take_back_call() { calls_.take_back(); }
+    void note_refused_call() { calls_.note_refused(); }
+    /// Before anything is sent. True: reliable calls found no room for too long.
+    [[nodiscard]] bool begin_flush(NetTime now) { return calls_.begin_flush(now); }
     /// Not too many of that function are queued.
     [[nodiscard]] bool may_queue_call(std::uint32_t index, FunctionIndex function) const noexcept {
         return call_sender_.may_queue_call(index, function);

@@ -298,6 +298,7 @@ ReplicationServer::Client& ReplicationServer::accept(PeerId peer, std::uint16_t 
     if (ended_sessions_.contains(peer)) {
         client->connection.packets().begin_in_debt();
     }
+    (void)client->sender.begin_flush(now);
     clients_.push_back(client);
     clients_by_peer_.emplace(peer.value, client);
     return *client;
@@ -306,6 +307,9 @@ ReplicationServer::Client& ReplicationServer::accept(PeerId peer, std::uint16_t 
 void ReplicationServer::flush(NetTime now) {
     for (Client* client : clients_) {
         client->connection.begin_flush(now);
+        if (client->sender.begin_flush(now) && is_joined(*client)) {
+            client->connection.close(CloseReason::CallsStalled, now);
+        }
     }
     update_relevancy();
     server_replicate_actors(now);

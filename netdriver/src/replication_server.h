@@ -68,6 +68,7 @@ class ReplicationServer {
     void forget_destroyed(std::string_view stable_name);
     void forget_all_destroyed();
     void set_host(PeerId host);
+    void clear_host() noexcept;
     [[nodiscard]] ObjectRole role_for(PeerId peer, const ObjectFacts& facts) const noexcept;
     void mark_property_dirty(NetObjectId id, std::string_view property);
     void mark_property_dirty(NetObjectId id, ParentIndex property);

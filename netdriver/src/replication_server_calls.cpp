@@ -50,13 +50,18 @@ CallResult ReplicationServer::send_to_clients(NetObjectId id, FunctionIndex func
     const bool is_reliable = called.has(FunctionFlags::Reliable);
     update_relevancy_of(id.index);
     bool is_anybody = false;
-    for (const Client* client : clients_) {
+    bool is_full = false;
+    for (Client* client : clients_) {
         if (is_called(*client, called, id.index)) {
             is_anybody = true;
             if (is_reliable && !client->sender.has_room_for_call(true)) {
-                return CallResult::Full;  // to all, or to nobody
+                client->sender.note_refused_call();
+                is_full = true;
             }
         }
+    }
+    if (is_full) {
+        return CallResult::Full;  // to all, or to nobody
     }
     if (!is_anybody) {
         return called.has(FunctionFlags::Multicast) ? CallResult::Ran : CallResult::NotOwned;
@@ -89,6 +94,9 @@ CallResult ReplicationServer::add_calls(const NewCall& call, const RepFunction& 
         if (written == CallResult::Full && !call.is_reliable) {
             ++dropped_count;
             continue;
+        }
+        if (written == CallResult::Full) {
+            sender.note_refused_call();
         }
         if (written != CallResult::Sent && written != CallResult::Queued) {
             // Whoever has it already does not get it either: a call is to all, or to nobody.

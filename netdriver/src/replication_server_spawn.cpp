@@ -141,6 +141,11 @@ void ReplicationServer::set_host(PeerId host) {
     host_ = host;
 }
 
+void ReplicationServer::clear_host() noexcept {
+    host_.reset();
+    is_host_told_of_ = false;
+}
+
 bool ReplicationServer::is_owned_by_host(const ObjectFacts& facts) const noexcept {
     return host_.has_value() && facts.has_owner && facts.owner == *host_;
 }

@@ -54,6 +54,7 @@ TEST_CASE("CloseReason: the numbers on the wire do not move", "[netdriver][close
         "unknown function",
         "call refused",
         "too many calls",
+        "calls stalled",
     };
     for (std::size_t number = 0; number < std::size(phrases); ++number) {
         CHECK(to_string(reason_of(number)) == phrases[number]);

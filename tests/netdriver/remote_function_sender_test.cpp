@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory_resource>
 #include <span>
 
@@ -38,6 +39,41 @@ TEST_CASE("RemoteFunctionSender: what waits is for messages, parts that go ahead
     calls.part_sent(large);
     calls.lost({large.order, 2});
     CHECK(waiting() == std::array{true, false});
+}
+
+TEST_CASE("RemoteFunctionSender: stalled is who was refused calls, and took none for too long") {
+    NetConfig config;
+    config.calls_waiting_max = 2;
+    config.calls_full_timeout_ms = 100;
+    RemoteFunctionSender calls(config, std::pmr::new_delete_resource());
+    const std::array<std::byte, 8> bytes{};
+    const auto flush = [&](std::int64_t now_ms) {
+        return calls.begin_flush(NetTime::from_milliseconds(now_ms));
+    };
+    const auto add = [&] {
+        return SentCall{calls.add(ChannelIndex{1}, FunctionIndex{0}, true, bytes).order, 0};
+    };
+    CHECK_FALSE(flush(1'000));
+    const SentCall first = add();
+    CHECK_FALSE(flush(1'050));
+    (void)add();
+    CHECK_FALSE(flush(2'000));  // nothing was refused
+    calls.note_refused();
+    CHECK(flush(2'001));  // the oldest waits for longer than that
+    calls.delivered(first);
+    const SentCall third = add();
+    calls.note_refused();
+    CHECK(flush(2'100));  // of 1,050
+    calls.delivered({CallOrder{2}, 0});
+    calls.delivered(third);
+    CHECK_FALSE(flush(2'200));
+    // What was refused then is forgotten, as there was room meanwhile.
+    (void)add();
+    (void)add();
+    calls.note_refused();
+    CHECK_FALSE(flush(2'299));
+    calls.note_refused();
+    CHECK(flush(2'300));
 }
 
 }  // namespace replayout::test

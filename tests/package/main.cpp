@@ -28,7 +28,7 @@ int main() {
                 REPLAYOUT_VERSION_PATCH);
 #if STRANGER_HAS_SYNCVAR
     std::array<std::byte, 8> memory{};
-    replayout::NetworkWriter writer(memory);
+    replayout::syncvar::NetworkWriter writer(memory);
     writer.write_packed_uint32(23487);
     if (writer.byte_count() != 3) {
         return 1;

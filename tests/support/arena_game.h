@@ -144,6 +144,7 @@ class ArenaManager : public NetworkManager {
         told.push_back("left, owning " + std::to_string(connection.owned().size()));
         NetworkManager::on_server_disconnect(server, connection);
     }
+    void on_stop_host(NetworkServer&, NetworkConnection&) override { told.push_back("host stops"); }
     void on_client_not_ready(NetworkClient&) override { told.push_back("not ready"); }
     void on_client_spawn_started(NetworkClient&) override { told.push_back("spawn started"); }
     void on_client_spawn_finished(NetworkClient&) override { told.push_back("spawn finished"); }

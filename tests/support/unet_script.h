@@ -19,6 +19,8 @@
 
 namespace replayout::test {
 
+using namespace syncvar;
+
 [[nodiscard]] inline std::byte hex_byte(std::string_view digits) {
     constexpr std::string_view all = "0123456789ABCDEF";
     REQUIRE(digits.size() == 2);

@@ -4,6 +4,7 @@
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/reflection/type_builder.h>
 #include <replayout/syncvar/behaviour_type.h>
+#include <replayout/syncvar/network_client.h>
 #include <replayout/syncvar/network_identity.h>
 #include <replayout/syncvar/network_reader.h>
 #include <replayout/syncvar/network_server.h>
@@ -118,11 +119,11 @@ void NetworkBehaviour::section_received(const detail::SectionParameters& section
     NetworkReader reader(section.bytes);
     const bool is_read = on_deserialize(reader, initial_state);
     if (!is_read || reader.failed() || reader.bytes_left() != 0) {
-        log(LogLevel::Error,
-            "behaviour \"" + type_->name + "\" (component " + std::to_string(component_index_) +
-                ") misread its section: " +
-                (reader.failed() ? std::string(to_string(reader.error()))
-                                 : std::to_string(reader.bytes_left()) + " bytes left"));
+        client().section_misread("behaviour \"" + type_->name + "\" (component " +
+                                 std::to_string(component_index_) + ") misread its section: " +
+                                 (reader.failed()
+                                      ? std::string(to_string(reader.error()))
+                                      : std::to_string(reader.bytes_left()) + " bytes left"));
     }
 }
 

@@ -158,13 +158,10 @@ void NetworkBehaviour::collection_changed(std::uint32_t index) {
     identity_->component_changed();
 }
 
-bool NetworkBehaviour::is_started() const noexcept {
+bool NetworkBehaviour::must_wait() const noexcept {
     const NetworkClient* client = identity_->client_;
-    return client == nullptr || (client->is_spawn_finished() && identity_->is_started_);
-}
-
-void NetworkBehaviour::defer(std::function<void()> callback) {
-    identity_->client_->defer(*identity_, std::move(callback));
+    return client != nullptr &&
+           (!client->is_spawn_finished() || !identity_->is_started_ || identity_->is_refreshed_);
 }
 
 detail::BehaviourSection& NetworkBehaviour::section() const noexcept {
@@ -210,12 +207,8 @@ void NetworkBehaviour::sync_var_received(std::uint32_t variable, const void* pre
         }
         return;
     }
-    if (identity_->is_refreshed_) {
-        return;  // of what it was before, NetworkClient::start() tells
-    }
-    if (!identity_->client_->is_spawn_finished() || !identity_->is_started_) {
-        identity_->client_->defer(*identity_,
-                                  info.hook.defer(object() + info.owner_offset, previous, value));
+    if (must_wait()) {
+        identity_->client_->keep_value(*this, variable, previous);
         return;
     }
     run_hook(variable, previous, value);

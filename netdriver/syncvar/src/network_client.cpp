@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "connection_channel.h"
+#include "network_client_waiting.h"
+#include "peer_log.h"
 #include "scene_name.h"
 #include "sync_section.h"
 #include "value_copy.h"
 
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/syncvar/network_client.h>
+#include <replayout/syncvar/sync_collection.h>
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace replayout::syncvar {
 
@@ -30,13 +34,6 @@ namespace {
 
 }  // namespace
 
-/// What a SyncVar was before its object was shown again.
-struct NetworkClient::KeptValue {
-    NetworkBehaviour* component = nullptr;
-    std::uint32_t variable = 0;
-    ValueCopy value;
-};
-
 NetworkClient::NetworkClient(const NetDriverSettings& settings, Transport& transport,
                              const NetworkTypes& types, NetworkManager& manager)
     : types_(types),
@@ -44,6 +41,7 @@ NetworkClient::NetworkClient(const NetDriverSettings& settings, Transport& trans
       resource_(settings.resource),
       driver_(settings, transport, *this),
       sections_(std::make_unique<SectionSender>(settings.resource)),
+      log_(std::make_unique<detail::PeerLog>()),
       section_interval_us_(section_interval_us(settings.config)) {}
 
 NetworkClient::~NetworkClient() = default;
@@ -73,6 +71,7 @@ void NetworkClient::early_update(NetTime now) {
 
 void NetworkClient::late_update(NetTime now) {
     now_ = now;
+    send_answers();
     send_sections();
     driver_.tick_flush(now);
     free_what_is_gone();
@@ -155,8 +154,10 @@ NetworkIdentity* NetworkClient::find_or_spawn_object(const SpawnInfo& info) {
     NetworkIdentity* made = handler->second.spawn(*this, info);
     if (made == nullptr || made->is_spawned() || made->is_gone_ ||
         &made->prefab() != prefab->get()) {
-        log(LogLevel::Error, "the spawn handler of prefab \"" + (*prefab)->name() +
-                                 "\" gave no object of it that is free");
+        log_->write(LogLevel::Error,
+                    "the spawn handler of prefab \"" + (*prefab)->name() +
+                        "\" gave no object of it that is free",
+                    now_);
         ++counters_.handlers_failed;
         return nullptr;
     }
@@ -173,7 +174,8 @@ NetworkIdentity* NetworkClient::take_scene_object(const SpawnInfo& info) {
     }
     const auto found = scene_objects_.find(scene_id);
     if (found == scene_objects_.end() || &found->second->prefab().layout() != &info.layout) {
-        log(LogLevel::Error, "the server spawned an object of a scene that is not here");
+        log_->write(LogLevel::Error, "the server spawned an object of a scene that is not here",
+                    now_);
         ++counters_.scene_objects_missing;
         return nullptr;
     }
@@ -184,7 +186,8 @@ NetworkIdentity* NetworkClient::take_scene_object(const SpawnInfo& info) {
 
 ObjectHandle NetworkClient::spawn(const SpawnInfo& info) {
     if (is_channel(info, types_) && channel_ != nullptr) {
-        log(LogLevel::Error, "the server gave this client a second object of its connection");
+        log_->write(LogLevel::Error,
+                    "the server gave this client a second object of its connection", now_);
         return {};
     }
     NetworkIdentity* object = find_or_spawn_object(info);
@@ -227,6 +230,7 @@ void NetworkClient::despawn(ObjectHandle handle, ChannelCloseReason reason) {
     if (&object == channel_) {
         channel_ = nullptr;
         is_ready_ = false;
+        answers_due_ = 0;
         object.net_id_ = 0;
         destroy(object);
         return;
@@ -243,9 +247,7 @@ void NetworkClient::despawn(ObjectHandle handle, ChannelCloseReason reason) {
 
 void NetworkClient::unspawn(NetworkIdentity& object, ChannelCloseReason reason) {
     std::erase(spawned_now_, &object);
-    drop_deferred_hooks(object);
-    std::erase_if(kept_values_,
-                  [&](const KeptValue& kept) { return &kept.component->identity() == &object; });
+    waiting_.erase(object.net_id());
     object.stop_client();
     forget_local_player(object);
     manager_.on_client_unspawn(*this, object, reason);
@@ -256,6 +258,7 @@ void NetworkClient::unspawn(NetworkIdentity& object, ChannelCloseReason reason) 
     object.is_refreshed_ = false;
     for (NetworkBehaviour* component : object.components()) {
         component->dirty_bits_ = 0;
+        component->waiting_hooks_ = 0;
         component->authority_epoch_ = 0;
     }
     if (object.scene_id_ != 0) {
@@ -285,47 +288,6 @@ void NetworkClient::unspawn_kept() {
     }
 }
 
-// ----- objects that are shown again
-
-void NetworkClient::keep_values(NetworkIdentity& object) {
-    if (std::exchange(object.is_refreshed_, true)) {
-        return;  // shown again before it was told of the last time
-    }
-    for (NetworkBehaviour* component : object.components()) {
-        const BehaviourType& type = *component->type_;
-        for (std::uint32_t i = 0; i < type.sync_vars.size(); ++i) {
-            if (type.sync_vars[i].hook.call == nullptr ||
-                component->settings_.hook_style == HookStyle::UNet) {
-                continue;
-            }
-            const Property& property = type.sync_vars[i].property;
-            const std::byte* value = component->object() + property.offset;
-            kept_values_.push_back({component, i, ValueCopy(property, value, resource_)});
-        }
-    }
-}
-
-void NetworkClient::run_refresh_hooks(NetworkIdentity& object) {
-    if (!std::exchange(object.is_refreshed_, false)) {
-        return;
-    }
-    const auto is_others = [&](const KeptValue& kept) {
-        return &kept.component->identity() != &object;
-    };
-    const auto first = std::stable_partition(kept_values_.begin(), kept_values_.end(), is_others);
-    const std::vector<KeptValue> kept(std::make_move_iterator(first),
-                                      std::make_move_iterator(kept_values_.end()));
-    kept_values_.erase(first, kept_values_.end());
-    for (const KeptValue& before : kept) {
-        NetworkBehaviour& component = *before.component;
-        const Property& property = component.type_->sync_vars[before.variable].property;
-        const std::byte* value = component.object() + property.offset;
-        if (!equal_values(property, value, before.value.get())) {
-            component.run_hook(before.variable, before.value.get(), value);
-        }
-    }
-}
-
 // ----- what objects are told
 
 void NetworkClient::start_spawned() {
@@ -345,17 +307,15 @@ void NetworkClient::start_spawned() {
         }
     }
     // Of objects that were shown all the while.
-    while (!deferred_hooks_.empty()) {
-        run_deferred_hooks(deferred_hooks_.begin()->first);
+    while (!waiting_.empty()) {
+        run_waiting(waiting_.begin()->first);
     }
 }
 
 void NetworkClient::start(NetworkIdentity& object) {
     // Each of these may end the object.
-    run_deferred_hooks(object.net_id());
-    if (object.is_spawned()) {
-        run_refresh_hooks(object);
-    }
+    object.is_refreshed_ = false;
+    run_waiting(object.net_id());
     if (object.is_spawned()) {
         object.start_client();
     }
@@ -385,26 +345,9 @@ void NetworkClient::forget_local_player(const NetworkIdentity& object) {
     local_player_ = other == spawned_.end() ? nullptr : other->second;
 }
 
-void NetworkClient::defer(NetworkIdentity& object, std::function<void()> hook) {
-    deferred_hooks_[object.net_id()].push_back(std::move(hook));
-}
-
-void NetworkClient::drop_deferred_hooks(const NetworkIdentity& object) {
-    deferred_hooks_.erase(object.net_id());
-}
-
-void NetworkClient::run_deferred_hooks(std::uint64_t net_id) {
-    const auto found = deferred_hooks_.find(net_id);
-    if (found == deferred_hooks_.end()) {
-        return;
-    }
-    const std::vector<std::function<void()>> hooks = std::move(found->second);
-    deferred_hooks_.erase(found);
-    for (const std::function<void()>& hook : hooks) {
-        if (find(net_id) != nullptr) {  // One of them may end the object.
-            hook();
-        }
-    }
+void NetworkClient::section_misread(const std::string& text) {
+    ++counters_.sections_misread;
+    log_->write(LogLevel::Error, text, now_);
 }
 
 void NetworkClient::role_changed(ObjectHandle handle, const ObjectRole& /*previous*/,
@@ -462,10 +405,16 @@ void NetworkClient::spawn_finished() {
 void NetworkClient::not_ready() {
     is_ready_ = false;
     is_spawn_finished_ = false;
-    if (channel_ != nullptr) {
-        channel_->components().front()->call("not_ready_heard");
-    }
+    ++answers_due_;
+    send_answers();
     manager_.on_client_not_ready(*this);
+}
+
+void NetworkClient::send_answers() {
+    while (answers_due_ > 0 && channel_ != nullptr &&
+           channel_->components().front()->call("not_ready_heard") == CallResult::Sent) {
+        --answers_due_;
+    }
 }
 
 void NetworkClient::peer_left(PeerId /*peer*/, CloseReason reason) {

@@ -68,12 +68,12 @@ bool NetworkClient::send_section(NetworkBehaviour& component) {
 
 void NetworkClient::take_section(NetworkBehaviour& component, const NetworkBehaviour& section) {
     if (section.authority_epoch_ == 0) {
-        // It was the owner. What was sent to it as to all others since then is newer.
+        // It was the owner. What was sent to it as to all others since then is newer: also than
+        // what it is told of an ownership after that, which began and ended before it heard of it.
         component.authority_epoch_ = 0;
         component.dirty_bits_ = 0;
         component.is_state_missed_ = false;
         component.apply_section(section, component.received_bits_);
-        component.received_bits_ = 0;
     } else if (!component.is_owned()) {
         // It was the owner for a moment, or will be: the word of that may come later than this.
         component.is_state_missed_ = true;

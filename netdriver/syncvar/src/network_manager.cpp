@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include <replayout/reflection/diagnostics.h>
 #include <replayout/syncvar/network_client.h>
 #include <replayout/syncvar/network_manager.h>
 #include <replayout/syncvar/network_server.h>
+
+#include "peer_log.h"
 
 namespace replayout::syncvar {
 
@@ -12,7 +13,9 @@ void NetworkManager::on_server_ready(NetworkServer& server, NetworkConnection& c
 
 void NetworkManager::on_server_add_player(NetworkServer& server, NetworkConnection& connection) {
     if (player_prefab == nullptr) {
-        log(LogLevel::Error, "a client asks for a player, and the manager has no player prefab");
+        server.log_->write(LogLevel::Error,
+                           "a client asks for a player, and the manager has no player prefab",
+                           server.now());
         return;
     }
     NetworkIdentity& player = server.instantiate(*player_prefab);

@@ -74,6 +74,9 @@ Status NetworkPrefab::describe_collections(std::uint32_t component, std::uint32_
             Property property = info.property;
             property.name = member_name(component, name);
             property.offset += placed.offset;
+            if (info.has_invalid_items) {
+                property.notify = {tell_items, &places_.emplace_back(place), RepNotify::Always};
+            }
             collection.items = ParentIndex{static_cast<std::uint16_t>(parent++)};
             builder.property(std::move(property));
         }
@@ -153,6 +156,11 @@ void NetworkPrefab::receive_items(void* block, const void* params, void* place) 
     if (!behaviour.is_server()) {
         behaviour.collection(static_cast<const Place*>(place)->index).receive_state(params);
     }
+}
+
+void NetworkPrefab::tell_items(void* block, const void* /*previous*/, void* place) {
+    NetworkBehaviour& behaviour = behaviour_at(block, place);
+    behaviour.collection(static_cast<const Place*>(place)->index).items_received();
 }
 
 void NetworkPrefab::receive_section(void* block, const void* params, void* place) {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-namespace replayout {
+namespace replayout::syncvar {
 
 namespace {
 
@@ -302,4 +302,4 @@ void NetworkReader::fail(UNetError error) noexcept {
     }
 }
 
-}  // namespace replayout
+}  // namespace replayout::syncvar

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "connection_channel.h"
+#include "peer_log.h"
 #include "scene_name.h"
 #include "sync_section.h"
 
@@ -35,7 +36,8 @@ NetworkServer::NetworkServer(const NetDriverSettings& settings, Transport& trans
       driver_(with_interest(settings, interest), transport, *this),
       interest_(interest),
       axes_(settings.interest.axes),
-      sections_(std::make_unique<SectionSender>(settings.resource)) {}
+      sections_(std::make_unique<SectionSender>(settings.resource)),
+      log_(std::make_unique<detail::PeerLog>()) {}
 
 NetworkServer::~NetworkServer() = default;
 

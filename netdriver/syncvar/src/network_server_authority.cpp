@@ -45,9 +45,6 @@ void NetworkServer::clear_owner(NetworkIdentity& object) {
     if (owner == nullptr) {
         return;
     }
-    if (!owner->is_host_) {
-        send_owner_state(object, 0);
-    }
     object.owner_ = {};
     std::erase(owner->owned_, &object);
     count_group(*owner, object.interest_group_, false);
@@ -58,6 +55,15 @@ void NetworkServer::clear_owner(NetworkIdentity& object) {
         object.role_.is_owned = false;
         queue_for_host(object);
     }
+}
+
+bool NetworkServer::tell_last_owner(NetworkIdentity& object) {
+    const NetworkConnection* owner = owner_of(object);
+    if (owner == nullptr || owner->is_host_ || send_owner_state(object, 0)) {
+        return true;
+    }
+    queue_owner_state(object);  // A part of it may have been told.
+    return refuse("an owner has no room to be told that it is that no more");
 }
 
 bool NetworkServer::assign_client_authority(NetworkIdentity& object, NetworkConnection& owner) {
@@ -78,6 +84,9 @@ bool NetworkServer::remove_client_authority(NetworkIdentity& object) {
     }
     if (owner->identity() == &object) {
         return refuse("authority of a player stays with its connection");
+    }
+    if (!tell_last_owner(object)) {
+        return false;
     }
     clear_owner(object);
     return true;
@@ -118,8 +127,15 @@ bool NetworkServer::replace_player_for_connection(NetworkConnection& connection,
     if (previous == &player) {
         return refuse("a connection has that player already");
     }
+    const bool is_released = previous != nullptr && options == ReplacePlayerOptions::KeepActive;
+    if (is_released && !tell_last_owner(*previous)) {
+        return false;
+    }
     set_client_ready(connection);
     if (!player.is_spawned() && !spawn(player, &connection)) {
+        if (is_released) {
+            queue_owner_state(*previous);
+        }
         return false;
     }
     set_owner(player, connection);
@@ -143,14 +159,17 @@ bool NetworkServer::replace_player_for_connection(NetworkConnection& connection,
     return true;
 }
 
-void NetworkServer::remove_player_for_connection(NetworkConnection& connection,
+bool NetworkServer::remove_player_for_connection(NetworkConnection& connection,
                                                  RemovePlayerOptions options) {
     NetworkIdentity* player = connection.identity();
     if (player == nullptr) {
-        return;
+        return false;
     }
     switch (options) {
         case RemovePlayerOptions::KeepActive:
+            if (!tell_last_owner(*player)) {
+                return false;
+            }
             set_player(connection, nullptr);
             clear_owner(*player);
             break;
@@ -161,6 +180,7 @@ void NetworkServer::remove_player_for_connection(NetworkConnection& connection,
             destroy(*player);
             break;
     }
+    return true;
 }
 
 // ----- what owners decide

@@ -2,6 +2,7 @@
 //
 // Of NetworkServer: who joins, who is ready, and the batch of objects that those are named.
 #include "connection_channel.h"
+#include "peer_log.h"
 #include "server_groups.h"
 
 #include <replayout/reflection/diagnostics.h>
@@ -25,7 +26,8 @@ void NetworkServer::peer_joined(PeerId peer) {
     channel.server_ = this;
     channel.object_ = driver_.add_object(channel.prefab().layout(), channel.handle());
     if (channel.object_.generation == 0) {
-        log(LogLevel::Warning, "there is no room for the object of a connection: it is closed");
+        log_->write(LogLevel::Warning,
+                    "there is no room for the object of a connection: it is closed", now_);
         channel.is_gone_ = true;
         has_gone_ = true;
         connections_.erase(peer);
@@ -72,6 +74,46 @@ NetworkConnection& NetworkServer::start_host(PeerId host) {
     return *host_;
 }
 
+void NetworkServer::stop_host() {
+    if (host_ == nullptr) {
+        return;
+    }
+    NetworkConnection& host = *host_;
+    manager_.on_stop_host(*this, host);
+    manager_.on_server_disconnect(*this, host);
+    if (host.identity_ != nullptr) {
+        set_player(host, nullptr);
+    }
+    while (!host.owned_.empty()) {
+        clear_owner(*host.owned_.back());  // that the game keeps
+    }
+    // What they are told may spawn and destroy.
+    std::vector<std::uint64_t> net_ids;
+    for (const auto& [net_id, object] : spawned_) {
+        net_ids.push_back(net_id);
+    }
+    for (const std::uint64_t net_id : net_ids) {
+        if (NetworkIdentity* object = find(net_id)) {
+            object->stop_client();
+            object->is_client_ = false;
+            object->is_host_visible_ = false;
+            object->is_host_told_ = false;
+        }
+    }
+    for (const auto& [net_id, object] : spawned_) {
+        object->is_client_ = false;
+    }
+    for (NetworkIdentity* object : host_queue_) {
+        object->is_host_queued_ = false;
+    }
+    host_queue_.clear();
+    is_host_looking_at_all_ = false;
+    driver_.clear_host();
+    const PeerId peer = host.peer();
+    host_ = nullptr;
+    connections_.erase(peer);
+}
+
 // ----- what clients say
 
 void NetworkServer::ready(PeerId peer) {
@@ -93,7 +135,7 @@ void NetworkServer::add_player(PeerId peer) {
     }
     if (connection->identity() != nullptr) {
         ++counters_.players_refused;
-        log(LogLevel::Warning, "a client asks for a player, and has one");
+        log_->write(LogLevel::Warning, "a client asks for a player, and has one", now_);
         return;
     }
     manager_.on_server_add_player(*this, *connection);
@@ -105,6 +147,7 @@ void NetworkServer::not_ready_heard(PeerId peer) {
         return;
     }
     --connection->answers_owed_;
+    connection->waiting_since_ = now_;
     if (connection->answers_owed_ == 0 && connection->phase_ == Phase::Leaving) {
         end_showing(*connection);
     }
@@ -122,7 +165,12 @@ void NetworkServer::set_client_not_ready(NetworkConnection& connection) {
 
 void NetworkServer::update_phases() {
     for (const auto& [peer, connection] : connections_) {
-        if (connection->is_ready_ != (connection->phase_ == Phase::Ready)) {
+        if (connection->answers_owed_ > 0 &&
+            now_ >= connection->waiting_since_.plus_milliseconds(answer_wait_ms)) {
+            ++counters_.answers_missing;
+            log_->write(LogLevel::Warning, "a client does not answer that it is not ready", now_);
+            driver_.disconnect(peer);  // it is told of behind the flush
+        } else if (connection->is_ready_ != (connection->phase_ == Phase::Ready)) {
             update_phase(*connection);
         }
     }
@@ -147,7 +195,9 @@ void NetworkServer::update_phase(NetworkConnection& connection) {
     if (call(connection, "not_ready") != CallResult::Full) {
         connection.phase_ = Phase::Leaving;
         connection.has_batch_ = false;
-        ++connection.answers_owed_;
+        if (connection.answers_owed_++ == 0) {
+            connection.waiting_since_ = now_;
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include <replayout/reflection/type_builder.h>
 #include <replayout/syncvar/behaviour_builder.h>
+#include <replayout/syncvar/behaviour_reference.h>
 #include <replayout/syncvar/network_identity.h>
 #include <replayout/syncvar/network_prefab.h>
 #include <replayout/syncvar/network_types.h>
@@ -13,6 +15,13 @@ namespace replayout::syncvar {
 
 NetworkTypes::NetworkTypes() {
     detail::add_section_types(registry_);
+    const bool is_added = struct_builder<BehaviourReference>(registry_, "BehaviourReference")
+                              .property<&BehaviourReference::object>("object")
+                              .property<&BehaviourReference::component>("component")
+                              .build()
+                              .has_value();
+    REPLAYOUT_ASSERT(is_added);
+    (void)is_added;
     const Result<const NetworkPrefab*> prefab = detail::ConnectionChannel::add_to(*this);
     REPLAYOUT_ASSERT(prefab.has_value());
     connection_prefab_ = *prefab;

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstring>
 
-namespace replayout {
+namespace replayout::syncvar {
 
 namespace {
 
@@ -206,4 +206,4 @@ void NetworkWriter::rewind(Mark mark) noexcept {
     error_ = UNetError::None;
 }
 
-}  // namespace replayout
+}  // namespace replayout::syncvar

@@ -5,6 +5,8 @@
 #include <replayout/syncvar/network_server.h>
 #include <replayout/syncvar/sync_collection.h>
 
+#include "peer_log.h"
+
 namespace replayout::syncvar {
 
 namespace {
@@ -66,20 +68,39 @@ bool SyncCollection::tells_what_is_written() const noexcept {
            behaviour_->identity().is_visible_to_host();
 }
 
-void SyncCollection::refuse_received() {
+void SyncCollection::refuse_gap() {
     // Who is no owner yet, or lost a part of it, is told of more than he can use.
-    if (behaviour_->sync_settings().sync_mode == SyncMode::Owner) {
+    if (behaviour_->sync_settings().sync_mode != SyncMode::Owner) {
+        refuse_received();
+    }
+}
+
+void SyncCollection::refuse_received() {
+    ++refused_count_;
+    behaviour_->client().collection_refused(behaviour_->name_of(*this));
+}
+
+void SyncCollection::items_received() {
+    is_broken_ = false;
+    if (are_items_valid()) {
         return;
     }
-    if (refused_count_++ == 0) {
-        log(LogLevel::Error, "an operation for collection " + behaviour_->name_of(*this) +
-                                 " cannot be: it stays as it is until it is cleared");
-    }
+    const NetworkIdentity& archetype = behaviour_->identity().prefab().archetype();
+    reset(archetype.components()[behaviour_->component_index()]->collection(index_));
+    is_broken_ = true;
+    refuse_received();
+}
+
+void SyncCollection::apply_kept(bool is_telling) {
+    is_telling_ = is_telling;
+    apply_first_kept();
+    is_telling_ = true;
 }
 
 void SyncCollection::begin_anew() noexcept {
     refused_count_ = 0;
     may_coalesce_ = false;
+    is_broken_ = false;
 }
 
 void SyncCollection::bind(NetworkBehaviour& behaviour, std::uint8_t index) noexcept {
@@ -87,12 +108,16 @@ void SyncCollection::bind(NetworkBehaviour& behaviour, std::uint8_t index) noexc
     index_ = index;
 }
 
-bool SyncCollection::is_started() const noexcept {
-    return behaviour_ == nullptr || behaviour_->is_started();
+bool SyncCollection::must_wait() const noexcept {
+    return behaviour_->must_wait();
 }
 
-void SyncCollection::defer(std::function<void()> callback) {
-    behaviour_->defer(std::move(callback));
+void SyncCollection::note_kept(std::size_t operation_count) {
+    behaviour_->client().keep_call(*behaviour_, *this, operation_count);
+}
+
+bool SyncCollection::is_spawned() const noexcept {
+    return behaviour_->identity().is_spawned();
 }
 
 bool SyncCollection::send_waiting(const detail::CollectionCall& call, std::size_t count_max) {
@@ -114,8 +139,11 @@ bool SyncCollection::send_waiting(const detail::CollectionCall& call, std::size_
             forget(sent);
             may_coalesce_ = false;
             if (waiting_count() > std::max(waiting_max, item_count() + 1)) {
-                log(LogLevel::Warning, "clients take too little: all items of collection " +
-                                           behaviour_->name_of(*this) + " are sent again");
+                NetworkServer& server = behaviour_->server();
+                server.log_->write(LogLevel::Warning,
+                                   "clients take too little: all items of collection " +
+                                       behaviour_->name_of(*this) + " are sent again",
+                                   server.now());
                 restate();
             }
             return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/syncvar/unet_error.h>
 
-namespace replayout {
+namespace replayout::syncvar {
 
 std::string_view to_string(UNetError error) noexcept {
     switch (error) {
@@ -43,4 +43,4 @@ std::string_view to_string(UNetError error) noexcept {
     return "unknown error";
 }
 
-}  // namespace replayout
+}  // namespace replayout::syncvar

@@ -2,7 +2,7 @@
 #include <replayout/syncvar/unet_messages.h>
 #include <replayout/syncvar/unet_woven.h>
 
-namespace replayout {
+namespace replayout::syncvar {
 
 namespace {
 
@@ -138,4 +138,4 @@ bool read_payload(NetworkReader& reader, UNetSyncList& message) noexcept {
     return accept(reader, read, message);
 }
 
-}  // namespace replayout
+}  // namespace replayout::syncvar

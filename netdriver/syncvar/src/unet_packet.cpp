@@ -2,7 +2,7 @@
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/syncvar/unet_packet.h>
 
-namespace replayout {
+namespace replayout::syncvar {
 
 UNetMessageWriter::UNetMessageWriter(NetworkWriter& writer, std::int16_t type) noexcept
     : writer_(writer), start_(writer.mark()) {
@@ -81,4 +81,4 @@ bool UNetPacketReader::next() noexcept {
     return true;
 }
 
-}  // namespace replayout
+}  // namespace replayout::syncvar

@@ -219,6 +219,79 @@ TEST_CASE("ClientToServer: an owner that is shown the object later has what the 
     CHECK(duel.server().name.get() == "found");
 }
 
+TEST_CASE("ClientToServer: an owner that cannot be told that it is that no more stays it for now",
+          "[syncvar]") {
+    ArenaOptions options = owners_decide();
+    options.config.calls_waiting_max = 2;
+    Duel duel(options);
+    ArenaGame& game = duel.game;
+    NetworkServer& server = game.server();
+    const auto fill_calls = [&] {
+        LinkSettings dead;
+        dead.loss = 1.0;
+        game.network().set_settings(PeerId{1}, ArenaGame::client_peer(0), dead);
+        CHECK(duel.server().call("target_whisper") == CallResult::Sent);
+        CHECK(duel.server().call("target_whisper") == CallResult::Sent);
+    };
+    fill_calls();
+    duel.server().health = 33;
+    CHECK_FALSE(server.remove_client_authority(*duel.pawn));
+    CHECK(duel.pawn->connection_to_client() == ArenaGame::client_peer(0));
+    game.network().heal();
+    game.settle();
+    duel.owner().name = "owner's";
+    game.settle();
+    CHECK(duel.server().name.get() == "owner's");
+    REQUIRE(server.remove_client_authority(*duel.pawn));
+    game.settle();
+    CHECK_FALSE(duel.owner().is_owned());
+    CHECK(duel.owner().health == 33);
+
+    // A player that is to stay, and not its.
+    REQUIRE(server.add_player_for_connection(game.connection(0), *duel.pawn));
+    game.settle();
+    fill_calls();
+    CHECK_FALSE(
+        server.remove_player_for_connection(game.connection(0), RemovePlayerOptions::KeepActive));
+    CHECK(game.connection(0).identity() == duel.pawn);
+    NetworkIdentity& next = server.instantiate(game.types().pawn());
+    CHECK_FALSE(server.replace_player_for_connection(game.connection(0), next,
+                                                     ReplacePlayerOptions::KeepActive));
+    CHECK(game.connection(0).identity() == duel.pawn);
+    CHECK_FALSE(next.is_spawned());
+    game.network().heal();
+    game.settle();
+    CHECK(server.remove_player_for_connection(game.connection(0), RemovePlayerOptions::KeepActive));
+    game.settle();
+    CHECK(game.connection(0).identity() == nullptr);
+    CHECK_FALSE(duel.owner().is_owned());
+    CHECK(duel.owner().health == duel.server().health);
+}
+
+TEST_CASE("ClientToServer: lost, given back and lost again in one flight, the newest value stays",
+          "[syncvar]") {
+    Duel duel;
+    ArenaGame& game = duel.game;
+    LinkSettings dead;
+    dead.loss = 1.0;
+    game.network().set_settings(PeerId{1}, ArenaGame::client_peer(0), dead);
+    REQUIRE(game.server().remove_client_authority(*duel.pawn));
+    game.tick();
+    REQUIRE(game.server().assign_client_authority(*duel.pawn, game.connection(0)));
+    game.tick();
+    duel.server().health = 50;
+    REQUIRE(game.server().remove_client_authority(*duel.pawn));
+    game.tick();
+    // What says that it was lost is sent again behind what changed since.
+    game.network().heal();
+    duel.server().health = 60;
+    game.tick(100);
+    game.settle();
+    CHECK_FALSE(duel.owner().is_owned());
+    CHECK(duel.owner().health == 60);
+    CHECK(duel.other().health == 60);
+}
+
 TEST_CASE("ClientToServer: a host that owns the object decides by setting it", "[syncvar]") {
     ArenaGame game(owners_decide());
     game.join();

@@ -211,5 +211,81 @@ TEST_CASE("Host: while it is not ready it is shown nothing", "[syncvar]") {
     CHECK(game.on_client(0, pawn) != nullptr);
 }
 
+TEST_CASE("Host: at its end the manager is told first, what it owned goes, and all else stays",
+          "[syncvar]") {
+    ArenaOptions options;
+    options.auto_create_player = true;
+    ArenaGame game(options);
+    game.join();
+    game.settle();
+    NetworkConnection& host = game.server().start_host();
+    NetworkIdentity& player = *host.identity();
+    NetworkIdentity& crate = game.spawn(game.types().pawn(), &host);
+    NetworkIdentity& other = game.spawn(game.types().pawn());
+    game.settle();
+    Fighter& of_player = player.component<Fighter>(0);
+    Fighter& of_crate = crate.component<Fighter>(0);
+    Fighter& of_other = other.component<Fighter>(0);
+    take(of_player);
+    take(of_crate);
+    take(of_other);
+    game.fighter_on(0, other).told.clear();
+    game.server_manager().told.clear();
+
+    game.server().stop_host();
+    CHECK(game.server_manager().told == Told{"host stops", "left, owning 2"});
+    CHECK(take(of_player) ==
+          Told{"stop local player", "stop client", "stop authority", "stop server"});
+    CHECK(take(of_crate) == Told{"stop client", "stop authority", "stop server"});
+    CHECK(take(of_other) == Told{"stop client"});
+    CHECK(game.server().host() == nullptr);
+    CHECK(game.server().find_connection(PeerId{~std::uint64_t{0}}) == nullptr);
+    CHECK_FALSE(other.is_client());
+    CHECK_FALSE(other.is_visible_to_host());
+    CHECK(other.is_server());
+    game.server().stop_host();  // nothing
+    CHECK(game.server_manager().told.size() == 2);
+
+    // It serves on: hooks do not run here any more, and clients are sent what changes.
+    of_other.health = 7;
+    game.settle();
+    CHECK(take(of_other).empty());
+    CHECK(game.fighter_on(0, other).told == Told{"health 100 -> 7"});
+    CHECK(game.client(0).find(other.net_id()) != nullptr);
+
+    // And may play again.
+    game.server().start_host();
+    game.tick();
+    CHECK(take(of_other) == Told{"shown to host", "health 100 -> 7", "start client"});
+    CHECK(game.server().host()->identity() != nullptr);
+}
+
+TEST_CASE("Host: what a manager keeps of it is nobody's at its end", "[syncvar]") {
+    struct Keeper final : ArenaManager {
+        void on_server_disconnect(NetworkServer&, NetworkConnection&) override {}
+    };
+    ArenaTypes types;
+    Keeper manager;
+    SimulatedNetwork network(wide_network({}), 1, std::pmr::get_default_resource());
+    NetworkServer server(host_settings({}, 1, SharingLevel::Bundles, true),
+                         network.endpoint(PeerId{1}), types.get(), manager);
+    REQUIRE(server.listen().has_value());
+    manager.auto_create_player = false;
+    NetworkConnection& host = server.start_host();
+    NetworkIdentity& pawn = server.instantiate(types.pawn());
+    REQUIRE(server.add_player_for_connection(host, pawn));
+    server.late_update(NetTime::from_milliseconds(20));
+    Fighter& fighter = pawn.component<Fighter>(0);
+    take(fighter);
+    server.stop_host();
+    CHECK(take(fighter) == Told{"stop local player", "stop client", "stop authority"});
+    CHECK(pawn.is_spawned());
+    CHECK_FALSE(pawn.is_owned());
+    CHECK(pawn.connection_to_client() == PeerId{});
+    CHECK(fighter.call("target_whisper") == CallResult::NotOwned);
+    server.late_update(NetTime::from_milliseconds(40));
+    CHECK(take(fighter).empty());
+}
+
 }  // namespace
 }  // namespace replayout::test

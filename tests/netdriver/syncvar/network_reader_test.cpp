@@ -12,6 +12,8 @@
 #include "support/unet_script.h"
 
 namespace replayout::test {
+using namespace syncvar;
+
 namespace {
 
 /// Reads with `read`, which must fail with `error` and move nothing.

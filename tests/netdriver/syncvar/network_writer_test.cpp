@@ -7,6 +7,8 @@
 #include "support/unet_script.h"
 
 namespace replayout::test {
+using namespace syncvar;
+
 namespace {
 
 template <typename Write>

@@ -10,6 +10,8 @@
 #include "support/unet_script.h"
 
 namespace replayout::test {
+using namespace syncvar;
+
 namespace {
 
 /// Of the script. A span into it is good for the whole test.

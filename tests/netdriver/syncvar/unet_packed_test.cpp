@@ -14,6 +14,8 @@
 #include "support/unet_script.h"
 
 namespace replayout::test {
+using namespace syncvar;
+
 namespace {
 
 struct PackedExample {

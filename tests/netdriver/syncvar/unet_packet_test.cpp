@@ -12,6 +12,8 @@
 #include "support/unet_script.h"
 
 namespace replayout::test {
+using namespace syncvar;
+
 namespace {
 
 /// Takes messages of the types 8 and 60, and reads as many bytes as it is told to.

@@ -18,6 +18,8 @@
 #include "support/unet_script.h"
 
 namespace replayout::test {
+using namespace syncvar;
+
 namespace {
 
 /// A behaviour of four classes with a variable of each form.

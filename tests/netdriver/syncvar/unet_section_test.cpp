@@ -9,6 +9,8 @@
 #include "support/unet_script.h"
 
 namespace replayout::test {
+using namespace syncvar;
+
 namespace {
 
 using Classes = std::span<const UNetClassBits>;

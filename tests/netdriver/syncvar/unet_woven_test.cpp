@@ -8,6 +8,8 @@
 #include "support/unet_script.h"
 
 namespace replayout::test {
+using namespace syncvar;
+
 namespace {
 
 enum class Team : std::uint8_t { Red, Blue };

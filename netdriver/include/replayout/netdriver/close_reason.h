@@ -32,9 +32,10 @@ enum class CloseReason : std::uint8_t {
     UnknownFunction,  ///< a client called what is not there, or is not its to call
     CallRefused,      ///< a function's own validation refused a client's call
     TooManyCalls,     ///< reliable calls of a client beyond its rate
+    CallsStalled,     ///< a client did not take the reliable calls that wait for it
 };
 
-inline constexpr std::size_t close_reason_count = 20;
+inline constexpr std::size_t close_reason_count = 21;
 
 /// Stable lower-case English phrase ("layout mismatch").
 [[nodiscard]] std::string_view to_string(CloseReason reason) noexcept;

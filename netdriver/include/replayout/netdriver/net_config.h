@@ -95,6 +95,10 @@ struct NetConfig {
     /// are reliable; call_function() refuses more (CallResult::Full). 1 to 4,096. 1,024 small ones
     /// are some 30 KiB; Unreal closes a connection at 256 in a channel.
     std::uint32_t calls_waiting_max = 1'024;
+    /// How long calls may wait for one client while there is no room for a reliable one to it,
+    /// which so is refused to all: then a server closes that connection. 1 to 3,600,000. Nobody
+    /// else waits for it longer; 10 s are its timeout, too, if it says nothing at all.
+    std::uint32_t calls_full_timeout_ms = 10'000;
     /// How often the same unreliable multicast may be queued for one update of an object. 1 to
     /// 1,024. Unreal's documented limit is two.
     std::uint32_t queued_calls_per_function_max = 2;

@@ -166,9 +166,11 @@ class NetDriver {
     [[nodiscard]] ObjectRole role_for(PeerId peer, NetObjectId id) const;
     /// The server plays too, under this id (host mode): at the end of the next tick the world is
     /// told that it joined, never that it left. Functions of the client of an object that it owns
-    /// run here, and those of the server that are called of it have it as their caller. Once, and
-    /// not the id of a client; what comes from a peer of that id later is dropped.
+    /// run here, and those of the server that are called of it have it as their caller. While
+    /// there is none, and not the id of a client; what comes from a peer of that id is dropped.
     void set_host(PeerId host);
+    /// It plays no more. What it owned is to be somebody's, or nobody's, before.
+    void clear_host();
     /// The object replicates its physics. Off at first.
     void set_replicates_physics(NetObjectId id, bool has_physics);
     /// A property of condition Custom, which is active at first. While it is not, it is not

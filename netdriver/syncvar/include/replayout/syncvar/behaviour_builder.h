@@ -56,13 +56,6 @@ template <typename T, auto Function, typename Value>
 [[nodiscard]] SyncVarHook make_hook() {
     SyncVarHook hook;
     hook.call = call_hook<T, Function, Value>;
-    hook.defer = [](void* owner, const void* previous,
-                    const void* current) -> std::function<void()> {
-        return [owner, from = *static_cast<const Value*>(previous),
-                to = *static_cast<const Value*>(current)] {
-            call_hook<T, Function, Value>(owner, &from, &to);
-        };
-    };
     hook.replace = [](void* owner, void* value, const void* previous) {
         auto& variable = *static_cast<Value*>(value);
         const Value received = std::exchange(variable, *static_cast<const Value*>(previous));
@@ -255,6 +248,7 @@ class BehaviourBuilder {
         info.property.is_push_based = true;
         info.property.condition = LifetimeCondition::InitialOnly;
         info.changes = types->changes;
+        info.has_invalid_items = Collection::has_invalid_items;
         info.at = [](void* memory) noexcept -> SyncCollection& {
             return *static_cast<Collection*>(memory);
         };

@@ -12,7 +12,6 @@
 #include <replayout/syncvar/sync_var.h>
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,9 +27,6 @@ inline constexpr std::uint32_t sync_vars_max = 64;
 struct SyncVarHook {
     /// Null: there is none.
     void (*call)(void* owner, const void* previous, const void* current) = nullptr;
-    /// The same later, with copies of the values.
-    std::function<void()> (*defer)(void* owner, const void* previous,
-                                   const void* current) = nullptr;
     /// UNet's way on a client: `value`, just received, is `*previous` again while the hook is given
     /// what was received.
     void (*replace)(void* owner, void* value, const void* previous) = nullptr;
@@ -51,6 +47,7 @@ struct SyncCollectionInfo {
     std::uint32_t offset = 0;  ///< of the collection, likewise
     const Type* changes = nullptr;  ///< parameters of the function that brings operations
     SyncCollection& (*at)(void* memory) noexcept = nullptr;
+    bool has_invalid_items = false;  ///< what is sent whole is to be looked at
 };
 
 /// A function of a behaviour that is called remotely. `object` of the thunk is the object of the

@@ -18,16 +18,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
-
-namespace replayout {
-
-class NetworkReader;
-class NetworkWriter;
-
-}  // namespace replayout
 
 namespace replayout::syncvar {
 
@@ -35,7 +27,9 @@ class NetworkClient;
 class NetworkConnection;
 class NetworkIdentity;
 class NetworkPrefab;
+class NetworkReader;
 class NetworkServer;
+class NetworkWriter;
 class SyncCollection;
 class SectionSender;
 struct BehaviourType;
@@ -180,9 +174,8 @@ class NetworkBehaviour {
     /// Of a server: somebody has the items, and needs the operations.
     [[nodiscard]] bool is_sent_operations() const noexcept;
     void collection_changed(std::uint32_t index);
-    /// Callbacks need not wait any more.
-    [[nodiscard]] bool is_started() const noexcept;
-    void defer(std::function<void()> callback);
+    /// Of a client: what arrives is told when the object is started.
+    [[nodiscard]] bool must_wait() const noexcept;
 
     // Custom serialization.
 
@@ -204,6 +197,7 @@ class NetworkBehaviour {
     std::uint64_t dirty_bits_ = 0;
     std::uint64_t collection_dirty_bits_ = 0;
     std::uint64_t running_hooks_ = 0;  // guards, a bit for each variable
+    std::uint64_t waiting_hooks_ = 0;  // likewise: the client keeps what it was
     std::int64_t last_sync_us_ = 0;
     std::uint64_t received_bits_ = 0;    // client: as to all but the owner, since it became that
     std::uint32_t authority_epoch_ = 0;  // client: of the ownership of which it was; 0: of none

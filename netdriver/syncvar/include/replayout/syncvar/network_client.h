@@ -21,15 +21,18 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace replayout::syncvar {
 
 namespace detail {
 class ConnectionChannel;
-}
+class PeerLog;
+}  // namespace detail
 
 class SectionSender;
+class SyncCollection;
 
 /// What went wrong, by kind. Never reset.
 struct NetworkClientCounters {
@@ -38,6 +41,10 @@ struct NetworkClientCounters {
     /// Objects of a scene that is not here, or of another prefab there.
     std::uint64_t scene_objects_missing = 0;
     std::uint64_t requests_refused = 0;  ///< ready() and add_player() out of turn
+    /// Calls for collections that could not be, and items.
+    std::uint64_t collections_refused = 0;
+    /// By behaviours that serialize themselves.
+    std::uint64_t sections_misread = 0;
 };
 
 /// Makes the objects of one asset id, and takes them back: a pool.
@@ -103,6 +110,7 @@ class NetworkClient final : private NetWorld {
     friend class NetworkBehaviour;
     friend class NetworkIdentity;
     friend class NetworkPrefab;
+    friend class SyncCollection;
     friend class detail::ConnectionChannel;
 
     // NetWorld
@@ -113,7 +121,7 @@ class NetworkClient final : private NetWorld {
                       const ObjectRole& role) override;
     void peer_left(PeerId peer, CloseReason reason) override;
 
-    struct KeptValue;
+    struct Waiting;
 
     /// Null: there is none, which was logged.
     [[nodiscard]] NetworkIdentity* find_or_spawn_object(const SpawnInfo& info);
@@ -124,7 +132,6 @@ class NetworkClient final : private NetWorld {
     void unspawn_kept();
     /// It is shown again: what its SyncVars with hooks are is kept for start().
     void keep_values(NetworkIdentity& object);
-    void run_refresh_hooks(NetworkIdentity& object);
     void forget_local_player(const NetworkIdentity& object);
     void tell_role(NetworkIdentity& object, const ObjectRole& role);
 
@@ -137,15 +144,23 @@ class NetworkClient final : private NetWorld {
     /// Those that came, in order of their ids, once the initial batch is there.
     void start_spawned();
     void start(NetworkIdentity& object);
-    void defer(NetworkIdentity& object, std::function<void()> hook);
-    void drop_deferred_hooks(const NetworkIdentity& object);
-    void run_deferred_hooks(std::uint64_t net_id);
+    [[nodiscard]] Waiting& waiting_of(NetworkIdentity& object);
+    /// The hook of the variable waits: it was `previous`, unless that is known already.
+    void keep_value(NetworkBehaviour& component, std::uint32_t variable, const void* previous);
+    /// The collection keeps another call of so many operations.
+    void keep_call(NetworkBehaviour& component, SyncCollection& collection,
+                   std::size_t operation_count);
+    void collection_refused(const std::string& name);
+    void section_misread(const std::string& text);
+    /// Hooks of what changed, and then the operations of collections.
+    void run_waiting(std::uint64_t net_id);
     void free_what_is_gone();
 
     // The server said so.
     void spawn_started();
     void spawn_finished();
     void not_ready();
+    void send_answers();
 
     const NetworkTypes& types_;
     NetworkManager& manager_;
@@ -157,16 +172,16 @@ class NetworkClient final : private NetWorld {
     std::map<std::uint64_t, NetworkIdentity*> scene_objects_;  // that are not spawned
     std::map<std::uint32_t, NetworkSpawnHandler> spawn_handlers_;
     std::vector<NetworkIdentity*> spawned_now_;  // in this early_update(), to be started
-    /// Of objects that are not started yet, by net id.
-    std::map<std::uint64_t, std::vector<std::function<void()>>> deferred_hooks_;
-    std::vector<KeptValue> kept_values_;
-    std::vector<NetworkIdentity*> changed_;  // those that it owns
+    std::map<std::uint64_t, std::unique_ptr<Waiting>> waiting_;  // by net id
+    std::vector<NetworkIdentity*> changed_;                      // those that it owns
     std::unique_ptr<SectionSender> sections_;
+    std::unique_ptr<detail::PeerLog> log_;
     std::int64_t section_interval_us_;
     std::int64_t next_section_us_ = 0;
     NetworkClientCounters counters_;
     NetworkIdentity* channel_ = nullptr;
     NetworkIdentity* local_player_ = nullptr;
+    std::uint32_t answers_due_ = 0;  // that it heard that it is not ready
     bool is_connected_ = false;
     bool is_ready_ = false;
     bool is_spawn_finished_ = false;

@@ -3,6 +3,7 @@
 // A client, as its server knows it (Mirror: NetworkConnectionToClient).
 #pragma once
 
+#include <replayout/netdriver/time.h>
 #include <replayout/netdriver/transport.h>
 
 #include <cstdint>
@@ -52,6 +53,7 @@ class NetworkConnection {
     std::map<std::uint64_t, std::optional<bool>> shown_;
     std::uint64_t batch_next_ = 0;  // net id, in send_batch()
     std::uint32_t answers_owed_ = 0;
+    NetTime waiting_since_;  // for the next of them
     Phase phase_ = Phase::NotReady;
     bool is_ready_ = false;
     bool has_batch_ = false;

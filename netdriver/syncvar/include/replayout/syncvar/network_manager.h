@@ -35,6 +35,8 @@ class NetworkManager {
     virtual void on_server_add_player(NetworkServer& server, NetworkConnection& connection);
     /// This process plays, too: makes it ready, and asks for a player, with auto_create_player.
     virtual void on_start_host(NetworkServer& server, NetworkConnection& host);
+    /// This process stops playing: before anything else of that.
+    virtual void on_stop_host(NetworkServer&, NetworkConnection&) {}
     /// Destroys what it owns.
     virtual void on_server_disconnect(NetworkServer& server, NetworkConnection& connection);
 

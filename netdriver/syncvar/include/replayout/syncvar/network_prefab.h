@@ -115,6 +115,7 @@ class NetworkPrefab {
     [[nodiscard]] static NetworkBehaviour& behaviour_at(void* block, const void* place) noexcept;
     static void receive_changes(void* block, const void* params, void* place);
     static void receive_items(void* block, const void* params, void* place);
+    static void tell_items(void* block, const void* previous, void* place);
     static void receive_section(void* block, const void* params, void* place);
     static void receive_initial_section(void* block, const void* params, void* place);
     static void tell_initial_section(void* block, const void* previous, void* place);

@@ -17,7 +17,7 @@
 #include <span>
 #include <string_view>
 
-namespace replayout {
+namespace replayout::syncvar {
 
 class NetworkReader {
   public:
@@ -115,4 +115,4 @@ class NetworkReader {
     UNetStrictness strictness_;
 };
 
-}  // namespace replayout
+}  // namespace replayout::syncvar

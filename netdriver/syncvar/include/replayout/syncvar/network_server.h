@@ -37,8 +37,10 @@ namespace replayout::syncvar {
 
 namespace detail {
 class ConnectionChannel;
-}
+class PeerLog;
+}  // namespace detail
 class SectionSender;
+class SyncCollection;
 
 /// What becomes of the player that another one takes the place of (Mirror: ReplacePlayerOptions).
 enum class ReplacePlayerOptions : std::uint8_t {
@@ -58,6 +60,8 @@ struct NetworkServerCounters {
     std::uint64_t players_refused = 0;  ///< asked for by clients that had one
     /// Sections of SyncVars that came too late, or are none.
     std::uint64_t sections_refused = 0;
+    /// Clients that did not answer for NetworkServer::answer_wait_ms, and were disconnected.
+    std::uint64_t answers_missing = 0;
 };
 
 /// All on one thread. Types, transport and manager outlive it.
@@ -68,6 +72,10 @@ class NetworkServer final : private NetWorld {
                   const InterestManagement& interest = {});
     ~NetworkServer() override;
 
+    /// Milliseconds that a client has to answer that it is not ready any more: until then it is
+    /// sent objects, as before. Who does not answer is disconnected. 1 to 3,600,000.
+    std::uint32_t answer_wait_ms = 10'000;
+
     /// As NetDriver::listen().
     [[nodiscard]] Status listen();
     /// Takes what clients sent: joins, calls, what owners decide. `now` never goes back.
@@ -76,9 +84,13 @@ class NetworkServer final : private NetWorld {
     void late_update(NetTime now);
     /// This process plays, too (host mode): a connection of its own, which shows the objects of
     /// this server, and not copies. What it is to be told of them comes with each late_update().
-    /// NetworkManager::on_start_host() is called within. After listen(), once; `host` is not the id
-    /// of a client.
+    /// NetworkManager::on_start_host() is called within. After listen(), while there is no host;
+    /// `host` is not the id of a client.
     NetworkConnection& start_host(PeerId host = {~std::uint64_t{0}});
+    /// This process plays no more, and serves on. NetworkManager::on_stop_host() is called, then
+    /// on_server_disconnect() as of any client, and then objects are told that their client stops,
+    /// in order of their ids. Nothing where there is no host. Not from within these.
+    void stop_host();
 
     /// A new object of the prefab, not spawned.
     [[nodiscard]] NetworkIdentity& instantiate(const NetworkPrefab& prefab);
@@ -109,11 +121,12 @@ class NetworkServer final : private NetWorld {
     /// was not. False: the connection has a player, or another one owns the object.
     bool add_player_for_connection(NetworkConnection& connection, NetworkIdentity& player);
     /// The same for a connection that may have one. False: another connection owns the object, or
-    /// it is the player already.
+    /// it is the player already, or who is to keep the one before (KeepActive) cannot be told now
+    /// that nobody owns it, as its calls have no room: try again.
     bool replace_player_for_connection(NetworkConnection& connection, NetworkIdentity& player,
                                        ReplacePlayerOptions options);
-    /// Nothing where it has none.
-    void remove_player_for_connection(NetworkConnection& connection, RemovePlayerOptions options);
+    /// False: it has none, or as above.
+    bool remove_player_for_connection(NetworkConnection& connection, RemovePlayerOptions options);
 
     /// Shown to that connection while it is ready, or hidden from it, its owner too, whatever
     /// else says who sees it. Until either is gone, or forget_shown(). False: it is not spawned.
@@ -126,7 +139,7 @@ class NetworkServer final : private NetWorld {
     /// The connection owns the object, sees it whatever its visibility, and may call its commands.
     /// False: the object is not spawned, or another connection owns it.
     bool assign_client_authority(NetworkIdentity& object, NetworkConnection& owner);
-    /// False: nobody owns it, or it is a player.
+    /// False: nobody owns it, or it is a player, or its owner cannot be told now, as above.
     bool remove_client_authority(NetworkIdentity& object);
 
     /// Null: there is none.
@@ -141,7 +154,9 @@ class NetworkServer final : private NetWorld {
   private:
     friend class NetworkBehaviour;
     friend class NetworkIdentity;
+    friend class NetworkManager;
     friend class NetworkPrefab;
+    friend class SyncCollection;
     friend class detail::ConnectionChannel;
 
     using Phase = NetworkConnection::Phase;
@@ -176,6 +191,9 @@ class NetworkServer final : private NetWorld {
     [[nodiscard]] NetworkConnection* owner_of(const NetworkIdentity& object) noexcept;
     void set_owner(NetworkIdentity& object, NetworkConnection& owner);
     void clear_owner(NetworkIdentity& object);
+    /// Its owner, who will be that no more, is told what it is, as far as he decided that. False,
+    /// and a warning in the log: there is no room for that, and he stays the owner.
+    [[nodiscard]] bool tell_last_owner(NetworkIdentity& object);
     /// Null: the connection has none then.
     void set_player(NetworkConnection& connection, NetworkIdentity* player);
     /// The owner is to be told what the object is, as far as it decides that.
@@ -244,6 +262,7 @@ class NetworkServer final : private NetWorld {
     InterestAxes axes_;
     std::vector<NetworkIdentity*> owner_states_;  // that are to be sent
     std::unique_ptr<SectionSender> sections_;
+    std::unique_ptr<detail::PeerLog> log_;
     NetworkServerCounters counters_;
     NetworkConnection* host_ = nullptr;
     std::vector<NetworkIdentity*> host_queue_;  // to be looked at for the host

@@ -26,7 +26,7 @@
 #include <span>
 #include <string_view>
 
-namespace replayout {
+namespace replayout::syncvar {
 
 /// Text of this many bytes is too long, on both sides (Unity HLAPI 1.1.1).
 inline constexpr std::size_t unet_text_bytes_end = 32768;
@@ -149,4 +149,4 @@ class NetworkWriter {
     UNetError error_ = UNetError::None;
 };
 
-}  // namespace replayout
+}  // namespace replayout::syncvar

@@ -27,25 +27,27 @@
 // whatever a property may be, except references, which would not know when their object goes:
 // keep its net_id().
 //
-// Callbacks run where the operations of the server arrive, and on a host when it writes; never for
-// the items that a client begins with, which it finds in on_start_client(). Until its object is
-// started they wait, and come just before that. An operation that cannot be, which no server of
-// ours sends, is counted and logged, and the collection stays as it is until it is cleared or
-// shown anew.
+// On a client operations are done in the order in which the server did them, over all collections
+// of the object, and each callback runs right behind its operation (on_clear before it); on a host
+// when it writes. Until the initial batch is there and the object is started, operations wait, and
+// come behind the hooks of SyncVars, just before on_start_client(). The items that a client begins
+// with run no callback: it finds them in on_start_client(). Of one object no more operations wait
+// than a collection may have items: then they are done at once, without callbacks where the object
+// was not started, as a part of what it begins with.
+//
+// A call with an operation that cannot be, or items that cannot be, such as a key twice, no server
+// of ours sends: it is counted (NetworkClientCounters::collections_refused) and logged, nothing of
+// it is done, and the collection stays as it is, or as in the prefab, until it is cleared or shown
+// anew.
 #pragma once
 
 #include <replayout/netdriver/remote_function.h>
-#include <replayout/reflection/error.h>
-#include <replayout/reflection/member_property.h>
-#include <replayout/reflection/type_builder.h>
+#include <replayout/reflection/property.h>
+#include <replayout/reflection/type_registry.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 namespace replayout::syncvar {
@@ -57,7 +59,12 @@ class NetworkServer;
 
 namespace detail {
 
-class CollectionCall;
+/// A function of an object, to be called of the server.
+class CollectionCall {
+  public:
+    virtual ~CollectionCall() = default;
+    [[nodiscard]] virtual CallResult run(const void* params) const = 0;
+};
 
 /// The part of a collection that is sent whole, in the first block or by a call.
 template <typename Item>
@@ -108,7 +115,7 @@ class SyncCollection {
 
     /// A client's, of an object that is spawned.
     [[nodiscard]] bool is_read_only() const noexcept;
-    /// Of a client: calls of the server whose operations could not be applied.
+    /// Of a client: calls of the server that could not be, and items.
     [[nodiscard]] std::uint32_t refused_count() const noexcept { return refused_count_; }
     /// Of a server: operations that wait to be sent.
     [[nodiscard]] virtual std::size_t waiting_count() const noexcept = 0;
@@ -128,15 +135,16 @@ class SyncCollection {
     void written();
     /// A host, which is told what it writes.
     [[nodiscard]] bool tells_what_is_written() const noexcept;
-    /// Callbacks of what arrived: at once, or when the object is started.
-    template <typename Tell>
-    void tell_received(Tell tell) {
-        if (is_started()) {
-            tell();
-        } else {
-            defer(std::move(tell));
-        }
-    }
+    /// Callbacks of what the server did are to run.
+    [[nodiscard]] bool tells_what_arrives() const noexcept { return is_telling_; }
+    /// Of a client: what the server did waits until the object is started.
+    [[nodiscard]] bool must_wait() const noexcept;
+    /// A call of so many operations does.
+    void note_kept(std::size_t operation_count);
+    /// Of a client: no callback ended the object meanwhile.
+    [[nodiscard]] bool is_spawned() const noexcept;
+    [[nodiscard]] bool is_broken() const noexcept { return is_broken_; }
+    void set_broken(bool is_broken) noexcept { is_broken_ = is_broken; }
     template <typename Callback, typename... Arguments>
     static void run(const Callback& callback, const Arguments&... arguments) {
         if (callback) {
@@ -144,18 +152,18 @@ class SyncCollection {
         }
     }
     void refuse_received();
+    /// An operation before it is missing.
+    void refuse_gap();
     void begin_anew() noexcept;
 
   private:
     friend class NetworkBehaviour;
+    friend class NetworkClient;
     friend class NetworkIdentity;
     friend class NetworkPrefab;
     friend class NetworkServer;
 
     void bind(NetworkBehaviour& behaviour, std::uint8_t index) noexcept;
-    [[nodiscard]] bool is_started() const noexcept;
-    void defer(std::function<void()> callback);
-
     // Of a server.
 
     /// True: nothing waits any more. `count_max` operations in a call at most.
@@ -175,6 +183,12 @@ class SyncCollection {
 
     virtual void receive(const void* params) = 0;
     virtual void receive_state(const void* params) = 0;
+    /// The first call that waits.
+    void apply_kept(bool is_telling);
+    virtual void apply_first_kept() = 0;
+    /// The first block had the items.
+    void items_received();
+    [[nodiscard]] virtual bool are_items_valid() const = 0;
 
     /// As in the prefab; `source` is of the same class.
     virtual void reset(const SyncCollection& source) = 0;
@@ -185,207 +199,8 @@ class SyncCollection {
     /// Who is opened the object from now on begins with what was said last, or with what is said
     /// next, and never with a part of it: see send_waiting().
     bool may_coalesce_ = false;
+    bool is_telling_ = true;
+    bool is_broken_ = false;  ///< of a client: only a clear makes sense of what comes
 };
-
-/// The items, and the operations that wait. `Operation` has clear(), is_clear(), make_blank(),
-/// merge_into(earlier) and describe().
-template <typename Item, typename Operation>
-class LoggedCollection : public SyncCollection {
-  public:
-    using value_type = Item;
-
-    [[nodiscard]] std::uint32_t size() const noexcept {
-        return static_cast<std::uint32_t>(state_.items.size());
-    }
-    [[nodiscard]] bool empty() const noexcept { return state_.items.empty(); }
-    [[nodiscard]] const std::vector<Item>& items() const noexcept { return state_.items; }
-    [[nodiscard]] auto begin() const noexcept { return state_.items.begin(); }
-    [[nodiscard]] auto end() const noexcept { return state_.items.end(); }
-    [[nodiscard]] std::size_t waiting_count() const noexcept override {
-        return log_.operations.size();
-    }
-
-    // For BehaviourBuilder.
-
-    /// Registers what is missing. `name` is that of the collection for what it holds.
-    [[nodiscard]] static Result<detail::CollectionTypes> describe(TypeRegistry& registry,
-                                                                  std::string name);
-    [[nodiscard]] static std::uint32_t state_offset() noexcept {
-        return member_offset<LoggedCollection, &LoggedCollection::state_>();
-    }
-
-  protected:
-    using State = detail::CollectionState<Item>;
-    using Changes = detail::CollectionChanges<Operation>;
-
-    [[nodiscard]] std::vector<Item>& editable() noexcept { return state_.items; }
-    /// The items changed by this operation, which is made only if somebody is to be sent it.
-    template <typename Make>
-    void record(Make make) {
-        if (!is_recording()) {
-            ++state_.changes_count;
-            log_.operations.clear();
-        } else {
-            log(make());
-        }
-        written();
-    }
-    /// Applies one of the server's, and tells of it. False: it cannot be.
-    [[nodiscard]] virtual bool apply(const Operation& operation) = 0;
-    /// Appends the operations that make these items out of none.
-    virtual void list_items(std::vector<Operation>& operations) const = 0;
-
-  private:
-    /// How many operations are looked at for one to be merged into.
-    static constexpr std::size_t merge_steps_max = 64;
-
-    void log(Operation operation) {
-        if (operation.is_clear()) {
-            log_.operations.clear();  // A clear may come behind a gap.
-        }
-        if (!may_coalesce() || !merge(operation)) {
-            ++state_.changes_count;
-            log_.operations.push_back(std::move(operation));
-        }
-    }
-    [[nodiscard]] bool merge(Operation& operation) {
-        const std::size_t count = log_.operations.size();
-        for (std::size_t i = count; i > count - std::min(count, merge_steps_max); --i) {
-            const detail::OperationMerge merged = operation.merge_into(log_.operations[i - 1]);
-            if (merged != detail::OperationMerge::Passes) {
-                return merged == detail::OperationMerge::Done;
-            }
-        }
-        return false;
-    }
-
-    [[nodiscard]] CallResult send(std::size_t first, std::size_t count,
-                                  const detail::CollectionCall& call) override;
-    [[nodiscard]] CallResult send_state(const detail::CollectionCall& call) const override;
-    void forget(std::size_t count) noexcept override {
-        log_.operations.erase(log_.operations.begin(),
-                              log_.operations.begin() + static_cast<std::ptrdiff_t>(count));
-    }
-    void make_blank(std::size_t operation, bool is_key_too) override {
-        log_.operations[operation].make_blank(is_key_too);
-    }
-    [[nodiscard]] std::size_t item_count() const noexcept override { return state_.items.size(); }
-    void restate() override {
-        log_.operations.assign(1, Operation::clear());
-        list_items(log_.operations);
-        state_.changes_count += static_cast<std::uint32_t>(log_.operations.size());
-    }
-    void receive(const void* params) override;
-    void receive_state(const void* params) override { state_ = *static_cast<const State*>(params); }
-    void reset(const SyncCollection& source) override {
-        state_ = static_cast<const LoggedCollection&>(source).state_;
-        log_.operations.clear();
-        begin_anew();
-    }
-
-    State state_;
-    Changes log_;
-};
-
-namespace detail {
-
-/// A function of an object, to be called of the server.
-class CollectionCall {
-  public:
-    virtual ~CollectionCall() = default;
-    [[nodiscard]] virtual CallResult run(const void* params) const = 0;
-};
-
-}  // namespace detail
-
-template <typename Item, typename Operation>
-CallResult LoggedCollection<Item, Operation>::send(std::size_t first, std::size_t count,
-                                                   const detail::CollectionCall& call) {
-    const auto size = static_cast<std::uint32_t>(log_.operations.size());
-    log_.first = state_.changes_count - size;
-    if (count == size) {
-        return call.run(&log_);
-    }
-    Changes part;
-    part.first = log_.first + static_cast<std::uint32_t>(first);
-    const auto begin = log_.operations.begin() + static_cast<std::ptrdiff_t>(first);
-    part.operations.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
-    return call.run(&part);
-}
-
-template <typename Item, typename Operation>
-CallResult LoggedCollection<Item, Operation>::send_state(const detail::CollectionCall& call) const {
-    return call.run(&state_);
-}
-
-template <typename Item, typename Operation>
-void LoggedCollection<Item, Operation>::receive(const void* params) {
-    const Changes& changes = *static_cast<const Changes*>(params);
-    std::uint32_t number = changes.first;
-    for (const Operation& operation : changes.operations) {
-        const auto ahead = static_cast<std::int32_t>(number - state_.changes_count);
-        ++number;
-        if (ahead < 0) {
-            continue;  // The items that it began with contain it.
-        }
-        if (ahead > 0 && !operation.is_clear()) {
-            refuse_received();
-            return;
-        }
-        if (!apply(operation)) {
-            refuse_received();
-            return;
-        }
-        state_.changes_count = number;
-    }
-}
-
-template <typename Item, typename Operation>
-Result<detail::CollectionTypes> LoggedCollection<Item, Operation>::describe(TypeRegistry& registry,
-                                                                            std::string name) {
-    if (const Type* changes = registry.find(type_key_of<Changes>())) {
-        return detail::CollectionTypes{registry.find(type_key_of<State>()), changes};
-    }
-    const Result<Property> items = member_property<State, &State::items>(registry, "items");
-    if (!items) {
-        return items.error();
-    }
-    if (detail::has_references(*items)) {
-        return Error{ErrorCode::Unsupported, "items hold no references: keep net ids"};
-    }
-    // A list and a set of the same items share it.
-    const Type* state = registry.find(type_key_of<State>());
-    if (state == nullptr) {
-        const std::string state_name = "Items<" + detail::item_name(*items->element) + ">";
-        const Result<const Type*> built =
-            struct_builder<State>(registry, detail::free_name(registry, state_name))
-                .template property<&State::items>("items")
-                .template property<&State::changes_count>("changes_count")
-                .build();
-        if (!built) {
-            return built.error();
-        }
-        state = *built;
-    }
-    name = detail::free_name(registry, std::move(name));
-    if (Status described = Operation::describe(registry, name + ".Operation"); !described) {
-        return described.error();
-    }
-    const Result<const Type*> changes = struct_builder<Changes>(registry, name)
-                                            .template property<&Changes::first>("first")
-                                            .template property<&Changes::operations>("operations")
-                                            .build();
-    if (!changes) {
-        return changes.error();
-    }
-    return detail::CollectionTypes{state, *changes};
-}
 
 }  // namespace replayout::syncvar
-
-/// Items and number arrive together, whatever is lost.
-template <typename Item>
-struct replayout::StructTraitsOf<replayout::syncvar::detail::CollectionState<Item>>
-    : replayout::DefaultStructTraits {
-    static constexpr bool with_atomic = true;
-};

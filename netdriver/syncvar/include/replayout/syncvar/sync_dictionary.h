@@ -11,9 +11,8 @@
 //     if (const std::int32_t* price = shop.prices.find("rope")) { ... }
 #pragma once
 
-#include <replayout/syncvar/sync_collection.h>
+#include <replayout/syncvar/keyed_collection.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <utility>
@@ -45,6 +44,16 @@ struct DictionaryChange {
     }
     [[nodiscard]] bool is_clear() const noexcept {
         return operation == SyncDictionaryOperation::Clear;
+    }
+    [[nodiscard]] bool is_known() const noexcept {
+        return operation <= SyncDictionaryOperation::Clear;
+    }
+    [[nodiscard]] bool is_adding() const noexcept {
+        return operation <= SyncDictionaryOperation::Set;
+    }
+    [[nodiscard]] const Key& key_of() const noexcept { return key; }
+    [[nodiscard]] static const Key& key_of(const SyncDictionaryEntry<Key, Value>& item) noexcept {
+        return item.key;
     }
     void make_blank(bool is_key_too) {
         value = Value{};
@@ -81,8 +90,8 @@ struct DictionaryChange {
 
 /// Both are whatever a property may be except a reference, copy, and compare with ==; `Key` has <.
 template <typename Key, typename Value>
-class SyncDictionary final : public LoggedCollection<SyncDictionaryEntry<Key, Value>,
-                                                     detail::DictionaryChange<Key, Value>> {
+class SyncDictionary final : public KeyedCollection<SyncDictionaryEntry<Key, Value>,
+                                                    detail::DictionaryChange<Key, Value>> {
     using Change = detail::DictionaryChange<Key, Value>;
 
   public:
@@ -101,16 +110,16 @@ class SyncDictionary final : public LoggedCollection<SyncDictionaryEntry<Key, Va
 
     /// Null: it has no such key. Until the next write.
     [[nodiscard]] const Value* find(const Key& key) const {
-        const std::size_t place = place_of(key);
-        return is_at(place, key) ? &this->items()[place].value : nullptr;
+        const std::size_t place = this->place_of(key);
+        return this->is_at(place, key) ? &this->items()[place].value : nullptr;
     }
     [[nodiscard]] bool contains(const Key& key) const { return find(key) != nullptr; }
 
     /// Adds the key, or gives it another value. True also where it had that already, which is no
     /// operation (of Mirror's it is one).
     bool set(const Key& key, Value value) {
-        const std::size_t place = place_of(key);
-        if (!is_at(place, key)) {
+        const std::size_t place = this->place_of(key);
+        if (!this->is_at(place, key)) {
             return insert(place, key, std::move(value));
         }
         if (!this->may_write()) {
@@ -125,16 +134,16 @@ class SyncDictionary final : public LoggedCollection<SyncDictionaryEntry<Key, Va
     }
     /// False also where it has the key.
     bool add(const Key& key, Value value) {
-        const std::size_t place = place_of(key);
-        return !is_at(place, key) && insert(place, key, std::move(value));
+        const std::size_t place = this->place_of(key);
+        return !this->is_at(place, key) && insert(place, key, std::move(value));
     }
     /// False also where it has no such key.
     bool remove(const Key& key) {
-        const std::size_t place = place_of(key);
-        if (!is_at(place, key) || !this->may_write()) {
+        const std::size_t place = this->place_of(key);
+        if (!this->is_at(place, key) || !this->may_write()) {
             return false;
         }
-        const Entry removed = take(place);
+        const Entry removed = this->take(place);
         this->record([&] { return Change{Operation::Remove, removed.key, Value{}}; });
         tell_written(Operation::Remove, removed.key, removed.value);
         return true;
@@ -173,34 +182,17 @@ class SyncDictionary final : public LoggedCollection<SyncDictionaryEntry<Key, Va
     }
 
   private:
-    [[nodiscard]] std::size_t place_of(const Key& key) const {
-        const auto found = std::lower_bound(
-            this->begin(), this->end(), key,
-            [](const Entry& entry, const Key& wanted) { return entry.key < wanted; });
-        return static_cast<std::size_t>(found - this->begin());
-    }
-    [[nodiscard]] bool is_at(std::size_t place, const Key& key) const {
-        return place < this->size() && this->items()[place].key == key;
-    }
-    [[nodiscard]] auto iterator_to(std::size_t place) const {
-        return this->begin() + static_cast<std::ptrdiff_t>(place);
-    }
     bool insert(std::size_t place, const Key& key, Value value) {
         if (!this->may_write() || !this->may_grow(this->size())) {
             return false;
         }
-        this->editable().insert(iterator_to(place), Entry{key, std::move(value)});
+        this->editable().insert(this->iterator_to(place), Entry{key, std::move(value)});
         this->record([&] { return Change{Operation::Add, key, this->items()[place].value}; });
         if (this->tells_what_is_written()) {
             const Entry added = this->items()[place];
             tell(Operation::Add, added.key, added.value);
         }
         return true;
-    }
-    [[nodiscard]] Entry take(std::size_t place) {
-        Entry removed = std::move(this->editable()[place]);
-        this->editable().erase(iterator_to(place));
-        return removed;
     }
     void tell_written(Operation operation, const Key& key, const Value& value) {
         if (this->tells_what_is_written()) {
@@ -224,41 +216,28 @@ class SyncDictionary final : public LoggedCollection<SyncDictionaryEntry<Key, Va
         }
         this->run(on_change, operation, key, value);
     }
-    void tell_later(Operation operation, Key key, Value value) {
-        this->tell_received([this, operation, kept = Entry{std::move(key), std::move(value)}] {
-            tell(operation, kept.key, kept.value);
-        });
+    void tell_arrived(Operation operation, const Key& key, const Value& value) {
+        if (this->tells_what_arrives()) {
+            tell(operation, key, value);
+        }
     }
 
-    [[nodiscard]] bool apply(const Change& received) override {
-        const std::size_t place = place_of(received.key);
-        const bool is_there = is_at(place, received.key);
-        switch (received.operation) {
-            case Operation::Add:
-            case Operation::Set:
-                if (is_there) {
-                    tell_later(Operation::Set, received.key,
-                               std::exchange(this->editable()[place].value, received.value));
-                    return true;
-                }
-                if (!this->has_room(this->size())) {
-                    return false;
-                }
-                this->editable().insert(iterator_to(place), Entry{received.key, received.value});
-                tell_later(Operation::Add, received.key, received.value);
-                return true;
-            case Operation::Remove:
-                if (is_there) {
-                    Entry removed = take(place);
-                    tell_later(Operation::Remove, std::move(removed.key), std::move(removed.value));
-                }
-                return true;
-            case Operation::Clear:
-                tell_later(Operation::Clear, Key{}, Value{});
-                this->editable().clear();
-                return true;
+    void apply(const Change& received) override {
+        const std::size_t place = this->place_of(received.key);
+        const bool is_there = this->is_at(place, received.key);
+        if (received.is_clear()) {
+            tell_arrived(Operation::Clear, Key{}, Value{});
+            this->editable().clear();
+        } else if (received.is_adding() && is_there) {
+            tell_arrived(Operation::Set, received.key,
+                         std::exchange(this->editable()[place].value, received.value));
+        } else if (received.is_adding()) {
+            this->editable().insert(this->iterator_to(place), Entry{received.key, received.value});
+            tell_arrived(Operation::Add, received.key, received.value);
+        } else if (is_there) {
+            const Entry removed = this->take(place);
+            tell_arrived(Operation::Remove, removed.key, removed.value);
         }
-        return false;
     }
     void list_items(std::vector<Change>& operations) const override {
         for (const Entry& entry : this->items()) {

@@ -14,11 +14,12 @@
 #pragma once
 
 #include <replayout/reflection/diagnostics.h>
-#include <replayout/syncvar/sync_collection.h>
+#include <replayout/syncvar/logged_collection.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <utility>
 
 namespace replayout::syncvar {
@@ -192,42 +193,60 @@ class SyncList final : public LoggedCollection<T, detail::ListChange<T>> {
         }
         this->run(on_change, operation, index, item);
     }
-    void tell_later(Operation operation, std::uint32_t index, T item) {
-        this->tell_received(
-            [this, operation, index, kept = std::move(item)] { tell(operation, index, kept); });
+    void tell_arrived(Operation operation, std::uint32_t index, const T& item) {
+        if (this->tells_what_arrives()) {
+            tell(operation, index, item);
+        }
     }
 
-    [[nodiscard]] bool apply(const detail::ListChange<T>& received) override {
+    [[nodiscard]] bool may_apply(std::span<const detail::ListChange<T>> operations) const override {
+        std::size_t size = this->size();
+        for (const detail::ListChange<T>& next : operations) {
+            switch (next.operation) {
+                case Operation::Add:
+                case Operation::Insert:
+                    if (next.index > size || !this->has_room(size) ||
+                        (next.operation == Operation::Add && next.index != size)) {
+                        return false;
+                    }
+                    ++size;
+                    break;
+                case Operation::Set:
+                case Operation::RemoveAt:
+                    if (next.index >= size) {
+                        return false;
+                    }
+                    size -= next.operation == Operation::RemoveAt ? 1u : 0u;
+                    break;
+                case Operation::Clear:
+                    size = 0;
+                    break;
+                default:
+                    return false;
+            }
+        }
+        return true;
+    }
+    void apply(const detail::ListChange<T>& received) override {
         const std::uint32_t index = received.index;
         switch (received.operation) {
             case Operation::Add:
             case Operation::Insert:
-                if (index > this->size() || !this->has_room(this->size()) ||
-                    (received.operation == Operation::Add && index != this->size())) {
-                    return false;
-                }
                 this->editable().insert(this->begin() + index, received.item);
-                tell_later(received.operation, index, received.item);
-                return true;
+                tell_arrived(received.operation, index, received.item);
+                break;
             case Operation::Set:
-                if (index >= this->size()) {
-                    return false;
-                }
-                tell_later(Operation::Set, index,
-                           std::exchange(this->editable()[index], received.item));
-                return true;
+                tell_arrived(Operation::Set, index,
+                             std::exchange(this->editable()[index], received.item));
+                break;
             case Operation::RemoveAt:
-                if (index >= this->size()) {
-                    return false;
-                }
-                tell_later(Operation::RemoveAt, index, take(index));
-                return true;
+                tell_arrived(Operation::RemoveAt, index, take(index));
+                break;
             case Operation::Clear:
-                tell_later(Operation::Clear, 0, T{});
+                tell_arrived(Operation::Clear, 0, T{});
                 this->editable().clear();
-                return true;
+                break;
         }
-        return false;
     }
     void list_items(std::vector<detail::ListChange<T>>& operations) const override {
         for (std::uint32_t i = 0; i < this->size(); ++i) {

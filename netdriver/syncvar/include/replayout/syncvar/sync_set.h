@@ -10,7 +10,7 @@
 //     player.unlocked.union_with({3, 5, 8});
 #pragma once
 
-#include <replayout/syncvar/sync_collection.h>
+#include <replayout/syncvar/keyed_collection.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -34,6 +34,10 @@ struct SetChange {
     friend bool operator==(const SetChange&, const SetChange&) = default;
     [[nodiscard]] static SetChange clear() { return {SyncSetOperation::Clear, T{}}; }
     [[nodiscard]] bool is_clear() const noexcept { return operation == SyncSetOperation::Clear; }
+    [[nodiscard]] bool is_known() const noexcept { return operation <= SyncSetOperation::Clear; }
+    [[nodiscard]] bool is_adding() const noexcept { return operation == SyncSetOperation::Add; }
+    [[nodiscard]] const T& key_of() const noexcept { return item; }
+    [[nodiscard]] static const T& key_of(const T& item) noexcept { return item; }
     void make_blank(bool /*is_key_too*/) { item = T{}; }
     [[nodiscard]] OperationMerge merge_into(SetChange&) const noexcept {
         return OperationMerge::Stops;
@@ -51,7 +55,7 @@ struct SetChange {
 
 /// `T` is whatever a property may be except a reference, copies, and compares with == and <.
 template <typename T>
-class SyncSet final : public LoggedCollection<T, detail::SetChange<T>> {
+class SyncSet final : public KeyedCollection<T, detail::SetChange<T>> {
     static_assert(!std::is_same_v<T, bool>, "bools have no memory of their own: use std::uint8_t");
     using Change = detail::SetChange<T>;
 
@@ -66,26 +70,28 @@ class SyncSet final : public LoggedCollection<T, detail::SetChange<T>> {
     /// Any of these, behind the one of its own; a default item of Clear.
     std::function<void(Operation operation, const T& item)> on_change;
 
-    [[nodiscard]] bool contains(const T& item) const { return is_at(place_of(item), item); }
+    [[nodiscard]] bool contains(const T& item) const {
+        return this->is_at(this->place_of(item), item);
+    }
 
     /// False also where it is there.
     bool add(T item) {
-        const std::size_t place = place_of(item);
-        if (is_at(place, item) || !this->may_write() || !this->may_grow(this->size())) {
+        const std::size_t place = this->place_of(item);
+        if (this->is_at(place, item) || !this->may_write() || !this->may_grow(this->size())) {
             return false;
         }
-        this->editable().insert(iterator_to(place), item);
+        this->editable().insert(this->iterator_to(place), item);
         this->record([&] { return Change{Operation::Add, item}; });
         tell_written(Operation::Add, item);
         return true;
     }
     /// False also where it is not there.
     bool remove(const T& item) {
-        const std::size_t place = place_of(item);
-        if (!is_at(place, item) || !this->may_write()) {
+        const std::size_t place = this->place_of(item);
+        if (!this->is_at(place, item) || !this->may_write()) {
             return false;
         }
-        const T removed = take(place);
+        const T removed = this->take(place);
         this->record([&] { return Change{Operation::Remove, removed}; });
         tell_written(Operation::Remove, removed);
         return true;
@@ -148,21 +154,6 @@ class SyncSet final : public LoggedCollection<T, detail::SetChange<T>> {
     }
 
   private:
-    [[nodiscard]] std::size_t place_of(const T& item) const {
-        return static_cast<std::size_t>(std::lower_bound(this->begin(), this->end(), item) -
-                                        this->begin());
-    }
-    [[nodiscard]] bool is_at(std::size_t place, const T& item) const {
-        return place < this->size() && this->items()[place] == item;
-    }
-    [[nodiscard]] auto iterator_to(std::size_t place) const {
-        return this->begin() + static_cast<std::ptrdiff_t>(place);
-    }
-    [[nodiscard]] T take(std::size_t place) {
-        T removed = std::move(this->editable()[place]);
-        this->editable().erase(iterator_to(place));
-        return removed;
-    }
     void tell_written(Operation operation, const T& item) {
         if (this->tells_what_is_written()) {
             tell(operation, item);
@@ -176,35 +167,24 @@ class SyncSet final : public LoggedCollection<T, detail::SetChange<T>> {
         }
         this->run(on_change, operation, item);
     }
-    void tell_later(Operation operation, T item) {
-        this->tell_received([this, operation, kept = std::move(item)] { tell(operation, kept); });
+    void tell_arrived(Operation operation, const T& item) {
+        if (this->tells_what_arrives()) {
+            tell(operation, item);
+        }
     }
 
-    [[nodiscard]] bool apply(const Change& received) override {
-        const std::size_t place = place_of(received.item);
-        const bool is_there = is_at(place, received.item);
-        switch (received.operation) {
-            case Operation::Add:
-                if (is_there) {
-                    return true;
-                }
-                if (!this->has_room(this->size())) {
-                    return false;
-                }
-                this->editable().insert(iterator_to(place), received.item);
-                tell_later(Operation::Add, received.item);
-                return true;
-            case Operation::Remove:
-                if (is_there) {
-                    tell_later(Operation::Remove, take(place));
-                }
-                return true;
-            case Operation::Clear:
-                tell_later(Operation::Clear, T{});
-                this->editable().clear();
-                return true;
+    void apply(const Change& received) override {
+        const std::size_t place = this->place_of(received.item);
+        const bool is_there = this->is_at(place, received.item);
+        if (received.is_clear()) {
+            tell_arrived(Operation::Clear, T{});
+            this->editable().clear();
+        } else if (received.is_adding() && !is_there) {
+            this->editable().insert(this->iterator_to(place), received.item);
+            tell_arrived(Operation::Add, received.item);
+        } else if (!received.is_adding() && is_there) {
+            tell_arrived(Operation::Remove, this->take(place));
         }
-        return false;
     }
     void list_items(std::vector<Change>& operations) const override {
         for (const T& item : this->items()) {

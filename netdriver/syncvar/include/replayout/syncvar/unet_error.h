@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace replayout {
+namespace replayout::syncvar {
 
 enum class UNetError : std::uint8_t {
     None,
@@ -47,4 +47,4 @@ enum class UNetStrictness : std::uint8_t {
     Lenient,
 };
 
-}  // namespace replayout
+}  // namespace replayout::syncvar

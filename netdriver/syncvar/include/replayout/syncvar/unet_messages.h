@@ -16,7 +16,7 @@
 #include <optional>
 #include <span>
 
-namespace replayout {
+namespace replayout::syncvar {
 
 /// Numbers of messages. Up to 31 they are the runtime's own, from unet_user_type_first on the
 /// game's.
@@ -134,4 +134,4 @@ void write_payload(NetworkWriter& writer, const UNetSyncList& message) noexcept;
 [[nodiscard]] bool read_payload(NetworkReader& reader, UNetSpawnFinished& message) noexcept;
 [[nodiscard]] bool read_payload(NetworkReader& reader, UNetSyncList& message) noexcept;
 
-}  // namespace replayout
+}  // namespace replayout::syncvar

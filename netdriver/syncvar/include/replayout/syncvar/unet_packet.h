@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <span>
 
-namespace replayout {
+namespace replayout::syncvar {
 
 inline constexpr std::size_t unet_header_bytes = 4;
 /// Of a message with its header: the original refuses 65,535 bytes.
@@ -123,4 +123,4 @@ UNetError receive_unet_packet(std::span<const std::byte> packet, UNetReceiveCoun
     return messages.error();
 }
 
-}  // namespace replayout
+}  // namespace replayout::syncvar

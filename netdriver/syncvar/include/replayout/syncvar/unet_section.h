@@ -26,7 +26,7 @@
 #include <cstdint>
 #include <span>
 
-namespace replayout {
+namespace replayout::syncvar {
 
 /// Variables that a behaviour may have with its bases: the bits of a mask. (The original's weaver
 /// refuses the 32nd already.)
@@ -129,4 +129,4 @@ template <typename ReadValue>
     return !reader.failed();
 }
 
-}  // namespace replayout
+}  // namespace replayout::syncvar

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace replayout {
+namespace replayout::syncvar {
 
 struct Vector2 {
     float x = 0.0f;
@@ -119,4 +119,4 @@ struct NetworkSceneId {
     friend constexpr auto operator<=>(NetworkSceneId, NetworkSceneId) noexcept = default;
 };
 
-}  // namespace replayout
+}  // namespace replayout::syncvar

@@ -22,7 +22,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace replayout {
+namespace replayout::syncvar {
 
 template <typename T>
 concept UNetInteger = (std::is_integral_v<T> || std::is_enum_v<T>)&&!std::is_same_v<T, bool> &&
@@ -104,4 +104,4 @@ void read_woven(NetworkReader& reader, T& value) noexcept {
     reader.read(value);
 }
 
-}  // namespace replayout
+}  // namespace replayout::syncvar

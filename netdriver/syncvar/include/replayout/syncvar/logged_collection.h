@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+//
+// What SyncList, SyncDictionary and SyncSet are made of, beside the rules of sync_collection.h: the
+// items, and the operations that are on their way.
+#pragma once
+
+#include <replayout/reflection/member_property.h>
+#include <replayout/reflection/type_builder.h>
+#include <replayout/syncvar/sync_collection.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace replayout::syncvar {
+
+/// The items, and the operations that wait. `Operation` has clear(), is_clear(), make_blank(),
+/// merge_into(earlier) and describe().
+template <typename Item, typename Operation>
+class LoggedCollection : public SyncCollection {
+  public:
+    using value_type = Item;
+    /// Not all rows of items are what it may have.
+    static constexpr bool has_invalid_items = false;
+
+    [[nodiscard]] std::uint32_t size() const noexcept {
+        return static_cast<std::uint32_t>(state_.items.size());
+    }
+    [[nodiscard]] bool empty() const noexcept { return state_.items.empty(); }
+    [[nodiscard]] const std::vector<Item>& items() const noexcept { return state_.items; }
+    [[nodiscard]] auto begin() const noexcept { return state_.items.begin(); }
+    [[nodiscard]] auto end() const noexcept { return state_.items.end(); }
+    [[nodiscard]] std::size_t waiting_count() const noexcept override {
+        return log_.operations.size();
+    }
+
+    // For BehaviourBuilder.
+
+    /// Registers what is missing. `name` is that of the collection for what it holds.
+    [[nodiscard]] static Result<detail::CollectionTypes> describe(TypeRegistry& registry,
+                                                                  std::string name);
+    [[nodiscard]] static std::uint32_t state_offset() noexcept {
+        return member_offset<LoggedCollection, &LoggedCollection::state_>();
+    }
+
+  protected:
+    using State = detail::CollectionState<Item>;
+    using Changes = detail::CollectionChanges<Operation>;
+
+    [[nodiscard]] std::vector<Item>& editable() noexcept { return state_.items; }
+    /// The items changed by this operation, which is made only if somebody is to be sent it.
+    template <typename Make>
+    void record(Make make) {
+        if (!is_recording()) {
+            ++state_.changes_count;
+            log_.operations.clear();
+        } else {
+            log(make());
+        }
+        written();
+    }
+    /// Whether these of the server can be, one behind the other.
+    [[nodiscard]] virtual bool may_apply(std::span<const Operation> operations) const = 0;
+    /// Does one of them, and tells of it.
+    virtual void apply(const Operation& operation) = 0;
+    [[nodiscard]] virtual bool are_valid(const std::vector<Item>& items) const {
+        return items.empty() || has_room(items.size() - 1);
+    }
+    /// Appends the operations that make these items out of none.
+    virtual void list_items(std::vector<Operation>& operations) const = 0;
+
+  private:
+    /// How many operations are looked at for one to be merged into.
+    static constexpr std::size_t merge_steps_max = 64;
+
+    void log(Operation operation) {
+        if (operation.is_clear()) {
+            log_.operations.clear();  // A clear may come behind a gap.
+        }
+        if (!may_coalesce() || !merge(operation)) {
+            ++state_.changes_count;
+            log_.operations.push_back(std::move(operation));
+        }
+    }
+    [[nodiscard]] bool merge(Operation& operation) {
+        const std::size_t count = log_.operations.size();
+        for (std::size_t i = count; i > count - std::min(count, merge_steps_max); --i) {
+            const detail::OperationMerge merged = operation.merge_into(log_.operations[i - 1]);
+            if (merged != detail::OperationMerge::Passes) {
+                return merged == detail::OperationMerge::Done;
+            }
+        }
+        return false;
+    }
+
+    [[nodiscard]] CallResult send(std::size_t first, std::size_t count,
+                                  const detail::CollectionCall& call) override;
+    [[nodiscard]] CallResult send_state(const detail::CollectionCall& call) const override;
+    void forget(std::size_t count) noexcept override {
+        log_.operations.erase(log_.operations.begin(),
+                              log_.operations.begin() + static_cast<std::ptrdiff_t>(count));
+    }
+    void make_blank(std::size_t operation, bool is_key_too) override {
+        log_.operations[operation].make_blank(is_key_too);
+    }
+    [[nodiscard]] std::size_t item_count() const noexcept override { return state_.items.size(); }
+    void restate() override {
+        log_.operations.assign(1, Operation::clear());
+        list_items(log_.operations);
+        state_.changes_count += static_cast<std::uint32_t>(log_.operations.size());
+    }
+    void receive(const void* params) override;
+    void receive_state(const void* params) override;
+    void apply_first_kept() override;
+    void apply_changes(const Changes& changes);
+    [[nodiscard]] bool are_items_valid() const override { return are_valid(state_.items); }
+    void reset(const SyncCollection& source) override {
+        state_ = static_cast<const LoggedCollection&>(source).state_;
+        log_.operations.clear();
+        kept_.clear();
+        next_kept_ = 0;
+        begin_anew();
+    }
+
+    State state_;
+    Changes log_;
+    std::vector<Changes> kept_;  // of a client: calls that wait until the object is started
+    std::size_t next_kept_ = 0;
+};
+
+template <typename Item, typename Operation>
+CallResult LoggedCollection<Item, Operation>::send(std::size_t first, std::size_t count,
+                                                   const detail::CollectionCall& call) {
+    const auto size = static_cast<std::uint32_t>(log_.operations.size());
+    log_.first = state_.changes_count - size;
+    if (count == size) {
+        return call.run(&log_);
+    }
+    Changes part;
+    part.first = log_.first + static_cast<std::uint32_t>(first);
+    const auto begin = log_.operations.begin() + static_cast<std::ptrdiff_t>(first);
+    part.operations.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
+    return call.run(&part);
+}
+
+template <typename Item, typename Operation>
+CallResult LoggedCollection<Item, Operation>::send_state(const detail::CollectionCall& call) const {
+    return call.run(&state_);
+}
+
+template <typename Item, typename Operation>
+void LoggedCollection<Item, Operation>::receive(const void* params) {
+    const Changes& changes = *static_cast<const Changes*>(params);
+    if (!must_wait()) {
+        apply_changes(changes);
+        return;
+    }
+    kept_.push_back(changes);
+    note_kept(changes.operations.size());
+}
+
+template <typename Item, typename Operation>
+void LoggedCollection<Item, Operation>::apply_first_kept() {
+    if (next_kept_ == kept_.size()) {
+        return;
+    }
+    const Changes changes = std::move(kept_[next_kept_++]);
+    if (next_kept_ == kept_.size()) {
+        kept_ = {};
+        next_kept_ = 0;
+    }
+    apply_changes(changes);
+}
+
+template <typename Item, typename Operation>
+void LoggedCollection<Item, Operation>::receive_state(const void* params) {
+    const State& received = *static_cast<const State*>(params);
+    if (!are_valid(received.items)) {
+        refuse_received();
+        return;
+    }
+    state_ = received;
+    set_broken(false);
+}
+
+template <typename Item, typename Operation>
+void LoggedCollection<Item, Operation>::apply_changes(const Changes& changes) {
+    const std::span<const Operation> operations(changes.operations);
+    const std::uint32_t contained = state_.changes_count - changes.first;
+    const bool has_gap = static_cast<std::int32_t>(contained) < 0;
+    std::size_t begin = has_gap ? 0 : std::min<std::size_t>(contained, operations.size());
+    if (begin == operations.size()) {
+        return;  // The items that it began with contain them.
+    }
+    if (has_gap || is_broken()) {
+        while (begin < operations.size() && !operations[begin].is_clear()) {
+            ++begin;
+        }
+        if (begin == operations.size()) {
+            refuse_gap();
+            return;
+        }
+    }
+    if (!may_apply(operations.subspan(begin))) {
+        refuse_received();
+        return;
+    }
+    set_broken(false);
+    for (std::size_t i = begin; i < operations.size() && is_spawned(); ++i) {
+        state_.changes_count = changes.first + static_cast<std::uint32_t>(i) + 1;
+        apply(operations[i]);
+    }
+}
+
+template <typename Item, typename Operation>
+Result<detail::CollectionTypes> LoggedCollection<Item, Operation>::describe(TypeRegistry& registry,
+                                                                            std::string name) {
+    if (const Type* changes = registry.find(type_key_of<Changes>())) {
+        return detail::CollectionTypes{registry.find(type_key_of<State>()), changes};
+    }
+    const Result<Property> items = member_property<State, &State::items>(registry, "items");
+    if (!items) {
+        return items.error();
+    }
+    if (detail::has_references(*items)) {
+        return Error{ErrorCode::Unsupported, "items hold no references: keep net ids"};
+    }
+    // A list and a set of the same items share it.
+    const Type* state = registry.find(type_key_of<State>());
+    if (state == nullptr) {
+        const std::string state_name = "Items<" + detail::item_name(*items->element) + ">";
+        const Result<const Type*> built =
+            struct_builder<State>(registry, detail::free_name(registry, state_name))
+                .template property<&State::items>("items")
+                .template property<&State::changes_count>("changes_count")
+                .build();
+        if (!built) {
+            return built.error();
+        }
+        state = *built;
+    }
+    name = detail::free_name(registry, std::move(name));
+    if (Status described = Operation::describe(registry, name + ".Operation"); !described) {
+        return described.error();
+    }
+    const Result<const Type*> changes = struct_builder<Changes>(registry, name)
+                                            .template property<&Changes::first>("first")
+                                            .template property<&Changes::operations>("operations")
+                                            .build();
+    if (!changes) {
+        return changes.error();
+    }
+    return detail::CollectionTypes{state, *changes};
+}
+
+}  // namespace replayout::syncvar
+
+/// Items and number arrive together, whatever is lost.
+template <typename Item>
+struct replayout::StructTraitsOf<replayout::syncvar::detail::CollectionState<Item>>
+    : replayout::DefaultStructTraits {
+    static constexpr bool with_atomic = true;
+};

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+//
+// A client that is told that it is not ready has to answer.
+#include <replayout/syncvar/network_client.h>
+#include <replayout/syncvar/network_server.h>
+
+#include "support/arena_game.h"
+
+namespace replayout::test {
+namespace {
+
+TEST_CASE("Ready: a client that does not answer that it is not is disconnected, and no other",
+          "[syncvar]") {
+    ArenaGame game;
+    game.join();
+    game.join();
+    game.settle();
+    game.server().answer_wait_ms = 500;
+    LinkSettings dead;
+    dead.loss = 1.0;
+    game.network().set_settings(ArenaGame::client_peer(0), PeerId{1}, dead);
+    game.server().set_client_not_ready(game.connection(0));
+    game.server().set_client_not_ready(game.connection(1));
+    game.tick(22);
+    CHECK(game.server().find_connection(ArenaGame::client_peer(0)) != nullptr);
+    game.tick(8);
+    CHECK(game.server().find_connection(ArenaGame::client_peer(0)) == nullptr);
+    CHECK(game.server().counters().answers_missing == 1);
+    CHECK_FALSE(game.connection(1).is_ready());
+    game.tick(100);
+    CHECK(game.server().find_connection(ArenaGame::client_peer(1)) != nullptr);
+    CHECK(game.server().counters().answers_missing == 1);
+}
+
+TEST_CASE("Ready: also who is made ready again meanwhile owes its answer", "[syncvar]") {
+    ArenaGame game;
+    game.join();
+    game.settle();
+    game.server().answer_wait_ms = 500;
+    LinkSettings dead;
+    dead.loss = 1.0;
+    game.network().set_settings(ArenaGame::client_peer(0), PeerId{1}, dead);
+    game.server().set_client_not_ready(game.connection(0));
+    game.tick();
+    game.server().set_client_ready(game.connection(0));
+    game.tick(30);
+    CHECK(game.server().find_connection(ArenaGame::client_peer(0)) == nullptr);
+}
+
+TEST_CASE("Ready: an answer that finds no room is given later", "[syncvar]") {
+    ArenaOptions options;
+    options.config.calls_waiting_max = 1;
+    options.link.latency_ms = 50;
+    ArenaGame game(options);
+    game.join();
+    game.settle();
+    NetworkIdentity& pawn = game.spawn(game.types().pawn(), &game.connection(0));
+    game.settle();
+    game.server().answer_wait_ms = 1'500;
+    game.server().set_client_not_ready(game.connection(0));
+    int full_count = 0;
+    for (int i = 0; i < 150; ++i) {
+        if (NetworkIdentity* shown = game.on_client(0, pawn)) {
+            const CallResult result = shown->component<Fighter>(0).call("cmd_shout");
+            full_count += result == CallResult::Full ? 1 : 0;
+        }
+        game.tick();
+    }
+    CHECK(full_count > 0);
+    CHECK(game.server().counters().answers_missing == 0);
+    CHECK(game.server().find_connection(ArenaGame::client_peer(0)) != nullptr);
+    CHECK_FALSE(game.server().driver().is_relevant_for(
+        ArenaGame::client_peer(0),
+        game.server().driver().find_object(ObjectHandle{reinterpret_cast<std::uintptr_t>(&pawn)})));
+}
+
+}  // namespace
+}  // namespace replayout::test
