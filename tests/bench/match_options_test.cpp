@@ -293,6 +293,10 @@ TEST_CASE("MatchOptions: what is said of wires and makes no sense together is re
         CHECK(parse({"--transport", transport, "--serve", "a:1", option, "1"}, options) == 2);
     }
     CHECK(parse({"--transport", transport, "--serve", "a:1", "--report"}, options) == 2);
+    for (const char* side : {"--serve", "--connect"}) {
+        CHECK(parse({"--transport", transport, side, "a:1", "--record", "x"}, options) == 2);
+        CHECK(parse({"--transport", transport, side, "a:1", "--play", "x"}, options) == 2);
+    }
     for (const char* option :
          {"--bandwidth", "--join-over", "--churn", "--owners", "--speed", "--executor-work-min"}) {
         CAPTURE(option);
