@@ -2,6 +2,7 @@
 #include "match/replay_play.h"
 
 #include "match/battle.h"
+#include "match/match_network.h"
 #include "match/match_session.h"
 #include "match/progress.h"
 #include "match/recorded_match.h"
@@ -48,7 +49,9 @@ struct TemporaryFile {
     const auto schema =
         MatchSchema::create(recordings, {options.is_push_based, options.is_quantised});
     REQUIRE(schema);
-    MatchSession session(options, recordings, **schema);
+    const auto network = make_network(options);
+    REQUIRE(network);
+    MatchSession session(options, recordings, **schema, **network);
     Progress progress("playing", session.tick_count(), true);
     return session.run(progress);
 }

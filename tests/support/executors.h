@@ -9,7 +9,6 @@
 
 #include <replayout/netdriver/executor.h>
 
-#include <atomic>
 #include <cstdint>
 #include <numeric>
 #include <thread>
@@ -51,24 +50,24 @@ class OrderedExecutor final : public Executor {
     std::uint32_t run_count_ = 0;
 };
 
-/// Threads of its own for each call: slow, and as simple as can be.
+/// Threads of its own for each call: slow, and as simple as can be. Each has its jobs, so that all
+/// of them work, however busy the machine is.
 class ThreadExecutor final : public Executor {
   public:
     explicit ThreadExecutor(std::uint32_t worker_count) : worker_count_(worker_count) {}
 
     [[nodiscard]] std::uint32_t worker_count() const noexcept override { return worker_count_; }
     void run(std::uint32_t count, ExecutorJob job) override {
-        std::atomic<std::uint32_t> next{0};
-        const auto work = [&] {
-            for (std::uint32_t i = next.fetch_add(1); i < count; i = next.fetch_add(1)) {
+        const auto work = [&](std::uint32_t first) {
+            for (std::uint32_t i = first; i < count; i += worker_count_) {
                 job(i);
             }
         };
         std::vector<std::thread> threads;
         for (std::uint32_t i = 1; i < worker_count_; ++i) {
-            threads.emplace_back(work);
+            threads.emplace_back(work, i);
         }
-        work();
+        work(0);
         for (std::thread& thread : threads) {
             thread.join();
         }
