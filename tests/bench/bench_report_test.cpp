@@ -320,7 +320,7 @@ TEST_CASE("Bench report: a cell in which something failed has a row, and says wh
     CHECK(contains(text,
                    "  FAILED: connections:1 objects:100 permille:0 off: it must not allocate\n"));
     CHECK(contains(text, "  FAILED: connections:2 objects:100 permille:0 memcpy: nothing sent\n"));
-    CHECK(contains(text, "  1                100      0  FAILED"));
+    CHECK(contains(text, "  1                100               0  FAILED"));
     CHECK(ratio_of(fan_out.at({1, 100, 0}), FanOutSubject::Bundles, FanOutSubject::Off) == 0);
 }
 
@@ -337,7 +337,7 @@ TEST_CASE("Bench report: curves hold their data, and need two points", "[bench][
     const std::vector<Curve> curves = curves_of(fan_out_of(small_fan_out()));
     REQUIRE(curves.size() == 2);  // by changes there is one point
     CHECK(curves[0].name == "tick_by_connections");
-    CHECK(contains(curves[0].program, "set ylabel 'microseconds a tick, by connections'"));
+    CHECK(contains(curves[0].program, "set ylabel 'microseconds a tick and connection'"));
     CHECK(contains(curves[0].program, "\n64 400 200 133.3 100 0.07812 0.07812 0.07812 0.07812\n"));
     CHECK(curves[1].name == "savings_by_connections");
     CHECK(contains(curves[1].program, "set output 'savings_by_connections.svg'"));
