@@ -213,9 +213,16 @@ ReplayResult play_replay(const MatchOptions& options, const std::vector<Recordin
         truth = std::make_unique<TruthServer>(recordings, **schema);
     }
     // Of a recording that was cut off there are fewer.
-    const std::uint64_t tick_count = std::max<std::uint64_t>(match.ticks, 1);
-    const auto recorded_ticks =
-        static_cast<std::uint64_t>(player.end_time().microseconds / tick_us);
+    std::uint64_t tick_count = std::max<std::uint64_t>(match.ticks, 1);
+    if (!recordings.empty()) {  // else only the file says so
+        std::size_t longest = 1;
+        for (const Recording& recording : recordings) {
+            longest = std::max(longest, recording.tick_count());
+        }
+        tick_count = std::min<std::uint64_t>(tick_count, longest);
+    }
+    const auto recorded_ticks = static_cast<std::uint64_t>(
+        std::max<std::int64_t>(player.end_time().microseconds, 0) / tick_us);
     if (options.seeks > 0) {
         seek_at_random(options, *truth, screen,
                        std::clamp<std::uint64_t>(recorded_ticks, 1, tick_count), result);

@@ -47,7 +47,8 @@ NetTime ReplayPlayer::checkpoint_time(std::size_t index) const noexcept {
 }
 
 ReplayError ReplayPlayer::seek(NetTime time) {
-    REPLAYOUT_ASSERT(is_open_);
+    REPLAYOUT_ASSERT(is_open_ && !driver_.is_ticking_);
+    error_ = ReplayError::None;
     time = std::clamp(time, start_, end_);
     const auto later =
         std::upper_bound(checkpoints_.begin(), checkpoints_.end(), time,
@@ -66,7 +67,10 @@ ReplayError ReplayPlayer::seek(NetTime time) {
 }
 
 ReplayError ReplayPlayer::advance(NetTime time) {
-    REPLAYOUT_ASSERT(is_open_);
+    REPLAYOUT_ASSERT(is_open_ && !driver_.is_ticking_);
+    if (error_ != ReplayError::None) {
+        return error_;  // else all before it would be played again, each time
+    }
     if (driver_.client_ == nullptr || !next_->is_begun) {
         if (const ReplayError error = begin_at(checkpoints_.front()); error != ReplayError::None) {
             return fail(error);
@@ -90,13 +94,15 @@ ReplayError ReplayPlayer::begin_at(const ReplayCheckpoint& checkpoint) {
     if (const ReplayError unread = read_next(); unread != ReplayError::None) {
         return unread;
     }
-    return next_->digest == checkpoint.digest && next_->head.kind == ReplayChunkKind::Checkpoint
+    return next_->digest == checkpoint.digest && next_->head.kind == ReplayChunkKind::Checkpoint &&
+                   next_->part.time == checkpoint.time
                ? ReplayError::None
                : ReplayError::Corrupt;
 }
 
 ReplayError ReplayPlayer::begin_client() {
     const ValueScope calling_out(driver_.is_calling_out_, true);
+    const ValueScope ticking(driver_.is_ticking_, true);
     if (driver_.client_ != nullptr) {
         driver_.client_->stop_playing();
         driver_.client_.reset();
@@ -164,12 +170,15 @@ ReplayError ReplayPlayer::play_chunk() {
 }
 
 void ReplayPlayer::tell_world() {
+    const ValueScope ticking(driver_.is_ticking_, true);
     is_join_told_ = true;
     driver_.tell_of_peers();
 }
 
 ReplayError ReplayPlayer::fail(ReplayError error) {
     const ValueScope calling_out(driver_.is_calling_out_, true);
+    const ValueScope ticking(driver_.is_ticking_, true);
+    error_ = error;
     if (driver_.client_ != nullptr) {
         driver_.client_->stop_playing();
         driver_.client_.reset();

@@ -305,6 +305,9 @@ ReplicationServer::Client& ReplicationServer::accept(PeerId peer, std::uint16_t 
 }
 
 void ReplicationServer::flush(NetTime now) {
+    if (replay_ != nullptr) {  // a server that stood still has its recording, as it has its clients
+        replay_->connection.acknowledge_all(now, replay_->sender);
+    }
     for (Client* client : clients_) {
         client->connection.begin_flush(now);
         if (client->sender.begin_flush(now) && is_joined(*client)) {

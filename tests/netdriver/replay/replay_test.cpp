@@ -266,6 +266,47 @@ TEST_CASE("Replay: a recording that was cut off is good up to its last whole fra
     CHECK(screen.text() == game.at(screen.player.end_time()));
 }
 
+TEST_CASE("Replay: a server that stood still goes on with its recording", "[netdriver][replay]") {
+    RecordedGame game(11);
+    game.start();
+    game.play(20);
+    // A map is loaded, say: far longer than a client may be silent.
+    NetDriver& server = game.net.server_driver();
+    const NetTime late = game.net.now().plus_milliseconds(10 * NetConfig().timeout_ms);
+    server.tick_dispatch(late);
+    server.tick_flush(late);
+    CHECK(server.is_recording());
+    server.stop_recording();
+    CHECK(game.recorder.error() == ReplayError::None);
+    ReplayScreen screen(game.sink.bytes());
+    REQUIRE(screen.player.open() == ReplayError::None);
+    CHECK(screen.player.end_time() == late);
+    REQUIRE(screen.player.seek(late) == ReplayError::None);
+    CHECK(screen.text() == game.net.server_text());
+}
+
+TEST_CASE("Replay: behind an error nothing is played again until another place is sought",
+          "[netdriver][replay]") {
+    ReplayRecorderSettings settings;
+    settings.checkpoint_ms = 200;
+    RecordedGame game(12, settings);
+    game.start();
+    game.play(100);
+    game.net.server_driver().stop_recording();
+    std::vector<std::byte> bytes(game.sink.bytes().begin(), game.sink.bytes().end());
+    bytes[bytes.size() / 2] ^= std::byte{1};
+    ReplayScreen screen(bytes);
+    REQUIRE(screen.player.open() == ReplayError::None);
+    REQUIRE(screen.player.seek(screen.player.start_time()) == ReplayError::None);
+    const ReplayError error = screen.player.advance(screen.player.end_time());
+    REQUIRE(error != ReplayError::None);
+    const std::uint64_t received = screen.player.driver().stats().packets_received;
+    CHECK(screen.player.advance(screen.player.end_time()) == error);
+    CHECK(screen.player.driver().stats().packets_received == received);
+    REQUIRE(screen.player.seek(screen.player.start_time()) == ReplayError::None);
+    CHECK(screen.text() == game.at(screen.player.time()));
+}
+
 TEST_CASE("Replay: time outside of a recording is its start or its end", "[netdriver][replay]") {
     RecordedGame game(7);
     game.play(3);

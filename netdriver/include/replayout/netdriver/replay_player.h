@@ -8,11 +8,13 @@
 //     if (player.open() != ReplayError::None || player.seek(t) != ReplayError::None) {
 //         return;
 //     }
-//     every tick: (void)player.advance(t += tick);
+//     every tick: if (player.advance(t += tick) != ReplayError::None) return;
 //
 // A recording is bytes of somebody else. Each part of it is checked before it is used, and what it
 // holds is taken as a server's packets are: within NetConfig, and no further. After an error the
-// world is empty, and seek() to another place may do.
+// world is empty, and advance() answers the same until seek() to another place does.
+//
+// What it calls of the world, notifies, hooks and functions must not call the player.
 //
 // Classes that changed since are read as those of a server of another version, if the settings say
 // so (NetDriverSettings::layout_policy); else they must be the same.
@@ -121,6 +123,7 @@ class ReplayPlayer {
     bool is_open_ = false;
     bool is_whole_ = false;
     bool is_seeking_ = false;
+    ReplayError error_ = ReplayError::None;  // of the last seek() or advance()
     bool is_join_told_ = false;
 };
 

@@ -86,8 +86,13 @@ void EnetGate::tick(NetTime now) {
 bool EnetGate::admits(std::span<const std::byte> bytes, const ENetAddress& from) {
     const std::optional<AddressHandshake> handshake = read_address_handshake(bytes);
     if (!is_server()) {
-        const bool is_ours =
-            handshake && handshake->client == client_ && is_same(from, server_address_);
+        // ENet itself would take a connection from anybody: who connects to a client would be its
+        // server.
+        if (!is_same(from, server_address_) || is_connect(bytes)) {
+            ++stats_.dropped_unproved;
+            return false;
+        }
+        const bool is_ours = handshake && handshake->client == client_;
         return !(is_ours && take_answer(*handshake));
     }
     if (handshake && handshake->message == AddressMessage::Request) {

@@ -98,6 +98,8 @@ class EnetTransport::Host {
         // Of its own it would put together 32 MiB for any peer.
         host_->maximumPacketSize = settings_.datagram_bytes_max;
         host_->maximumWaitingData = waiting_bytes_max;
+        // Places are of addresses with their ports; of each of these ENet would take many peers.
+        host_->duplicatePeers = settings_.peers_per_address_max;
         gate_.open(host_, server);
         return {};
     }

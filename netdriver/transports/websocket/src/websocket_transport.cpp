@@ -256,6 +256,9 @@ class WebSocketTransport::Endpoint {
 
     void add_peer(const ConnectionPointer& connection) {
         connection->peer = PeerId{is_server_ ? ++last_peer_ : server_peer.value};
+        if (!is_server_) {
+            arrived_.clear(pool_);  // of the connection before, whose peer had the same id
+        }
         peers_[connection->peer] = connection;
         connection->heard_us = now_.microseconds;
         ++stats_.peers_welcomed;
