@@ -31,8 +31,7 @@ class Plane {
   public:
     static constexpr std::uint32_t pawns_per_cell = 3;
 
-    explicit Plane(std::uint32_t width, const NetFixtureOptions& options = {})
-        : net(options), width_(width) {
+    explicit Plane(std::uint32_t width, const NetFixtureOptions& options = {}) : net(options) {
         const std::uint32_t cell_count = width * width;
         for (std::uint32_t i = 0; i < pawns_per_cell * cell_count; ++i) {
             const std::uint32_t cell = i * 7 % cell_count;
@@ -102,8 +101,6 @@ class Plane {
         return {(static_cast<float>(cell.first) + 0.5f) * cell_size,
                 (static_cast<float>(cell.second) + 0.5f) * cell_size, 0};
     }
-
-    std::uint32_t width_;
 };
 
 struct Taken {
