@@ -35,7 +35,7 @@ Status NetConfig::validate() const {
         {"described_bytes_max", described_bytes_max, 1'024, 64u << 20},
         {"call_bytes_max", call_bytes_max, 0, 1'048'576},
         {"calls_waiting_max", calls_waiting_max, 1, 4'096},
-        {"calls_full_timeout_ms", calls_full_timeout_ms, 1, 3'600'000},
+        {"calls_full_timeout_ms", calls_full_timeout_ms, 0, 3'600'000},
         {"queued_calls_per_function_max", queued_calls_per_function_max, 1, 1'024},
         {"initial_opens_per_flush_max", initial_opens_per_flush_max, 1, 1'048'576},
         {"destroyed_names_max", destroyed_names_max, 0, 1'048'576},

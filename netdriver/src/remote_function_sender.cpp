@@ -52,7 +52,7 @@ bool RemoteFunctionSender::begin_flush(NetTime now) {
     if (has_room_for(true, part_bytes_)) {
         refused_since_.reset();
     }
-    if (!std::exchange(was_refused_, false)) {
+    if (!std::exchange(was_refused_, false) || full_timeout_ms_ == 0) {
         return false;
     }
     const auto is_over = [&](NetTime since) {

@@ -121,7 +121,8 @@ class RemoteFunctionSender {
     RemoteFunctionSender(const NetConfig& config, MemoryResource* resource);
 
     /// Before anything is sent. True: reliable calls were refused since the last time, and none was
-    /// taken for NetConfig::calls_full_timeout_ms, or the oldest has waited for so long.
+    /// taken for NetConfig::calls_full_timeout_ms, or the oldest has waited for so long; with 0
+    /// never.
     [[nodiscard]] bool begin_flush(NetTime now);
     /// A reliable call found no room.
     void note_refused();

@@ -27,7 +27,7 @@ constexpr Limit limits[] = {
     {"reorder_packets_max", &NetConfig::reorder_packets_max, 0, 224},
     {"bunch_bytes_max", &NetConfig::bunch_bytes_max, 1'200, 1'048'576},
     {"call_bytes_max", &NetConfig::call_bytes_max, 0, 1'048'576},
-    {"calls_full_timeout_ms", &NetConfig::calls_full_timeout_ms, 1, 3'600'000},
+    {"calls_full_timeout_ms", &NetConfig::calls_full_timeout_ms, 0, 3'600'000},
     {"reliable_waiting_max", &NetConfig::reliable_waiting_max, 1, 65'536},
     {"reliable_waiting_bytes_max", &NetConfig::reliable_waiting_bytes_max, 64 * 1'024, 64u << 20},
     {"datagrams_per_dispatch_max", &NetConfig::datagrams_per_dispatch_max, 1, 1'000'000},

@@ -96,9 +96,11 @@ struct NetConfig {
     /// are some 30 KiB; Unreal closes a connection at 256 in a channel.
     std::uint32_t calls_waiting_max = 1'024;
     /// How long calls may wait for one client while there is no room for a reliable one to it,
-    /// which so is refused to all: then a server closes that connection. 1 to 3,600,000. Nobody
-    /// else waits for it longer; 10 s are its timeout, too, if it says nothing at all.
-    std::uint32_t calls_full_timeout_ms = 10'000;
+    /// which so is refused to all: then a server closes that connection. Up to 3,600,000; 0: never,
+    /// as a cap that is far too small looks the same as a client who takes nothing, and a full
+    /// queue is for the caller to know. Longer than what your caps let wait, say the 10 s of
+    /// timeout_ms, it ends who holds up all others.
+    std::uint32_t calls_full_timeout_ms = 0;
     /// How often the same unreliable multicast may be queued for one update of an object. 1 to
     /// 1,024. Unreal's documented limit is two.
     std::uint32_t queued_calls_per_function_max = 2;
