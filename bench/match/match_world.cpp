@@ -297,6 +297,21 @@ void MatchWorld::remove(ObjectHandle handle) {
     objects_.erase(handle.value);
 }
 
+const MatchClass::Field& MatchWorld::set(const MatchSchema& schema, std::uint32_t recording_index,
+                                         const Recording& recording, const Op& op) {
+    MatchObject& object = *find(schema.server_handle(recording_index, op.object));
+    const MatchClass::Field& field = object.match_class().fields[op.class_or_field];
+    const auto value = recording.value(op);
+    ObjectHandle target;
+    if (field.type == FieldType::ObjectRef) {
+        std::uint32_t id = 0;
+        std::memcpy(&id, value.data(), sizeof(id));
+        target = schema.server_handle(recording_index, id);
+    }
+    object.set(field, value, target);
+    return field;
+}
+
 MatchObject* MatchWorld::find(ObjectHandle handle) const noexcept {
     const auto found = objects_.find(handle.value);
     return found == objects_.end() ? nullptr : found->second.get();

@@ -135,6 +135,9 @@ class MatchWorld final : public NetWorld {
     MatchObject& add(ObjectHandle handle, const MatchClass& match_class);
     void remove(ObjectHandle handle);
     [[nodiscard]] MatchObject* find(ObjectHandle handle) const noexcept;
+    /// What an op of that kind of a recording sets, in the server's world. Returns the field.
+    const MatchClass::Field& set(const MatchSchema& schema, std::uint32_t recording_index,
+                                 const Recording& recording, const Op& op);
     [[nodiscard]] std::size_t object_count() const noexcept { return objects_.size(); }
     /// Calls visit(handle, object), in no order.
     template <typename Visitor>

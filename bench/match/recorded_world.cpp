@@ -2,7 +2,6 @@
 #include "match/recorded_world.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace replayout::match {
 
@@ -31,19 +30,9 @@ void RecordedWorld::apply(std::uint32_t recording_index, const Op& op) {
         case OpKind::Destroy:
             world_.remove(handle);
             return;
-        case OpKind::Set: {
-            MatchObject& object = *world_.find(handle);
-            const MatchClass::Field& field = object.match_class().fields[op.class_or_field];
-            const auto value = recordings_[recording_index].value(op);
-            ObjectHandle target;
-            if (field.type == FieldType::ObjectRef) {
-                std::uint32_t id = 0;
-                std::memcpy(&id, value.data(), sizeof(id));
-                target = schema_.server_handle(recording_index, id);
-            }
-            object.set(field, value, target);
+        case OpKind::Set:
+            world_.set(schema_, recording_index, recordings_[recording_index], op);
             return;
-        }
     }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "match/truth_server.h"
 
-#include <cstring>
 #include <optional>
 #include <stdexcept>
 
@@ -73,16 +72,8 @@ void TruthServer::apply(std::uint32_t recording_index, const Op& op) {
         world_.remove(handle);
         return;
     }
-    MatchObject& object = *world_.find(handle);
-    const MatchClass::Field& field = object.match_class().fields[op.class_or_field];
-    const auto value = recordings_[recording_index].value(op);
-    ObjectHandle target;
-    if (field.type == FieldType::ObjectRef) {
-        std::uint32_t id = 0;
-        std::memcpy(&id, value.data(), sizeof(id));
-        target = schema_.server_handle(recording_index, id);
-    }
-    object.set(field, value, target);
+    const MatchClass::Field& field =
+        world_.set(schema_, recording_index, recordings_[recording_index], op);
     driver_.mark_property_dirty(ids_.at(handle.value), field.parent);
 }
 
