@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "property_writer.h"
 
-#include <replayout/net_archive.h>
 #include <replayout/quantise.h>
 
-#include "struct_value.h"
-#include "value_path.h"
-
 #include <algorithm>
-#include <string>
+#include <bit>
+#include <cstring>
 
 namespace replayout {
 
@@ -39,34 +36,6 @@ constexpr std::size_t value_bytes_initial = 256;
     }
 }
 
-/// Answers what another map does, and is not that map.
-class OtherPackageMap final : public PackageMap {
-  public:
-    explicit OtherPackageMap(PackageMap& map) noexcept : map_(map) {}
-
-    [[nodiscard]] NetGUID guid_of(ObjectHandle object) override { return map_.guid_of(object); }
-    [[nodiscard]] ObjectHandle object_of(NetGUID guid) override { return map_.object_of(guid); }
-
-  private:
-    PackageMap& map_;
-};
-
-/// A receiver that has no object at all.
-class NoReceiverIds final : public ReceiverIds {
-  public:
-    [[nodiscard]] bool is_mapped(NetGUID) const override { return false; }
-};
-
-[[nodiscard]] bool equal_bits(BitReader left, BitReader right) noexcept {
-    bool is_equal = left.bits_left() == right.bits_left();
-    while (is_equal && left.bits_left() > 0) {
-        const auto step = static_cast<std::uint32_t>(std::min<std::size_t>(left.bits_left(), 64));
-        const std::uint64_t word = left.read_bits(step);
-        is_equal = word == right.read_bits(step);
-    }
-    return is_equal;
-}
-
 void write_floats(const std::byte* bytes, std::uint32_t count, BitWriter& writer) noexcept {
     for (std::uint32_t i = 0; i < count; ++i) {
         writer.write_bits(load_bits(bytes + i * 4, 4), 32);
@@ -92,14 +61,6 @@ void write_floats(const std::byte* bytes, std::uint32_t count, BitWriter& writer
 }
 
 }  // namespace
-
-inline void PropertyWriter::write_row(const RepScope& scope, ConstShadowBuffer memory,
-                                      RepHandle begin, RepHandle end,
-                                      BitWriter& writer) const noexcept {
-    const ShadowOffset first = layout_.plain_leaf(scope, begin).shadow_begin;
-    const ShadowOffset last = layout_.plain_leaf(scope, RepHandle{end.value - 1}).shadow_end;
-    writer.write_bytes({(memory + first).data(), last.value - first.value});
-}
 
 inline void PropertyWriter::count_plain(std::uint32_t begin, std::uint32_t end) {
     if (context_.type_counters != nullptr) {
@@ -381,221 +342,6 @@ void PropertyWriter::encode_leaf(const RepLayoutCmd& cmd, ConstShadowBuffer leaf
         case RepLayoutCmdType::KeyedArray:
         case RepLayoutCmdType::Return:
             REPLAYOUT_ASSERT(false);
-    }
-}
-
-void PropertyWriter::encode_struct(const RepLayoutCmd& cmd, ConstShadowBuffer leaf,
-                                   BitWriter& writer) {
-    const Type& type = *cmd.property->struct_type;
-    // Saving does not change the value; the one function serves both directions and so takes it
-    // mutable.
-    void* value = const_cast<std::byte*>(leaf.data());
-    const std::size_t begin = writer.bit_count();
-    const bool is_shared = has_flag(cmd.flags, RepLayoutCmdFlags::IsSharedSerialization);
-    context_.scratch.guids.clear();
-    NetArchive archive(writer, is_shared ? nullptr : context_.receiver, &context_.scratch.guids);
-    bool ok = true;
-    const bool is_mapped = type.traits().net_serialize(value, archive, &context_.package_map, ok);
-    if (writer.overflowed()) {
-        return;  // what is behind the end is nobody's failure
-    }
-    if (!ok || archive.is_refused()) {
-        note_failure(cmd, leaf);
-        return;
-    }
-    if (!is_mapped && !is_measuring_) {
-        note_unmapped(cmd);
-    }
-    if (context_.is_validating) {
-        check_purity(cmd, leaf, {writer.bytes(), begin, writer.bit_count() - begin, nullptr});
-    }
-}
-
-void PropertyWriter::note_failure(const RepLayoutCmd& cmd, ConstShadowBuffer leaf) {
-    has_failed_ = true;
-    Vector<RepHandle>& left_out = context_.scratch.left_out;
-    if (!left_out.empty() && left_out.back() == handle_) {
-        return;  // another element of the same array
-    }
-    ++context_.counters.values_failed;
-    left_out.push_back(handle_);
-    // The layout of a struct is that of a call's parameters.
-    log(LogLevel::Error,
-        describe_struct_failure(cmd, value_path(layout_, handle_, state_.shadow(), leaf.data()),
-                                "writing") +
-            (layout_.type().kind() == TypeKind::Struct ? "; the call is refused"
-                                                       : "; the property is left out"));
-}
-
-void PropertyWriter::note_unmapped(const RepLayoutCmd& cmd) {
-    ++context_.counters.values_unmapped;
-    if (has_flag(cmd.flags, RepLayoutCmdFlags::IsSharedSerialization)) {
-        log(LogLevel::Error, "net_serialize of \"" +
-                                 std::string(cmd.property->struct_type->name()) +
-                                 "\" in property \"" + cmd.property->name +
-                                 "\" is shared, and so cannot be unmapped for a receiver");
-    }
-    for (const NetGUID guid : context_.scratch.guids) {
-        context_.scratch.unmapped.push_back({handle_, guid});
-    }
-}
-
-void PropertyWriter::check_purity(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, BitReader bits) {
-    const Type& type = *cmd.property->struct_type;
-    const bool is_shared = has_flag(cmd.flags, RepLayoutCmdFlags::IsSharedSerialization);
-    Vector<std::byte>& bytes = context_.scratch.check;
-    bytes.resize((bits.bits_left() + 7) / 8);
-    const ErasedValue copy(type.ops(), bytes.get_stored_allocator().resource());
-    copy_struct(type, copy.get(), leaf.data());
-    OtherPackageMap map(context_.package_map);
-    const NoReceiverIds nobody;
-    BitWriter writer({bytes.data(), bytes.size()});
-    NetArchive archive(writer, is_shared ? &nobody : context_.receiver);
-    bool ok = true;
-    (void)type.traits().net_serialize(copy.get(), archive, &map, ok);
-    const bool is_pure = ok && !archive.failed() &&
-                         structs_identical(type, copy.get(), leaf.data()) &&
-                         equal_bits({writer.bytes(), 0, writer.bit_count(), nullptr}, bits);
-    if (!is_pure) {
-        ++context_.counters.serializers_impure;
-        log(LogLevel::Error, "net_serialize of \"" + std::string(type.name()) +
-                                 "\" in property \"" + cmd.property->name +
-                                 "\" does not write the same bits for an equal value" +
-                                 (is_shared ? " and another receiver, and is shared" : ""));
-    }
-}
-
-OwedAt PropertyWriter::owed_at(const ArrayFrame& frame, std::uint32_t index) noexcept {
-    if (frame.depth > 0) {
-        return {frame.position.sent_version, frame.position.lost, 0, {}, frame.handle};
-    }
-    return frame.keyed == nullptr
-               ? frame.position.at(frame.handle, index)
-               : frame.keyed->owed_at(frame.position, frame.handle, frame.keyed->items[index].key);
-}
-
-bool PropertyWriter::owes_leaf(const ArrayFrame& frame, RepHandle leaf, std::uint32_t index,
-                               const OwedAt& owed) const {
-    const RepScope& element = frame.element;
-    const Version last_changed =
-        frame.array.versions[std::size_t{index} * element.handle_count + leaf.value - 1];
-    if (owed.owes(last_changed) || owed.lost.is_empty()) {
-        return owed.owes(last_changed);
-    }
-    const CmdIndex cmd_index = layout_.cmd_of(element, leaf);
-    const RepLayoutCmd& cmd = layout_.cmd(cmd_index);
-    if (cmd.type != RepLayoutCmdType::DynamicArray) {
-        return false;
-    }
-    const ConstShadowBuffer memory(frame.array.elements + std::size_t{index} * element.shadow_size);
-    return owes_array(layout_, cmd_index, shadow_value<ShadowArray>(memory + cmd.shadow_offset),
-                      owed);
-}
-
-void PropertyWriter::collect_elements(const ArrayFrame& frame, ElementSpan span,
-                                      ChangeMask& changed) const {
-    const std::uint32_t handle_count = frame.element.handle_count;
-    changed.reset(frame.array.count * handle_count);
-    const std::uint32_t end = std::min(span.end, frame.array.count);
-    for (std::uint32_t i = span.begin; i < end; ++i) {
-        const OwedAt owed = owed_at(frame, i);
-        for (RepHandle leaf{1}; leaf.value <= handle_count; ++leaf.value) {
-            if (owes_leaf(frame, leaf, i, owed)) {
-                changed.set(i * handle_count + leaf.value - 1);
-            }
-        }
-        complete_groups(frame, i, 0, changed);
-    }
-}
-
-void PropertyWriter::complete_groups(const ArrayFrame& frame, std::uint32_t index,
-                                     std::uint32_t first, ChangeMask& changed) const {
-    const std::uint32_t handle_count = frame.element.handle_count;
-    const Version* versions = frame.array.versions + std::size_t{index} * handle_count;
-    const std::uint32_t offset = (index - first) * handle_count;
-    for (const RepGroup& group : layout_.groups(frame.element)) {
-        const std::uint32_t end = group.handle_end - 1u;
-        std::uint32_t leaf = group.handle_begin - 1u;
-        if (changed.next(offset + leaf) >= offset + end) {
-            continue;
-        }
-        for (; leaf < end; ++leaf) {
-            if (versions[leaf] > frame.position.held_version) {
-                changed.set(offset + leaf);
-            }
-        }
-    }
-}
-
-void PropertyWriter::encode_elements(const ArrayFrame& frame, std::uint32_t begin,
-                                     std::uint32_t end, BitWriter& writer) {
-    const RepScope& element = frame.element;
-    std::uint32_t i = begin / element.handle_count;
-    std::uint32_t leaf = begin % element.handle_count;
-    for (std::uint32_t bit = begin; bit < end && !writer.overflowed();) {
-        const ConstShadowBuffer memory(frame.array.elements + std::size_t{i} * element.shadow_size);
-        const RepHandle handle{leaf + 1};
-        const RepHandle row_end{std::min(std::uint32_t{layout_.plain_leaf(element, handle).row_end},
-                                         handle.value + (end - bit))};
-        if (row_end > handle) {
-            write_row(element, memory, handle, row_end, writer);
-            bit += row_end.value - handle.value;
-            leaf = row_end.value - 1;
-        } else {
-            encode_element_leaf(frame, i, handle, writer);
-            ++bit;
-            ++leaf;
-        }
-        if (leaf == element.handle_count) {
-            leaf = 0;
-            ++i;
-        }
-    }
-}
-
-void PropertyWriter::encode_element_leaf(const ArrayFrame& frame, std::uint32_t index,
-                                         RepHandle handle, BitWriter& writer) {
-    const CmdIndex cmd_index = layout_.cmd_of(frame.element, handle);
-    const RepLayoutCmd& cmd = layout_.cmd(cmd_index);
-    const ConstShadowBuffer memory(frame.array.elements +
-                                   std::size_t{index} * frame.element.shadow_size);
-    const ConstShadowBuffer leaf = memory + cmd.shadow_offset;
-    if (cmd.type == RepLayoutCmdType::DynamicArray) {
-        const bool is_in_group = layout_.find_group(frame.element, handle) != nullptr;
-        const OwedVersions position = frame.position.with_lost(owed_at(frame, index).lost);
-        encode_array(cmd_index, shadow_value<ShadowArray>(leaf), ElementSpan(),
-                     is_in_group ? group_position() : position, frame.depth + 1, writer);
-    } else {
-        encode_leaf(cmd, leaf, writer);
-    }
-}
-
-void PropertyWriter::encode_array(CmdIndex index, const ShadowArray& array, ElementSpan span,
-                                  const OwedVersions& position, std::uint32_t depth,
-                                  BitWriter& writer) {
-    const bool is_optional = layout_.cmd(index).property->kind == PropertyKind::Optional;
-    if (is_optional) {
-        writer.write_bool(array.count != 0);
-    } else {
-        writer.write_packed_uint(array.count);
-    }
-    if (array.count == 0) {
-        return;
-    }
-    const ArrayFrame frame{array, layout_.element_scope(index), position, depth,
-                           RepHandle{layout_.cmd(index).relative_handle}};
-    ChangeMask& changed = context_.scratch.elements[depth];
-    collect_elements(frame, span, changed);
-    if (is_optional && frame.element.handle_count == 1) {
-        changed.set(0);  // a set would cost more than the value does
-    } else {
-        write_change_mask(writer, changed, EmptySet::Possible);
-    }
-    std::uint32_t run_end = 0;
-    for (std::uint32_t bit = changed.next(0); bit < changed.bit_count() && !writer.overflowed();
-         bit = changed.next(run_end)) {
-        run_end = changed.next_clear(bit);
-        encode_elements(frame, bit, run_end, writer);
     }
 }
 

@@ -123,7 +123,15 @@ class PropertyWriter {
     [[nodiscard]] BitWriter encode_to_scratch(CmdIndex index);
     void encode(CmdIndex index, ConstShadowBuffer scope_memory, BitWriter& writer);
     void encode_leaf(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, BitWriter& writer);
+
+    // A struct with a NetSerializer; struct_writer.cpp.
     void encode_struct(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, BitWriter& writer);
+    /// net_serialize failed: the property of the handle being written is left out.
+    void note_failure(const RepLayoutCmd& cmd, ConstShadowBuffer leaf);
+    /// net_serialize answered that the value is not fully mapped.
+    void note_unmapped(const RepLayoutCmd& cmd);
+    /// Writes the value again, see SendContext::is_validating. `bits` are those of the first time.
+    void check_purity(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, BitReader bits);
 
     // A struct with a NetDeltaSerializer; delta_writer.cpp.
     void encode_delta(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, BitWriter& writer);
@@ -137,12 +145,7 @@ class PropertyWriter {
     void note_unchanged(RepHandle handle, Version from, Version to);
     void keep_delta_state(const RepLayoutCmd& cmd, const NetDeltaStatePtr& made);
 
-    /// net_serialize failed: the property of the handle being written is left out.
-    void note_failure(const RepLayoutCmd& cmd, ConstShadowBuffer leaf);
-    /// net_serialize answered that the value is not fully mapped.
-    void note_unmapped(const RepLayoutCmd& cmd);
-    /// Writes the value again, see SendContext::is_validating. `bits` are those of the first time.
-    void check_purity(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, BitReader bits);
+    // Arrays; dynamic_array_writer.cpp, and keyed_array_writer.cpp.
     /// One array that is being written.
     struct ArrayFrame {
         const ShadowArray& array;
@@ -219,5 +222,13 @@ class PropertyWriter {
     bool is_measuring_ = false;
     bool has_failed_ = false;  // a value is left out, since somebody cleared it
 };
+
+inline void PropertyWriter::write_row(const RepScope& scope, ConstShadowBuffer memory,
+                                      RepHandle begin, RepHandle end,
+                                      BitWriter& writer) const noexcept {
+    const ShadowOffset first = layout_.plain_leaf(scope, begin).shadow_begin;
+    const ShadowOffset last = layout_.plain_leaf(scope, RepHandle{end.value - 1}).shadow_end;
+    writer.write_bytes({(memory + first).data(), last.value - first.value});
+}
 
 }  // namespace replayout
