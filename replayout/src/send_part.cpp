@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+//
+// Objects that one packet cannot hold, cut into parts: between values, and an array that is larger
+// than a packet between its elements.
+#include <replayout/send_properties.h>
+
+#include <replayout/lost_parts.h>
+
+#include "dynamic_array_cutter.h"
+#include "keyed_array_cutter.h"
+#include "part_collector.h"
+#include "send_block.h"
+
+#include <optional>
+
+namespace replayout {
+
+namespace {
+
+/// One part of an array.
+struct ArrayPart {
+    bool is_any = false;  ///< else not one element fits
+    PlaceSpan places;
+    std::optional<std::uint64_t> next;  ///< where it goes on; nothing: it was the last part
+};
+
+[[nodiscard]] ArrayPart cut_dynamic_array(const ShadowArray& array, PropertyWriter& properties,
+                                          const RepCursor& begin, BitWriter& writer,
+                                          SendContext& context) {
+    ArrayPart part;
+    if (array.count == 0) {
+        return part;
+    }
+    DynamicArrayCutter cutter(properties, context.scratch.part, begin.handle, writer);
+    const std::uint32_t end = cutter.write(static_cast<std::uint32_t>(begin.element), array.count);
+    part.is_any = end > begin.element;
+    part.places.begin = begin.element;
+    if (end < array.count) {
+        part.places.end = end;
+        part.next = end;
+    }
+    return part;
+}
+
+[[nodiscard]] ArrayPart cut_keyed_array(const ShadowKeyedArray& array, PropertyWriter& properties,
+                                        const OwedVersions& position, const RepCursor& begin,
+                                        BitWriter& writer, SendContext& context) {
+    context.scratch.part.set(begin.handle.value - 1);
+    KeyedArrayCutter cutter(array, properties, begin.handle, writer, context.scratch);
+    const std::optional<KeyedPart> written = cutter.write(begin.element);
+    if (!written) {
+        return {};
+    }
+    cutter.collect_carried_deletions(*written, position, context.scratch.carried);
+    return {true, written->places, cutter.next(*written)};
+}
+
+/// Of a value that cannot be cut there is no part.
+[[nodiscard]] ArrayPart cut_value(const ChangelistState& state, PropertyWriter& properties,
+                                  const OwedVersions& position, const RepCursor& begin,
+                                  BitWriter& writer, SendContext& context) {
+    const RepLayout& layout = state.layout();
+    const RepLayoutCmd& cmd = layout.cmd(layout.cmd_of(layout.root(), begin.handle));
+    const ConstShadowBuffer leaf = state.shadow() + cmd.shadow_offset;
+    context.scratch.part.reset(layout.handle_count());
+    switch (cmd.type) {
+        case RepLayoutCmdType::DynamicArray:
+            return cut_dynamic_array(shadow_value<ShadowArray>(leaf), properties, begin, writer,
+                                     context);
+        case RepLayoutCmdType::KeyedArray:
+            return cut_keyed_array(shadow_value<ShadowKeyedArray>(leaf), properties, position,
+                                   begin, writer, context);
+        default:
+            return {};
+    }
+}
+
+[[nodiscard]] SendResult send_array_part(ChangelistState& state, PropertyWriter& properties,
+                                         const OwedVersions& position, const ChangeMask& owed,
+                                         RepCursor& begin, RepRange& range, BitWriter& writer,
+                                         SendContext& context) {
+    const RepHandle handle = begin.handle;
+    const std::size_t begin_bytes = writer.byte_count();
+    const ArrayPart part = cut_value(state, properties, position, begin, writer, context);
+    begin = {RepHandle{handle.value + 1}, 0};
+    range = RepRange::of(handle);
+    if (!part.is_any) {
+        return SendResult::ValueTooLarge;
+    }
+    context.scratch.array_steps =
+        array_steps_of(state, position, handle, (writer.byte_count() - begin_bytes) * 8, true);
+    range.element_begin = part.places.begin;
+    range.element_end = part.places.end;
+    if (part.next) {
+        begin = {handle, *part.next};
+    }
+    collect_carried(position, state.version(), range, context.scratch.carried,
+                    state.layout().has_keyed_arrays());
+    ++context.counters.properties_sent;
+    count_sent_values(context.scratch.part, context);
+    const bool is_last =
+        begin.element == 0 && owed.next(begin.handle.value - 1) == owed.bit_count();
+    return is_last ? SendResult::Whole : SendResult::Part;
+}
+
+}  // namespace
+
+SendResult send_part(ChangelistState& state, const OwedVersions& position, const ChangeMask& owed,
+                     RepCursor& begin, RepRange& range, BitWriter& writer, SendContext& context) {
+    begin_send(context.scratch);
+    PropertyWriter properties(state, position, context);
+    if (begin.element > 0) {
+        return send_array_part(state, properties, position, owed, begin, range, writer, context);
+    }
+    PartCollector part(state, position, properties, owed, context);
+    const std::uint32_t begin_bit = owed.next(begin.handle.value - 1);
+    REPLAYOUT_ASSERT(begin_bit < owed.bit_count());
+    const std::uint32_t bit = part.collect(begin_bit, writer.bits_left());
+    const std::uint32_t first = part.first();
+    if (first == owed.bit_count()) {
+        begin = {RepHandle{bit + 1}, 0};
+        return SendResult::Nothing;
+    }
+    if (bit == first) {
+        const RepGroup* group =
+            state.layout().find_group(state.layout().root(), RepHandle{first + 1});
+        if (group != nullptr) {
+            range = {group->handle_begin, group->handle_end};
+            begin = {RepHandle{group->handle_end}, 0};
+            return SendResult::ValueTooLarge;
+        }
+        begin = {RepHandle{first + 1}, 0};
+        return send_array_part(state, properties, position, owed, begin, range, writer, context);
+    }
+    write_block(properties, context.scratch.part, writer, context);
+    REPLAYOUT_ASSERT(!writer.overflowed());
+    const bool is_last = bit == owed.bit_count();
+    range = {first + 1, is_last ? RepRange::no_handle_end : bit + 1};
+    collect_carried(position, state.version(), range, context.scratch.carried,
+                    state.layout().has_keyed_arrays());
+    begin = {RepHandle{bit + 1}, 0};
+    return is_last ? SendResult::Whole : SendResult::Part;
+}
+
+}  // namespace replayout
