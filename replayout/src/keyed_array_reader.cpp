@@ -5,6 +5,7 @@
 #include <replayout/shadow_state.h>
 
 #include "keyed_array_steps.h"
+#include "notify_queue.h"
 #include "property_reader.h"
 
 #include <algorithm>

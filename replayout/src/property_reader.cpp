@@ -7,6 +7,7 @@
 #include <replayout/utf8.h>
 
 #include "delta_reader.h"
+#include "notify_queue.h"
 #include "struct_reader.h"
 
 #include <algorithm>

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+//
+// An object appeared or vanished: whatever names it in another object is set, or read again.
+#include <replayout/receive_properties.h>
+
+#include "keyed_array_reader.h"
+#include "notify_queue.h"
+#include "struct_reader.h"
+
+#include <algorithm>
+
+namespace replayout {
+
+namespace {
+
+/// The memory of the leaf at `path`, and its command.
+struct Leaf {
+    std::byte* memory;
+    const RepLayoutCmd* cmd;
+};
+
+}  // namespace
+
+/// Binds what one id concerns in one object, leaf by leaf.
+class Rebinder {
+  public:
+    Rebinder(const RepLayout& layout, ReceivingRepState& state, std::byte* object,
+             ObjectHandle target, ReceiveContext& context)
+        : layout_(layout),
+          state_(state),
+          object_(object),
+          target_(target),
+          context_(context),
+          notifies_(layout, object, state, context.scratch) {
+        context.scratch.sort_previous_values();  // any of them may be looked for
+    }
+
+    void set(const RepPath& path, ReceivingRepState::Reference& reference) {
+        reference.is_mapped = !target_.is_null();
+        const Leaf found = find_leaf(path);
+        if (found.cmd == nullptr || found.cmd->property->reference.get(found.memory) == target_) {
+            return;
+        }
+        const Leaf leaf = begin_write(path);
+        if (leaf.cmd != nullptr) {
+            leaf.cmd->property->reference.set(leaf.memory, target_);
+            end_write(path, leaf, true);
+        }
+    }
+
+    void read_again(const RepPath& path, const ReceivingRepState::SerializedValue& value) {
+        const Leaf leaf = begin_write(path);
+        if (leaf.cmd != nullptr) {
+            end_write(
+                path, leaf,
+                StructReader(layout_, context_).apply_again(*leaf.cmd, leaf.memory, path, value));
+        }
+    }
+
+    [[nodiscard]] std::uint32_t finish() {
+        finish_keyed_arrays(layout_, object_, state_, context_);
+        notifies_.run();
+        return count_;
+    }
+
+  private:
+    [[nodiscard]] Leaf find_leaf(const RepPath& path) {
+        const RepScope* scope = &layout_.root();
+        std::byte* memory = object_;
+        for (std::uint32_t depth = 0;; ++depth) {
+            const std::uint32_t bit = path.handles[depth] - 1;
+            const RepHandle handle{bit % scope->handle_count + 1};
+            const CmdIndex index = layout_.cmd_of(*scope, handle);
+            const RepLayoutCmd& cmd = layout_.cmd(index);
+            std::byte* leaf = memory + cmd.object_offset.value;
+            if (!is_array(cmd.type)) {
+                return {leaf, &cmd};
+            }
+            const ArrayOps& ops = cmd.property->array;
+            scope = &layout_.element_scope(index);
+            std::size_t element = (path.handles[depth + 1] - 1) / scope->handle_count;
+            if (cmd.type == RepLayoutCmdType::KeyedArray) {
+                element = find_element(cmd, leaf, static_cast<std::uint32_t>(element));
+            }
+            if (element >= ops.count(leaf)) {
+                return {nullptr, nullptr};  // the game shortened the array on its own
+            }
+            memory = static_cast<std::byte*>(ops.mutable_data(leaf)) + element * cmd.element_size;
+        }
+    }
+
+    /// The element of a keyed array that has a slot; the count of elements when it is gone.
+    [[nodiscard]] std::size_t find_element(const RepLayoutCmd& cmd, const std::byte* array,
+                                           std::uint32_t slot) {
+        const KeyedElements* known = state_.find_keyed_elements(RepHandle{cmd.relative_handle});
+        const KeyedElements::Element* element = known == nullptr ? nullptr : known->find_slot(slot);
+        const auto& places = context_.scratch.places_;
+        if (element == nullptr) {
+            return cmd.property->array.count(array);
+        }
+        if (indexed_ != &cmd) {
+            index_elements(cmd, array);
+        }
+        const auto found = std::lower_bound(
+            places.begin(), places.end(), element->key,
+            [](const auto& place, std::uint64_t wanted) { return place.key < wanted; });
+        return found == places.end() || found->key != element->key ? places.size() : found->index;
+    }
+
+    /// Once for all that is bound in the array: many of its elements may name the object.
+    void index_elements(const RepLayoutCmd& cmd, const std::byte* array) {
+        context_.scratch.collect_places(cmd, array);
+        indexed_ = &cmd;
+    }
+
+    /// The leaf, found after the hook ran: that may have moved it, or taken it away.
+    [[nodiscard]] Leaf begin_write(const RepPath& path) {
+        if (!context_.scratch.is_update_under_way()) {
+            indexed_ = nullptr;
+        }
+        notifies_.begin();
+        const Leaf leaf = find_leaf(path);
+        if (leaf.cmd != nullptr) {
+            notifies_.before_write(leaf.cmd->parent_index);
+        }
+        return leaf;
+    }
+    void end_write(const RepPath& path, const Leaf& leaf, bool is_changed) {
+        if (is_changed) {
+            notifies_.mark_changed(leaf.cmd->parent_index);
+            note_element(path);
+            ++count_;
+        }
+    }
+    /// In an element of a keyed array: the array is told of it, if it wants to be.
+    void note_element(const RepPath& path) {
+        const CmdIndex array = layout_.cmd_of(layout_.root(), RepHandle{path.handles[0]});
+        const RepLayoutCmd& cmd = layout_.cmd(array);
+        if (cmd.type != RepLayoutCmdType::KeyedArray) {
+            return;
+        }
+        const std::uint32_t slot =
+            (path.handles[1] - 1) / layout_.element_scope(array).handle_count;
+        const KeyedElements* known = state_.find_keyed_elements(RepHandle{cmd.relative_handle});
+        const KeyedElements::Element* element = known == nullptr ? nullptr : known->find_slot(slot);
+        if (element != nullptr) {
+            notifies_.mark_element_changed(array, element->key);
+        }
+    }
+
+    const RepLayout& layout_;
+    ReceivingRepState& state_;
+    std::byte* object_;
+    ObjectHandle target_;
+    ReceiveContext& context_;
+    NotifyQueue notifies_;
+    std::uint32_t count_ = 0;
+    const RepLayoutCmd* indexed_ = nullptr;  // whose elements the scratch's places are
+};
+
+std::uint32_t rebind_references(const RepLayout& layout, void* object, ReceivingRepState& state,
+                                NetGUID guid, ObjectHandle target, ReceiveContext& context) {
+    Rebinder rebinder(layout, state, static_cast<std::byte*>(object), target, context);
+    auto& references = state.references();
+    auto reference = references.begin();
+    // Both tables in one ascending order, because notifies run in that of the first leaf.
+    for (const auto& [path, value] : state.values()) {
+        for (; reference != references.end() && reference->first < path; ++reference) {
+            if (reference->second.guid == guid) {
+                rebinder.set(reference->first, reference->second);
+            }
+        }
+        if (std::binary_search(value.guids.begin(), value.guids.end(), guid)) {
+            rebinder.read_again(path, value);
+        }
+    }
+    for (; reference != references.end(); ++reference) {
+        if (reference->second.guid == guid) {
+            rebinder.set(reference->first, reference->second);
+        }
+    }
+    return rebinder.finish();
+}
+
+}  // namespace replayout
