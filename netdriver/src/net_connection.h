@@ -13,6 +13,7 @@
 #include "packet_sender.h"
 #include "reliable_receiver.h"
 #include "reorder_buffer.h"
+#include "sent_content.h"
 
 namespace replayout {
 

@@ -38,6 +38,7 @@
 #include "remote_function_sender.h"
 #include "role_sender.h"
 #include "sender_settings.h"
+#include "sent_content.h"
 #include "sent_records.h"
 #include "waiting_values.h"
 

@@ -17,6 +17,7 @@
 
 #include "connection_pairs.h"
 #include "packet_sender.h"
+#include "sent_content.h"
 #include "waiting_values.h"
 
 #include <cstdint>

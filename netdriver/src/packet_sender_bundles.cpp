@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+//
+// Bundles of blocks on their way into packets: copied into the open one, or sent as they were laid
+// down.
+#include "packet_sender.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace replayout {
+
+void PacketSender::add_bundle(const SentBundle& bundle) {
+    REPLAYOUT_ASSERT(!builder_.is_empty());
+    hold(*bundle.run);
+    if (open_packet_.bundle_count == 0) {
+        open_packet_.first_record_count = open_packet_.record_count;
+    }
+    ++open_packet_.bundle_count;
+    stats_.records_sent += bundle.block_count();
+    sent_bundles_.push_back() = {bundle, 1};
+}
+
+void PacketSender::hold(BundleRun& run) noexcept {
+    if (sent_bundles_.count() == 0 ||
+        sent_bundles_.at(sent_bundles_.count() - 1).first.run != &run) {
+        run.hold();
+    }
+}
+
+std::uint32_t PacketSender::send_bundles(BundleRun& run, std::uint32_t begin, std::uint32_t end,
+                                         std::span<std::byte> bytes) {
+    REPLAYOUT_ASSERT(builder_.is_empty() && !is_capped() && begin <= end);
+    const std::uint32_t count = std::min(end - begin, window_for(Share::Objects));
+    const std::uint32_t first = run.packet_begin(begin);
+    const std::uint32_t behind = run.packet_begin(begin + count);
+    if (count == 0) {
+        return first;
+    }
+    // All headers are the same, but for the sequence.
+    PacketHeader header = notify_.next_header();
+    header.ack_requested = true;
+    const std::size_t header_bytes = packet_header_bytes(header);
+    std::array<std::byte, packet_header_bytes_max> front{};
+    (void)write_packet_header(std::span(front).last(header_bytes), header);
+    const std::span<const Bundle> bundles = run.bundles();
+    hold(run);
+    SentBundles& sent = sent_bundles_.push_back();
+    sent = {{&run, first, bundles[first].all_blocks()}, behind - first};
+    SentPacket& packet = packet_at(notify_.commit_sends(header, count));
+    packet = SentPacket();
+    packet.bundle_count = 1;
+    packet.burst_count = static_cast<std::uint16_t>(count);
+    packet.has_content = true;
+    packet.sent = now_;
+    std::uint64_t byte_count = 0;
+    for (std::uint32_t i = begin; i < begin + count; ++i) {
+        const std::size_t bytes_begin = bundles[run.packet_begin(i)].bytes_begin;
+        const std::size_t bytes_end = bundles[run.packet_begin(i + 1) - 1].bytes_end;
+        std::memcpy(bytes.data() + bytes_begin - front.size(), front.data(), front.size());
+        const std::span<std::byte> datagram =
+            bytes.subspan(bytes_begin - header_bytes, bytes_end - bytes_begin + header_bytes);
+        write_packet_sequence(datagram, header.sequence++);
+        byte_count += datagram.size();
+        transport_.send(settings_.peer, datagram);
+    }
+    stats_.bytes_sent += byte_count;
+    stats_.records_sent += sent.block_count();
+    highest_with_content_ = notify_.highest_sent();
+    in_flight(Share::Objects) += count;
+    packets_finished_ += count;
+    last_send_ = now_;
+    has_sent_ = true;
+    stats_.packets_sent += count;
+    return behind;
+}
+
+std::uint32_t PacketSender::bundles_with(std::uint32_t object_index,
+                                         std::uint64_t bundled_flush) const noexcept {
+    if (sent_bundles_.count() == 0 || bundled_flush < sent_bundles_.front().first.run->flush()) {
+        return 0;
+    }
+    std::uint32_t count = 0;
+    for (std::size_t i = 0; i < sent_bundles_.count(); ++i) {
+        count += sent_bundles_.at(i).carrying(object_index);
+    }
+    return count;
+}
+
+}  // namespace replayout

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+//
+// What packets carried, for those who must do something about it when they are delivered or lost.
+#pragma once
+
+#include <replayout/owed_versions.h>
+
+#include "bundle_run.h"
+#include "reliable_sender.h"
+#include "remote_function_sender.h"
+
+#include <cstdint>
+
+namespace replayout {
+
+/// One block in a packet, as its sender must remember it; of one that was owed several parts of an
+/// object, what it carried of one, and a record for each other behind it. The state of the pair it
+/// belongs to cannot have moved to another object meanwhile: a channel is used again only when its
+/// close was delivered, and by then everything sent before is resolved.
+struct SentRecord {
+    std::uint32_t object_index = 0;
+    bool is_initial = false;  ///< with what is sent only at first
+    bool is_more = false;     ///< of the block of the record before
+    LostPart carried;
+};
+
+static_assert(sizeof(SentRecord) == 40, "docs/performance.md says so");
+
+/// Learns what became of what was sent.
+class SentContentHandler {
+  public:
+    virtual void record_delivered(const SentRecord& record) = 0;
+    virtual void record_lost(const SentRecord& record) = 0;
+    /// The first `count` of these.
+    virtual void bundles_delivered(const SentBundles& bundles, std::uint32_t count) = 0;
+    virtual void bundle_lost(const SentBundle& bundle) = 0;
+    virtual void bunch_delivered(const BunchTag& tag) = 0;
+    /// An open went lost; it will be sent again.
+    virtual void bunch_lost(const BunchTag& tag) = 0;
+    /// A reliable call, or a part of one; who sent it keeps it, and sends it again.
+    virtual void call_delivered(const SentCall& name) = 0;
+    virtual void call_lost(const SentCall& name) = 0;
+
+  protected:
+    ~SentContentHandler() = default;
+};
+
+}  // namespace replayout
