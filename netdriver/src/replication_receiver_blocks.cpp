@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+//
+// Blocks of properties, as they stand in a packet or travel as a message, into objects.
+#include "replication_receiver.h"
+
+#include <utility>
+
+namespace replayout {
+
+CloseReason ReplicationReceiver::receive_blocks(BitReader& reader) {
+    if (reader.bits_left() == 0) {
+        finish_update();
+    }
+    refused_place_ = ClosePlace();
+    // For the messages of the next packet, which come before its blocks.
+    small_message_steps_ = DecodeBudget::array_steps_default;
+    ++packet_count_;
+    ChannelIndex last_channel;
+    while (reader.bits_left() > 0) {
+        const CloseReason reason = receive_block(reader, last_channel);
+        if (reason != CloseReason::None) {
+            note_refusal(last_channel.value);
+            calls_.drop_due();
+            return reason;
+        }
+    }
+    return run_calls();
+}
+
+CloseReason ReplicationReceiver::receive_block(BitReader& reader, ChannelIndex& last_channel) {
+    const std::uint64_t head = reader.read_packed_uint();
+    const std::uint64_t delta = head >> 1;
+    const std::uint64_t index = delta == 0 ? reader.read_packed_uint() : last_channel.value + delta;
+    const bool has_length = (head & 1) != 0;
+    const std::uint64_t length_word = has_length ? reader.read_packed_uint() : 0;
+    const std::uint64_t length_bytes = length_word >> 1;
+    const bool more_parts_follow = (length_word & 1) != 0;
+    if (reader.failed() || !reader.spend_steps(1) || index == 0 || index > config_.channels_max ||
+        length_bytes > reader.bits_left() / 8) {
+        return CloseReason::MalformedBlock;
+    }
+    last_channel = ChannelIndex{static_cast<std::uint32_t>(index)};
+    if (last_channel.value != updating_channel_) {
+        finish_update();
+    }
+    const ActorChannel* channel = find_channel(last_channel.value);
+    if (channel == nullptr || !channel->is_open()) {
+        // Only before the open has arrived; the server knows, and counts what it sent as lost.
+        if (!has_length) {
+            return CloseReason::UnknownChannel;
+        }
+        reader.skip_bits(length_bytes * 8);
+        ++stats_.blocks_skipped;
+        return CloseReason::None;
+    }
+    if (!may_take_block(*channels_[last_channel.value])) {
+        return CloseReason::MalformedBlock;
+    }
+    if (has_length) {
+        BitReader block = reader.take_reader(length_bytes);
+        return receive_properties_of(last_channel.value, block,
+                                     more_parts_follow ? BlockFrame::Part : BlockFrame::Filled);
+    }
+    return receive_properties_of(last_channel.value, reader, BlockFrame::Open);
+}
+
+// Each block of an object is an update, with hooks, copies for notifies and the sorting of arrays,
+// however few bytes it has.
+bool ReplicationReceiver::may_take_block(ActorChannel& channel) const noexcept {
+    if (std::exchange(channel.last_packet, packet_count_) != packet_count_) {
+        channel.block_count = 0;
+    }
+    return ++channel.block_count <= blocks_of_object_max;
+}
+
+ReceiveContext ReplicationReceiver::receive_context() {
+    named_.clear();
+    dropped_.clear();
+    ReceiveContext context{guids_, scratch_, config_.references_per_object_max, &named_, &dropped_};
+    context.kept_bytes_max = config_.kept_bytes_per_object_max;
+    return context;
+}
+
+CloseReason ReplicationReceiver::receive_properties_of(std::uint32_t index, BitReader& reader,
+                                                       BlockFrame frame) {
+    ActorChannel& channel = *channels_[index];
+    ReceiveContext context = receive_context();
+    context.must_fill_reader = frame != BlockFrame::Open;
+    context.more_parts_follow = frame == BlockFrame::Part;
+    if (channel.state == ActorChannel::State::Refused) {
+        ++stats_.blocks_skipped;
+        return skip_properties(*channel.layout, reader, context) ? CloseReason::None
+                                                                 : CloseReason::MalformedBlock;
+    }
+    void* object = world_.object_memory(channel.object);
+    const bool is_received =
+        receive_properties(*channel.layout, reader, object, channel.references, context);
+    updating_channel_ = scratch_.is_update_under_way() ? index : 0;
+    count_values(context);
+    if (!is_received) {
+        return CloseReason::MalformedBlock;
+    }
+    ++stats_.blocks_received;
+    update_mentions(index);
+    return context.has_too_many_references ? CloseReason::TooManyReferences : CloseReason::None;
+}
+
+void ReplicationReceiver::finish_update() {
+    if (updating_channel_ == 0) {
+        return;
+    }
+    const std::uint32_t index = std::exchange(updating_channel_, 0);
+    ActorChannel& channel = *channels_[index];
+    ReceiveContext context = receive_context();
+    replayout::finish_update(*channel.layout, world_.object_memory(channel.object),
+                             channel.references, context);
+    update_mentions(index);
+}
+
+void ReplicationReceiver::count_values(const ReceiveContext& context) {
+    stats_.values_refused += context.values_refused;
+    stats_.values_failed += context.values_failed;
+    stats_.values_unmapped += context.values_unmapped;
+}
+
+}  // namespace replayout

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+//
+// Which channels have objects that name which: what is to be done when one comes or goes.
+#include "replication_receiver.h"
+
+namespace replayout {
+
+void ReplicationReceiver::update_mentions(std::uint32_t index) {
+    const ReceivingRepState& references = channels_[index]->references;
+    for (const NetGUID guid : dropped_) {
+        if (!references.names(guid)) {
+            mentions_.remove(guid, index);
+        }
+    }
+    for (const NetGUID guid : named_) {
+        mentions_.add_once(guid, index);
+    }
+}
+
+void ReplicationReceiver::forget_mentions(std::uint32_t index) {
+    for (const auto& [path, reference] : channels_[index]->references.references()) {
+        mentions_.remove(reference.guid, index);
+    }
+    for (const auto& [path, value] : channels_[index]->references.values()) {
+        for (const NetGUID guid : value.guids) {
+            mentions_.remove(guid, index);
+        }
+    }
+}
+
+void ReplicationReceiver::rebind(NetGUID guid, ObjectHandle target) {
+    for (const std::uint32_t index : mentions_.of(guid)) {
+        ActorChannel* channel = find_channel(index);
+        // Of one that is dormant too: its references are the engine's to follow all the same.
+        if (channel != nullptr && !channel->object.is_null()) {
+            ReceiveContext context = receive_context();
+            rebind_references(*channel->layout, world_.object_memory(channel->object),
+                              channel->references, guid, target, context);
+            count_values(context);
+        }
+    }
+}
+
+bool ReplicationReceiver::spend_rebind(NetGUID guid) {
+    // Before it begins: half of it would leave references to an object that is gone.
+    std::size_t steps = 0;
+    for (const std::uint32_t index : mentions_.of(guid)) {
+        steps += channels_[index]->references.rebind_steps(guid);
+    }
+    if (steps > budget_->steps) {
+        return false;
+    }
+    budget_->steps -= steps;
+    return true;
+}
+
+NetGUID ReplicationReceiver::find_reference(ObjectHandle object,
+                                            const RepPath& path) const noexcept {
+    const auto found = channels_by_guid_.find(guids_.find_guid(object).value);
+    return found == channels_by_guid_.end()
+               ? NetGUID{}
+               : channels_[found->second]->references.find_reference(path);
+}
+
+}  // namespace replayout
