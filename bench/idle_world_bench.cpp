@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+//
+// A server's whole tick in a large world where nothing changes: it is to cost next to nothing,
+// however many objects there are.
+#include "pawn_workload.h"
+#include "session_measure.h"
+
+namespace replayout::bench {
+
+namespace {
+
+constexpr std::uint32_t connection_count = 100;
+constexpr std::int64_t few_objects = 1'000;
+constexpr std::int64_t many_objects = 50'000;
+// In an idle tick: a look at an object takes several times as long.
+constexpr double object_ns_max = 0.2;
+
+/// Pawns of which none moves. They do not sleep: each of them may, at any time.
+class StillPawns final : public Workload {
+  public:
+    explicit StillPawns(std::uint32_t count) : pawns_(count, true, 1) {}
+
+    [[nodiscard]] const std::string& error() const noexcept override { return pawns_.error(); }
+    [[nodiscard]] const RepLayout& layout() const noexcept override { return pawns_.layout(); }
+    [[nodiscard]] std::uint32_t object_count() const noexcept override {
+        return pawns_.object_count();
+    }
+    [[nodiscard]] void* object_memory(std::uint32_t object) noexcept override {
+        return pawns_.object_memory(object);
+    }
+    [[nodiscard]] std::uint32_t ticks_until_warm() const noexcept override { return 0; }
+    [[nodiscard]] bool is_push_based() const noexcept override { return true; }
+    Changes advance(std::uint32_t) override { return {}; }
+
+  private:
+    PawnWorkload pawns_;
+};
+
+void BM_IdleWorld(benchmark::State& state) {
+    StillPawns workload(static_cast<std::uint32_t>(state.range(0)));
+    ServerSessionSettings settings;
+    settings.connections = connection_count;
+    settings.config.initial_opens_per_flush_max = 65'536;
+    settings.crowded_ticks = 600;  // packets that only keep a connection alive are rare
+    ServerSession session(settings, workload);
+    const NetStats before = session.stats();
+    run_session(state, session);
+    const ReplicationCounters& after = session.stats().replication;
+    if (after.block_bytes_sent != before.replication.block_bytes_sent ||
+        after.objects_compared != before.replication.objects_compared) {
+        state.SkipWithError("of a world in which nothing changes nothing may be compared or sent");
+    }
+    // The floor: where there are few objects. More of them cost a bit each, in rows of bits.
+    static double few_objects_us = 0;
+    const double median_us = state.counters["median_us"];
+    if (state.range(0) == few_objects) {
+        few_objects_us = median_us;
+        return;
+    }
+    const double us = median_us - few_objects_us;
+    if (us * 1e3 > object_ns_max * static_cast<double>(state.range(0) - few_objects)) {
+        state.SkipWithError("an idle tick must not look at each object");
+    }
+}
+
+BENCHMARK(BM_IdleWorld)
+    ->ArgName("objects")
+    ->Arg(few_objects)
+    ->Arg(many_objects)
+    ->UseManualTime()
+    ->Iterations(300)
+    ->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+
+}  // namespace replayout::bench
