@@ -2,22 +2,14 @@
 #include "w1/w1_options.h"
 
 #include "command_line.h"
-#include "pair_limit.h"
 #include "pawn.h"
+#include "w1/w1_limits.h"
 
 #include <replayout/netdriver/net_config.h>
 
 #include <cstdio>
 
 namespace replayout::bench {
-
-namespace {
-
-constexpr std::uint32_t ticks_max = 1'000'000;
-constexpr std::uint32_t turn_max = 1'000;
-constexpr std::uint32_t workers_max = 16;
-
-}  // namespace
 
 int parse_w1_options(int argc, char** argv, W1Options& options) {
     CLI::App app{
@@ -40,17 +32,17 @@ int parse_w1_options(int argc, char** argv, W1Options& options) {
         ->capture_default_str();
     app.add_option("--ticks", options.ticks,
                    "to time warm, and as many again cold, after everybody has everything")
-        ->check(number(1, ticks_max))
+        ->check(number(1, w1_ticks_max))
         ->capture_default_str();
     app.add_option("--turn", options.turn,
                    "warm ticks that a subject plays before it is the next one's turn; with 1 they "
                    "are as cold as the cold ones, which is what was measured before there were two "
                    "columns")
-        ->check(number(1, turn_max))
+        ->check(number(1, w1_turn_max))
         ->capture_default_str();
     app.add_option("--workers", options.workers,
                    "threads that our flush is split over; the yardsticks have one")
-        ->check(number(1, workers_max))
+        ->check(number(1, w1_workers_max))
         ->capture_default_str();
     add_sharing(app, sharing);
     add_switch(app, "--push", push,
@@ -60,14 +52,8 @@ int parse_w1_options(int argc, char** argv, W1Options& options) {
     if (const int status = parse_command_line(app, argc, argv); status != go_on) {
         return status;
     }
-    if (options.objects % PawnScene::period_ticks != 0) {
-        std::fprintf(stderr, "--objects: %u is not a multiple of %u\n", options.objects,
-                     PawnScene::period_ticks);
-        return exit_unusable;
-    }
-    if (std::uint64_t{options.objects} * options.connections > pairs_max) {
-        std::fprintf(stderr, "%u objects and %u connections need too much memory\n",
-                     options.objects, options.connections);
+    if (const std::string refusal = refusal_of(options); !refusal.empty()) {
+        std::fprintf(stderr, "%s\n", refusal.c_str());
         return exit_unusable;
     }
     options.sharing = sharing_level_of(sharing);

@@ -7,6 +7,7 @@
 #include "report_text.h"
 #include "server_session.h"
 #include "tick_times.h"
+#include "w1/w1_limits.h"
 #include "yardstick.h"
 
 #include <algorithm>
@@ -17,9 +18,6 @@ namespace replayout::bench {
 namespace {
 
 constexpr std::uint64_t scene_seed = 1;
-// Above so many objects one connection is asked first how many packets they take: to have all join
-// takes long then.
-constexpr std::uint32_t objects_to_try_first = 10'000;
 
 /// The server, and what it replicates.
 struct PawnServer {
@@ -51,15 +49,6 @@ struct PawnServer {
     settings.scene_seed = scene_seed;
     settings.ticks_played = session.ticks_played();
     return settings;
-}
-
-[[nodiscard]] std::string refusal_of(const W1Options& options, const ServerSession& session) {
-    const std::uint32_t packets = session.packets_of_tick_max();
-    return packets <= options.packets_per_tick_max
-               ? std::string()
-               : grouped(options.objects) + " objects take " + grouped(packets) +
-                     " packets a tick for each connection, and W1 is defined for " +
-                     grouped(options.packets_per_tick_max) + ": take fewer objects";
 }
 
 /// All of it, side by side.
@@ -203,7 +192,7 @@ void Subjects::count(const NetStats& before, const Changes& changes, W1Result& r
 
 W1Result run_w1(const W1Options& options) {
     W1Result result;
-    if (options.objects > objects_to_try_first && options.connections > 1) {
+    if (is_tried_first(options)) {
         W1Options one = options;
         one.connections = 1;
         result.refusal = refusal_of(one, PawnServer(one).session);
