@@ -24,7 +24,8 @@ namespace {
 
 class OwnClient {
   public:
-    OwnClient() : host_(enet_host_create(nullptr, 1, 1, 0, 0)) {
+    explicit OwnClient(const ENetAddress* bind = nullptr)
+        : host_(enet_host_create(bind, 1, 1, 0, 0)) {
         REQUIRE(host_ != nullptr);
         host_->checksum = enet_crc32;
     }
@@ -32,21 +33,61 @@ class OwnClient {
     OwnClient(const OwnClient&) = delete;
     OwnClient& operator=(const OwnClient&) = delete;
 
-    void connect(EnetTransport& server, NetTime& now) {
+    /// Proves the address; the low half of the token, which a connect is to bring.
+    [[nodiscard]] enet_uint32 prove(EnetTransport& server, NetTime& now, std::uint64_t client = 7) {
         const std::string address = server.local_address();
         enet_address_set_host_ip(&server_, "127.0.0.1");
         server_.port = static_cast<enet_uint16>(std::stoi(address.substr(address.rfind(':') + 1)));
-        send(Stranger::request(7, {}));
-        send(Stranger::request(7, cookie_of(answer(server, now))));
-        (void)token_of(answer(server, now));
-        peer_ = enet_host_connect(host_, &server_, 1, 0);
+        send(Stranger::request(client, {}));
+        send(Stranger::request(client, cookie_of(answer(server, now))));
+        const Bytes token = token_of(answer(server, now));
+        enet_uint32 data = 0;
+        for (std::size_t i = 0; i < 4; ++i) {
+            data |= std::to_integer<enet_uint32>(token[i]) << (8 * i);
+        }
+        return data;
+    }
+    /// Whether it became a peer.
+    [[nodiscard]] bool connect_with(EnetTransport& server, NetTime& now, enet_uint32 data) {
+        const std::uint64_t before = server.stats().peers_welcomed;
+        peer_ = enet_host_connect(host_, &server_, 1, data);
         ENetEvent event{};
-        for (int i = 0; i < 10'000 && server.peer_count() == 0; ++i) {
+        for (int i = 0; i < 2'000 && server.stats().peers_welcomed == before; ++i) {
             tick(server, now);
             (void)enet_host_service(host_, &event, 0);
         }
-        REQUIRE(server.peer_count() == 1);
         (void)enet_host_service(host_, &event, 0);
+        return server.stats().peers_welcomed > before;
+    }
+    void connect(EnetTransport& server, NetTime& now) {
+        REQUIRE(connect_with(server, now, prove(server, now)));
+    }
+    [[nodiscard]] ENetAddress address() const {
+        ENetAddress own{};
+        REQUIRE(enet_socket_get_address(host_->socket, &own) == 0);
+        return own;
+    }
+    /// A connect of ENet's, as another one would say it from our address.
+    [[nodiscard]] static Bytes connect_bytes(enet_uint32 connect_id, enet_uint32 data) {
+        ENetProtocolConnect command{};
+        command.header.command =
+            ENET_PROTOCOL_COMMAND_CONNECT | std::uint8_t{ENET_PROTOCOL_COMMAND_FLAG_ACKNOWLEDGE};
+        command.header.channelID = 0xFF;
+        command.header.reliableSequenceNumber = ENET_HOST_TO_NET_16(1);
+        command.mtu = ENET_HOST_TO_NET_32(1'400);
+        command.windowSize = ENET_HOST_TO_NET_32(65'536);
+        command.channelCount = ENET_HOST_TO_NET_32(1);
+        command.connectID = connect_id;
+        command.data = ENET_HOST_TO_NET_32(data);
+        Bytes bytes(8 + sizeof(command));
+        bytes[0] = std::byte{0x8F};
+        bytes[1] = std::byte{0xFF};
+        std::memcpy(bytes.data() + 8, &command, sizeof(command));
+        ENetBuffer buffer{};
+        buffer.data = bytes.data();
+        buffer.dataLength = bytes.size();
+        put(std::span(bytes), 4, enet_crc32(&buffer, 1));
+        return bytes;
     }
 
     /// The end of our connection, as whoever knows its number says it.
@@ -125,6 +166,91 @@ TEST_CASE("EnetTransport: nobody says goodbye in a peer's name who does not know
         OwnClient::tick(*server, now);
     }
     CHECK(server->peer_count() == 0);
+}
+
+TEST_CASE("EnetTransport: at a proved address nobody connects who was not told the token",
+          "[transport][enet]") {
+    auto server = required(EnetTransport::listen("127.0.0.1:0"));
+    NetTime now;
+    OwnClient client;
+    const enet_uint32 data = client.prove(*server, now);
+    // The bytes of the document.
+    const Bytes connect = OwnClient::connect_bytes(1, 0x7654'3210);
+    CHECK(connect.size() == 56);
+    CHECK(Bytes(connect.end() - 4, connect.end()) ==
+          Bytes{std::byte{0x76}, std::byte{0x54}, std::byte{0x32}, std::byte{0x10}});
+    SeededRandom random(13);
+    for (enet_uint32 i = 0; i < 1'000; ++i) {
+        const auto wrong = static_cast<enet_uint32>(1 + random.below(0xFFFF'FFFF));
+        client.send(OwnClient::connect_bytes(i + 1, data ^ wrong));
+        OwnClient::tick(*server, now);
+    }
+    CHECK(server->stats().dropped_forged == 1'000);
+    CHECK(server->stats().peers_welcomed == 0);
+    CHECK(client.connect_with(*server, now, data));
+    // Nor does he take the place of who has connected.
+    for (enet_uint32 i = 0; i < 1'000; ++i) {
+        client.send(OwnClient::connect_bytes(i + 1, data ^ (i + 1)));
+        OwnClient::tick(*server, now);
+    }
+    CHECK(server->peer_count() == 1);
+    CHECK(server->stats().peers_forgotten == 0);
+}
+
+TEST_CASE("EnetTransport: who guesses 65,536 times has the address proved again",
+          "[transport][enet]") {
+    auto server = required(EnetTransport::listen("127.0.0.1:0"));
+    NetTime now;
+    OwnClient client;
+    const enet_uint32 data = client.prove(*server, now);
+    const auto guess = [&](int count) {
+        for (int i = 0; i < count; ++i) {
+            client.send(OwnClient::connect_bytes(1, ~data));
+            if (i % 64 == 63) {
+                server->tick(now);  // at the same time: no place is forgotten for its age
+            }
+        }
+        server->tick(now);
+    };
+    guess(65'535);
+    CHECK(server->stats().dropped_forged == 65'535);
+    CHECK(server->stats().dropped_unproved == 0);
+    guess(1);
+    CHECK(server->stats().dropped_forged == 65'536);
+    CHECK_FALSE(client.connect_with(*server, now, data));
+    CHECK(server->stats().dropped_unproved > 0);
+    // Proved again, it connects.
+    OwnClient again;
+    again.connect(*server, now);
+    CHECK(server->peer_count() == 1);
+}
+
+TEST_CASE(
+    "EnetTransport: a client that begins anew at its address gets in at once, as the same "
+    "peer",
+    "[transport][enet]") {
+    EnetSettings settings;
+    settings.peers_max = 2;
+    auto server = required(EnetTransport::listen("127.0.0.1:0", settings));
+    NetTime now;
+    OwnClient other;
+    other.connect(*server, now);
+    ENetAddress address{};
+    {
+        OwnClient client;
+        REQUIRE(client.connect_with(*server, now, client.prove(*server, now, 8)));
+        address = client.address();
+    }  // without a word
+    CHECK(server->peer_count() == 2);
+    OwnClient client(&address);
+    const NetTime begun = now;
+    CHECK(client.connect_with(*server, now, client.prove(*server, now, 9)));
+    CHECK(now.microseconds - begun.microseconds < 2'000'000);
+    CHECK(server->peer_count() == 2);
+    CHECK(server->stats().peers_forgotten == 1);
+    server->send(PeerId{1}, Bytes(1));
+    server->send(PeerId{2}, Bytes(1));  // it is peer 2 still: the driver replaces its session
+    CHECK(server->stats().datagrams_sent == 2);
 }
 
 }  // namespace

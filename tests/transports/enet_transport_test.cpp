@@ -80,6 +80,7 @@ TEST_CASE("EnetTransport: one address has so many places, and who leaves gives h
     auto server = required(EnetTransport::listen("127.0.0.1:0", settings));
     std::vector<std::unique_ptr<EnetTransport>> clients;
     NetTime now;
+    bool is_speaking = false;
     const auto pump = [&](int ticks, std::int64_t milliseconds) {
         for (int i = 0; i < ticks; ++i) {
             now = now.plus_milliseconds(milliseconds);
@@ -89,10 +90,15 @@ TEST_CASE("EnetTransport: one address has so many places, and who leaves gives h
             }
             server->tick(now);
             server->flush();
+            if (is_speaking) {
+                clients[1]->send(clients[1]->server(), Bytes(1));
+                server->send(PeerId{2}, Bytes(1));
+            }
         }
     };
     for (int i = 0; i < 3; ++i) {
         clients.push_back(required(EnetTransport::connect(server->local_address())));
+        is_speaking = i > 0;
         pump(200, 5);
     }
     CHECK(server->peer_count() == 2);
@@ -104,7 +110,6 @@ TEST_CASE("EnetTransport: one address has so many places, and who leaves gives h
         pump(10, 10);
     }
     CHECK(server->peer_count() == 1);
-    // Its place is free when it was not used for a while.
     for (int i = 0; i < 500 && !clients[2]->is_connected(); ++i) {
         pump(10, 10);
     }
@@ -135,6 +140,32 @@ TEST_CASE("EnetTransport: who is welcome and does not connect has no place for l
     now = now.plus_milliseconds(1'200);
     server->tick(now);
     CHECK(ask(second).size() == 17);
+}
+
+TEST_CASE("EnetTransport: with whom the driver does not speak has no place for long",
+          "[transport][enet]") {
+    EnetSettings settings;
+    settings.peers_max = 1;
+    auto server = required(EnetTransport::listen("127.0.0.1:0", settings));
+    auto client = required(EnetTransport::connect(server->local_address()));
+    NetTime now;
+    const auto pump = [&] {
+        now = now.plus_milliseconds(20);
+        client->send(client->server(), Bytes(1));
+        client->tick(now);
+        client->flush();
+        server->tick(now);
+        server->flush();
+    };
+    for (int i = 0; i < 1'000 && server->peer_count() == 0; ++i) {
+        pump();
+    }
+    CHECK(server->peer_count() == 1);
+    for (int i = 0; i < 260; ++i) {
+        pump();
+    }
+    CHECK(server->stats().datagrams_received > 0);
+    CHECK(server->stats().peers_forgotten >= 1);
 }
 
 TEST_CASE("EnetTransport: garbage on the port harms nobody", "[transport][enet]") {

@@ -231,6 +231,7 @@ TEST_CASE("UdpTransport: who is welcome and says nothing is forgotten sooner", "
     const Bytes token = join(server, spoke, 2);
     spoke.send(data_of(token, 1));
     CHECK(server.pump() == 1);
+    server.transport->send(PeerId{2}, Bytes(1));
     server.pump(4'900);
     CHECK(server.transport->peer_count() == 2);
     server.pump(1'200);
@@ -239,6 +240,77 @@ TEST_CASE("UdpTransport: who is welcome and says nothing is forgotten sooner", "
     CHECK(server.transport->peer_count() == 1);
     server.pump(10'000);
     CHECK(server.transport->peer_count() == 0);
+}
+
+TEST_CASE("UdpTransport: with whom the driver does not speak has no place for long",
+          "[transport][udp]") {
+    UdpSettings settings;
+    settings.peers_max = 1;
+    Server server(settings);
+    Stranger chatty(server.transport->local_address());
+    Bytes token = join(server, chatty, 1);
+    for (int i = 0; i < 6; ++i) {  // as if each were no hello
+        chatty.send(data_of(token, 1));
+        server.pump(1'000);
+    }
+    CHECK(server.transport->peer_count() == 0);
+    // Whose session ended has none either, whatever he says.
+    token = join(server, chatty, 2);
+    chatty.send(data_of(token, 1));
+    CHECK(server.pump() == 1);
+    const PeerId peer{2};
+    server.transport->send(peer, Bytes(1));
+    server.transport->close(peer);
+    for (int i = 0; i < 2; ++i) {
+        server.transport->send(peer, Bytes(1));  // a goodbye
+        chatty.send(data_of(token, 1));
+        CHECK(server.pump(1'000) == 1);
+    }
+    for (int i = 0; i < 4; ++i) {
+        chatty.send(data_of(token, 1));
+        server.pump(1'000);
+    }
+    CHECK(server.transport->peer_count() == 0);
+    Stranger late(server.transport->local_address());
+    CHECK_FALSE(ask_twice(server, late, 3).empty());
+}
+
+TEST_CASE("UdpTransport: who begins anew with the same peer is not closed for what ended before",
+          "[transport][udp]") {
+    Server server;
+    Stranger stranger(server.transport->local_address());
+    const Bytes token = join(server, stranger, 1);
+    stranger.send(data_of(token, 1));
+    CHECK(server.pump() == 1);
+    server.transport->close(PeerId{1});
+    for (int i = 0; i < 10; ++i) {
+        stranger.send(data_of(token, 1));
+        server.transport->send(PeerId{1}, Bytes(1));
+        CHECK(server.pump(1'000) == 1);
+    }
+    server.pump(10'000);  // a pause of the machine's, longer than goodbyes are waited for
+    CHECK(server.transport->peer_count() == 1);
+}
+
+TEST_CASE("UdpTransport: a client that begins anew at its address gets in at once",
+          "[transport][udp]") {
+    UdpSettings settings;
+    settings.peers_max = 2;
+    Server server(settings);
+    Stranger other(server.transport->local_address());
+    const Bytes others = join(server, other, 9);
+    Stranger stranger(server.transport->local_address());
+    const Bytes before = join(server, stranger, 1);
+    stranger.send(data_of(before, 1));
+    CHECK(server.pump() == 1);
+    const Bytes after = join(server, stranger, 2);  // another process, another number
+    CHECK(after != before);
+    stranger.send(data_of(after, 1));
+    other.send(data_of(others, 1));
+    CHECK(server.pump() == 2);
+    stranger.send(data_of(before, 1));
+    CHECK(server.pump() == 0);
+    CHECK(server.transport->peer_count() == 2);
 }
 
 TEST_CASE("UdpTransport: a client that was closed asks again when something is sent to its server",
@@ -366,6 +438,7 @@ TEST_CASE("UdpTransport: there is an end to peers, and who is silent is forgotte
         if (i < 2) {
             stranger.send(data_of(token_of(answers[i]), 1));
             CHECK(server.pump() == 1);
+            server.transport->send(PeerId{i + 1}, Bytes(1));
         }
     }
     CHECK(answers[2].empty());
@@ -374,6 +447,7 @@ TEST_CASE("UdpTransport: there is an end to peers, and who is silent is forgotte
     server.pump(20'000);
     strangers[0].send(data_of(token_of(answers[0]), 1));
     CHECK(server.pump() == 1);
+    server.transport->send(PeerId{1}, Bytes(1));
     server.pump(15'000);
     CHECK(server.transport->peer_count() == 1);
     CHECK(server.transport->stats().peers_forgotten == 1);

@@ -139,7 +139,7 @@ TEST_CASE("WebSocketTransport: there is an end to connections, and who leaves ma
     NetTime now;
     const auto pump = [&] {
         for (int i = 0; i < 20; ++i) {
-            now = now.plus_milliseconds(100);
+            now = now.plus_milliseconds(60);
             server->tick(now);
             for (const auto& client : clients) {
                 client->tick(now);
@@ -288,6 +288,125 @@ TEST_CASE("WebSocketTransport: of one peer so much waits to be received, and not
     CHECK(of_greedy == 100);
     CHECK(of_modest == 1);
     CHECK(server->stats().dropped_full == 0);
+}
+
+TEST_CASE("WebSocketTransport: of one address so much waits to be received, and others get through",
+          "[transport][websocket]") {
+    WebSocketSettings settings;
+    settings.datagrams_waiting_per_address_max = 20;
+    auto server = required(WebSocketTransport::listen("127.0.0.1:0", settings));
+    std::vector<std::unique_ptr<WebSocketTransport>> clients;
+    for (int i = 0; i < 8; ++i) {
+        clients.push_back(required(WebSocketTransport::connect(server->local_address())));
+    }
+    NetTime now;
+    const auto pump = [&] {
+        now = now.plus_milliseconds(1);
+        for (const auto& client : clients) {
+            client->tick(now);
+            client->flush();
+        }
+        server->tick(now);
+    };
+    const auto is_connected = [](const auto& client) { return client->is_connected(); };
+    for (int i = 0; i < 3'000 && !std::all_of(clients.begin(), clients.end(), is_connected); ++i) {
+        pump();
+    }
+    REQUIRE(server->peer_count() == 8);
+    for (const auto& client : clients) {
+        for (int i = 0; i < 50; ++i) {
+            client->send(client->server(), Bytes(10));
+        }
+    }
+    for (int i = 0; i < 300; ++i) {
+        pump();
+    }
+    CHECK(server->stats().datagrams_received >= 20);
+    CHECK(server->stats().datagrams_received <= 28);  // and one that each connection was reading
+    std::size_t received = 0;
+    PeerId peer;
+    Bytes buffer(2'048);
+    for (int i = 0; i < 10'000 && received < 400; ++i) {
+        now = now.plus_milliseconds(-1);  // it takes as long as it takes
+        pump();
+        while (server->receive(peer, buffer) != Transport::nothing_received) {
+            ++received;
+        }
+    }
+    CHECK(received == 400);
+    CHECK(server->stats().dropped_full == 0);
+}
+
+TEST_CASE("WebSocketTransport: what a connection left behind counts for its address until received",
+          "[transport][websocket]") {
+    WebSocketSettings settings;
+    settings.datagrams_waiting_per_address_max = 10;
+    auto server = required(WebSocketTransport::listen("127.0.0.1:0", settings));
+    NetTime now;
+    const auto flood = [&] {
+        auto client = required(WebSocketTransport::connect(server->local_address()));
+        for (int i = 0; i < 500; ++i) {
+            now = now.plus_milliseconds(1);
+            client->tick(now);
+            client->send(client->server(), Bytes(10));
+            client->flush();
+            server->tick(now);
+        }
+    };
+    for (int i = 0; i < 4; ++i) {
+        flood();
+    }
+    CHECK(server->stats().datagrams_received == 10);
+    std::size_t received = 0;
+    PeerId peer;
+    Bytes buffer(2'048);
+    while (server->receive(peer, buffer) != Transport::nothing_received) {
+        ++received;
+    }
+    CHECK(received == 10);
+    flood();
+    CHECK(server->stats().datagrams_received >= 20);
+    CHECK(server->stats().datagrams_received <= 24);  // and one of each connection that was held up
+}
+
+TEST_CASE("WebSocketTransport: with whom the driver does not speak has no place for long",
+          "[transport][websocket]") {
+    WebSocketSettings settings;
+    settings.peers_max = 1;
+    auto server = required(WebSocketTransport::listen("127.0.0.1:0", settings));
+    auto client = required(WebSocketTransport::connect(server->local_address()));
+    NetTime now;
+    for (int i = 0; i < 1'000 && server->stats().peers_forgotten == 0; ++i) {
+        now = now.plus_milliseconds(20);
+        client->tick(now);
+        client->send(client->server(), Bytes(1));
+        client->flush();
+        server->tick(now);
+        PeerId peer;
+        Bytes buffer(2'048);
+        (void)server->receive(peer, buffer);
+    }
+    CHECK(server->stats().peers_forgotten == 1);
+    CHECK(server->stats().datagrams_received > 0);
+}
+
+TEST_CASE("WebSocketTransport: a client that begins anew gets in at once",
+          "[transport][websocket]") {
+    WebSocketSettings settings;
+    settings.peers_max = 1;
+    auto server = required(WebSocketTransport::listen("127.0.0.1:0", settings));
+    NetTime now;
+    for (int i = 0; i < 3; ++i) {
+        auto client = required(WebSocketTransport::connect(server->local_address()));
+        const NetTime begun = now;
+        for (int tick = 0; tick < 1'500 && !client->is_connected(); ++tick) {
+            now = now.plus_milliseconds(1);
+            server->tick(now);
+            client->tick(now);
+        }
+        CHECK(client->is_connected());
+        CHECK(now.microseconds - begun.microseconds < 1'500'000);
+    }
 }
 
 }  // namespace

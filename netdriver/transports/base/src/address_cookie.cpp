@@ -16,6 +16,8 @@ namespace {
 constexpr std::size_t address_bytes_max = 32;
 /// None that there is: a token is no cookie.
 constexpr std::int64_t token_slot = std::numeric_limits<std::int64_t>::min();
+/// Nor is a client's number.
+constexpr std::int64_t number_slot = token_slot + 1;
 
 void put(std::byte* to, std::uint64_t value) noexcept {
     for (std::size_t i = 0; i < sizeof(value); ++i) {
@@ -55,6 +57,10 @@ bool AddressCookie::is_good(std::uint64_t cookie, AddressBytes address, std::uin
 
 std::uint64_t AddressCookie::token(AddressBytes address, std::uint64_t client) const noexcept {
     return hash(address, client, token_slot);
+}
+
+std::uint64_t AddressCookie::client_number(std::uint64_t nth) const noexcept {
+    return hash({}, nth, number_slot);
 }
 
 }  // namespace replayout

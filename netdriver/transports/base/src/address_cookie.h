@@ -35,6 +35,10 @@ class AddressCookie {
     /// What a client that proved itself is told, for good: by that it is known.
     [[nodiscard]] std::uint64_t token(AddressBytes address, std::uint64_t client) const noexcept;
 
+    /// Of a client: its number the `nth` time that it asks. Nobody can tell one from another, nor
+    /// the secret from any.
+    [[nodiscard]] std::uint64_t client_number(std::uint64_t nth) const noexcept;
+
   private:
     [[nodiscard]] std::uint64_t hash(AddressBytes address, std::uint64_t client,
                                      std::int64_t slot) const noexcept;

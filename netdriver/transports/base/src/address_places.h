@@ -28,9 +28,10 @@ class AddressPlaces {
     void give_back(const AddressKey& address);
     [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
 
-  private:
+    /// The same for all that count as one address.
     [[nodiscard]] static AddressKey owner_of(AddressKey address) noexcept;
 
+  private:
     std::uint32_t max_;
     std::uint32_t per_address_max_;
     std::uint32_t count_ = 0;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "enet_gate.h"
 
+#include <replayout/reflection/diagnostics.h>
+
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <optional>
-
-#include <sodium/randombytes.h>
 
 namespace replayout {
 
@@ -13,8 +14,9 @@ namespace {
 
 constexpr std::int64_t request_us = 200'000;
 constexpr std::int64_t sweep_us = 1'000'000;
-/// Tries to connect of one address that is no peer: ENet takes a place for each.
-constexpr std::uint32_t connects_max = 16;
+/// Connects in the name of one address with another token than its own. So who does not know it has
+/// one chance in 65,536 until it must be proved again, under another one.
+constexpr std::uint32_t wrong_connects_max = 65'536;
 
 /// What cookies are made over: the parts as they lie in memory, without padding.
 [[nodiscard]] std::array<std::byte, 6> bytes_of(const ENetAddress& address) noexcept {
@@ -32,18 +34,29 @@ constexpr std::uint32_t connects_max = 16;
     return key;
 }
 
-[[nodiscard]] AddressCookie::Secret secret_of(const EnetSettings& settings) {
-    AddressCookie::Secret secret = settings.secret;
-    if (secret == AddressCookie::Secret{}) {
-        randombytes_buf(secret.data(), secret.size());
-    }
-    return secret;
-}
-
 /// In ENet's words: a datagram for nobody, peer 0xFFF, which can hold one thing alone.
 [[nodiscard]] bool is_connect(std::span<const std::byte> bytes) noexcept {
     return bytes.size() >= 2 && (bytes[0] & std::byte{0x0F}) == std::byte{0x0F} &&
            bytes[1] == std::byte{0xFF};
+}
+
+struct Connect {
+    std::uint32_t connect_id = 0;
+    std::uint32_t data = 0;
+};
+
+/// ENet's connect as ours say it: alone, behind the time and the checksum.
+[[nodiscard]] std::optional<Connect> read_connect(std::span<const std::byte> bytes) noexcept {
+    constexpr std::size_t head_bytes = sizeof(ENetProtocolHeader) + sizeof(enet_uint32);
+    ENetProtocolConnect command;
+    if (bytes.size() != head_bytes + sizeof(command) || bytes[0] != std::byte{0x8F}) {
+        return std::nullopt;
+    }
+    std::memcpy(&command, bytes.data() + head_bytes, sizeof(command));
+    if ((command.header.command & ENET_PROTOCOL_COMMAND_MASK) != ENET_PROTOCOL_COMMAND_CONNECT) {
+        return std::nullopt;
+    }
+    return Connect{command.connectID, ENET_NET_TO_HOST_32(command.data)};
 }
 
 [[nodiscard]] bool is_same(const ENetAddress& left, const ENetAddress& right) noexcept {
@@ -52,15 +65,15 @@ constexpr std::uint32_t connects_max = 16;
 
 }  // namespace
 
-EnetGate::EnetGate(const EnetSettings& settings, SocketStats& stats)
+EnetGate::EnetGate(const EnetSettings& settings, const AddressCookie::Secret& secret,
+                   SocketStats& stats, EnetPeers& peers)
     : settings_(settings),
       stats_(stats),
-      secret_(secret_of(settings)),
-      cookies_(secret_),
+      peers_(peers),
+      cookies_(secret),
       places_(settings.peers_max, settings.peers_per_address_max, settings.resource),
-      proved_(settings.resource) {
-    std::memcpy(&client_, secret_.data(), sizeof(client_));
-}
+      proved_(settings.resource),
+      client_(cookies_.client_number(0)) {}
 
 void EnetGate::open(ENetHost* host, const ENetAddress* server) {
     host_ = host;
@@ -104,31 +117,72 @@ bool EnetGate::admits(std::span<const std::byte> bytes, const ENetAddress& from)
         ++stats_.dropped_unproved;
         return false;
     }
-    if (is_connect(bytes) && (found->second.peers > 0 || ++found->second.connects > connects_max)) {
+    return !is_connect(bytes) || admits_connect(bytes, found);
+}
+
+bool EnetGate::admits_connect(std::span<const std::byte> bytes, ProvedMap::iterator proved) {
+    const std::optional<Connect> connect = read_connect(bytes);
+    if (!connect) {
         ++stats_.dropped_malformed;
         return false;
     }
-    return true;
+    Proved& address = proved->second;
+    if (!address.may_connect || connect->data != address.connect_data) {
+        ++stats_.dropped_forged;
+        count_wrong_connect(proved);
+        return false;
+    }
+    if (!address.is_begun || address.begun_id != connect->connect_id ||
+        address.begun_data != connect->data) {
+        // A client that began anew, whose old connection would go on until ENet finds out.
+        reset_peers(proved->first);
+        address.begun_us = address.is_peer ? now_.microseconds : address.begun_us;
+        address.is_begun = true;
+        address.is_peer = false;
+        address.begun_id = connect->connect_id;
+        address.begun_data = connect->data;
+    }
+    return true;  // ENet knows one that comes again by its number
 }
 
-void EnetGate::peer_connected(const ENetAddress& address) {
-    Proved& proved = proved_[address];
-    ++proved.peers;
-    proved.connects = 0;
-    proved.was_peer = true;
+void EnetGate::count_wrong_connect(ProvedMap::iterator proved) {
+    Proved& address = proved->second;
+    if (address.may_connect && ++address.wrong_connects < wrong_connects_max) {
+        return;
+    }
+    address.may_connect = false;
+    if (!address.is_peer) {  // who is connected speaks by its number, not by this
+        unprove(proved);
+    }
+}
+
+EnetGate::ProvedMap::iterator EnetGate::unprove(ProvedMap::iterator proved) {
+    reset_peers(proved->first);
+    places_.give_back(key_of(proved->first));
+    return proved_.erase(proved);
+}
+
+PeerId EnetGate::peer_connected(const ENetAddress& address, PeerId fresh) {
+    const auto found = proved_.find(address);
+    REPLAYOUT_ASSERT(found != proved_.end());
+    Proved& proved = found->second;
+    proved.is_peer = true;
+    proved.peer = proved.peer == PeerId{} ? fresh : proved.peer;
+    return proved.peer;
 }
 
 void EnetGate::peer_left(const ENetAddress& address) {
     const auto found = proved_.find(address);
-    if (found != proved_.end() && found->second.peers > 0) {
-        --found->second.peers;
-        found->second.used_us = now_.microseconds;
+    if (found != proved_.end()) {
+        unprove(found);
     }
 }
 
 void EnetGate::forget_welcome(bool is_to_ask) noexcept {
     is_welcome_ = false;
     is_wanted_ = is_to_ask;
+    cookie_ = 0;
+    client_ = cookies_.client_number(++number_count_);
 }
 
 void EnetGate::answer(const AddressHandshake& request, const ENetAddress& from) {
@@ -140,12 +194,24 @@ void EnetGate::answer(const AddressHandshake& request, const ENetAddress& from) 
             from);
         return;
     }
-    if (!proved_.contains(from) && !places_.take(key_of(from))) {
-        ++stats_.dropped_full;
-        return;
+    auto found = proved_.find(from);
+    if (found == proved_.end()) {
+        if (!places_.take(key_of(from))) {
+            ++stats_.dropped_full;
+            return;
+        }
+        found = proved_.emplace(from, Proved{}).first;
+        found->second.begun_us = now_.microseconds;
     }
-    proved_[from].used_us = now_.microseconds;
-    say({AddressMessage::Welcome, request.client, cookies_.token(address, request.client)}, from);
+    const std::uint64_t token = cookies_.token(address, request.client);
+    Proved& proved = found->second;
+    if (const auto data = static_cast<std::uint32_t>(token);
+        !proved.may_connect || proved.connect_data != data) {
+        proved.connect_data = data;
+        proved.wrong_connects = 0;
+        proved.may_connect = true;
+    }
+    say({AddressMessage::Welcome, request.client, token}, from);
 }
 
 bool EnetGate::take_answer(const AddressHandshake& handshake) {
@@ -156,6 +222,7 @@ bool EnetGate::take_answer(const AddressHandshake& handshake) {
     }
     if (handshake.message == AddressMessage::Welcome && !std::exchange(is_welcome_, true)) {
         has_new_welcome_ = true;
+        token_ = handshake.cookie;
     }
     return handshake.message != AddressMessage::Request;
 }
@@ -174,23 +241,18 @@ void EnetGate::say(const AddressHandshake& handshake, const ENetAddress& to) {
 void EnetGate::forget_unused() {
     for (auto entry = proved_.begin(); entry != proved_.end();) {
         const Proved& proved = entry->second;
-        const std::int64_t most_ms = proved.was_peer
-                                         ? settings_.forget_ms
-                                         : std::min(settings_.handshake_ms, settings_.forget_ms);
-        if (proved.peers > 0 || now_.microseconds - proved.used_us <= most_ms * 1'000) {
-            ++entry;
-            continue;
-        }
-        reset_connecting(entry->first);
-        places_.give_back(key_of(entry->first));
-        entry = proved_.erase(entry);
+        const std::int64_t most_ms = std::min(settings_.handshake_ms, settings_.forget_ms);
+        entry = proved.is_peer || now_.microseconds - proved.begun_us <= most_ms * 1'000
+                    ? std::next(entry)
+                    : unprove(entry);
     }
 }
 
-void EnetGate::reset_connecting(const ENetAddress& address) {
+void EnetGate::reset_peers(const ENetAddress& address) {
     for (std::size_t i = 0; i < host_->peerCount; ++i) {
         ENetPeer& peer = host_->peers[i];
         if (peer.state != ENET_PEER_STATE_DISCONNECTED && is_same(peer.address, address)) {
+            peers_.replace_peer(peer);
             enet_peer_reset(&peer);
         }
     }

@@ -3,6 +3,8 @@
 
 #include "address_text.h"
 #include "enet_gate.h"
+#include "peer_stay.h"
+#include "transport_secret.h"
 
 #include <replayout/netdriver/datagram_pool.h>
 #include <replayout/reflection/diagnostics.h>
@@ -13,7 +15,6 @@
 #include <utility>
 
 #include <enet/enet.h>
-#include <sodium/randombytes.h>
 
 namespace replayout {
 
@@ -59,11 +60,11 @@ constexpr std::uint32_t errors_max = 1'024;
 
 }  // namespace
 
-class EnetTransport::Host {
+class EnetTransport::Host final : EnetPeers {
   public:
-    explicit Host(const EnetSettings& settings)
+    Host(const EnetSettings& settings, const AddressCookie::Secret& secret)
         : settings_(settings),
-          gate_(settings, stats_),
+          gate_(settings, secret, stats_, *this),
           pool_(settings.datagram_bytes_max, settings.resource),
           peers_(settings.resource) {}
     ~Host() {
@@ -91,10 +92,8 @@ class EnetTransport::Host {
         enet_socket_set_option(host_->socket, ENET_SOCKOPT_RCVBUF, settings_.receive_buffer_bytes);
         host_->intercept = intercept;
         // Over the bytes and the number of the connection, which its two ends alone know: so nobody
-        // can speak, or say goodbye, in the name of another. The number is the client's to choose,
-        // which it does one after the other from here.
+        // can speak, or say goodbye, in the name of another. The number is the client's to choose.
         host_->checksum = enet_crc32;
-        randombytes_buf(&host_->randomSeed, sizeof(host_->randomSeed));
         // Of its own it would put together 32 MiB for any peer.
         host_->maximumPacketSize = settings_.datagram_bytes_max;
         host_->maximumWaitingData = waiting_bytes_max;
@@ -108,11 +107,14 @@ class EnetTransport::Host {
         now_ = now;
         gate_.tick(now);
         serve();
-        if (gate_.take_welcome() &&
-            enet_host_connect(host_, &gate_.server_address(), 1, 0) == nullptr) {
-            gate_.forget_welcome(true);
+        if (gate_.take_welcome()) {
+            host_->randomSeed = gate_.connection_number();  // ENet takes the next one
+            if (enet_host_connect(host_, &gate_.server_address(), 1, gate_.connect_data()) ==
+                nullptr) {
+                gate_.forget_welcome(true);
+            }
         }
-        close_silent();
+        end_stays();
     }
 
     void flush() { enet_host_flush(host_); }
@@ -133,13 +135,13 @@ class EnetTransport::Host {
             }
             return;
         }
+        found->second.stay.speak(now_);
         ++stats_.datagrams_sent;
     }
 
     void close(PeerId peer) {
-        const auto found = peers_.find(peer);
-        if (found != peers_.end() && !std::exchange(found->second.is_closing, true)) {
-            ++closing_count_;
+        if (const auto found = peers_.find(peer); found != peers_.end()) {
+            found->second.stay.close(now_);
         }
     }
 
@@ -164,8 +166,7 @@ class EnetTransport::Host {
   private:
     struct Peer {
         ENetPeer* peer = nullptr;
-        std::int64_t heard_us = 0;
-        bool is_closing = false;
+        PeerStay stay;
     };
 
     // ENet's callback has no room for whose it is; it comes within enet_host_service() alone.
@@ -221,26 +222,23 @@ class EnetTransport::Host {
             enet_peer_reset(&peer);
             return;
         }
-        const PeerId id{is_server_ ? ++last_peer_ : server_peer.value};
-        peers_.emplace(id, Peer{&peer, now_.microseconds});
+        const PeerId id =
+            is_server_ ? gate_.peer_connected(peer.address, PeerId{++last_peer_}) : server_peer;
+        peers_.insert_or_assign(id, Peer{&peer, PeerStay(now_)});
         std::memcpy(&peer.data, &id.value, sizeof(peer.data));
         static_assert(sizeof(peer.data) == sizeof(id.value), "an id is kept where a pointer was");
         // It may not fall: what ENet would drop here nobody could tell from what the network lost.
         enet_peer_throttle_configure(&peer, throttle_interval_ms, ENET_PEER_PACKET_THROTTLE_SCALE,
                                      0);
-        if (is_server_) {
-            gate_.peer_connected(peer.address);
-        }
         ++stats_.peers_welcomed;
     }
 
     void remove_peer(ENetPeer& peer) {
         // ENet tells of a peer that never was one, too: a client's that nobody answered.
-        const auto found = peers_.find(id_of(peer));
-        const bool was_closing = found != peers_.end() && found->second.is_closing;
+        const auto found = find(peer);
+        const bool was_closing = found != peers_.end() && found->second.stay.is_closing();
         if (found != peers_.end()) {
             peers_.erase(found);
-            closing_count_ -= was_closing ? 1u : 0u;
             ++stats_.peers_forgotten;
             if (is_server_) {
                 gate_.peer_left(peer.address);
@@ -251,16 +249,35 @@ class EnetTransport::Host {
         }
     }
 
-    /// Who was closed, and has nothing more to say.
-    void close_silent() {
-        if (closing_count_ == 0) {
-            return;
+    void replace_peer(ENetPeer& peer) override {
+        if (const auto found = find(peer); found != peers_.end()) {
+            peers_.erase(found);
+            ++stats_.peers_forgotten;
         }
-        for (const auto& [id, peer] : peers_) {
-            if (peer.is_closing && now_.microseconds - peer.heard_us > close_linger_ms * 1'000) {
-                enet_peer_disconnect(peer.peer, 0);  // Told when the other end knows, or is gone.
+    }
+
+    /// Who was closed, or with whom the driver does not speak.
+    void end_stays() {
+        const PeerStay::Limits limits =
+            is_server_ ? PeerStay::Limits{settings_.handshake_ms, settings_.forget_ms}
+                       : PeerStay::Limits{};
+        for (auto entry = peers_.begin(); entry != peers_.end();) {
+            ENetPeer& peer = *entry->second.peer;
+            const bool is_over = entry->second.stay.is_over(now_, limits);
+            ++entry;
+            if (is_over) {
+                // Told once, and gone: nobody keeps his place by not answering.
+                enet_peer_disconnect_now(&peer, 0);
+                remove_peer(peer);
             }
         }
+    }
+
+    /// The end: ENet's peer is none of ours, or no more.
+    [[nodiscard]] auto find(const ENetPeer& peer) noexcept
+        -> std::pmr::map<PeerId, Peer>::iterator {
+        const auto found = peers_.find(id_of(peer));
+        return found != peers_.end() && found->second.peer == &peer ? found : peers_.end();
     }
 
     [[nodiscard]] static PeerId id_of(const ENetPeer& peer) noexcept {
@@ -270,9 +287,8 @@ class EnetTransport::Host {
     }
 
     void take(const ENetPeer& peer, const ENetPacket& packet) {
-        const auto found = peers_.find(id_of(peer));
-        if (found != peers_.end()) {
-            found->second.heard_us = now_.microseconds;
+        if (const auto found = find(peer); found != peers_.end()) {
+            found->second.stay.hear(now_);
         }
         if (packet.dataLength > settings_.datagram_bytes_max) {
             ++stats_.dropped_malformed;
@@ -297,7 +313,6 @@ class EnetTransport::Host {
     NetTime now_;
     std::uint64_t last_peer_ = 0;
     std::uint64_t seen_ = 0;  // datagrams
-    std::uint32_t closing_count_ = 0;
     bool is_server_ = true;
 };
 
@@ -313,7 +328,11 @@ Result<std::unique_ptr<EnetTransport>> EnetTransport::listen(std::string_view ad
     if (!bind) {
         return bind.error();
     }
-    auto host = std::make_unique<Host>(settings);
+    const Result<AddressCookie::Secret> secret = transport_secret(settings.secret, kind);
+    if (!secret) {
+        return secret.error();
+    }
+    auto host = std::make_unique<Host>(settings, *secret);
     if (Status opened = host->open(&*bind, nullptr, address); !opened) {
         return opened.error();
     }
@@ -326,7 +345,11 @@ Result<std::unique_ptr<EnetTransport>> EnetTransport::connect(std::string_view a
     if (!server) {
         return server.error();
     }
-    auto host = std::make_unique<Host>(settings);
+    const Result<AddressCookie::Secret> secret = transport_secret(settings.secret, kind);
+    if (!secret) {
+        return secret.error();
+    }
+    auto host = std::make_unique<Host>(settings, *secret);
     if (Status opened = host->open(nullptr, &*server, address); !opened) {
         return opened.error();
     }

@@ -4,16 +4,16 @@
 #include "address_cookie.h"
 #include "address_handshake.h"
 #include "asio_address.h"
+#include "peer_stay.h"
+#include "transport_secret.h"
 
 #include <replayout/reflection/diagnostics.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <memory_resource>
 #include <vector>
 
-#include <sodium/randombytes.h>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/udp.hpp>
 #include <boost/asio/ip/v6_only.hpp>
@@ -46,22 +46,13 @@ struct EndpointBytes {
     }
 };
 
-[[nodiscard]] AddressCookie::Secret secret_of(const UdpSettings& settings) {
-    AddressCookie::Secret secret = settings.secret;
-    if (secret == AddressCookie::Secret{}) {
-        randombytes_buf(secret.data(), secret.size());
-    }
-    return secret;
-}
-
 }  // namespace
 
 class UdpTransport::Socket {
   public:
-    Socket(const UdpSettings& settings, bool is_server)
+    Socket(const UdpSettings& settings, const AddressCookie::Secret& secret, bool is_server)
         : settings_(settings),
-          secret_(secret_of(settings)),
-          cookies_(secret_),
+          cookies_(secret),
           socket_(context_),
           buffer_(std::max(settings.datagram_bytes_max + address_data_head_bytes,
                            address_request_bytes) +
@@ -69,9 +60,8 @@ class UdpTransport::Socket {
           endpoints_(settings.resource),
           peers_(settings.resource),
           places_(settings.peers_max, settings.peers_per_address_max, settings.resource),
-          is_server_(is_server) {
-        std::memcpy(&client_, secret_.data(), sizeof(client_));
-    }
+          is_server_(is_server),
+          client_(cookies_.client_number(0)) {}
 
     [[nodiscard]] Status open(const udp::endpoint& bind, std::string_view address) {
         error_code error;
@@ -120,6 +110,7 @@ class UdpTransport::Socket {
             is_wanted_ = true;
             return;
         }
+        found->second.stay.speak(now_);
         write_address_data_head(found->second.token, buffer_);
         std::copy(datagram.begin(), datagram.end(), buffer_.begin() + address_data_head_bytes);
         ++stats_.datagrams_sent;
@@ -128,10 +119,8 @@ class UdpTransport::Socket {
     }
 
     void close(PeerId peer) {
-        if (!is_server_) {
-            is_closing_ = true;
-        } else if (const auto found = peers_.find(peer); found != peers_.end()) {
-            found->second.is_closing = true;
+        if (const auto found = peers_.find(peer); found != peers_.end()) {
+            found->second.stay.close(now_);
         }
     }
 
@@ -190,15 +179,13 @@ class UdpTransport::Socket {
     struct Peer {
         udp::endpoint endpoint;
         std::uint64_t token = 0;
-        std::int64_t heard_us = 0;
-        bool has_spoken = false;
-        bool is_closing = false;
+        PeerStay stay;
     };
 
     void add_peer(const udp::endpoint& endpoint, std::uint64_t token) {
         const PeerId peer{++last_peer_};
         endpoints_.emplace(endpoint, peer);
-        peers_.emplace(peer, Peer{endpoint, token, now_.microseconds});
+        peers_.emplace(peer, Peer{endpoint, token, PeerStay(now_)});
     }
 
     void send_to(const udp::endpoint& endpoint, std::span<const std::byte> bytes) {
@@ -225,8 +212,7 @@ class UdpTransport::Socket {
             return false;
         }
         id = found->second;
-        peer.heard_us = now_.microseconds;
-        peer.has_spoken = true;
+        peer.stay.hear(now_);
         ++stats_.datagrams_received;
         return true;
     }
@@ -264,7 +250,7 @@ class UdpTransport::Socket {
 
     void forget_silent() {
         for (auto peer = peers_.begin(); peer != peers_.end();) {
-            if (now_.microseconds - peer->second.heard_us <= silence_ms_of(peer->second) * 1'000) {
+            if (!peer->second.stay.is_over(now_, {settings_.handshake_ms, settings_.forget_ms})) {
                 ++peer;
                 continue;
             }
@@ -275,25 +261,18 @@ class UdpTransport::Socket {
         }
     }
 
-    /// For how long it may be silent.
-    [[nodiscard]] std::int64_t silence_ms_of(const Peer& peer) const noexcept {
-        if (peer.is_closing) {
-            return std::min(close_linger_ms, settings_.forget_ms);
-        }
-        return peer.has_spoken ? settings_.forget_ms
-                               : std::min(settings_.handshake_ms, settings_.forget_ms);
-    }
-
     // ----- a client
 
     void ask() {
         Peer& server = peers_.begin()->second;
-        const std::int64_t silent_us = now_.microseconds - server.heard_us;
-        if (is_closing_ && is_welcome_ && silent_us > close_linger_ms * 1'000) {
-            is_closing_ = is_welcome_ = is_wanted_ = false;
+        const std::int64_t silent_us = now_.microseconds - server.stay.heard_us();
+        if (is_welcome_ && server.stay.is_over(now_, {})) {
+            is_welcome_ = is_wanted_ = false;
+            server.stay = PeerStay(now_);
             ++stats_.peers_forgotten;
         }
-        const bool is_to_ask = is_welcome_ ? !is_closing_ && silent_us >= silence_us : is_wanted_;
+        const bool is_to_ask =
+            is_welcome_ ? !server.stay.is_closing() && silent_us >= silence_us : is_wanted_;
         if (!is_to_ask || now_.microseconds < next_request_us_) {
             return;
         }
@@ -310,7 +289,7 @@ class UdpTransport::Socket {
             stats_.peers_welcomed += is_welcome_ ? 0u : 1u;
             is_welcome_ = true;
             server.token = handshake.cookie;
-            server.heard_us = now_.microseconds;
+            server.stay.hear(now_);
         } else {
             // At once, but no more than one request for each answer.
             cookie_ = handshake.cookie;
@@ -324,7 +303,6 @@ class UdpTransport::Socket {
     }
 
     UdpSettings settings_;
-    AddressCookie::Secret secret_;
     AddressCookie cookies_;
     boost::asio::io_context context_;
     udp::socket socket_;
@@ -340,12 +318,11 @@ class UdpTransport::Socket {
     bool is_server_;
 
     udp::endpoint server_endpoint_;
-    std::uint64_t client_ = 0;
+    std::uint64_t client_;
     std::uint64_t cookie_ = 0;
     std::int64_t next_request_us_ = 0;
     bool is_welcome_ = false;
     bool is_wanted_ = true;  // somebody wants to send
-    bool is_closing_ = false;
 };
 
 UdpTransport::UdpTransport(std::unique_ptr<Socket> socket) : socket_(std::move(socket)) {}
@@ -358,7 +335,11 @@ Result<std::unique_ptr<UdpTransport>> UdpTransport::listen(std::string_view addr
     if (!endpoint) {
         return endpoint.error();
     }
-    auto socket = std::make_unique<Socket>(settings, true);
+    const Result<AddressCookie::Secret> secret = transport_secret(settings.secret, kind);
+    if (!secret) {
+        return secret.error();
+    }
+    auto socket = std::make_unique<Socket>(settings, *secret, true);
     if (Status opened = socket->open(*endpoint, address); !opened) {
         return opened.error();
     }
@@ -371,7 +352,11 @@ Result<std::unique_ptr<UdpTransport>> UdpTransport::connect(std::string_view add
     if (!server) {
         return server.error();
     }
-    auto socket = std::make_unique<Socket>(settings, false);
+    const Result<AddressCookie::Secret> secret = transport_secret(settings.secret, kind);
+    if (!secret) {
+        return secret.error();
+    }
+    auto socket = std::make_unique<Socket>(settings, *secret, false);
     if (Status opened = socket->open(udp::endpoint(server->protocol(), 0), address); !opened) {
         return opened.error();
     }

@@ -2,13 +2,16 @@
 #include <replayout/transports/websocket_transport.h>
 
 #include "asio_address.h"
+#include "peer_stay.h"
 
 #include <replayout/netdriver/datagram_pool.h>
 #include <replayout/reflection/diagnostics.h>
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -88,7 +91,7 @@ class WebSocketTransport::Endpoint {
             begin_to_connect();
         }
         run();
-        close_silent();
+        end_stays();
     }
 
     /// What can be done without waiting, and no more of it than a flood is to cost.
@@ -109,6 +112,7 @@ class WebSocketTransport::Endpoint {
             return;
         }
         Connection& connection = *found->second;
+        connection.stay.speak(now_);
         if (connection.outgoing_bytes + datagram.size() > settings_.send_bytes_max) {
             ++stats_.send_errors;
             return;
@@ -122,18 +126,26 @@ class WebSocketTransport::Endpoint {
 
     [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) {
         const std::size_t size = arrived_.receive(pool_, peer, buffer);
-        const auto found = size == Transport::nothing_received ? peers_.end() : peers_.find(peer);
-        if (found != peers_.end()) {
-            --found->second->waiting;
-            go_on_reading(found->second);
+        const auto found =
+            size == Transport::nothing_received ? waiting_.end() : waiting_.find(peer);
+        if (found == waiting_.end()) {
+            return size;
         }
+        const std::shared_ptr<Address> address = found->second.address;
+        --address->waiting;
+        if (--found->second.count == 0) {
+            waiting_.erase(found);
+        }
+        if (const auto connection = peers_.find(peer); connection != peers_.end()) {
+            go_on_reading(connection->second);
+        }
+        go_on_with(*address);
         return size;
     }
 
     void close(PeerId peer) {
-        const auto found = peers_.find(peer);
-        if (found != peers_.end() && !std::exchange(found->second->is_closing, true)) {
-            ++closing_count_;
+        if (const auto found = peers_.find(peer); found != peers_.end()) {
+            found->second->stay.close(now_);
         }
     }
 
@@ -147,9 +159,21 @@ class WebSocketTransport::Endpoint {
     }
 
   private:
+    struct Connection;
+    using ConnectionPointer = std::shared_ptr<Connection>;
+    /// What the connections of one address have in common, see AddressPlaces.
+    struct Address {
+        std::uint32_t waiting = 0;                      // datagrams that nobody has received yet
+        std::deque<std::weak_ptr<Connection>> held_up;  // they read when there is room again
+    };
+    /// Of one peer, that may have left.
+    struct Waiting {
+        std::shared_ptr<Address> address;
+        std::uint32_t count = 0;
+    };
     struct Connection {
-        Connection(tcp::socket socket, const AddressKey& from)
-            : stream(std::move(socket)), address(from) {}
+        Connection(tcp::socket socket, std::shared_ptr<Address> from)
+            : stream(std::move(socket)), address(std::move(from)) {}
 
         websocket::stream<beast::tcp_stream> stream;
         beast::flat_buffer incoming;
@@ -157,13 +181,12 @@ class WebSocketTransport::Endpoint {
         std::deque<std::vector<std::byte>> outgoing;  // the first is under way
         std::size_t outgoing_bytes = 0;
         PeerId peer;  // 0: its handshake is under way
-        AddressKey address;
-        std::int64_t heard_us = 0;
-        std::uint32_t waiting = 0;  // datagrams that nobody has received yet
+        std::shared_ptr<Address> address;
+        PeerStay stay;
+        AddressKey place{};
         bool is_reading = false;
-        bool is_closing = false;
+        bool is_held_up = false;
     };
-    using ConnectionPointer = std::shared_ptr<Connection>;
 
     void set_up(Connection& connection, beast::role_type role) {
         auto timeout = websocket::stream_base::timeout::suggested(role);
@@ -201,12 +224,13 @@ class WebSocketTransport::Endpoint {
         if (error) {
             return;  // It has gone already.
         }
-        const AddressKey address = key_of(from.address());
-        if (!places_.take(address)) {
+        const AddressKey place = key_of(from.address());
+        if (!places_.take(place)) {
             ++stats_.dropped_full;
             return;
         }
-        const auto connection = std::make_shared<Connection>(std::move(socket), address);
+        const auto connection = std::make_shared<Connection>(std::move(socket), address_of(place));
+        connection->place = place;
         connections_.insert(connection);
         set_up(*connection, beast::role_type::server);
         // Read by ourselves, as Boost.Beast would take 1,536 bytes of it, less than a browser with
@@ -236,7 +260,8 @@ class WebSocketTransport::Endpoint {
     // ----- a client
 
     void begin_to_connect() {
-        const auto connection = std::make_shared<Connection>(tcp::socket(context_), AddressKey{});
+        const auto connection =
+            std::make_shared<Connection>(tcp::socket(context_), address_of(AddressKey{}));
         connections_.insert(connection);
         beast::get_lowest_layer(connection->stream)
             .async_connect(server_, [this, connection](error_code error) {
@@ -254,13 +279,28 @@ class WebSocketTransport::Endpoint {
 
     // ----- both
 
+    [[nodiscard]] std::shared_ptr<Address> address_of(const AddressKey& place) {
+        if (addresses_.size() >= 2 * std::size_t{settings_.peers_max}) {
+            std::erase_if(addresses_, [](const auto& entry) { return entry.second.expired(); });
+        }
+        std::weak_ptr<Address>& known = addresses_[AddressPlaces::owner_of(place)];
+        std::shared_ptr<Address> address = known.lock();
+        if (address == nullptr) {
+            address = std::make_shared<Address>();
+            known = address;
+        }
+        return address;
+    }
+
     void add_peer(const ConnectionPointer& connection) {
         connection->peer = PeerId{is_server_ ? ++last_peer_ : server_peer.value};
         if (!is_server_) {
             arrived_.clear(pool_);  // of the connection before, whose peer had the same id
+            waiting_.clear();
+            connection->address->waiting = 0;
         }
         peers_[connection->peer] = connection;
-        connection->heard_us = now_.microseconds;
+        connection->stay = PeerStay(now_);
         ++stats_.peers_welcomed;
         go_on_reading(connection);
     }
@@ -270,21 +310,31 @@ class WebSocketTransport::Endpoint {
             return;
         }
         if (is_server_) {
-            places_.give_back(connection->address);
+            places_.give_back(connection->place);
         }
         if (connection->peer != PeerId{}) {
             peers_.erase(connection->peer);
-            closing_count_ -= connection->is_closing ? 1u : 0u;
-            is_wanted_ = is_wanted_ && !connection->is_closing;
+            is_wanted_ = is_wanted_ && !connection->stay.is_closing();
             ++stats_.peers_forgotten;
         }
         beast::get_lowest_layer(connection->stream).close();
     }
 
-    /// Unless too much of it waits: then it is left to TCP to hold the sender back.
+    /// Unless too much of it, or of its address, waits: then it is left to TCP to hold the sender
+    /// back.
     void go_on_reading(const ConnectionPointer& connection) {
-        if (connection->is_reading ||
-            connection->waiting >= settings_.datagrams_waiting_per_peer_max) {
+        if (connection->is_reading || connection->is_held_up) {
+            return;
+        }
+        const auto own = waiting_.find(connection->peer);
+        if (own != waiting_.end() &&
+            own->second.count >= settings_.datagrams_waiting_per_peer_max) {
+            return;
+        }
+        Address& address = *connection->address;
+        if (address.waiting >= settings_.datagrams_waiting_per_address_max) {
+            address.held_up.push_back(connection);
+            connection->is_held_up = true;
             return;
         }
         connection->is_reading = true;
@@ -301,32 +351,48 @@ class WebSocketTransport::Endpoint {
                                       });
     }
 
-    /// Who was closed, and has nothing more to say.
-    void close_silent() {
-        if (closing_count_ == 0) {
-            return;
-        }
-        std::vector<ConnectionPointer> silent;
-        for (const auto& [peer, connection] : peers_) {
-            if (connection->is_closing &&
-                now_.microseconds - connection->heard_us > close_linger_ms * 1'000) {
-                silent.push_back(connection);
+    /// As many as there is room for, should each read no more than one.
+    void go_on_with(Address& address) {
+        const std::uint32_t most = settings_.datagrams_waiting_per_address_max;
+        std::uint32_t room = most - std::min(most, address.waiting);
+        for (; room > 0 && !address.held_up.empty(); --room) {
+            const ConnectionPointer connection = address.held_up.front().lock();
+            address.held_up.pop_front();
+            if (connection != nullptr && connections_.contains(connection)) {
+                connection->is_held_up = false;
+                go_on_reading(connection);
             }
         }
-        for (const ConnectionPointer& connection : silent) {
+    }
+
+    /// Who was closed, or with whom the driver does not speak.
+    void end_stays() {
+        const PeerStay::Limits limits =
+            is_server_ ? PeerStay::Limits{settings_.handshake_ms, settings_.forget_ms}
+                       : PeerStay::Limits{};
+        std::vector<ConnectionPointer> over;
+        for (const auto& [peer, connection] : peers_) {
+            if (connection->stay.is_over(now_, limits)) {
+                over.push_back(connection);
+            }
+        }
+        for (const ConnectionPointer& connection : over) {
             drop(connection);
         }
     }
 
     void take(Connection& connection, std::size_t size) {
-        connection.heard_us = now_.microseconds;
+        connection.stay.hear(now_);
         if (!connection.stream.got_binary()) {
             ++stats_.dropped_malformed;
         } else if (arrived_.count() >= settings_.datagrams_waiting_max) {
             ++stats_.dropped_full;
         } else {
             ++stats_.datagrams_received;
-            ++connection.waiting;
+            Waiting& waiting = waiting_[connection.peer];
+            waiting.address = connection.address;
+            ++waiting.count;
+            ++waiting.address->waiting;
             const auto* bytes = static_cast<const std::byte*>(connection.incoming.cdata().data());
             arrived_.push(pool_, pool_.take(connection.peer, std::span(bytes, size)));
         }
@@ -361,11 +427,12 @@ class WebSocketTransport::Endpoint {
     AddressPlaces places_;
     std::set<ConnectionPointer> connections_;
     std::map<PeerId, ConnectionPointer> peers_;
+    std::map<AddressKey, std::weak_ptr<Address>> addresses_;
+    std::map<PeerId, Waiting> waiting_;
     NetTime now_;
     std::uint64_t last_peer_ = 0;
     tcp::endpoint server_;
     std::int64_t next_connect_us_ = 0;
-    std::uint32_t closing_count_ = 0;
     bool is_wanted_ = true;  // somebody wants to send
     bool is_server_;
 };

@@ -28,9 +28,10 @@ struct SocketStats {
     std::uint64_t send_errors = 0;         ///< they were not taken, and count as lost
     std::uint64_t challenges_sent = 0;
     std::uint64_t peers_welcomed = 0;
-    std::uint64_t peers_forgotten = 0;    ///< they left, or were silent
+    /// They left, were silent, or began anew; or the driver had nothing to say to them.
+    std::uint64_t peers_forgotten = 0;
     std::uint64_t dropped_unproved = 0;   ///< of an address that did not prove itself
-    std::uint64_t dropped_forged = 0;     ///< in a peer's name, without its token; of UDP alone
+    std::uint64_t dropped_forged = 0;     ///< in another's name, without its token
     std::uint64_t dropped_malformed = 0;  ///< nothing that a peer says, or that was asked for
     std::uint64_t dropped_full = 0;       ///< no place was left: for peers, or for what waits
 };
@@ -43,10 +44,11 @@ class SocketTransport : public Transport {
     /// Behind NetDriver::tick_flush(): what was sent goes out.
     virtual void flush() = 0;
 
-    /// The driver's connection with this peer ended (NetWorld::peer_left()): it is forgotten when
-    /// it has been silent for close_linger_ms, in which goodbyes are repeated, and not only when it
-    /// has been for as long as peers may be. Of a client: its server is asked again when something
-    /// is sent to it. Nothing where there is no such peer.
+    /// The driver's connection with this peer ended (NetWorld::peer_left()): its place is free when
+    /// the driver has had nothing to say to it for close_linger_ms, in which goodbyes are repeated,
+    /// whatever it says itself; and not only when that lasts for as long as peers may be silent. Of
+    /// a client: its server is asked again when something is sent to it. Nothing where there is no
+    /// such peer.
     virtual void close(PeerId peer) = 0;
     static constexpr std::int64_t close_linger_ms = 3'000;
 

@@ -8,9 +8,10 @@
 //     auto client = EnetTransport::connect("203.0.113.7:7777");
 //
 // ENet begins to keep something of an address with the first packet that asks to connect. Here it
-// sees none before the address is proved, as udp_transport.h has it; so no client of other makers
-// can connect. Its checksum is on, which holds a number that only the two ends of a connection
-// know: what others send in a peer's name is dropped.
+// sees none before the address is proved, as udp_transport.h has it, nor one that asks to connect
+// without what the welcome told; so no client of other makers can connect. Its checksum is on,
+// which holds a number that only the two ends of a connection know: what others send in a peer's
+// name is dropped.
 #pragma once
 
 #include <replayout/reflection/error.h>
@@ -35,9 +36,10 @@ struct EnetSettings {
     std::uint32_t peers_per_address_max = 64;
     /// That wait between two calls of tick(); more are dropped.
     std::uint32_t datagrams_per_tick_max = 65'536;
-    /// An address that was proved and is no peer of ENet's for as long must prove itself again.
+    /// Of a server: a peer that was silent as long, or to which the driver was, is forgotten, and
+    /// its address must be proved again. Longer than a driver waits (NetConfig::timeout_ms).
     std::int64_t forget_ms = 30'000;
-    /// Likewise, for one that never was a peer; what ENet began for it ends then, too.
+    /// Likewise, for an address that did not connect, and a peer with which nobody spoke yet.
     std::int64_t handshake_ms = 5'000;
     std::int32_t receive_buffer_bytes = 4 * 1024 * 1024;
     /// As UdpSettings::secret.
@@ -49,7 +51,8 @@ struct EnetSettings {
 /// One ENet host, and one thread.
 class EnetTransport final : public SocketTransport {
   public:
-    /// `address` is "1.2.3.4:7777"; port 0: any. Errors: InvalidArgument.
+    /// `address` is "1.2.3.4:7777"; port 0: any. Errors: InvalidArgument; Unsupported: libsodium
+    /// does not begin.
     [[nodiscard]] static Result<std::unique_ptr<EnetTransport>> listen(
         std::string_view address, const EnetSettings& settings = {});
     [[nodiscard]] static Result<std::unique_ptr<EnetTransport>> connect(

@@ -46,15 +46,15 @@ struct UdpSettings {
     std::uint32_t peers_per_address_max = 64;
     /// What is read of the socket between two calls of tick(), whatever it is.
     std::uint32_t datagrams_per_tick_max = 65'536;
-    /// Of a server: an address that was silent as long is forgotten, and must prove itself again.
-    /// Longer than a driver waits (NetConfig::timeout_ms).
+    /// Of a server: a peer that was silent as long, or to which the driver was, is forgotten, and
+    /// its address must be proved again. Longer than a driver waits (NetConfig::timeout_ms).
     std::int64_t forget_ms = 30'000;
-    /// Likewise, for one that was welcome and has sent nothing yet.
+    /// Likewise, for one that was welcome, until both have spoken.
     std::int64_t handshake_ms = 5'000;
     /// Asked of the system for what waits to be read; it may give less. Bytes.
     std::int32_t receive_buffer_bytes = 4 * 1024 * 1024;
-    /// Of a server: the key of its cookies, which nobody else knows. Of a client: its number. All
-    /// zeros: the system's randomness gives one.
+    /// Of a server: the key of its cookies, which nobody else knows. Of a client: of its numbers.
+    /// All zeros: the system's randomness gives one.
     std::array<std::byte, 16> secret{};
     MemoryResource* resource = std::pmr::get_default_resource();
 };
@@ -63,7 +63,7 @@ struct UdpSettings {
 class UdpTransport final : public SocketTransport {
   public:
     /// `address` is "1.2.3.4:7777" or "[::1]:7777"; port 0: any. Errors: InvalidArgument, with what
-    /// the system says.
+    /// the system says; Unsupported: libsodium does not begin.
     [[nodiscard]] static Result<std::unique_ptr<UdpTransport>> listen(
         std::string_view address, const UdpSettings& settings = {});
     /// A socket of a client, of any port; the server is asked from tick() on.

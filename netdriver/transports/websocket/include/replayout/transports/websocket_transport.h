@@ -35,11 +35,17 @@ struct WebSocketSettings {
     /// Of a server: from the connection of TCP to the answer to its request, which may have 8 KiB
     /// of headers; else it is closed. Milliseconds of the machine's clock.
     std::int64_t handshake_ms = 5'000;
+    /// Of a server: a peer that was silent as long, or to which the driver was, is closed; one with
+    /// which nobody spoke yet, after handshake_ms. Milliseconds of the ticks' clock. Longer than a
+    /// driver waits (NetConfig::timeout_ms).
+    std::int64_t forget_ms = 30'000;
     /// That wait to be received; more are dropped.
     std::uint32_t datagrams_waiting_max = 65'536;
     /// Of these, of one connection; then it is not read until some were received, so nothing of it
     /// is lost. 1 at least.
     std::uint32_t datagrams_waiting_per_peer_max = 4'096;
+    /// Likewise, of all connections of one address, and one more of each. 1 at least.
+    std::uint32_t datagrams_waiting_per_address_max = 16'384;
     /// Of one connection, that wait to be sent.
     std::size_t send_bytes_max = 256 * 1024;
     /// Of received datagrams. Boost.Beast itself takes the heap.

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//
+// Secrets of transports, and what clients are called.
+#include "transport_secret.h"
+
+#include "address_cookie.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+
+#include "support/catch.h"
+
+namespace replayout::test {
+namespace {
+
+TEST_CASE("Transport secret: without randomness there is none, and a sentence says why",
+          "[transport]") {
+    const auto refused = transport_secret({}, "UDP", [] { return -1; });
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().code == ErrorCode::Unsupported);
+    CHECK(refused.error().message.find("UDP") == 0);
+    // It begins once in a process, and answers 1 from then on.
+    CHECK(transport_secret({}, "UDP", [] { return 1; }).has_value());
+}
+
+TEST_CASE("Transport secret: it is the one that is given, else another one each time",
+          "[transport]") {
+    AddressCookie::Secret given{};
+    given[3] = std::byte{7};
+    CHECK(*transport_secret(given, "ENet") == given);
+    const auto first = transport_secret({}, "ENet");
+    const auto second = transport_secret({}, "ENet");
+    CHECK(*first != AddressCookie::Secret{});
+    CHECK(*first != *second);
+}
+
+TEST_CASE("Address cookie: numbers of a client are all different, and no token or part of a secret",
+          "[transport]") {
+    AddressCookie::Secret secret{};
+    secret[0] = std::byte{1};
+    const AddressCookie cookies(secret);
+    std::set<std::uint64_t> numbers;
+    for (std::uint64_t i = 0; i < 1'000; ++i) {
+        numbers.insert(cookies.client_number(i));
+        numbers.insert(cookies.token({}, i));
+    }
+    CHECK(numbers.size() == 2'000);
+    CHECK(numbers.count(1) == 0);
+    CHECK(numbers.count(2) == 0);
+    CHECK(cookies.client_number(5) == AddressCookie(secret).client_number(5));
+}
+
+}  // namespace
+}  // namespace replayout::test
