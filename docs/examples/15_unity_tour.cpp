@@ -53,7 +53,7 @@ class Player : public NetworkBehaviour {
         std::printf("server: eats the %s apple\n", basket->apples[meal.index].c_str());
         basket->apples.remove_at(meal.index);
         health += 10;
-        call("rpc_burp");
+        call<&Player::rpc_burp>();
     }
     void rpc_burp() { std::puts("client: burp"); }
 };
@@ -101,8 +101,8 @@ int main() {
         server.late_update(now);
         client.early_update(now);
         if (NetworkIdentity* mine = client.local_player(); mine != nullptr && tick % 20 == 19) {
-            const Meal meal{client.find(basket.net_id()), 1};
-            mine->get_component<Player>()->call("cmd_eat", &meal);
+            NetworkIdentity* shown = client.find(basket.net_id());
+            mine->get_component<Player>()->call<&Player::cmd_eat>({shown, 1});
         }
         client.late_update(now);
     }
