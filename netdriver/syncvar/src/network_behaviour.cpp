@@ -9,8 +9,10 @@
 #include <replayout/syncvar/network_server.h>
 #include <replayout/syncvar/sync_collection.h>
 
+#include <algorithm>
 #include <bit>
 #include <string>
+#include <vector>
 
 #include "behaviour_section.h"
 
@@ -102,6 +104,27 @@ CallResult NetworkBehaviour::call(std::string_view function, const void* params)
     }
     if (NetworkClient* client = identity().client_) {
         return client->driver().call_function(identity().handle(), name, params);
+    }
+    return CallResult::NoChannel;
+}
+
+CallResult NetworkBehaviour::call_function(TypeKey function, const void* params) {
+    const std::vector<BehaviourFunction>& functions = type_->functions;
+    const auto found =
+        std::find_if(functions.begin(), functions.end(),
+                     [&](const BehaviourFunction& candidate) { return candidate.key == function; });
+    if (found == functions.end()) {
+        return CallResult::UnknownFunction;
+    }
+    const NetworkPrefab& prefab = identity().prefab();
+    const auto place = static_cast<std::size_t>(found - functions.begin());
+    const FunctionIndex index = prefab.components()[component_index_].functions[place];
+    if (NetworkServer* server = identity().server_) {
+        return server->driver().call_function(identity().object_, index, params);
+    }
+    if (NetworkClient* client = identity().client_) {
+        return client->driver().call_function(
+            identity().handle(), prefab.layout().functions()[index.value].function->name, params);
     }
     return CallResult::NoChannel;
 }

@@ -199,16 +199,16 @@ void NetworkPrefab::tell_received(void* block, const void* previous, void* place
 void NetworkPrefab::call_function(void* block, const void* params, void* place) {
     const auto& [prefab, component, index] = *static_cast<const Place*>(place);
     const Component& placed = prefab->components_[component];
-    const auto& [function, owner_offset] = placed.type->functions[index];
+    const BehaviourFunction& called = placed.type->functions[index];
     // The driver runs what is for all clients on its own side, too. A server that plays itself and
     // sees the object is one of them, any other is not.
     const NetworkIdentity& identity = behaviour_at(block, place).identity();
-    if (has_flag(function.flags, FunctionFlags::Multicast) && identity.is_server() &&
+    if (has_flag(called.function.flags, FunctionFlags::Multicast) && identity.is_server() &&
         !identity.is_host_visible_) {
         return;
     }
-    std::byte* owner = static_cast<std::byte*>(block) + placed.offset + owner_offset;
-    function.thunk.call(owner, params, function.thunk.context);
+    std::byte* owner = static_cast<std::byte*>(block) + placed.offset + called.owner_offset;
+    called.function.thunk.call(owner, params, called.function.thunk.context);
 }
 
 void NetworkPrefab::take_from_owner(void* block, const void* params, void* place) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What of a prefab travels by calls: operations of collections, and sections of who serializes
-// himself.
+// What of a prefab travels by calls: functions of its components, operations of collections, and
+// sections of who serializes himself.
 #include <replayout/syncvar/network_identity.h>
 #include <replayout/syncvar/network_prefab.h>
 #include <replayout/syncvar/sync_collection.h>
@@ -125,6 +125,9 @@ void NetworkPrefab::find_functions() {
     };
     for (std::size_t i = 0; i < components_.size(); ++i) {
         Component& placed = components_[i];
+        for (const BehaviourFunction& called : placed.type->functions) {
+            placed.functions.push_back(find(i, called.function.name, ""));
+        }
         for (std::size_t index = 0; index < placed.collections.size(); ++index) {
             const std::string& name = placed.type->collections[index].property.name;
             placed.collections[index].items_function = find(i, name, items_suffix);

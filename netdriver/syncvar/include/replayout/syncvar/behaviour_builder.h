@@ -179,7 +179,7 @@ class BehaviourBuilder {
 
     /// `Member` is void f() or void f(const Parameters&) of the object; `Parameters` is a struct
     /// that NetworkTypes::registry() knows. Called by the client that owns the object
-    /// (NetworkBehaviour::call), it runs on the server.
+    /// (NetworkBehaviour::call<&Player::cmd_fire>()), it runs on the server.
     template <auto Member>
     BehaviourBuilder& command(std::string_view name = member_name<Member>()) {
         return function<Member>(name, FunctionFlags::Server | FunctionFlags::Reliable);
@@ -221,7 +221,7 @@ class BehaviourBuilder {
         if (!function) {
             return refuse(function.error().code, function.error().message);
         }
-        type_.functions.push_back({std::move(*function)});
+        type_.functions.push_back({std::move(*function), detail::remote_function_key<Member>()});
         return *this;
     }
 

@@ -50,10 +50,24 @@ struct SyncCollectionInfo {
     bool has_invalid_items = false;  ///< what is sent whole is to be looked at
 };
 
+namespace detail {
+
+template <auto Member>
+struct RemoteMember {};
+
+/// One value for each C++ function, whatever its name is to the other end.
+template <auto Member>
+[[nodiscard]] TypeKey remote_function_key() noexcept {
+    return type_key_of<RemoteMember<Member>>();
+}
+
+}  // namespace detail
+
 /// A function of a behaviour that is called remotely. `object` of the thunk is the object of the
 /// class that the BehaviourType is of.
 struct BehaviourFunction {
     Function function;
+    TypeKey key;                     ///< of the C++ function: remote_function_key()
     std::uint32_t owner_offset = 0;  ///< of the class that declares it
 };
 

@@ -13,6 +13,8 @@
 #pragma once
 
 #include <replayout/netdriver/remote_function.h>
+#include <replayout/reflection/call_function.h>
+#include <replayout/syncvar/behaviour_type.h>
 #include <replayout/syncvar/sync_settings.h>
 #include <replayout/syncvar/sync_var.h>
 
@@ -20,6 +22,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace replayout::syncvar {
 
@@ -32,13 +35,16 @@ class NetworkServer;
 class NetworkWriter;
 class SyncCollection;
 class SectionSender;
-struct BehaviourType;
 
 namespace detail {
 
 struct BehaviourSection;
 struct SectionParameters;
 struct SectionState;
+
+/// Of a remote function; void: it has none.
+template <auto Member>
+using ParametersOf = typename replayout::detail::RemoteParameters<decltype(Member)>::type;
 
 }  // namespace detail
 
@@ -79,9 +85,23 @@ class NetworkBehaviour {
     /// Something changed, and the sync interval is over.
     [[nodiscard]] bool is_dirty() const noexcept;
 
-    /// Runs `function` of this behaviour (BehaviourBuilder::command, client_rpc, target_rpc) where
-    /// it belongs; see NetDriver::call_function() for the answer. `params` is of its parameters'
-    /// type, null where it has none.
+    /// Runs a function of this behaviour (BehaviourBuilder::command, client_rpc, target_rpc) where
+    /// it belongs; see NetDriver::call_function() for the answer. UnknownFunction: it is none of
+    /// those, or of another class.
+    ///
+    ///     call<&Player::cmd_fire>();
+    ///     call<&Player::cmd_eat>({basket, 1});  // what its parameters are made of
+    template <auto Member>
+    requires std::is_void_v<detail::ParametersOf<Member>> CallResult call() {
+        return call_function(detail::remote_function_key<Member>(), nullptr);
+    }
+    template <auto Member>
+    requires(!std::is_void_v<detail::ParametersOf<Member>>) CallResult
+        call(const detail::ParametersOf<Member>& params) {
+        return call_function(detail::remote_function_key<Member>(), &params);
+    }
+    /// The same by name, for scripts. `params` is of its parameters' type, which nobody checks;
+    /// null where it has none.
     CallResult call(std::string_view function, const void* params = nullptr);
 
     // Custom serialization, of a class that BehaviourBuilder::custom_serialization() says it of.
@@ -145,6 +165,7 @@ class NetworkBehaviour {
     friend void detail::after_sync_var_changed(void* variable, const detail::SyncVarLink& link,
                                                const void* previous);
 
+    CallResult call_function(TypeKey function, const void* params);
     void bind(NetworkIdentity& identity, const BehaviourType& type, const SyncSettings& settings,
               std::uint8_t component_index);
     [[nodiscard]] static NetworkBehaviour& behaviour_of(void* variable,

@@ -61,6 +61,7 @@ class NetworkPrefab {
         /// Of each of its SyncVars in the layout; of an array that of its first element.
         std::vector<ParentIndex> parents;
         std::vector<Collection> collections;
+        std::vector<FunctionIndex> functions;  ///< of each that its class has
         Section section;
         /// Of SyncDirection::ClientToServer: what its owner tells the server, and the server its
         /// owner.
