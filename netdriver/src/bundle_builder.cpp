@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "blocks_ahead.h"
+#include "lane_blocks.h"
 #include "packet_builder.h"
 #include "value_scope.h"
 
@@ -100,22 +102,6 @@ namespace {
     return facts;
 }
 
-/// The bits of a word, one after the other.
-class WordWalk {
-  public:
-    explicit WordWalk(std::uint64_t bits) noexcept : left_(bits) {}
-
-    [[nodiscard]] bool has_next() const noexcept { return left_ != 0; }
-    [[nodiscard]] std::uint32_t next() noexcept {
-        const auto bit = static_cast<std::uint32_t>(std::countr_zero(left_));
-        left_ &= left_ - 1;
-        return bit;
-    }
-
-  private:
-    std::uint64_t left_;
-};
-
 }  // namespace
 
 inline bool BundleBuilder::lay_down_row(BundleBlock& block, ChangelistState& state,
@@ -148,48 +134,25 @@ inline bool BundleBuilder::lay_down_row(BundleBlock& block, ChangelistState& sta
 }
 
 // Of a few values the copy is the least: what is the same for all of them is found out before.
+template <typename Blocks>
 [[gnu::flatten]] std::uint64_t BundleBuilder::lay_down_rows(std::size_t word, std::uint64_t objects,
-                                                            SendContext& context) {
-    if (objects == 0 || !has_bytes() || !type_counters_.empty() || !bytes_.is_row_known()) {
+                                                            BlockBytes& bytes, Blocks& blocks,
+                                                            BlocksAhead& blocks_ahead,
+                                                            SendContext& context) const {
+    if (objects == 0 || !has_bytes() || !type_counters_.empty() || !bytes.is_row_known()) {
         return objects;
     }
     // Of their own: what is written might be anything else.
-    const RowBlock row = bytes_.row;
+    const RowBlock row = bytes.row;
+    BlocksAhead ahead = blocks_ahead;
     const ObjectStore& known_objects = objects_;
     const auto first_index = static_cast<std::uint32_t>(word << 6);
     const std::uint64_t flush = changes_.flush;
-    BundleRun& run = *run_;
-    BlockBytes::RowPlace place = bytes_.begin_row(row.byte_count());
-    // The last one of a bundle is for who ends it.
-    const std::uint32_t count_max = BundleRun::blocks_per_bundle_max - 1 - run.unbundled_count();
+    const std::uint32_t count_max = blocks.row_count_max();
+    BlockBytes::RowPlace place = bytes.begin_row(row.byte_count());
     std::uint32_t count = 0;
     std::uint64_t left = objects;
-    // What an object leads to is asked for some objects ahead, as behind the compare of many it is
-    // far away again.
-    WordWalk far(objects);
-    WordWalk near(objects);
-    const auto ask_for = [&](auto& walk, auto hint) {
-        if (walk.has_next()) {
-            if (const NetworkObjectInfo* info = known_objects.at(first_index + walk.next())) {
-                hint(*info);
-            }
-        }
-    };
-    const auto ask_far = [&] {
-        ask_for(far, [](const NetworkObjectInfo& info) { info.prefetch_newest(); });
-    };
-    const auto ask_near = [&] {
-        ask_for(near, [&](const NetworkObjectInfo& info) {
-            row.prefetch(info.changelist_state().shadow());
-        });
-    };
-    for (int i = 0; i < 6; ++i)
-        ask_far();
-    for (int i = 0; i < 3; ++i)
-        ask_near();
     for (; left != 0 && count < count_max; left &= left - 1, ++count) {
-        ask_far();
-        ask_near();
         const std::uint32_t index =
             first_index + static_cast<std::uint32_t>(std::countr_zero(left));
         const ChannelIndex channel = ObjectStore::channel_of(index);
@@ -203,22 +166,29 @@ inline bool BundleBuilder::lay_down_row(BundleBlock& block, ChangelistState& sta
             !row.is_of(state.layout(), state.newest())) {
             break;
         }
-        run.append(index, version, place.byte_count, std::size_t{1}, row.value_count(),
-                   row.byte_count());
+        ahead.step(row);
+        blocks.append(index, version, place.byte_count, std::size_t{1}, row.value_count(),
+                      row.byte_count());
         row.write(state, place.add(channel, row.byte_count()));
         state.shared().use_newest_in_place(version, state.last_changed());
         info->set_bundled(flush, version);
     }
     if (count > 0) {
-        bytes_.end_row(place);
+        blocks_ahead = ahead;
+        bytes.end_row(place);
         const std::uint64_t value_count = std::uint64_t{count} * row.value_count();
-        run.count_appended(count, {static_cast<std::uint32_t>(word), objects & ~left}, value_count,
-                           count * row.byte_count());
+        blocks.count_appended(count, {static_cast<std::uint32_t>(word), objects & ~left},
+                              value_count, count * row.byte_count());
         context.counters.serializer_calls += value_count;
         context.counters.pieces_built += value_count;
     }
     return left;
 }
+
+template std::uint64_t BundleBuilder::lay_down_rows(std::size_t word, std::uint64_t objects,
+                                                    BlockBytes& bytes, LaneBlocks& blocks,
+                                                    BlocksAhead& blocks_ahead,
+                                                    SendContext& context) const;
 
 BundleBuilder::LaidDown BundleBuilder::lay_down(std::uint32_t index, BundleBlock& block,
                                                 BlockBytes& bytes, SendContext& context) const {
@@ -313,13 +283,13 @@ void BundleBuilder::build(SendContext& context, Contents contents,
         add(index, context);
     }
     const std::size_t word_count = order.empty() ? changes_.objects.word_count() : 0;
+    BlocksAhead ahead(objects_, changes_.objects, {0, word_count});
     for (std::size_t word = 0; word < word_count; ++word) {
-        std::uint64_t left = lay_down_rows(word, changes_.objects.word(word), context);
-        while (left != 0) {
-            add(static_cast<std::uint32_t>(word << 6) +
-                    static_cast<std::uint32_t>(std::countr_zero(left)),
-                context);
-            left = lay_down_rows(word, left & (left - 1), context);
+        std::uint64_t left = changes_.objects.word(word);
+        while ((left = lay_down_rows(word, left, bytes_, *run_, ahead, context)) != 0) {
+            ahead.step(bytes_.row);
+            add(first_index_of(word, left), context);
+            left &= left - 1;
         }
     }
     context.type_counters = nullptr;

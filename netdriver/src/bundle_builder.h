@@ -10,11 +10,11 @@
 
 #include "bundle_run.h"
 #include "flush_changes.h"
-#include "kept_room.h"
 #include "laid_down_blocks.h"
 #include "object_store.h"
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -41,8 +41,13 @@ namespace replayout {
     return position;
 }
 
+class BlocksAhead;
+class LaneBlockWalk;
 class ServerLanes;
+struct AlikeBlocks;
+struct LaneBlocks;
 struct LaneShare;
+struct PlacedBlocks;
 
 class BundleBuilder {
   public:
@@ -82,7 +87,7 @@ class BundleBuilder {
         return std::span<const std::byte>(bytes_.data(), bytes_.byte_count());
     }
     /// The same, for who writes headers into the room in front of bundles, and hands these over
-    /// with them, one connection after another. Lanes have a BundleCopy each.
+    /// with them, one connection after another; of lanes see BundleCopies.
     [[nodiscard]] std::span<std::byte> bytes_with_room() noexcept {
         return std::span<std::byte>(bytes_.data(), bytes_.byte_count());
     }
@@ -153,10 +158,19 @@ class BundleBuilder {
     [[nodiscard]] bool lay_down_row(BundleBlock& block, ChangelistState& state, BlockBytes& bytes,
                                     SendContext& context) const;
     /// The same of objects of one word of a row of them, as many as there are in front of which the
-    /// same changed as of the last one, and which have room in the bundle at hand. Returns the
-    /// others.
+    /// same changed as of the last one, and which have room: behind `bytes`, and told to `blocks`,
+    /// a BundleRun or LaneBlocks. Returns the others.
+    template <typename Blocks>
     [[nodiscard]] std::uint64_t lay_down_rows(std::size_t word, std::uint64_t objects,
-                                              SendContext& context);
+                                              BlockBytes& bytes, Blocks& blocks,
+                                              BlocksAhead& blocks_ahead,
+                                              SendContext& context) const;
+    /// The first of objects of a word.
+    [[nodiscard]] static std::uint32_t first_index_of(std::size_t word,
+                                                      std::uint64_t objects) noexcept {
+        return static_cast<std::uint32_t>(word << 6) +
+               static_cast<std::uint32_t>(std::countr_zero(objects));
+    }
     /// The same of SendScratch::owed. False: it must go alone.
     [[nodiscard]] bool lay_down_owed(BundleBlock& block, BlockBytes& bytes,
                                      SendContext& context) const;
@@ -177,9 +191,16 @@ class BundleBuilder {
     void finish(std::span<const std::uint32_t> order, SendContext& context);
 
     // By lanes
-    void lay_down_in_lane(std::uint32_t index, LaidDownBlocks& blocks, SendContext& context) const;
-    void place(LaidDownBlock& laid_down);
-    void copy_placed(const LaidDownBlocks& blocks);
+    void lay_down_words(LaneShare words, LaneBlocks& blocks, SendContext& context) const;
+    void lay_down_in_lane(std::uint32_t index, LaneBlocks& blocks, SendContext& context) const;
+    /// Cuts what a lane laid down into bundles and packets.
+    void place(LaneBlocks& blocks);
+    /// Those `count` come next, as many as there is room for in the packet and the bundle at hand.
+    [[nodiscard]] PlacedBlocks place_next(const AlikeBlocks& alike, std::uint32_t count,
+                                          LaneBlockWalk& walk);
+    /// Where they were placed.
+    void copy_placed(const LaneBlocks& blocks);
+    void copy_placed_bytes(const LaneBlocks& blocks);
 
     const ObjectStore& objects_;
     const FlushChanges& changes_;
@@ -196,33 +217,6 @@ class BundleBuilder {
     std::span<TypeCounters> type_counters_;
     Vector<LaidDownValue> values_;    // of all blocks, one block behind the other
     Vector<std::size_t> value_ends_;  // in values_, by block
-};
-
-/// The bytes of bundles once more, with room for headers: for the connections of a lane, while
-/// several lanes send.
-class BundleCopy {
-  public:
-    explicit BundleCopy(MemoryResource* resource) : bytes_(Allocator<std::byte>(resource)) {}
-
-    [[nodiscard]] std::span<std::byte> of(const BundleBuilder& bundles) {
-        if (flush_ != bundles.run().flush()) {
-            flush_ = bundles.run().flush();
-            bytes_.assign(bundles.bytes().begin(), bundles.bytes().end());
-            room_.note(bytes_.size());
-        }
-        return {bytes_.data(), bytes_.size()};
-    }
-    /// Between flushes, see KeptRoom.
-    void trim() {
-        flush_ = 0;
-        bytes_.clear();
-        room_.trim(bytes_);
-    }
-
-  private:
-    std::uint64_t flush_ = 0;
-    Vector<std::byte> bytes_;
-    KeptRoom room_;
 };
 
 }  // namespace replayout

@@ -146,6 +146,14 @@ class BundleRun {
                                        : static_cast<std::uint32_t>(bundles_.size());
     }
 
+    /// Where the blocks of a packet lie in the bytes of the run, behind room for its header.
+    [[nodiscard]] std::size_t packet_bytes_begin(std::uint32_t packet) const noexcept {
+        return bundles_[packet_begin(packet)].bytes_begin;
+    }
+    [[nodiscard]] std::size_t packet_bytes_end(std::uint32_t packet) const noexcept {
+        return bundles_[packet_begin(packet + 1) - 1].bytes_end;
+    }
+
     /// Blocks do not lie in the order of the objects, but it is known where each is.
     [[nodiscard]] bool has_places() const noexcept { return !placed_.empty(); }
     /// Those of a word that changed. Requires places.
@@ -225,6 +233,21 @@ class BundleRun {
     [[nodiscard]] std::uint32_t block_count() const noexcept {
         return static_cast<std::uint32_t>(blocks_.size());
     }
+    /// As many at once as there is room for in the bundle at hand, whose last one is for who ends
+    /// it.
+    [[nodiscard]] std::uint32_t row_count_max() const noexcept {
+        return blocks_per_bundle_max - 1 - unbundled_count_;
+    }
+    /// Room for so many more blocks, which several lanes write, each its own; who counts them does
+    /// not wait for that. Returns where they begin.
+    std::uint32_t append_room(std::size_t count) {
+        const std::uint32_t begin = block_count();
+        blocks_.resize(blocks_.size() + count);
+        return begin;
+    }
+    [[nodiscard]] std::span<BundleBlock> room_of_blocks() noexcept {
+        return {blocks_.data(), blocks_.size()};
+    }
     /// Blocks that are in no bundle yet.
     [[nodiscard]] std::uint32_t unbundled_count() const noexcept { return unbundled_count_; }
     /// Makes one of these, if there are any, which lie there.
@@ -238,8 +261,8 @@ class BundleRun {
         }
         const Bundle before = bundles_.empty() ? Bundle() : bundles_.back();
         Bundle bundle;
-        bundle.begin = block_count() - unbundled_count_;
-        bundle.end = block_count();
+        bundle.begin = before.end;
+        bundle.end = before.end + unbundled_count_;
         bundle.property_count = unbundled_properties_;
         bundle.body_bytes = unbundled_bytes_;
         bundle.properties_before = before.properties_before + before.property_count;

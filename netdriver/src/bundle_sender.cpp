@@ -49,7 +49,7 @@ BundleSender::BundleSender(const ObjectStore& objects, ConnectionPairs& pairs, S
       context_(context),
       type_counters_(settings.type_counters),
       changes_(settings.changes),
-      copy_(settings.bundle_copy),
+      lane_bytes_(settings.bundle_bytes),
       choice_(settings.bundle_choice) {}
 
 void BundleSender::leave(std::uint32_t index) {
@@ -152,7 +152,7 @@ std::uint32_t BundleSender::send_packets(BundleBuilder& bundles, std::uint32_t b
         return begin;
     }
     const std::span<std::byte> bytes =
-        objects_.is_shared() ? copy_.of(bundles) : bundles.bytes_with_room();
+        objects_.is_shared() ? lane_bytes_.of(bundles) : bundles.bytes_with_room();
     const std::uint32_t end =
         packets_.send_bundles(run, packet, packets_end(run, packet, is_all), bytes);
     count_copied(bundles, begin, end);

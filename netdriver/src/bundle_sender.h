@@ -14,6 +14,7 @@
 
 #include "bundle_builder.h"
 #include "bundle_choice.h"
+#include "bundle_copies.h"
 #include "connection_pairs.h"
 #include "packet_sender.h"
 #include "property_sender.h"
@@ -102,7 +103,7 @@ class BundleSender {
     SendContext& context_;
     std::span<TypeCounters> type_counters_;  // by layout number; empty: nobody counts
     const FlushChanges& changes_;
-    BundleCopy& copy_;
+    BundleBytes& lane_bytes_;
     BundleChoice& choice_;
     bool are_all_regular_ = false;  // all pairs of which the bundles at hand have blocks
     bool is_chosen_ = false;        // else: which of them are is in choice_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Blocks of bundles as they are laid down, one behind the other: in the bytes of the run, or in
-// those of a lane, which are not yet cut into bundles, as a cut depends on all blocks before it.
+// Bytes of blocks as they are laid down, one behind the other: those of the run, or those of a
+// lane, which are not yet cut into bundles, as a cut depends on all blocks before it.
 #pragma once
 
 #include <replayout/bit_writer.h>
@@ -150,16 +150,35 @@ class BlockBytes {
         }
     };
     [[nodiscard]] RowPlace begin_row(std::size_t body_bytes) {
-        reserve_packet();
         // In an empty packet there is room for it, whatever its head.
         const bool is_short = body_bytes + block_step_bytes_max <= room_bytes_;
-        return {data(), byte_count_,
-                is_short ? packet_begin_ + room_bytes_ - body_bytes - 1 : std::size_t{0},
+        std::size_t room_end = packet_begin_ + room_bytes_;
+        if (run_ != nullptr) {
+            reserve_packet();
+        } else {  // there is no packet yet
+            room_end = byte_count_ + uncut_row_max * (body_bytes + 1);
+            reserve(room_end + RowBlock::spare_bytes);
+        }
+        return {data(), byte_count_, is_short ? room_end - body_bytes - 1 : std::size_t{0},
                 last_channel_};
     }
     void end_row(const RowPlace& place) noexcept {
         byte_count_ = place.byte_count;
         last_channel_ = place.last_channel;
+    }
+    /// Blocks of one row that were not cut, at most.
+    static constexpr std::uint32_t uncut_row_max = 64;
+    /// How many with such a body the packet at hand has room for, side by side, the first with a
+    /// head as long. Requires room for one.
+    [[nodiscard]] std::size_t room_for_alike(std::size_t head_bytes,
+                                             std::size_t body_bytes) const noexcept {
+        const std::size_t room = room_bytes_ - (byte_count_ - packet_begin_);
+        return 1 + (room - head_bytes - body_bytes) / (body_bytes + 1);
+    }
+    /// So many bytes are laid down later, of blocks of which the last is that of `last`.
+    void skip(std::size_t byte_count, ChannelIndex last) noexcept {
+        byte_count_ += byte_count;
+        last_channel_ = last;
     }
     /// The next block has its head and its body there.
     void begin_block(BundleBlock& block, ChannelIndex channel) const noexcept {
@@ -206,40 +225,6 @@ class BlockBytes {
     std::size_t packet_begin_ = 0;  // of the packet at hand, behind room for its header
     std::size_t bundle_begin_ = 0;  // of the bundle at hand
     ChannelIndex last_channel_;     // in the packet at hand
-};
-
-struct LaidDownBlock {
-    BundleBlock block;  ///< where it lies in the lane's bytes, and its head as it is there
-    std::uint32_t body_bytes = 0;
-    bool is_loose = false;  ///< it must go alone, and has no bytes
-    // Once all are cut, in the bytes of the run:
-    bool has_new_head = false;  ///< else it stands behind the same block there
-    std::uint16_t target_head_bytes = 0;
-    std::uint32_t target_offset = 0;
-    ChannelIndex last_channel;  ///< before it
-};
-
-/// Those of a lane.
-struct LaidDownBlocks {
-    LaidDownBlocks(std::size_t room_bytes, MemoryResource* resource)
-        : list(Allocator<LaidDownBlock>(resource)), bytes(room_bytes, resource) {}
-
-    void begin() noexcept {
-        list_room.note(list.size());
-        list.clear();
-        bytes.begin(nullptr);
-    }
-
-    /// Between flushes, see KeptRoom.
-    void trim() {
-        begin();
-        list_room.trim(list);
-        bytes.trim();
-    }
-
-    Vector<LaidDownBlock> list;
-    KeptRoom list_room;
-    BlockBytes bytes;
 };
 
 }  // namespace replayout

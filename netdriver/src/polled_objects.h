@@ -48,10 +48,6 @@ class PolledObjects {
     [[nodiscard]] std::uint64_t word(std::size_t word) const noexcept {
         return objects_.word(word);
     }
-    /// Whether it is polled, and did not change.
-    [[nodiscard]] bool is_same(std::uint32_t index, const void* memory) const noexcept {
-        return objects_.test(index) && find_changed(&scanned_[index], &memory, 1) == 0;
-    }
     /// Of polled objects 64 * word and on those that changed.
     [[nodiscard]] std::uint64_t changed_of(std::size_t word, std::uint64_t objects,
                                            NetWorld& world) const {

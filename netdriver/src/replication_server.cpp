@@ -73,7 +73,7 @@ ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender:
               settings.peer,
               {server.type_counters_.data(), server.type_counters_.size()},
               lane.candidates,
-              lane.bundle_copy,
+              lane.bundle_bytes,
               lane.bundle_choice,
               server.changes_},
              server.memory_),
@@ -109,7 +109,6 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       calendar_(&memory.objects),
       class_frequencies_(Allocator<NetUpdateFrequency>(&memory.layout_table)),
       class_bands_(Allocator<std::uint8_t>(&memory.layout_table)),
-      due_objects_(Allocator<DueObject>(&memory.scratch)),
       compared_alone_(&memory.scratch),
       written_alone_(&memory.scratch),
       polled_(&memory.objects),
@@ -334,11 +333,9 @@ void ReplicationServer::give_back_room() {
         clients_[i]->sender.trim();
     }
     if (turn == 0) {
-        due_objects_room_.note(due_objects_.size());
-        due_objects_.clear();
-        due_objects_room_.trim(due_objects_);
         bundles_.trim();
         bundle_order_.trim();
+        lanes_.trim();
         for (std::uint32_t i = 0; i < lanes_.count(); ++i) {
             lanes_[i].trim();
         }

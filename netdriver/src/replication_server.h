@@ -14,7 +14,6 @@
 #include "destroyed_names.h"
 #include "ended_sessions.h"
 #include "interest_manager.h"
-#include "kept_room.h"
 #include "layout_table.h"
 #include "mark_validator.h"
 #include "net_connection.h"
@@ -237,32 +236,28 @@ class ReplicationServer {
     void finish_initial_batch(Client& client);
     /// What each client may open of its initial batch in this flush.
     [[nodiscard]] std::uint32_t initial_opens_per_client() noexcept;
-    struct DueObject {
-        DueObject(std::uint32_t due_index, NetworkObjectInfo* due_info,
-                  bool is_changed = false) noexcept
-            : index(due_index), has_changed(is_changed), info(due_info) {}
 
-        std::uint32_t index;
-        bool has_changed;          ///< known of one that is polled, and that a lane left over
-        bool is_compared = false;  ///< of one that a lane left over
-        NetworkObjectInfo* info;
-    };
+    // The compare
 
     void compare_due_objects();
-    /// Those that may have changed, a row of them at a time. Returns how many are due at all.
-    std::uint64_t compare_by_rows();
-    void compare_listed();
+    /// What is due of these words of a row; `compare(due)` for each that may have changed.
+    template <typename Compare>
+    void compare_by_rows(ServerLane& lane, LaneShare words, Compare compare);
+    void compare(const DueObject& due);
+    /// Compares its values, and nothing else.
+    [[nodiscard]] bool update(const DueObject& due, PackageMap& ids, NetStats& stats);
+    /// It was compared.
+    void note_compared(const DueObject& due, bool has_changed);
+    /// Returns how many were due.
+    std::uint64_t compare_in_lanes();
+    void compare_in_lane(ServerLane& lane, const DueObject& due);
+    /// Which lanes leave to the driver's thread.
+    void compare_left_over(const DueObject& due);
+    /// Ids that its compare gives depend on the order of elements: it is not for lanes.
+    [[nodiscard]] static bool is_compared_alone(const RepLayout& layout) noexcept;
     /// Whether a look at it is all that an object needs that did not change; asked again when that
     /// may be another than before.
     void update_polled(std::uint32_t index);
-    /// Calls `visit(due)` for these, each when its memory is at hand.
-    template <typename Visitor>
-    void for_each_due(LaneShare places, Visitor visit);
-    void compare(const DueObject& due);
-    /// The same of a polled one of which it is known that it changed.
-    void compare_changed(const DueObject& due);
-    /// It was compared.
-    void note_compared(const DueObject& due, bool has_changed);
 
     // By lanes
 
@@ -270,14 +265,6 @@ class ReplicationServer {
     [[nodiscard]] bool is_worth_lanes(std::uint64_t work) const noexcept {
         return lanes_.count() > 1 && work > 0 && work >= settings_.executor_work_min;
     }
-    void compare_in_lanes();
-    void compare_in_lane(ServerLane& lane, std::uint32_t place);
-    /// A lane's share of the due objects: whole words of a row of objects.
-    [[nodiscard]] std::size_t share_begin(std::uint32_t lane) const noexcept;
-    /// Which lanes leave to the driver's thread.
-    void compare_left_over(std::uint32_t place);
-    /// Ids that its compare gives depend on the order of elements: it is not for lanes.
-    [[nodiscard]] static bool is_compared_alone(const RepLayout& layout) noexcept;
     /// To write its values the game is asked, which may give ids, or keeps states.
     [[nodiscard]] static bool is_written_alone(const RepLayout& layout) noexcept {
         return layout.has_net_serialize_structs() || layout.has_delta_structs();
@@ -347,8 +334,6 @@ class ReplicationServer {
     Vector<NetUpdateFrequency> class_frequencies_;  // by layout number; empty while none is set
     Vector<std::uint8_t> class_bands_;              // likewise
     float priority_distance_ = 0;
-    Vector<DueObject> due_objects_;  // scratch
-    KeptRoom due_objects_room_;
     BitRow compared_alone_;  // layouts, by number
     BitRow written_alone_;   // objects
     PolledObjects polled_;   // of live ones
@@ -384,60 +369,5 @@ class ReplicationServer {
     bool& is_calling_out_;  // the driver's
     CloseLog close_log_;
 };
-
-template <typename Visitor>
-void ReplicationServer::for_each_due(LaneShare places, Visitor visit) {
-    // What an object leads to is asked for some objects ahead. By measuring: far enough for the
-    // memory of the state to be there, and what it leads to.
-    constexpr std::size_t far_steps = 8;
-    constexpr std::size_t near_steps = 4;
-    const std::span<DueObject> due = std::span(due_objects_.data(), due_objects_.size())
-                                         .subspan(places.begin, places.end - places.begin);
-    for (std::size_t i = 0; i < due.size() + far_steps; ++i) {
-        if (i < due.size()) {
-            due[i].info->prefetch();
-        }
-        if (const std::size_t near = i + near_steps - far_steps; near < due.size()) {
-            due[near].info->changelist_state().prefetch_values();
-        }
-        if (const std::size_t now = i - far_steps; now < due.size()) {
-            visit(due[now]);
-        }
-    }
-}
-
-// Here, as it is asked for each object that is compared: a call would cost as much as it does.
-inline void ReplicationServer::note_compared(const DueObject& due, bool has_changed) {
-    const ChangelistState& state = due.info->changelist_state();
-    if (has_changed) {
-        changes_.objects.set(due.index);
-    }
-    const bool is_due_again = state.is_due() && !due.info->is_torn_off();
-    const bool is_paced = calendar_.is_paced(due.index);
-    if (is_paced) {
-        calendar_.looked(due.index, has_changed);
-    }
-    if (!is_due_again || is_paced) {
-        due_.clear(due.index);
-    }
-    if (is_due_again && is_paced) {
-        calendar_.wait(due.index);
-    }
-}
-
-inline void ReplicationServer::compare(const DueObject& due) {
-    const void* memory = world_.object_memory(due.info->object());
-    note_compared(due,
-                  due.info->changelist_state().update(memory, shadow_ids_, stats_.replication));
-}
-
-// It is looked at again in the next flush, whatever becomes of it here.
-inline void ReplicationServer::compare_changed(const DueObject& due) {
-    const void* memory = world_.object_memory(due.info->object());
-    ChangelistState& state = due.info->changelist_state();
-    if (state.update_changed(memory, shadow_ids_, stats_.replication)) {
-        changes_.objects.set(due.index);
-    }
-}
 
 }  // namespace replayout

@@ -1,76 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// A flush by lanes (executor.h): what each does, and what is left to the driver's thread because it
-// gives ids, moves objects in the calendar, or calls what is not for several threads.
+// Phase B of a flush by lanes (executor.h): each serves its connections. What gives ids, or calls
+// what is not for several threads, is left to the driver's thread.
 #include "replication_server.h"
 
 #include <algorithm>
 
 namespace replayout {
-
-// A lane's marks of its objects are bits of rows that all lanes write, so words are its own.
-std::size_t ReplicationServer::share_begin(std::uint32_t lane) const noexcept {
-    const std::size_t count = due_objects_.size();
-    std::size_t place = LaneShare::of(count, lane, lanes_.count()).begin;
-    while (place > 0 && place < count &&
-           due_objects_[place].index / 64 == due_objects_[place - 1].index / 64) {
-        ++place;
-    }
-    return place;
-}
-
-void ReplicationServer::compare_in_lanes() {
-    lanes_.run([this](std::uint32_t i) {
-        ServerLane& lane = lanes_[i];
-        lane.places.clear();
-        for_each_due({share_begin(i), share_begin(i + 1)}, [&](const DueObject& due) {
-            compare_in_lane(lane, static_cast<std::uint32_t>(&due - due_objects_.data()));
-        });
-    });
-    for (std::uint32_t i = 0; i < lanes_.count(); ++i) {
-        for (const std::uint32_t place : lanes_[i].places) {
-            compare_left_over(place);
-        }
-    }
-}
-
-void ReplicationServer::compare_in_lane(ServerLane& lane, std::uint32_t place) {
-    DueObject& due = due_objects_[place];
-    if (compared_alone_.test(due.info->layout_number())) {
-        lane.places.push_back(place);
-        return;
-    }
-    const void* memory = world_.object_memory(due.info->object());
-    if (polled_.is_same(due.index, memory)) {
-        ++lane.stats.replication.objects_compared;
-        return;
-    }
-    due.has_changed = due.info->changelist_state().update(memory, lane.ids, lane.stats.replication);
-    if (lane.ids.take_missed() || calendar_.is_paced(due.index)) {
-        due.is_compared = true;
-        lane.places.push_back(place);
-    } else {
-        note_compared(due, due.has_changed);
-    }
-}
-
-void ReplicationServer::compare_left_over(std::uint32_t place) {
-    const DueObject& due = due_objects_[place];
-    if (due.is_compared) {
-        due.info->changelist_state().name_references(LaneIds::unnamed, shadow_ids_);
-        note_compared(due, due.has_changed);
-    } else {
-        compare(due);
-    }
-}
-
-bool ReplicationServer::is_compared_alone(const RepLayout& layout) noexcept {
-    const std::span<const RepLayoutCmd> cmds = layout.cmds();
-    return layout.has_keyed_arrays() &&
-           std::any_of(cmds.begin(), cmds.end(), [](const RepLayoutCmd& cmd) {
-               return cmd.type == RepLayoutCmdType::Object;
-           });
-}
 
 std::uint64_t ReplicationServer::sending_work(std::uint32_t initial_opens) const noexcept {
     if (!type_counters_.empty()) {
@@ -108,6 +44,13 @@ void ReplicationServer::replicate_in_lanes(std::uint32_t initial_opens) {
             client.lane.places.push_back(place);
         }
     }
+    const bool sends_packets_of_run =
+        std::any_of(clients_.begin(), clients_.end(), [](Client* client) {
+            return client->sender.takes_bundles() && !client->sender.is_capped();
+        });
+    if (bundles_.is_built() && bundles_.has_bytes() && sends_packets_of_run) {
+        lanes_.expect_bundles(bundles_);
+    }
     objects_.set_shared(true);
     lanes_.run([&](std::uint32_t i) {
         for (const std::uint32_t place : lanes_[i].places) {
@@ -116,6 +59,7 @@ void ReplicationServer::replicate_in_lanes(std::uint32_t initial_opens) {
             replicate_to(client, initial_opens);
             client.kept_count = lanes_[i].transport.kept_count() - kept;
         }
+        lanes_[i].bundle_bytes.give_back();
     });
     objects_.set_shared(false);
     for (std::uint32_t i = 0; i < lanes_.count(); ++i) {

@@ -4,8 +4,6 @@
 // with a frequency of its own waits in the calendar in between.
 #include "replication_server.h"
 
-#include <bit>
-
 namespace replayout {
 
 namespace {
@@ -53,58 +51,6 @@ void ReplicationServer::take_due(NetTime now) {
             due_.set(index);
         }
     });
-}
-
-void ReplicationServer::compare_due_objects() {
-    ++changes_.flush;
-    due_objects_room_.note(due_objects_.size());
-    due_objects_.clear();
-    std::uint64_t due_count = 0;
-    if (is_worth_lanes(lanes_.count() > 1 ? due_.count() : 0)) {
-        due_.for_each(
-            [this](std::uint32_t index) { due_objects_.emplace_back(index, objects_.at(index)); });
-        due_count = due_objects_.size();
-        compare_in_lanes();
-    } else {
-        due_count = compare_by_rows();
-    }
-    stats_.replication.objects_skipped += objects_.object_count() - due_count;
-}
-
-std::uint64_t ReplicationServer::compare_by_rows() {
-    // So many that they are compared without a wait, so few that they are still at hand.
-    constexpr std::size_t listed_max = 256;
-    std::uint64_t due_count = 0;
-    std::uint64_t same_count = 0;
-    for (std::size_t word = 0; word < due_.word_count(); ++word) {
-        const std::uint64_t due = due_.word(word);
-        const std::uint64_t polled = due & polled_.word(word);
-        const std::uint64_t changed = polled_.changed_of(word, polled, world_);
-        due_count += static_cast<std::uint64_t>(std::popcount(due));
-        same_count += static_cast<std::uint64_t>(std::popcount(polled & ~changed));
-        BitRow::for_each_in_word(word, (due & ~polled) | changed, [&](std::uint32_t index) {
-            const bool is_changed = (changed >> (index & 63) & 1) != 0;
-            due_objects_.emplace_back(index, objects_.at(index), is_changed);
-        });
-        if (due_objects_.size() >= listed_max) {
-            compare_listed();
-        }
-    }
-    compare_listed();
-    stats_.replication.objects_compared += same_count;
-    return due_count;
-}
-
-void ReplicationServer::compare_listed() {
-    for_each_due({0, due_objects_.size()}, [this](const DueObject& due) {
-        if (due.has_changed) {
-            compare_changed(due);
-        } else {
-            compare(due);
-        }
-    });
-    due_objects_room_.note(due_objects_.size());
-    due_objects_.clear();
 }
 
 void ReplicationServer::update_polled(std::uint32_t index) {

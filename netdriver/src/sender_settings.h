@@ -10,6 +10,7 @@
 
 #include "bundle_builder.h"
 #include "bundle_choice.h"
+#include "bundle_copies.h"
 #include "flush_changes.h"
 #include "send_order.h"
 
@@ -27,7 +28,7 @@ struct SenderSettings {
     PeerId peer;                            ///< whom it sends to
     std::span<TypeCounters> type_counters;  ///< by layout number; empty: nobody counts
     SendOrder::Candidates& candidates;      ///< scratch of the order
-    BundleCopy& bundle_copy;                ///< of the lane
+    BundleBytes& bundle_bytes;              ///< of the lane
     BundleChoice& bundle_choice;            ///< scratch of the lane
     const FlushChanges& changes;            ///< outlives the sender
 };

@@ -18,9 +18,13 @@ namespace {
 // has scratch memory, and more of them than this gain nothing.
 constexpr std::uint32_t lanes_per_worker = 4;
 
-[[nodiscard]] std::uint32_t lane_count(Executor* executor) {
+[[nodiscard]] std::uint32_t worker_count(Executor* executor) {
     const std::uint32_t workers = executor == nullptr ? 1 : executor->worker_count();
     REPLAYOUT_ASSERT(workers >= 1);
+    return workers;
+}
+
+[[nodiscard]] std::uint32_t lane_count(std::uint32_t workers) noexcept {
     return workers == 1 ? 1
                         : std::min(std::min(workers, ServerLanes::count_max) * lanes_per_worker,
                                    ServerLanes::count_max);
@@ -32,7 +36,7 @@ using Counts = std::array<std::uint64_t, sizeof(NetStats) / sizeof(std::uint64_t
 }  // namespace
 
 ServerLane::ServerLane(const NetDriverSettings& settings, NetGUIDCache& guids, NetStats* total,
-                       Transport& driver_transport, MemoryMeters& memory)
+                       Transport& driver_transport, BundleCopies& copies, MemoryMeters& memory)
     : stats(total != nullptr ? *total : own_stats),
       scratch(&memory.scratch),
       context{guids, stats.replication, scratch, settings.sharing, nullptr, settings.is_validating},
@@ -40,9 +44,10 @@ ServerLane::ServerLane(const NetDriverSettings& settings, NetGUIDCache& guids, N
       transport(driver_transport, &memory.scratch),
       client_transport(total != nullptr ? driver_transport : transport),
       ids(guids),
+      due(&memory.scratch),
       places(Allocator<std::uint32_t>(&memory.scratch)),
       blocks(settings.config.packet_bytes_max - PacketBuilder::reserved_bytes, &memory.scratch),
-      bundle_copy(&memory.scratch),
+      bundle_bytes(copies),
       bundle_choice(&memory.scratch) {}
 
 void ServerLane::add_stats_to(NetStats& total) noexcept {
@@ -58,13 +63,16 @@ ServerLanes::ServerLanes(const NetDriverSettings& settings, NetGUIDCache& guids,
     : executor_(settings.executor),
       stats_(stats),
       resource_(&memory.scratch),
+      worker_count_(worker_count(executor_)),
+      bundle_copies_(resource_),
       lanes_(Allocator<ServerLane*>(resource_)) {
-    const std::uint32_t count = lane_count(executor_);
+    const std::uint32_t count = lane_count(worker_count_);
+    bundle_copies_.set_user_count(count);
     lanes_.reserve(count);
     for (std::uint32_t i = 0; i < count; ++i) {
         void* place = resource_->allocate(sizeof(ServerLane), alignof(ServerLane));
         lanes_.push_back(::new (place) ServerLane(settings, guids, count == 1 ? &stats : nullptr,
-                                                  transport, memory));
+                                                  transport, bundle_copies_, memory));
     }
 }
 

@@ -16,8 +16,11 @@
 
 #include "bundle_builder.h"
 #include "bundle_choice.h"
-#include "laid_down_blocks.h"
+#include "bundle_copies.h"
+#include "due_objects.h"
+#include "lane_blocks.h"
 #include "lane_ids.h"
+#include "lane_share.h"
 #include "lane_transport.h"
 #include "send_order.h"
 
@@ -27,21 +30,10 @@
 
 namespace replayout {
 
-/// A row of what is dealt out.
-struct LaneShare {
-    std::size_t begin = 0;
-    std::size_t end = 0;
-
-    [[nodiscard]] static LaneShare of(std::size_t count, std::size_t lane,
-                                      std::size_t lane_count) noexcept {
-        return {count * lane / lane_count, count * (lane + 1) / lane_count};
-    }
-};
-
 struct alignas(64) ServerLane {
     /// `total`: where it counts; null: for itself, until add_stats_to().
     ServerLane(const NetDriverSettings& settings, NetGUIDCache& guids, NetStats* total,
-               Transport& driver_transport, MemoryMeters& memory);
+               Transport& driver_transport, BundleCopies& copies, MemoryMeters& memory);
     ServerLane(const ServerLane&) = delete;
     ServerLane& operator=(const ServerLane&) = delete;
 
@@ -60,10 +52,10 @@ struct alignas(64) ServerLane {
 
     /// Between flushes, see KeptRoom.
     void trim() {
+        due.trim();
         candidates.trim();
         transport.trim();
         blocks.trim();
-        bundle_copy.trim();
         bundle_choice.trim();
     }
 
@@ -76,10 +68,10 @@ struct alignas(64) ServerLane {
     /// What its connections send by: `transport` where there are several lanes, else the driver's.
     Transport& client_transport;
     LaneIds ids;
-    /// Scratch: connections that are its to serve, or due objects that it leaves over.
-    Vector<std::uint32_t> places;
-    LaidDownBlocks blocks;           // scratch of BundleBuilder
-    BundleCopy bundle_copy;          // likewise
+    DueObjects due;                  // scratch
+    Vector<std::uint32_t> places;    // likewise: connections that are its to serve
+    LaneBlocks blocks;               // scratch of BundleBuilder
+    BundleBytes bundle_bytes;        // where its connections send bundles from
     BundleChoice bundle_choice;      // scratch
     std::uint32_t client_count = 0;  // that belong to it
 };
@@ -87,7 +79,7 @@ struct alignas(64) ServerLane {
 /// All of a server: at least one. They stay where they are.
 class ServerLanes {
   public:
-    static constexpr std::uint32_t count_max = 64;
+    static constexpr std::uint32_t count_max = lane_count_max;
 
     ServerLanes(const NetDriverSettings& settings, NetGUIDCache& guids, NetStats& stats,
                 Transport& transport, MemoryMeters& memory);
@@ -101,6 +93,13 @@ class ServerLanes {
     [[nodiscard]] ServerLane& operator[](std::size_t lane) const noexcept { return *lanes_[lane]; }
     /// The one with the fewest clients.
     [[nodiscard]] ServerLane& emptiest() const noexcept;
+    /// Before lanes send what there is in bundles: what they need for that, as many at once as
+    /// there are workers.
+    void expect_bundles(const BundleBuilder& bundles) {
+        bundle_copies_.expect_users(worker_count_, bundles);
+    }
+    /// Between flushes, see KeptRoom: what they have in common.
+    void trim() { bundle_copies_.trim(); }
     /// Adds up what the lanes counted for themselves. Not while they run.
     void collect_stats() noexcept;
 
@@ -131,6 +130,8 @@ class ServerLanes {
     Executor* executor_;
     NetStats& stats_;
     MemoryResource* resource_;
+    std::uint32_t worker_count_;
+    BundleCopies bundle_copies_;
     Vector<ServerLane*> lanes_;
     bool are_running_ = false;
     std::atomic<std::uint64_t> begun_{0};  // jobs of this call, a bit each

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <memory_resource>
 #include <mutex>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "support/catch.h"
+#include "support/counting_resource.h"
 #include "support/executors.h"
 #include "support/net_fixture.h"
 #include "support/run_seed.h"
@@ -310,7 +312,10 @@ TEST_CASE("Executor: the memory resource is called by many threads, and never by
 
 namespace {
 
-/// Notes which threads send. One at a time where it does not say that it is concurrent.
+/// What each peer was sent, in order.
+using SentByPeer = std::map<std::uint64_t, std::vector<std::vector<std::byte>>>;
+
+/// Notes which threads send what.
 class ThreadNotingTransport final : public Transport {
   public:
     ThreadNotingTransport(Transport& beneath, bool is_concurrent)
@@ -323,6 +328,7 @@ class ThreadNotingTransport final : public Transport {
     void send(PeerId peer, std::span<const std::byte> datagram) override {
         const std::lock_guard lock(mutex_);
         ++(std::this_thread::get_id() == driver_ ? by_driver_ : by_others_);
+        by_peer_[peer.value].emplace_back(datagram.begin(), datagram.end());
         beneath_.send(peer, datagram);
     }
     [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) override {
@@ -331,6 +337,7 @@ class ThreadNotingTransport final : public Transport {
 
     [[nodiscard]] std::uint32_t by_driver() const noexcept { return by_driver_; }
     [[nodiscard]] std::uint32_t by_others() const noexcept { return by_others_; }
+    [[nodiscard]] const SentByPeer& by_peer() const noexcept { return by_peer_; }
 
   private:
     Transport& beneath_;
@@ -339,6 +346,7 @@ class ThreadNotingTransport final : public Transport {
     std::thread::id driver_ = std::this_thread::get_id();
     std::uint32_t by_driver_ = 0;
     std::uint32_t by_others_ = 0;
+    SentByPeer by_peer_;
 };
 
 /// Runs no job on the thread that asks.
@@ -357,10 +365,18 @@ class OtherThreadExecutor final : public Executor {
 struct SentBy {
     std::uint32_t driver = 0;
     std::uint32_t others = 0;
+    SentByPeer by_peer;
+    /// Calls of the server's memory resource, once all clients have all and the same goes on.
+    std::uint64_t steady_allocations = 0;
 };
 
-[[nodiscard]] SentBy send_many(bool is_concurrent) {
-    OtherThreadExecutor executor;
+/// Which of 200 pawns change in a tick.
+enum class Changing : std::uint8_t { All, InTurn };
+
+[[nodiscard]] SentBy send_many(Executor* executor, bool is_concurrent,
+                               Changing changing = Changing::All) {
+    constexpr std::uint32_t tick_count = 120;
+    CountingResource resource;
     SimulatedNetworkSettings links;
     links.datagram_bytes_max = 1'400;
     SimulatedNetwork network(links, 1, std::pmr::get_default_resource());
@@ -368,13 +384,15 @@ struct SentBy {
     TestWorld world(1'000);
     NetDriverSettings settings;
     settings.mark_validation_ticks = 0;
-    settings.executor = &executor;
+    settings.executor = executor;
     settings.executor_work_min = 0;
+    settings.resource = &resource;
+    settings.is_validating = false;
     NetDriver server(settings, transport, world);
     TestSchema::get().add_to(server);
     REQUIRE(server.listen());
     std::vector<std::unique_ptr<NetHost>> clients;
-    for (std::uint64_t i = 0; i < 4; ++i) {
+    for (std::uint64_t i = 0; i < 8; ++i) {
         clients.push_back(std::make_unique<NetHost>(NetDriverSettings(),
                                                     network.endpoint(PeerId{i + 2}), 1'000'000));
         TestSchema::get().add_to(*clients.back()->driver);
@@ -385,31 +403,67 @@ struct SentBy {
         pawns.push_back(world.add(TestSchema::get().pawn()));
         (void)server.add_object(TestSchema::get().pawn(), pawns.back());
     }
-    for (std::uint32_t tick = 1; tick < 60; ++tick) {
+    SentBy result;
+    for (std::uint32_t tick = 1; tick <= tick_count; ++tick) {
         const NetTime now = NetTime::from_milliseconds(tick * 20);
         network.advance(now);
+        const std::uint64_t allocations_before = resource.allocation_count();
         server.tick_dispatch(now);
-        for (const ObjectHandle pawn : pawns) {
-            ++world.pawn(pawn).health;
+        for (std::uint32_t i = 0; i < pawns.size(); ++i) {
+            if (changing == Changing::All || (i / 3 + tick) % 4 == 0) {
+                ++world.pawn(pawns[i]).health;
+            }
         }
         server.tick_flush(now);
+        if (tick > tick_count - 20) {
+            result.steady_allocations += resource.allocation_count() - allocations_before;
+        }
         for (const auto& client : clients) {
             client->driver->tick_dispatch(now);
             client->driver->tick_flush(now);
         }
     }
-    REQUIRE(server.connection_count() == 4);
-    return {transport.by_driver(), transport.by_others()};
+    REQUIRE(server.connection_count() == 8);
+    result.driver = transport.by_driver();
+    result.others = transport.by_others();
+    result.by_peer = transport.by_peer();
+    return result;
 }
 
 }  // namespace
 
 TEST_CASE("Executor: only a transport that says so is called by its threads",
           "[netdriver][executor]") {
-    const SentBy plain = send_many(false);
+    OtherThreadExecutor executor;
+    const SentBy plain = send_many(&executor, false);
     CHECK(plain.driver > 50);
     CHECK(plain.others == 0);
-    CHECK(send_many(true).others > 10);
+    CHECK(send_many(&executor, true).others > 10);
+}
+
+TEST_CASE("Executor: threads that send side by side send each peer what one thread sends",
+          "[netdriver][executor]") {
+    for (const Changing changing : {Changing::All, Changing::InTurn}) {
+        const SentBy alone = send_many(nullptr, true, changing);
+        REQUIRE(alone.by_peer.size() == 8);
+        for (const std::uint32_t worker_count : {2u, 3u, 4u}) {
+            ThreadExecutor threads(worker_count);
+            CHECK(send_many(&threads, true, changing).by_peer == alone.by_peer);
+            OrderedExecutor shuffled(worker_count, JobOrder::Shuffled, worker_count);
+            CHECK(send_many(&shuffled, true, changing).by_peer == alone.by_peer);
+        }
+    }
+}
+
+TEST_CASE("Executor: a steady flush takes no memory, whichever of its threads is how fast",
+          "[netdriver][executor]") {
+    CHECK(send_many(nullptr, true).steady_allocations == 0);
+    for (const std::uint32_t worker_count : {2u, 4u}) {
+        ThreadExecutor threads(worker_count);
+        CHECK(send_many(&threads, true).steady_allocations == 0);
+        OrderedExecutor in_order(worker_count, JobOrder::Forward);
+        CHECK(send_many(&in_order, true).steady_allocations == 0);
+    }
 }
 
 }  // namespace replayout::test
