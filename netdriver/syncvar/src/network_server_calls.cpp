@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a server sends by calls: operations of collections, sections of behaviours that serialize
 // themselves, and to owners what nobody else may see.
-#include <replayout/reflection/diagnostics.h>
+#include <replayout/netdriver/peer_log.h>
 #include <replayout/syncvar/behaviour_type.h>
 #include <replayout/syncvar/network_server.h>
 #include <replayout/syncvar/sync_collection.h>
@@ -66,8 +66,10 @@ void NetworkServer::send_section(NetworkIdentity& object, NetworkBehaviour& comp
         case CallResult::NotOwned:
             break;
         default:
-            log(LogLevel::Error,
-                "the section of behaviour \"" + placed.type->name + "\" is too large to be sent");
+            log_->write(
+                LogLevel::Error, object.owner_,
+                "the section of behaviour \"" + placed.type->name + "\" is too large to be sent",
+                now_);
     }
     component.has_waiting_section_ = false;
 }

@@ -5,8 +5,6 @@
 #include <replayout/syncvar/network_server.h>
 #include <replayout/syncvar/sync_collection.h>
 
-#include "peer_log.h"
-
 namespace replayout::syncvar {
 
 namespace {
@@ -33,7 +31,8 @@ bool SyncCollection::is_read_only() const noexcept {
 
 bool SyncCollection::may_write() const {
     if (is_read_only()) {
-        log(LogLevel::Warning, "a client cannot write collection " + behaviour_->name_of(*this));
+        behaviour_->log_line(LogLevel::Warning,
+                             "a client cannot write collection " + behaviour_->name_of(*this));
         return false;
     }
     return true;
@@ -46,8 +45,8 @@ bool SyncCollection::has_room(std::size_t count) const noexcept {
 
 bool SyncCollection::may_grow(std::size_t count) const {
     if (!has_room(count)) {
-        log(LogLevel::Warning,
-            "there is no room for more items in collection " + behaviour_->name_of(*this));
+        behaviour_->log_line(LogLevel::Warning, "there is no room for more items in collection " +
+                                                    behaviour_->name_of(*this));
         return false;
     }
     return true;
@@ -139,22 +138,22 @@ bool SyncCollection::send_waiting(const detail::CollectionCall& call, std::size_
             forget(sent);
             may_coalesce_ = false;
             if (waiting_count() > std::max(waiting_max, item_count() + 1)) {
-                NetworkServer& server = behaviour_->server();
-                server.log_->write(LogLevel::Warning,
-                                   "clients take too little: all items of collection " +
-                                       behaviour_->name_of(*this) + " are sent again",
-                                   server.now());
+                behaviour_->log_line(LogLevel::Warning,
+                                     "clients take too little: all items of collection " +
+                                         behaviour_->name_of(*this) + " are sent again");
                 restate();
             }
             return false;
         } else if (count > 1) {
             batch = count / 2;
         } else if (blanks < 2) {
-            log(LogLevel::Error, "an item of collection " + behaviour_->name_of(*this) +
+            behaviour_->log_line(LogLevel::Error,
+                                 "an item of collection " + behaviour_->name_of(*this) +
                                      " is too large to be sent: clients have a default one");
             make_blank(sent, blanks++ > 0);
         } else {
-            log(LogLevel::Error,
+            behaviour_->log_line(
+                LogLevel::Error,
                 "an operation of collection " + behaviour_->name_of(*this) + " cannot be sent");
             ++sent;
         }

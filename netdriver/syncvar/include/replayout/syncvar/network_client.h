@@ -24,11 +24,14 @@
 #include <string>
 #include <vector>
 
+namespace replayout {
+class PeerLog;
+}
+
 namespace replayout::syncvar {
 
 namespace detail {
 class ConnectionChannel;
-class PeerLog;
 }  // namespace detail
 
 class SectionSender;
@@ -175,7 +178,7 @@ class NetworkClient final : private NetWorld {
     std::map<std::uint64_t, std::unique_ptr<Waiting>> waiting_;  // by net id
     std::vector<NetworkIdentity*> changed_;                      // those that it owns
     std::unique_ptr<SectionSender> sections_;
-    std::unique_ptr<detail::PeerLog> log_;
+    std::unique_ptr<PeerLog> log_;
     std::int64_t section_interval_us_;
     std::int64_t next_section_us_ = 0;
     NetworkClientCounters counters_;

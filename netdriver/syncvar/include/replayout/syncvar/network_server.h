@@ -33,11 +33,14 @@
 #include <string_view>
 #include <vector>
 
+namespace replayout {
+class PeerLog;
+}
+
 namespace replayout::syncvar {
 
 namespace detail {
 class ConnectionChannel;
-class PeerLog;
 }  // namespace detail
 class SectionSender;
 class SyncCollection;
@@ -183,6 +186,8 @@ class NetworkServer final : private NetWorld {
     /// To who became the owner of an object, or is shown it: what nobody else may see.
     void serve_owners();
     [[nodiscard]] bool serve_owner(NetworkIdentity& object);
+    /// False, and a warning in the log. `peer` is whom it is about.
+    bool refuse(PeerId peer, const char* why);
     [[nodiscard]] bool has_connections() const noexcept { return !connections_.empty(); }
     void free_what_is_gone();
 
@@ -262,7 +267,7 @@ class NetworkServer final : private NetWorld {
     InterestAxes axes_;
     std::vector<NetworkIdentity*> owner_states_;  // that are to be sent
     std::unique_ptr<SectionSender> sections_;
-    std::unique_ptr<detail::PeerLog> log_;
+    std::unique_ptr<PeerLog> log_;
     NetworkServerCounters counters_;
     NetworkConnection* host_ = nullptr;
     std::vector<NetworkIdentity*> host_queue_;  // to be looked at for the host
