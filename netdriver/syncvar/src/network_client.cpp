@@ -209,6 +209,7 @@ ObjectHandle NetworkClient::spawn(const SpawnInfo& info) {
     object->is_kept_ = false;
     for (NetworkBehaviour* component : object->components()) {
         component->dirty_bits_ = 0;
+        component->collection_dirty_bits_ = 0;
         component->received_bits_ = 0;
         component->authority_epoch_ = 0;
         component->is_state_missed_ = false;
@@ -258,6 +259,7 @@ void NetworkClient::unspawn(NetworkIdentity& object, ChannelCloseReason reason) 
     object.is_refreshed_ = false;
     for (NetworkBehaviour* component : object.components()) {
         component->dirty_bits_ = 0;
+        component->collection_dirty_bits_ = 0;
         component->waiting_hooks_ = 0;
         component->authority_epoch_ = 0;
     }

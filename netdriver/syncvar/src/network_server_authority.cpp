@@ -4,6 +4,7 @@
 #include "sync_section.h"
 
 #include <replayout/syncvar/network_server.h>
+#include <replayout/syncvar/sync_collection.h>
 
 #include <algorithm>
 
@@ -210,6 +211,10 @@ bool NetworkServer::send_owner_state(NetworkIdentity& object, std::uint32_t epoc
                                   sections_->make(*component, all, epoch)) == CallResult::Full) {
             return false;
         }
+        if (placed.settings.sync_direction == SyncDirection::ClientToServer &&
+            !send_owner_collections(*component, epoch)) {
+            return false;
+        }
     }
     return true;
 }
@@ -229,6 +234,21 @@ void NetworkServer::take_section(NetworkBehaviour& component, const NetworkBehav
         return;
     }
     component.set_dirty_bit(component.apply_section(section, 0));
+}
+
+void NetworkServer::take_operations(NetworkBehaviour& component, SyncCollection& collection,
+                                    const void* params) {
+    if (!collection.is_owner_epoch(collection.epoch_of(params))) {
+        ++counters_.collections_refused;
+        return;
+    }
+    if (!collection.receive_from_owner(params)) {
+        ++counters_.collections_refused;
+        component.log_line(LogLevel::Warning, "what its owner did to collection " +
+                                                  component.name_of(collection) +
+                                                  " cannot be: it stays as it is");
+        queue_owner_state(component.identity());
+    }
 }
 
 }  // namespace replayout::syncvar

@@ -74,6 +74,27 @@ void NetworkServer::send_section(NetworkIdentity& object, NetworkBehaviour& comp
     component.has_waiting_section_ = false;
 }
 
+bool NetworkServer::send_owner_collections(NetworkBehaviour& component, std::uint32_t epoch) {
+    const NetworkIdentity& object = component.identity();
+    const NetworkPrefab::Component& placed =
+        object.prefab().components()[component.component_index()];
+    for (std::size_t i = 0; i < placed.collections.size(); ++i) {
+        const NetworkPrefab::Collection& functions = placed.collections[i];
+        const DriverCall call(driver_, object.object_,
+                              epoch == 0 ? functions.to_last_owner : functions.to_owner);
+        SyncCollection& collection = component.collection(i);
+        const CallResult result = collection.send_to_owner(epoch, call);
+        if (result == CallResult::Full) {
+            return false;
+        }
+        if (result != CallResult::Sent && result != CallResult::NotOwned) {
+            component.log_line(LogLevel::Error, "collection " + component.name_of(collection) +
+                                                    " is too large for its owner to be told");
+        }
+    }
+    return true;
+}
+
 void NetworkServer::serve_owners() {
     for (NetworkIdentity* object : with_calls_for_owner_) {
         const PeerId owner = object->owner_;

@@ -143,6 +143,7 @@ class NetworkClient final : private NetWorld {
     void send_sections();
     /// False: it is to be tried again.
     bool send_section(NetworkBehaviour& component);
+    void send_collections(NetworkBehaviour& component);
     void take_section(NetworkBehaviour& component, const NetworkBehaviour& section);
     /// Those that came, in order of their ids, once the initial batch is there.
     void start_spawned();

@@ -63,6 +63,8 @@ struct NetworkServerCounters {
     std::uint64_t players_refused = 0;  ///< asked for by clients that had one
     /// Sections of SyncVars that came too late, or are none.
     std::uint64_t sections_refused = 0;
+    /// Calls of owners for collections that came too late, or could not be.
+    std::uint64_t collections_refused = 0;
     /// Clients that did not answer for NetworkServer::answer_wait_ms, and were disconnected.
     std::uint64_t answers_missing = 0;
 };
@@ -206,7 +208,10 @@ class NetworkServer final : private NetWorld {
     void send_owner_states();
     /// False: to be tried again.
     bool send_owner_state(NetworkIdentity& object, std::uint32_t epoch);
+    [[nodiscard]] bool send_owner_collections(NetworkBehaviour& component, std::uint32_t epoch);
     void take_section(NetworkBehaviour& component, const NetworkBehaviour& section);
+    void take_operations(NetworkBehaviour& component, SyncCollection& collection,
+                         const void* params);
 
     // Who sees what.
 
