@@ -2,6 +2,7 @@
 #include "close_log.h"
 
 #include <replayout/reflection/diagnostics.h>
+#include <replayout/reflection/printable.h>
 
 #include <string>
 #include <utility>
@@ -40,7 +41,7 @@ void CloseLog::connection_closed(PeerId peer, CloseReason reason, bool is_by_pee
     if (const std::uint64_t count = std::exchange(left_out_count_, 0); count > 0) {
         text += " (" + std::to_string(count) + " lines like this were left out before)";
     }
-    log(LogLevel::Warning, text);
+    log(LogLevel::Warning, printable(text));
 }
 
 }  // namespace replayout

@@ -2,6 +2,7 @@
 #include "session_layouts.h"
 
 #include <replayout/layout_description.h>
+#include <replayout/reflection/printable.h>
 
 #include <algorithm>
 #include <utility>
@@ -106,8 +107,9 @@ CloseReason SessionLayouts::add_described(std::span<const std::byte> description
     }
     const auto diagnostics = reading->diagnostics();
     if (!diagnostics.empty()) {
-        log(LogLevel::Warning, "the server's layout of \"" + std::string(reading->name()) +
-                                   "\" is not ours; the first difference: " + diagnostics.front());
+        log(LogLevel::Warning,
+            printable("the server's layout of \"" + std::string(reading->name()) +
+                      "\" is not ours; the first difference: " + diagnostics.front()));
     }
     entries_.push_back({reading, local});
     for (const LayoutTable::Archetype& archetype : own_.archetypes()) {
@@ -145,7 +147,7 @@ const RepLayout* SessionLayouts::make_reading(std::span<const std::byte> descrip
 }
 
 CloseReason SessionLayouts::refuse(const std::string& message) const {
-    log(LogLevel::Error, "the server's layouts cannot be read: " + message);
+    log(LogLevel::Error, printable("the server's layouts cannot be read: " + message));
     return CloseReason::LayoutMismatch;
 }
 

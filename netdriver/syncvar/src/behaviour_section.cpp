@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "behaviour_section.h"
 
+#include <replayout/netdriver/peer_log.h>
 #include <replayout/reflection/diagnostics.h>
+#include <replayout/reflection/printable.h>
 #include <replayout/reflection/type_builder.h>
 #include <replayout/syncvar/behaviour_type.h>
 #include <replayout/syncvar/network_client.h>
@@ -13,6 +15,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 namespace replayout::syncvar {
 
@@ -100,13 +103,14 @@ detail::SectionParameters& NetworkBehaviour::initial_section() {
     const auto room = std::make_unique_for_overwrite<std::byte[]>(detail::section_bytes_max);
     NetworkWriter writer({room.get(), detail::section_bytes_max});
     (void)on_serialize(writer, true);
-    section.initial.is_missing = writer.failed();
+    const bool was_missing = std::exchange(section.initial.is_missing, writer.failed());
     section.initial.bytes.clear();
     section.initial_flush = server->flush_number_;
-    if (writer.failed()) {
-        log(LogLevel::Error, describe_writer(type_->name, writer));
-    } else {
+    if (!writer.failed()) {
         section.initial.bytes.assign(writer.bytes().begin(), writer.bytes().end());
+    } else if (!was_missing) {
+        // Once, and not by a PeerLog: several may be written at once.
+        log(LogLevel::Error, printable(describe_writer(type_->name, writer)));
     }
     return section.initial;
 }
@@ -146,7 +150,8 @@ bool NetworkServer::write_section(NetworkBehaviour& component) {
     const bool is_done = component.on_serialize(writer, false);
     if (writer.failed()) {
         // It would fail in each flush.
-        log(LogLevel::Error, describe_writer(component.type_->name, writer));
+        log_->write(LogLevel::Error, component.identity_->owner_,
+                    describe_writer(component.type_->name, writer), now_);
         component.dirty_bits_ = 0;
         return false;
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "value_copy.h"
 
+#include <replayout/netdriver/peer_log.h>
+#include <replayout/reflection/printable.h>
 #include <replayout/syncvar/behaviour_type.h>
 #include <replayout/syncvar/network_behaviour.h>
 #include <replayout/syncvar/network_client.h>
@@ -162,6 +164,16 @@ SyncCollection& NetworkBehaviour::collection(std::size_t index) const noexcept {
 
 std::string NetworkBehaviour::name_of(const SyncCollection& collection) const {
     return "\"" + type_->name + "." + type_->collections[collection.index_].property.name + "\"";
+}
+
+void NetworkBehaviour::log_line(LogLevel level, std::string_view text) const {
+    if (const NetworkServer* server = identity_->server_) {
+        server->log_->write(level, identity_->owner_, text, server->now());
+    } else if (const NetworkClient* client = identity_->client_) {
+        client->log_->write(level, {}, text, client->now());
+    } else {
+        log(level, printable(text));
+    }
 }
 
 bool NetworkBehaviour::is_sent_operations() const noexcept {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "connection_channel.h"
 #include "network_client_waiting.h"
-#include "peer_log.h"
 #include "scene_name.h"
 #include "sync_section.h"
 #include "value_copy.h"
 
+#include <replayout/netdriver/peer_log.h>
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/syncvar/network_client.h>
 #include <replayout/syncvar/sync_collection.h>
@@ -41,7 +41,7 @@ NetworkClient::NetworkClient(const NetDriverSettings& settings, Transport& trans
       resource_(settings.resource),
       driver_(settings, transport, *this),
       sections_(std::make_unique<SectionSender>(settings.resource)),
-      log_(std::make_unique<detail::PeerLog>()),
+      log_(std::make_unique<PeerLog>()),
       section_interval_us_(section_interval_us(settings.config)) {}
 
 NetworkClient::~NetworkClient() = default;
@@ -154,7 +154,7 @@ NetworkIdentity* NetworkClient::find_or_spawn_object(const SpawnInfo& info) {
     NetworkIdentity* made = handler->second.spawn(*this, info);
     if (made == nullptr || made->is_spawned() || made->is_gone_ ||
         &made->prefab() != prefab->get()) {
-        log_->write(LogLevel::Error,
+        log_->write(LogLevel::Error, {},
                     "the spawn handler of prefab \"" + (*prefab)->name() +
                         "\" gave no object of it that is free",
                     now_);
@@ -174,7 +174,7 @@ NetworkIdentity* NetworkClient::take_scene_object(const SpawnInfo& info) {
     }
     const auto found = scene_objects_.find(scene_id);
     if (found == scene_objects_.end() || &found->second->prefab().layout() != &info.layout) {
-        log_->write(LogLevel::Error, "the server spawned an object of a scene that is not here",
+        log_->write(LogLevel::Error, {}, "the server spawned an object of a scene that is not here",
                     now_);
         ++counters_.scene_objects_missing;
         return nullptr;
@@ -186,7 +186,7 @@ NetworkIdentity* NetworkClient::take_scene_object(const SpawnInfo& info) {
 
 ObjectHandle NetworkClient::spawn(const SpawnInfo& info) {
     if (is_channel(info, types_) && channel_ != nullptr) {
-        log_->write(LogLevel::Error,
+        log_->write(LogLevel::Error, {},
                     "the server gave this client a second object of its connection", now_);
         return {};
     }
@@ -209,6 +209,7 @@ ObjectHandle NetworkClient::spawn(const SpawnInfo& info) {
     object->is_kept_ = false;
     for (NetworkBehaviour* component : object->components()) {
         component->dirty_bits_ = 0;
+        component->collection_dirty_bits_ = 0;
         component->received_bits_ = 0;
         component->authority_epoch_ = 0;
         component->is_state_missed_ = false;
@@ -258,6 +259,7 @@ void NetworkClient::unspawn(NetworkIdentity& object, ChannelCloseReason reason) 
     object.is_refreshed_ = false;
     for (NetworkBehaviour* component : object.components()) {
         component->dirty_bits_ = 0;
+        component->collection_dirty_bits_ = 0;
         component->waiting_hooks_ = 0;
         component->authority_epoch_ = 0;
     }
@@ -347,7 +349,7 @@ void NetworkClient::forget_local_player(const NetworkIdentity& object) {
 
 void NetworkClient::section_misread(const std::string& text) {
     ++counters_.sections_misread;
-    log_->write(LogLevel::Error, text, now_);
+    log_->write(LogLevel::Error, {}, text, now_);
 }
 
 void NetworkClient::role_changed(ObjectHandle handle, const ObjectRole& /*previous*/,
@@ -370,7 +372,7 @@ void NetworkClient::role_changed(ObjectHandle handle, const ObjectRole& /*previo
 
 bool NetworkClient::refuse_request(const char* why) {
     ++counters_.requests_refused;
-    log(LogLevel::Error, why);
+    log_->write(LogLevel::Error, {}, why, now_);
     return false;
 }
 

@@ -4,8 +4,11 @@
 #include "sync_section.h"
 
 #include <replayout/syncvar/network_client.h>
+#include <replayout/syncvar/sync_collection.h>
 
 #include <algorithm>
+#include <bit>
+#include <string_view>
 
 namespace replayout::syncvar {
 
@@ -13,6 +16,23 @@ namespace {
 
 /// Sections that may go at once when none went for a while.
 constexpr std::int64_t section_burst = 8;
+/// Operations of a collection in one call: of small items, what a packet holds.
+constexpr std::size_t operations_max = 32;
+
+class ClientCall final : public detail::CollectionCall {
+  public:
+    ClientCall(NetDriver& driver, ObjectHandle object, std::string_view function)
+        : driver_(driver), object_(object), function_(function) {}
+
+    [[nodiscard]] CallResult run(const void* params) const override {
+        return driver_.call_function(object_, function_, params);
+    }
+
+  private:
+    NetDriver& driver_;
+    ObjectHandle object_;
+    std::string_view function_;
+};
 
 }  // namespace
 
@@ -31,11 +51,17 @@ void NetworkClient::send_sections() {
         for (NetworkBehaviour* component : object->components()) {
             if (!object->is_spawned() || !component->is_told_to_server()) {
                 component->dirty_bits_ = 0;
+                component->collection_dirty_bits_ = 0;
             }
-            const bool is_due = component->is_dirty() ||
-                                (component->is_state_missed_ && component->is_told_to_server());
-            const bool is_sent = !is_due || send_section(*component);
-            is_waiting = is_waiting || !is_sent || component->dirty_bits_ != 0;
+            const bool is_due = component->is_dirty();
+            const bool has_section =
+                (is_due && component->dirty_bits_ != 0) ||
+                (component->is_state_missed_ && component->is_told_to_server());
+            const bool is_sent = !has_section || send_section(*component);
+            if (is_due) {
+                send_collections(*component);
+            }
+            is_waiting = is_waiting || !is_sent || component->has_changes();
         }
         object->is_queued_ = is_waiting;
         return !is_waiting;
@@ -64,6 +90,30 @@ bool NetworkClient::send_section(NetworkBehaviour& component) {
     component.dirty_bits_ &= ~mask;
     component.last_sync_us_ = now_.microseconds;
     return true;
+}
+
+void NetworkClient::send_collections(NetworkBehaviour& component) {
+    const NetworkIdentity& object = component.identity();
+    const NetworkPrefab& prefab = object.prefab();
+    const NetworkPrefab::Component& placed = prefab.components()[component.component_index()];
+    for (std::uint64_t bits = component.collection_dirty_bits_; bits != 0; bits &= bits - 1) {
+        const auto index = static_cast<std::size_t>(std::countr_zero(bits));
+        SyncCollection& collection = component.collection(index);
+        if (collection.waiting_count() > 0) {
+            if (!collection.is_told() || next_section_us_ > now_.microseconds) {
+                continue;
+            }
+            next_section_us_ += section_interval_us_;
+            component.last_sync_us_ = now_.microseconds;
+            const FunctionIndex function = placed.collections[index].to_server;
+            const ClientCall call(driver_, object.handle(),
+                                  prefab.layout().functions()[function.value].function->name);
+            if (!collection.send_waiting(call, operations_max, 1)) {
+                continue;
+            }
+        }
+        component.collection_dirty_bits_ &= ~(bits & (~bits + 1));
+    }
 }
 
 void NetworkClient::take_section(NetworkBehaviour& component, const NetworkBehaviour& section) {

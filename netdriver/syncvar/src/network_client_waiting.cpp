@@ -4,8 +4,7 @@
 // and what the server did to collections.
 #include "network_client_waiting.h"
 
-#include "peer_log.h"
-
+#include <replayout/netdriver/peer_log.h>
 #include <replayout/syncvar/sync_collection.h>
 
 #include <algorithm>
@@ -104,7 +103,7 @@ void NetworkClient::run_waiting(std::uint64_t net_id) {
 
 void NetworkClient::collection_refused(const std::string& name) {
     ++counters_.collections_refused;
-    log_->write(LogLevel::Error,
+    log_->write(LogLevel::Error, {},
                 "what the server said of collection " + name + " cannot be: it stays as it is",
                 now_);
 }

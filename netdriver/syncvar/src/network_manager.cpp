@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include <replayout/netdriver/peer_log.h>
 #include <replayout/syncvar/network_client.h>
 #include <replayout/syncvar/network_manager.h>
 #include <replayout/syncvar/network_server.h>
-
-#include "peer_log.h"
 
 namespace replayout::syncvar {
 
@@ -13,7 +12,7 @@ void NetworkManager::on_server_ready(NetworkServer& server, NetworkConnection& c
 
 void NetworkManager::on_server_add_player(NetworkServer& server, NetworkConnection& connection) {
     if (player_prefab == nullptr) {
-        server.log_->write(LogLevel::Error,
+        server.log_->write(LogLevel::Error, connection.peer(),
                            "a client asks for a player, and the manager has no player prefab",
                            server.now());
         return;

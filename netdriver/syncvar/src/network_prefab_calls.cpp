@@ -3,6 +3,7 @@
 // sections of who serializes himself.
 #include <replayout/syncvar/network_identity.h>
 #include <replayout/syncvar/network_prefab.h>
+#include <replayout/syncvar/network_server.h>
 #include <replayout/syncvar/sync_collection.h>
 
 #include "behaviour_section.h"
@@ -16,6 +17,9 @@ namespace {
 // Names of functions, behind that of the component and the collection. No C++ name has a dot.
 constexpr std::string_view changes_suffix = ".changes";
 constexpr std::string_view items_suffix = ".items";
+constexpr std::string_view to_server_suffix = ".to_server";
+constexpr std::string_view to_owner_suffix = ".to_owner";
+constexpr std::string_view to_last_owner_suffix = ".to_last_owner";
 constexpr std::string_view section_name = "section";
 
 [[nodiscard]] std::string with_suffix(std::string_view name, std::string_view suffix) {
@@ -34,9 +38,22 @@ constexpr std::string_view section_name = "section";
         return Error{ErrorCode::Unsupported,
                      "prefab \"" + prefab + "\": " + member + " cannot be for all but its owner"};
     }
-    if (settings.sync_direction == SyncDirection::ClientToServer) {
+    return {};
+}
+
+/// What the owner decides.
+[[nodiscard]] Status check_direction(const SyncSettings& settings, bool is_section,
+                                     const std::string& prefab, const std::string& member) {
+    if (settings.sync_direction != SyncDirection::ClientToServer) {
+        return {};
+    }
+    if (is_section) {
         return Error{ErrorCode::Unsupported,
                      "prefab \"" + prefab + "\": " + member + " is the server's to write"};
+    }
+    if (settings.sync_mode == SyncMode::Owner) {
+        return Error{ErrorCode::Unsupported, "prefab \"" + prefab + "\": " + member +
+                                                 " is for its owner alone, who decides it"};
     }
     return {};
 }
@@ -64,6 +81,11 @@ Status NetworkPrefab::describe_collections(std::uint32_t component, std::uint32_
             !checked) {
             return checked;
         }
+        if (Status checked = check_direction(placed.settings, false, name_,
+                                             "collection \"" + member_name(component, name) + "\"");
+            !checked) {
+            return checked;
+        }
         const Place place{this, component, index};
         Collection& collection = placed.collections.emplace_back();
         if (is_for_owner) {
@@ -82,8 +104,24 @@ Status NetworkPrefab::describe_collections(std::uint32_t component, std::uint32_
         }
         add_function(builder, place, with_suffix(name, changes_suffix),
                      flags_of(placed.settings.sync_mode), *info.changes, receive_changes);
+        if (placed.settings.sync_direction == SyncDirection::ClientToServer) {
+            describe_owner_calls(place, info, builder);
+        }
     }
     return {};
+}
+
+void NetworkPrefab::describe_owner_calls(const Place& place, const SyncCollectionInfo& info,
+                                         DynamicTypeBuilder& builder) {
+    const std::string& name = info.property.name;
+    const FunctionFlags to_owner = FunctionFlags::Client | FunctionFlags::Reliable;
+    add_function(builder, place, with_suffix(name, to_server_suffix),
+                 FunctionFlags::Server | FunctionFlags::Reliable, *info.changes,
+                 receive_from_owner);
+    add_function(builder, place, with_suffix(name, to_owner_suffix), to_owner,
+                 *info.property.struct_type, receive_as_owner);
+    add_function(builder, place, with_suffix(name, to_last_owner_suffix), to_owner,
+                 *info.property.struct_type, receive_as_last_owner);
 }
 
 Status NetworkPrefab::describe_section(std::uint32_t component, const TypeRegistry& registry,
@@ -94,6 +132,11 @@ Status NetworkPrefab::describe_section(std::uint32_t component, const TypeRegist
     }
     if (Status checked =
             check_settings(placed.settings, name_, "behaviour \"" + placed.type->name + "\"");
+        !checked) {
+        return checked;
+    }
+    if (Status checked = check_direction(placed.settings, true, name_,
+                                         "behaviour \"" + placed.type->name + "\"");
         !checked) {
         return checked;
     }
@@ -132,6 +175,9 @@ void NetworkPrefab::find_functions() {
             const std::string& name = placed.type->collections[index].property.name;
             placed.collections[index].items_function = find(i, name, items_suffix);
             placed.collections[index].changes = find(i, name, changes_suffix);
+            placed.collections[index].to_server = find(i, name, to_server_suffix);
+            placed.collections[index].to_owner = find(i, name, to_owner_suffix);
+            placed.collections[index].to_last_owner = find(i, name, to_last_owner_suffix);
         }
         placed.section.initial_function = find(i, section_name, items_suffix);
         placed.section.changes = find(i, section_name, changes_suffix);
@@ -150,7 +196,29 @@ NetworkBehaviour& NetworkPrefab::behaviour_at(void* block, const void* place) no
 void NetworkPrefab::receive_changes(void* block, const void* params, void* place) {
     const NetworkBehaviour& behaviour = behaviour_at(block, place);
     if (!behaviour.is_server()) {
-        behaviour.collection(static_cast<const Place*>(place)->index).receive(params);
+        behaviour.collection(static_cast<const Place*>(place)->index).receive_changes(params);
+    }
+}
+
+void NetworkPrefab::receive_from_owner(void* block, const void* params, void* place) {
+    NetworkBehaviour& behaviour = behaviour_at(block, place);
+    if (behaviour.is_server()) {
+        behaviour.server().take_operations(
+            behaviour, behaviour.collection(static_cast<const Place*>(place)->index), params);
+    }
+}
+
+void NetworkPrefab::receive_as_owner(void* block, const void* params, void* place) {
+    const NetworkBehaviour& behaviour = behaviour_at(block, place);
+    if (!behaviour.is_server()) {
+        behaviour.collection(static_cast<const Place*>(place)->index).receive_as_owner(params);
+    }
+}
+
+void NetworkPrefab::receive_as_last_owner(void* block, const void* params, void* place) {
+    const NetworkBehaviour& behaviour = behaviour_at(block, place);
+    if (!behaviour.is_server()) {
+        behaviour.collection(static_cast<const Place*>(place)->index).receive_as_last_owner(params);
     }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "connection_channel.h"
-#include "peer_log.h"
 #include "scene_name.h"
 #include "sync_section.h"
 
+#include <replayout/netdriver/peer_log.h>
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/syncvar/network_server.h>
 
@@ -20,11 +20,6 @@ namespace {
     return settings;
 }
 
-bool refuse(const char* why) {
-    log(LogLevel::Warning, why);
-    return false;
-}
-
 }  // namespace
 
 NetworkServer::NetworkServer(const NetDriverSettings& settings, Transport& transport,
@@ -37,7 +32,7 @@ NetworkServer::NetworkServer(const NetDriverSettings& settings, Transport& trans
       interest_(interest),
       axes_(settings.interest.axes),
       sections_(std::make_unique<SectionSender>(settings.resource)),
-      log_(std::make_unique<detail::PeerLog>()) {}
+      log_(std::make_unique<PeerLog>()) {}
 
 NetworkServer::~NetworkServer() = default;
 
@@ -84,9 +79,15 @@ NetworkIdentity& NetworkServer::add_scene_object(const NetworkPrefab& prefab,
     return object;
 }
 
+bool NetworkServer::refuse(PeerId peer, const char* why) {
+    log_->write(LogLevel::Warning, peer, why, now_);
+    return false;
+}
+
 bool NetworkServer::spawn(NetworkIdentity& object, NetworkConnection* owner) {
     if (object.is_spawned() || object.is_gone_ || is_channel(object)) {
-        return refuse("an object that is spawned already, or gone, cannot be spawned");
+        return refuse(object.owner_,
+                      "an object that is spawned already, or gone, cannot be spawned");
     }
     const SceneName name(object.scene_id_);
     SpawnParameters parameters;
@@ -96,7 +97,8 @@ bool NetworkServer::spawn(NetworkIdentity& object, NetworkConnection* owner) {
     parameters.scale = object.transform.scale;
     object.object_ = driver_.add_object(object.prefab().layout(), object.handle(), parameters);
     if (object.object_.generation == 0) {
-        return refuse("there is no room for another object");
+        return refuse(owner == nullptr ? PeerId{} : owner->peer(),
+                      "there is no room for another object");
     }
     object.net_id_ = driver_.guid_of(object.object_).value;
     object.server_ = this;
@@ -127,7 +129,7 @@ bool NetworkServer::is_channel(const NetworkIdentity& object) const noexcept {
 
 void NetworkServer::unspawn(NetworkIdentity& object) {
     if (!object.is_spawned() || is_channel(object)) {
-        refuse("an object that is not spawned cannot be unspawned");
+        refuse(object.owner_, "an object that is not spawned cannot be unspawned");
         return;
     }
     object.stop_client();

@@ -3,21 +3,12 @@
 // Of NetworkServer: who owns what, players, and what owners decide.
 #include "sync_section.h"
 
-#include <replayout/reflection/diagnostics.h>
 #include <replayout/syncvar/network_server.h>
+#include <replayout/syncvar/sync_collection.h>
 
 #include <algorithm>
 
 namespace replayout::syncvar {
-
-namespace {
-
-bool refuse(const char* why) {
-    log(LogLevel::Warning, why);
-    return false;
-}
-
-}  // namespace
 
 NetworkConnection* NetworkServer::owner_of(const NetworkIdentity& object) noexcept {
     return object.owner_.value == 0 ? nullptr : find_connection(object.owner_);
@@ -63,15 +54,15 @@ bool NetworkServer::tell_last_owner(NetworkIdentity& object) {
         return true;
     }
     queue_owner_state(object);  // A part of it may have been told.
-    return refuse("an owner has no room to be told that it is that no more");
+    return refuse(object.owner_, "an owner has no room to be told that it is that no more");
 }
 
 bool NetworkServer::assign_client_authority(NetworkIdentity& object, NetworkConnection& owner) {
     if (!object.is_spawned() || is_channel(object)) {
-        return refuse("of an object that is not spawned nobody has authority");
+        return refuse(owner.peer(), "of an object that is not spawned nobody has authority");
     }
     if (object.owner_.value != 0 && object.owner_ != owner.peer()) {
-        return refuse("another connection has authority of the object");
+        return refuse(owner.peer(), "another connection has authority of the object");
     }
     set_owner(object, owner);
     return true;
@@ -80,10 +71,10 @@ bool NetworkServer::assign_client_authority(NetworkIdentity& object, NetworkConn
 bool NetworkServer::remove_client_authority(NetworkIdentity& object) {
     const NetworkConnection* owner = owner_of(object);
     if (owner == nullptr) {
-        return refuse("nobody has authority of the object");
+        return refuse(PeerId{}, "nobody has authority of the object");
     }
     if (owner->identity() == &object) {
-        return refuse("authority of a player stays with its connection");
+        return refuse(object.owner_, "authority of a player stays with its connection");
     }
     if (!tell_last_owner(object)) {
         return false;
@@ -112,7 +103,7 @@ void NetworkServer::set_player(NetworkConnection& connection, NetworkIdentity* p
 bool NetworkServer::add_player_for_connection(NetworkConnection& connection,
                                               NetworkIdentity& player) {
     if (connection.identity() != nullptr) {
-        return refuse("a connection has a player already");
+        return refuse(connection.peer(), "a connection has a player already");
     }
     return replace_player_for_connection(connection, player, ReplacePlayerOptions::KeepAuthority);
 }
@@ -121,11 +112,11 @@ bool NetworkServer::replace_player_for_connection(NetworkConnection& connection,
                                                   NetworkIdentity& player,
                                                   ReplacePlayerOptions options) {
     if (is_channel(player) || (player.owner_.value != 0 && player.owner_ != connection.peer())) {
-        return refuse("another connection owns what is to be a player");
+        return refuse(connection.peer(), "another connection owns what is to be a player");
     }
     NetworkIdentity* previous = connection.identity();
     if (previous == &player) {
-        return refuse("a connection has that player already");
+        return refuse(connection.peer(), "a connection has that player already");
     }
     const bool is_released = previous != nullptr && options == ReplacePlayerOptions::KeepActive;
     if (is_released && !tell_last_owner(*previous)) {
@@ -220,6 +211,10 @@ bool NetworkServer::send_owner_state(NetworkIdentity& object, std::uint32_t epoc
                                   sections_->make(*component, all, epoch)) == CallResult::Full) {
             return false;
         }
+        if (placed.settings.sync_direction == SyncDirection::ClientToServer &&
+            !send_owner_collections(*component, epoch)) {
+            return false;
+        }
     }
     return true;
 }
@@ -239,6 +234,21 @@ void NetworkServer::take_section(NetworkBehaviour& component, const NetworkBehav
         return;
     }
     component.set_dirty_bit(component.apply_section(section, 0));
+}
+
+void NetworkServer::take_operations(NetworkBehaviour& component, SyncCollection& collection,
+                                    const void* params) {
+    if (!collection.is_owner_epoch(collection.epoch_of(params))) {
+        ++counters_.collections_refused;
+        return;
+    }
+    if (!collection.receive_from_owner(params)) {
+        ++counters_.collections_refused;
+        component.log_line(LogLevel::Warning, "what its owner did to collection " +
+                                                  component.name_of(collection) +
+                                                  " cannot be: it stays as it is");
+        queue_owner_state(component.identity());
+    }
 }
 
 }  // namespace replayout::syncvar

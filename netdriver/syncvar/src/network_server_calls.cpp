@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a server sends by calls: operations of collections, sections of behaviours that serialize
 // themselves, and to owners what nobody else may see.
-#include <replayout/reflection/diagnostics.h>
+#include <replayout/netdriver/peer_log.h>
 #include <replayout/syncvar/behaviour_type.h>
 #include <replayout/syncvar/network_server.h>
 #include <replayout/syncvar/sync_collection.h>
@@ -66,10 +66,33 @@ void NetworkServer::send_section(NetworkIdentity& object, NetworkBehaviour& comp
         case CallResult::NotOwned:
             break;
         default:
-            log(LogLevel::Error,
-                "the section of behaviour \"" + placed.type->name + "\" is too large to be sent");
+            log_->write(
+                LogLevel::Error, object.owner_,
+                "the section of behaviour \"" + placed.type->name + "\" is too large to be sent",
+                now_);
     }
     component.has_waiting_section_ = false;
+}
+
+bool NetworkServer::send_owner_collections(NetworkBehaviour& component, std::uint32_t epoch) {
+    const NetworkIdentity& object = component.identity();
+    const NetworkPrefab::Component& placed =
+        object.prefab().components()[component.component_index()];
+    for (std::size_t i = 0; i < placed.collections.size(); ++i) {
+        const NetworkPrefab::Collection& functions = placed.collections[i];
+        const DriverCall call(driver_, object.object_,
+                              epoch == 0 ? functions.to_last_owner : functions.to_owner);
+        SyncCollection& collection = component.collection(i);
+        const CallResult result = collection.send_to_owner(epoch, call);
+        if (result == CallResult::Full) {
+            return false;
+        }
+        if (result != CallResult::Sent && result != CallResult::NotOwned) {
+            component.log_line(LogLevel::Error, "collection " + component.name_of(collection) +
+                                                    " is too large for its owner to be told");
+        }
+    }
+    return true;
 }
 
 void NetworkServer::serve_owners() {

@@ -2,9 +2,9 @@
 //
 // Of NetworkServer: who joins, who is ready, and the batch of objects that those are named.
 #include "connection_channel.h"
-#include "peer_log.h"
 #include "server_groups.h"
 
+#include <replayout/netdriver/peer_log.h>
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/syncvar/network_server.h>
 
@@ -26,7 +26,7 @@ void NetworkServer::peer_joined(PeerId peer) {
     channel.server_ = this;
     channel.object_ = driver_.add_object(channel.prefab().layout(), channel.handle());
     if (channel.object_.generation == 0) {
-        log_->write(LogLevel::Warning,
+        log_->write(LogLevel::Warning, peer,
                     "there is no room for the object of a connection: it is closed", now_);
         channel.is_gone_ = true;
         has_gone_ = true;
@@ -135,7 +135,7 @@ void NetworkServer::add_player(PeerId peer) {
     }
     if (connection->identity() != nullptr) {
         ++counters_.players_refused;
-        log_->write(LogLevel::Warning, "a client asks for a player, and has one", now_);
+        log_->write(LogLevel::Warning, peer, "a client asks for a player, and has one", now_);
         return;
     }
     manager_.on_server_add_player(*this, *connection);
@@ -168,7 +168,8 @@ void NetworkServer::update_phases() {
         if (connection->answers_owed_ > 0 &&
             now_ >= connection->waiting_since_.plus_milliseconds(answer_wait_ms)) {
             ++counters_.answers_missing;
-            log_->write(LogLevel::Warning, "a client does not answer that it is not ready", now_);
+            log_->write(LogLevel::Warning, peer, "a client does not answer that it is not ready",
+                        now_);
             driver_.disconnect(peer);  // it is told of behind the flush
         } else if (connection->is_ready_ != (connection->phase_ == Phase::Ready)) {
             update_phase(*connection);

@@ -158,8 +158,7 @@ void NetworkServer::apply_all_shown(NetworkConnection& connection) {
 bool NetworkServer::set_shown(NetworkIdentity& object, NetworkConnection& connection,
                               bool is_shown) {
     if (!object.is_spawned()) {
-        log(LogLevel::Warning, "an object that is not spawned is shown to nobody");
-        return false;
+        return refuse(connection.peer(), "an object that is not spawned is shown to nobody");
     }
     connection.shown_.insert_or_assign(object.net_id(), is_shown);
     apply_shown(connection, object);

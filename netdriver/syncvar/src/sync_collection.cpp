@@ -5,8 +5,6 @@
 #include <replayout/syncvar/network_server.h>
 #include <replayout/syncvar/sync_collection.h>
 
-#include "peer_log.h"
-
 namespace replayout::syncvar {
 
 namespace {
@@ -28,12 +26,33 @@ constexpr std::size_t waiting_max = 1'024;
 }  // namespace
 
 bool SyncCollection::is_read_only() const noexcept {
-    return behaviour_ != nullptr && behaviour_->identity().is_spawned() && !behaviour_->is_server();
+    if (behaviour_ == nullptr || !behaviour_->identity().is_spawned()) {
+        return false;
+    }
+    const bool is_owners =
+        behaviour_->sync_settings().sync_direction == SyncDirection::ClientToServer;
+    if (!behaviour_->is_server()) {
+        return !is_owners || !is_told();
+    }
+    // A host's own objects are written here.
+    const NetworkIdentity& object = behaviour_->identity();
+    return is_owners && object.connection_to_client().value != 0 && !object.is_owned();
+}
+
+bool SyncCollection::is_told() const noexcept {
+    return owner_epoch_ != 0 && behaviour_->is_told_to_server() &&
+           owner_epoch_ == behaviour_->authority_epoch_;
+}
+
+bool SyncCollection::is_owner_epoch(std::uint32_t epoch) const noexcept {
+    const NetworkIdentity& object = behaviour_->identity();
+    return object.is_spawned() && object.authority_epoch_ == epoch;
 }
 
 bool SyncCollection::may_write() const {
     if (is_read_only()) {
-        log(LogLevel::Warning, "a client cannot write collection " + behaviour_->name_of(*this));
+        behaviour_->log_line(LogLevel::Warning,
+                             "this end cannot write collection " + behaviour_->name_of(*this));
         return false;
     }
     return true;
@@ -46,15 +65,15 @@ bool SyncCollection::has_room(std::size_t count) const noexcept {
 
 bool SyncCollection::may_grow(std::size_t count) const {
     if (!has_room(count)) {
-        log(LogLevel::Warning,
-            "there is no room for more items in collection " + behaviour_->name_of(*this));
+        behaviour_->log_line(LogLevel::Warning, "there is no room for more items in collection " +
+                                                    behaviour_->name_of(*this));
         return false;
     }
     return true;
 }
 
 bool SyncCollection::is_recording() const noexcept {
-    return behaviour_ != nullptr && behaviour_->is_sent_operations();
+    return behaviour_ != nullptr && (behaviour_->is_sent_operations() || is_told());
 }
 
 void SyncCollection::written() {
@@ -97,7 +116,36 @@ void SyncCollection::apply_kept(bool is_telling) {
     is_telling_ = true;
 }
 
+void SyncCollection::receive_changes(const void* params) {
+    if (owner_epoch_ == 0) {  // else they are its own
+        receive(params);
+    }
+}
+
+void SyncCollection::receive_as_owner(const void* params) {
+    const std::uint32_t epoch = number_of(params);
+    if (!behaviour_->is_owned()) {
+        // The word of that may come later: then it asks again.
+        behaviour_->is_state_missed_ = true;
+    } else if (epoch != 0 && epoch != owner_epoch_ && take_items(params)) {
+        owner_epoch_ = epoch;
+    }
+}
+
+void SyncCollection::receive_as_last_owner(const void* params) {
+    owner_epoch_ = 0;
+    forget(waiting_count());
+    receive_state(params);
+}
+
+CallResult SyncCollection::send_to_owner(std::uint32_t epoch, const detail::CollectionCall& call) {
+    // Who is told all begins here: nothing that comes may become a part of what it contains.
+    may_coalesce_ = false;
+    return epoch == 0 ? send_state(call) : send_items(epoch, call);
+}
+
 void SyncCollection::begin_anew() noexcept {
+    owner_epoch_ = 0;
     refused_count_ = 0;
     may_coalesce_ = false;
     is_broken_ = false;
@@ -120,7 +168,8 @@ bool SyncCollection::is_spawned() const noexcept {
     return behaviour_->identity().is_spawned();
 }
 
-bool SyncCollection::send_waiting(const detail::CollectionCall& call, std::size_t count_max) {
+bool SyncCollection::send_waiting(const detail::CollectionCall& call, std::size_t count_max,
+                                  std::size_t calls_max) {
     // Operations become one only while who is opened the object does not begin between them. The
     // driver compares an object in the flush in which a call of it goes out, and not before it is
     // marked again. A mark without a call may take effect at any time.
@@ -128,39 +177,40 @@ bool SyncCollection::send_waiting(const detail::CollectionCall& call, std::size_
     std::size_t batch = count_max;
     std::size_t sent = 0;
     std::size_t blanks = 0;
-    while (sent < waiting_count()) {
+    for (std::size_t calls = 0; sent < waiting_count() && calls < calls_max;) {
         const std::size_t count = std::min(waiting_count() - sent, batch);
         const CallResult result = send(sent, count, call);
         if (is_accepted(result)) {
             sent += count;
+            ++calls;
             blanks = 0;
             may_coalesce_ = result == CallResult::Sent;
         } else if (may_be_sent_later(result)) {
             forget(sent);
             may_coalesce_ = false;
             if (waiting_count() > std::max(waiting_max, item_count() + 1)) {
-                NetworkServer& server = behaviour_->server();
-                server.log_->write(LogLevel::Warning,
-                                   "clients take too little: all items of collection " +
-                                       behaviour_->name_of(*this) + " are sent again",
-                                   server.now());
+                behaviour_->log_line(LogLevel::Warning,
+                                     "clients take too little: all items of collection " +
+                                         behaviour_->name_of(*this) + " are sent again");
                 restate();
             }
             return false;
         } else if (count > 1) {
             batch = count / 2;
         } else if (blanks < 2) {
-            log(LogLevel::Error, "an item of collection " + behaviour_->name_of(*this) +
+            behaviour_->log_line(LogLevel::Error,
+                                 "an item of collection " + behaviour_->name_of(*this) +
                                      " is too large to be sent: clients have a default one");
             make_blank(sent, blanks++ > 0);
         } else {
-            log(LogLevel::Error,
+            behaviour_->log_line(
+                LogLevel::Error,
                 "an operation of collection " + behaviour_->name_of(*this) + " cannot be sent");
             ++sent;
         }
     }
     forget(sent);
-    return true;
+    return waiting_count() == 0;
 }
 
 namespace detail {

@@ -113,8 +113,21 @@ class LoggedCollection : public SyncCollection {
         list_items(log_.operations);
         state_.changes_count += static_cast<std::uint32_t>(log_.operations.size());
     }
+    [[nodiscard]] CallResult send_items(std::uint32_t number,
+                                        const detail::CollectionCall& call) const override {
+        const State told{state_.items, number};
+        return call.run(&told);
+    }
+    [[nodiscard]] bool receive_from_owner(const void* params) override;
+    [[nodiscard]] std::uint32_t epoch_of(const void* params) const noexcept override {
+        return static_cast<const Changes*>(params)->first;
+    }
     void receive(const void* params) override;
     void receive_state(const void* params) override;
+    [[nodiscard]] bool take_items(const void* params) override;
+    [[nodiscard]] std::uint32_t number_of(const void* params) const noexcept override {
+        return static_cast<const State*>(params)->changes_count;
+    }
     void apply_first_kept() override;
     void apply_changes(const Changes& changes);
     [[nodiscard]] bool are_items_valid() const override { return are_valid(state_.items); }
@@ -136,12 +149,13 @@ template <typename Item, typename Operation>
 CallResult LoggedCollection<Item, Operation>::send(std::size_t first, std::size_t count,
                                                    const detail::CollectionCall& call) {
     const auto size = static_cast<std::uint32_t>(log_.operations.size());
-    log_.first = state_.changes_count - size;
+    // An owner tells of its ownership: its calls come in order, and all of them.
+    log_.first = owner_epoch() != 0 ? owner_epoch() : state_.changes_count - size;
     if (count == size) {
         return call.run(&log_);
     }
     Changes part;
-    part.first = log_.first + static_cast<std::uint32_t>(first);
+    part.first = log_.first + (owner_epoch() != 0 ? 0 : static_cast<std::uint32_t>(first));
     const auto begin = log_.operations.begin() + static_cast<std::ptrdiff_t>(first);
     part.operations.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
     return call.run(&part);
@@ -185,6 +199,37 @@ void LoggedCollection<Item, Operation>::receive_state(const void* params) {
     }
     state_ = received;
     set_broken(false);
+}
+
+template <typename Item, typename Operation>
+bool LoggedCollection<Item, Operation>::take_items(const void* params) {
+    const State& received = *static_cast<const State*>(params);
+    if (!are_valid(received.items)) {
+        refuse_received();
+        return false;
+    }
+    state_.items = received.items;
+    log_.operations.clear();
+    kept_ = {};
+    next_kept_ = 0;
+    set_broken(false);
+    return true;
+}
+
+template <typename Item, typename Operation>
+bool LoggedCollection<Item, Operation>::receive_from_owner(const void* params) {
+    const Changes& changes = *static_cast<const Changes*>(params);
+    if (!may_apply(changes.operations)) {
+        return false;
+    }
+    for (const Operation& operation : changes.operations) {
+        if (!is_owner_epoch(changes.first)) {
+            break;  // The callback of the one before ended it.
+        }
+        record([&] { return operation; });
+        apply(operation);
+    }
+    return true;
 }
 
 template <typename Item, typename Operation>

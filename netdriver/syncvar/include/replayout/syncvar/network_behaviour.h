@@ -14,6 +14,7 @@
 
 #include <replayout/netdriver/remote_function.h>
 #include <replayout/reflection/call_function.h>
+#include <replayout/reflection/diagnostics.h>
 #include <replayout/syncvar/behaviour_type.h>
 #include <replayout/syncvar/sync_settings.h>
 #include <replayout/syncvar/sync_var.h>
@@ -194,6 +195,8 @@ class NetworkBehaviour {
     [[nodiscard]] std::string name_of(const SyncCollection& collection) const;
     /// Of a server: somebody has the items, and needs the operations.
     [[nodiscard]] bool is_sent_operations() const noexcept;
+    /// A line that a peer may have caused.
+    void log_line(LogLevel level, std::string_view text) const;
     void collection_changed(std::uint32_t index);
     /// Of a client: what arrives is told when the object is started.
     [[nodiscard]] bool must_wait() const noexcept;

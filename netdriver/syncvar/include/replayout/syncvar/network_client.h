@@ -24,11 +24,14 @@
 #include <string>
 #include <vector>
 
+namespace replayout {
+class PeerLog;
+}
+
 namespace replayout::syncvar {
 
 namespace detail {
 class ConnectionChannel;
-class PeerLog;
 }  // namespace detail
 
 class SectionSender;
@@ -140,6 +143,7 @@ class NetworkClient final : private NetWorld {
     void send_sections();
     /// False: it is to be tried again.
     bool send_section(NetworkBehaviour& component);
+    void send_collections(NetworkBehaviour& component);
     void take_section(NetworkBehaviour& component, const NetworkBehaviour& section);
     /// Those that came, in order of their ids, once the initial batch is there.
     void start_spawned();
@@ -175,7 +179,7 @@ class NetworkClient final : private NetWorld {
     std::map<std::uint64_t, std::unique_ptr<Waiting>> waiting_;  // by net id
     std::vector<NetworkIdentity*> changed_;                      // those that it owns
     std::unique_ptr<SectionSender> sections_;
-    std::unique_ptr<detail::PeerLog> log_;
+    std::unique_ptr<PeerLog> log_;
     std::int64_t section_interval_us_;
     std::int64_t next_section_us_ = 0;
     NetworkClientCounters counters_;

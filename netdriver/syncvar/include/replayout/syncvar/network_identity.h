@@ -23,6 +23,7 @@ namespace replayout::syncvar {
 
 class NetworkClient;
 class NetworkServer;
+class SyncCollection;
 
 /// Who sees an object, beside its owner (Mirror: Visibility).
 enum class Visibility : std::uint8_t {
@@ -111,6 +112,7 @@ class NetworkIdentity {
     friend class NetworkClient;
     friend class NetworkPrefab;
     friend class NetworkServer;
+    friend class SyncCollection;
 
     [[nodiscard]] void* find_component(TypeKey key) const noexcept;
     [[nodiscard]] void* component_as(std::size_t index, TypeKey key) const noexcept;

@@ -45,6 +45,11 @@ class NetworkPrefab {
         ParentIndex items;
         FunctionIndex items_function;
         FunctionIndex changes;
+        /// Of SyncDirection::ClientToServer: operations of the owner, and all items to who becomes
+        /// that, and to who is it no more.
+        FunctionIndex to_server;
+        FunctionIndex to_owner;
+        FunctionIndex to_last_owner;
     };
     /// The same of a component that serializes itself.
     struct Section {
@@ -105,6 +110,8 @@ class NetworkPrefab {
     [[nodiscard]] Status add_section_functions(DynamicTypeBuilder& builder, std::uint32_t index);
     [[nodiscard]] Status describe_collections(std::uint32_t component, std::uint32_t& parent,
                                               DynamicTypeBuilder& builder);
+    void describe_owner_calls(const Place& place, const SyncCollectionInfo& info,
+                              DynamicTypeBuilder& builder);
     [[nodiscard]] Status describe_section(std::uint32_t component, const TypeRegistry& registry,
                                           std::uint32_t& parent, DynamicTypeBuilder& builder);
     void add_function(DynamicTypeBuilder& builder, const Place& place, std::string_view name,
@@ -116,6 +123,9 @@ class NetworkPrefab {
     [[nodiscard]] static NetworkBehaviour& behaviour_at(void* block, const void* place) noexcept;
     static void receive_changes(void* block, const void* params, void* place);
     static void receive_items(void* block, const void* params, void* place);
+    static void receive_from_owner(void* block, const void* params, void* place);
+    static void receive_as_owner(void* block, const void* params, void* place);
+    static void receive_as_last_owner(void* block, const void* params, void* place);
     static void tell_items(void* block, const void* previous, void* place);
     static void receive_section(void* block, const void* params, void* place);
     static void receive_initial_section(void* block, const void* params, void* place);

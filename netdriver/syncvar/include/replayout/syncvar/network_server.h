@@ -33,11 +33,14 @@
 #include <string_view>
 #include <vector>
 
+namespace replayout {
+class PeerLog;
+}
+
 namespace replayout::syncvar {
 
 namespace detail {
 class ConnectionChannel;
-class PeerLog;
 }  // namespace detail
 class SectionSender;
 class SyncCollection;
@@ -60,6 +63,8 @@ struct NetworkServerCounters {
     std::uint64_t players_refused = 0;  ///< asked for by clients that had one
     /// Sections of SyncVars that came too late, or are none.
     std::uint64_t sections_refused = 0;
+    /// Calls of owners for collections that came too late, or could not be.
+    std::uint64_t collections_refused = 0;
     /// Clients that did not answer for NetworkServer::answer_wait_ms, and were disconnected.
     std::uint64_t answers_missing = 0;
 };
@@ -183,6 +188,8 @@ class NetworkServer final : private NetWorld {
     /// To who became the owner of an object, or is shown it: what nobody else may see.
     void serve_owners();
     [[nodiscard]] bool serve_owner(NetworkIdentity& object);
+    /// False, and a warning in the log. `peer` is whom it is about.
+    bool refuse(PeerId peer, const char* why);
     [[nodiscard]] bool has_connections() const noexcept { return !connections_.empty(); }
     void free_what_is_gone();
 
@@ -201,7 +208,10 @@ class NetworkServer final : private NetWorld {
     void send_owner_states();
     /// False: to be tried again.
     bool send_owner_state(NetworkIdentity& object, std::uint32_t epoch);
+    [[nodiscard]] bool send_owner_collections(NetworkBehaviour& component, std::uint32_t epoch);
     void take_section(NetworkBehaviour& component, const NetworkBehaviour& section);
+    void take_operations(NetworkBehaviour& component, SyncCollection& collection,
+                         const void* params);
 
     // Who sees what.
 
@@ -262,7 +272,7 @@ class NetworkServer final : private NetWorld {
     InterestAxes axes_;
     std::vector<NetworkIdentity*> owner_states_;  // that are to be sent
     std::unique_ptr<SectionSender> sections_;
-    std::unique_ptr<detail::PeerLog> log_;
+    std::unique_ptr<PeerLog> log_;
     NetworkServerCounters counters_;
     NetworkConnection* host_ = nullptr;
     std::vector<NetworkIdentity*> host_queue_;  // to be looked at for the host

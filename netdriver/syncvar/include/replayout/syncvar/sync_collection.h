@@ -19,13 +19,22 @@
 // sent the items by a call, when it becomes the owner or is shown the object, and so may be given
 // them behind on_start_client().
 //
-// Rules. The server writes, and either end what is not spawned there; any other write is refused:
-// false, a warning in the log, and nothing changed. What would be as before is no operation. There
-// is room for RepLimits::array_count_max items of the prefab; one more is refused likewise. All
-// items together must fit into NetConfig::bunch_bytes_max, or who joins later is not sent them. An
-// item that no call can carry arrives as a default one, and that is an error in the log. Items are
-// whatever a property may be, except references, which would not know when their object goes:
-// keep its net_id().
+// Of a component of SyncDirection::ClientToServer the client that owns the object writes, from when
+// it was told all: the server sends it the items by a call, with the epoch of its ownership
+// (sync_section.h), which is_read_only() tells of. It calls the server with its operations and that
+// epoch; the server does them, with callbacks, and they go to all others as its own do. To the
+// owner they come back, and are dropped there. While a client owns the object, the server may not
+// write. With another epoch, or one operation that cannot be, nothing of a call is done, and it is
+// counted (NetworkServerCounters); behind the latter the owner is told all again. Who owns the
+// object no more is told all once more, and hears operations as everybody does.
+//
+// Rules. The server writes, or the owner, and any end what is not spawned there; any other write is
+// refused: false, a warning in the log, and nothing changed. What would be as before is no
+// operation. There is room for RepLimits::array_count_max items of the prefab; one more is refused
+// likewise. All items together must fit into NetConfig::bunch_bytes_max, or who joins later is not
+// sent them. An item that no call can carry arrives as a default one, and that is an error in the
+// log. Items are whatever a property may be, except references, which would not know when their
+// object goes: keep its net_id().
 //
 // On a client operations are done in the order in which the server did them, over all collections
 // of the object, and each callback runs right behind its operation (on_clear before it); on a host
@@ -113,11 +122,11 @@ class SyncCollection {
     SyncCollection(const SyncCollection&) = delete;
     SyncCollection& operator=(const SyncCollection&) = delete;
 
-    /// A client's, of an object that is spawned.
+    /// This end may not write: the object is spawned, and another end decides what this is.
     [[nodiscard]] bool is_read_only() const noexcept;
     /// Of a client: calls of the server that could not be, and items.
     [[nodiscard]] std::uint32_t refused_count() const noexcept { return refused_count_; }
-    /// Of a server: operations that wait to be sent.
+    /// Operations that wait to be sent.
     [[nodiscard]] virtual std::size_t waiting_count() const noexcept = 0;
 
   protected:
@@ -151,6 +160,10 @@ class SyncCollection {
             callback(arguments...);
         }
     }
+    /// Of a client: of the ownership under which it was told all; 0: of none.
+    [[nodiscard]] std::uint32_t owner_epoch() const noexcept { return owner_epoch_; }
+    /// Of a server: who tells with that epoch is the owner still.
+    [[nodiscard]] bool is_owner_epoch(std::uint32_t epoch) const noexcept;
     void refuse_received();
     /// An operation before it is missing.
     void refuse_gap();
@@ -167,10 +180,19 @@ class SyncCollection {
     // Of a server.
 
     /// True: nothing waits any more. `count_max` operations in a call at most.
-    [[nodiscard]] bool send_waiting(const detail::CollectionCall& call, std::size_t count_max);
+    [[nodiscard]] bool send_waiting(const detail::CollectionCall& call, std::size_t count_max,
+                                    std::size_t calls_max = ~std::size_t{0});
     [[nodiscard]] virtual CallResult send(std::size_t first, std::size_t count,
                                           const detail::CollectionCall& call) = 0;
     [[nodiscard]] virtual CallResult send_state(const detail::CollectionCall& call) const = 0;
+    /// The same with that number.
+    [[nodiscard]] virtual CallResult send_items(std::uint32_t number,
+                                                const detail::CollectionCall& call) const = 0;
+    /// To who owns the object from now on; with epoch 0, to who does no more.
+    [[nodiscard]] CallResult send_to_owner(std::uint32_t epoch, const detail::CollectionCall& call);
+    /// Does what the owner did. False: nothing was done, as it cannot be.
+    [[nodiscard]] virtual bool receive_from_owner(const void* params) = 0;
+    [[nodiscard]] virtual std::uint32_t epoch_of(const void* params) const noexcept = 0;
     /// The first `count` operations wait no more.
     virtual void forget(std::size_t count) noexcept = 0;
     /// The operation becomes one with a default item; of a dictionary, with a default key, too.
@@ -183,6 +205,15 @@ class SyncCollection {
 
     virtual void receive(const void* params) = 0;
     virtual void receive_state(const void* params) = 0;
+    /// The items alone, over all that waits. False: they cannot be.
+    [[nodiscard]] virtual bool take_items(const void* params) = 0;
+    [[nodiscard]] virtual std::uint32_t number_of(const void* params) const noexcept = 0;
+    /// Of others, or of its own.
+    void receive_changes(const void* params);
+    void receive_as_owner(const void* params);
+    void receive_as_last_owner(const void* params);
+    /// It may tell the server what it does.
+    [[nodiscard]] bool is_told() const noexcept;
     /// The first call that waits.
     void apply_kept(bool is_telling);
     virtual void apply_first_kept() = 0;
@@ -195,6 +226,7 @@ class SyncCollection {
 
     NetworkBehaviour* behaviour_ = nullptr;
     std::uint32_t refused_count_ = 0;
+    std::uint32_t owner_epoch_ = 0;
     std::uint8_t index_ = 0;
     /// Who is opened the object from now on begins with what was said last, or with what is said
     /// next, and never with a part of it: see send_waiting().

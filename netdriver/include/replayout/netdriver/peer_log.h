@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+//
+// Lines of the log that a peer can cause: few a second of each, not many of all, and nothing in
+// them but what prints. Those left out are counted, and the next line tells how many they were.
+//
+//     PeerLog log;
+//     log.write(LogLevel::Warning, peer, "it asks for class \"" + name + '"', now);
+//
+// Takes no memory but that of the line.
+#pragma once
+
+#include <replayout/netdriver/time.h>
+#include <replayout/netdriver/transport.h>
+#include <replayout/reflection/diagnostics.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace replayout {
+
+/// One thread at a time.
+class PeerLog {
+  public:
+    static constexpr std::uint32_t lines_per_second = 10;         ///< of one peer
+    static constexpr std::uint32_t lines_per_second_of_all = 40;  ///< however many peers there are
+    /// Peers that are told apart; of more, who was silent longest is forgotten.
+    static constexpr std::size_t peers_max = 32;
+
+    /// `text` may hold anything. `peer` is who caused it, 0 where that is nobody in particular.
+    /// Seconds are those of `now`, which may be any clock that does not go back.
+    void write(LogLevel level, PeerId peer, std::string_view text, NetTime now);
+
+  private:
+    struct Lines {
+        PeerId peer;
+        std::int64_t second = -1;  // of its last line, written or not
+        std::uint32_t count = 0;   // written in that second
+        std::uint64_t left_out_count = 0;
+    };
+
+    [[nodiscard]] Lines& lines_of(PeerId peer) noexcept;
+
+    std::array<Lines, peers_max> lines_{};
+    Lines all_;  // left out: of peers that were forgotten
+};
+
+}  // namespace replayout

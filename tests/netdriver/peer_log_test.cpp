@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/netdriver/peer_log.h>
+
+#include <cstdint>
+#include <string>
+
+#include "support/catch.h"
+#include "support/log_spy.h"
+
+namespace replayout::test {
+namespace {
+
+constexpr PeerId peer{7};
+
+TEST_CASE("PeerLog: ten lines a second, and the next one tells how many were left out",
+          "[netdriver][peer_log]") {
+    PeerLog lines;
+    const LogSpy log;
+    for (int i = 0; i < 25; ++i) {
+        lines.write(LogLevel::Error, peer, "again", NetTime::from_milliseconds(1'000 + i));
+    }
+    CHECK(LogSpy::messages().size() == 10);
+    lines.write(LogLevel::Error, peer, "later", NetTime::from_milliseconds(2'100));
+    CHECK(LogSpy::messages().back() == "later (15 lines like this were left out before)");
+    lines.write(LogLevel::Error, peer, "later", NetTime::from_milliseconds(2'101));
+    CHECK(LogSpy::messages().back() == "later");
+}
+
+TEST_CASE("PeerLog: what does not print is escaped", "[netdriver][peer_log]") {
+    PeerLog lines;
+    const LogSpy log;
+    lines.write(LogLevel::Error, peer, "class \"a\nb\x1b[31m\\\"", {});
+    CHECK(LogSpy::messages().back() == "class \"a\\x0ab\\x1b[31m\\x5c\"");
+}
+
+TEST_CASE("PeerLog: one who floods it silences nobody else", "[netdriver][peer_log]") {
+    PeerLog lines;
+    const LogSpy log;
+    for (int i = 0; i < 1'000; ++i) {
+        lines.write(LogLevel::Error, peer, "again", {});
+    }
+    lines.write(LogLevel::Error, PeerId{8}, "mine", {});
+    CHECK(LogSpy::messages().back() == "mine");
+}
+
+TEST_CASE("PeerLog: any number of peers are forty lines a second, and every one is counted",
+          "[netdriver][peer_log]") {
+    PeerLog lines;
+    const LogSpy log;
+    for (std::uint64_t i = 0; i < 1'000; ++i) {
+        lines.write(LogLevel::Error, PeerId{i}, "again", {});
+    }
+    CHECK(LogSpy::messages().size() == 40);
+    // Those who are remembered tell of themselves, the first of all others.
+    LogSpy::messages().clear();
+    lines.write(LogLevel::Error, peer, "later", NetTime::from_milliseconds(1'000));
+    CHECK(LogSpy::messages().back() == "later (959 lines like this were left out before)");
+    lines.write(LogLevel::Error, PeerId{999}, "later", NetTime::from_milliseconds(1'000));
+    CHECK(LogSpy::messages().back() == "later (1 lines like this were left out before)");
+}
+
+}  // namespace
+}  // namespace replayout::test

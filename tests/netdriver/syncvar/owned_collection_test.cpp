@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT
+//
+// Collections of SyncDirection::ClientToServer: the owner writes them.
+#include <replayout/syncvar/sync_dictionary.h>
+#include <replayout/syncvar/sync_list.h>
+#include <replayout/syncvar/sync_set.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/arena_game.h"
+#include "support/catch.h"
+#include "support/seeded_random.h"
+
+namespace replayout::test {
+namespace {
+
+using Cards = std::vector<std::int32_t>;
+using CardChange = syncvar::detail::ListChange<std::int32_t>;
+using OnCard = SyncListOperation;
+
+class Hand : public NetworkBehaviour {
+  public:
+    SyncList<std::int32_t> cards;
+    SyncDictionary<std::string, std::int32_t> bids;
+    SyncSet<std::uint32_t> marks;
+    SyncVar<std::int32_t> top;
+};
+
+[[nodiscard]] const BehaviourType* describe_hand(NetworkTypes& types) {
+    const auto hand = BehaviourBuilder<Hand>(types, "Hand")
+                          .sync_list<&Hand::cards>()
+                          .sync_dictionary<&Hand::bids>()
+                          .sync_set<&Hand::marks>()
+                          .sync_var<&Hand::top>()
+                          .build();
+    REQUIRE(hand.has_value());
+    return *hand;
+}
+
+void add_hand(NetworkTypes& types) {
+    SyncSettings settings;
+    settings.sync_direction = SyncDirection::ClientToServer;
+    PrefabOptions options;
+    options.limits.array_count_max = 64;
+    REQUIRE(types.add_prefab("Hand", {{describe_hand(types), settings}}, options).has_value());
+}
+
+[[nodiscard]] bool equal(const Hand& left, const Hand& right) {
+    return left.cards.items() == right.cards.items() && left.bids.items() == right.bids.items() &&
+           left.marks.items() == right.marks.items() && left.top == right.top;
+}
+
+/// Two clients, and a hand that the first of them owns.
+struct Table {
+    explicit Table(const ArenaOptions& options = {}) : game(options, add_hand) {
+        game.join();
+        game.join();
+        game.settle();
+        object = &game.server().instantiate(game.types().find("Hand"));
+        hand().cards.add(1);
+        REQUIRE(game.server().spawn(*object, &game.connection(0)));
+        game.settle();
+    }
+    [[nodiscard]] Hand& hand() { return object->component<Hand>(0); }
+    [[nodiscard]] Hand& hand_on(std::size_t client) {
+        NetworkIdentity* shown = game.on_client(client, *object);
+        REQUIRE(shown != nullptr);
+        return shown->component<Hand>(0);
+    }
+    /// Calls the server as if the owner had done that.
+    CallResult forge(std::size_t client, std::uint32_t epoch, std::vector<CardChange> operations) {
+        const syncvar::detail::CollectionChanges<CardChange> changes{epoch, std::move(operations)};
+        return game.client(client).driver().call_function(
+            ObjectHandle{reinterpret_cast<std::uintptr_t>(game.on_client(client, *object))},
+            "0.cards.to_server", &changes);
+    }
+
+    ArenaGame game;
+    NetworkIdentity* object = nullptr;
+};
+
+void change(Hand& hand, SeededRandom& random) {
+    const auto number = static_cast<std::int32_t>(random.below(8));
+    switch (random.below(7)) {
+        case 0:
+        case 1:
+            hand.cards.add(number);
+            break;
+        case 2:
+            if (!hand.cards.empty()) {
+                hand.cards.set(static_cast<std::uint32_t>(random.below(hand.cards.size())), number);
+            }
+            break;
+        case 3:
+            if (!hand.cards.empty()) {
+                hand.cards.remove_at(static_cast<std::uint32_t>(random.below(hand.cards.size())));
+            }
+            break;
+        case 4:
+            hand.bids.set(std::to_string(number), number);
+            break;
+        case 5:
+            hand.bids.remove(std::to_string(number));
+            hand.marks.remove(static_cast<std::uint32_t>(number));
+            break;
+        default:
+            hand.marks.add(static_cast<std::uint32_t>(number));
+            hand.top = hand.marks.is_read_only() ? hand.top.get() : number;
+    }
+}
+
+TEST_CASE("Owned collections: what the owner does arrives at the server and at all others",
+          "[syncvar]") {
+    Table table;
+    CHECK(table.hand_on(0).cards.items() == Cards{1});
+    CHECK_FALSE(table.hand_on(0).cards.is_read_only());
+    std::vector<std::string> told;
+    const auto tell = [&](const char* who) {
+        return [&told, who](std::uint32_t index) { told.push_back(who + std::to_string(index)); };
+    };
+    table.hand().cards.on_add = tell("server ");
+    table.hand_on(0).cards.on_add = tell("owner ");
+    table.hand_on(1).cards.on_add = tell("other ");
+    CHECK(table.hand_on(0).cards.add(2));
+    CHECK(table.hand_on(0).marks.add(9));
+    table.game.settle();
+    CHECK(table.hand().cards.items() == Cards{1, 2});
+    CHECK(table.hand_on(1).cards.items() == Cards{1, 2});
+    CHECK(table.hand_on(0).cards.items() == Cards{1, 2});
+    CHECK(equal(table.hand(), table.hand_on(1)));
+    // Told where it arrives, and not at who did it.
+    CHECK(told == std::vector<std::string>{"server 1", "other 1"});
+    table.game.join();
+    table.game.settle();
+    CHECK(equal(table.hand(), table.hand_on(2)));
+}
+
+TEST_CASE("Owned collections: who does not own them may not write, the server neither",
+          "[syncvar]") {
+    Table table;
+    CHECK(table.hand_on(1).cards.is_read_only());
+    CHECK_FALSE(table.hand_on(1).cards.add(5));
+    CHECK(table.hand().cards.is_read_only());
+    CHECK_FALSE(table.hand().cards.add(5));
+    REQUIRE(table.game.server().remove_client_authority(*table.object));
+    CHECK(table.hand().cards.add(6));
+    table.game.settle();
+    CHECK_FALSE(table.hand_on(0).cards.add(7));
+    CHECK(table.hand_on(0).cards.items() == Cards{1, 6});
+    CHECK(table.hand_on(1).cards.items() == Cards{1, 6});
+    REQUIRE(table.game.server().assign_client_authority(*table.object, table.game.connection(1)));
+    table.game.settle();
+    CHECK(table.hand_on(1).cards.add(8));
+    table.game.settle();
+    CHECK(table.hand().cards.items() == Cards{1, 6, 8});
+    CHECK(table.hand_on(0).cards.items() == Cards{1, 6, 8});
+}
+
+TEST_CASE("Owned collections: on a host its own are written there", "[syncvar]") {
+    ArenaGame game({}, add_hand);
+    game.join();
+    NetworkConnection& host = game.server().start_host();
+    game.settle();
+    NetworkIdentity& object = game.spawn(game.types().find("Hand"), &host);
+    game.settle();
+    CHECK(object.component<Hand>(0).cards.add(3));
+    game.settle();
+    CHECK(game.on_client(0, object)->component<Hand>(0).cards.items() == Cards{3});
+}
+
+TEST_CASE("Owned collections: owners that come and go end equal, whatever is lost", "[syncvar]") {
+    const std::uint64_t seed = GENERATE(range(std::uint64_t{1}, std::uint64_t{21}));
+    CAPTURE(seed);
+    ArenaOptions options;
+    options.seed = seed;
+    options.link.loss = 0.25;
+    options.link.duplicate = 0.1;
+    options.link.reorder = 0.25;
+    Table table(options);
+    SeededRandom random(seed);
+    for (int step = 0; step < 500; ++step) {
+        if (step == 250) {
+            table.game.join();  // late
+        }
+        if (random.below(40) == 0) {
+            NetworkServer& server = table.game.server();
+            if (table.object->connection_to_client().value != 0) {
+                (void)server.remove_client_authority(*table.object);
+            } else {
+                REQUIRE(server.assign_client_authority(*table.object,
+                                                       table.game.connection(random.below(2))));
+            }
+        }
+        if (random.below(60) == 0) {  // also while it is under way
+            NetworkConnection& connection = table.game.connection(0);
+            connection.is_ready() ? table.game.server().set_client_not_ready(connection)
+                                  : table.game.server().set_client_ready(connection);
+        }
+        change(table.hand(), random);
+        for (const std::size_t client : {0u, 1u}) {
+            if (NetworkIdentity* shown = table.game.on_client(client, *table.object)) {
+                change(shown->component<Hand>(0), random);
+            }
+        }
+        table.game.tick();
+    }
+    table.game.server().set_client_ready(table.game.connection(0));
+    // What an owner has not told yet the server knows nothing of: a lost call may take seconds.
+    table.game.tick(1'000);
+    table.game.settle();
+    for (const std::size_t client : {0u, 1u, 2u}) {
+        CAPTURE(client);
+        // Not the SyncVar: what it is set to between two ownerships may stay (docs/unity.md).
+        const Hand& shown = table.hand_on(client);
+        CHECK(shown.cards.items() == table.hand().cards.items());
+        CHECK(shown.bids.items() == table.hand().bids.items());
+        CHECK(shown.marks.items() == table.hand().marks.items());
+    }
+    CHECK(table.game.server().counters().collections_refused < 100);
+    CHECK(table.game.client(0).counters().collections_refused == 0);
+}
+
+TEST_CASE("Owned collections: many changes in a tick go in calls that the server takes",
+          "[syncvar]") {
+    Table table;
+    Hand& own = table.hand_on(0);
+    for (std::int32_t i = 0; i < 60; ++i) {
+        CHECK(own.cards.add(i));
+    }
+    CHECK_FALSE((own.cards.add(0) && own.cards.add(0) && own.cards.add(0) && own.cards.add(0)));
+    for (int i = 0; i < 2'000; ++i) {
+        own.cards.insert(0, 7);
+        own.cards.remove_at(0);
+    }
+    table.game.settle();
+    table.game.tick(1'000);
+    table.game.settle();
+    CHECK(table.hand().cards.items() == own.cards.items());
+    CHECK(equal(table.hand(), table.hand_on(1)));
+    CHECK(own.cards.waiting_count() == 0);
+}
+
+TEST_CASE("Hostile owner: operations that cannot be are refused whole, and it is told all again",
+          "[syncvar]") {
+    Table table;
+    const std::uint32_t epoch = 1;
+    CHECK(table.forge(0, epoch, {{OnCard::Add, 1, 2}, {OnCard::Set, 9, 9}}) == CallResult::Sent);
+    table.game.settle();
+    CHECK(table.hand().cards.items() == Cards{1});
+    CHECK(table.game.server().counters().collections_refused == 1);
+    CHECK(table.hand_on(0).cards.add(2));  // under the next epoch
+    table.game.settle();
+    CHECK(table.hand().cards.items() == Cards{1, 2});
+    for (const auto& operations :
+         std::vector<std::vector<CardChange>>{{{static_cast<OnCard>(9), 0, 0}},
+                                              {{OnCard::RemoveAt, 2, 0}},
+                                              {{OnCard::Insert, 3, 0}},
+                                              {{OnCard::Add, 0, 0}},
+                                              {{OnCard::Set, ~0u, 0}},
+                                              {{OnCard::Clear, 0, 0}, {OnCard::RemoveAt, 0, 0}}}) {
+        // With every epoch that may be the one, of which one is.
+        for (std::uint32_t guess = 0; guess < 12; ++guess) {
+            (void)table.forge(0, guess, operations);
+            table.game.tick(3);
+        }
+    }
+    table.game.settle();
+    CHECK(table.hand().cards.items() == Cards{1, 2});
+    CHECK(table.hand_on(1).cards.items() == Cards{1, 2});
+    CHECK(table.hand_on(0).cards.items() == Cards{1, 2});
+    CHECK(table.game.server().counters().collections_refused >= 60);
+}
+
+TEST_CASE("Hostile client: who does not own a collection calls nothing of it", "[syncvar]") {
+    Table table;
+    (void)table.forge(1, 1, {{OnCard::Clear, 0, 0}});
+    table.game.settle();
+    CHECK(table.hand().cards.items() == Cards{1});
+    CHECK(table.hand_on(0).cards.items() == Cards{1});
+}
+
+TEST_CASE("Hostile server: items that an owner cannot have are refused, and what it has stays",
+          "[syncvar]") {
+    using Entry = SyncDictionaryEntry<std::string, std::int32_t>;
+    Table table;
+    const NetObjectId id =
+        table.game.server().driver().find_object({reinterpret_cast<std::uintptr_t>(table.object)});
+    const auto send = [&](const char* function, const auto& state) {
+        REQUIRE(table.game.server().driver().call_function(id, function, &state) ==
+                CallResult::Sent);
+        table.game.settle();
+    };
+    Hand& own = table.hand_on(0);
+    REQUIRE(own.bids.set("a", 1));
+    table.game.settle();
+    const syncvar::detail::CollectionState<Entry> twice{{{"b", 1}, {"b", 2}}, 5};
+    const syncvar::detail::CollectionState<std::uint32_t> unsorted{{2, 1}, 5};
+    const syncvar::detail::CollectionState<std::int32_t> none{{}, 0};
+    for (const char* suffix : {"to_owner", "to_last_owner"}) {
+        send(("0.bids." + std::string(suffix)).c_str(), twice);
+        send(("0.marks." + std::string(suffix)).c_str(), unsorted);
+    }
+    send("0.cards.to_owner", none);  // of no ownership
+    CHECK(own.bids.items() == std::vector<Entry>{{"a", 1}});
+    CHECK(own.marks.empty());
+    CHECK(own.cards.items() == Cards{1});
+    CHECK(table.game.client(0).counters().collections_refused == 4);
+}
+
+TEST_CASE("Owned collections: audiences that cannot be are refused by name", "[syncvar]") {
+    NetworkTypes types;
+    SyncSettings settings;
+    settings.sync_direction = SyncDirection::ClientToServer;
+    settings.sync_mode = SyncMode::Owner;
+    const BehaviourType* hand = describe_hand(types);
+    const auto prefab = types.add_prefab("Hand", {{hand, settings}});
+    REQUIRE((!prefab || !types.freeze()));
+    NetworkTypes others;
+    settings.sync_direction = SyncDirection::ServerToClient;
+    settings.sync_mode = SyncMode::ExcludeOwner;
+    const auto excluded = others.add_prefab("Hand", {{describe_hand(others), settings}});
+    REQUIRE((!excluded || !others.freeze()));
+}
+
+}  // namespace
+}  // namespace replayout::test
