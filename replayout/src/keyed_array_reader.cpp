@@ -271,9 +271,12 @@ class KeyedArrayReader {
             reader_.fail();
             return;
         }
-        const ReceivingRepState& state =
-            array_ == nullptr ? *properties_.present_state_ : *properties_.state_;
-        const KeyedElements* known = state.find_keyed_elements(RepHandle{cmd_.relative_handle});
+        // There is no state of what is passed over.
+        const ReceivingRepState* state =
+            array_ == nullptr ? properties_.present_state_ : properties_.state_;
+        const KeyedElements* known =
+            state == nullptr ? nullptr
+                             : state->find_keyed_elements(RepHandle{cmd_.relative_handle});
         is_beginning_anew_ = known == nullptr || known->restart_version() != restart_version_;
     }
     void keep_restart() {

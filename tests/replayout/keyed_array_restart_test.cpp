@@ -2,6 +2,7 @@
 //
 // Keyed arrays that begin anew for a receiver which may have too much of what is gone.
 #include <replayout/keyed_array.h>
+#include <replayout/layout_description.h>
 #include <replayout/shadow_state.h>
 
 #include <cstdint>
@@ -59,7 +60,65 @@ constexpr std::uint32_t count_max = 16;
     return shadow_value<ShadowKeyedArray>(sender.state.shadow() + cmd.shadow_offset);
 }
 
+/// Of an older version, which has no tracks.
+[[nodiscard]] Result<const Type*> build_old_radar(TypeRegistry& registry) {
+    REQUIRE(struct_builder<Track>(registry, "Track")
+                .property<&Track::id>()
+                .property<&Track::speed>()
+                .property<&Track::echoes>()
+                .build());
+    return class_builder<Radar>(registry, "Radar")
+        .property<&Radar::stars>()
+        .keyed_by<&Track::id>(ArrayOrder::Kept)
+        .build();
+}
+
+/// Tracks that begin anew, and are none.
+[[nodiscard]] Bytes block_of_restarted_tracks(const RepLayout& layout) {
+    Bytes memory(64);
+    BitWriter writer(memory);
+    ChangeMask handles;
+    handles.reset(layout.handle_count());
+    handles.set(0);
+    write_change_mask(writer, handles, EmptySet::Impossible);
+    writer.write_bool(true);      // a full set
+    writer.write_bool(true);      // that begins anew
+    writer.write_packed_uint(1);  // at version 1
+    writer.write_bool(false);     // from the first key
+    writer.write_bool(false);     // to the last
+    writer.write_packed_uint(0);  // no element
+    writer.finish_byte();
+    return to_bytes(writer.bytes());
+}
+
 }  // namespace
+
+TEST_CASE("Keyed arrays: one that begins anew is passed over where nobody has it",
+          "[replayout][keyed_array]") {
+    const TestLayout layout(build_radar, with_limit());
+    const Bytes block = block_of_restarted_tracks(*layout);
+
+    // No object.
+    BlockReceiver nobody(*layout);
+    ReceiveContext context = nobody.context();
+    DecodeBudget budget;
+    BitReader reader(block, &budget);
+    CHECK(skip_properties(*layout, reader, context));
+    CHECK(reader.bits_left() == 0);
+
+    // An object without that property.
+    TestLayout old(build_old_radar, with_limit());
+    const auto description = describe_layout(*layout, std::pmr::get_default_resource());
+    const auto newer = RepLayout::create_compatible(
+        old.registry(), &*old, {description.data(), description.size()}, LayoutPolicy::SkipUnknown);
+    REQUIRE(newer);
+    Radar remote;
+    remote.stars = {{5, 1, {}}};
+    BlockReceiver receiver(**newer);
+    CHECK(receiver.receive(&remote, block));
+    CHECK(receiver.bits_left == 0);
+    CHECK(remote.stars.size() == 1);
+}
 
 TEST_CASE("Keyed arrays: what was removed since a version is never counted short",
           "[replayout][keyed_array]") {
