@@ -5,8 +5,13 @@
 
 #include <replayout/netdriver/replay_stream.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
+#include <fstream>
+#include <ios>
 #include <memory>
+#include <span>
 #include <string>
 
 namespace replayout::match {
@@ -34,25 +39,31 @@ class ReplayFileSink final : public ReplaySink {
     FilePtr file_;
 };
 
+/// By a stream: its places have 64 bits everywhere, those of std::ftell() have 32 on some systems.
 class ReplayFileSource final : public ReplaySource {
   public:
-    explicit ReplayFileSource(const std::string& path) : file_(std::fopen(path.c_str(), "rb")) {
-        if (file_ != nullptr && std::fseek(file_.get(), 0, SEEK_END) == 0) {
-            const long size = std::ftell(file_.get());
+    explicit ReplayFileSource(const std::string& path) : file_(path, std::ios::binary) {
+        if (file_.is_open() && file_.seekg(0, std::ios::end)) {
+            const std::streamoff size = file_.tellg();
             size_ = size < 0 ? 0 : static_cast<std::uint64_t>(size);
         }
     }
 
-    [[nodiscard]] bool is_open() const noexcept { return file_ != nullptr; }
+    [[nodiscard]] bool is_open() const { return file_.is_open(); }
     [[nodiscard]] std::uint64_t size() override { return size_; }
     [[nodiscard]] bool read(std::uint64_t offset, std::span<std::byte> target) override {
-        return offset <= size_ && target.size() <= size_ - offset &&
-               std::fseek(file_.get(), static_cast<long>(offset), SEEK_SET) == 0 &&
-               std::fread(target.data(), 1, target.size(), file_.get()) == target.size();
+        if (offset > size_ || target.size() > size_ - offset) {
+            return false;
+        }
+        file_.clear();
+        file_.seekg(static_cast<std::streamoff>(offset));
+        file_.read(reinterpret_cast<char*>(target.data()),
+                   static_cast<std::streamsize>(target.size()));
+        return file_.good();
     }
 
   private:
-    FilePtr file_;
+    std::ifstream file_;
     std::uint64_t size_ = 0;
 };
 

@@ -68,7 +68,18 @@ class Screen {
     ReplayPlayer player;
 };
 
-/// What the file says of its match, before its classes are known.
+/// Of a recording of so many bytes, that lasts as long: no more than it can have, whatever it says.
+[[nodiscard]] std::uint64_t ticks_that_fit(std::uint64_t ticks, std::uint64_t byte_count,
+                                           std::int64_t length_us) {
+    // A battle moves something in nearly every tick, and each frame has two digests at least.
+    constexpr std::uint64_t frame_bytes = 32;
+    const auto by_time = static_cast<std::uint64_t>(std::max<std::int64_t>(length_us, 0)) /
+                             static_cast<std::uint64_t>(tick_us) +
+                         2;
+    return std::max<std::uint64_t>(std::min({ticks, by_time, byte_count / frame_bytes}), 1);
+}
+
+/// What the file says of its match, before its classes are known; with no more ticks than it has.
 [[nodiscard]] RecordedMatch read_match(const std::string& path, ReplaySource& source) {
     NetDriverSettings settings = player_settings();
     settings.layout_policy = LayoutPolicy::SkipUnknown;  // all of them
@@ -87,15 +98,20 @@ class Screen {
     if (!decode_recorded_match(player.game_data(), match)) {
         throw std::runtime_error(path + ": it is not the recording of a match");
     }
+    match.ticks = ticks_that_fit(match.ticks, source.size(),
+                                 player.end_time().microseconds - player.start_time().microseconds);
     return match;
 }
 
-[[nodiscard]] bool is_same_match(const std::vector<Recording>& left,
-                                 const std::vector<Recording>& right) {
-    return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                      [](const Recording& a, const Recording& b) {
-                          return a.name == b.name && a.object_count == b.object_count &&
-                                 a.classes == b.classes;
+/// `is_begun`: what was played is the beginning of what was recorded, and may lack its last
+/// objects.
+[[nodiscard]] bool is_same_match(const std::vector<Recording>& played,
+                                 const std::vector<Recording>& recorded, bool is_begun) {
+    return std::equal(played.begin(), played.end(), recorded.begin(), recorded.end(),
+                      [is_begun](const Recording& a, const Recording& b) {
+                          return a.name == b.name && a.classes == b.classes &&
+                                 (a.object_count == b.object_count ||
+                                  (is_begun && a.object_count < b.object_count));
                       });
 }
 
@@ -107,11 +123,12 @@ class Screen {
     if (traces.empty() && match.is_battle) {
         BattleSettings settings;
         settings.seed = match.seed;
-        settings.tick_count = static_cast<std::uint32_t>(
-            std::min<std::uint64_t>(std::max<std::uint64_t>(match.ticks, 1), 1'000'000));
+        settings.tick_count =
+            static_cast<std::uint32_t>(std::min<std::uint64_t>(match.ticks, 1'000'000));
         recordings.push_back(make_battle(settings));
     }
-    if (!recordings.empty() && !is_same_match(recordings, match.recordings)) {
+    const bool is_begun = traces.empty() && match.is_battle;  // it was cut off
+    if (!recordings.empty() && !is_same_match(recordings, match.recordings, is_begun)) {
         throw std::runtime_error(options.play_path + ": it is the recording of another match");
     }
     return recordings;

@@ -9,8 +9,9 @@
 #include <replayout/reflection/reflection.h>
 
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <map>
-#include <memory>
 #include <memory_resource>
 #include <span>
 
@@ -35,20 +36,21 @@ struct World final : NetWorld {
     void despawn(ObjectHandle object, ChannelCloseReason) override { walkers.erase(object); }
 };
 
-/// A file, as the library sees it.
+/// A file, as the library sees it. A stream's places have 64 bits, std::ftell()'s not everywhere.
 struct File final : ReplaySink, ReplaySource {
-    std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::tmpfile(), &std::fclose};
+    const char* const path = "13_replay.rep";
+    std::fstream file{path, std::ios::in | std::ios::out | std::ios::trunc | std::ios::binary};
     std::uint64_t byte_count = 0;
 
+    ~File() { (void)std::remove(path); }
     bool write(std::span<const std::byte> bytes) override {
         byte_count += bytes.size();
-        return file != nullptr &&
-               std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size();
+        return !!file.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
     }
     std::uint64_t size() override { return byte_count; }
     bool read(std::uint64_t offset, std::span<std::byte> target) override {
-        return std::fseek(file.get(), static_cast<long>(offset), SEEK_SET) == 0 &&
-               std::fread(target.data(), 1, target.size(), file.get()) == target.size();
+        file.seekg(static_cast<std::streamoff>(offset));
+        return !!file.read(reinterpret_cast<char*>(target.data()), std::ssize(target));
     }
 };
 
@@ -56,9 +58,7 @@ bool record(const RepLayout& layout, File& file) {
     LoopbackNetwork network({}, std::pmr::get_default_resource());
     World world;
     NetDriver server({}, network.endpoint({1}), world);
-    ReplayRecorderSettings settings;
-    settings.checkpoint_ms = 1'000;
-    ReplayRecorder recorder(file, settings);
+    ReplayRecorder recorder(file, {.checkpoint_ms = 1'000});
     if (!server.add_layout(layout) || !server.listen() || !server.start_recording(recorder)) {
         return false;
     }

@@ -29,6 +29,7 @@ struct ReplayPlayer::Chunk {
     std::uint64_t bytes = 0;   ///< of all of it
     std::uint64_t digest = 0;  ///< of the chunk, while it is read; else of the one before
     bool is_any_before = false;
+    NetTime time;               ///< of the part before, where there is any before
     bool is_read = false;       ///< it is in the buffer, and was found to be right
     bool is_part_open = false;  ///< the frame before it is not at its end
     bool has_played = false;    ///< since begin_at()

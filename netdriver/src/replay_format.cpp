@@ -32,6 +32,8 @@ std::string_view to_string(ReplayError error) noexcept {
             return "corrupt";
         case ReplayError::Refused:
             return "refused";
+        case ReplayError::TooLong:
+            return "too long";
     }
     return "unknown";
 }

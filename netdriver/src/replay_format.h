@@ -50,6 +50,9 @@ inline constexpr std::uint32_t replay_game_data_bytes_max = 1u << 19;
 inline constexpr std::size_t replay_part_head_bytes = 1 + 8;
 inline constexpr std::size_t replay_part_room = replay_chunk_head_bytes + replay_part_head_bytes;
 inline constexpr std::uint16_t replay_has_bunches = 0x8000;
+/// From the start to the end of a recording, so that who goes through one tick by tick comes to an
+/// end, whatever a file says: 50 days.
+inline constexpr std::int64_t replay_length_us_max = std::int64_t{1} << 42;
 /// A part with more than that is written, as soon as it may be.
 inline constexpr std::size_t replay_part_bytes = 128 * 1024;
 

@@ -146,6 +146,9 @@ bool ReplayPlayer::read_end(ReplayError& error) {
     Vector<ReplayCheckpoint> checkpoints(Allocator<ReplayCheckpoint>{resource_});
     checkpoints.reserve(count);
     const NetTime end{static_cast<std::int64_t>(load_le(payload, 8))};
+    if (!may_be_at(end)) {
+        return false;
+    }
     NetTime last = start_;
     for (std::uint64_t i = 0; i < count; ++i) {
         const std::span<const std::byte> entry =
@@ -162,7 +165,7 @@ bool ReplayPlayer::read_end(ReplayError& error) {
         checkpoints.push_back(checkpoint);
     }
     checkpoints_.swap(checkpoints);
-    end_ = std::max(start_, end);
+    end_ = end;
     end_offset_ = offset;
     return true;
 }
@@ -201,8 +204,8 @@ ReplayError ReplayPlayer::scan() {
         const bool is_checkpoint = chunk.head.kind == ReplayChunkKind::Checkpoint;
         const bool is_frame = chunk.head.kind == ReplayChunkKind::Frame;
         if ((!is_checkpoint && !is_frame) || !read_replay_part(chunk.payload, chunk.part) ||
-            chunk.part.time < end_ || (is_part_open && chunk.head.kind != open_kind) ||
-            (is_frame && !is_any)) {
+            !may_be_at(chunk.part.time) || chunk.part.time < end_ ||
+            (is_part_open && chunk.head.kind != open_kind) || (is_frame && !is_any)) {
             break;
         }
         if (is_checkpoint && !is_part_open) {
@@ -260,6 +263,10 @@ ReplayError ReplayPlayer::read_chunk(std::uint64_t offset, Chunk& chunk) {
     return ReplayError::None;
 }
 
+bool ReplayPlayer::may_be_at(NetTime time) const noexcept {
+    return time >= start_ && time.microseconds - start_.microseconds <= replay_length_us_max;
+}
+
 ReplayError ReplayPlayer::read_next() {
     Chunk& chunk = *next_;
     if (chunk.is_read) {
@@ -273,9 +280,11 @@ ReplayError ReplayPlayer::read_next() {
         chunk.head.kind == ReplayChunkKind::Frame || chunk.head.kind == ReplayChunkKind::Checkpoint;
     if (!is_played || (chunk.is_any_before && chunk.head.previous_digest != previous) ||
         (chunk.is_part_open && chunk.head.kind != chunk.open_kind) ||
-        !read_replay_part(chunk.payload, chunk.part)) {
+        !read_replay_part(chunk.payload, chunk.part) || !may_be_at(chunk.part.time) ||
+        (chunk.is_any_before && chunk.part.time < chunk.time)) {
         return ReplayError::Corrupt;
     }
+    chunk.time = chunk.part.time;
     chunk.is_any_before = true;
     chunk.is_read = true;
     return ReplayError::None;

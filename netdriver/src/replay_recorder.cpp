@@ -7,6 +7,7 @@
 #include "layout_table.h"
 #include "replay_format.h"
 
+#include <algorithm>
 #include <string>
 
 namespace replayout {
@@ -16,6 +17,7 @@ ReplayRecorder::ReplayRecorder(ReplaySink& sink, const ReplayRecorderSettings& s
       settings_(settings),
       game_data_(settings.game_data.begin(), settings.game_data.end(),
                  Allocator<std::byte>(settings.resource)),
+      layouts_(Allocator<Vector<std::byte>>(settings.resource)),
       checkpoints_(Allocator<ReplayCheckpoint>(settings.resource)) {}
 
 ReplayRecorder::~ReplayRecorder() = default;
@@ -27,7 +29,7 @@ Status ReplayRecorder::begin(const LayoutTable& layouts, NetTime now) {
     if (game_data_.size() > replay_game_data_bytes_max) {
         return Error{ErrorCode::LimitExceeded, "replay: more than 524,288 bytes of game data"};
     }
-    Vector<Vector<std::byte>> chunks(settings_.resource);
+    Vector<Vector<std::byte>> chunks(layouts_.get_allocator());
     chunks.reserve(layouts.count());
     for (std::uint32_t number = 0; number < layouts.count(); ++number) {
         const RepLayout& layout = *layouts.find(number);
@@ -47,6 +49,14 @@ Status ReplayRecorder::begin(const LayoutTable& layouts, NetTime now) {
     has_begun_ = true;
     last_checkpoint_ = now;
     is_checkpoint_requested_ = true;
+    schema_ = layouts.digest();
+    layouts_.swap(chunks);
+    return {};
+}
+
+void ReplayRecorder::write_front(NetTime now) {
+    is_front_written_ = true;
+    start_ = now;
     if (!sink_.write(replay_magic)) {
         fail(ReplayError::WriteFailed);
     }
@@ -55,16 +65,16 @@ Status ReplayRecorder::begin(const LayoutTable& layouts, NetTime now) {
                              Allocator<std::byte>(settings_.resource));
     append_replay_header(header, {replay_version,
                                   wire_version,
-                                  layouts.digest(),
+                                  schema_,
                                   now,
-                                  layouts.count(),
+                                  static_cast<std::uint32_t>(layouts_.size()),
                                   {game_data_.data(), game_data_.size()}});
     write_chunk(ReplayChunkKind::Header, header);
     header_digest_ = previous_digest_;
-    for (Vector<std::byte>& chunk : chunks) {
+    for (Vector<std::byte>& chunk : layouts_) {
         write_chunk(ReplayChunkKind::Layout, chunk);
     }
-    return {};
+    Vector<Vector<std::byte>>(layouts_.get_allocator()).swap(layouts_);
 }
 
 bool ReplayRecorder::is_checkpoint_due(NetTime now) const noexcept {
@@ -81,6 +91,12 @@ bool ReplayRecorder::is_checkpoint_overdue(NetTime now) const noexcept {
 void ReplayRecorder::write_part(ReplayChunkKind kind, Vector<std::byte>& bytes, NetTime now,
                                 bool is_last) {
     REPLAYOUT_ASSERT(bytes.size() >= replay_part_room);
+    if (!is_front_written_) {
+        write_front(now);
+    }
+    if (now.microseconds - start_.microseconds > replay_length_us_max) {
+        fail(ReplayError::TooLong);
+    }
     if (bytes.size() > replay_part_room || is_part_open_) {
         const bool is_checkpoint = kind == ReplayChunkKind::Checkpoint;
         const std::uint64_t offset = stats_.bytes_written;
@@ -111,6 +127,10 @@ void ReplayRecorder::write_part(ReplayChunkKind kind, Vector<std::byte>& bytes, 
 }
 
 void ReplayRecorder::end(NetTime now) {
+    if (!is_front_written_) {
+        write_front(now);
+    }
+    now.microseconds = std::min(now.microseconds, start_.microseconds + replay_length_us_max);
     Vector<std::byte> chunk(replay_chunk_head_bytes, std::byte{0},
                             Allocator<std::byte>(settings_.resource));
     append_le(chunk, now.microseconds);

@@ -4,10 +4,20 @@
 #include "match/battle.h"
 #include "match/match_network.h"
 #include "match/match_session.h"
+#include "match/match_world.h"
 #include "match/progress.h"
 #include "match/recorded_match.h"
+#include "match/replay_file.h"
 #include "support/catch.h"
 
+#include <replayout/netdriver/loopback_transport.h>
+#include <replayout/netdriver/net_driver.h>
+#include <replayout/netdriver/replay_recorder.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -112,6 +122,106 @@ TEST_CASE("Replay of a match: another match, and what is none, is refused by a s
     std::ofstream(text.path) << "this is no recording";
     play.play_path = text.path;
     CHECK_THROWS_WITH(play_replay(play, {}), Catch::Matchers::Contains("not a replay"));
+}
+
+TEST_CASE("Replay of a match: of a battle is made what the file can have, whatever it says",
+          "[bench][replay_play]") {
+    std::vector<Recording> recordings = small_battle();
+    const auto schema = MatchSchema::create(recordings, {});
+    REQUIRE(schema);
+    MatchOptions options;
+    options.seed = 3;
+    recordings[0].object_count = 0xFFFF'FFFF;
+    const std::vector<std::byte> data =
+        encode_recorded_match(options, recordings, 0xFFFF'FFFF'FFFF'FFFF);
+    TemporaryFile file;
+    {
+        LoopbackNetwork network(LoopbackSettings(), std::pmr::get_default_resource());
+        MatchWorld world(**schema);
+        NetDriver server(NetDriverSettings(), network.endpoint(PeerId{1}), world);
+        for (const auto& match_class : (*schema)->classes()) {
+            REQUIRE(server.add_layout(*match_class->layout));
+        }
+        REQUIRE(server.listen());
+        ReplayFileSink sink(file.path);
+        ReplayRecorderSettings settings;
+        settings.game_data = data;
+        ReplayRecorder recorder(sink, settings);
+        REQUIRE(server.start_recording(recorder));
+        server.tick_flush(NetTime::from_milliseconds(33));
+        // A pause of eleven days: a million ticks would fit by their time alone.
+        server.tick_flush(NetTime::from_milliseconds(1'000'000'000));
+        server.stop_recording();
+        REQUIRE(sink.close());
+    }
+    MatchOptions play;
+    play.play_path = file.path;
+    const auto begin = std::chrono::steady_clock::now();
+    const ReplayResult shown = play_replay(play, {});
+    CHECK(shown.verdict.has_value());
+    CHECK(shown.end_s > 900'000);
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));
+}
+
+TEST_CASE("Replay of a match: a battle that was cut off is judged up to there",
+          "[bench][replay_play]") {
+    BattleSettings settings;
+    settings.seed = 1;
+    settings.tick_count = 90;
+    const std::vector<Recording> recordings{make_battle(settings)};
+    TemporaryFile file;
+    MatchOptions options;
+    options.seed = 1;
+    options.clients = 1;
+    options.record_path = file.path;
+    const auto schema = MatchSchema::create(recordings, {});
+    REQUIRE(schema);
+    const auto network = make_network(options);
+    REQUIRE(network);
+    MatchSession session(options, recordings, **schema, **network);
+    Progress progress("playing", session.tick_count(), true);
+    (void)session.run(progress);
+    MatchOptions play;
+    play.play_path = file.path;
+    CHECK(play_replay(play, {}).is_good());
+    for (const double seek_s : {0.0, 1.0, 2.0}) {
+        play.seek_s = seek_s;
+        CHECK(play_replay(play, {}).is_good());
+    }
+    play.seek_s.reset();
+    const auto size = std::filesystem::file_size(file.path);
+    for (const std::uintmax_t part : {4u, 3u, 2u}) {
+        std::filesystem::resize_file(file.path, size * part / 5);
+        const ReplayResult shown = play_replay(play, {});
+        CHECK_FALSE(shown.is_whole);
+        INFO(part << " of 5: " << shown.verdict->difference);
+        CHECK(shown.is_good());
+    }
+}
+
+TEST_CASE("Replay file: what lies behind 4 GiB is read as what lies before",
+          "[bench][replay_play]") {
+    TemporaryFile file;
+    const std::uint64_t far = (std::uint64_t{1} << 32) + 12'345;
+    {
+        std::ofstream out(file.path, std::ios::binary);  // a hole takes no room
+        out << "near";
+        out.seekp(static_cast<std::streamoff>(far));
+        out << "far!";
+    }
+    ReplayFileSource source(file.path);
+    REQUIRE(source.is_open());
+    CHECK(source.size() == far + 4);
+    std::array<std::byte, 4> bytes{};
+    const auto text = [&] {
+        return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    };
+    CHECK(source.read(far, bytes));
+    CHECK(text() == "far!");
+    CHECK(source.read(0, bytes));
+    CHECK(text() == "near");
+    CHECK_FALSE(source.read(far + 1, bytes));
+    CHECK(source.read(far, bytes));  // nothing sticks
 }
 
 TEST_CASE("Replay of a match: what it says of its match comes back, and nothing else does",

@@ -264,6 +264,110 @@ TEST_CASE("Replay: packets that no server sends are refused, though the file is 
     CHECK((refused > 0 || !seeds.is_default));
 }
 
+/// All digests right again, after each chunk's payload was changed as it is told; without its end,
+/// unless that is kept.
+template <typename Change>
+[[nodiscard]] Bytes forged(const Bytes& whole, bool keeps_end, Change&& change) {
+    Bytes bytes(replay_magic.begin(), replay_magic.end());
+    std::uint64_t previous = 0;
+    std::uint64_t header_digest = 0;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> checkpoints;
+    for (std::size_t at = replay_magic.size(); at + replay_footer_bytes < whole.size();) {
+        const std::size_t payload = load_le(std::span(whole).subspan(at + 4), 4);
+        ReplayChunkHead head;
+        REQUIRE(read_replay_chunk_head(std::span(whole).subspan(at), head));
+        Vector<std::byte> chunk(
+            whole.begin() + static_cast<std::ptrdiff_t>(at),
+            whole.begin() + static_cast<std::ptrdiff_t>(at + replay_chunk_head_bytes + payload));
+        const std::span<std::byte> body =
+            std::span<std::byte>(chunk.data(), chunk.size()).subspan(replay_chunk_head_bytes);
+        change(head.kind, body);
+        if (head.kind == ReplayChunkKind::End) {
+            store_le(body.subspan(8), header_digest);
+            for (std::size_t i = 0; i < checkpoints.size(); ++i) {
+                store_le(body.subspan(20 + 24 * i + 8), checkpoints[i].first);
+                store_le(body.subspan(20 + 24 * i + 16), checkpoints[i].second);
+            }
+        }
+        if (head.kind != ReplayChunkKind::End || keeps_end) {
+            previous = finish_replay_chunk(head.kind, previous, chunk);
+            header_digest = head.kind == ReplayChunkKind::Header ? previous : header_digest;
+            if (head.kind == ReplayChunkKind::Checkpoint) {
+                checkpoints.emplace_back(bytes.size(), previous);
+            }
+            bytes.insert(bytes.end(), chunk.begin(), chunk.end());
+        }
+        at += replay_chunk_head_bytes + payload + replay_digest_bytes;
+    }
+    if (keeps_end) {
+        bytes.insert(bytes.end(), whole.end() - replay_footer_bytes, whole.end());
+    }
+    return bytes;
+}
+
+constexpr std::int64_t day_us = 86'400'000'000;
+
+TEST_CASE("Replay: a file that says it is longer than one may be ends where it is right",
+          "[netdriver][replay][hostile]") {
+    const Tape tape(1'000);
+    const Bytes whole = tape.bytes();
+    REQUIRE(forged(whole, true, [](ReplayChunkKind, std::span<std::byte>) {}) == whole);
+    for (const std::int64_t days : {std::int64_t{51}, std::int64_t{10'000'000}}) {
+        const Bytes bytes =
+            forged(whole, true, [&](ReplayChunkKind kind, std::span<std::byte> body) {
+                if (kind == ReplayChunkKind::End) {
+                    store_le(body, static_cast<std::int64_t>(load_le(body, 8)) + days * day_us);
+                }
+            });
+        ReplayScreen screen(bytes);
+        REQUIRE(screen.player.open() == ReplayError::None);
+        CHECK(screen.player.end_time() == tape.texts.rbegin()->first);
+        REQUIRE(screen.player.advance(NetTime{day_us * 1'000}) == ReplayError::None);
+        CHECK(screen.text() == tape.texts.rbegin()->second);
+    }
+}
+
+TEST_CASE("Replay: times of frames that go back, or too far, are refused, and cost nothing",
+          "[netdriver][replay][hostile]") {
+    const Tape tape(1'000);
+    for (const std::int64_t days : {-1, 51, 10'000'000}) {
+        int frames = 0;
+        const Bytes bytes =
+            forged(tape.bytes(), true, [&](ReplayChunkKind kind, std::span<std::byte> body) {
+                if (kind == ReplayChunkKind::Frame && ++frames == 2) {
+                    const auto time = static_cast<std::int64_t>(load_le(body.subspan(1), 8));
+                    store_le(body.subspan(1), time + days * day_us);
+                }
+            });
+        ReplayScreen screen(bytes);
+        REQUIRE(screen.player.open() == ReplayError::None);
+        CHECK(screen.player.advance(screen.player.end_time()) == ReplayError::Corrupt);
+        CHECK(screen.world.object_count() == 0);
+        // Without its end it is read as a whole, and ends before that frame.
+        const Bytes cut = forged(bytes, false, [](ReplayChunkKind, std::span<std::byte>) {});
+        ReplayScreen shorter(cut);
+        REQUIRE(shorter.player.open() == ReplayError::None);
+        CHECK(shorter.player.end_time() < tape.texts.rbegin()->first);
+        CHECK(shorter.player.advance(shorter.player.end_time()) == ReplayError::None);
+    }
+    // As far as one may be a pause is a pause, and takes no longer than another.
+    int frames = 0;
+    const Bytes bytes =
+        forged(tape.bytes(), false, [&](ReplayChunkKind kind, std::span<std::byte> body) {
+            const bool is_part =
+                kind == ReplayChunkKind::Frame || kind == ReplayChunkKind::Checkpoint;
+            if (is_part && ++frames > 3) {
+                const auto time = static_cast<std::int64_t>(load_le(body.subspan(1), 8));
+                store_le(body.subspan(1), time + 50 * day_us);
+            }
+        });
+    ReplayScreen screen(bytes);
+    REQUIRE(screen.player.open() == ReplayError::None);
+    CHECK(screen.player.end_time().microseconds > 50 * day_us);
+    REQUIRE(screen.player.advance(screen.player.end_time()) == ReplayError::None);
+    CHECK(screen.text() == tape.texts.rbegin()->second);
+}
+
 TEST_CASE("Replay: what is no recording, or one of another time, is said to be that",
           "[netdriver][replay][hostile]") {
     const Tape tape(1'000);

@@ -146,7 +146,7 @@ TEST_CASE("Replay: every tick is shown as it was, and so is any that is sought",
         ReplayScreen screen(game.sink.bytes());
         REQUIRE(screen.player.open() == ReplayError::None);
         CHECK(screen.player.is_whole());
-        CHECK(screen.player.start_time() == game.start_time);
+        CHECK(screen.player.start_time() == game.states.begin()->first);
         CHECK(screen.player.end_time() == game.net.now());
         CHECK(screen.player.checkpoint_count() == 9);
         CHECK(screen.world.object_count() == 0);
@@ -323,6 +323,54 @@ TEST_CASE("Replay: time outside of a recording is its start or its end", "[netdr
     // Not back.
     REQUIRE(screen.player.advance(game.start_time) == ReplayError::None);
     CHECK(screen.text() == game.states.rbegin()->second);
+}
+
+TEST_CASE("Replay: a recording starts with its first tick, whatever the clock counts from",
+          "[netdriver][replay]") {
+    NetFixture net;
+    (void)net.add_pawn();
+    ReplayMemory sink;
+    ReplayRecorder recorder(sink);
+    REQUIRE(net.server_driver().start_recording(recorder));  // no tick yet, nor a time
+    CHECK(sink.bytes().empty());
+    net.tick();
+    const NetTime first = net.now();
+    net.tick();
+    net.server_driver().stop_recording();
+    ReplayScreen screen(sink.bytes());
+    REQUIRE(screen.player.open() == ReplayError::None);
+    CHECK(screen.player.start_time() == first);
+    CHECK(screen.player.checkpoint_time(0) == first);
+    CHECK(screen.player.end_time() == net.now());
+}
+
+TEST_CASE("Replay: one that was stopped before a tick is empty", "[netdriver][replay]") {
+    NetFixture net;
+    ReplayMemory sink;
+    ReplayRecorder recorder(sink);
+    REQUIRE(net.server_driver().start_recording(recorder));
+    net.server_driver().stop_recording();
+    ReplayScreen screen(sink.bytes());
+    CHECK(screen.player.open() == ReplayError::Empty);
+}
+
+TEST_CASE("Replay: behind 50 days nothing is recorded, and what was is good",
+          "[netdriver][replay]") {
+    NetFixture net;
+    const ObjectHandle pawn = net.add_pawn();
+    ReplayMemory sink;
+    ReplayRecorder recorder(sink);
+    REQUIRE(net.server_driver().start_recording(recorder));
+    net.tick();
+    const std::string text = net.server_text();
+    net.pawn(pawn).health = 5;
+    net.server_driver().tick_flush(net.now().plus_milliseconds(std::int64_t{51} * 86'400'000));
+    CHECK(recorder.error() == ReplayError::TooLong);
+    CHECK_FALSE(net.server_driver().is_recording());
+    ReplayScreen screen(sink.bytes());
+    REQUIRE(screen.player.open() == ReplayError::None);
+    REQUIRE(screen.player.seek(screen.player.end_time()) == ReplayError::None);
+    CHECK(screen.text() == text);
 }
 
 TEST_CASE("Replay: game data comes back, and too much of it is refused", "[netdriver][replay]") {

@@ -67,7 +67,8 @@ class ReplayPlayer {
     /// For what the game would rather not show or let be heard.
     [[nodiscard]] bool is_seeking() const noexcept { return is_seeking_; }
 
-    /// Of the recording; the end of one that was never ended is its last whole frame.
+    /// Of the recording, no more than 50 days from each other: of its first tick, and of the last
+    /// one before it was stopped; the end of one that was never ended is its last whole frame.
     [[nodiscard]] NetTime start_time() const noexcept { return start_; }
     [[nodiscard]] NetTime end_time() const noexcept { return end_; }
     /// Where it is; before the first seek() or advance() the start.
@@ -96,6 +97,8 @@ class ReplayPlayer {
     [[nodiscard]] ReplayError read_chunk(std::uint64_t offset, Chunk& chunk);
     /// The next one of the recording, unless it was read already.
     [[nodiscard]] ReplayError read_next();
+    /// Behind the start, and not so far that it is nobody's time.
+    [[nodiscard]] bool may_be_at(NetTime time) const noexcept;
     [[nodiscard]] ReplayError begin_at(const ReplayCheckpoint& checkpoint);
     [[nodiscard]] ReplayError begin_client();
     [[nodiscard]] ReplayError play_until(NetTime time);

@@ -22,6 +22,7 @@
 #include <replayout/netdriver/replay_stream.h>
 #include <replayout/netdriver/time.h>
 #include <replayout/reflection/error.h>
+#include <replayout/reflection/hash.h>
 #include <replayout/reflection/memory.h>
 
 #include <cstddef>
@@ -74,8 +75,10 @@ class ReplayRecorder {
     friend class ReplicationServer;
 
     /// Refused: it recorded before; game data, or the description of a layout, beyond what the
-    /// format has room for.
+    /// format has room for. Nothing is written yet: a recording starts with the first flush.
     [[nodiscard]] Status begin(const LayoutTable& layouts, NetTime now);
+    /// What stands before the first frame.
+    void write_front(NetTime now);
     [[nodiscard]] bool is_checkpoint_due(NetTime now) const noexcept;
     /// It has waited so long that it is taken whatever is under way.
     [[nodiscard]] bool is_checkpoint_overdue(NetTime now) const noexcept;
@@ -91,11 +94,15 @@ class ReplayRecorder {
     ReplaySink& sink_;
     ReplayRecorderSettings settings_;
     Vector<std::byte> game_data_;
+    Vector<Vector<std::byte>> layouts_;  // their chunks, until they are written
+    Digest128 schema_;
     Vector<ReplayCheckpoint> checkpoints_;
     std::uint32_t thinned_ = 1;  // one in so many is in checkpoints_
     ReplayRecorderStats stats_;
     ReplayError error_ = ReplayError::None;
     bool has_begun_ = false;
+    bool is_front_written_ = false;
+    NetTime start_;
     bool is_part_open_ = false;  // the part written last was not the last of its frame
     bool is_checkpoint_requested_ = false;
     std::uint64_t header_digest_ = 0;

@@ -14,8 +14,8 @@
 
 namespace replayout {
 
-/// Takes the bytes of a recording, in order. Called from tick_flush(), start_recording() and
-/// stop_recording(), on the driver's thread; a sink that would block copies and returns.
+/// Takes the bytes of a recording, in order. Called from tick_flush() and stop_recording(), on the
+/// driver's thread; a sink that would block copies and returns.
 class ReplaySink {
   public:
     /// `bytes` are on loan for the call. False: they could not be kept, which ends the recording.
