@@ -45,9 +45,9 @@ void BundleBuilder::build_in_lanes(ServerLanes& lanes, Contents contents,
     for (std::uint32_t i = 0; i < lanes.count(); ++i) {
         place(lanes[i].blocks);
     }
-    finish(order, lanes[0].context);
     bytes_.reserve(bytes_.byte_count());
     lanes.run([&](std::uint32_t i) { copy_placed(lanes[i].blocks); });
+    finish(order, lanes[0].context);  // which reads what the lanes copied
 }
 
 void BundleBuilder::lay_down_words(LaneShare words, LaneBlocks& blocks,
