@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "command_line.h"
 
+#include "report_text.h"
+
+#include <cmath>
 #include <cstdio>
 
 namespace replayout::bench {
+
+namespace {
+
+[[nodiscard]] std::string whole_or_short(double number) {
+    return number == std::floor(number) ? grouped(number, 0) : grouped_short(number);
+}
+
+}  // namespace
 
 CLI::Validator number(double min, double max) {
     const auto check = [min, max](const std::string& text) {
@@ -12,8 +23,8 @@ CLI::Validator number(double min, double max) {
         const bool is_number = !is_octal && CLI::detail::lexical_cast(text, value);
         return is_number && value >= min && value <= max
                    ? std::string()
-                   : text + " is not a number from " + CLI::detail::to_string(min) + " to " +
-                         CLI::detail::to_string(max);
+                   : text + " is not a number from " + whole_or_short(min) + " to " +
+                         whole_or_short(max);
     };
     return CLI::Validator(check, "");
 }

@@ -65,6 +65,10 @@ int main(int argc, char** argv) {
     if (const int status = parse_command_line(app, argc, argv); status != go_on) {
         return status;
     }
+    if (paths.empty() && crashed.empty()) {
+        std::fprintf(stderr, "FILE is needed: what a benchmark wrote with --benchmark_out\n");
+        return exit_unusable;
+    }
     std::vector<Measurement> measurements;
     for (const std::string& path : paths) {
         if (!read_file(path, measurements)) {

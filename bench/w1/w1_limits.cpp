@@ -20,8 +20,9 @@ std::string refusal_of(const W1Options& options) {
                std::to_string(PawnScene::period_ticks);
     }
     if (std::uint64_t{options.objects} * options.connections > pairs_max) {
-        return std::to_string(options.objects) + " objects and " +
-               std::to_string(options.connections) + " connections need too much memory";
+        return grouped(options.objects) + " objects and " + grouped(options.connections) +
+               " connections need too much memory: " + grouped(pairs_max) +
+               " pairs of them at most";
     }
     return {};
 }

@@ -75,10 +75,10 @@ std::string report(const W1Options& options, const W1Result& result) {
     std::string text;
     print(text,
           "\nreplayout w1, %s objects, %s connections, %s ticks warm and %s cold, sharing %s, "
-          "push %s, %u workers\n\n",
+          "push %s, %u worker%s\n\n",
           grouped(options.objects).c_str(), grouped(options.connections).c_str(),
           grouped(options.ticks).c_str(), grouped(options.ticks).c_str(), name_of(options.sharing),
-          options.is_push_based ? "on" : "off", options.workers);
+          options.is_push_based ? "on" : "off", options.workers, options.workers == 1 ? "" : "s");
     add_times(text, options, result);
     print(text, "\n  %.1f objects and %.1f values change in a tick; %.1f serializer calls\n",
           result.objects_per_tick, result.values_per_tick, result.serializer_calls_per_tick);
