@@ -181,6 +181,7 @@ ReplayError ReplayPlayer::scan() {
     bool are_layouts_over = false;
     bool is_part_open = false;
     bool is_any = false;
+    NetTime part_time;
     ReplayChunkKind open_kind = ReplayChunkKind::Frame;
     for (;;) {
         const ReplayError error = read_chunk(chunk.offset, chunk);
@@ -205,13 +206,14 @@ ReplayError ReplayPlayer::scan() {
         const bool is_frame = chunk.head.kind == ReplayChunkKind::Frame;
         if ((!is_checkpoint && !is_frame) || !read_replay_part(chunk.payload, chunk.part) ||
             !may_be_at(chunk.part.time) || chunk.part.time < end_ ||
-            (is_part_open && chunk.head.kind != open_kind) || (is_frame && !is_any)) {
+            (is_part_open && (chunk.head.kind != open_kind || chunk.part.time != part_time)) ||
+            (is_frame && !is_any)) {
             break;
         }
         if (is_checkpoint && !is_part_open) {
             open.assign(1, {chunk.part.time, chunk.offset, chunk.digest});
         }
-        const NetTime time = chunk.part.time;
+        part_time = chunk.part.time;
         is_part_open = !chunk.part.is_last;
         open_kind = chunk.head.kind;
         is_any = true;
@@ -220,7 +222,7 @@ ReplayError ReplayPlayer::scan() {
             checkpoints_.insert(checkpoints_.end(), open.begin(), open.end());
             open.clear();
             whole = chunk.offset;
-            end_ = time;
+            end_ = part_time;
         }
     }
     end_offset_ = whole;
@@ -281,7 +283,8 @@ ReplayError ReplayPlayer::read_next() {
     if (!is_played || (chunk.is_any_before && chunk.head.previous_digest != previous) ||
         (chunk.is_part_open && chunk.head.kind != chunk.open_kind) ||
         !read_replay_part(chunk.payload, chunk.part) || !may_be_at(chunk.part.time) ||
-        (chunk.is_any_before && chunk.part.time < chunk.time)) {
+        chunk.part.time > end_ || (chunk.is_any_before && chunk.part.time < chunk.time) ||
+        (chunk.is_part_open && chunk.part.time != chunk.time)) {
         return ReplayError::Corrupt;
     }
     chunk.time = chunk.part.time;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Recordings that are not what was written: each is a typed error, or shows what was recorded.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -366,6 +367,62 @@ TEST_CASE("Replay: times of frames that go back, or too far, are refused, and co
     CHECK(screen.player.end_time().microseconds > 50 * day_us);
     REQUIRE(screen.player.advance(screen.player.end_time()) == ReplayError::None);
     CHECK(screen.text() == tape.texts.rbegin()->second);
+}
+
+TEST_CASE("Replay: a part of another time than the first of its frame is refused",
+          "[netdriver][replay][hostile]") {
+    const Tape tape(1'000);
+    std::vector<ReplayChunkKind> kinds;
+    (void)forged(tape.bytes(), true,
+                 [&](ReplayChunkKind kind, std::span<std::byte>) { kinds.push_back(kind); });
+    const std::array<ReplayChunkKind, 2> two{ReplayChunkKind::Frame, ReplayChunkKind::Frame};
+    const auto first = std::search(kinds.begin(), kinds.end(), two.begin(), two.end());
+    REQUIRE(first != kinds.end());
+    for (const bool is_one_time : {false, true}) {
+        // Two frames become the parts of one.
+        auto at = kinds.begin();
+        std::uint64_t time = 0;
+        const Bytes bytes =
+            forged(tape.bytes(), true, [&](ReplayChunkKind, std::span<std::byte> body) {
+                if (at == first) {
+                    body[0] = std::byte{0};
+                    time = load_le(body.subspan(1), 8);
+                } else if (at == first + 1 && is_one_time) {
+                    store_le(body.subspan(1), time);
+                }
+                ++at;
+            });
+        ReplayScreen screen(bytes);
+        REQUIRE(screen.player.open() == ReplayError::None);
+        const ReplayError error = screen.player.seek(NetTime{static_cast<std::int64_t>(time)});
+        CHECK(error == (is_one_time ? ReplayError::None : ReplayError::Corrupt));
+        CHECK((screen.world.object_count() == 0) == !is_one_time);
+        const Bytes cut = forged(bytes, false, [](ReplayChunkKind, std::span<std::byte>) {});
+        ReplayScreen scanned(cut);
+        REQUIRE(scanned.player.open() == ReplayError::None);
+        CHECK((scanned.player.end_time() == tape.texts.rbegin()->first) == is_one_time);
+        REQUIRE(scanned.player.advance(scanned.player.end_time()) == ReplayError::None);
+        CHECK(scanned.text() == tape.texts.at(scanned.player.time()));
+    }
+}
+
+TEST_CASE("Replay: a frame behind the time of the end is refused", "[netdriver][replay][hostile]") {
+    const Tape tape(1'000);
+    const std::int64_t last = tape.texts.rbegin()->first.microseconds;
+    for (const std::int64_t end : {last, last - 1}) {
+        const Bytes bytes =
+            forged(tape.bytes(), true, [&](ReplayChunkKind kind, std::span<std::byte> body) {
+                if (kind == ReplayChunkKind::End) {
+                    store_le(body, end);
+                }
+            });
+        ReplayScreen screen(bytes);
+        REQUIRE(screen.player.open() == ReplayError::None);
+        REQUIRE(screen.player.end_time().microseconds == end);
+        CHECK(screen.player.advance(NetTime{day_us}) ==
+              (end == last ? ReplayError::None : ReplayError::Corrupt));
+        CHECK(screen.player.time().microseconds <= end);
+    }
 }
 
 TEST_CASE("Replay: what is no recording, or one of another time, is said to be that",
