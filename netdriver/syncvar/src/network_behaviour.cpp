@@ -26,6 +26,22 @@ namespace {
     return std::uint64_t{1} << variable;
 }
 
+/// Null: it was made, or may be another time.
+[[nodiscard]] const char* why_never(CallResult result) noexcept {
+    switch (result) {
+        case CallResult::UnknownFunction:
+            return "the other end, or the class, has no such function";
+        case CallResult::ValueOverLimit:
+            return "a parameter is beyond its limit (RepLimits), or text that is not UTF-8";
+        case CallResult::SerializeFailed:
+            return "a parameter cannot be written";
+        case CallResult::TooLarge:
+            return "it is larger than NetConfig::call_bytes_max";
+        default:
+            return nullptr;
+    }
+}
+
 }  // namespace
 
 NetworkBehaviour::~NetworkBehaviour() = default;
@@ -99,13 +115,21 @@ bool NetworkBehaviour::is_told_to_server() const noexcept {
     return settings_.sync_direction == SyncDirection::ClientToServer && is_owned() && !is_server();
 }
 
+CallResult NetworkBehaviour::logged(CallResult result, std::string_view function) const {
+    if (const char* why = why_never(result)) {
+        log_line(LogLevel::Error, "call of \"" + type_->name + "." + std::string(function) +
+                                      "\" is not made: " + why);
+    }
+    return result;
+}
+
 CallResult NetworkBehaviour::call(std::string_view function, const void* params) {
     const std::string name = NetworkPrefab::member_name(component_index_, function);
     if (NetworkServer* server = identity().server_) {
-        return server->driver().call_function(identity().object_, name, params);
+        return logged(server->driver().call_function(identity().object_, name, params), function);
     }
     if (NetworkClient* client = identity().client_) {
-        return client->driver().call_function(identity().handle(), name, params);
+        return logged(client->driver().call_function(identity().handle(), name, params), function);
     }
     return CallResult::NoChannel;
 }
@@ -116,17 +140,20 @@ CallResult NetworkBehaviour::call_function(TypeKey function, const void* params)
         std::find_if(functions.begin(), functions.end(),
                      [&](const BehaviourFunction& candidate) { return candidate.key == function; });
     if (found == functions.end()) {
-        return CallResult::UnknownFunction;
+        return logged(CallResult::UnknownFunction, "(not of this class)");
     }
     const NetworkPrefab& prefab = identity().prefab();
     const auto place = static_cast<std::size_t>(found - functions.begin());
     const FunctionIndex index = prefab.components()[component_index_].functions[place];
+    const std::string& name = found->function.name;
     if (NetworkServer* server = identity().server_) {
-        return server->driver().call_function(identity().object_, index, params);
+        return logged(server->driver().call_function(identity().object_, index, params), name);
     }
     if (NetworkClient* client = identity().client_) {
-        return client->driver().call_function(
-            identity().handle(), prefab.layout().functions()[index.value].function->name, params);
+        return logged(client->driver().call_function(
+                          identity().handle(),
+                          prefab.layout().functions()[index.value].function->name, params),
+                      name);
     }
     return CallResult::NoChannel;
 }

@@ -44,7 +44,12 @@ NetworkClient::NetworkClient(const NetDriverSettings& settings, Transport& trans
       log_(std::make_unique<PeerLog>()),
       section_interval_us_(section_interval_us(settings.config)) {}
 
-NetworkClient::~NetworkClient() = default;
+NetworkClient::~NetworkClient() {
+    for (const auto& [key, object] : objects_) {
+        object->net_id_ = 0;
+        object->client_ = nullptr;
+    }
+}
 
 Status NetworkClient::connect(PeerId server, NetTime now) {
     if (Status added = types_.add_layouts_to(driver_); !added) {

@@ -34,13 +34,21 @@ NetworkServer::NetworkServer(const NetDriverSettings& settings, Transport& trans
       sections_(std::make_unique<SectionSender>(settings.resource)),
       log_(std::make_unique<PeerLog>()) {}
 
-NetworkServer::~NetworkServer() = default;
+NetworkServer::~NetworkServer() {
+    // A destructor of the game that assigns a SyncVar is to mark nothing, and to run no hook.
+    for (const auto& [key, object] : objects_) {
+        object->net_id_ = 0;
+        object->server_ = nullptr;
+    }
+}
 
 Status NetworkServer::listen() {
     if (Status added = types_.add_layouts_to(driver_); !added) {
         return added;
     }
-    return driver_.listen();
+    Status status = driver_.listen();
+    is_listening_ = is_listening_ || status.has_value();
+    return status;
 }
 
 void NetworkServer::early_update(NetTime now) {
@@ -85,6 +93,10 @@ bool NetworkServer::refuse(PeerId peer, const char* why) {
 }
 
 bool NetworkServer::spawn(NetworkIdentity& object, NetworkConnection* owner) {
+    REPLAYOUT_ASSERT(objects_.contains(&object));
+    if (!is_listening_) {
+        return refuse(PeerId{}, "a server that does not listen spawns nothing");
+    }
     if (object.is_spawned() || object.is_gone_ || is_channel(object)) {
         return refuse(object.owner_,
                       "an object that is spawned already, or gone, cannot be spawned");
@@ -128,12 +140,14 @@ bool NetworkServer::is_channel(const NetworkIdentity& object) const noexcept {
 }
 
 void NetworkServer::unspawn(NetworkIdentity& object) {
-    if (!object.is_spawned() || is_channel(object)) {
+    if (!object.is_spawned() || object.is_stopping_ || is_channel(object)) {
         refuse(object.owner_, "an object that is not spawned cannot be unspawned");
         return;
     }
+    object.is_stopping_ = true;
     object.stop_client();
     object.for_each_component(&NetworkBehaviour::on_stop_server);
+    object.is_stopping_ = false;
     if (NetworkConnection* owner = owner_of(object)) {
         if (owner->identity_ == &object) {
             set_player(*owner, nullptr);
@@ -166,7 +180,7 @@ void NetworkServer::destroy(NetworkIdentity& object) {
     if (object.is_gone_ || is_channel(object)) {
         return;
     }
-    if (object.is_spawned()) {
+    if (object.is_spawned() && !object.is_stopping_) {
         unspawn(object);
     }
     if (object.scene_id_ != 0) {

@@ -36,6 +36,9 @@ namespace {
 // ----- objects
 
 void NetworkServer::apply_visibility(NetworkIdentity& object) {
+    if (is_channel(object)) {
+        return;  // It is its owner's alone, whatever a call that named it led the game to say.
+    }
     Interest interest = driver_.interest();
     NetRelevancy relevancy = relevancy_of(interest_.kind);
     if (object.visibility_ != Visibility::Default) {
@@ -71,7 +74,8 @@ NetGroup NetworkServer::group_of(const NetworkIdentity& object) const noexcept {
 }
 
 void NetworkServer::interest_group_changed(NetworkIdentity& object, std::uint32_t previous) {
-    if (NetworkConnection* owner = owner_of(object)) {
+    NetworkConnection* owner = owner_of(object);
+    if (owner != nullptr && !is_channel(object)) {
         count_group(*owner, previous, false);
         count_group(*owner, object.interest_group_, true);
     }
@@ -99,6 +103,9 @@ void NetworkServer::count_group(NetworkConnection& connection, std::uint32_t gro
 }
 
 void NetworkServer::position_changed(NetworkIdentity& object) {
+    if (is_channel(object)) {
+        return;
+    }
     driver_.interest().set_location(object.object_, object.transform.position);
     queue_for_host(object);
     NetworkConnection* owner = owner_of(object);
@@ -157,7 +164,7 @@ void NetworkServer::apply_all_shown(NetworkConnection& connection) {
 
 bool NetworkServer::set_shown(NetworkIdentity& object, NetworkConnection& connection,
                               bool is_shown) {
-    if (!object.is_spawned()) {
+    if (!object.is_spawned() || is_channel(object)) {
         return refuse(connection.peer(), "an object that is not spawned is shown to nobody");
     }
     connection.shown_.insert_or_assign(object.net_id(), is_shown);
@@ -187,7 +194,7 @@ void NetworkServer::forget_shown(NetworkIdentity& object, NetworkConnection& con
 }
 
 void NetworkServer::rebuild_observers(NetworkIdentity& object) {
-    if (object.is_spawned()) {
+    if (object.is_spawned() && !is_channel(object)) {
         driver_.interest().reconsider(object.object_);
         queue_for_host(object);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Who sees what: visibility, interest management, ready or not, shown and hidden by the game.
+#include <replayout/reflection/type_builder.h>
 #include <replayout/syncvar/network_client.h>
 #include <replayout/syncvar/network_server.h>
 
@@ -12,6 +13,29 @@
 
 namespace replayout::test {
 namespace {
+
+struct Aim {
+    NetworkIdentity* target = nullptr;
+};
+
+/// Does to what its owner names all that says who sees it.
+class Wizard : public NetworkBehaviour {
+  public:
+    std::uint32_t spells = 0;
+
+    void cmd_vanish(const Aim& aim) {
+        REQUIRE(aim.target != nullptr);
+        ++spells;
+        NetworkConnection* owner = server().find_connection(identity().connection_to_client());
+        aim.target->set_visibility(Visibility::ForceShown);
+        aim.target->set_interest_group(7);
+        aim.target->set_position({1, 2, 3});
+        server().rebuild_observers(*aim.target);
+        server().forget_shown(*aim.target, *owner);
+        CHECK_FALSE(server().hide_from(*aim.target, *owner));
+        CHECK_FALSE(server().show_to(*aim.target, *owner));
+    }
+};
 
 /// A game with two clients, each with a player: the first at x = 0, the second at x = 1000.
 struct TwoPlayers {
@@ -287,6 +311,54 @@ TEST_CASE("Custom: behaviours say who sees their object, and are asked again whe
     CHECK(two.seen(object) == "1");
     two.game.server().rebuild_observers(object);
     CHECK(two.seen(object) == "0");
+}
+
+TEST_CASE("Hostile: who names the object of its connection in a command changes nothing of it",
+          "[syncvar]") {
+    for (const InterestKind kind : {InterestKind::Everybody, InterestKind::Team}) {
+        ArenaOptions options;
+        options.interest.kind = kind;
+        ArenaGame game(options, [](NetworkTypes& types) {
+            REQUIRE(struct_builder<Aim>(types.registry(), "Aim")
+                        .property<&Aim::target>()
+                        .build()
+                        .has_value());
+            const auto wizard =
+                BehaviourBuilder<Wizard>(types, "Wizard").command<&Wizard::cmd_vanish>().build();
+            REQUIRE(wizard.has_value());
+            REQUIRE(types.add_prefab("Wizard", {{*wizard}}).has_value());
+        });
+        game.join();
+        game.join();
+        game.settle();
+        NetworkIdentity& wizard = game.spawn(game.types().find("Wizard"), &game.connection(0));
+        game.settle();
+        NetworkIdentity* channel = nullptr;
+        for (std::uint64_t id = 1; id < 20; ++id) {
+            const ObjectHandle found = game.client(0).driver().guids().find_object(NetGUID{id});
+            auto* object = reinterpret_cast<NetworkIdentity*>(found.value);
+            if (object != nullptr && &object->prefab() == &game.types().get().connection_prefab()) {
+                channel = object;
+            }
+        }
+        REQUIRE(channel != nullptr);
+        Wizard& shown = game.on_client(0, wizard)->component<Wizard>(0);
+        REQUIRE(shown.call<&Wizard::cmd_vanish>({channel}) == CallResult::Sent);
+        game.settle();
+        REQUIRE(wizard.component<Wizard>(0).spells == 1);
+
+        for (const bool is_ready : {false, true}) {
+            if (is_ready) {
+                game.server().set_client_ready(game.connection(0));
+            } else {
+                game.server().set_client_not_ready(game.connection(0));
+            }
+            game.tick(20);
+        }
+        game.settle();
+        CHECK(game.on_client(0, wizard) != nullptr);
+        CHECK(game.connection(0).is_ready());
+    }
 }
 
 }  // namespace

@@ -42,6 +42,30 @@ class ShyOne : public NetworkBehaviour {
     void on_start_server() override { server->unspawn(identity()); }
 };
 
+/// Ends itself once more while it ends.
+class StubbornOne : public NetworkBehaviour {
+  public:
+    int stops = 0;
+    bool is_destroying = false;
+    void on_stop_server() override {
+        ++stops;
+        if (is_destroying) {
+            server().destroy(identity());
+        } else {
+            server().unspawn(identity());
+        }
+    }
+};
+
+/// Assigns what others would hear of, when nobody hears any more.
+class Untidy : public NetworkBehaviour {
+  public:
+    SyncVar<std::int32_t> health = 100;
+    static inline int hooks = 0;
+    ~Untidy() override { health = 0; }
+    void on_health(std::int32_t /*current*/) { ++hooks; }
+};
+
 TEST_CASE("U44 FindOrSpawnObject: an object that is known is refreshed and not made again",
           "[syncvar]") {
     ArenaGame game;
@@ -453,6 +477,77 @@ TEST_CASE("Spawn: an object that ends itself as it starts is not spawned, and no
     CHECK(game.connection(0).owned().empty());
     game.server().destroy_owned(game.connection(0));
     game.settle();
+}
+
+TEST_CASE("Destroy: an object that ends itself as it stops is told so once", "[syncvar]") {
+    ArenaGame game({}, [](NetworkTypes& types) {
+        const auto stubborn = BehaviourBuilder<StubbornOne>(types, "StubbornOne").build();
+        REQUIRE(stubborn.has_value());
+        REQUIRE(types.add_prefab("StubbornOne", {{*stubborn}}).has_value());
+    });
+    game.join();
+    game.settle();
+    NetworkIdentity& kept = game.spawn(game.types().find("StubbornOne"), &game.connection(0));
+    NetworkIdentity& gone = game.spawn(game.types().find("StubbornOne"), &game.connection(0));
+    game.settle();
+    const std::uint64_t kept_id = kept.net_id();
+    const std::uint64_t gone_id = gone.net_id();
+
+    game.server().unspawn(kept);
+    CHECK(kept.component<StubbornOne>(0).stops == 1);
+    CHECK_FALSE(kept.is_spawned());
+    gone.component<StubbornOne>(0).is_destroying = true;
+    game.server().unspawn(gone);
+    CHECK(gone.component<StubbornOne>(0).stops == 1);  // freed behind the update
+    CHECK(game.connection(0).owned().empty());
+    CHECK(game.server().spawn(kept));
+    CHECK_FALSE(game.server().spawn(gone));
+    game.settle();
+    CHECK(game.client(0).find(kept_id) == nullptr);
+    CHECK(game.client(0).find(gone_id) == nullptr);
+    CHECK(game.on_client(0, kept) != nullptr);
+}
+
+TEST_CASE("Spawn: a server that does not listen refuses it", "[syncvar]") {
+    const ArenaTypes types;
+    SimulatedNetwork network(wide_network({}), 1, std::pmr::get_default_resource());
+    NetworkManager manager;
+    NetworkServer server({}, network.endpoint(PeerId{1}), types.get(), manager);
+    NetworkIdentity& pawn = server.instantiate(types.pawn());
+    CHECK_FALSE(server.spawn(pawn));
+    CHECK_FALSE(pawn.is_spawned());
+    REQUIRE(server.listen().has_value());
+    CHECK(server.spawn(pawn));
+}
+
+TEST_CASE("Server: to destructors of its objects at its end they are not spawned", "[syncvar]") {
+    const ArenaTypes types({}, [](NetworkTypes& more) {
+        const auto untidy = BehaviourBuilder<Untidy>(more, "Untidy")
+                                .sync_var<&Untidy::health, &Untidy::on_health>()
+                                .build();
+        REQUIRE(untidy.has_value());
+        REQUIRE(more.add_prefab("Untidy", {{*untidy}}).has_value());
+    });
+    Untidy::hooks = 0;
+    {
+        SimulatedNetwork network(wide_network({}), 1, std::pmr::get_default_resource());
+        NetworkManager manager;
+        manager.auto_create_player = false;
+        NetworkServer server({}, network.endpoint(PeerId{1}), types.get(), manager);
+        REQUIRE(server.listen().has_value());
+        NetworkConnection& host = server.start_host();
+        server.set_client_ready(host);
+        NetworkIdentity& untidy = server.instantiate(types.find("Untidy"));
+        REQUIRE(server.spawn(untidy, &host));
+        NetTime now;
+        for (int tick = 0; tick < 3; ++tick, now = now.plus_milliseconds(20)) {
+            server.early_update(now);
+            server.late_update(now);
+        }
+        untidy.component<Untidy>(0).health = 50;
+        REQUIRE(Untidy::hooks == 1);
+    }
+    CHECK(Untidy::hooks == 1);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "support/arena_game.h"
 #include "support/catch.h"
+#include "support/log_spy.h"
 
 namespace replayout::test {
 
@@ -129,6 +130,27 @@ TEST_CASE("Typed calls: one of a base, one of another name, and one that the cla
     game.settle();
     CHECK(game.on_client(0, guns)->component<BigGun>(1).heard ==
           std::vector<std::string>{"bang 1 ", "reload"});
+}
+
+TEST_CASE("Calls: one that can never be made is refused, and an error in the log", "[syncvar]") {
+    ArenaGame game({}, add_guns);
+    game.join();
+    game.settle();
+    NetworkIdentity& guns = game.spawn(game.types().find("Guns"), &game.connection(0));
+    game.settle();
+    Gun& gun = guns.component<Gun>(0);
+    Gun& shown = game.on_client(0, guns)->component<Gun>(0);
+    const Shot endless{1, std::string(RepLimits{}.string_bytes_max + 1, 'x')};
+    const LogSpy log;
+
+    CHECK(gun.call<&Gun::rpc_bang>(endless) == CallResult::ValueOverLimit);
+    REQUIRE(log.messages().size() == 1);
+    CHECK(log.messages().back().find("\"Gun.rpc_bang\"") != std::string::npos);
+    CHECK(shown.call<&Gun::cmd_fire>(endless) == CallResult::ValueOverLimit);
+    REQUIRE(log.messages().size() == 2);
+    CHECK(log.messages().back().find("\"Gun.cmd_fire\"") != std::string::npos);
+    CHECK(shown.call<&Gun::cmd_fire>({1, "pow"}) == CallResult::Sent);
+    CHECK(log.messages().size() == 2);
 }
 
 }  // namespace replayout::test

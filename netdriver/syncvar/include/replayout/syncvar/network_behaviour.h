@@ -50,7 +50,8 @@ using ParametersOf = typename replayout::detail::RemoteParameters<decltype(Membe
 }  // namespace detail
 
 /// Callbacks come on the thread of the server or client; they may assign SyncVars, spawn and
-/// destroy, but not destroy their own object.
+/// destroy. On a server also their own object: it ends within the call, and is freed behind the
+/// update. What a client shows ends when its server says so.
 class NetworkBehaviour {
   public:
     NetworkBehaviour() = default;
@@ -88,7 +89,8 @@ class NetworkBehaviour {
 
     /// Runs a function of this behaviour (BehaviourBuilder::command, client_rpc, target_rpc) where
     /// it belongs; see NetDriver::call_function() for the answer. UnknownFunction: it is none of
-    /// those, or of another class.
+    /// those, or of another class. That, and parameters that cannot be sent, is an error in the
+    /// log, too. A command of who does not own the object is Sent, and dropped by the server.
     ///
     ///     call<&Player::cmd_fire>();
     ///     call<&Player::cmd_eat>({basket, 1});  // what its parameters are made of
@@ -167,6 +169,8 @@ class NetworkBehaviour {
                                                const void* previous);
 
     CallResult call_function(TypeKey function, const void* params);
+    /// The same answer, of a call of `function`, which is in the log if it can never be.
+    CallResult logged(CallResult result, std::string_view function) const;
     void bind(NetworkIdentity& identity, const BehaviourType& type, const SyncSettings& settings,
               std::uint8_t component_index);
     [[nodiscard]] static NetworkBehaviour& behaviour_of(void* variable,

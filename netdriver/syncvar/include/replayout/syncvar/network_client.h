@@ -65,11 +65,13 @@ class NetworkClient final : private NetWorld {
   public:
     NetworkClient(const NetDriverSettings& settings, Transport& transport,
                   const NetworkTypes& types, NetworkManager& manager);
+    /// As that of a NetworkServer.
     ~NetworkClient() override;
 
     /// As NetDriver::connect().
     [[nodiscard]] Status connect(PeerId server, NetTime now);
-    /// Says goodbye, and unspawns all objects within the call.
+    /// Says goodbye, and unspawns all objects within the call. Not from within a hook or what an
+    /// object is told as it stops (asserted).
     void disconnect();
     /// Takes what the server sent; what came is started, if the initial batch is there. `now` never
     /// goes back.

@@ -164,6 +164,7 @@ class NetworkIdentity {
     bool is_host_told_ = false;        // of its visibility
     bool is_host_queued_ = false;      // in the row of those to be looked at for the host
     bool was_open_for_owner_ = false;  // server
+    bool is_stopping_ = false;         // server: it is told that it ends
     bool is_state_due_ = false;  // server: in the row of those whose owner is to be told of it
     bool is_gone_ = false;       // destroyed, and freed when nothing of it runs any more
 };

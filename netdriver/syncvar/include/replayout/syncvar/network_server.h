@@ -75,13 +75,14 @@ class NetworkServer final : private NetWorld {
     NetworkServer(const NetDriverSettings& settings, Transport& transport,
                   const NetworkTypes& types, NetworkManager& manager,
                   const InterestManagement& interest = {});
+    /// Its objects end, and are told nothing; to their destructors they are not spawned any more.
     ~NetworkServer() override;
 
     /// Milliseconds that a client has to answer that it is not ready any more: until then it is
     /// sent objects, as before. Who does not answer is disconnected. 1 to 3,600,000.
     std::uint32_t answer_wait_ms = 10'000;
 
-    /// As NetDriver::listen().
+    /// As NetDriver::listen(). Before it objects may be made, and nothing is spawned or updated.
     [[nodiscard]] Status listen();
     /// Takes what clients sent: joins, calls, what owners decide. `now` never goes back.
     void early_update(NetTime now);
@@ -103,8 +104,9 @@ class NetworkServer final : private NetWorld {
     /// one's. Active while it is spawned.
     [[nodiscard]] NetworkIdentity& add_scene_object(const NetworkPrefab& prefab,
                                                     std::uint64_t scene_id);
-    /// Clients are sent the object from the next late_update() on. False: it is spawned already, or
-    /// there is no room for it.
+    /// Clients are sent the object, which this server made (asserted), from the next late_update()
+    /// on. False: it is spawned already, or gone, there is no room for it, or the server does not
+    /// listen.
     bool spawn(NetworkIdentity& object, NetworkConnection* owner = nullptr);
     /// Clients lose it; the object stays, and can be spawned again.
     void unspawn(NetworkIdentity& object);
@@ -277,6 +279,7 @@ class NetworkServer final : private NetWorld {
     NetworkConnection* host_ = nullptr;
     std::vector<NetworkIdentity*> host_queue_;  // to be looked at for the host
     bool is_host_looking_at_all_ = false;
+    bool is_listening_ = false;
     bool has_gone_ = false;
 };
 

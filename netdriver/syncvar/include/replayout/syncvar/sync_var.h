@@ -46,8 +46,10 @@ void after_sync_var_changed(void* variable, const SyncVarLink& link, const void*
 
 /// A value that remembers to be sent. Behaves as a `T` that is read through get() or by conversion.
 /// `T` is whatever a property may be (reflection/kind_of.h), copies, and compares with ==. On a
-/// client of which the game assigns it, it stays so until the server sends another value. One
-/// thread at a time, that of the server or client.
+/// client of which the game assigns it, it stays so until the server sends another value. One that
+/// refers to an object is null on a client while that is not there; on the server it is the game's,
+/// which sets it to null when the object is destroyed. One thread at a time, that of the server or
+/// client.
 template <typename T>
 class SyncVar {
   public:
