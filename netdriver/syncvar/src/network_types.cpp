@@ -75,6 +75,14 @@ Result<const NetworkPrefab*> NetworkTypes::add_prefab(std::string_view name,
         if (component.type == nullptr) {
             return refuse(ErrorCode::UnknownType, "has a component without a class");
         }
+        const bool is_of_these = std::any_of(behaviours_.begin(), behaviours_.end(),
+                                             [&](const std::unique_ptr<BehaviourType>& known) {
+                                                 return known.get() == component.type;
+                                             });
+        if (!is_of_these) {
+            return refuse(ErrorCode::UnknownType,
+                          "has a component whose class was built for other NetworkTypes");
+        }
     }
     std::unique_ptr<NetworkPrefab> prefab(new NetworkPrefab(name, components, std::move(options)));
     if (const NetworkPrefab* other = find_prefab(prefab->asset_id())) {

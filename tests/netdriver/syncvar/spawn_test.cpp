@@ -508,6 +508,17 @@ TEST_CASE("Destroy: an object that ends itself as it stops is told so once", "[s
     CHECK(game.on_client(0, kept) != nullptr);
 }
 
+TEST_CASE("NetworkTypes: a prefab of a class that was built for others is refused", "[syncvar]") {
+    NetworkTypes others;
+    const auto shy = BehaviourBuilder<ShyOne>(others, "ShyOne").build();
+    REQUIRE(shy.has_value());
+    NetworkTypes types;
+    const auto prefab = types.add_prefab("ShyOne", {{*shy}});
+    REQUIRE_FALSE(prefab.has_value());
+    CHECK(prefab.error().code == ErrorCode::UnknownType);
+    CHECK(types.find_prefab("ShyOne") == nullptr);
+}
+
 TEST_CASE("Spawn: a server that does not listen refuses it", "[syncvar]") {
     const ArenaTypes types;
     SimulatedNetwork network(wide_network({}), 1, std::pmr::get_default_resource());

@@ -50,8 +50,8 @@ using ParametersOf = typename replayout::detail::RemoteParameters<decltype(Membe
 }  // namespace detail
 
 /// Callbacks come on the thread of the server or client; they may assign SyncVars, spawn and
-/// destroy. On a server also their own object: it ends within the call, and is freed behind the
-/// update. What a client shows ends when its server says so.
+/// destroy. On a server also their own object, but not in on_serialize(): it ends within the call,
+/// and is freed behind the update. What a client shows ends when its server says so.
 class NetworkBehaviour {
   public:
     NetworkBehaviour() = default;

@@ -67,7 +67,8 @@ class NetworkTypes {
     [[nodiscard]] const BehaviourType* find_behaviour(TypeKey key) const noexcept;
 
     /// An object with these components, in this order. Refused: an empty or known name, an asset id
-    /// that another prefab has, more than components_max, a component without a class.
+    /// that another prefab has, more than components_max, a component without a class, or with one
+    /// that was built for other NetworkTypes.
     [[nodiscard]] Result<const NetworkPrefab*> add_prefab(
         std::string_view name, std::span<const PrefabComponent> components,
         PrefabOptions options = {});
