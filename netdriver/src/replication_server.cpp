@@ -1,46 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "replication_server.h"
 
-#include <replayout/layout_description.h>
-
 #include <algorithm>
-#include <memory>
-#include <new>
-#include <string>
 
 namespace replayout {
 
 namespace {
-
-[[nodiscard]] PacketSender::Settings packet_settings(const NetDriverSettings& settings, PeerId peer,
-                                                     std::uint16_t session) noexcept {
-    return {peer,
-            session,
-            settings.config.packet_bytes_max,
-            reliable_window(settings.config),
-            settings.config.bytes_per_second_max,
-            settings.config.has_congestion_control};
-}
-
-// Refused peers are heard out until they know why, and so take places beyond those of players.
-constexpr std::size_t refused_max = 64;
-
-/// The hello that a first packet begins with, if it does; nothing of it is trusted or kept.
-[[nodiscard]] bool find_hello(std::span<const std::byte> datagram, PacketHeader& header,
-                              Hello& hello) noexcept {
-    const std::size_t header_bytes = read_packet_header(datagram, header);
-    if (header_bytes == 0 || !header.has_bunches) {
-        return false;
-    }
-    BitReader reader(datagram.subspan(header_bytes));
-    if (reader.read_packed_uint() == 0) {
-        return false;
-    }
-    const BunchHeader bunch = read_bunch_header(reader);
-    const bool is_first = bunch.channel.is_control() && bunch.sequence == 1 && !bunch.is_partial;
-    return !reader.failed() && is_first &&
-           read_hello(reader.take_bytes(bunch.payload_bytes), hello);
-}
 
 [[nodiscard]] bool is_of_other_session(std::span<const std::byte> datagram,
                                        std::uint16_t session) noexcept {
@@ -51,12 +16,6 @@ constexpr std::size_t refused_max = 64;
     }
     PacketHeader header;
     return read_packet_header(datagram, header) != 0 && header.session != session;
-}
-
-/// The assertion that follows can name neither.
-void log_unknown_property(const RepLayout& layout, std::string_view property) {
-    log(LogLevel::Error, "\"" + std::string(layout.name()) + "\" has no property \"" +
-                             std::string(property) + "\" that is replicated");
 }
 
 }  // namespace
@@ -186,121 +145,6 @@ void ReplicationServer::receive_held(NetTime now) {
     for (Client* client : clients_) {
         client->connection.receive_held(now, *client, client->sender);
     }
-}
-
-void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> datagram,
-                                      NetTime now) {
-    PacketHeader header;
-    Hello hello;
-    if (!find_hello(datagram, header, hello) || ended_sessions_.contains(peer, header.session)) {
-        ++stats_.packets_dropped;
-        return;
-    }
-    // A peer that is replaced keeps its place until the flush, so that one that begins session
-    // after session fills no more than the others.
-    if (clients_.size() >= settings_.config.connections_max + refused_max) {
-        ++stats_.packets_dropped;
-        return;
-    }
-    if (host_.has_value() && peer == *host_) {
-        ++stats_.packets_dropped;  // that id is taken, for as long as there is a server
-        return;
-    }
-    const auto found = clients_by_peer_.find(peer.value);
-    if (found != clients_by_peer_.end()) {
-        NetConnection& replaced = found->second->connection;
-        replaced.end(CloseReason::Replaced);
-        ended_sessions_.add(peer, replaced.session(), now);
-        clients_by_peer_.erase(found);
-    }
-    const CloseReason refusal = judge(hello);
-    Client& client = accept(peer, header.session, now);
-    client.connection.receive(datagram, now, client, client.sender);
-    if (refusal != CloseReason::None) {
-        std::uint32_t difference = 0;
-        if (refusal == CloseReason::LayoutMismatch) {
-            difference = layouts_.find_difference(hello.layout_ids, hello.layout_count);
-            ClosePlace place;
-            place.peer_layout_count = hello.layout_count;
-            client.connection.blame(place);
-        }
-        client.connection.close(refusal, now, difference);
-    }
-    if (!is_joined(client)) {
-        return;  // refused, or what came behind the hello was not a client's to send
-    }
-    if (hello.schema != schema_) {
-        client.awaits_layouts = true;
-        send_layouts(client.connection, hello);
-    }
-    client.connection.send_control(welcome_message());
-    introduce_dormant(client);
-    introduce_torn_off(client);
-    interest_.add_client(client.interest);
-    show_conditional(client);
-    client.sender.mark_pending(live_);
-}
-
-void ReplicationServer::describe_layouts() {
-    descriptions_.reserve(layouts_.count());
-    for (std::uint32_t number = 0; number < layouts_.count(); ++number) {
-        const RepLayout& layout = *layouts_.find(number);
-        const Vector<std::byte> description = describe_layout(layout, settings_.resource);
-        descriptions_.push_back(
-            described_layout_message({description.data(), description.size()}, settings_.resource));
-        if (descriptions_.back().size() > settings_.config.bunch_bytes_max) {
-            log(LogLevel::Error, "the layout of \"" + std::string(layout.name()) +
-                                     "\" has a description larger than bunch_bytes_max: clients "
-                                     "of other layouts are refused");
-            descriptions_.clear();
-            return;
-        }
-    }
-}
-
-bool ReplicationServer::may_describe(const Hello& hello) const noexcept {
-    return hello.takes_layouts && layouts_.count() > 0 && descriptions_.size() == layouts_.count();
-}
-
-void ReplicationServer::send_layouts(NetConnection& connection, const Hello& hello) {
-    for (std::uint32_t number = 0; number < layouts_.count(); ++number) {
-        const RepLayout& layout = *layouts_.find(number);
-        if (LayoutTable::is_listed(layout, hello.layout_ids)) {
-            const Vector<std::byte> message =
-                known_layout_message({layout.fingerprint(), layout.name()}, settings_.resource);
-            connection.send_control({message.data(), message.size()});
-        } else {
-            const Vector<std::byte>& message = descriptions_[number];
-            connection.send_control({message.data(), message.size()});
-        }
-    }
-}
-
-CloseReason ReplicationServer::judge(const Hello& hello) const noexcept {
-    if (hello.version != wire_version) {
-        return CloseReason::WireVersion;
-    }
-    if (hello.schema != schema_ && !may_describe(hello)) {
-        return CloseReason::LayoutMismatch;
-    }
-    return connection_count() >= settings_.config.connections_max ? CloseReason::ServerFull
-                                                                  : CloseReason::None;
-}
-
-ReplicationServer::Client& ReplicationServer::accept(PeerId peer, std::uint16_t session,
-                                                     NetTime now) {
-    void* memory = memory_.connections.allocate(sizeof(Client), alignof(Client));
-    ServerLane& lane = lanes_.emptiest();
-    ++lane.client_count;
-    auto* client =
-        ::new (memory) Client(*this, packet_settings(settings_, peer, session), lane, now);
-    if (ended_sessions_.contains(peer)) {
-        client->connection.packets().begin_in_debt();
-    }
-    (void)client->sender.begin_flush(now);
-    clients_.push_back(client);
-    clients_by_peer_.emplace(peer.value, client);
-    return *client;
 }
 
 void ReplicationServer::flush(NetTime now) {
@@ -464,111 +308,6 @@ void ReplicationServer::remove_closed(NetTime now) {
         return is_gone;
     });
     clients_.erase(end, clients_.end());
-}
-
-void ReplicationServer::set_facts(NetObjectId id, const ObjectFacts& facts) {
-    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
-    if (facts == objects_.at(id.index)->facts()) {
-        return;
-    }
-    const ObjectFacts before = objects_.at(id.index)->facts();
-    objects_.for_each_in_family(id.index, [&](std::uint32_t index) { set_facts_of(index, facts); });
-    for (const ObjectFacts* owned : {&before, &facts}) {
-        if (ClientInterest* client = owned->has_owner ? find_interest(owned->owner) : nullptr) {
-            interest_.owner_changed(*client, id.index);
-        }
-    }
-    std::uint32_t part = objects_.at(id.index)->family().first;
-    for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
-        show_part_to_all(part);
-    }
-}
-
-void ReplicationServer::set_facts_of(std::uint32_t index, const ObjectFacts& facts) {
-    NetworkObjectInfo& info = *objects_.at(index);
-    // Of who is closing, slots may have other objects by now.
-    for_each_joined(
-        [&](Client& client) { client.sender.facts_changed(index, info.facts(), facts); });
-    info.set_facts(facts);
-    take_back_hidden_values(index);
-}
-
-void ReplicationServer::take_back_hidden_values(std::uint32_t index) {
-    for_each_joined([&](Client& client) { client.sender.take_back_hidden_values(index); });
-}
-
-void ReplicationServer::mark_property_dirty(NetObjectId id, std::string_view property) {
-    for_each_parent(id, property,
-                    [](ChangelistState& state, ParentIndex parent) { state.mark_dirty(parent); });
-    set_due(id.index);
-}
-
-void ReplicationServer::mark_property_dirty(NetObjectId id, ParentIndex property) {
-    REPLAYOUT_ASSERT(objects_.contains(id));
-    objects_.at(id.index)->changelist_state().mark_dirty(property);
-    set_due(id.index);
-}
-
-void ReplicationServer::mark_object_dirty(NetObjectId id) {
-    REPLAYOUT_ASSERT(objects_.contains(id));
-    objects_.at(id.index)->changelist_state().mark_all_dirty();
-    set_due(id.index);
-}
-
-void ReplicationServer::set_property_active(NetObjectId id, std::string_view property,
-                                            bool is_active) {
-    for_each_parent(id, property, [&](ChangelistState& state, ParentIndex parent) {
-        state.set_active(parent, is_active);
-    });
-    update_polled(id.index);
-    force_due(id.index);  // the switch takes effect with a compare
-}
-
-void ReplicationServer::set_dynamic_condition(NetObjectId id, std::string_view property,
-                                              LifetimeCondition condition) {
-    for_each_parent(id, property, [&](ChangelistState& state, ParentIndex parent) {
-        const LifetimeCondition before = state.conditions().condition_of(parent);
-        if (condition == before) {
-            return;
-        }
-        for_each_joined([&](Client& client) {
-            client.sender.dynamic_condition_changed(id.index, parent, condition);
-        });
-        state.set_dynamic_condition(parent, condition);
-        take_back_hidden_values(id.index);
-    });
-}
-
-LifetimeCondition ReplicationServer::dynamic_condition_of(NetObjectId id,
-                                                          std::string_view property) const {
-    REPLAYOUT_ASSERT(objects_.contains(id));
-    const ChangelistState& state = objects_.at(id.index)->changelist_state();
-    const std::optional<ParentIndex> parent = state.layout().find_parent(property);
-    if (!parent.has_value()) {
-        log_unknown_property(state.layout(), property);
-    }
-    REPLAYOUT_ASSERT(parent.has_value());
-    REPLAYOUT_ASSERT(state.layout().parents()[parent->value].condition ==
-                     LifetimeCondition::Dynamic);
-    return state.conditions().condition_of(*parent);
-}
-
-template <typename Visitor>
-void ReplicationServer::for_each_parent(NetObjectId id, std::string_view property, Visitor visit) {
-    REPLAYOUT_ASSERT(objects_.contains(id));
-    ChangelistState& state = objects_.at(id.index)->changelist_state();
-    const std::span<const RepParentCmd> parents = state.layout().parents();
-    bool is_found = false;
-    for (std::size_t i = 0; i < parents.size(); ++i) {
-        if (parents[i].property->name == property) {
-            visit(state, ParentIndex{static_cast<std::uint16_t>(i)});
-            is_found = true;
-        }
-    }
-    if (!is_found) {
-        log_unknown_property(state.layout(), property);
-    }
-    REPLAYOUT_ASSERT(is_found);
 }
 
 std::optional<ConnectionShadow> ReplicationServer::connection_shadow(PeerId peer,

@@ -134,6 +134,9 @@ class ReplicationServer {
     [[nodiscard]] bool is_settled() const noexcept;
 
   private:
+    /// Refused peers are heard out until they know why, and so take places beyond those of players.
+    static constexpr std::size_t refused_max = 64;
+
     /// A connection with the pairs of its own.
     class Client final : public PayloadHandler {
       public:
