@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Text from a file on its way to a terminal.
+// Text from a file on its way to a terminal, where people read it: letters of all languages stay.
+// The library's log has none but ASCII (replayout/reflection/printable.h), so that no two texts
+// look the same there.
 #pragma once
 
 #include <cstddef>

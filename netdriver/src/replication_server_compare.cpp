@@ -89,6 +89,7 @@ void ReplicationServer::compare_due_objects() {
     stats_.replication.objects_skipped += objects_.object_count() - due_count;
 }
 
+// A lane's marks of its objects are bits of rows that all lanes write, so words are its own.
 std::uint64_t ReplicationServer::compare_in_lanes() {
     const WordShares words(due_, lanes_.count());
     lanes_.run([&](std::uint32_t i) {
@@ -108,7 +109,6 @@ std::uint64_t ReplicationServer::compare_in_lanes() {
     return due_count;
 }
 
-// A lane's marks of its objects are bits of rows that all lanes write, so words are its own.
 void ReplicationServer::compare_in_lane(ServerLane& lane, const DueObject& due) {
     if (compared_alone_.test(due.info->layout_number())) {
         lane.due.left_over.push_back(due);

@@ -17,6 +17,7 @@
 #include "support/block_sender.h"
 #include "support/counting_resource.h"
 #include "support/random_types.h"
+#include "support/received_traces.h"
 #include "support/tree_editor.h"
 #include "support/value_tree.h"
 
@@ -46,32 +47,6 @@ inline constexpr std::uint32_t fuzz_class_count = 16;
     return *types;
 }
 
-/// Every member of the object as it is in memory.
-[[nodiscard]] inline std::vector<Value> read_members(const RawObject& object) {
-    std::vector<Value> values;
-    for_each_slot(object.type(), 0, [&](const Property& property, std::uint32_t offset) {
-        values.push_back(read_value(property, object.memory() + offset));
-    });
-    return values;
-}
-
-/// The greatest count of a list in a value.
-[[nodiscard]] inline std::size_t greatest_count(const Value& value) {
-    std::size_t count = 0;
-    const auto visit_parts = [&](const std::vector<Value>& parts) {
-        for (const Value& part : parts) {
-            count = std::max(count, greatest_count(part));
-        }
-    };
-    if (const auto* list = std::get_if<List>(&value.content)) {
-        visit_parts(list->parts);
-        count = std::max(count, list->parts.size());
-    } else if (const auto* record = std::get_if<Record>(&value.content)) {
-        visit_parts(record->parts);
-    }
-    return count;
-}
-
 /// What the object holds that is replicated; references by handle.
 [[nodiscard]] inline Value state_of(const RawObject& object) {
     return read_object(object.type(), object.memory(),
@@ -92,7 +67,7 @@ class BlockVictim {
     /// Whether the first `bit_count` bits are taken for a block.
     bool receive(std::span<const std::byte> bytes, std::size_t bit_count, bool more_parts_follow) {
         const std::vector<Value> before = read_members(*object_);
-        const Trace trace = leave_trace();
+        const ReceiverTrace trace = trace_of(receiver_, layout_);
         receiver_.named.clear();
         receiver_.dropped.clear();
         DecodeBudget budget;
@@ -118,7 +93,7 @@ class BlockVictim {
         }
         REQUIRE(reader.failed());
         REQUIRE(read_members(*object_) == before);
-        REQUIRE(leave_trace() == trace);
+        REQUIRE(trace_of(receiver_, layout_) == trace);
         REQUIRE(receiver_.named.empty());
         REQUIRE(receiver_.dropped.empty());
         return false;
@@ -148,27 +123,6 @@ class BlockVictim {
     static constexpr std::uint32_t references_max = 64;
     static constexpr std::uint32_t kept_bytes_max = 4 * 1'024;
     static constexpr std::int64_t memory_bytes_max = 2 * 1'024 * 1'024;
-
-    /// What a refusal must not change beside the object.
-    struct Trace {
-        std::size_t reference_count = 0;
-        std::size_t value_count = 0;
-        bool is_under_way = false;
-        std::vector<Version> delta_versions;
-
-        friend bool operator==(const Trace&, const Trace&) = default;
-    };
-
-    [[nodiscard]] Trace leave_trace() const {
-        Trace trace{receiver_.state.references().size(),
-                    receiver_.state.values().size(),
-                    receiver_.scratch.is_update_under_way(),
-                    {}};
-        for (RepHandle handle{1}; handle.value <= layout_.handle_count(); ++handle.value) {
-            trace.delta_versions.push_back(receiver_.state.delta_version(handle));
-        }
-        return trace;
-    }
 
     const RepLayout& layout_;
     CountingResource memory_;

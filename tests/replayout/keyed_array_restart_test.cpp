@@ -32,12 +32,16 @@ struct Radar {
     std::vector<Track> stars;
 };
 
-[[nodiscard]] Result<const Type*> build_radar(TypeRegistry& registry) {
+void declare_track(TypeRegistry& registry) {
     REQUIRE(struct_builder<Track>(registry, "Track")
                 .property<&Track::id>()
                 .property<&Track::speed>()
                 .property<&Track::echoes>()
                 .build());
+}
+
+[[nodiscard]] Result<const Type*> build_radar(TypeRegistry& registry) {
+    declare_track(registry);
     return class_builder<Radar>(registry, "Radar")
         .property<&Radar::tracks>()
         .keyed_by<&Track::id>(ArrayOrder::Kept)
@@ -62,11 +66,7 @@ constexpr std::uint32_t count_max = 16;
 
 /// Of an older version, which has no tracks.
 [[nodiscard]] Result<const Type*> build_old_radar(TypeRegistry& registry) {
-    REQUIRE(struct_builder<Track>(registry, "Track")
-                .property<&Track::id>()
-                .property<&Track::speed>()
-                .property<&Track::echoes>()
-                .build());
+    declare_track(registry);
     return class_builder<Radar>(registry, "Radar")
         .property<&Radar::stars>()
         .keyed_by<&Track::id>(ArrayOrder::Kept)

@@ -16,6 +16,7 @@
 #include "support/block_sender.h"
 #include "support/catch.h"
 #include "support/random_types.h"
+#include "support/received_traces.h"
 #include "support/run_seed.h"
 #include "support/seeded_random.h"
 #include "support/tree_editor.h"
@@ -35,32 +36,6 @@ constexpr std::uint32_t array_count_max = 12;
     return settings;
 }
 
-/// Every member of the object as it is in memory.
-[[nodiscard]] std::vector<Value> read_all(const RawObject& object) {
-    std::vector<Value> values;
-    for_each_slot(object.type(), 0, [&](const Property& property, std::uint32_t offset) {
-        values.push_back(read_value(property, object.memory() + offset));
-    });
-    return values;
-}
-
-/// The greatest count of a list in a value.
-[[nodiscard]] std::size_t greatest_count(const Value& value) {
-    std::size_t count = 0;
-    const auto visit_parts = [&](const std::vector<Value>& parts) {
-        for (const Value& part : parts) {
-            count = std::max(count, greatest_count(part));
-        }
-    };
-    if (const auto* list = std::get_if<List>(&value.content)) {
-        visit_parts(list->parts);
-        count = std::max(count, list->parts.size());
-    } else if (const auto* record = std::get_if<Record>(&value.content)) {
-        visit_parts(record->parts);
-    }
-    return count;
-}
-
 /// A client that holds something already, so that there is something to damage.
 class Victim {
   public:
@@ -74,8 +49,8 @@ class Victim {
         // On the heap, of exactly that many bytes, so that a read past the end is found out.
         const auto copy = std::make_unique<std::byte[]>((bit_count + 7) / 8);
         std::copy_n(bytes.begin(), (bit_count + 7) / 8, copy.get());
-        const std::vector<Value> before = read_all(*object_);
-        const Trace trace = leave_trace();
+        const std::vector<Value> before = read_members(*object_);
+        const ReceiverTrace trace = trace_of(receiver_, layout_);
         receiver_.named.clear();
         receiver_.dropped.clear();
         DecodeBudget budget;
@@ -83,15 +58,15 @@ class Victim {
         ReceiveContext context = receiver_.context();
         context.more_parts_follow = more_parts_follow;
         if (receive_properties(layout_, reader, object_->memory(), receiver_.state, context)) {
-            for (const Value& value : read_all(*object_)) {
+            for (const Value& value : read_members(*object_)) {
                 // What goes at the end of an update is still there until then.
                 REQUIRE(greatest_count(value) <= 2 * array_count_max);
             }
             return true;
         }
         REQUIRE(reader.failed());
-        REQUIRE(read_all(*object_) == before);
-        REQUIRE(leave_trace() == trace);
+        REQUIRE(read_members(*object_) == before);
+        REQUIRE(trace_of(receiver_, layout_) == trace);
         REQUIRE(receiver_.named.empty());
         REQUIRE(receiver_.dropped.empty());
         return false;
@@ -100,33 +75,12 @@ class Victim {
     void finish() {
         ReceiveContext context = receiver_.context();
         finish_update(layout_, object_->memory(), receiver_.state, context);
-        for (const Value& value : read_all(*object_)) {
+        for (const Value& value : read_members(*object_)) {
             REQUIRE(greatest_count(value) <= array_count_max);
         }
     }
 
   private:
-    /// What a refusal must not change beside the object.
-    struct Trace {
-        std::size_t reference_count = 0;
-        std::size_t value_count = 0;
-        bool is_under_way = false;
-        std::vector<Version> delta_versions;
-
-        friend bool operator==(const Trace&, const Trace&) = default;
-    };
-
-    [[nodiscard]] Trace leave_trace() const {
-        Trace trace{receiver_.state.references().size(),
-                    receiver_.state.values().size(),
-                    receiver_.scratch.is_update_under_way(),
-                    {}};
-        for (RepHandle handle{1}; handle.value <= layout_.handle_count(); ++handle.value) {
-            trace.delta_versions.push_back(receiver_.state.delta_version(handle));
-        }
-        return trace;
-    }
-
     const RepLayout& layout_;
     std::unique_ptr<RawObject> object_;
     BlockReceiver receiver_;

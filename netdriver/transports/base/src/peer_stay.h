@@ -25,7 +25,12 @@ class PeerStay {
     explicit PeerStay(NetTime now) noexcept : begun_us_(now.microseconds) {}
 
     void hear(NetTime now) noexcept { heard_us_ = now.microseconds; }
-    void speak(NetTime now) noexcept { spoken_us_ = now.microseconds; }
+    void speak(NetTime now) noexcept {
+        spoken_us_ = now.microseconds;
+        if (is_closing() && spoken_us_ > closed_us_ + linger_us) {
+            closed_us_ = none;  // No goodbye comes so late: they began anew.
+        }
+    }
     /// The driver's session with it ended.
     void close(NetTime now) noexcept {
         if (closed_us_ == none) {
@@ -35,11 +40,7 @@ class PeerStay {
     [[nodiscard]] std::int64_t heard_us() const noexcept { return std::max(heard_us_, begun_us_); }
     [[nodiscard]] bool is_closing() const noexcept { return closed_us_ != none; }
 
-    [[nodiscard]] bool is_over(NetTime now, const Limits& limits) noexcept {
-        constexpr std::int64_t linger_us = SocketTransport::close_linger_ms * 1'000;
-        if (is_closing() && spoken_us_ > closed_us_ + linger_us) {
-            closed_us_ = none;  // No goodbye comes so late: they began anew.
-        }
+    [[nodiscard]] bool is_over(NetTime now, const Limits& limits) const noexcept {
         if (is_closing()) {
             return now.microseconds - std::max(closed_us_, spoken_us_) >
                    std::min(linger_us, limits.forget_ms * 1'000);
@@ -52,6 +53,7 @@ class PeerStay {
 
   private:
     static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
+    static constexpr std::int64_t linger_us = SocketTransport::close_linger_ms * 1'000;
     static constexpr std::int64_t never_ms = std::numeric_limits<std::int64_t>::max() / 1'000;
 
     std::int64_t begun_us_ = 0;

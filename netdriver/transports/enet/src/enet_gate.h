@@ -4,9 +4,8 @@
 // on that asks to connect, so it sees none before the address is proved (address_handshake.h).
 //
 //     a server's   answers requests, remembers addresses that were proved, lets these alone
-//     through,
-//                  and of these nobody begins a connection who does not know the token of the
-//                  welcome, of which ENet's connect brings the low half
+//                  through; and of these nobody begins a connection who does not know the token of
+//                  the welcome, of which ENet's connect brings the low half
 //     a client's   asks until it is welcome, and then ENet may begin to connect
 #pragma once
 
