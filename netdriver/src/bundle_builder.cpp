@@ -167,8 +167,8 @@ template <typename Blocks>
             break;
         }
         ahead.step(row);
-        blocks.append(index, version, place.byte_count, std::size_t{1}, row.value_count(),
-                      row.byte_count());
+        blocks.append(
+            BundleBlock(index, version, place.byte_count, 1, row.value_count(), row.byte_count()));
         row.write(state, place.add(channel, row.byte_count()));
         state.shared().use_newest_in_place(version, state.last_changed());
         info->set_bundled(flush, version);

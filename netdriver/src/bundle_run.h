@@ -215,11 +215,9 @@ class BundleRun {
                        block.property_count, block.body_bytes);
     }
     /// The same in two steps, for several of objects in one word of a row: first each, and then
-    /// what there is in all of them.
-    template <typename... Fields>
-    void append(const Fields&... fields) {
-        blocks_.emplace_back(fields...);
-    }
+    /// what there is in all of them. Given whole, as the allocator would hand single fields on by
+    /// way of a call.
+    void append(const BundleBlock& block) { blocks_.push_back(block); }
     void count_appended(std::uint32_t count, const ObjectBits& objects, std::size_t property_count,
                         std::size_t body_bytes) {
         if (unbundled_count_ == 0 || words_.back().word != objects.word) {

@@ -20,34 +20,6 @@
 
 namespace replayout {
 
-namespace detail {
-
-/// write_block_step() of more than a byte.
-[[gnu::noinline]] inline void write_long_step(ChannelIndex last, ChannelIndex channel,
-                                              std::span<std::byte> room) noexcept {
-    BitWriter head(room);
-    if (channel > last) {
-        head.write_packed_uint(std::uint64_t{channel.value - last.value} << 1);
-    } else {
-        head.write_packed_uint(0);
-        head.write_packed_uint(channel.value);
-    }
-    REPLAYOUT_ASSERT(!head.overflowed() && head.byte_count() == room.size());
-}
-
-}  // namespace detail
-
-/// Writes the head of a block, as long as the room for it (block_step_bytes()).
-inline void write_block_step(ChannelIndex last, ChannelIndex channel,
-                             std::span<std::byte> room) noexcept {
-    if (room.size() == 1) {
-        const std::uint32_t step = channel.value - last.value;
-        room.front() = static_cast<std::byte>(step << 2);  // a packed number, and its flag
-    } else {
-        detail::write_long_step(last, channel, room);
-    }
-}
-
 /// What all objects of a layout have in common.
 struct LayoutFacts {
     const RepLayout* layout = nullptr;

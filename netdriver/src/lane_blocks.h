@@ -81,10 +81,7 @@ struct LaneBlocks {
         count(1, {block.index >> 6, std::uint64_t{1} << (block.index & 63)}, block.property_count,
               block.body_bytes, block.head_bytes <= 1);
     }
-    template <typename... Fields>
-    void append(const Fields&... fields) {
-        blocks.emplace_back(fields...);
-    }
+    void append(const BundleBlock& block) { blocks.push_back(block); }
     void count_appended(std::uint32_t count_of_row, const ObjectBits& objects,
                         std::size_t property_count, std::size_t body_bytes) {
         count(count_of_row, objects, property_count / count_of_row, body_bytes / count_of_row,

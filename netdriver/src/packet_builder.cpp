@@ -53,18 +53,19 @@ bool PacketBuilder::add_block(ChannelIndex channel, bool has_length,
 }
 
 std::size_t PacketBuilder::room_for_blocks(ChannelIndex first) const noexcept {
-    const std::size_t head_bytes = first > last_channel_
-                                       ? block_step_bytes(last_channel_, first)
-                                       : packed_uint_bytes(0) + packed_uint_bytes(first.value);
+    const std::size_t head_bytes = head_bytes_of(first);
     return bytes_left() > head_bytes ? bytes_left() - head_bytes : 0;
 }
 
 void PacketBuilder::add_blocks(ChannelIndex first, ChannelIndex last,
                                std::span<const std::byte> blocks) noexcept {
-    const BitWriter head = begin_block(first, false);
-    REPLAYOUT_ASSERT(!head.overflowed() && head.byte_count() + blocks.size() <= bytes_left());
-    block_bytes_ += head.byte_count();
-    std::memcpy(packet_.data() + reserved_bytes + block_bytes_, blocks.data(), blocks.size());
+    const std::size_t head_bytes = head_bytes_of(first);
+    REPLAYOUT_ASSERT(head_bytes + blocks.size() <= bytes_left());
+    const std::span<std::byte> room = std::span<std::byte>(packet_).subspan(
+        reserved_bytes + block_bytes_, head_bytes + blocks.size());
+    write_block_step(last_channel_, first, room.first(head_bytes));
+    std::memcpy(room.data() + head_bytes, blocks.data(), blocks.size());
+    block_bytes_ += head_bytes;
     block_bytes_ += blocks.size();
     last_channel_ = last;
 }

@@ -42,6 +42,34 @@ namespace replayout {
 /// There are less than 2^28 channels.
 inline constexpr std::size_t block_step_bytes_max = 5;
 
+namespace detail {
+
+/// write_block_step() of more than a byte.
+[[gnu::noinline]] inline void write_long_step(ChannelIndex last, ChannelIndex channel,
+                                              std::span<std::byte> room) noexcept {
+    BitWriter head(room);
+    if (channel > last) {
+        head.write_packed_uint(std::uint64_t{channel.value - last.value} << 1);
+    } else {
+        head.write_packed_uint(0);
+        head.write_packed_uint(channel.value);
+    }
+    REPLAYOUT_ASSERT(!head.overflowed() && head.byte_count() == room.size());
+}
+
+}  // namespace detail
+
+/// Writes the head of a block, as long as the room for it (block_step_bytes()).
+inline void write_block_step(ChannelIndex last, ChannelIndex channel,
+                             std::span<std::byte> room) noexcept {
+    if (room.size() == 1) {
+        const std::uint32_t step = channel.value - last.value;
+        room.front() = static_cast<std::byte>(step << 2);  // a packed number, and its flag
+    } else {
+        detail::write_long_step(last, channel, room);
+    }
+}
+
 class PacketBuilder {
   public:
     static constexpr std::size_t packet_bytes_limit = 1'400;
@@ -114,6 +142,12 @@ class PacketBuilder {
     [[nodiscard]] std::span<const std::byte> finish(const PacketHeader& header) noexcept;
 
   private:
+    /// Of the head of a block without a length, behind whatever stands there.
+    [[nodiscard]] std::size_t head_bytes_of(ChannelIndex channel) const noexcept {
+        return channel > last_channel_ ? block_step_bytes(last_channel_, channel)
+                                       : packed_uint_bytes(0) + packed_uint_bytes(channel.value);
+    }
+
     std::size_t room_bytes_;
     std::size_t bunch_bytes_ = 0;
     std::size_t block_bytes_ = 0;

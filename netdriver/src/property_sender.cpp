@@ -278,18 +278,23 @@ BlockMiss PropertySender::miss_of(std::uint32_t index, const OwedVersions& posit
 
 PropertySender::RegularBlock PropertySender::regular_block(std::uint32_t index,
                                                            const OwedVersions& position) {
-    if (const SharedPayload* payload = find_payload(index, position)) {
+    ChangelistState& state = objects_.at(index)->changelist_state();
+    REPLAYOUT_ASSERT(position.sent_version + 1 == state.version());
+    const std::size_t bytes_max = PacketBuilder::block_bytes_max(packets_.builder().room_bytes(),
+                                                                 ObjectStore::channel_of(index));
+    if (!context_.shares_pieces()) {
+        if (const RegularBlock row = regular_row(state, bytes_max); !row.bytes.empty()) {
+            return row;
+        }
+    } else if (const SharedPayload* payload = find_payload(index, position)) {
         return {{payload->bytes.data(), payload->bytes.size()}, payload->property_count, {}};
     }
-    ChangelistState& state = objects_.at(index)->changelist_state();
     if (state.layout().conditions().is_trivial()) {
         state.collect_newest(context_.scratch.owed);  // as for the bundle: such a pair lost nothing
     } else {
         pairs_.collect_owed(index, position, context_.scratch.owed);
     }
-    REPLAYOUT_ASSERT(position.sent_version + 1 == state.version());
-    BitWriter body(body_.first(PacketBuilder::block_bytes_max(packets_.builder().room_bytes(),
-                                                              ObjectStore::channel_of(index))));
+    BitWriter body(body_.first(bytes_max));
     const std::uint64_t sent_before = context_.counters.properties_sent;
     const ValueScope not_sent(context_.is_counting_sent, false);  // see count_regular()
     const SendResult result =
@@ -302,6 +307,24 @@ PropertySender::RegularBlock PropertySender::regular_block(std::uint32_t index,
     const BlockMiss miss = miss_of(index, position);
     keep_payload(index, position, body.bytes());
     return {body.bytes(), static_cast<std::uint32_t>(sent), miss};
+}
+
+PropertySender::RegularBlock PropertySender::regular_row(const ChangelistState& state,
+                                                         std::size_t bytes_max) {
+    const RepLayout& layout = state.layout();
+    if (layout.handle_count() > 64 || !layout.conditions().is_trivial() ||
+        context_.type_counters != nullptr) {
+        return {};
+    }
+    if (const std::uint64_t handles = state.newest(); !row_.is_of(layout, handles)) {
+        row_ = RowBlock(layout, handles);
+    }
+    if (row_.value_count() == 0 || row_.byte_count() + RowBlock::spare_bytes > bytes_max) {
+        return {};
+    }
+    row_.write(state, body_.data());
+    context_.counters.serializer_calls += row_.value_count();
+    return {body_.first(row_.byte_count()), row_.value_count(), BlockMiss::SharingOff};
 }
 
 void PropertySender::count_regular(std::uint32_t index, const RegularBlock& block) {

@@ -84,6 +84,9 @@ class PropertySender {
     /// Why a whole block was written, in which values may have been left out. Before it is kept.
     [[nodiscard]] BlockMiss miss_of(std::uint32_t index, const OwedVersions& position) const;
     void count_reuse(std::span<const std::byte> block, std::uint32_t property_count);
+    /// regular_block() of most blocks where nothing is shared (RowBlock). Without bytes: it is
+    /// something else, and nothing was done.
+    [[nodiscard]] RegularBlock regular_row(const ChangelistState& state, std::size_t bytes_max);
     [[nodiscard]] SendResult write_part(std::uint32_t index, const OwedVersions& position,
                                         RepCursor& cursor, RepRange& range);
     enum class LargeValue : std::uint8_t {
@@ -103,6 +106,7 @@ class PropertySender {
     SendContext& context_;
     const NetConfig& config_;
     std::span<std::byte> body_;  // scratch: a block that is laid down apart
+    RowBlock row_;               // the last that regular_row() wrote
     MemoryResource* resource_;
 };
 
