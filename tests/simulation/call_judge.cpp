@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include "simulation/call_judge.h"
+
+#include <algorithm>
+
+namespace replayout::test {
+
+namespace {
+
+[[nodiscard]] std::string call_text(const char* what, std::uint32_t craft, std::uint32_t number) {
+    return std::string(what) + ": craft " + std::to_string(craft) + ", call " +
+           std::to_string(number);
+}
+
+}  // namespace
+
+void CallBook::multicast(CraftFunction function, std::uint32_t craft, std::uint32_t number) {
+    if (function == CraftFunction::Signal) {
+        signals_[craft].push_back(number);
+    } else {
+        flashes_.insert({craft, number});
+    }
+}
+
+void CallBook::take_back(CraftFunction function, std::uint32_t craft, std::uint32_t number) {
+    if (function == CraftFunction::Signal) {
+        std::erase(signals_[craft], number);
+    } else {
+        flashes_.erase({craft, number});
+    }
+}
+
+void CallBook::told_owner(PeerId owner, std::uint32_t craft, std::uint32_t number) {
+    orders_.insert({owner, {craft, number}});
+}
+
+void CallBook::ran(std::uint32_t connection, CraftFunction function, std::uint32_t craft,
+                   std::uint32_t number) {
+    if (function == CraftFunction::Ping) {
+        verdict_.require(7, pinged_.insert({connection, {craft, number}}).second, [&] {
+            return call_text("an unreliable call of a client runs twice", craft, number);
+        });
+        return;
+    }
+    std::uint32_t& last = steered_[{connection, craft}];
+    verdict_.require(6, number > last, [&] {
+        return call_text("a reliable call of a client runs twice, or out of order", craft, number);
+    });
+    last = number;
+}
+
+const std::vector<std::uint32_t>& CallBook::signals(std::uint32_t craft) const {
+    static const std::vector<std::uint32_t> none;
+    const auto found = signals_.find(craft);
+    return found == signals_.end() ? none : found->second;
+}
+
+void CallJudge::shown(ObjectHandle handle, std::uint32_t craft) {
+    Life life;
+    life.craft = craft;
+    life.signals_before = book_.signals(craft).size();
+    lives_[handle] = life;
+}
+
+void CallJudge::ran(const Craft& craft, CraftFunction function, std::uint32_t number) {
+    ++calls_judged_;
+    const auto found = lives_.find(craft.handle);
+    if (found == lives_.end()) {
+        verdict_.fail(8, call_text("a call of a craft that is not shown", 0, number));
+        return;
+    }
+    Life& life = found->second;
+    switch (function) {
+        case CraftFunction::Signal:
+            signalled(life, number);
+            break;
+        case CraftFunction::Flash:
+            verdict_.require(7, book_.was_flashed(life.craft, number), [&] {
+                return call_text("a call that nobody made", life.craft, number);
+            });
+            verdict_.require(7, life.flashes.insert(number).second, [&] {
+                return call_text("an unreliable call runs twice", life.craft, number);
+            });
+            break;
+        case CraftFunction::Order:
+            verdict_.require(
+                6,
+                std::any_of(
+                    addresses_.begin(), addresses_.end(),
+                    [&](PeerId address) { return book_.was_ordered(address, life.craft, number); }),
+                [&] {
+                    return call_text("an order that is not for this client", life.craft, number);
+                });
+            verdict_.require(6, number > life.last_order, [&] {
+                return call_text("an order runs twice, or out of order", life.craft, number);
+            });
+            life.last_order = number;
+            break;
+        default:
+            verdict_.fail(6, call_text("a call of the server's runs here", life.craft, number));
+            break;
+    }
+}
+
+void CallJudge::signalled(Life& life, std::uint32_t number) {
+    const std::vector<std::uint32_t>& signals = book_.signals(life.craft);
+    const auto found = std::lower_bound(signals.begin(), signals.end(), number);
+    if (found == signals.end() || *found != number) {
+        verdict_.fail(6, call_text("a call that nobody made", life.craft, number));
+        return;
+    }
+    const auto index = static_cast<std::size_t>(found - signals.begin());
+    verdict_.require(6, index >= life.next_signal, [&] {
+        return call_text("a reliable call runs twice, or out of order", life.craft, number);
+    });
+    const std::size_t expected = life.has_signal ? life.next_signal : life.signals_before;
+    verdict_.require(6, index <= expected, [&] {
+        return call_text("a reliable call was left out before", life.craft, number);
+    });
+    life.has_signal = true;
+    life.next_signal = index + 1;
+}
+
+void CallJudge::check_all_ran() {
+    for (const auto& [handle, life] : lives_) {
+        const std::size_t count = book_.signals(life.craft).size();
+        const std::size_t ran = life.has_signal ? life.next_signal : life.signals_before;
+        verdict_.require(6, ran == count || count <= life.signals_before, [&] {
+            return "a reliable call never ran: craft " + std::to_string(life.craft) + ", " +
+                   std::to_string(count - ran) + " of " + std::to_string(count);
+        });
+    }
+}
+
+}  // namespace replayout::test

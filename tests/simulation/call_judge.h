@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+//
+// Judges calls by the numbers that they carry. Reliable ones run in order, once, without a gap
+// while their object is shown, and all of them in the end (I6); unreliable ones run once at most
+// (I7); none runs of an object that is not there (I8).
+#pragma once
+
+#include "simulation/craft.h"
+#include "simulation/verdict.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace replayout::test {
+
+/// What the server called, and was called.
+class CallBook {
+  public:
+    explicit CallBook(Verdict& verdict) : verdict_(verdict) {}
+
+    /// A call to all who are shown the craft, or to its owner at `owner`.
+    void multicast(CraftFunction function, std::uint32_t craft, std::uint32_t number);
+    /// It was refused.
+    void take_back(CraftFunction function, std::uint32_t craft, std::uint32_t number);
+    void told_owner(PeerId owner, std::uint32_t craft, std::uint32_t number);
+    /// A client's call runs here; `connection` is never used again.
+    void ran(std::uint32_t connection, CraftFunction function, std::uint32_t craft,
+             std::uint32_t number);
+
+    [[nodiscard]] const std::vector<std::uint32_t>& signals(std::uint32_t craft) const;
+    [[nodiscard]] bool was_flashed(std::uint32_t craft, std::uint32_t number) const {
+        return flashes_.contains({craft, number});
+    }
+    [[nodiscard]] bool was_ordered(PeerId owner, std::uint32_t craft, std::uint32_t number) const {
+        return orders_.contains({owner, {craft, number}});
+    }
+
+  private:
+    using Call = std::pair<std::uint32_t, std::uint32_t>;  // craft, number
+
+    Verdict& verdict_;
+    std::map<std::uint32_t, std::vector<std::uint32_t>> signals_;
+    std::set<Call> flashes_;
+    std::set<std::pair<PeerId, Call>> orders_;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> steered_;  // the last
+    std::set<std::pair<std::uint32_t, Call>> pinged_;
+};
+
+/// Of one connection.
+class CallJudge {
+  public:
+    CallJudge(const CallBook& book, Verdict& verdict, PeerId address)
+        : book_(book), verdict_(verdict), addresses_{address} {}
+
+    /// He speaks from there now; what was said to the last address may still arrive.
+    void add_address(PeerId address) { addresses_.insert(address); }
+
+    void shown(ObjectHandle handle, std::uint32_t craft);
+    void hidden(ObjectHandle handle) { lives_.erase(handle); }
+    void ran(const Craft& craft, CraftFunction function, std::uint32_t number);
+    /// When all is healed: nothing is missing.
+    void check_all_ran();
+
+    [[nodiscard]] std::uint64_t calls_judged() const noexcept { return calls_judged_; }
+
+  private:
+    struct Life {
+        std::uint32_t craft = 0;
+        std::size_t signals_before = 0;  ///< were called before it was shown
+        std::size_t next_signal = 0;     ///< behind the last that ran
+        bool has_signal = false;
+        std::uint32_t last_order = 0;
+        std::set<std::uint32_t> flashes;
+    };
+
+    void signalled(Life& life, std::uint32_t number);
+
+    const CallBook& book_;
+    Verdict& verdict_;
+    std::set<PeerId> addresses_;
+    std::map<ObjectHandle, Life> lives_;
+    std::uint64_t calls_judged_ = 0;
+};
+
+}  // namespace replayout::test

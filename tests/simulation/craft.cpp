@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+#include "simulation/craft.h"
+
+#include "simulation/craft_slots.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+namespace replayout::test {
+
+namespace {
+
+template <typename Value>
+const Value& expect(const Result<Value>& result) {
+    if (!result) {
+        std::fprintf(stderr, "simulation: %s\n", result.error().message.c_str());
+        std::abort();
+    }
+    return *result;
+}
+
+struct CraftTypes {
+    explicit CraftTypes(bool is_pushed) {
+        expect(struct_builder<Report>(registry, "Report")
+                   .property<&Report::number>()
+                   .property<&Report::target>()
+                   .property<&Report::text>()
+                   .build());
+        expect(struct_builder<Purse>(registry, "Purse")
+                   .property<&Purse::left>()
+                   .property<&Purse::right>()
+                   .property<&Purse::sum>()
+                   .property<&Purse::note>()
+                   .build());
+        expect(struct_builder<Leg>(registry, "Leg")
+                   .property<&Leg::number>()
+                   .property<&Leg::name>()
+                   .property<&Leg::stops>()
+                   .build());
+        expect(struct_builder<Crate>(registry, "Crate").property<&Crate::count>().build());
+        expect(register_fast_array<Hold>(registry, "Hold"));
+        const Type* craft = build_craft(is_pushed);
+        if (!registry.freeze()) {
+            std::abort();
+        }
+        RepLayoutOptions options;
+        options.limits.string_bytes_max = 30'000;
+        Result<std::unique_ptr<RepLayout>> made = RepLayout::create(registry, *craft, options);
+        expect(made);
+        layout = std::move(*made);
+    }
+
+    [[nodiscard]] const Type* build_craft(bool is_pushed) {
+        using Flags = FunctionFlags;
+        TypeBuilder<Craft> builder = class_builder<Craft>(registry, "Craft");
+        builder.property<&Craft::number>()
+            .property<&Craft::course>()
+            .on_rep<&Craft::on_rep_course>()
+            .property<&Craft::heading>()
+            .property<&Craft::label>()
+            .on_rep<&Craft::on_rep_label>()
+            .property<&Craft::cargo>()
+            .property<&Craft::crew>()
+            .property<&Craft::legs>()
+            .property<&Craft::purse>()
+            .property<&Craft::escort>()
+            .property<&Craft::hold>()
+            .property<&Craft::orders>()
+            .condition(LifetimeCondition::OwnerOnly)
+            .property<&Craft::rumour>()
+            .condition(LifetimeCondition::SkipOwner)
+            .property<&Craft::built>()
+            .condition(LifetimeCondition::InitialOnly)
+            .property<&Craft::mood>()
+            .condition(LifetimeCondition::Dynamic)
+            .property<&Craft::place>()
+            .quantised(Quantisation::tenth())
+            .property<&Craft::code>()
+            .property<&Craft::scores>();
+        auto gauge = builder.property<&Craft::gauge>();
+        if (is_pushed) {
+            gauge.push_based();
+        }
+        return expect(builder.function<&Craft::multicast_signal>(Flags::Multicast | Flags::Reliable)
+                          .function<&Craft::multicast_flash>(Flags::Multicast)
+                          .function<&Craft::client_order>(Flags::Client | Flags::Reliable)
+                          .function<&Craft::server_steer>(Flags::Server | Flags::Reliable)
+                          .function<&Craft::server_ping>(Flags::Server)
+                          .post_net_receive<&Craft::post_net_receive>()
+                          .build());
+    }
+
+    TypeRegistry registry;
+    std::unique_ptr<RepLayout> layout;
+};
+
+}  // namespace
+
+const RepLayout& craft_layout(bool is_pushed) {
+    static const CraftTypes pushed(true);
+    static const CraftTypes compared(false);
+    return is_pushed ? *pushed.layout : *compared.layout;
+}
+
+void Craft::post_net_receive() {
+    if (listener != nullptr) {
+        listener->updated(*this);
+    }
+}
+void Craft::on_rep_course(const std::uint32_t& previous) {
+    if (listener != nullptr) {
+        listener->notified(*this, course_slot, previous);
+    }
+}
+void Craft::on_rep_label(const std::string& previous) {
+    if (listener != nullptr) {
+        listener->notified(*this, label_slot, value_of(previous));
+    }
+}
+void Craft::multicast_signal(const Report& report) {
+    tell(CraftFunction::Signal, report);
+}
+void Craft::multicast_flash(const Report& report) {
+    tell(CraftFunction::Flash, report);
+}
+void Craft::client_order(const Report& report) {
+    tell(CraftFunction::Order, report);
+}
+void Craft::server_steer(const Report& report) {
+    tell(CraftFunction::Steer, report);
+}
+void Craft::server_ping(const Report& report) {
+    tell(CraftFunction::Ping, report);
+}
+
+void Craft::tell(CraftFunction function, const Report& report) {
+    if (listener != nullptr) {
+        listener->called(*this, function, report);
+    }
+}
+
+ObjectHandle CraftWorld::add() {
+    const ObjectHandle handle{next_handle_++};
+    auto craft = std::make_unique<Craft>();
+    craft->handle = handle;
+    craft->listener = listener;
+    crafts_.emplace(handle, std::move(craft));
+    return handle;
+}
+
+Craft* CraftWorld::find(ObjectHandle handle) noexcept {
+    const auto found = crafts_.find(handle);
+    return found == crafts_.end() ? nullptr : found->second.get();
+}
+
+ObjectHandle CraftWorld::spawn(const SpawnInfo& info) {
+    const ObjectHandle handle = add();
+    if (on_spawn) {
+        on_spawn(info, handle);
+    }
+    return handle;
+}
+
+void CraftWorld::despawn(ObjectHandle object, ChannelCloseReason reason) {
+    if (on_despawn) {
+        on_despawn(object, reason);
+    }
+    crafts_.erase(object);
+}
+
+void CraftWorld::peer_joined(PeerId peer) {
+    if (on_joined) {
+        on_joined(peer);
+    }
+}
+
+void CraftWorld::peer_left(PeerId peer, CloseReason reason) {
+    if (on_left) {
+        on_left(peer, reason);
+    }
+}
+
+}  // namespace replayout::test

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+//
+// Plays simulated runs, as many as are asked for, and tells what was in them. A run that goes wrong
+// is made smaller, and the line is printed that plays it again.
+#include "simulation/run_report.h"
+#include "simulation/shrinker.h"
+#include "simulation/simulate_options.h"
+#include "simulation/twin_run.h"
+
+#include <replayout/reflection/diagnostics.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace replayout::test {
+
+namespace {
+
+thread_local std::string running;  // for who stops in an assertion
+
+[[noreturn]] void stop_at_assertion(const AssertionFailure& failure) {
+    std::fprintf(stderr, "%s:%d: does not hold: %s\n  ./run simulate %s\n", failure.file,
+                 failure.line, failure.expression, running.c_str());
+    std::abort();
+}
+
+class Simulate {
+  public:
+    explicit Simulate(const SimulateOptions& options) : options_(options) {}
+
+    /// Whether all was good.
+    [[nodiscard]] bool run() {
+        const auto begin = std::chrono::steady_clock::now();
+        next_seed_ = options_.first_seed;
+        std::vector<std::thread> threads;
+        for (std::uint32_t i = 1; i < options_.job_count; ++i) {
+            threads.emplace_back([this] { play_all(); });
+        }
+        play_all();
+        for (std::thread& thread : threads) {
+            thread.join();
+        }
+        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+        if (!options_.is_printing_digest) {
+            report_.print(stdout, seconds.count());
+        }
+        return report_.failure_count() == 0;
+    }
+
+  private:
+    void play_all() {
+        while (report_failures_ < failures_max) {
+            const std::uint64_t seed = next_seed_++;
+            if (seed > options_.last_seed) {
+                return;
+            }
+            play(seed);
+        }
+    }
+
+    void play(std::uint64_t seed) {
+        const SwarmConfig config = options_.config_of(seed);
+        const RunResult result = play_once(config, options_.trace_path);
+        const std::lock_guard<std::mutex> lock(mutex_);
+        report_.add(config, result);
+        if (options_.is_printing_digest) {
+            std::printf("%llu %016llx\n", static_cast<unsigned long long>(seed),
+                        static_cast<unsigned long long>(result.digest));
+        }
+        if (!result.is_good()) {
+            ++report_failures_;
+            tell(config, result);
+        }
+    }
+
+    [[nodiscard]] RunResult play_once(const SwarmConfig& config, const std::string& trace_path) {
+        running = config.arguments();
+        std::FILE* trace = trace_path.empty() ? nullptr : std::fopen(trace_path.c_str(), "w");
+        RunResult result =
+            options_.is_twin ? run_with_twin(config) : Simulation(config, {}, trace).run();
+        if (trace != nullptr) {
+            std::fclose(trace);
+        }
+        return result;
+    }
+
+    void tell(const SwarmConfig& config, const RunResult& result) {
+        tell_finding("wrong", config, result.finding);
+        if (!options_.is_shrinking) {
+            return;
+        }
+        const std::uint32_t invariant = result.finding.invariant;
+        Shrinker shrinker(
+            [&](const SwarmConfig& smaller) {
+                return play_once(smaller, "").finding.invariant == invariant;
+            },
+            runs_of_shrinker);
+        const SwarmConfig shrunk = shrinker.shrink(config, result.finding.tick);
+        tell_finding("smaller", shrunk, play_once(shrunk, "").finding);
+    }
+
+    void tell_finding(const char* what, const SwarmConfig& config, const Finding& finding) {
+        std::fprintf(stderr,
+                     "%s: seed %llu, tick %u, I%u: %s\n  features: %s\n  ./run simulate %s%s\n",
+                     what, static_cast<unsigned long long>(config.seed), finding.tick,
+                     finding.invariant, finding.text.c_str(), config.features.text().c_str(),
+                     config.arguments().c_str(), options_.is_twin ? " --twin" : "");
+    }
+
+    static constexpr std::uint32_t failures_max = 5;
+    static constexpr std::uint32_t runs_of_shrinker = 300;
+
+    const SimulateOptions& options_;
+    std::atomic<std::uint64_t> next_seed_ = 0;
+    std::atomic<std::uint32_t> report_failures_ = 0;
+    std::mutex mutex_;
+    RunReport report_;
+};
+
+}  // namespace
+
+}  // namespace replayout::test
+
+int main(int argument_count, char** argument_values) {
+    using namespace replayout::test;
+    const std::vector<std::string_view> arguments(argument_values + 1,
+                                                  argument_values + argument_count);
+    if (!arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h")) {
+        std::fputs(SimulateOptions::help, stdout);
+        return EXIT_SUCCESS;
+    }
+    SimulateOptions options;
+    if (const std::string problem = options.read(arguments); !problem.empty()) {
+        std::fprintf(stderr, "simulate: %s\n%s", problem.c_str(), SimulateOptions::help);
+        return 2;
+    }
+    replayout::set_assert_handler(stop_at_assertion);
+    return Simulate(options).run() ? EXIT_SUCCESS : EXIT_FAILURE;
+}

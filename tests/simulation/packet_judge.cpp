@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "simulation/packet_judge.h"
+
+#include "support/marked_bytes.h"
+
+#include <replayout/netdriver/net_stats.h>
+
+#include <string>
+
+namespace replayout::test {
+
+void PacketJudge::sent(PeerId to, std::span<const std::byte> datagram, bool may_have_secrets) {
+    ++packets_;
+    bytes_ += datagram.size();
+    if (!may_have_secrets) {
+        return;
+    }
+    for_each_marked(datagram, [&](const MarkedValue& mark) {
+        const CraftState* craft = server_.find_number(mark.object);
+        if (craft == nullptr) {
+            return;  // it is gone: nobody knows any more whose it was
+        }
+        ++secrets_seen_;
+        const std::set<PeerId>& owners = craft->owners_of_tick;
+        const bool is_owner = owners.contains(to);
+        const bool is_other = owners.size() > 1 || !is_owner;
+        verdict_.require(13, mark.kind == orders_mark ? is_owner : is_other, [&] {
+            return "a packet for " + std::to_string(to.value) + " tells a secret of craft " +
+                   std::to_string(mark.object);
+        });
+    });
+}
+
+void PacketJudge::check_counters(std::uint64_t received, bool is_recorded) {
+    const NetStats& stats = server_.driver().stats();
+    const auto equal = [this](const char* name, std::uint64_t counted, std::uint64_t seen) {
+        verdict_.require(19, counted == seen, [&] {
+            return std::string(name) + ": " + std::to_string(counted) + " counted, " +
+                   std::to_string(seen) + " seen";
+        });
+    };
+    // Those of a recording are sent to nobody.
+    if (!is_recorded) {
+        equal("packets sent", stats.packets_sent, packets_);
+        equal("bytes sent", stats.bytes_sent, bytes_);
+    }
+    // What comes from nobody is none of ours.
+    verdict_.require(19, stats.packets_received <= received,
+                     [] { return "more packets are counted than arrived"; });
+    verdict_.require(18, stats.packets_delivered + stats.packets_lost <= stats.packets_sent,
+                     [] { return "more packets have a fate than were sent"; });
+    verdict_.require(18, stats.records_lost <= stats.records_sent,
+                     [] { return "more records were lost than were sent"; });
+    verdict_.require(19,
+                     server_.driver().memory_report().total_bytes() ==
+                         static_cast<std::uint64_t>(server_.memory().bytes_in_use()),
+                     [] { return "the memory report is not what the resource gave"; });
+}
+
+}  // namespace replayout::test

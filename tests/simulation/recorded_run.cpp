@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "simulation/recorded_run.h"
+
+#include <iterator>
+#include <string>
+
+namespace replayout::test {
+
+namespace {
+
+[[nodiscard]] ReplayRecorderSettings recorder_settings() {
+    ReplayRecorderSettings settings;
+    settings.checkpoint_ms = 2'000;
+    return settings;
+}
+
+/// Without what only some are told, and references, whose targets may be hidden parts.
+[[nodiscard]] std::uint64_t recorded_hash(const Craft& craft) {
+    TraceDigest digest;
+    visit_slots(
+        craft, [](ObjectHandle) { return 0u; },
+        [&](Slot slot, std::uint64_t value) {
+            if (slot != orders_slot && slot != built_slot && slot != mood_slot &&
+                property_of(slot) != hold_slot) {
+                digest.add(slot ^ value);
+            }
+        });
+    // A fast array has no order.
+    std::uint64_t items = 0;
+    for (const Crate& crate : craft.hold.items) {
+        items += static_cast<std::uint64_t>(crate.replication_id) << 32 ^ crate.count;
+    }
+    digest.add(items);
+    return digest.value();
+}
+
+}  // namespace
+
+RecordedRun::RecordedRun(SimServer& server, const SwarmConfig& swarm, Verdict& verdict)
+    : server_(server), swarm_(swarm), verdict_(verdict), recorder_(sink_, recorder_settings()) {
+    if (!server.driver().start_recording(recorder_)) {
+        verdict_.fail(17, "the recording does not start");
+    }
+}
+
+void RecordedRun::note(NetTime now) {
+    State& state = states_[now];
+    for (const auto& [handle, craft] : server_.crafts()) {
+        state[craft.number] = recorded_hash(server_.world().at(handle));
+    }
+}
+
+std::uint64_t RecordedRun::play(Choices row) {
+    server_.driver().stop_recording();
+    CraftWorld world(5'000'000);
+    NetDriverSettings settings;
+    settings.config = net_config(swarm_);
+    ReplayPlayer player(settings, sink_, world);
+    if (!player.driver().add_layout(craft_layout(true)) || player.open() != ReplayError::None) {
+        verdict_.fail(17, "the recording cannot be opened");
+        return 0;
+    }
+    constexpr std::uint64_t seeks = 8;
+    for (std::uint64_t i = 0; i < seeks; ++i) {
+        const auto place =
+            std::next(states_.begin(), row.below(static_cast<std::uint32_t>(states_.size())));
+        const ReplayError error =
+            row.percent(70) ? player.seek(place->first) : player.advance(place->first);
+        verdict_.require(17, error == ReplayError::None, [&] {
+            return "the recording cannot be played: error " +
+                   std::to_string(static_cast<int>(error));
+        });
+        check(player, world, player.time());
+    }
+    return seeks;
+}
+
+void RecordedRun::check(const ReplayPlayer& player, const CraftWorld& world, NetTime time) {
+    auto later = states_.upper_bound(time);
+    const State& state = later == states_.begin() ? later->second : std::prev(later)->second;
+    for (const auto& [handle, craft] : world.crafts()) {
+        const std::uint32_t number = server_.number_of(player.driver().guids().find_guid(handle));
+        const auto expected = state.find(number);
+        const auto describe = [&](const char* what) {
+            return "craft " + std::to_string(number) + " of the recording " + what + " at " +
+                   std::to_string(time.microseconds / 1'000) + " ms";
+        };
+        // One that is torn off goes when all of it has arrived, perhaps a frame later.
+        verdict_.require(17, expected != state.end() || server_.was_torn_off(number),
+                         [&] { return describe("is there still"); });
+        verdict_.require(17, expected == state.end() || expected->second == recorded_hash(*craft),
+                         [&] { return describe("is another one"); });
+    }
+}
+
+}  // namespace replayout::test

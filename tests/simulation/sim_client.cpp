@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+#include "simulation/sim_client.h"
+
+#include "support/host_settings.h"
+
+#include <iterator>
+#include <string>
+
+namespace replayout::test {
+
+void ClientCounts::add(const ClientCounts& other) {
+    joins += other.joins;
+    values_judged += other.values_judged;
+    notifies_judged += other.notifies_judged;
+    calls_judged += other.calls_judged;
+    calls_made += other.calls_made;
+}
+
+SimClient::SimClient(const SwarmConfig& swarm, PeerId peer, FaultyNetwork& network,
+                     SimServer& server, Verdict& verdict, TraceDigest& digest, HistoryTrace& trace)
+    : swarm_(swarm),
+      peer_(peer),
+      network_(network),
+      server_(server),
+      verdict_(verdict),
+      digest_(digest),
+      trace_(trace) {}
+
+SimClient::~SimClient() {
+    crash();
+}
+
+void SimClient::join(std::uint32_t connection) {
+    crash();
+    connection_ = connection;
+    ++counts_.joins;
+    world_ = std::make_unique<CraftWorld>(std::uint64_t{connection} * 1'000'000);
+    world_->listener = this;
+    values_ = std::make_unique<ValueJudge>(server_.histories(), verdict_, digest_);
+    calls_ = std::make_unique<CallJudge>(server_.calls(), verdict_, address());
+    world_->on_spawn = [this](const SpawnInfo& info, ObjectHandle handle) {
+        const std::uint32_t number = server_.number_of(info.guid);
+        if (!is_hostile) {
+            trace_.show(connection_, number);
+        }
+        values_->shown(handle, number);
+        calls_->shown(handle, number);
+    };
+    world_->on_despawn = [this](ObjectHandle handle, ChannelCloseReason) {
+        if (!is_hostile) {
+            trace_.hide(connection_, values_->number_of(handle));
+        }
+        values_->hidden(handle);
+        calls_->hidden(handle);
+    };
+    values_->on_seen = [this](std::uint32_t number, Slot slot, std::uint64_t value) {
+        if (!is_hostile && slot == course_slot) {
+            trace_.see(connection_, number, "course", value);
+        } else if (!is_hostile && slot == orders_slot) {
+            trace_.see(connection_, number, "orders",
+                       HistoryTrace::version_of(MarkedValue::of(value)));
+        }
+    };
+    NetDriverSettings settings = host_settings(net_config(swarm_), swarm_.seed * 1'000 + connection,
+                                               SharingLevel::Bundles, false);
+    settings.resource = &memory_;
+    driver_ = std::make_unique<NetDriver>(settings, network_.endpoint(peer_), *world_);
+    if (!is_hostile) {
+        trace_.join(connection_);
+        server_.tell_owner(address(), connection_);
+    }
+    if (!driver_->add_layout(craft_layout(true)) || !driver_->connect(SimServer::peer, now_)) {
+        verdict_.fail(16, "a client does not start");
+    }
+}
+
+void SimClient::end_judging() {
+    counts_.values_judged += values_->values_judged();
+    counts_.notifies_judged += values_->notifies_judged();
+    counts_.calls_judged += calls_->calls_judged();
+    if (!is_hostile) {
+        trace_.leave(connection_);
+    }
+}
+
+void SimClient::crash() {
+    if (driver_ == nullptr) {
+        return;
+    }
+    driver_.reset();
+    verdict_.require(9, memory_.bytes_in_use() == 0, [this] {
+        return "a client's driver leaves " + std::to_string(memory_.bytes_in_use()) + " bytes";
+    });
+    end_judging();
+    network_.disconnect(peer_);
+    world_.reset();
+    values_.reset();
+    calls_.reset();
+}
+
+void SimClient::say_goodbye() {
+    if (driver_ != nullptr) {
+        driver_->disconnect(SimServer::peer);
+        driver_->tick_flush(now_);
+        crash();
+    }
+}
+
+void SimClient::move_to(PeerId address) {
+    network_.rebind(peer_, address);
+    if (calls_ != nullptr) {
+        calls_->add_address(address);
+    }
+}
+
+void SimClient::tick(std::int64_t elapsed_us, Choices& row) {
+    const std::int64_t own_us = elapsed_us * clock_per_mille / 1'000;
+    now_.microseconds += frozen_ticks > 0 ? 0 : own_us;
+    frozen_ticks -= frozen_ticks > 0 ? 1 : 0;
+    row_ = &row;
+    driver_->tick_dispatch(now_);
+    if (is_talking) {
+        call_server(row);
+    }
+    driver_->tick_flush(now_);
+    row_ = nullptr;
+    values_->check(*world_);
+    verdict_.require(9, driver_->memory_report().total_bytes() <= 16u << 20,
+                     [] { return "a client holds more than 16 MiB"; });
+}
+
+void SimClient::updated(Craft& craft) {
+    values_->touched(craft.handle);
+}
+
+void SimClient::notified(Craft& craft, std::uint32_t property, std::uint64_t previous) {
+    values_->touched(craft.handle);
+    values_->notified(craft, property, previous);
+}
+
+void SimClient::called(Craft& craft, CraftFunction function, const Report& report) {
+    digest_.add(std::uint64_t{connection_} << 40 ^ report.number);
+    // What a call says of an object comes with what that was when it was made.
+    values_->touched(craft.handle);
+    calls_->ran(craft, function, report.number);
+    if (!is_hostile && function == CraftFunction::Signal) {
+        trace_.ran(connection_, values_->number_of(craft.handle), report.number);
+    }
+    if (row_ != nullptr && is_talking && swarm_.has(Feature::NestedCalls) && row_->percent(20)) {
+        call_server(*row_);
+    }
+}
+
+void SimClient::call_server(Choices& row) {
+    // Few enough for the rate that a server takes.
+    if (!swarm_.has(Feature::ServerCalls) || !row.percent(15) || world_->crafts().empty()) {
+        return;
+    }
+    const auto count = static_cast<std::uint32_t>(world_->crafts().size());
+    const ObjectHandle handle = std::next(world_->crafts().begin(), row.below(count))->first;
+    if (driver_->role_of(handle).is_owned) {
+        const Report report{++next_call_, handle, "of a client"};
+        ++counts_.calls_made;
+        (void)driver_->call_function(handle, row.percent(50) ? "server_steer" : "server_ping",
+                                     &report);
+    }
+}
+
+void SimClient::check_converged() {
+    for (const auto& [handle, state] : server_.crafts()) {
+        check_craft(state);
+    }
+    values_->check_told(*world_);
+    calls_->check_all_ran();
+}
+
+void SimClient::check_craft(const CraftState& state) {
+    NetDriver& server = server_.driver();
+    const ObjectHandle handle = driver_->guids().find_object(server.guid_of(state.id));
+    const bool is_relevant = server.is_relevant_for(address(), state.id);
+    const auto describe = [&](const std::string& what) {
+        return "client " + std::to_string(connection_) + ", craft " + std::to_string(state.number) +
+               ": " + what;
+    };
+    if (handle.is_null() == is_relevant) {
+        verdict_.fail(1, describe(is_relevant ? "is not shown" : "is shown"));
+        return;
+    }
+    if (!is_relevant) {
+        return;
+    }
+    if (!is_hostile) {
+        trace_.relevant(connection_, state.number);
+    }
+    const bool is_owned = server.role_for(address(), state.id).is_owned;
+    std::map<Slot, std::uint64_t> expected;
+    visit_slots(
+        server_.world().at(server_.handle_of(state.number)),
+        [&](ObjectHandle target) {
+            // Null where the client does not show it.
+            const NetObjectId id = server.find_object(target);
+            return id.generation == 0 || driver_->guids().find_object(server.guid_of(id)).is_null()
+                       ? 0u
+                       : server_.number_of(target);
+        },
+        [&](Slot slot, std::uint64_t value) { expected[slot] = value; });
+    const Craft& shown = world_->at(handle);
+    std::size_t count = 0;
+    visit_slots(
+        shown,
+        [&](ObjectHandle target) { return target.is_null() ? 0u : values_->number_of(target); },
+        [&](Slot slot, std::uint64_t value) {
+            ++count;
+            const bool is_his = slot != built_slot && (slot != orders_slot || is_owned) &&
+                                (slot != rumour_slot || !is_owned);
+            const auto found = expected.find(slot);
+            verdict_.require(
+                1, !is_his || (found != expected.end() && found->second == value), [&] {
+                    return describe("property " + std::to_string(slot >> 16) + ", place " +
+                                    std::to_string(slot & 0xFFFF) + " is not the server's");
+                });
+        });
+    verdict_.require(1, count == expected.size(), [&] { return describe("has other elements"); });
+}
+
+}  // namespace replayout::test

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include "simulation/simulate_options.h"
+
+#include <charconv>
+
+namespace replayout::test {
+
+namespace {
+
+template <typename Number>
+[[nodiscard]] bool read_number(std::string_view text, Number& number) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && end == text.data() + text.size();
+}
+
+/// `FIRST` and `LAST` of a text like 3..9 or 3-9; of 3 alone both are that.
+template <typename Number>
+[[nodiscard]] bool read_range(std::string_view text, std::string_view between, Number& first,
+                              Number& last) {
+    const std::size_t place = text.find(between);
+    if (place == std::string_view::npos) {
+        return read_number(text, first) && read_number(text, last);
+    }
+    return read_number(text.substr(0, place), first) &&
+           read_number(text.substr(place + between.size()), last) && first <= last;
+}
+
+[[nodiscard]] bool read_cut(std::string_view text, RunCut& cut) {
+    const std::string_view name = text.substr(0, text.find(':'));
+    for (std::uint32_t part = 0; part < run_part_count && name.size() < text.size(); ++part) {
+        if (to_string(RunPart(part)) == name) {
+            cut.part = RunPart(part);
+            return read_range(text.substr(name.size() + 1), "-", cut.first, cut.last);
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+const char SimulateOptions::help[] =
+    R"(Usage: simulate [--seeds FIRST..LAST] [--ticks N] [--jobs N] [--twin] [--trace FILE]
+                [--print-digest] [--no-shrink]
+                [--features A,B,...] [--clients N] [--objects N] [--cut PART:FIRST-LAST]...
+
+  --seeds 1..64    which runs; one number is one run
+  --ticks 600      of the safety phase
+  --jobs 1         runs at a time
+  --twin           each run once more, without sharing, with two workers, compared instead of
+                   pushed: every packet must be the same
+  --trace FILE     what happened, for check_history.py; of one run
+  --print-digest   one line a run: its seed and the digest of all that happened
+  --no-shrink      a run that goes wrong is not made smaller
+
+Of the run alone, instead of what its seed says:
+  --features       these and no others; none
+  --clients, --objects
+  --cut            ticks in which a part (network, events, game, clients) does nothing
+)";
+
+std::string SimulateOptions::read(const std::vector<std::string_view>& arguments) {
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const std::string_view name = arguments[i];
+        if (name == "--twin" || name == "--print-digest" || name == "--no-shrink") {
+            is_twin |= name == "--twin";
+            is_printing_digest |= name == "--print-digest";
+            is_shrinking &= name != "--no-shrink";
+            continue;
+        }
+        const std::string_view value = i + 1 < arguments.size() ? arguments[++i] : "";
+        bool is_right = !value.empty();
+        if (name == "--seeds") {
+            is_right = read_range(value, "..", first_seed, last_seed);
+        } else if (name == "--ticks") {
+            is_right = read_number(value, tick_count) && tick_count > 0 && tick_count < 1'000'000;
+        } else if (name == "--jobs") {
+            is_right = read_number(value, job_count) && job_count > 0 && job_count <= 256;
+        } else if (name == "--trace") {
+            trace_path = value;
+        } else if (name == "--features") {
+            is_right = FeatureSet::read(value, features.emplace());
+        } else if (name == "--clients") {
+            is_right = read_number(value, client_count.emplace()) && *client_count <= 16;
+        } else if (name == "--objects") {
+            is_right =
+                read_number(value, object_max.emplace()) && *object_max > 0 && *object_max <= 1'000;
+        } else if (name == "--cut") {
+            is_right = read_cut(value, cuts.emplace_back());
+        } else {
+            return std::string(name) + " is nothing it knows";
+        }
+        if (!is_right) {
+            return std::string(name) + " " + std::string(value) + " is not right";
+        }
+    }
+    return !trace_path.empty() && first_seed != last_seed ? "--trace is of one run" : "";
+}
+
+SwarmConfig SimulateOptions::config_of(std::uint64_t seed) const {
+    const SwarmConfig drawn = SwarmConfig::draw(seed, tick_count);
+    SwarmConfig config = SwarmConfig::draw(seed, tick_count, features.value_or(drawn.features));
+    config.client_count = client_count.value_or(config.client_count);
+    config.object_max = object_max.value_or(config.object_max);
+    config.cuts = cuts;
+    return config;
+}
+
+}  // namespace replayout::test

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+//
+// The command line of replayout_simulate.
+#pragma once
+
+#include "simulation/swarm.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace replayout::test {
+
+struct SimulateOptions {
+    std::uint64_t first_seed = 1;
+    std::uint64_t last_seed = 64;
+    std::uint32_t tick_count = 600;
+    std::uint32_t job_count = 1;
+    bool is_twin = false;  ///< each run a second time, other settings, the same packets
+    bool is_printing_digest = false;
+    bool is_shrinking = true;
+    std::string trace_path;  ///< empty: none
+    std::optional<FeatureSet> features;
+    std::optional<std::uint32_t> client_count;
+    std::optional<std::uint32_t> object_max;
+    std::vector<RunCut> cuts;
+
+    /// What is wrong with them, or nothing.
+    [[nodiscard]] std::string read(const std::vector<std::string_view>& arguments);
+    [[nodiscard]] SwarmConfig config_of(std::uint64_t seed) const;
+
+    static const char help[];
+};
+
+}  // namespace replayout::test

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: MIT
+#include "simulation/simulation.h"
+
+#include <algorithm>
+#include <string>
+
+namespace replayout::test {
+
+namespace {
+
+constexpr std::int64_t tick_us = 33'000;
+constexpr std::uint32_t attempts_max = 4;       ///< to be quiet
+constexpr std::size_t empty_bytes_max = 1'024;  ///< lists without anything in them
+
+[[nodiscard]] bool happens(Choices& row, bool may, std::uint32_t per_mille) {
+    const bool is_drawn = row.below(1'000) + per_mille >= 1'000;
+    return may && is_drawn;
+}
+
+/// Mostly short, now and then long.
+[[nodiscard]] std::uint32_t some_ticks(Choices& row, std::uint32_t most) {
+    return 1 + row.below(row.percent(80) ? most / 8 + 1 : most);
+}
+
+}  // namespace
+
+Simulation::Simulation(const SwarmConfig& swarm, const TwinSettings& twin, std::FILE* trace)
+    : swarm_(swarm),
+      trace_(trace),
+      network_(swarm.to_client, swarm.to_server, SimServer::peer),
+      server_(swarm_, twin, network_.endpoint(SimServer::peer), verdict_, digest_, trace_),
+      packets_(server_, verdict_),
+      to_client_(swarm.to_client),
+      to_server_(swarm.to_server) {
+    network_.on_sent = [this](PeerId from, PeerId to, std::span<const std::byte> datagram) {
+        judge_packet(from, to, datagram);
+    };
+    server_.connection_at = [this](PeerId address) {
+        const SimClient* client = client_at(address);
+        return client == nullptr ? 0 : client->connection();
+    };
+    if (swarm.has(Feature::Recording) && !swarm.has(Feature::Rates)) {
+        recorded_.emplace(server_, swarm_, verdict_);
+        is_recorded_ = true;
+    }
+    Choices row = Choices::from_seed(swarm.seed, ~std::uint64_t{2}, 128);
+    for (std::uint32_t i = 0; i < swarm.client_count; ++i) {
+        const bool is_hostile = swarm.has(Feature::HostilePeer) && i + 1 == swarm.client_count;
+        clients_.push_back(std::make_unique<SimClient>(swarm_, PeerId{2 + i}, network_, server_,
+                                                       is_hostile ? hostile_verdict_ : verdict_,
+                                                       digest_, trace_));
+        SimClient& client = *clients_.back();
+        client.is_hostile = is_hostile;
+        const std::uint32_t late = row.below(300);
+        client.absent_ticks = swarm.has(Feature::LateJoins) && i > 0 ? late : 0;
+        const std::uint32_t skewed = row.between(900, 1'100);
+        client.clock_per_mille = swarm.has(Feature::ClockSkew) ? skewed : 1'000;
+        if (is_hostile) {
+            server_.hostile.insert(client.peer());
+            network_.set_hostile(client.peer(), row.between(50, 1'000));
+        }
+    }
+}
+
+RunResult Simulation::run() {
+    while (tick_ < swarm_.tick_count && verdict_.is_good()) {
+        tick(true);
+    }
+    if (verdict_.is_good() && recorded_) {
+        result_.seeks = recorded_->play(Choices::from_seed(swarm_.seed, ~std::uint64_t{3}, 128));
+    }
+    recorded_.reset();
+    if (verdict_.is_good()) {
+        heal();
+        await_converged();
+    }
+    if (verdict_.is_good()) {
+        end_all();
+    }
+    for (const std::unique_ptr<SimClient>& client : clients_) {
+        client->crash();
+        result_.clients.add(client->counts());
+    }
+    result_.finding = verdict_.finding();
+    result_.digest = digest_.value();
+    result_.faults = network_.counts();
+    result_.game = server_.counts();
+    result_.closed = server_.driver().stats().closed;
+    result_.secrets_seen = packets_.secrets_seen();
+    return result_;
+}
+
+std::vector<PeerId> Simulation::players() const {
+    std::vector<PeerId> players;
+    for (const std::unique_ptr<SimClient>& client : clients_) {
+        players.push_back(client->address());
+    }
+    return players;
+}
+
+SimClient* Simulation::client_at(PeerId address) {
+    for (const std::unique_ptr<SimClient>& client : clients_) {
+        if (client->address() == address) {
+            return client.get();
+        }
+    }
+    return nullptr;
+}
+
+void Simulation::judge_packet(PeerId from, PeerId to, std::span<const std::byte> datagram) {
+    digest_.add(from.value << 32 ^ to.value);
+    digest_.add(datagram);
+    if (from == SimServer::peer) {
+        packets_.sent(to, datagram, swarm_.has(Feature::Secrets));
+    }
+}
+
+// A tick ----------------------------------------------------------------------------------------
+
+void Simulation::tick(bool is_safety) {
+    verdict_.begin_tick(tick_);
+    trace_.begin_tick(tick_);
+    now_.microseconds += tick_us;
+    network_.advance(now_, is_safety ? swarm_.row(RunPart::Network, tick_) : Choices({}));
+    if (is_safety) {
+        disturb();
+    }
+    if (server_hitch_ticks_ > 0) {
+        --server_hitch_ticks_;
+    } else {
+        tick_server(is_safety);
+    }
+    for (const std::unique_ptr<SimClient>& client : clients_) {
+        tick_client(*client, is_safety);
+    }
+    packets_.check_counters(network_.received_by(SimServer::peer), is_recorded_);
+    result_.tick_digests.push_back(digest_.value());
+    ++tick_;
+}
+
+void Simulation::tick_server(bool is_safety) {
+    Choices row = is_safety ? swarm_.row(RunPart::Game, tick_) : Choices({});
+    const bool is_hashed = swarm_.has(Feature::HostilePeer);
+    const std::uint64_t before = is_hashed ? server_.state_hash() : 0;
+    const std::uint64_t reactions = server_.counts().reactions;
+    server_.dispatch(now_, row);
+    verdict_.require(
+        15, !is_hashed || server_.counts().reactions != reactions || server_.state_hash() == before,
+        [] { return "what arrived changed the server's crafts"; });
+    if (is_safety) {
+        server_.play(tick_, row, players());
+    }
+    server_.flush(now_);
+    if (recorded_) {
+        recorded_->note(now_);
+    }
+    const MemoryReport memory = server_.driver().memory_report();
+    verdict_.require(9,
+                     memory.connection_bytes + memory.in_flight_bytes <=
+                         (memory.connection_count + 1) * (1u << 20),
+                     [] { return "the server holds more than 1 MiB for a connection"; });
+}
+
+void Simulation::tick_client(SimClient& client, bool is_safety) {
+    if (!client.is_playing()) {
+        if (client.absent_ticks > 0) {
+            --client.absent_ticks;
+        } else if (is_safety || !client.is_hostile) {
+            join(client);
+        }
+        return;
+    }
+    if (client.hitch_ticks > 0) {
+        --client.hitch_ticks;
+        return;
+    }
+    Choices row = is_safety ? swarm_.client_row(client.peer().value, tick_) : Choices({});
+    client.tick(tick_us, row);
+    if (client.is_closed()) {
+        client.crash();
+        client.absent_ticks = is_safety ? 10 : 1;
+    }
+}
+
+void Simulation::join(SimClient& client) {
+    client.is_talking = true;
+    client.join(++last_connection_);
+}
+
+// Faults ----------------------------------------------------------------------------------------
+
+void Simulation::disturb() {
+    Choices row = swarm_.row(RunPart::Events, tick_);
+    if (happens(row, swarm_.has(Feature::Replays), swarm_.replay_per_mille)) {
+        for (std::uint32_t i = row.below(4) + 1; i > 0; --i) {
+            network_.replay();
+        }
+    }
+    if (happens(row, swarm_.has(Feature::ServerHitches), 4)) {
+        server_hitch_ticks_ = some_ticks(row, 200);
+        ++result_.hitches;
+    }
+    if (happens(row, swarm_.has(Feature::Bandwidth), 5)) {
+        to_client_.bytes_per_second = row.between(4, 1'000) * 1'000;
+        to_server_.bytes_per_second = row.between(4, 1'000) * 1'000;
+        network_.set_faults(to_client_, to_server_);
+    }
+    for (const std::unique_ptr<SimClient>& client : clients_) {
+        disturb(*client, row);
+    }
+}
+
+void Simulation::disturb(SimClient& client, Choices& row) {
+    if (client.parted_ticks > 0 && --client.parted_ticks == 0) {
+        network_.set_parted(client.peer(), false, false);
+    }
+    if (happens(row, swarm_.has(Feature::Partitions), 5)) {
+        const std::uint32_t direction = row.below(3);
+        network_.set_parted(client.peer(), direction != 1, direction != 2);
+        client.parted_ticks = some_ticks(row, 900);
+        ++result_.partitions;
+    }
+    if (happens(row, swarm_.has(Feature::Rebinding), 3) && !client.is_hostile) {
+        client.move_to(PeerId{++last_address_});
+        ++result_.rebinds;
+    }
+    if (!client.is_playing()) {
+        return;
+    }
+    if (happens(row, swarm_.has(Feature::Crashes), 4)) {
+        client.crash();
+        client.absent_ticks = some_ticks(row, 100);
+        ++result_.crashes;
+        return;
+    }
+    if (happens(row, swarm_.has(Feature::Leaves), 4)) {
+        client.say_goodbye();
+        client.absent_ticks = some_ticks(row, 100);
+        return;
+    }
+    if (happens(row, swarm_.has(Feature::ClientHitches), 6)) {
+        client.hitch_ticks = some_ticks(row, 200);
+        network_.set_queue_max(client.peer(), row.between(4, 64));
+        ++result_.hitches;
+    }
+    if (happens(row, swarm_.has(Feature::ClockSteps), 3)) {
+        move_clock(client, row);
+    }
+}
+
+void Simulation::move_clock(SimClient& client, Choices& row) {
+    ++result_.clock_steps;
+    if (row.percent(50)) {
+        client.frozen_ticks = some_ticks(row, 200);
+        return;
+    }
+    client.step_clock(std::int64_t{1'000} * row.between(10, row.percent(80) ? 1'000 : 60'000));
+}
+
+// Liveness --------------------------------------------------------------------------------------
+
+void Simulation::heal() {
+    network_.heal();
+    server_hitch_ticks_ = 0;
+    for (const std::unique_ptr<SimClient>& client : clients_) {
+        client->hitch_ticks = 0;
+        client->frozen_ticks = 0;
+        client->absent_ticks = 0;
+        client->parted_ticks = 0;
+        client->clock_per_mille = 1'000;
+        client->is_talking = false;
+        if (client->is_hostile) {
+            client->crash();
+        }
+    }
+    server_.wake_all(players());
+}
+
+std::uint64_t Simulation::ended_connections() {
+    const auto& closed = server_.driver().stats().closed;
+    std::uint64_t count = 0;
+    for (const std::uint64_t reason : closed) {
+        count += reason;
+    }
+    return count + last_connection_;
+}
+
+void Simulation::await_converged() {
+    // Whoever was silent when all was healed may be given up a moment later, and joins again; what
+    // was delayed arrives within seconds; what waits at a bottleneck has none any more.
+    const std::int64_t bound_us =
+        std::int64_t{5'000} * swarm_.timeout_ms + 15'000'000 + 20'000 * swarm_.to_client.latency_ms;
+    const NetTime end{std::max(now_, network_.last_due()).microseconds + bound_us};
+    const NetTime begin = now_;
+    std::uint32_t attempts = 0;
+    std::uint32_t settled_ticks = 0;
+    while (verdict_.is_good()) {
+        tick(false);
+        settled_ticks = is_converged() ? settled_ticks + 1 : 0;
+        if (settled_ticks >= 3) {
+            result_.healed_ms =
+                static_cast<std::uint64_t>(now_.microseconds - begin.microseconds) / 1'000;
+            if (stay_quiet() || ++attempts == attempts_max) {
+                break;
+            }
+            settled_ticks = 0;
+        }
+        verdict_.require(16, now_ < end, [this] {
+            std::string text = "not all have what they are to have";
+            for (const std::unique_ptr<SimClient>& client : clients_) {
+                text +=
+                    client->is_playing()
+                        ? ", state " + std::to_string(static_cast<int>(client->driver()->state()))
+                        : ", absent";
+            }
+            return text;
+        });
+    }
+    if (verdict_.is_good()) {
+        for (const std::unique_ptr<SimClient>& client : clients_) {
+            if (client->is_playing()) {
+                client->check_converged();
+            }
+        }
+        trace_.healed();
+    }
+}
+
+bool Simulation::is_converged() {
+    NetDriver& driver = server_.driver();
+    return driver.is_settled() &&
+           std::all_of(clients_.begin(), clients_.end(), [&](const auto& client) {
+               return client->is_hostile ||
+                      (client->is_playing() &&
+                       client->driver()->state() == ConnectionState::Joined &&
+                       driver.connection_state(client->address()) == ConnectionState::Joined);
+           });
+}
+
+bool Simulation::stay_quiet() {
+    const std::uint64_t ended = ended_connections();
+    const NetStats before = server_.driver().stats();
+    const FaultCounts sent = network_.counts();
+    constexpr std::uint32_t quiet_ticks = 90;
+    for (std::uint32_t i = 0; i < quiet_ticks && verdict_.is_good(); ++i) {
+        tick(false);
+    }
+    if (ended_connections() != ended) {
+        return false;
+    }
+    const NetStats& after = server_.driver().stats();
+    verdict_.require(11,
+                     after.records_sent == before.records_sent &&
+                         after.bunches_sent == before.bunches_sent &&
+                         after.calls_sent == before.calls_sent,
+                     [] { return "something is sent though nothing changes"; });
+    const std::uint64_t packets = network_.counts().sent - sent.sent;
+    const std::uint64_t keep_alives =
+        std::uint64_t{quiet_ticks} * 33 / net_config(swarm_).keep_alive_ms + 2;
+    // A keep-alive may ask for an answer.
+    const std::uint64_t most = 4 * keep_alives * (clients_.size() + 1);
+    verdict_.require(11, packets <= most, [&] {
+        return std::to_string(packets) + " packets are sent though nothing changes, " +
+               std::to_string(most) + " would do";
+    });
+    return true;
+}
+
+void Simulation::end_all() {
+    for (const std::unique_ptr<SimClient>& client : clients_) {
+        client->say_goodbye();
+        client->absent_ticks = 1'000'000;
+    }
+    server_.remove_all();
+    NetDriver& driver = server_.driver();
+    const std::int64_t bound_us = std::int64_t{3'000} * swarm_.timeout_ms;
+    for (const NetTime begin = now_;
+         driver.memory_report().connection_count != 0 && verdict_.is_good();) {
+        tick(false);
+        verdict_.require(9, now_.microseconds - begin.microseconds <= bound_us,
+                         [] { return "who left is remembered for too long"; });
+    }
+    const MemoryReport memory = driver.memory_report();
+    verdict_.require(9, memory.object_count == 0 && memory.pair_count == 0,
+                     [] { return "something is left of objects"; });
+    verdict_.require(9, memory.in_flight_bytes <= empty_bytes_max, [&] {
+        return "in flight to nobody: " + std::to_string(memory.in_flight_bytes) + " bytes";
+    });
+}
+
+}  // namespace replayout::test

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+//
+// The smoke set of the simulator: enough runs to see that it works, and that all of them do the
+// same with every compiler. `./run simulate` plays many more.
+#include "simulation/simulation.h"
+#include "simulation/shrinker.h"
+#include "simulation/simulate_options.h"
+#include "simulation/twin_run.h"
+#include "support/run_seed.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "support/catch.h"
+
+namespace replayout::test {
+
+TEST_CASE("Simulation: whatever the network and the peers do, clients are right in the end",
+          "[simulation]") {
+    const SeedRange seeds = seed_range(1, 48);
+    FaultCounts faults;
+    GameCounts game;
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        const SwarmConfig config = SwarmConfig::draw(seed, 300);
+        const RunResult result = Simulation(config).run();
+        INFO("./run simulate " << config.arguments());
+        INFO("tick " << result.finding.tick << ", I" << result.finding.invariant << ": "
+                     << result.finding.text);
+        REQUIRE(result.is_good());
+        faults.add(result.faults);
+        game.add(result.game);
+    }
+    CHECK((!seeds.is_default || (faults.corrupt > 100 && faults.lost > 1'000 &&
+                                 faults.duplicated > 1'000 && faults.replayed > 10)));
+    CHECK((!seeds.is_default || (game.calls > 500 && game.removed > 50)));
+}
+
+TEST_CASE("Simulation: shared or not, with workers, pushed or compared: the same packets",
+          "[simulation]") {
+    const SeedRange seeds = seed_range(101, 12);
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        const SwarmConfig config = SwarmConfig::draw(seed, 200);
+        const RunResult result = run_with_twin(config);
+        INFO("./run simulate --twin " << config.arguments());
+        INFO("tick " << result.finding.tick << ", I" << result.finding.invariant << ": "
+                     << result.finding.text);
+        REQUIRE(result.is_good());
+    }
+}
+
+TEST_CASE("Simulation: a seed is the same run each time, and another one another", "[simulation]") {
+    const std::uint64_t seed = run_seed() % 1'000 + 1;
+    INFO("seed " << seed);
+    const RunResult first = Simulation(SwarmConfig::draw(seed, 150)).run();
+    const RunResult again = Simulation(SwarmConfig::draw(seed, 150)).run();
+    const RunResult other = Simulation(SwarmConfig::draw(seed + 1, 150)).run();
+    CHECK(first.digest == again.digest);
+    CHECK((first.tick_digests == again.tick_digests));
+    CHECK(first.digest != other.digest);
+}
+
+TEST_CASE("Simulation: its arguments tell a run, and are read as they were written",
+          "[simulation]") {
+    SwarmConfig config = SwarmConfig::draw(77, 100);
+    config.features.remove(config.features.list().front());
+    config = config.redrawn();
+    config.client_count = 5;
+    config.object_max = 3;
+    REQUIRE(config.add_cut({RunPart::Game, 10, 20}));
+    REQUIRE(config.add_cut({RunPart::Network, 5, 6}));
+    REQUIRE(config.add_cut({RunPart::Game, 20, 25}));
+    REQUIRE_FALSE(config.add_cut({RunPart::Game, 12, 24}));
+    const std::string text = config.arguments();
+    CHECK(text.find("--cut game:10-25") != std::string::npos);
+    std::vector<std::string_view> words;
+    for (std::size_t place = 0; place < text.size();) {
+        const std::size_t end = std::min(text.find(' ', place), text.size());
+        words.push_back(std::string_view(text).substr(place, end - place));
+        place = end + 1;
+    }
+    SimulateOptions options;
+    REQUIRE(options.read(words).empty());
+    CHECK(options.config_of(77).arguments() == text);
+    CHECK(options.config_of(77).features == config.features);
+    CHECK_FALSE(SimulateOptions().read({"--features", "no_such_thing"}).empty());
+    CHECK_FALSE(SimulateOptions().read({"--seeds", "9..3"}).empty());
+}
+
+TEST_CASE("Swarm: each feature is in half of the runs, some have all, some one fault alone",
+          "[simulation]") {
+    std::array<std::uint32_t, feature_count> runs{};
+    std::uint32_t full = 0;
+    std::uint32_t one_fault = 0;
+    for (std::uint64_t seed = 1; seed <= 1'000; ++seed) {
+        const SwarmConfig config = SwarmConfig::draw(seed, 600);
+        std::uint32_t faults = 0;
+        for (const Feature feature : config.features.list()) {
+            ++runs[static_cast<std::size_t>(feature)];
+            faults += static_cast<std::size_t>(feature) < fault_count ? 1u : 0u;
+        }
+        full += config.features.list().size() == feature_count ? 1u : 0u;
+        one_fault += faults == 1 ? 1u : 0u;
+    }
+    for (std::size_t i = 0; i < feature_count; ++i) {
+        INFO(to_string(Feature(i)));
+        CHECK(runs[i] > 380);
+        CHECK(runs[i] < 650);
+    }
+    CHECK((full > 70 && full < 130));
+    CHECK((one_fault > 70 && one_fault < 130));
+}
+
+TEST_CASE("Shrinker: what is left is what it takes to go wrong", "[simulation]") {
+    const SwarmConfig all = SwarmConfig::draw(3, 600);
+    REQUIRE(all.features.list().size() == feature_count);
+    std::uint32_t runs = 0;
+    const auto is_wrong = [&](const SwarmConfig& config) {
+        ++runs;
+        return config.has(Feature::Loss) && config.has(Feature::Texts) && config.tick_count > 200 &&
+               config.client_count >= 2 && !config.is_cut(RunPart::Game, 150, 151);
+    };
+    const SwarmConfig shrunk = Shrinker(is_wrong, 300).shrink(all, 400);
+    CHECK(is_wrong(shrunk));
+    CHECK(shrunk.features.list() == std::vector<Feature>{Feature::Loss, Feature::Texts});
+    CHECK(shrunk.tick_count == 201);
+    CHECK(shrunk.client_count == 2);
+    CHECK(shrunk.is_cut(RunPart::Network, 0, shrunk.tick_count));
+    CHECK(shrunk.is_cut(RunPart::Game, 0, 100));
+    CHECK(runs < 310);
+}
+
+}  // namespace replayout::test
