@@ -47,7 +47,8 @@ void ReliableReceiver::reset() {
 
 void ReliableReceiver::drop_bytes() noexcept {
     account_.give_back(0, parts_.size());
-    parts_.clear();
+    // With its room, which no account knows of.
+    parts_ = Vector<std::byte>(parts_.get_stored_allocator());
 }
 
 void ReliableReceiver::drop_parts() noexcept {
@@ -133,10 +134,12 @@ CloseReason ReliableReceiver::accept_part(const BunchHeader& header,
         return CloseReason::ReliableOverflow;
     }
     is_partial_open_ = true;
-    parts_.insert(parts_.end(), payload.begin(), payload.end());
     is_taken_back_ = is_taken_back_ || payload.empty();
     if (is_taken_back_) {
+        account_.give_back(0, payload.size());
         drop_bytes();
+    } else {
+        parts_.insert(parts_.end(), payload.begin(), payload.end());
     }
     return header.is_partial_final ? end_parts(header, handler) : CloseReason::None;
 }

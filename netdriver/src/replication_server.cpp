@@ -178,8 +178,7 @@ void ReplicationServer::flush(NetTime now) {
 
 void ReplicationServer::close_stuck(NetTime now) {
     constexpr std::uint64_t period = 64;  // each client in one of so many flushes
-    const NetTime since =
-        now.plus_milliseconds(-std::int64_t{settings_.config.waiting_timeout_ms});
+    const NetTime since = now.plus_milliseconds(-std::int64_t{settings_.config.waiting_timeout_ms});
     for (std::uint64_t i = changes_.flush % period; i < clients_.size(); i += period) {
         Client& client = *clients_[i];
         if (is_joined(client) && client.sender.incoming_calls().is_stuck_since(since)) {

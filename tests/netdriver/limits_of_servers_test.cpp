@@ -176,4 +176,35 @@ TEST_CASE(
     check_outcome(server, true, CloseReason::ReliableOverflow);
 }
 
+TEST_CASE("Limits of servers: the room of messages that never ended goes with what they were of",
+          "[netdriver][limits]") {
+    constexpr std::size_t part_bytes = 1'200 - 64;
+    constexpr std::uint16_t part_count = 50;
+    constexpr std::uint32_t channels = 40;
+    const auto part = [](std::uint32_t channel, std::uint16_t place, std::size_t bytes) {
+        Bunch bunch = value_bunch(channel, static_cast<std::uint16_t>(2 + place), Bytes(bytes));
+        bunch.header.is_partial = true;
+        bunch.header.is_partial_initial = place == 0;
+        return bunch;
+    };
+    const bool is_closed = GENERATE(true, false);
+    CAPTURE(is_closed);
+    ForgedServer server;
+    server.welcome();
+    const std::int64_t before = server.memory().bytes_in_use();
+    for (std::uint32_t channel = 1; channel <= channels; ++channel) {
+        server.open(channel, TestSchema::pawn_number);
+        for (std::uint16_t i = 0; i < part_count; ++i) {
+            server.deliver_packet({part(channel, i, part_bytes)});
+        }
+        // By a close, or by a part without its bytes, of a value that was taken back.
+        server.deliver_packet(
+            {is_closed ? close_bunch(channel, part_count + 2) : part(channel, part_count, 0)});
+    }
+    REQUIRE(server.is_joined());
+    // Not those of a single one.
+    CHECK(server.memory().bytes_in_use() - before <
+          static_cast<std::int64_t>(part_count * part_bytes));
+}
+
 }  // namespace replayout::test
