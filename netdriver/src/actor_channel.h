@@ -24,8 +24,8 @@ class ActorChannel {
         Dormant,
     };
 
-    ActorChannel(const NetConfig& config, ReliableAccount& account, MemoryResource* resource)
-        : receiver(config, account, resource), references(resource) {}
+    ActorChannel(ReliableAccount& account, MemoryResource* resource)
+        : receiver(account, resource), references(resource) {}
 
     [[nodiscard]] bool is_open() const noexcept {
         return state == State::Open || state == State::Refused;
@@ -48,6 +48,8 @@ class ActorChannel {
     bool is_closing = false;        ///< a close is here, and its open is not, or waits
     std::uint8_t block_count = 0;   ///< that were read of `last_packet`
     std::uint32_t last_packet = 0;  ///< with a block of it, by the count of packets; wraps
+    std::uint32_t reference_count = 0;  ///< that `references` had when it was counted last
+    std::size_t value_bytes = 0;        ///< likewise
     ReliableReceiver receiver;
     ReceivingRepState references;
 };

@@ -19,18 +19,21 @@ constexpr std::int64_t unanswered_max = 2;
 }  // namespace
 
 NetConnection::NetConnection(const NetConfig& config, const PacketSender::Settings& settings,
-                             Transport& transport, NetStats& stats, ConnectionState state,
-                             NetTime now, MemoryMeters& memory, CloseLog& close_log)
+                             const ReceiveLimits& limits, Transport& transport, NetStats& stats,
+                             ConnectionState state, NetTime now, MemoryMeters& memory,
+                             CloseLog& close_log)
     : config_(config),
       stats_(stats),
       peer_(settings.peer),
       session_(settings.session),
       state_(state),
       packets_(settings, transport, stats, &memory.in_flight),
-      control_receiver_(config, account_, &memory.connections),
+      account_(limits, now_),
+      control_receiver_(account_, &memory.connections),
       held_(config.reorder_packets_max, &memory.connections),
       close_log_(close_log),
       now_(now),
+      begin_(now),
       last_receive_(now),
       close_time_(now),
       probe_ms_(config.probe_ms) {}
@@ -45,6 +48,11 @@ void NetConnection::receive(std::span<const std::byte> datagram, NetTime now,
     if (header_bytes == 0 || header.session != session_) {
         // Anybody can send bytes in this peer's name, so they are no reason to close.
         ++stats_.packets_dropped;
+        return;
+    }
+    if (++datagram_count_ > config_.datagrams_per_connection_max) {
+        ++stats_.packets_dropped;
+        ++stats_.packets_over_rate;
         return;
     }
     if (config_.reorder_packets_max > 0 && is_ahead(header)) {
@@ -73,6 +81,7 @@ void NetConnection::receive_held(NetTime now, PayloadHandler& payload, SentConte
     while (!held_.is_empty()) {
         process_held(now, payload, sent);
     }
+    datagram_count_ = 0;
 }
 
 void NetConnection::acknowledge_all(NetTime now, SentContentHandler& sent) {
@@ -241,7 +250,9 @@ void NetConnection::end(CloseReason reason, bool is_by_peer, std::uint32_t name_
 void NetConnection::begin_flush(NetTime now) {
     now_ = now;
     if (state_ != ConnectionState::Closed &&
-        (has_passed(last_receive_, config_.timeout_ms, now) || is_unanswered(now))) {
+        (has_passed(last_receive_, config_.timeout_ms, now) || is_unanswered(now) ||
+         (state_ == ConnectionState::Connecting &&
+          has_passed(begin_, config_.join_timeout_ms, now)))) {
         end(CloseReason::Timeout);
     }
     packets_.begin_flush(now);

@@ -36,9 +36,10 @@ class PayloadHandler {
 
 class NetConnection final : private ReliableMessageHandler {
   public:
+    /// `limits` are of what the other side may make this one keep.
     NetConnection(const NetConfig& config, const PacketSender::Settings& settings,
-                  Transport& transport, NetStats& stats, ConnectionState state, NetTime now,
-                  MemoryMeters& memory, CloseLog& close_log);
+                  const ReceiveLimits& limits, Transport& transport, NetStats& stats,
+                  ConnectionState state, NetTime now, MemoryMeters& memory, CloseLog& close_log);
 
     [[nodiscard]] PeerId peer() const noexcept { return peer_; }
     [[nodiscard]] std::uint16_t session() const noexcept { return session_; }
@@ -47,6 +48,12 @@ class NetConnection final : private ReliableMessageHandler {
     [[nodiscard]] PacketSender& packets() noexcept { return packets_; }
     [[nodiscard]] const PacketSender& packets() const noexcept { return packets_; }
     [[nodiscard]] ReliableAccount& account() noexcept { return account_; }
+    /// Of the last call that was told it; refers to what stays where it is.
+    [[nodiscard]] const NetTime& now() const noexcept { return now_; }
+    /// Beside the channels of objects: what was said on the control channel waits since then.
+    [[nodiscard]] bool is_control_stuck_since(NetTime time) const noexcept {
+        return control_receiver_.is_stuck_since(time);
+    }
 
     void set_joined() noexcept { state_ = ConnectionState::Joined; }
 
@@ -54,7 +61,7 @@ class NetConnection final : private ReliableMessageHandler {
     /// arrived. With a reorder buffer it may be held back until receive_held().
     void receive(std::span<const std::byte> datagram, NetTime now, PayloadHandler& payload,
                  SentContentHandler& sent);
-    /// What was held back; nothing else is going to arrive in this dispatch.
+    /// The end of a dispatch: what was held back.
     void receive_held(NetTime now, PayloadHandler& payload, SentContentHandler& sent);
 
     /// Of one without a network: all that was sent has arrived, `sent` learns.
@@ -121,11 +128,13 @@ class NetConnection final : private ReliableMessageHandler {
     std::uint16_t next_control_sequence_ = 1;
     CloseLog& close_log_;
     ClosePlace blamed_place_;
-    NetTime now_;  // of the last call that was told it
+    NetTime now_;
+    NetTime begin_;
     NetTime last_receive_;
     NetTime close_time_;
     std::uint32_t probe_ms_;
     std::uint32_t blamed_name_hash_ = 0;
+    std::uint32_t datagram_count_ = 0;  // of this dispatch
     bool owes_ack_ = false;
     bool has_flush_begun_ = false;  // and not ended
 };

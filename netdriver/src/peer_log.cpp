@@ -24,9 +24,8 @@ PeerLog::Lines& PeerLog::lines_of(PeerId peer) noexcept {
     return silent;
 }
 
-void PeerLog::write(LogLevel level, PeerId peer, std::string_view text, NetTime now) {
+bool PeerLog::take_line(Lines& own, NetTime now) noexcept {
     const std::int64_t second = now.microseconds / 1'000'000;
-    Lines& own = lines_of(peer);
     for (Lines* lines : {&own, &all_}) {
         if (std::exchange(lines->second, second) != second) {
             lines->count = 0;
@@ -34,17 +33,35 @@ void PeerLog::write(LogLevel level, PeerId peer, std::string_view text, NetTime 
     }
     if (own.count == lines_per_second || all_.count == lines_per_second_of_all) {
         ++own.left_out_count;
-        return;
+        return false;
     }
     ++own.count;
     ++all_.count;
-    std::string line = printable(text);
+    return true;
+}
+
+void PeerLog::write_line(LogLevel level, Lines& own, std::string line) {
     const std::uint64_t count =
         std::exchange(own.left_out_count, 0) + std::exchange(all_.left_out_count, 0);
     if (count > 0) {
         line += " (" + std::to_string(count) + " lines like this were left out before)";
     }
     log(level, line);
+}
+
+void PeerLog::write(LogLevel level, PeerId peer, std::string_view text, NetTime now) {
+    Lines& own = lines_of(peer);
+    if (take_line(own, now)) {
+        const bool is_whole = text.size() <= text_bytes_max;
+        write_line(level, own, printable(text.substr(0, text_bytes_max)) + (is_whole ? "" : "..."));
+    }
+}
+
+void PeerLog::write_printable(LogLevel level, PeerId peer, std::string_view text, NetTime now) {
+    Lines& own = lines_of(peer);
+    if (take_line(own, now)) {
+        write_line(level, own, std::string(text));
+    }
 }
 
 }  // namespace replayout

@@ -25,17 +25,12 @@ constexpr std::uint64_t sequence_ahead_max = 4'096;
 
 }  // namespace
 
-ReliableWindow reliable_window(const NetConfig& config) noexcept {
-    return {std::min<std::uint64_t>(config.reliable_waiting_max, sequence_ahead_max),
-            config.reliable_waiting_bytes_max};
+ReliableWindow reliable_window(const ReceiveLimits& limits) noexcept {
+    return {std::min<std::uint64_t>(limits.bunches_max, sequence_ahead_max), limits.bytes_max};
 }
 
-ReliableReceiver::ReliableReceiver(const NetConfig& config, ReliableAccount& account,
-                                   MemoryResource* resource)
-    : config_(config),
-      account_(account),
-      waiting_(resource),
-      parts_(Allocator<std::byte>(resource)) {}
+ReliableReceiver::ReliableReceiver(ReliableAccount& account, MemoryResource* resource)
+    : account_(account), waiting_(resource), parts_(Allocator<std::byte>(resource)) {}
 
 ReliableReceiver::~ReliableReceiver() {
     reset();
@@ -43,8 +38,7 @@ ReliableReceiver::~ReliableReceiver() {
 
 void ReliableReceiver::reset() {
     for (const auto& [sequence, bunch] : waiting_) {
-        --account_.bunches;
-        account_.bytes -= bunch.payload.size();
+        account_.give_back(1, bunch.payload.size());
     }
     waiting_.clear();
     drop_parts();
@@ -52,8 +46,9 @@ void ReliableReceiver::reset() {
 }
 
 void ReliableReceiver::drop_bytes() noexcept {
-    account_.bytes -= parts_.size();
-    parts_.clear();
+    account_.give_back(0, parts_.size());
+    // With its room, which no account knows of.
+    parts_ = Vector<std::byte>(parts_.get_stored_allocator());
 }
 
 void ReliableReceiver::drop_parts() noexcept {
@@ -85,8 +80,7 @@ CloseReason ReliableReceiver::retry(ReliableMessageHandler& handler) {
             break;
         }
         const auto node = waiting_.extract(waiting_.begin());
-        --account_.bunches;
-        account_.bytes -= node.mapped().payload.size();
+        account_.give_back(1, node.mapped().payload.size());
         const Vector<std::byte>& bytes = node.mapped().payload;
         reason = accept(node.mapped().header, {bytes.data(), bytes.size()}, handler);
     }
@@ -98,22 +92,22 @@ CloseReason ReliableReceiver::keep(std::uint64_t sequence, const BunchHeader& he
     if (waiting_.contains(sequence)) {
         return CloseReason::None;
     }
-    if (sequence - next_sequence_ > sequence_ahead_max ||
-        account_.bunches >= config_.reliable_waiting_max ||
-        account_.bytes + payload.size() > config_.reliable_waiting_bytes_max) {
+    if (sequence - next_sequence_ > sequence_ahead_max || !account_.take_bunch(payload.size())) {
         return CloseReason::ReliableOverflow;
+    }
+    if (waiting_.empty() && !is_partial_open_) {
+        progress_ = account_.now();
     }
     Vector<std::byte> bytes(payload.begin(), payload.end(),
                             Allocator<std::byte>(parts_.get_stored_allocator().resource()));
     waiting_.emplace(sequence, Waiting{header, std::move(bytes)});
-    ++account_.bunches;
-    account_.bytes += payload.size();
     return CloseReason::None;
 }
 
 CloseReason ReliableReceiver::accept(const BunchHeader& header, std::span<const std::byte> payload,
                                      ReliableMessageHandler& handler) {
     ++next_sequence_;
+    progress_ = account_.now();
     if (header.is_partial) {
         return accept_part(header, payload, handler);
     }
@@ -127,25 +121,25 @@ CloseReason ReliableReceiver::accept(const BunchHeader& header, std::span<const 
 CloseReason ReliableReceiver::accept_part(const BunchHeader& header,
                                           std::span<const std::byte> payload,
                                           ReliableMessageHandler& handler) {
-    const std::size_t full_bytes = fragment_bytes(config_.packet_bytes_max);
+    const std::size_t full_bytes = account_.limits().part_bytes;
     const bool is_right_size = payload.empty()           ? may_lack_bytes(header)
                                : header.is_partial_final ? payload.size() <= full_bytes
                                                          : payload.size() == full_bytes;
     if (header.is_partial_initial == is_partial_open_ || !is_right_size) {
         return CloseReason::MalformedBunch;
     }
-    const std::size_t bytes_max = header.is_call ? config_.call_bytes_max : config_.bunch_bytes_max;
-    if (parts_.size() + payload.size() > bytes_max ||
-        account_.bytes + payload.size() > config_.reliable_waiting_bytes_max) {
+    const ReceiveLimits& limits = account_.limits();
+    const std::size_t bytes_max = header.is_call ? limits.call_bytes_max : limits.message_bytes_max;
+    if (parts_.size() + payload.size() > bytes_max || !account_.take_part(payload.size())) {
         return CloseReason::ReliableOverflow;
     }
     is_partial_open_ = true;
     is_taken_back_ = is_taken_back_ || payload.empty();
     if (is_taken_back_) {
+        account_.give_back(0, payload.size());
         drop_bytes();
     } else {
         parts_.insert(parts_.end(), payload.begin(), payload.end());
-        account_.bytes += payload.size();
     }
     return header.is_partial_final ? end_parts(header, handler) : CloseReason::None;
 }
@@ -155,7 +149,7 @@ CloseReason ReliableReceiver::end_parts(const BunchHeader& header,
     if (is_taken_back_ && !is_value(header)) {
         return CloseReason::MalformedBunch;
     }
-    account_.bytes -= parts_.size();
+    account_.give_back(0, parts_.size());
     const Vector<std::byte> message = std::exchange(
         parts_, Vector<std::byte>(Allocator<std::byte>(parts_.get_stored_allocator().resource())));
     drop_parts();

@@ -6,22 +6,16 @@
 
 #include <replayout/netdriver/bunch.h>
 #include <replayout/netdriver/close_reason.h>
-#include <replayout/netdriver/net_config.h>
 #include <replayout/reflection/memory.h>
 
 #include <cstdint>
 #include <map>
 #include <span>
 
+#include "reliable_account.h"
 #include "reliable_sender.h"
 
 namespace replayout {
-
-/// What all channels of one connection keep waiting, together.
-struct ReliableAccount {
-    std::uint32_t bunches = 0;
-    std::size_t bytes = 0;
-};
 
 /// Takes whole messages in order. The bytes are on loan for the call. There are none of a value
 /// that was taken back.
@@ -45,12 +39,12 @@ class ReliableMessageHandler {
 
 /// What a receiver with these limits lets wait. A sender keeps within its own, which are meant to
 /// be those of the other end.
-[[nodiscard]] ReliableWindow reliable_window(const NetConfig& config) noexcept;
+[[nodiscard]] ReliableWindow reliable_window(const ReceiveLimits& limits) noexcept;
 
 class ReliableReceiver {
   public:
-    /// Config and account are the connection's and outlive the receiver.
-    ReliableReceiver(const NetConfig& config, ReliableAccount& account, MemoryResource* resource);
+    /// The account is the connection's and outlives the receiver.
+    ReliableReceiver(ReliableAccount& account, MemoryResource* resource);
     ~ReliableReceiver();
     ReliableReceiver(const ReliableReceiver&) = delete;
     ReliableReceiver& operator=(const ReliableReceiver&) = delete;
@@ -63,6 +57,11 @@ class ReliableReceiver {
 
     /// Hands on what had to wait, if it need not any more.
     [[nodiscard]] CloseReason retry(ReliableMessageHandler& handler);
+
+    /// Something waits, or lacks a part, and what it waits for has not come since then.
+    [[nodiscard]] bool is_stuck_since(NetTime time) const noexcept {
+        return (is_partial_open_ || !waiting_.empty()) && progress_ <= time;
+    }
 
     /// As new, for the next life of the channel.
     void reset();
@@ -84,9 +83,9 @@ class ReliableReceiver {
     void drop_bytes() noexcept;
     void drop_parts() noexcept;
 
-    const NetConfig& config_;
     ReliableAccount& account_;
     std::uint64_t next_sequence_ = 1;
+    NetTime progress_;  // when that grew last, or something began to wait
     std::pmr::map<std::uint64_t, Waiting> waiting_;
     Vector<std::byte> parts_;
     bool is_partial_open_ = false;

@@ -22,9 +22,10 @@ namespace replayout {
 
 class RemoteFunctionEncoder {
   public:
-    RemoteFunctionEncoder(const NetConfig& config, MemoryResource* resource)
-        : packet_call_bytes_(fragment_bytes(config.packet_bytes_max)),
-          call_bytes_max_(largest_call_bytes(config)),
+    /// `limits` are those of the other end.
+    RemoteFunctionEncoder(const ReceiveLimits& limits, MemoryResource* resource)
+        : packet_call_bytes_(limits.part_bytes),
+          call_bytes_max_(largest_call_bytes(limits)),
           resource_(resource),
           parameters_(resource),
           large_bytes_(Allocator<std::byte>(resource)) {}

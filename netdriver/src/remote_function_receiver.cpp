@@ -12,11 +12,12 @@ constexpr std::size_t kept_bytes_max = 16 * 1024;
 
 }  // namespace
 
-RemoteFunctionReceiver::RemoteFunctionReceiver(const NetConfig& config, std::uint32_t channels_max,
+RemoteFunctionReceiver::RemoteFunctionReceiver(const ReceiveLimits& limits, const NetTime& now,
+                                               WaitingPool* pool, std::uint32_t channels_max,
                                                MemoryResource* resource)
-    : config_(config),
-      channels_max_(channels_max),
+    : channels_max_(channels_max),
       resource_(resource),
+      account_(limits, now, pool),
       receivers_(resource),
       due_(Allocator<Due>(resource)),
       due_bytes_(Allocator<std::byte>(resource)) {}
@@ -34,7 +35,7 @@ CloseReason RemoteFunctionReceiver::receive(const BunchHeader& header,
     if (receivers_.size() >= channels_max_) {
         return CloseReason::TooManyChannels;
     }
-    return receivers_.try_emplace(header.channel.value, config_, account_, resource_)
+    return receivers_.try_emplace(header.channel.value, account_, resource_)
         .first->second.receive(header, payload, *this);
 }
 
@@ -73,6 +74,14 @@ bool RemoteFunctionReceiver::take_due_of(ChannelIndex channel, DueCall& call) no
     }
     call = take(*due);
     return true;
+}
+
+bool RemoteFunctionReceiver::is_stuck_since(NetTime time) const noexcept {
+    // In whatever order: it is asked for any.
+    return !account_.is_empty() &&
+           std::any_of(receivers_.begin(), receivers_.end(), [time](const auto& receiver) {
+               return receiver.second.is_stuck_since(time);
+           });
 }
 
 void RemoteFunctionReceiver::channel_closed(ChannelIndex channel) {

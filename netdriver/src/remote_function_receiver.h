@@ -7,7 +7,6 @@
 
 #include <replayout/netdriver/bunch.h>
 #include <replayout/netdriver/close_reason.h>
-#include <replayout/netdriver/net_config.h>
 #include <replayout/reflection/memory.h>
 
 #include <cstdint>
@@ -26,9 +25,10 @@ struct DueCall {
 
 class RemoteFunctionReceiver final : private ReliableMessageHandler {
   public:
-    /// Calls come on `channels_max` channels at most that are open at a time.
-    RemoteFunctionReceiver(const NetConfig& config, std::uint32_t channels_max,
-                           MemoryResource* resource);
+    /// Calls come on `channels_max` channels at most that are open at a time. `now`
+    /// and `pool` as in ReliableAccount.
+    RemoteFunctionReceiver(const ReceiveLimits& limits, const NetTime& now, WaitingPool* pool,
+                           std::uint32_t channels_max, MemoryResource* resource);
 
     /// A bunch with a call, on a channel that is open. Anything but None ends the connection.
     [[nodiscard]] CloseReason receive(const BunchHeader& header,
@@ -38,6 +38,9 @@ class RemoteFunctionReceiver final : private ReliableMessageHandler {
     [[nodiscard]] bool take_due(DueCall& call) noexcept;
     /// The next of one channel alone.
     [[nodiscard]] bool take_due_of(ChannelIndex channel, DueCall& call) noexcept;
+
+    /// Of any channel; see ReliableReceiver.
+    [[nodiscard]] bool is_stuck_since(NetTime time) const noexcept;
 
     /// Its calls are forgotten, and begin anew with the next life of the channel.
     void channel_closed(ChannelIndex channel);
@@ -59,7 +62,6 @@ class RemoteFunctionReceiver final : private ReliableMessageHandler {
                                              std::span<const std::byte> payload) override;
     [[nodiscard]] DueCall take(Due& due) noexcept;
 
-    const NetConfig& config_;
     std::uint32_t channels_max_;
     MemoryResource* resource_;
     ReliableAccount account_;  // of calls alone

@@ -4,6 +4,7 @@
 #include <replayout/rpc_parameters.h>
 
 #include <algorithm>
+#include <string>
 
 #include "message_budget.h"
 #include "value_scope.h"
@@ -22,14 +23,17 @@ constexpr std::size_t call_steps = 4'096;
 
 RemoteFunctionRunner::RemoteFunctionRunner(const NetConfig& config, NetGUIDCache& guids,
                                            NetStats& stats, MemoryMeters& memory,
-                                           bool& is_calling_out)
+                                           bool& is_calling_out, PeerLog& peer_log,
+                                           const NetTime& now)
     : config_(config),
       guids_(guids),
       stats_(stats),
       is_calling_out_(is_calling_out),
       memory_(std::pmr::pool_options{0, pooled_bytes_max}, &memory.scratch),
       scratch_(&memory.scratch),
-      unmapped_(Allocator<NetGUID>(&memory.scratch)) {}
+      unmapped_(Allocator<NetGUID>(&memory.scratch)),
+      peer_log_(peer_log),
+      now_(now) {}
 
 DecodeBudget RemoteFunctionRunner::budget_for(std::size_t payload_bytes) const noexcept {
     DecodeBudget budget = message_budget(config_, payload_bytes);
@@ -82,7 +86,9 @@ RemoteFunctionRunner::Outcome RemoteFunctionRunner::decode_and_call(const RepFun
     if (params != nullptr) {
         ReceivingRepState references(&memory_);
         ReceiveContext context{guids_, scratch_, config_.references_per_object_max};
+        std::string failure;
         context.must_fill_reader = true;
+        context.failure = &failure;
         // An object that is not here is null: whoever called waited for those that are to come.
         unmapped_.clear();
         const bool is_read = receive_rpc_parameters(*function.parameters, reader, params,
@@ -90,6 +96,9 @@ RemoteFunctionRunner::Outcome RemoteFunctionRunner::decode_and_call(const RepFun
         stats_.values_refused += context.values_refused;
         stats_.values_failed += context.values_failed;
         stats_.values_unmapped += context.values_unmapped;
+        if (!failure.empty()) {
+            peer_log_.write(LogLevel::Error, current_call_->caller, failure, now_);
+        }
         if (!is_read || context.has_too_many_references) {
             return Outcome::Malformed;
         }

@@ -8,6 +8,7 @@
 #include <replayout/netdriver/net_config.h>
 #include <replayout/netdriver/net_guid_cache.h>
 #include <replayout/netdriver/net_stats.h>
+#include <replayout/netdriver/peer_log.h>
 #include <replayout/netdriver/remote_function.h>
 #include <replayout/receive_properties.h>
 #include <replayout/rep_layout.h>
@@ -27,7 +28,8 @@ class RemoteFunctionRunner {
     };
 
     RemoteFunctionRunner(const NetConfig& config, NetGUIDCache& guids, NetStats& stats,
-                         MemoryMeters& memory, bool& is_calling_out);
+                         MemoryMeters& memory, bool& is_calling_out, PeerLog& peer_log,
+                         const NetTime& now);
 
     /// The budget that decoding one call gets, by its size.
     [[nodiscard]] DecodeBudget budget_for(std::size_t payload_bytes) const noexcept;
@@ -57,6 +59,8 @@ class RemoteFunctionRunner {
     std::pmr::unsynchronized_pool_resource memory_;
     ReceiveScratch scratch_;
     Vector<NetGUID> unmapped_;
+    PeerLog& peer_log_;
+    const NetTime& now_;
     const RemoteFunctionCall* current_call_ = nullptr;
 };
 

@@ -29,18 +29,18 @@ void add_to(ReliableAmount& all, const ReliableAmount& amount) noexcept {
 
 }  // namespace
 
-std::size_t largest_call_bytes(const NetConfig& config) noexcept {
-    const std::size_t part_bytes = fragment_bytes(config.packet_bytes_max);
-    const ReliableWindow window = reliable_window(config);
-    const std::uint64_t bytes_max =
-        std::min<std::uint64_t>({config.call_bytes_max, window.bytes, window.bunches * part_bytes});
-    return std::max<std::size_t>(part_bytes, bytes_max);
+std::size_t largest_call_bytes(const ReceiveLimits& limits) noexcept {
+    const ReliableWindow window = reliable_window(limits);
+    const std::uint64_t bytes_max = std::min<std::uint64_t>(
+        {limits.call_bytes_max, window.bytes, window.bunches * limits.part_bytes});
+    return std::max<std::size_t>(limits.part_bytes, bytes_max);
 }
 
-RemoteFunctionSender::RemoteFunctionSender(const NetConfig& config, MemoryResource* resource)
-    : part_bytes_(fragment_bytes(config.packet_bytes_max)),
+RemoteFunctionSender::RemoteFunctionSender(const NetConfig& config, const ReceiveLimits& limits,
+                                           MemoryResource* resource)
+    : part_bytes_(limits.part_bytes),
       calls_max_(config.calls_waiting_max),
-      window_(reliable_window(config)),
+      window_(reliable_window(limits)),
       memory_(std::pmr::pool_options{0, pooled_bytes_max}, resource),
       calls_(&memory_),
       next_sequences_(Allocator<std::pair<std::uint32_t, std::uint16_t>>(resource)),

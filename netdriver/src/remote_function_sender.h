@@ -32,6 +32,7 @@
 #include <optional>
 #include <span>
 
+#include "reliable_account.h"
 #include "reliable_sender.h"
 
 namespace replayout {
@@ -110,15 +111,16 @@ struct OutgoingCall {
     Vector<NamedObject> named;          ///< of a server; the target first
 };
 
-/// The largest call that may be sent: what NetConfig says, and what the other end lets wait. What
-/// fits into a packet always may.
-[[nodiscard]] std::size_t largest_call_bytes(const NetConfig& config) noexcept;
+/// The largest call that may be sent to who takes so much. What fits into a packet always may.
+[[nodiscard]] std::size_t largest_call_bytes(const ReceiveLimits& limits) noexcept;
 
 class RemoteFunctionSender {
   public:
     using Calls = std::pmr::list<OutgoingCall>;
 
-    RemoteFunctionSender(const NetConfig& config, MemoryResource* resource);
+    /// `limits` are those of the other end.
+    RemoteFunctionSender(const NetConfig& config, const ReceiveLimits& limits,
+                         MemoryResource* resource);
 
     /// Before anything is sent. True: reliable calls were refused since the last time, and none was
     /// taken for NetConfig::calls_full_timeout_ms, or the oldest has waited for so long; with 0

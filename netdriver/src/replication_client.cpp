@@ -30,25 +30,27 @@ ReplicationClient::ReplicationClient(const NetDriverSettings& settings, const La
     : layouts_(layouts),
       policy_(settings.layout_policy),
       stats_(stats),
-      server_layouts_(layouts, settings.config, &memory.layout_table),
+      server_layouts_(layouts, settings.config, server, peer_log_, connection_.now(),
+                      &memory.layout_table),
       close_log_(layouts, now),
       connection_(settings.config,
                   {server, choose_session(settings.seed, now), settings.config.packet_bytes_max,
-                   reliable_window(settings.config), settings.config.bytes_per_second_max,
-                   settings.config.has_congestion_control},
-                  transport, stats,
+                   reliable_window(ReceiveLimits::of_server(settings.config)),
+                   settings.config.bytes_per_second_max, settings.config.has_congestion_control},
+                  ReceiveLimits::of_server(settings.config), transport, stats,
                   playing.has_value() ? ConnectionState::Joined : ConnectionState::Connecting, now,
                   memory, close_log_),
-      calls_(settings.config, &memory.in_flight),
+      calls_(settings.config, ReceiveLimits::of_client(settings.config), &memory.in_flight),
       waiting_channels_(Allocator<ChannelIndex>(&memory.scratch)),
       call_scratch_(&memory.scratch),
       call_context_{guids,   stats.replication,     call_scratch_, settings.sharing,
                     nullptr, settings.is_validating},
-      call_encoder_(settings.config, &memory.scratch),
-      receiver_(settings.config, server_layouts_, world, guids, stats, calls_, memory, handlers,
-                is_calling_out, server),
+      call_encoder_(ReceiveLimits::of_client(settings.config), &memory.scratch),
+      receiver_(settings.config, connection_.now(), server_layouts_, world, guids, stats, calls_,
+                memory, handlers, is_calling_out, server, peer_log_),
       world_(world),
       guids_(guids),
+      waiting_timeout_ms_(settings.config.waiting_timeout_ms),
       is_playing_(playing.has_value()),
       is_join_told_(playing.has_value() && playing->is_join_told) {
     if (!is_playing_) {
@@ -84,12 +86,26 @@ void ReplicationClient::receive_held(NetTime now) {
 
 void ReplicationClient::flush(NetTime now) {
     connection_.begin_flush(now);
+    close_when_stuck(now);
     if (connection_.state() == ConnectionState::Joined &&
         connection_.packets().write_first_bunches()) {
         send_calls();
     }
     connection_.flush(now);
     close_when_ended();
+}
+
+void ReplicationClient::close_when_stuck(NetTime now) {
+    constexpr std::int64_t interval_ms = 1'000;  // it looks at every channel
+    if (now < next_look_) {
+        return;
+    }
+    next_look_ = now.plus_milliseconds(interval_ms);
+    const NetTime since = now.plus_milliseconds(-std::int64_t{waiting_timeout_ms_});
+    if (connection_.is_control_stuck_since(since) ||
+        receiver_.is_stuck_since(connection_.account(), since)) {
+        connection_.close(CloseReason::ReliableOverflow, now);
+    }
 }
 
 void ReplicationClient::tell_of_peers() {

@@ -88,10 +88,13 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     [[nodiscard]] bool receive_initial_batch(std::span<const std::byte> message);
     void send_hello(const NetConfig& config);
     void close_when_ended();
+    /// Where something waits for too long for what did not come.
+    void close_when_stuck(NetTime now);
 
     const LayoutTable& layouts_;
     LayoutPolicy policy_;
     NetStats& stats_;
+    PeerLog peer_log_;
     SessionLayouts server_layouts_;
     CloseLog close_log_;
     NetConnection connection_;
@@ -104,6 +107,8 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     ReplicationReceiver receiver_;
     NetWorld& world_;
     NetGUIDCache& guids_;
+    std::uint32_t waiting_timeout_ms_;
+    NetTime next_look_;  // for what waits
     bool is_open_ = true;
     bool is_playing_ = false;
     bool is_join_told_ = false;

@@ -5,6 +5,7 @@
 
 #include "message_budget.h"
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <string>
@@ -12,11 +13,12 @@
 
 namespace replayout {
 
-ReplicationReceiver::ReplicationReceiver(const NetConfig& config, const SessionLayouts& layouts,
-                                         NetWorld& world, NetGUIDCache& guids, NetStats& stats,
+ReplicationReceiver::ReplicationReceiver(const NetConfig& config, const NetTime& now,
+                                         const SessionLayouts& layouts, NetWorld& world,
+                                         NetGUIDCache& guids, NetStats& stats,
                                          RemoteFunctionSender& outgoing_calls, MemoryMeters& memory,
                                          const SpawnHandlers& handlers, bool& is_calling_out,
-                                         PeerId server)
+                                         PeerId server, PeerLog& peer_log)
     : config_(config),
       layouts_(layouts),
       world_(world),
@@ -37,9 +39,11 @@ ReplicationReceiver::ReplicationReceiver(const NetConfig& config, const SessionL
       named_(Allocator<NetGUID>(&memory.scratch)),
       dropped_(Allocator<NetGUID>(&memory.scratch)),
       outgoing_calls_(outgoing_calls),
-      calls_(config, config.channels_max, resource_),
-      call_runner_(config, guids, stats, memory, is_calling_out),
-      server_(server) {}
+      calls_(ReceiveLimits::of_server(config), now, nullptr, config.channels_max, resource_),
+      call_runner_(config, guids, stats, memory, is_calling_out, peer_log, now),
+      server_(server),
+      now_(now),
+      peer_log_(peer_log) {}
 
 ReplicationReceiver::~ReplicationReceiver() {
     for (ActorChannel* channel : channels_) {
@@ -66,7 +70,7 @@ CloseReason ReplicationReceiver::receive_bunch(const BunchHeader& header,
     }
     if (channels_[index] == nullptr) {
         void* memory = resource_->allocate(sizeof(ActorChannel), alignof(ActorChannel));
-        channels_[index] = ::new (memory) ActorChannel(config_, account, resource_);
+        channels_[index] = ::new (memory) ActorChannel(account, resource_);
     }
     current_channel_ = index;
     budget_ = &budget;
@@ -91,6 +95,14 @@ CloseReason ReplicationReceiver::receive_bunch(const BunchHeader& header,
         note_refusal(current_channel_);
     }
     return reason;
+}
+
+bool ReplicationReceiver::is_stuck_since(const ReliableAccount& account, NetTime time) const {
+    const auto is_stuck = [time](const ActorChannel* channel) {
+        return channel != nullptr && channel->receiver.is_stuck_since(time);
+    };
+    return (!account.is_empty() && std::any_of(channels_.begin(), channels_.end(), is_stuck)) ||
+           calls_.is_stuck_since(time);
 }
 
 bool ReplicationReceiver::must_wait(const BunchHeader& header, std::span<const std::byte> payload) {
@@ -252,7 +264,7 @@ void ReplicationReceiver::log_refusal(const ActorChannel& channel, const OpenMes
     if (!open.parameters.stable_name.empty()) {
         text += ", stable name \"" + std::string(open.parameters.stable_name) + '"';
     }
-    log(LogLevel::Error, text);
+    peer_log_.write(LogLevel::Error, server_, text, now_);
 }
 
 CloseReason ReplicationReceiver::reopen_channel(ActorChannel& channel, const OpenMessage& open) {

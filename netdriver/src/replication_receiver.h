@@ -12,6 +12,7 @@
 #include <replayout/netdriver/net_guid_cache.h>
 #include <replayout/netdriver/net_stats.h>
 #include <replayout/netdriver/net_world.h>
+#include <replayout/netdriver/peer_log.h>
 #include <replayout/receive_properties.h>
 
 #include "actor_channel.h"
@@ -23,6 +24,7 @@
 #include "remote_function_sender.h"
 #include "session_layouts.h"
 
+#include <string>
 #include <string_view>
 #include <unordered_map>
 
@@ -33,10 +35,12 @@ using SpawnHandlers = std::pmr::unordered_map<const RepLayout*, SpawnHandler*>;
 
 class ReplicationReceiver final : private ReliableMessageHandler {
   public:
-    ReplicationReceiver(const NetConfig& config, const SessionLayouts& layouts, NetWorld& world,
-                        NetGUIDCache& guids, NetStats& stats, RemoteFunctionSender& outgoing_calls,
-                        MemoryMeters& memory, const SpawnHandlers& handlers, bool& is_calling_out,
-                        PeerId server);
+    /// `now` is of what the connection receives, and outlives the receiver.
+    ReplicationReceiver(const NetConfig& config, const NetTime& now, const SessionLayouts& layouts,
+                        NetWorld& world, NetGUIDCache& guids, NetStats& stats,
+                        RemoteFunctionSender& outgoing_calls, MemoryMeters& memory,
+                        const SpawnHandlers& handlers, bool& is_calling_out, PeerId server,
+                        PeerLog& peer_log);
     ~ReplicationReceiver();
     ReplicationReceiver(const ReplicationReceiver&) = delete;
     ReplicationReceiver& operator=(const ReplicationReceiver&) = delete;
@@ -46,6 +50,10 @@ class ReplicationReceiver final : private ReliableMessageHandler {
                                             std::span<const std::byte> payload,
                                             ReliableAccount& account, DecodeBudget& budget);
     [[nodiscard]] CloseReason receive_blocks(BitReader& reader);
+
+    /// Something on a channel waits since then for what did not come; `account` is the
+    /// connection's.
+    [[nodiscard]] bool is_stuck_since(const ReliableAccount& account, NetTime time) const;
 
     /// Whether anything came on an object's channel, ever.
     [[nodiscard]] bool has_channels() const noexcept { return !channels_.empty(); }
@@ -95,8 +103,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     /// The channel of that object, or null.
     [[nodiscard]] const ActorChannel* find_outer(NetGUID guid) const noexcept;
     [[nodiscard]] CloseReason receive_open(std::span<const std::byte> payload);
-    static void log_refusal(const ActorChannel& channel, const OpenMessage& open,
-                            ObjectHandle spawned);
+    void log_refusal(const ActorChannel& channel, const OpenMessage& open, ObjectHandle spawned);
     void carry_over(std::uint32_t index);
     /// The channel of what was carried over is about to open, maybe for something else.
     void leave_to_another(std::uint32_t index, std::span<const std::byte> payload);
@@ -143,7 +150,11 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     [[nodiscard]] ActorChannel* find_channel(std::uint32_t index) const noexcept {
         return index < channels_.size() ? channels_[index] : nullptr;
     }
-    [[nodiscard]] ReceiveContext receive_context();
+    /// For what arrives for that object.
+    [[nodiscard]] ReceiveContext receive_context(const ActorChannel& channel);
+    /// What its object holds now, for the limits of all objects together.
+    void count_references(ActorChannel& channel) noexcept;
+    /// And logs the last one that failed.
     void count_values(const ReceiveContext& context);
     void update_mentions(std::uint32_t index);
     void forget_mentions(std::uint32_t index);
@@ -170,8 +181,10 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     std::pmr::unordered_map<std::uint64_t, std::uint32_t> named_parts_;
     bool has_begun_batch_ = false;
     std::uint32_t opened_count_ = 0;
-    Vector<std::uint32_t> ready_;   // channels that need not wait any more
-    Vector<std::uint32_t> family_;  // scratch
+    Vector<std::uint32_t> ready_;      // channels that need not wait any more
+    Vector<std::uint32_t> family_;     // scratch
+    std::size_t reference_count_ = 0;  // of all channels
+    std::size_t value_bytes_ = 0;      // likewise
     ReceiveScratch scratch_;
     Vector<NetGUID> named_;              // by the block being read
     Vector<NetGUID> dropped_;            // likewise
@@ -187,6 +200,9 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     RemoteFunctionReceiver calls_;
     RemoteFunctionRunner call_runner_;
     PeerId server_;
+    const NetTime& now_;
+    PeerLog& peer_log_;
+    std::string failure_;  // of the value that failed last, until it is logged
     ClosePlace refused_place_;
 };
 

@@ -3,6 +3,7 @@
 // Blocks of properties, as they stand in a packet or travel as a message, into objects.
 #include "replication_receiver.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace replayout {
@@ -73,18 +74,36 @@ bool ReplicationReceiver::may_take_block(ActorChannel& channel) const noexcept {
     return ++channel.block_count <= blocks_of_object_max;
 }
 
-ReceiveContext ReplicationReceiver::receive_context() {
+ReceiveContext ReplicationReceiver::receive_context(const ActorChannel& channel) {
     named_.clear();
     dropped_.clear();
-    ReceiveContext context{guids_, scratch_, config_.references_per_object_max, &named_, &dropped_};
-    context.kept_bytes_max = config_.kept_bytes_per_object_max;
+    // What it has, and what all others leave; they may have more than that already.
+    const auto room = [](std::size_t own, std::size_t all, std::size_t all_max, std::uint32_t max) {
+        const std::size_t left = all < all_max ? all_max - all : 0;
+        return static_cast<std::uint32_t>(std::min<std::size_t>(own + left, max));
+    };
+    const std::uint32_t references_max =
+        room(channel.reference_count, reference_count_, config_.references_max,
+             config_.references_per_object_max);
+    ReceiveContext context{guids_, scratch_, references_max, &named_, &dropped_};
+    context.kept_bytes_max = room(channel.value_bytes, value_bytes_, config_.kept_bytes_max,
+                                  config_.kept_bytes_per_object_max);
+    context.failure = &failure_;
     return context;
+}
+
+void ReplicationReceiver::count_references(ActorChannel& channel) noexcept {
+    reference_count_ += channel.references.reference_count();
+    reference_count_ -=
+        std::exchange(channel.reference_count, channel.references.reference_count());
+    value_bytes_ += channel.references.value_bytes();
+    value_bytes_ -= std::exchange(channel.value_bytes, channel.references.value_bytes());
 }
 
 CloseReason ReplicationReceiver::receive_properties_of(std::uint32_t index, BitReader& reader,
                                                        BlockFrame frame) {
     ActorChannel& channel = *channels_[index];
-    ReceiveContext context = receive_context();
+    ReceiveContext context = receive_context(channel);
     context.must_fill_reader = frame != BlockFrame::Open;
     context.more_parts_follow = frame == BlockFrame::Part;
     if (channel.state == ActorChannel::State::Refused) {
@@ -95,6 +114,7 @@ CloseReason ReplicationReceiver::receive_properties_of(std::uint32_t index, BitR
     void* object = world_.object_memory(channel.object);
     const bool is_received =
         receive_properties(*channel.layout, reader, object, channel.references, context);
+    count_references(channel);
     updating_channel_ = scratch_.is_update_under_way() ? index : 0;
     count_values(context);
     if (!is_received) {
@@ -111,9 +131,10 @@ void ReplicationReceiver::finish_update() {
     }
     const std::uint32_t index = std::exchange(updating_channel_, 0);
     ActorChannel& channel = *channels_[index];
-    ReceiveContext context = receive_context();
+    ReceiveContext context = receive_context(channel);
     replayout::finish_update(*channel.layout, world_.object_memory(channel.object),
                              channel.references, context);
+    count_references(channel);
     update_mentions(index);
 }
 
@@ -121,6 +142,10 @@ void ReplicationReceiver::count_values(const ReceiveContext& context) {
     stats_.values_refused += context.values_refused;
     stats_.values_failed += context.values_failed;
     stats_.values_unmapped += context.values_unmapped;
+    if (!failure_.empty()) {
+        peer_log_.write(LogLevel::Error, server_, failure_, now_);
+        failure_.clear();
+    }
 }
 
 }  // namespace replayout

@@ -67,6 +67,7 @@ void ReplicationReceiver::release_object(std::uint32_t index, ChannelCloseReason
     }
     forget_mentions(index);
     channel.references.clear();
+    count_references(channel);
     parts_.remove(channel.outer, index);
     forget_named_part(channel);
     guids_.unbind(channel.guid);
@@ -115,6 +116,7 @@ void ReplicationReceiver::close_channel(std::uint32_t index, ChannelCloseReason 
     channel.is_closing = false;
     drop_calls_of(index);
     channel.references.clear();
+    count_references(channel);
     channel.receiver.reset();
 }
 

@@ -33,9 +33,10 @@ void ReplicationReceiver::rebind(NetGUID guid, ObjectHandle target) {
         ActorChannel* channel = find_channel(index);
         // Of one that is dormant too: its references are the engine's to follow all the same.
         if (channel != nullptr && !channel->object.is_null()) {
-            ReceiveContext context = receive_context();
+            ReceiveContext context = receive_context(*channel);
             rebind_references(*channel->layout, world_.object_memory(channel->object),
                               channel->references, guid, target, context);
+            count_references(*channel);
             count_values(context);
         }
     }

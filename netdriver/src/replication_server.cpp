@@ -25,6 +25,7 @@ ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender:
     : is_replay(recording != nullptr),
       lane(client_lane),
       connection(server.settings_.config, settings,
+                 ReceiveLimits::of_client_control(server.settings_.config),
                  recording != nullptr ? *recording : lane.client_transport, lane.stats,
                  ConnectionState::Joined, now, server.memory_, server.close_log_),
       sender(server.objects_, connection.packets(), lane.context, lane.stats,
@@ -34,10 +35,14 @@ ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender:
               lane.candidates,
               lane.bundle_bytes,
               lane.bundle_choice,
-              server.changes_},
+              server.changes_,
+              connection.now(),
+              server.waiting_pool_},
              server.memory_),
       interest(settings.peer, server.memory_),
       call_limiter(server.settings_.config, now, &server.memory_.connections),
+      strikes(server.settings_.config.client_strikes_per_second_max,
+              server.settings_.config.client_strikes_per_second_max, now),
       server_(server) {
     if (server.settings_.is_validating) {
         sender.start_validating(server.guids_);
@@ -84,6 +89,7 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       destroyed_names_(&memory.objects),
       mark_validator_(settings.mark_validation_ticks, &memory.objects),
       type_counters_(Allocator<TypeCounters>(&memory.layout_table)),
+      waiting_pool_(settings.config.clients_waiting_bytes_max),
       clients_(Allocator<Client*>(&memory.connections)),
       clients_by_peer_(&memory.connections),
       ended_sessions_(settings.config.connections_max + refused_max, &memory.connections),
@@ -93,8 +99,8 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       call_scratch_(&memory.scratch),
       call_context_{call_ids_,        stats.replication, call_scratch_,
                     settings.sharing, nullptr,           settings.is_validating},
-      call_encoder_(settings.config, &memory.scratch),
-      call_runner_(settings.config, guids, stats, memory, is_calling_out),
+      call_encoder_(ReceiveLimits::of_server(settings.config), &memory.scratch),
+      call_runner_(settings.config, guids, stats, memory, is_calling_out, peer_log_, now_),
       is_calling_out_(is_calling_out),
       close_log_(layouts, now_) {
     if (settings.is_counting_types) {
@@ -157,6 +163,7 @@ void ReplicationServer::flush(NetTime now) {
             client->connection.close(CloseReason::CallsStalled, now);
         }
     }
+    close_stuck(now);
     update_relevancy();
     server_replicate_actors(now);
     for (Client* client : clients_) {
@@ -167,6 +174,17 @@ void ReplicationServer::flush(NetTime now) {
     }
     collect_stats();
     give_back_room();
+}
+
+void ReplicationServer::close_stuck(NetTime now) {
+    constexpr std::uint64_t period = 64;  // each client in one of so many flushes
+    const NetTime since = now.plus_milliseconds(-std::int64_t{settings_.config.waiting_timeout_ms});
+    for (std::uint64_t i = changes_.flush % period; i < clients_.size(); i += period) {
+        Client& client = *clients_[i];
+        if (is_joined(client) && client.sender.incoming_calls().is_stuck_since(since)) {
+            client.connection.close(CloseReason::ReliableOverflow, now);
+        }
+    }
 }
 
 // In each flush of one connection, so that no flush has all to do.

@@ -156,6 +156,7 @@ class ReplicationServer {
         std::size_t next_notice = 0;   ///< of those in destroyed_names_
         ClientInterest interest;
         CallLimiter call_limiter;
+        TokenBucket strikes;
 
       private:
         CloseReason handle_bunch(const BunchHeader& header, std::span<const std::byte> payload,
@@ -180,6 +181,8 @@ class ReplicationServer {
     /// Runs what a client's packet brought. Anything but None ends the connection.
     [[nodiscard]] CloseReason run_calls(Client& client);
     [[nodiscard]] CloseReason run_call(Client& client, const DueCall& call);
+    /// A call of a client is dropped, and counted in `count`. Anything but None: once too often.
+    [[nodiscard]] CloseReason strike(Client& client, std::uint64_t& count);
     [[nodiscard]] NetObjectId add(const RepLayout& layout, ObjectHandle object, NetObjectId outer,
                                   const SpawnParameters& parameters);
     [[nodiscard]] static bool is_joined(const Client& client) noexcept {
@@ -232,6 +235,8 @@ class ReplicationServer {
     void build_bundles();
     void replicate_to_all();
     void give_back_room();
+    /// Ends clients of whose calls some have waited for too long.
+    void close_stuck(NetTime now);
     void replicate_to(Client& client, std::uint32_t initial_opens);
     /// Of those who joined, as many as may begin in one flush.
     void begin_initial_batches();
@@ -354,6 +359,7 @@ class ReplicationServer {
     bool is_host_told_of_ = false;
     MarkValidator mark_validator_;
     Vector<TypeCounters> type_counters_;  // by layout number; empty unless asked for
+    WaitingPool waiting_pool_;            // of all clients, who do not outlive it
     Vector<Client*> clients_;             // in the order in which they joined
     std::pmr::unordered_map<std::uint64_t, Client*> clients_by_peer_;  // looked up, never walked
     ReplayRecorder* recorder_ = nullptr;
@@ -368,6 +374,7 @@ class ReplicationServer {
     SendContext call_context_;
     RemoteFunctionEncoder call_encoder_;
     RemoteFunctionRunner call_runner_;
+    PeerLog peer_log_;
     NetTime now_;           // of the last datagram
     bool& is_calling_out_;  // the driver's
     CloseLog close_log_;

@@ -169,6 +169,11 @@ CloseReason ReplicationServer::run_calls(Client& client) {
     return CloseReason::None;
 }
 
+CloseReason ReplicationServer::strike(Client& client, std::uint64_t& count) {
+    ++count;
+    return client.strikes.take(1, now_) ? CloseReason::None : CloseReason::TooManyCalls;
+}
+
 CloseReason ReplicationServer::run_call(Client& client, const DueCall& call) {
     const std::uint32_t index = ObjectStore::index_of(call.channel);
     if (client.sender.callable(call.channel) != CallableState::Yes ||
@@ -195,13 +200,12 @@ CloseReason ReplicationServer::run_call(Client& client, const DueCall& call) {
         if (call.is_reliable) {
             return CloseReason::TooManyCalls;
         }
-        ++stats_.calls_over_rate;
-        return CloseReason::None;
+        return strike(client, stats_.calls_over_rate);
     }
     const ObjectFacts& facts = info.facts();
     if (!facts.has_owner || facts.owner != client.connection.peer()) {
-        ++stats_.calls_not_owned;  // it may have had another owner a moment ago
-        return CloseReason::None;
+        // It may have had another owner a moment ago.
+        return strike(client, stats_.calls_not_owned);
     }
     const RemoteFunctionCall running{info.object(), objects_.id_at(index),
                                      client.connection.peer()};

@@ -18,7 +18,7 @@ namespace {
     return {peer,
             session,
             settings.config.packet_bytes_max,
-            reliable_window(settings.config),
+            reliable_window(ReceiveLimits::of_server(settings.config)),
             settings.config.bytes_per_second_max,
             settings.config.has_congestion_control};
 }

@@ -47,7 +47,7 @@ void ReplicationServer::begin_replay_connection(NetTime now) {
     PacketSender::Settings packets;
     packets.peer = replay_peer;
     packets.packet_bytes_max = settings_.config.packet_bytes_max;
-    packets.reliable_window = reliable_window(settings_.config);
+    packets.reliable_window = reliable_window(ReceiveLimits::of_server(settings_.config));
     void* memory = memory_.connections.allocate(sizeof(Client), alignof(Client));
     ServerLane& lane = lanes_.emptiest();
     ++lane.client_count;

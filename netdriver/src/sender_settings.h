@@ -12,6 +12,7 @@
 #include "bundle_choice.h"
 #include "bundle_copies.h"
 #include "flush_changes.h"
+#include "reliable_account.h"
 #include "send_order.h"
 
 #include <cstdint>
@@ -31,6 +32,8 @@ struct SenderSettings {
     BundleBytes& bundle_bytes;              ///< of the lane
     BundleChoice& bundle_choice;            ///< scratch of the lane
     const FlushChanges& changes;            ///< outlives the sender
+    const NetTime& receive_now;             ///< of what its connection receives, likewise
+    WaitingPool& waiting_pool;              ///< of the server, likewise
 };
 
 /// What the order of a flush goes by, for one connection.

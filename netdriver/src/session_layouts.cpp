@@ -5,14 +5,28 @@
 #include <replayout/reflection/printable.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace replayout {
 
-SessionLayouts::SessionLayouts(const LayoutTable& own, const NetConfig& config,
-                               MemoryResource* resource)
+namespace {
+
+/// As much of a server's name as goes into a line.
+[[nodiscard]] std::string shown_name(std::string_view name) {
+    constexpr std::size_t name_bytes_max = 256;
+    return printable(name.substr(0, name_bytes_max));
+}
+
+}  // namespace
+
+SessionLayouts::SessionLayouts(const LayoutTable& own, const NetConfig& config, PeerId server,
+                               PeerLog& peer_log, const NetTime& now, MemoryResource* resource)
     : own_(own),
       config_(config),
+      server_(server),
+      peer_log_(peer_log),
+      now_(now),
       resource_(resource),
       entries_(Allocator<Entry>(resource)),
       archetypes_(Allocator<ArchetypeEntry>(resource)),
@@ -84,7 +98,7 @@ CloseReason SessionLayouts::add(std::span<const std::byte> message, std::uint32_
 CloseReason SessionLayouts::add_known(const KnownLayout& known) {
     const RepLayout* local = own_.find_by_name(known.name);
     if (local == nullptr || local->fingerprint() != known.fingerprint) {
-        return refuse("layout of \"" + std::string(known.name) +
+        return refuse("layout of \"" + shown_name(known.name) +
                       "\": the server takes it to be ours, and it is not");
     }
     entries_.push_back({local, local});
@@ -107,9 +121,11 @@ CloseReason SessionLayouts::add_described(std::span<const std::byte> description
     }
     const auto diagnostics = reading->diagnostics();
     if (!diagnostics.empty()) {
-        log(LogLevel::Warning,
-            printable("the server's layout of \"" + std::string(reading->name()) +
-                      "\" is not ours; the first difference: " + diagnostics.front()));
+        peer_log_.write_printable(
+            LogLevel::Warning, server_,
+            "the server's layout of \"" + shown_name(reading->name()) +
+                "\" is not ours; the first difference: " + diagnostics.front(),
+            now_);
     }
     entries_.push_back({reading, local});
     for (const LayoutTable::Archetype& archetype : own_.archetypes()) {
@@ -139,7 +155,8 @@ const RepLayout* SessionLayouts::make_reading(std::span<const std::byte> descrip
         return nullptr;
     }
     if (const Status status = check_array_growth(**layout, config_); !status) {
-        reason = refuse(status.error().message);
+        reason = refuse(
+            printable(std::string_view(status.error().message).substr(0, PeerLog::text_bytes_max)));
         return nullptr;
     }
     layouts_.push_back(*std::move(layout));
@@ -147,7 +164,8 @@ const RepLayout* SessionLayouts::make_reading(std::span<const std::byte> descrip
 }
 
 CloseReason SessionLayouts::refuse(const std::string& message) const {
-    log(LogLevel::Error, printable("the server's layouts cannot be read: " + message));
+    peer_log_.write_printable(LogLevel::Error, server_,
+                              "the server's layouts cannot be read: " + message, now_);
     return CloseReason::LayoutMismatch;
 }
 

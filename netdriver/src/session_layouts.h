@@ -7,6 +7,7 @@
 
 #include <replayout/netdriver/close_reason.h>
 #include <replayout/netdriver/net_config.h>
+#include <replayout/netdriver/peer_log.h>
 #include <replayout/rep_layout.h>
 
 #include "control_message.h"
@@ -26,7 +27,9 @@ class SessionLayouts {
         const RepLayout* local = nullptr;    ///< what objects are made by; null: not known here
     };
 
-    SessionLayouts(const LayoutTable& own, const NetConfig& config, MemoryResource* resource);
+    /// What it logs is of `server`, at `now`. All but the resource outlive it.
+    SessionLayouts(const LayoutTable& own, const NetConfig& config, PeerId server,
+                   PeerLog& peer_log, const NetTime& now, MemoryResource* resource);
 
     /// A message about the server's next layout. Anything but None ends the connection; then
     /// `name_hash` names the layout to blame, if there is one.
@@ -46,10 +49,14 @@ class SessionLayouts {
     /// A layout to read that class with, into objects of `local`. Null: `reason` says why.
     [[nodiscard]] const RepLayout* make_reading(std::span<const std::byte> description,
                                                 const RepLayout* local, CloseReason& reason);
+    /// `message` prints as it is.
     [[nodiscard]] CloseReason refuse(const std::string& message) const;
 
     const LayoutTable& own_;
     const NetConfig& config_;
+    PeerId server_;
+    PeerLog& peer_log_;
+    const NetTime& now_;
     MemoryResource* resource_;
     struct ArchetypeEntry {
         ArchetypeId id;

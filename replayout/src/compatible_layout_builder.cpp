@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "compatible_layout_builder.h"
 
+#include <replayout/reflection/printable.h>
 #include <replayout/reflection/type.h>
 #include <replayout/shadow_state.h>
 
@@ -73,16 +74,16 @@ struct SkippedForm {
            form == LeafForm::KeyedArray;
 }
 
-/// As much of a peer's text as goes into a sentence, in whole characters.
+/// As much of a peer's text as goes into a sentence, in whole characters, such as prints.
 [[nodiscard]] std::string shortened(std::string_view text) {
     if (text.size() <= name_bytes_max) {
-        return std::string(text);
+        return printable(text);
     }
     std::size_t size = name_bytes_max;
     while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0u) == 0x80u) {
         --size;
     }
-    return std::string(text.substr(0, size)) + "...";
+    return printable(text.substr(0, size)) + "...";
 }
 
 }  // namespace
@@ -126,7 +127,7 @@ Result<std::unique_ptr<RepLayout>> CompatibleLayoutBuilder::build() {
         name_unsent(local_->root());
     }
     if (unsaid_count_ > 0) {
-        layout_->diagnostics_.push_back("layout of \"" + layout_->name_ + "\": and " +
+        layout_->diagnostics_.push_back("layout of \"" + shortened(layout_->name_) + "\": and " +
                                         std::to_string(unsaid_count_) + " more differences");
     }
     finish_scopes();
@@ -143,7 +144,7 @@ std::size_t CompatibleLayoutBuilder::enter(std::string_view name) {
 }
 
 std::string CompatibleLayoutBuilder::begin_sentence() const {
-    return "layout of \"" + layout_->name_ + "\": \"" + shortened(path_) + "\"";
+    return "layout of \"" + shortened(layout_->name_) + "\": \"" + shortened(path_) + "\"";
 }
 
 void CompatibleLayoutBuilder::say(std::string_view difference) {
@@ -415,7 +416,7 @@ Result<std::unique_ptr<RepLayout>> RepLayout::create_compatible(
     if (!layout || policy == LayoutPolicy::SkipUnknown) {
         return layout;
     }
-    const std::string name(read->name);
+    const std::string name = shortened(read->name);
     if (local == nullptr) {
         return Error{ErrorCode::IncompatibleLayout,
                      "layout of \"" + name + "\": the class is not known here"};

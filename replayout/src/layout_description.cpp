@@ -2,6 +2,7 @@
 #include <replayout/layout_description.h>
 
 #include <replayout/bit_reader.h>
+#include <replayout/reflection/printable.h>
 #include <replayout/reflection/type.h>
 #include <replayout/utf8.h>
 
@@ -17,6 +18,8 @@ namespace replayout {
 namespace {
 
 constexpr std::size_t description_bytes_initial = 1'024;
+// As much of a peer's text as goes into a sentence.
+constexpr std::size_t refused_name_bytes_max = 64;
 
 void write_text(BitWriter& writer, std::string_view text) {
     writer.write_packed_uint(text.size());
@@ -104,9 +107,10 @@ class DescriptionReader {
             refuse("is malformed");
         }
         if (problem_ != nullptr) {
-            return Error{
-                ErrorCode::MalformedDescription,
-                "description of layout \"" + std::string(description_.name) + "\" " + problem_};
+            return Error{ErrorCode::MalformedDescription,
+                         "description of layout \"" +
+                             printable(description_.name.substr(0, refused_name_bytes_max)) +
+                             "\" " + problem_};
         }
         return std::move(description_);
     }

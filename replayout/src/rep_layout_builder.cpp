@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "rep_layout_builder.h"
 
+#include <replayout/reflection/printable.h>
 #include <replayout/shadow_state.h>
 
 #include "group_limits.h"
@@ -132,7 +133,7 @@ void RepLayoutBuilder::fail(ErrorCode code, const std::string& path, const char*
 void RepLayoutBuilder::diagnose(std::string message) {
     auto& diagnostics = layout_->diagnostics_;
     if (std::find(diagnostics.begin(), diagnostics.end(), message) == diagnostics.end()) {
-        log(LogLevel::Warning, message);
+        log(LogLevel::Warning, printable(message));
         diagnostics.push_back(std::move(message));
     }
 }

@@ -2,12 +2,14 @@
 #include "struct_reader.h"
 
 #include <replayout/net_archive.h>
+#include <replayout/reflection/printable.h>
 
 #include "struct_value.h"
 #include "value_path.h"
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace replayout {
 
@@ -21,7 +23,12 @@ bool StructReader::read(const RepLayoutCmd& cmd, const RepPath& path, BitReader&
     const bool is_mapped = type.traits().net_serialize(memory, archive, &context_.package_map, ok);
     if (!ok) {
         ++context_.values_failed;
-        log(LogLevel::Error, describe_struct_failure(cmd, value_path(layout_, path), "reading"));
+        std::string text = describe_struct_failure(cmd, value_path(layout_, path), "reading");
+        if (context_.failure != nullptr) {
+            *context_.failure = std::move(text);
+        } else {
+            log(LogLevel::Error, printable(text));
+        }
         return false;
     }
     context_.values_unmapped += is_mapped ? 0 : 1;

@@ -102,10 +102,11 @@ void run(std::span<const std::byte> bytes) {
     const NetConfig config = small_config();
     CountingResource memory;
     {
-        ReliableAccount account;
-        ReliableReceiver control(config, account, &memory);
-        ReliableReceiver object(config, account, &memory);
-        ReliableReceiver calls(config, account, &memory);
+        const NetTime now;
+        ReliableAccount account(ReceiveLimits::of_server(config), now);
+        ReliableReceiver control(account, &memory);
+        ReliableReceiver object(account, &memory);
+        ReliableReceiver calls(account, &memory);
         const std::array<ReliableReceiver*, 3> queues{&control, &object, &calls};
         std::array<Hearer, 3> hearers;
         std::array<SlowQueue, 3> models;
@@ -124,8 +125,8 @@ void run(std::span<const std::byte> bytes) {
             }
             const std::size_t queue = header.is_call ? 2 : header.channel.is_control() ? 0 : 1;
             const CloseReason reason = queues[queue]->receive(header, payload, hearers[queue]);
-            REQUIRE(account.bunches <= config.reliable_waiting_max);
-            REQUIRE(account.bytes <= config.reliable_waiting_bytes_max);
+            REQUIRE(account.bunches() <= config.reliable_waiting_max);
+            REQUIRE(account.bytes() <= config.reliable_waiting_bytes_max);
             REQUIRE(memory.bytes_in_use_max() <= memory_bytes_max);
             if (reason != CloseReason::None) {
                 break;  // the connection ends
@@ -136,8 +137,8 @@ void run(std::span<const std::byte> bytes) {
         for (ReliableReceiver* queue : queues) {
             queue->reset();
         }
-        REQUIRE(account.bunches == 0);
-        REQUIRE(account.bytes == 0);
+        REQUIRE(account.bunches() == 0);
+        REQUIRE(account.bytes() == 0);
     }
     REQUIRE(memory.blocks_in_use() == 0);
 }

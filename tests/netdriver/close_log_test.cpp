@@ -3,7 +3,6 @@
 // Why connections were closed, in the log.
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/netdriver/simulated_network.h>
-#include <replayout/reflection/diagnostics.h>
 
 #include <cstdint>
 #include <memory_resource>
@@ -12,30 +11,12 @@
 
 #include "support/call_game.h"
 #include "support/catch.h"
+#include "support/log_spy.h"
 #include "support/net_fixture.h"
 #include "support/test_layout.h"
 
 namespace replayout::test {
 namespace {
-
-/// Collects warnings and errors of the log while it lives.
-class WarningSpy {
-  public:
-    WarningSpy() {
-        set_log_handler(
-            [](LogLevel level, std::string_view message, void* context) {
-                if (level == LogLevel::Warning || level == LogLevel::Error) {
-                    static_cast<WarningSpy*>(context)->messages.emplace_back(message);
-                }
-            },
-            this);
-    }
-    ~WarningSpy() { set_log_handler(nullptr, nullptr); }
-    WarningSpy(const WarningSpy&) = delete;
-    WarningSpy& operator=(const WarningSpy&) = delete;
-
-    std::vector<std::string> messages;
-};
 
 struct Lamp {
     std::uint32_t colour = 0;

@@ -85,15 +85,18 @@ TEST_CASE("Large calls: beyond a limit they are refused, and run nowhere", "[net
     allow_any_rate(options);
     std::size_t bytes_max = 0;
     SECTION("of a call") {
-        bytes_max = options.server.call_bytes_max = options.client.call_bytes_max = 20'000;
+        bytes_max = options.server.call_bytes_max = options.client.client_call_bytes_max = 20'000;
+        options.server.client_call_bytes_max = options.client.call_bytes_max = 20'000;
     }
     SECTION("of the bytes that may wait") {
         options.server.bunch_bytes_max = options.client.bunch_bytes_max = 2'000;
         bytes_max = options.server.reliable_waiting_bytes_max =
             options.client.reliable_waiting_bytes_max = 10'000;
+        options.server.client_waiting_bytes_max = options.client.client_waiting_bytes_max = 10'000;
     }
     SECTION("of the parts that may wait") {
         options.server.reliable_waiting_max = options.client.reliable_waiting_max = 5;
+        options.server.client_waiting_max = options.client.client_waiting_max = 5;
         bytes_max = 5 * (options.server.packet_bytes_max - 64);
     }
     CallFixture net(options);
@@ -396,8 +399,8 @@ TEST_CASE("Remote functions: what waits behind one that is lost again and again 
     options.link.latency_ms = 20;
     for (NetConfig* config : {&options.server, &options.client}) {
         config->bunch_bytes_max = 1'200;
-        config->reliable_waiting_bytes_max = 20'000;
-        config->reliable_waiting_max = 40;
+        config->reliable_waiting_bytes_max = config->client_waiting_bytes_max = 20'000;
+        config->reliable_waiting_max = config->client_waiting_max = 40;
     }
     CallFixture net(options);
     const ObjectHandle turret = net.join_with_turret();

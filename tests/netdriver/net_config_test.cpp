@@ -2,6 +2,7 @@
 #include <replayout/netdriver/net_config.h>
 
 #include <cstdint>
+#include <iterator>
 #include <string>
 
 #include "support/catch.h"
@@ -34,6 +35,25 @@ constexpr Limit limits[] = {
     {"references_per_object_max", &NetConfig::references_per_object_max, 0, 65'536},
     {"kept_bytes_per_object_max", &NetConfig::kept_bytes_per_object_max, 0, 64u << 20},
     {"decode_allocation_bytes_max", &NetConfig::decode_allocation_bytes_max, 1'024, 1u << 30},
+    {"described_layouts_max", &NetConfig::described_layouts_max, 1, 65'536},
+    {"described_bytes_max", &NetConfig::described_bytes_max, 1'024, 64u << 20},
+    {"calls_waiting_max", &NetConfig::calls_waiting_max, 1, 4'096},
+    {"queued_calls_per_function_max", &NetConfig::queued_calls_per_function_max, 1, 1'024},
+    {"called_channels_max", &NetConfig::called_channels_max, 1, 1'048'576},
+    {"calls_per_second_max", &NetConfig::calls_per_second_max, 1, 1'000'000},
+    {"calls_burst_max", &NetConfig::calls_burst_max, 1, 1'000'000},
+    {"function_calls_per_second_max", &NetConfig::function_calls_per_second_max, 1, 1'000'000},
+    {"function_calls_burst_max", &NetConfig::function_calls_burst_max, 1, 1'000'000},
+    {"client_waiting_max", &NetConfig::client_waiting_max, 1, 65'536},
+    {"client_waiting_bytes_max", &NetConfig::client_waiting_bytes_max, 1'200, 64u << 20},
+    {"clients_waiting_bytes_max", &NetConfig::clients_waiting_bytes_max, 0, 1u << 30},
+    {"client_call_bytes_max", &NetConfig::client_call_bytes_max, 0, 1'048'576},
+    {"client_strikes_per_second_max", &NetConfig::client_strikes_per_second_max, 1, 1'000'000},
+    {"datagrams_per_connection_max", &NetConfig::datagrams_per_connection_max, 1, 1'000'000},
+    {"references_max", &NetConfig::references_max, 0, 16'777'216},
+    {"kept_bytes_max", &NetConfig::kept_bytes_max, 0, 1u << 30},
+    {"waiting_timeout_ms", &NetConfig::waiting_timeout_ms, 1'000, 3'600'000},
+    {"join_timeout_ms", &NetConfig::join_timeout_ms, 1'000, 3'600'000},
     {"keep_alive_ms", &NetConfig::keep_alive_ms, 400, 9'999},
     {"probe_ms", &NetConfig::probe_ms, 1, 400},
     {"probe_max_ms", &NetConfig::probe_max_ms, 100, 1'000},
@@ -52,6 +72,11 @@ constexpr Limit limits[] = {
 
 TEST_CASE("NetConfig: the defaults are valid", "[netdriver][net_config]") {
     CHECK(NetConfig().validate());
+}
+
+TEST_CASE("NetConfig: every limit of it is one of these", "[netdriver][net_config]") {
+    // All are numbers of 32 bits, but for has_congestion_control.
+    CHECK(sizeof(NetConfig) == (std::size(limits) + 1) * sizeof(std::uint32_t));
 }
 
 TEST_CASE("NetConfig: each limit is held at both ends of its range", "[netdriver][net_config]") {

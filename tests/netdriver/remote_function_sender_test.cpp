@@ -13,7 +13,8 @@ namespace replayout::test {
 
 TEST_CASE("RemoteFunctionSender: what waits is for messages, parts that go ahead are for values") {
     const NetConfig config;
-    RemoteFunctionSender calls(config, std::pmr::new_delete_resource());
+    RemoteFunctionSender calls(config, ReceiveLimits::of_server(config),
+                               std::pmr::new_delete_resource());
     const std::array<std::byte, 3'000> bytes{};
     const auto waiting = [&] {
         return std::array{calls.has_unsent(Share::Messages), calls.has_unsent(Share::Values)};
@@ -45,7 +46,8 @@ TEST_CASE("RemoteFunctionSender: stalled is who was refused calls, and took none
     NetConfig config;
     config.calls_waiting_max = 2;
     config.calls_full_timeout_ms = 100;
-    RemoteFunctionSender calls(config, std::pmr::new_delete_resource());
+    RemoteFunctionSender calls(config, ReceiveLimits::of_server(config),
+                               std::pmr::new_delete_resource());
     const std::array<std::byte, 8> bytes{};
     const auto flush = [&](std::int64_t now_ms) {
         return calls.begin_flush(NetTime::from_milliseconds(now_ms));

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Calls from peers that do not keep to the rules: refused with a counted reason, and nothing runs.
-#include <replayout/netdriver/loopback_transport.h>
-#include <replayout/netdriver/net_driver.h>
-
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -12,192 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "support/byte_dump.h"
-#include "support/call_game.h"
 #include "support/catch.h"
-#include "support/packet_forge.h"
+#include "support/forged_caller.h"
 #include "support/run_seed.h"
 #include "support/seeded_random.h"
 
 namespace replayout::test {
-namespace {
-
-// Places among the functions of a Turret, those of its base first.
-constexpr std::uint64_t fire_index = 1;
-constexpr std::uint64_t reset_index = 3;
-constexpr std::uint64_t tell_index = 4;
-constexpr std::uint64_t function_count = 14;
-
-/// A line between a driver and the test, which is the other end of it.
-class CallForge {
-  public:
-    CallForge(PeerId self, PeerId other, const NetConfig& config)
-        : network_({2'048, 1u << 12}, std::pmr::get_default_resource()),
-          world(500),
-          driver(settings(config), network_.endpoint(self), world),
-          line_(network_.endpoint(other)),
-          self_(self) {
-        REQUIRE(driver.add_layout(turret_layout()));
-    }
-
-    void tick() {
-        now_ = now_.plus_milliseconds(1);
-        driver.tick_dispatch(now_);
-        driver.tick_flush(now_);
-    }
-    void deliver(const std::vector<Bunch>& bunches, const Bytes& blocks = {}) {
-        line_.send(self_, forge.make(bunches, blocks));
-        tick();
-    }
-    [[nodiscard]] std::vector<Bytes> take_sent() {
-        std::vector<Bytes> datagrams;
-        std::array<std::byte, 2'048> buffer;
-        PeerId peer;
-        for (std::size_t size = line_.receive(peer, buffer); size != Transport::nothing_received;
-             size = line_.receive(peer, buffer)) {
-            datagrams.push_back(to_bytes(std::span(buffer).first(size)));
-        }
-        return datagrams;
-    }
-    /// All that the driver sent so far has arrived.
-    void acknowledge() {
-        for (const Bytes& datagram : take_sent()) {
-            const auto packet = parse_packet(datagram);
-            REQUIRE(packet);
-            std::uint32_t& word = forge.header().ack_words[0];
-            if (forge.header().ack != 0) {  // bit 0 is of the packet before
-                REQUIRE(packet->header.sequence == forge.header().ack + 1);
-                word = word << 1 | 1;
-            }
-            forge.header().ack = packet->header.sequence;
-        }
-    }
-    [[nodiscard]] std::uint64_t closed_count(CloseReason reason) const {
-        return driver.stats().closed[static_cast<std::size_t>(reason)];
-    }
-
-  private:
-    [[nodiscard]] static NetDriverSettings settings(const NetConfig& config) {
-        NetDriverSettings settings;
-        settings.config = config;
-        return settings;
-    }
-
-    LoopbackNetwork network_;
-
-  public:
-    CallWorld world;
-    NetDriver driver;
-    PacketForge forge{0};
-
-  private:
-    Transport& line_;
-    PeerId self_;
-    NetTime now_ = NetTime::from_milliseconds(1'000);
-};
-
-constexpr PeerId server_peer{1};
-constexpr PeerId client_peer{2};
-
-/// A server of ours with one object, before a client of the test's making that owns it.
-class ForgedCaller : public CallForge {
-  public:
-    explicit ForgedCaller(const NetConfig& config = {})
-        : CallForge(server_peer, client_peer, config) {
-        REQUIRE(driver.listen());
-        turret = world.add();
-        id = driver.add_object(turret_layout(), turret);
-        driver.set_owner(id, client_peer);
-        forge = PacketForge(9);
-        deliver({control_bunch(1, hello())});
-        acknowledge();
-        deliver({});
-        REQUIRE(driver.connection_count() == 1);
-    }
-
-    [[nodiscard]] bool is_joined() const { return driver.connection_count() == 1; }
-
-    ObjectHandle turret;
-    NetObjectId id;
-
-  private:
-    [[nodiscard]] static Bytes hello() {
-        CallForge model(client_peer, server_peer, {});
-        REQUIRE(model.driver.connect(server_peer, NetTime()));
-        model.tick();
-        const auto packet = parse_packet(model.take_sent().at(0));
-        REQUIRE((packet && packet->bunches.size() == 1));
-        return packet->bunches[0].payload;
-    }
-};
-
-/// A client of ours that was shown one object, before a server of the test's making.
-class ForgedCalled : public CallForge {
-  public:
-    ForgedCalled() : CallForge(client_peer, server_peer, {}) {
-        REQUIRE(driver.connect(server_peer, NetTime()));
-        tick();
-        const auto packet = parse_packet(take_sent().at(0));
-        REQUIRE(packet);
-        forge = PacketForge(packet->header.session);
-        forge.header().ack = 1;
-        deliver({control_bunch(1, welcome_bytes()), open_bunch(1, NetGUID{1}, 0)});
-        REQUIRE(world.object_count() == 1);
-    }
-    [[nodiscard]] bool is_joined() const { return driver.state() == ConnectionState::Joined; }
-};
-
-[[nodiscard]] Bytes call_bytes(std::uint64_t function,
-                               const std::function<void(BitWriter&)>& write = {}) {
-    std::array<std::byte, 256> bytes{};
-    BitWriter writer(bytes);
-    writer.write_packed_uint(function);
-    if (write) {
-        write(writer);
-    }
-    writer.finish_byte();
-    return to_bytes(writer.bytes());
-}
-
-/// The parameters {number}, and nothing else.
-[[nodiscard]] Bytes order_bytes(std::uint64_t function, std::uint32_t number) {
-    return call_bytes(function, [&](BitWriter& writer) {
-        writer.write_bool(true);
-        ChangeMask mask;
-        mask.reset(3);
-        mask.set(0);
-        write_change_mask(writer, mask, EmptySet::Impossible);
-        writer.write_bits(number, 32);
-    });
-}
-
-[[nodiscard]] Bunch call_bunch(std::uint32_t channel, std::optional<std::uint16_t> sequence,
-                               Bytes payload) {
-    BunchHeader header;
-    header.channel = ChannelIndex{channel};
-    header.is_call = true;
-    header.is_unreliable = !sequence.has_value();
-    header.sequence = sequence.value_or(0);
-    return make_bunch(header, std::move(payload));
-}
-
-/// A part of a call, of as many bytes as parts have, or fewer.
-constexpr std::size_t part_bytes = 1'200 - 64;
-[[nodiscard]] Bunch part_bunch(std::uint32_t channel, std::uint16_t sequence, bool is_first,
-                               bool is_last, std::size_t bytes = part_bytes) {
-    Bytes payload(bytes, std::byte{0});
-    if (is_first) {
-        payload.front() = std::byte{fire_index << 1};
-    }
-    Bunch bunch = call_bunch(channel, sequence, std::move(payload));
-    bunch.header.is_partial = true;
-    bunch.header.is_partial_initial = is_first;
-    bunch.header.is_partial_final = is_last;
-    return bunch;
-}
-
-}  // namespace
-
 TEST_CASE("Hostile calls: a server runs what is right", "[netdriver][hostile][rpc]") {
     ForgedCaller caller;
     caller.deliver({call_bunch(1, 1, order_bytes(fire_index, 7)),
@@ -224,7 +40,7 @@ TEST_CASE("Hostile calls: a server closes on what a client may not send",
         Bunch bunch;
         CloseReason reason;
     } cases[] = {
-        {"an unknown function", call_bunch(1, 1, call_bytes(function_count)),
+        {"an unknown function", call_bunch(1, 1, call_bytes(turret_function_count)),
          CloseReason::UnknownFunction},
         {"a function beyond all", call_bunch(1, 1, call_bytes(~std::uint64_t{0})),
          CloseReason::UnknownFunction},
@@ -280,7 +96,7 @@ TEST_CASE("Hostile calls: those before a refused one have run, it and those behi
           "[netdriver][hostile][rpc]") {
     ForgedCaller caller;
     caller.deliver({call_bunch(1, 1, order_bytes(fire_index, 1)),
-                    call_bunch(1, 2, call_bytes(function_count)),
+                    call_bunch(1, 2, call_bytes(turret_function_count)),
                     call_bunch(1, 3, order_bytes(fire_index, 3))});
     CHECK(caller.world.heard.size() == 1);
     CHECK(caller.closed_count(CloseReason::UnknownFunction) == 1);
@@ -289,7 +105,7 @@ TEST_CASE("Hostile calls: those before a refused one have run, it and those behi
 TEST_CASE("Hostile calls: a repeated call runs once, one from the future waits, within bounds",
           "[netdriver][hostile][rpc]") {
     NetConfig config;
-    config.reliable_waiting_max = 4;
+    config.client_waiting_max = 4;
     ForgedCaller caller(config);
     const Bunch second = call_bunch(1, 2, order_bytes(fire_index, 2));
     caller.deliver({second, second});
@@ -330,7 +146,7 @@ TEST_CASE("Hostile calls: a client ignores what it does not know, and closes on 
           "[netdriver][hostile][rpc]") {
     ForgedCalled called;
     called.deliver({call_bunch(1, 1, order_bytes(tell_index, 1)),
-                    call_bunch(1, 2, call_bytes(function_count)),
+                    call_bunch(1, 2, call_bytes(turret_function_count)),
                     call_bunch(1, std::nullopt, order_bytes(fire_index, 1))});
     CHECK(called.is_joined());
     CHECK(called.world.heard.size() == 1);
@@ -371,7 +187,7 @@ TEST_CASE("Hostile calls: parts that do not make a call are refused", "[netdrive
          {part_bunch(1, 1, true, false), part_bunch(1, 2, false, true, 0)},
          CloseReason::MalformedBunch},
         {"a part that is not full",
-         {part_bunch(1, 1, true, false), part_bunch(1, 2, false, false, part_bytes - 1)},
+         {part_bunch(1, 1, true, false), part_bunch(1, 2, false, false, call_part_bytes - 1)},
          CloseReason::MalformedBunch},
         {"two beginnings",
          {part_bunch(1, 1, true, false), part_bunch(1, 2, true, false)},
@@ -407,13 +223,13 @@ TEST_CASE("Hostile calls: parts that do not make a call are refused", "[netdrive
 TEST_CASE("Hostile calls: parts without an end are refused at the limit of a call",
           "[netdriver][hostile][rpc]") {
     NetConfig config;
-    config.call_bytes_max = 5 * part_bytes;
+    config.client_call_bytes_max = 5 * call_part_bytes;
     ForgedCaller caller(config);
     for (std::uint16_t i = 1; i <= 5; ++i) {
         caller.deliver({part_bunch(1, i, i == 1, false)});
         CHECK(caller.is_joined());
     }
-    caller.deliver({part_bunch(1, 6, false, false, part_bytes)});
+    caller.deliver({part_bunch(1, 6, false, false, call_part_bytes)});
     CHECK(caller.closed_count(CloseReason::ReliableOverflow) == 1);
     CHECK(caller.world.heard.empty());
 }
@@ -421,8 +237,7 @@ TEST_CASE("Hostile calls: parts without an end are refused at the limit of a cal
 TEST_CASE("Hostile calls: what is begun on many objects is bounded over all of them",
           "[netdriver][hostile][rpc]") {
     NetConfig config;
-    config.bunch_bytes_max = 1'200;
-    config.reliable_waiting_bytes_max = 10 * part_bytes;
+    config.client_waiting_bytes_max = 10 * call_part_bytes;
     ForgedCaller caller(config);
     for (std::uint32_t i = 0; i < 15; ++i) {
         (void)caller.driver.add_object(turret_layout(), caller.world.add());

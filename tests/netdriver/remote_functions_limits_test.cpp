@@ -180,7 +180,7 @@ TEST_CASE("Remote functions: a call that is as large as a packet goes in one pie
     CAPTURE(may_be_larger);
     if (!may_be_larger) {
         options.server.call_bytes_max = 0;
-        options.client.call_bytes_max = 0;
+        options.client.client_call_bytes_max = 0;
     }
     CallFixture net(options);
     const ObjectHandle turret = net.join_with_turret();

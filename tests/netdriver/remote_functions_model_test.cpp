@@ -287,8 +287,8 @@ TEST_CASE("Remote functions: larger than a packet, none is lost, doubled, or ear
     SECTION("little that may wait") {
         for (NetConfig* config : {&options.server, &options.client}) {
             config->bunch_bytes_max = 8'000;
-            config->reliable_waiting_bytes_max = 8'000;
-            config->reliable_waiting_max = 12;
+            config->reliable_waiting_bytes_max = config->client_waiting_bytes_max = 8'000;
+            config->reliable_waiting_max = config->client_waiting_max = 12;
         }
         bytes_max = 7'000;
         calls = 1'500;

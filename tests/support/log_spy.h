@@ -34,4 +34,23 @@ class LogSpy {
     }
 };
 
+/// Collects warnings and errors of the log while it lives.
+class WarningSpy {
+  public:
+    WarningSpy() {
+        set_log_handler(
+            [](LogLevel level, std::string_view message, void* context) {
+                if (level == LogLevel::Warning || level == LogLevel::Error) {
+                    static_cast<WarningSpy*>(context)->messages.emplace_back(message);
+                }
+            },
+            this);
+    }
+    ~WarningSpy() { set_log_handler(nullptr, nullptr); }
+    WarningSpy(const WarningSpy&) = delete;
+    WarningSpy& operator=(const WarningSpy&) = delete;
+
+    std::vector<std::string> messages;
+};
+
 }  // namespace replayout::test

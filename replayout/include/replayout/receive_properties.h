@@ -23,6 +23,7 @@
 #include <replayout/rep_layout.h>
 
 #include <cstdint>
+#include <string>
 
 namespace replayout {
 
@@ -185,6 +186,9 @@ struct ReceiveContext {
     std::uint64_t values_failed = 0;
     /// Values of which net_serialize said that they are not fully mapped.
     std::uint64_t values_unmapped = 0;
+    /// Is told of the last value that failed, in a sentence that may hold anything; for who logs
+    /// what peers cause in a way of his own. Null: it is logged.
+    std::string* failure = nullptr;
 };
 
 /// Reads one block, which ends at a byte boundary, and applies it to `object`, of the layout's

@@ -156,6 +156,13 @@ class ReceivingRepState {
 
     void clear() noexcept;
 
+    /// References and ids of kept values, which Limits::references bounds.
+    [[nodiscard]] std::uint32_t reference_count() const noexcept {
+        return static_cast<std::uint32_t>(references_.size()) + value_guid_count_;
+    }
+    /// Of the bits of kept values, which Limits::value_bytes bounds.
+    [[nodiscard]] std::size_t value_bytes() const noexcept { return value_bytes_; }
+
     [[nodiscard]] bool has_references() const noexcept {
         return !references_.empty() || !values_.empty();
     }

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Every limit and every interval of the driver, each with its default and the reason for it.
+// Every limit and every interval of the driver, each with its default and the reason for it. What
+// happens at each, and the test of it, stands in docs/limits.md.
+//
+// Limits whose names begin with client_ are of what a server takes of one client, who keeps to them
+// as well; those with clients_, of all clients together. A server has much less to take of a client
+// than a client of its server. What is named neither way bounds what a client takes, or both.
 #pragma once
 
 #include <replayout/reflection/error.h>
@@ -37,13 +42,29 @@ struct NetConfig {
     /// Bytes of one reliable message after reassembly. 1,200 to 1,048,576; Unreal's is 64 KiB.
     std::uint32_t bunch_bytes_max = 64 * 1024;
 
-    /// Reliable bunches that may wait for a missing one, per connection. 1 to 65,536. 4,096 is as
-    /// far as one channel may be ahead of a missing bunch; no sender has more on the way.
+    /// Reliable bunches of a server that may wait for a missing one, on a client. 1 to 65,536.
+    /// 4,096 is as far as one channel may be ahead of a missing bunch; no sender has more on the
+    /// way.
     std::uint32_t reliable_waiting_max = 4'096;
     /// Bytes that these, and messages not yet whole, may hold. bunch_bytes_max to 67,108,864.
     /// 1 MiB is sixteen of the largest messages; from four on, large values and all other bunches
-    /// each have a share of it.
+    /// each have a share of it. The same limits hold once more for calls.
     std::uint32_t reliable_waiting_bytes_max = 1'024 * 1024;
+
+    /// Reliable calls of one client, and parts of large ones, that may wait for a missing one on
+    /// the server. 1 to 65,536. 512 are more than two seconds of all that it may call.
+    std::uint32_t client_waiting_max = 512;
+    /// Bytes that these, and calls not yet whole, may hold. 1,200 to 67,108,864. 128 KiB are two of
+    /// the largest calls; with all else that a client can make a server keep, less than 1 MiB.
+    std::uint32_t client_waiting_bytes_max = 128 * 1024;
+    /// Of all clients of a server together, beyond 16 KiB of each, which nobody can take from it. 0
+    /// to 1,073,741,824. 32 MiB are 180 clients at their limit at once; who would go beyond is
+    /// closed, and nobody else.
+    std::uint32_t clients_waiting_bytes_max = 32 * 1024 * 1024;
+    /// How long anything may wait on a channel on which nothing arrives that it waits for, or a
+    /// message may lack a part; then the connection is closed. 1,000 to 3,600,000. A lost bunch is
+    /// sent again within round trips; 30 s are Unreal's.
+    std::uint32_t waiting_timeout_ms = 30'000;
 
     /// Channels of objects that were there when their client joined, opened in one tick_flush() for
     /// all clients together, who take turns. 1 to 1,048,576. What comes into the world later is
@@ -61,6 +82,11 @@ struct NetConfig {
     /// 1 to 1,000,000. 16,384 are sixteen from each of 1,024 connections.
     std::uint32_t datagrams_per_dispatch_max = 16'384;
 
+    /// Of these as many of one connection; what comes beyond is dropped unread. 1 to 1,000,000. An
+    /// honest peer has no more than 256 packets on the way, so it loses nothing even where the game
+    /// stood still.
+    std::uint32_t datagrams_per_connection_max = 256;
+
     /// Packets of one connection that overtook others and are held back until the end of the
     /// tick_dispatch() in which they came, in case those come in the same; 0 to 224. 0: none, and
     /// what was overtaken is lost, and sent again. Worth it where a network swaps packets often.
@@ -70,10 +96,16 @@ struct NetConfig {
     /// References that one object may hold on a client, null ones not counted. 0 to 65,536. 4,096
     /// fill two arrays of the greatest length.
     std::uint32_t references_per_object_max = 4'096;
+    /// The same of all objects of a client together. 0 to 16,777,216. 262,144 are four in each of
+    /// 65,536 objects, and take some 30 MB.
+    std::uint32_t references_max = 262'144;
 
     /// Bits of structs with a NetSerializer that name objects, kept on a client to read them again;
     /// bytes for one object. 0 to 67,108,864.
     std::uint32_t kept_bytes_per_object_max = 1'024 * 1024;
+    /// The same of all objects of a client together. 0 to 1,073,741,824. 16 MiB are sixteen objects
+    /// at their limit, or 256 bytes in each of 65,536.
+    std::uint32_t kept_bytes_max = 16 * 1024 * 1024;
 
     /// Memory that the values of one packet may ask for, bytes. 1,024 to 1,073,741,824. The default
     /// is that of DecodeBudget, which gives the reason.
@@ -86,14 +118,17 @@ struct NetConfig {
     /// a client takes up to about fifty times as much memory to read by them.
     std::uint32_t described_bytes_max = 256 * 1024;
 
-    /// Bytes of one remote call. 0 to 1,048,576. One larger than a packet travels reliably, in
-    /// parts, and is no larger than what may wait (reliable_waiting_bytes_max, and as many parts as
-    /// reliable_waiting_max); one that fits into a packet always goes. 64 KiB is Unreal's. A server
-    /// counts each part of a client's call as a call, so 58 of the calls below are one of 64 KiB.
+    /// Bytes of one remote call of a server. 0 to 1,048,576. One larger than a packet travels
+    /// reliably, in parts, and is no larger than what may wait (reliable_waiting_bytes_max, and as
+    /// many parts as reliable_waiting_max); one that fits into a packet always goes. 64 KiB is
+    /// Unreal's.
     std::uint32_t call_bytes_max = 64 * 1024;
+    /// The same of a client's call, with client_waiting_bytes_max and client_waiting_max. A server
+    /// counts each part of it as a call, so 58 of the calls below are one of 64 KiB.
+    std::uint32_t client_call_bytes_max = 64 * 1024;
     /// Remote calls that may wait to be sent to one connection, or to be delivered there if they
     /// are reliable; call_function() refuses more (CallResult::Full). 1 to 4,096. 1,024 small ones
-    /// are some 30 KiB; Unreal closes a connection at 256 in a channel.
+    /// take some 450 KiB; Unreal closes a connection at 256 in a channel.
     std::uint32_t calls_waiting_max = 1'024;
     /// How long calls may wait for one client while there is no room for a reliable one to it,
     /// which so is refused to all: then a server closes that connection. Up to 3,600,000; 0: never,
@@ -105,9 +140,9 @@ struct NetConfig {
     /// 1,024. Unreal's documented limit is two.
     std::uint32_t queued_calls_per_function_max = 2;
     /// Objects on which one client may have called reliable functions and that still are there. 1
-    /// to 1,048,576. A server keeps some 150 bytes for each, so 4,096 are 600 KiB for a hostile
+    /// to 1,048,576. A server keeps some 150 bytes for each, so 1,024 are 150 KiB for a hostile
     /// client.
-    std::uint32_t called_channels_max = 4'096;
+    std::uint32_t called_channels_max = 1'024;
     /// Calls that a server takes from one client in a second, over time, and at once. 1 to
     /// 1,000,000 each. 120 are two in each frame of 60; Unreal's detection is off by default.
     std::uint32_t calls_per_second_max = 120;
@@ -115,6 +150,11 @@ struct NetConfig {
     /// The same for each function, over all objects. 60 is one in each frame: what moves a pawn.
     std::uint32_t function_calls_per_second_max = 60;
     std::uint32_t function_calls_burst_max = 120;
+    /// Calls of one client in a second, over time and at once, that a server may have to drop: they
+    /// are beyond its rates and unreliable, or for an object that is not its own; beyond it the
+    /// client is closed. 1 to 1,000,000. An honest client that calls in each of 240 frames, four
+    /// functions, stays below 1,000.
+    std::uint32_t client_strikes_per_second_max = 1'000;
 
     /// Silence after which a side says that it is there. 1 to timeout_ms - 1. Ten fit into the
     /// default timeout, so some may be lost, and an empty packet a second costs next to nothing.
@@ -132,6 +172,10 @@ struct NetConfig {
     /// speaking, and acknowledges nothing of what is sent to it, is given up after twice that:
     /// until then its objects stay awake, and what was sent to it is remembered.
     std::uint32_t timeout_ms = 10'000;
+    /// How long a client may take from its hello to the server's welcome, however much it hears
+    /// meanwhile. 1,000 to 3,600,000. 60 s have room for all layouts of a server that describes
+    /// them over a slow line.
+    std::uint32_t join_timeout_ms = 60'000;
     /// How long a goodbye is repeated before the connection is forgotten. 1 to 60,000. 2 s have
     /// room for six probes after it: at 100, 300, 700, 1,100, 1,500 and 1,900 ms.
     std::uint32_t linger_ms = 2'000;

@@ -31,9 +31,11 @@ struct NetStats {
     std::uint64_t packets_delivered = 0;  ///< of those sent
     std::uint64_t packets_lost = 0;       ///< of those sent
     std::uint64_t packets_dropped = 0;    ///< received and not processed: late, repeated, stray
-    std::uint64_t bunches_sent = 0;       ///< each time one goes out
-    std::uint64_t bunches_resent = 0;     ///< of these, after a loss
-    std::uint64_t records_sent = 0;       ///< blocks, by receiver
+    /// Of these: more of one connection in one dispatch than datagrams_per_connection_max.
+    std::uint64_t packets_over_rate = 0;
+    std::uint64_t bunches_sent = 0;    ///< each time one goes out
+    std::uint64_t bunches_resent = 0;  ///< of these, after a loss
+    std::uint64_t records_sent = 0;    ///< blocks, by receiver
     /// Of these, in packets that were lost; not what was in flight when a connection closed.
     std::uint64_t records_lost = 0;
     /// Too large for a packet, and thrown away by the client: a part went, or went again, without

@@ -16,6 +16,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace replayout {
@@ -25,12 +26,15 @@ class PeerLog {
   public:
     static constexpr std::uint32_t lines_per_second = 10;         ///< of one peer
     static constexpr std::uint32_t lines_per_second_of_all = 40;  ///< however many peers there are
+    static constexpr std::size_t text_bytes_max = 1'024;  ///< of a line, before it is escaped
     /// Peers that are told apart; of more, who was silent longest is forgotten.
     static constexpr std::size_t peers_max = 32;
 
     /// `text` may hold anything. `peer` is who caused it, 0 where that is nobody in particular.
     /// Seconds are those of `now`, which may be any clock that does not go back.
     void write(LogLevel level, PeerId peer, std::string_view text, NetTime now);
+    /// The same of a text that prints as it is, see printable().
+    void write_printable(LogLevel level, PeerId peer, std::string_view text, NetTime now);
 
   private:
     struct Lines {
@@ -41,6 +45,9 @@ class PeerLog {
     };
 
     [[nodiscard]] Lines& lines_of(PeerId peer) noexcept;
+    /// Counts a line. False: it is one too many.
+    [[nodiscard]] bool take_line(Lines& own, NetTime now) noexcept;
+    void write_line(LogLevel level, Lines& own, std::string line);
 
     std::array<Lines, peers_max> lines_{};
     Lines all_;  // left out: of peers that were forgotten
