@@ -38,6 +38,15 @@ void CallForge::deliver(const std::vector<Bunch>& bunches, const Bytes& blocks) 
     tick();
 }
 
+void CallForge::deliver_raw(bool has_bunches, std::span<const std::byte> payload) {
+    send(forge.make_raw(has_bunches, payload));
+    tick();
+}
+
+CallForge::GivenBack::~GivenBack() {
+    CHECK(resource.blocks_in_use() == 0);
+}
+
 std::vector<Bytes> CallForge::take_sent_to(PeerId to) {
     Transport& line = network_.endpoint(to);
     std::vector<Bytes> datagrams;

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "support/byte_dump.h"
@@ -44,6 +45,8 @@ class CallForge {
     }
     void tick(std::int64_t milliseconds = 1);
     void deliver(const std::vector<Bunch>& bunches, const Bytes& blocks = {});
+    /// The same with a payload that need not be one.
+    void deliver_raw(bool has_bunches, std::span<const std::byte> payload);
     [[nodiscard]] std::vector<Bytes> take_sent() { return take_sent_to(other_); }
     [[nodiscard]] std::vector<Bytes> take_sent_to(PeerId peer);
     /// All that the driver sent so far has arrived.
@@ -58,8 +61,15 @@ class CallForge {
 
     LoopbackNetwork network_;
 
+    /// Destroyed behind the driver, which has given back all by then.
+    struct GivenBack {
+        ~GivenBack();
+        CountingResource resource;
+    };
+    GivenBack memory_;
+
   public:
-    CountingResource memory;
+    CountingResource& memory = memory_.resource;
     CallWorld world;
     NetDriver driver;
     PacketForge forge{0};

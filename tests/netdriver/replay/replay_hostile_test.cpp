@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "support/counting_resource.h"
-#include "support/net_fixture.h"
 #include "support/replay_screen.h"
+#include "support/replay_tape.h"
 #include "support/run_seed.h"
 #include "support/seeded_random.h"
 
@@ -18,32 +18,6 @@
 
 namespace replayout::test {
 namespace {
-
-/// Small, of three checkpoints, with what is to be seen at each time.
-struct Tape {
-    explicit Tape(std::int32_t variant, std::int32_t ticks = 9) {
-        const ObjectHandle pawn = net.add_pawn();
-        ReplayRecorderSettings settings;
-        settings.checkpoint_ms = 60;
-        ReplayRecorder recorder(sink, settings);
-        REQUIRE(net.server_driver().start_recording(recorder));
-        for (std::int32_t i = 0; i < ticks; ++i) {
-            net.tick([&] {
-                net.pawn(pawn).health = i + variant;
-                if (i == 4) {
-                    net.pawn(net.add_pawn()).name = "Bo";
-                }
-            });
-            texts[net.now()] = net.server_text();
-        }
-        net.server_driver().stop_recording();
-    }
-    [[nodiscard]] Bytes bytes() const { return {sink.bytes().begin(), sink.bytes().end()}; }
-
-    NetFixture net;
-    ReplayMemory sink;
-    std::map<NetTime, std::string> texts;
-};
 
 struct Outcome {
     bool is_refused = false;
