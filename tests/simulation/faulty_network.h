@@ -128,7 +128,8 @@ class FaultyNetwork {
     [[nodiscard]] bool passes(Link& link, const LinkFaults& faults, std::size_t bytes,
                               std::int64_t& wait_us);
     void fly(const Flight& flight, const LinkFaults& faults, std::int64_t wait_us);
-    void damage(Bytes& bytes);
+    /// From this byte on.
+    void damage(Bytes& bytes, std::size_t first);
     void remember(const Flight& flight);
     void deliver(const Flight& flight);
 
