@@ -55,6 +55,7 @@ FaultyNetwork::Endpoint& FaultyNetwork::endpoint_of(PeerId peer) {
     Endpoint& made = endpoints_.try_emplace(peer, *this, peer).first->second;
     made.address = peer;
     owners_of_addresses_[peer] = peer;
+    senders_[peer] = peer;
     return made;
 }
 
@@ -75,6 +76,7 @@ void FaultyNetwork::rebind(PeerId peer, PeerId address) {
     owners_of_addresses_.erase(bound.address);
     bound.address = address;
     owners_of_addresses_[address] = peer;
+    senders_[address] = peer;
 }
 
 PeerId FaultyNetwork::address_of(PeerId peer) const {
@@ -100,8 +102,9 @@ void FaultyNetwork::replay() {
     if (row_.percent(40)) {
         const auto any = std::next(endpoints_.begin(),
                                    row_.below(static_cast<std::uint32_t>(endpoints_.size())));
-        // Not the server's own: no transport takes that for a peer's.
-        flight.from = any->first == server_ ? flight.from : any->second.address;
+        // Not from the server's own, nor from where who sent it is now: docs/simulation.md.
+        const bool may_be = any->first != server_ && any->first != senders_.at(flight.from);
+        flight.from = may_be ? any->second.address : flight.from;
     }
     ++counts_.replayed;
     deliver(flight);

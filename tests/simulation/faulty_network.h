@@ -140,6 +140,7 @@ class FaultyNetwork {
     Choices row_{Choices({})};
     std::map<PeerId, Endpoint> endpoints_;
     std::map<PeerId, PeerId> owners_of_addresses_;
+    std::map<PeerId, PeerId> senders_;                 ///< of all addresses that there ever were
     std::map<std::pair<PeerId, PeerId>, Link> links_;  // by endpoints
     std::map<Due, Flight> flights_;
     std::vector<Flight> past_;

@@ -335,6 +335,7 @@ void Simulation::await_converged() {
     const NetTime end{std::max(now_, network_.last_due()).microseconds + bound_us};
     const NetTime begin = now_;
     last_due_ = network_.last_due();
+    const std::uint64_t bytes_before = network_.counts().bytes;
     const std::uint64_t ended_before = ended_connections();
     std::uint32_t attempts = 0;
     std::uint32_t settled_ticks = 0;
@@ -345,7 +346,7 @@ void Simulation::await_converged() {
             if (result_.healed_ms == 0) {
                 result_.healed_ms =
                     static_cast<std::uint64_t>(now_.microseconds - begin.microseconds) / 1'000;
-                judge_healing(ended_before);
+                judge_healing(ended_before, network_.counts().bytes - bytes_before);
             }
             if (stay_quiet() || ++attempts == attempts_max) {
                 break;
@@ -376,14 +377,17 @@ void Simulation::await_converged() {
     }
 }
 
-void Simulation::judge_healing(std::uint64_t ended_before) {
+void Simulation::judge_healing(std::uint64_t ended_before, std::uint64_t bytes) {
     // A rate that congestion control found is not lifted by healing.
     if (ended_connections() != ended_before || swarm_.has_congestion_control) {
         return;
     }
     const std::int64_t round_trip_ms =
         swarm_.to_client.latency_ms + swarm_.to_server.latency_ms + 3 * tick_us / 1'000;
-    const std::int64_t bound_ms = 10 * round_trip_ms + 2'000;
+    // What was owed goes by windows; large values have a part of one.
+    const std::int64_t windows =
+        static_cast<std::int64_t>(bytes) / (32 * net_config(swarm_).packet_bytes_max);
+    const std::int64_t bound_ms = (10 + windows) * round_trip_ms + 4'000;
     verdict_.require(16, now_.microseconds <= last_due_.microseconds + bound_ms * 1'000, [&] {
         return "healing took " + std::to_string(result_.healed_ms) + " ms, and may take " +
                std::to_string(bound_ms) + " from when the last datagram arrived";

@@ -84,7 +84,8 @@ class Simulation {
     void heal();
     void await_converged();
     /// Within the bound that holds where no connection had to end.
-    void judge_healing(std::uint64_t ended_before);
+    /// `bytes`: sent meanwhile.
+    void judge_healing(std::uint64_t ended_before, std::uint64_t bytes);
     [[nodiscard]] bool is_converged();
     /// False: a connection that was silent before has ended, so not all are healed any more.
     [[nodiscard]] bool stay_quiet();
