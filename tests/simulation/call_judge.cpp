@@ -122,7 +122,8 @@ void CallJudge::signalled(Life& life, std::uint32_t number) {
 }
 
 void CallJudge::check_all_ran() {
-    for (const auto& [handle, life] : lives_) {
+    for (const auto& entry : lives_) {
+        const Life& life = entry.second;
         const std::size_t count = book_.signals(life.craft).size();
         const std::size_t ran = life.has_signal ? life.next_signal : life.signals_before;
         verdict_.require(6, ran == count || count <= life.signals_before, [&] {

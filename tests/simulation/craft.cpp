@@ -21,7 +21,7 @@ const Value& expect(const Result<Value>& result) {
 }
 
 struct CraftTypes {
-    explicit CraftTypes(bool is_pushed) {
+    explicit CraftTypes(CraftVersion version) {
         expect(struct_builder<Report>(registry, "Report")
                    .property<&Report::number>()
                    .property<&Report::target>()
@@ -40,7 +40,7 @@ struct CraftTypes {
                    .build());
         expect(struct_builder<Crate>(registry, "Crate").property<&Crate::count>().build());
         expect(register_fast_array<Hold>(registry, "Hold"));
-        const Type* craft = build_craft(is_pushed);
+        const Type* craft = build_craft(version);
         if (!registry.freeze()) {
             std::abort();
         }
@@ -51,18 +51,16 @@ struct CraftTypes {
         layout = std::move(*made);
     }
 
-    [[nodiscard]] const Type* build_craft(bool is_pushed) {
+    [[nodiscard]] const Type* build_craft(CraftVersion version) {
         using Flags = FunctionFlags;
         TypeBuilder<Craft> builder = class_builder<Craft>(registry, "Craft");
         builder.property<&Craft::number>()
             .property<&Craft::course>()
             .on_rep<&Craft::on_rep_course>()
-            .property<&Craft::heading>()
             .property<&Craft::label>()
             .on_rep<&Craft::on_rep_label>()
             .property<&Craft::cargo>()
             .property<&Craft::crew>()
-            .property<&Craft::legs>()
             .property<&Craft::purse>()
             .property<&Craft::escort>()
             .property<&Craft::hold>()
@@ -76,10 +74,12 @@ struct CraftTypes {
             .condition(LifetimeCondition::Dynamic)
             .property<&Craft::place>()
             .quantised(Quantisation::tenth())
-            .property<&Craft::code>()
             .property<&Craft::scores>();
+        if (version != CraftVersion::Older) {
+            builder.property<&Craft::heading>().property<&Craft::legs>().property<&Craft::code>();
+        }
         auto gauge = builder.property<&Craft::gauge>();
-        if (is_pushed) {
+        if (version != CraftVersion::Compared) {
             gauge.push_based();
         }
         return expect(builder.function<&Craft::multicast_signal>(Flags::Multicast | Flags::Reliable)
@@ -97,10 +97,18 @@ struct CraftTypes {
 
 }  // namespace
 
-const RepLayout& craft_layout(bool is_pushed) {
-    static const CraftTypes pushed(true);
-    static const CraftTypes compared(false);
-    return is_pushed ? *pushed.layout : *compared.layout;
+const RepLayout& craft_layout(CraftVersion version) {
+    static const CraftTypes pushed(CraftVersion::Pushed);
+    static const CraftTypes compared(CraftVersion::Compared);
+    static const CraftTypes older(CraftVersion::Older);
+    switch (version) {
+        case CraftVersion::Compared:
+            return *compared.layout;
+        case CraftVersion::Older:
+            return *older.layout;
+        default:
+            return *pushed.layout;
+    }
 }
 
 void Craft::post_net_receive() {

@@ -2,7 +2,7 @@
 //
 // What is replicated in a simulation: one class with a property of every kind that behaves in a way
 // of its own, and with functions that carry numbers. Both ends use the same layout, or two that
-// differ in what is push based, which changes no byte.
+// differ in what is push based, which changes no byte; or a client has an older one.
 #pragma once
 
 #include <replayout/fast_array.h>
@@ -104,8 +104,12 @@ struct Craft {
     void tell(CraftFunction function, const Report& report);
 };
 
+/// The class as it is, with its push based property compared like all others, and as it was: an
+/// older one lacks properties (is_in_older_craft).
+enum class CraftVersion : std::uint8_t { Pushed, Compared, Older };
+
 /// Immutable, made once.
-[[nodiscard]] const RepLayout& craft_layout(bool is_pushed);
+[[nodiscard]] const RepLayout& craft_layout(CraftVersion version);
 
 /// The crafts of one end. A server's are added by the game, a client's by the driver.
 class CraftWorld final : public NetWorld {

@@ -46,6 +46,13 @@ inline constexpr Slot gauge_slot = 19 << 16;
     return property == crew_slot || property == leg_slot || property == hold_slot;
 }
 
+/// CraftVersion::Older.
+[[nodiscard]] constexpr bool is_in_older_craft(Slot slot) noexcept {
+    const Slot property = property_of(slot);
+    return property != heading_slot && property != leg_count_slot && property != leg_slot &&
+           property != code_slot;
+}
+
 /// So that all that a craft begins with is 0.
 [[nodiscard]] inline std::uint64_t value_of(const std::string& text) {
     return text.empty() ? 0 : hash64(text);

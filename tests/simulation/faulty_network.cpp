@@ -55,6 +55,7 @@ FaultyNetwork::Endpoint& FaultyNetwork::endpoint_of(PeerId peer) {
     Endpoint& made = endpoints_.try_emplace(peer, *this, peer).first->second;
     made.address = peer;
     owners_of_addresses_[peer] = peer;
+    senders_[peer] = peer;
     return made;
 }
 
@@ -75,6 +76,7 @@ void FaultyNetwork::rebind(PeerId peer, PeerId address) {
     owners_of_addresses_.erase(bound.address);
     bound.address = address;
     owners_of_addresses_[address] = peer;
+    senders_[address] = peer;
 }
 
 PeerId FaultyNetwork::address_of(PeerId peer) const {
@@ -100,7 +102,9 @@ void FaultyNetwork::replay() {
     if (row_.percent(40)) {
         const auto any = std::next(endpoints_.begin(),
                                    row_.below(static_cast<std::uint32_t>(endpoints_.size())));
-        flight.from = any->second.address;
+        // Not from the server's own, nor from where who sent it is now: docs/simulation.md.
+        const bool may_be = any->first != server_ && any->first != senders_.at(flight.from);
+        flight.from = may_be ? any->second.address : flight.from;
     }
     ++counts_.replayed;
     deliver(flight);
@@ -163,7 +167,8 @@ void FaultyNetwork::send(PeerId from, PeerId to, std::span<const std::byte> data
     Flight flight{source.address, to, to_bytes(datagram), 0};
     if (happens(row_, source.hostile_per_mille)) {
         ++counts_.hostile;
-        damage(flight.bytes);
+        // Mostly behind the header, which is sorted out before anything else is read.
+        damage(flight.bytes, row_.percent(70) ? 11 : 0);
     }
     flight.checksum = hash64(flight.bytes);
     std::int64_t wait_us = 0;
@@ -226,22 +231,27 @@ void FaultyNetwork::fly(const Flight& flight, const LinkFaults& faults, std::int
     }
     Flight copy = flight;
     if (happens(row_, faults.corrupt)) {
-        damage(copy.bytes);
+        damage(copy.bytes, 0);
     }
     const NetTime due{now_.microseconds + wait_us + delay_ms * 1'000};
     flights_.emplace(Due{due, order_++}, std::move(copy));
 }
 
-void FaultyNetwork::damage(Bytes& bytes) {
+void FaultyNetwork::damage(Bytes& bytes, std::size_t first) {
+    first = std::min(first, bytes.size());
+    const auto place = [&] {
+        return first + row_.below(static_cast<std::uint32_t>(bytes.size() - first));
+    };
     switch (row_.below(4)) {
         case 0:
-            for (std::uint32_t i = row_.between(1, 64); i > 0 && !bytes.empty(); --i) {
-                const std::uint32_t bit = row_.below(static_cast<std::uint32_t>(bytes.size() * 8));
-                bytes[bit / 8] ^= std::byte{1} << (bit % 8);
+            for (std::uint32_t i = row_.between(1, row_.percent(50) ? 64 : 3);
+                 i > 0 && first < bytes.size(); --i) {
+                const std::size_t damaged = place();
+                flip_bit(bytes, damaged * 8 + row_.below(8));
             }
             break;
         case 1:
-            bytes.resize(row_.below(static_cast<std::uint32_t>(bytes.size() + 1)));
+            bytes.resize(place());
             break;
         case 2:
             for (std::uint32_t i = row_.between(1, 40); i > 0 && bytes.size() < datagram_bytes_max;
@@ -250,12 +260,11 @@ void FaultyNetwork::damage(Bytes& bytes) {
             }
             break;
         default:
-            if (!past_.empty() && !bytes.empty()) {  // the end of another one behind the beginning
+            if (!past_.empty()) {  // the end of another one behind the beginning
                 const Bytes& other =
                     past_[row_.below(static_cast<std::uint32_t>(past_.size()))].bytes;
-                const std::uint32_t kept = row_.below(static_cast<std::uint32_t>(bytes.size()));
-                bytes.resize(kept);
-                for (std::size_t i = kept; i < other.size(); ++i) {
+                bytes.resize(place());
+                for (std::size_t i = bytes.size(); i < other.size(); ++i) {
                     bytes.push_back(other[i]);
                 }
             }

@@ -128,7 +128,8 @@ class FaultyNetwork {
     [[nodiscard]] bool passes(Link& link, const LinkFaults& faults, std::size_t bytes,
                               std::int64_t& wait_us);
     void fly(const Flight& flight, const LinkFaults& faults, std::int64_t wait_us);
-    void damage(Bytes& bytes);
+    /// From this byte on.
+    void damage(Bytes& bytes, std::size_t first);
     void remember(const Flight& flight);
     void deliver(const Flight& flight);
 
@@ -139,6 +140,7 @@ class FaultyNetwork {
     Choices row_{Choices({})};
     std::map<PeerId, Endpoint> endpoints_;
     std::map<PeerId, PeerId> owners_of_addresses_;
+    std::map<PeerId, PeerId> senders_;                 ///< of all addresses that there ever were
     std::map<std::pair<PeerId, PeerId>, Link> links_;  // by endpoints
     std::map<Due, Flight> flights_;
     std::vector<Flight> past_;

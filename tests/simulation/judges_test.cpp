@@ -2,6 +2,8 @@
 //
 // The judges of a simulation, each shown the fault that it is there for.
 #include "simulation/call_judge.h"
+#include "simulation/simulation.h"
+#include "simulation/twin_run.h"
 #include "simulation/value_judge.h"
 #include "support/catch.h"
 
@@ -227,6 +229,76 @@ TEST_CASE("Call judge: a client's call that runs twice at the server is found", 
     CHECK(pinged.is_good());
     pings.ran(1, CraftFunction::Ping, number, 5);
     CHECK(pinged.finding().invariant == 7);
+}
+
+namespace {
+
+/// What a run with this fault of the harness is found to be.
+[[nodiscard]] std::uint32_t found_with(PlantedFault planted) {
+    FeatureSet features;
+    REQUIRE(
+        FeatureSet::read("churn,texts,arrays,secrets,owners,hostile_peer,push_model", features));
+    if (planted == PlantedFault::Recording) {
+        features.add(Feature::Recording);
+    }
+    SwarmConfig config = SwarmConfig::draw(5, 60, features);
+    config.client_count = 3;
+    config.object_max = 6;
+    Simulation simulation(config);
+    simulation.planted = planted;
+    const RunResult result = simulation.run();
+    INFO(result.finding.text);
+    CHECK(result.is_good() == (planted == PlantedFault::None));
+    return result.finding.invariant;
+}
+
+}  // namespace
+
+TEST_CASE("Simulation: a fault that is planted into a run is found", "[simulation]") {
+    CHECK(found_with(PlantedFault::None) == 0);
+    CHECK(found_with(PlantedFault::WrongValue) == 1);
+    CHECK(found_with(PlantedFault::KeptMemory) == 9);
+    CHECK(found_with(PlantedFault::ManyDatagrams) == 10);
+    CHECK(found_with(PlantedFault::Noise) == 11);
+    CHECK(found_with(PlantedFault::Secret) == 13);
+    CHECK(found_with(PlantedFault::Rejected) == 15);
+    CHECK(found_with(PlantedFault::Unreachable) == 16);
+    CHECK(found_with(PlantedFault::Recording) == 17);
+    CHECK(found_with(PlantedFault::Counter) == 19);
+}
+
+TEST_CASE("Twin run: one tick that differs is found, and a run that is longer", "[simulation]") {
+    RunResult run;
+    run.tick_digests = {1, 2, 3};
+    RunResult twin = run;
+    CHECK(compare_runs(run, twin).invariant == 0);
+    twin.tick_digests[1] = 7;
+    CHECK(compare_runs(run, twin).invariant == 12);
+    CHECK(compare_runs(run, twin).tick == 1);
+    twin.tick_digests = {1, 2, 3, 4};
+    CHECK(compare_runs(run, twin).invariant == 12);
+}
+
+TEST_CASE("Packet judge: packets with more fates than packets, and miscounted ones, are found",
+          "[simulation]") {
+    const auto found = [](const auto& change) {
+        const SwarmConfig config = SwarmConfig::draw(1, 1);
+        FaultyNetwork network({}, {}, SimServer::peer);
+        Verdict verdict;
+        TraceDigest digest;
+        HistoryTrace trace;
+        SimServer server(config, {}, network.endpoint(SimServer::peer), verdict, digest, trace);
+        PacketJudge judge(server, verdict);
+        NetStats stats;
+        change(stats);
+        judge.check_counters(stats, 5, false);
+        return verdict.finding().invariant;
+    };
+    CHECK(found([](NetStats& stats) { stats.packets_received = 5; }) == 0);
+    CHECK(found([](NetStats& stats) { stats.packets_received = 6; }) == 19);
+    CHECK(found([](NetStats& stats) { stats.bytes_sent = 1; }) == 19);
+    CHECK(found([](NetStats& stats) { stats.packets_lost = 1; }) == 18);
+    CHECK(found([](NetStats& stats) { stats.records_lost = 1; }) == 18);
 }
 
 }  // namespace replayout::test

@@ -31,8 +31,7 @@ void PacketJudge::sent(PeerId to, std::span<const std::byte> datagram, bool may_
     });
 }
 
-void PacketJudge::check_counters(std::uint64_t received, bool is_recorded) {
-    const NetStats& stats = server_.driver().stats();
+void PacketJudge::check_counters(const NetStats& stats, std::uint64_t received, bool is_recorded) {
     const auto equal = [this](const char* name, std::uint64_t counted, std::uint64_t seen) {
         verdict_.require(19, counted == seen, [&] {
             return std::string(name) + ": " + std::to_string(counted) + " counted, " +
@@ -51,6 +50,9 @@ void PacketJudge::check_counters(std::uint64_t received, bool is_recorded) {
                      [] { return "more packets have a fate than were sent"; });
     verdict_.require(18, stats.records_lost <= stats.records_sent,
                      [] { return "more records were lost than were sent"; });
+}
+
+void PacketJudge::check_memory() {
     verdict_.require(19,
                      server_.driver().memory_report().total_bytes() ==
                          static_cast<std::uint64_t>(server_.memory().bytes_in_use()),

@@ -19,7 +19,9 @@ class PacketJudge {
 
     void sent(PeerId to, std::span<const std::byte> datagram, bool may_have_secrets);
     /// The server's counters against what was seen; `received`: datagrams that it took.
-    void check_counters(std::uint64_t received, bool is_recorded);
+    void check_counters(const NetStats& stats, std::uint64_t received, bool is_recorded);
+    /// Likewise what it says of its memory.
+    void check_memory();
 
     [[nodiscard]] std::uint64_t secrets_seen() const noexcept { return secrets_seen_; }
 

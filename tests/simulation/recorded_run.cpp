@@ -50,13 +50,22 @@ void RecordedRun::note(NetTime now) {
     }
 }
 
+void RecordedRun::plant_change() {
+    for (auto& [time, state] : states_) {
+        for (auto& [number, hash] : state) {
+            ++hash;
+        }
+    }
+}
+
 std::uint64_t RecordedRun::play(Choices row) {
     server_.driver().stop_recording();
     CraftWorld world(5'000'000);
     NetDriverSettings settings;
     settings.config = net_config(swarm_);
     ReplayPlayer player(settings, sink_, world);
-    if (!player.driver().add_layout(craft_layout(true)) || player.open() != ReplayError::None) {
+    if (!player.driver().add_layout(craft_layout(CraftVersion::Pushed)) ||
+        player.open() != ReplayError::None) {
         verdict_.fail(17, "the recording cannot be opened");
         return 0;
     }

@@ -23,6 +23,8 @@ class RecordedRun {
     void note(NetTime now);
     /// Ends the recording, and seeks in it. How often.
     [[nodiscard]] std::uint64_t play(Choices row);
+    /// For tests: nothing is as it was.
+    void plant_change();
 
   private:
     /// By number of the craft: a hash of all that a viewer of a recording is told.

@@ -182,6 +182,7 @@ void SimServer::act_relevancy(Choices& row, ObjectHandle handle) {
     Interest interest = driver_.interest();
     const NetObjectId id = crafts_.at(outermost(handle)).id;
     const PeerId player = any_player(row);
+    const NetGroup group{row.below(3)};
     switch (row.below(6)) {
         case 0:
             interest.set_relevant_for(player, id, row.percent(50));
@@ -196,13 +197,13 @@ void SimServer::act_relevancy(Choices& row, ObjectHandle handle) {
             interest.reconsider(id);
             break;
         case 3:
-            interest.add_to_group(id, NetGroup{row.below(3)});
+            interest.add_to_group(id, group);
             break;
         case 4:
             interest.clear_groups(id);
             break;
         default:
-            interest.set_in_group(player, NetGroup{row.below(3)}, row.percent(50));
+            interest.set_in_group(player, group, row.percent(50));
             break;
     }
 }
@@ -211,6 +212,7 @@ void SimServer::act_place(Choices& row, ObjectHandle handle) {
     Interest interest = driver_.interest();
     const NetObjectId id = crafts_.at(outermost(handle)).id;
     const Vector3 place{static_cast<float>(row.below(400)), 0, 0};
+    const PeerId player = any_player(row);
     switch (row.below(4)) {
         case 0:
             interest.set_relevancy(id,
@@ -220,7 +222,7 @@ void SimServer::act_place(Choices& row, ObjectHandle handle) {
             interest.set_location(id, place);
             break;
         case 2:
-            interest.set_viewer(any_player(row), place, row.below(views_per_client_max));
+            interest.set_viewer(player, place, row.below(views_per_client_max));
             break;
         default:
             interest.set_cull_distance(id, static_cast<float>(1 + row.below(300)));

@@ -3,6 +3,7 @@
 
 #include "support/host_settings.h"
 
+#include <algorithm>
 #include <iterator>
 #include <string>
 
@@ -64,12 +65,16 @@ void SimClient::join(std::uint32_t connection) {
     NetDriverSettings settings = host_settings(net_config(swarm_), swarm_.seed * 1'000 + connection,
                                                SharingLevel::Bundles, false);
     settings.resource = &memory_;
+    if (swarm_.has(Feature::SchemaSkew)) {
+        settings.layout_policy = LayoutPolicy::SkipUnknown;
+    }
     driver_ = std::make_unique<NetDriver>(settings, network_.endpoint(peer_), *world_);
     if (!is_hostile) {
         trace_.join(connection_);
         server_.tell_owner(address(), connection_);
     }
-    if (!driver_->add_layout(craft_layout(true)) || !driver_->connect(SimServer::peer, now_)) {
+    const CraftVersion version = is_older ? CraftVersion::Older : CraftVersion::Pushed;
+    if (!driver_->add_layout(craft_layout(version)) || !driver_->connect(SimServer::peer, now_)) {
         verdict_.fail(16, "a client does not start");
     }
 }
@@ -88,7 +93,7 @@ void SimClient::crash() {
         return;
     }
     driver_.reset();
-    verdict_.require(9, memory_.bytes_in_use() == 0, [this] {
+    verdict_.require(9, memory_.bytes_in_use() + planted_bytes == 0, [this] {
         return "a client's driver leaves " + std::to_string(memory_.bytes_in_use()) + " bytes";
     });
     end_judging();
@@ -171,7 +176,9 @@ void SimClient::check_converged() {
         check_craft(state);
     }
     values_->check_told(*world_);
-    calls_->check_all_ran();
+    if (!is_older) {  // of a class of another version nothing is called
+        calls_->check_all_ran();
+    }
 }
 
 void SimClient::check_craft(const CraftState& state) {
@@ -204,23 +211,32 @@ void SimClient::check_craft(const CraftState& state) {
                        : server_.number_of(target);
         },
         [&](Slot slot, std::uint64_t value) { expected[slot] = value; });
-    const Craft& shown = world_->at(handle);
-    std::size_t count = 0;
+    std::map<Slot, std::uint64_t> shown;
     visit_slots(
-        shown,
+        world_->at(handle),
         [&](ObjectHandle target) { return target.is_null() ? 0u : values_->number_of(target); },
-        [&](Slot slot, std::uint64_t value) {
-            ++count;
-            const bool is_his = slot != built_slot && (slot != orders_slot || is_owned) &&
-                                (slot != rumour_slot || !is_owned);
-            const auto found = expected.find(slot);
-            verdict_.require(
-                1, !is_his || (found != expected.end() && found->second == value), [&] {
-                    return describe("property " + std::to_string(slot >> 16) + ", place " +
-                                    std::to_string(slot & 0xFFFF) + " is not the server's");
-                });
-        });
-    verdict_.require(1, count == expected.size(), [&] { return describe("has other elements"); });
+        [&](Slot slot, std::uint64_t value) { shown[slot] = value; });
+    const auto is_not_his = [&](const auto& entry) {
+        const Slot slot = entry.first;
+        return slot == built_slot || (slot == orders_slot && !is_owned) ||
+               (slot == rumour_slot && is_owned) || (is_older && !is_in_older_craft(slot));
+    };
+    std::erase_if(expected, is_not_his);
+    std::erase_if(shown, is_not_his);
+    const auto differs =
+        std::mismatch(expected.begin(), expected.end(), shown.begin(), shown.end());
+    verdict_.require(1, expected == shown, [&] {
+        const Slot slot =
+            differs.first == expected.end() ? differs.second->first : differs.first->first;
+        return describe("property " + std::to_string(slot >> 16) + ", place " +
+                        std::to_string(slot & 0xFFFF) + " is not the server's");
+    });
+}
+
+void SimClient::plant_value() {
+    for (const auto& [handle, craft] : world_->crafts()) {
+        ++craft->gauge;
+    }
 }
 
 }  // namespace replayout::test

@@ -47,6 +47,9 @@ class SimClient final : public CraftListener {
     void tick(std::int64_t elapsed_us, Choices& row);
     /// His clock goes on by that much at once.
     void step_clock(std::int64_t microseconds) { now_.microseconds += microseconds; }
+    /// For tests of the judges: he shows what was never sent to him; he keeps memory.
+    void plant_value();
+    std::int64_t planted_bytes = 0;
     /// When all is healed: he shows what the server has.
     void check_converged();
 
@@ -63,6 +66,7 @@ class SimClient final : public CraftListener {
         return driver_ != nullptr && driver_->state() == ConnectionState::Closed;
     }
 
+    bool is_older = false;    ///< his class is CraftVersion::Older
     bool is_hostile = false;  ///< what he shows is his own affair
     bool is_talking = true;   ///< he may call functions
     std::uint32_t absent_ticks = 0;

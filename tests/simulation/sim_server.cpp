@@ -19,8 +19,20 @@ namespace {
     settings.resource = memory;
     settings.executor = executor;
     settings.executor_work_min = 0;
-    settings.is_keeping_names = true;
+    if (swarm.has(Feature::SchemaSkew)) {
+        settings.layout_policy = LayoutPolicy::SkipUnknown;
+    }
     return settings;
+}
+
+[[nodiscard]] std::optional<OrderedExecutor> make_executor(const SwarmConfig& swarm,
+                                                           const TwinSettings& twin) {
+    const std::uint32_t worker_count =
+        twin.worker_count == 0 && swarm.has(Feature::Workers) ? 3 : twin.worker_count;
+    if (worker_count == 0) {
+        return std::nullopt;
+    }
+    return OrderedExecutor(worker_count, JobOrder::Shuffled, swarm.seed);
 }
 
 }  // namespace
@@ -31,11 +43,8 @@ SimServer::SimServer(const SwarmConfig& swarm, const TwinSettings& twin, Transpo
       verdict_(verdict),
       digest_(digest),
       trace_(trace),
-      layout_(craft_layout(twin.is_pushed)),
-      executor_(twin.worker_count == 0
-                    ? std::optional<OrderedExecutor>()
-                    : std::optional<OrderedExecutor>(std::in_place, twin.worker_count,
-                                                     JobOrder::Shuffled, swarm.seed)),
+      layout_(craft_layout(twin.is_pushed ? CraftVersion::Pushed : CraftVersion::Compared)),
+      executor_(make_executor(swarm, twin)),
       world_(1'000),
       driver_(server_settings(swarm, twin, &memory_, executor_ ? &*executor_ : nullptr), transport,
               world_),
@@ -163,6 +172,13 @@ std::uint32_t SimServer::number_of(ObjectHandle handle) const {
 const CraftState* SimServer::find_number(std::uint32_t number) const {
     const auto found = handles_.find(number);
     return found == handles_.end() ? nullptr : &crafts_.at(found->second);
+}
+
+void SimServer::plant_write() {
+    for (const auto& [handle, craft] : crafts_) {
+        ++world_.at(handle).heading;
+        note(handle);
+    }
 }
 
 std::uint64_t SimServer::state_hash() {

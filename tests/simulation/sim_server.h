@@ -97,6 +97,8 @@ class SimServer final : public CraftListener {
     [[nodiscard]] const CountingResource& memory() const noexcept { return memory_; }
     /// All that the crafts are.
     [[nodiscard]] std::uint64_t state_hash();
+    /// Something that nobody is to do, for tests of the judges.
+    void plant_write();
 
     /// Of the client at an address that speaks now; 0: nobody that we know.
     std::function<std::uint32_t(PeerId)> connection_at;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "simulation/simulation.h"
 
+#include "support/marked_bytes.h"
+
 #include <algorithm>
 #include <string>
 
@@ -51,6 +53,7 @@ Simulation::Simulation(const SwarmConfig& swarm, const TwinSettings& twin, std::
                                                        digest_, trace_));
         SimClient& client = *clients_.back();
         client.is_hostile = is_hostile;
+        client.is_older = swarm.has(Feature::SchemaSkew) && i % 2 == 0;
         const std::uint32_t late = row.below(300);
         client.absent_ticks = swarm.has(Feature::LateJoins) && i > 0 ? late : 0;
         const std::uint32_t skewed = row.between(900, 1'100);
@@ -65,6 +68,9 @@ Simulation::Simulation(const SwarmConfig& swarm, const TwinSettings& twin, std::
 RunResult Simulation::run() {
     while (tick_ < swarm_.tick_count && verdict_.is_good()) {
         tick(true);
+    }
+    if (recorded_ && planted == PlantedFault::Recording) {
+        recorded_->plant_change();
     }
     if (verdict_.is_good() && recorded_) {
         result_.seeks = recorded_->play(Choices::from_seed(swarm_.seed, ~std::uint64_t{3}, 128));
@@ -88,6 +94,17 @@ RunResult Simulation::run() {
     result_.closed = server_.driver().stats().closed;
     result_.secrets_seen = packets_.secrets_seen();
     return result_;
+}
+
+void Simulation::plant_secret() {
+    for (const auto& [handle, craft] : server_.crafts()) {
+        const std::uint64_t bits = MarkedValue{craft.number, orders_mark, 1}.bits();
+        Bytes datagram(3);
+        for (std::uint32_t i = 0; i < 64; i += 8) {
+            datagram.push_back(static_cast<std::byte>(bits >> i & 0xFF));
+        }
+        packets_.sent(PeerId{777}, datagram, true);
+    }
 }
 
 std::vector<PeerId> Simulation::players() const {
@@ -133,7 +150,12 @@ void Simulation::tick(bool is_safety) {
     for (const std::unique_ptr<SimClient>& client : clients_) {
         tick_client(*client, is_safety);
     }
-    packets_.check_counters(network_.received_by(SimServer::peer), is_recorded_);
+    if (planted == PlantedFault::Counter) {
+        packets_.sent(PeerId{2}, {}, false);
+    }
+    packets_.check_counters(server_.driver().stats(), network_.received_by(SimServer::peer),
+                            is_recorded_);
+    packets_.check_memory();
     result_.tick_digests.push_back(digest_.value());
     ++tick_;
 }
@@ -143,10 +165,21 @@ void Simulation::tick_server(bool is_safety) {
     const bool is_hashed = swarm_.has(Feature::HostilePeer);
     const std::uint64_t before = is_hashed ? server_.state_hash() : 0;
     const std::uint64_t reactions = server_.counts().reactions;
+    const std::uint64_t received = network_.received_by(SimServer::peer);
     server_.dispatch(now_, row);
+    if (planted == PlantedFault::Rejected) {
+        server_.plant_write();
+    }
+    const std::uint64_t taken = network_.received_by(SimServer::peer) - received +
+                                (planted == PlantedFault::ManyDatagrams ? 1u << 20 : 0u);
+    verdict_.require(10, taken <= net_config(swarm_).datagrams_per_dispatch_max,
+                     [] { return "more datagrams are read in one tick than may be"; });
     verdict_.require(
         15, !is_hashed || server_.counts().reactions != reactions || server_.state_hash() == before,
         [] { return "what arrived changed the server's crafts"; });
+    if (planted == PlantedFault::Secret) {
+        plant_secret();
+    }
     if (is_safety) {
         server_.play(tick_, row, players());
     }
@@ -159,6 +192,12 @@ void Simulation::tick_server(bool is_safety) {
                      memory.connection_bytes + memory.in_flight_bytes <=
                          (memory.connection_count + 1) * (1u << 20),
                      [] { return "the server holds more than 1 MiB for a connection"; });
+    // Of a long run: what it needed in its first thousand ticks is what it needs.
+    memory_of_warm_server_ =
+        tick_ <= 1'000 ? std::max<std::uint64_t>(memory_of_warm_server_, memory.total_bytes())
+                       : memory_of_warm_server_;
+    verdict_.require(9, memory.total_bytes() <= 2 * memory_of_warm_server_ + (1u << 20),
+                     [] { return "the server's memory grows and grows"; });
 }
 
 void Simulation::tick_client(SimClient& client, bool is_safety) {
@@ -272,6 +311,9 @@ void Simulation::heal() {
         if (client->is_hostile) {
             client->crash();
         }
+        if (planted == PlantedFault::Unreachable) {
+            network_.set_parted(client->peer(), true, false);
+        }
     }
     server_.wake_all(players());
 }
@@ -292,14 +334,20 @@ void Simulation::await_converged() {
         std::int64_t{5'000} * swarm_.timeout_ms + 15'000'000 + 20'000 * swarm_.to_client.latency_ms;
     const NetTime end{std::max(now_, network_.last_due()).microseconds + bound_us};
     const NetTime begin = now_;
+    last_due_ = network_.last_due();
+    const std::uint64_t bytes_before = network_.counts().bytes;
+    const std::uint64_t ended_before = ended_connections();
     std::uint32_t attempts = 0;
     std::uint32_t settled_ticks = 0;
     while (verdict_.is_good()) {
         tick(false);
         settled_ticks = is_converged() ? settled_ticks + 1 : 0;
         if (settled_ticks >= 3) {
-            result_.healed_ms =
-                static_cast<std::uint64_t>(now_.microseconds - begin.microseconds) / 1'000;
+            if (result_.healed_ms == 0) {
+                result_.healed_ms =
+                    static_cast<std::uint64_t>(now_.microseconds - begin.microseconds) / 1'000;
+                judge_healing(ended_before, network_.counts().bytes - bytes_before);
+            }
             if (stay_quiet() || ++attempts == attempts_max) {
                 break;
             }
@@ -319,6 +367,9 @@ void Simulation::await_converged() {
     if (verdict_.is_good()) {
         for (const std::unique_ptr<SimClient>& client : clients_) {
             if (client->is_playing()) {
+                if (planted == PlantedFault::WrongValue) {
+                    client->plant_value();
+                }
                 client->check_converged();
             }
         }
@@ -326,9 +377,31 @@ void Simulation::await_converged() {
     }
 }
 
+void Simulation::judge_healing(std::uint64_t ended_before, std::uint64_t bytes) {
+    // A rate that congestion control found is not lifted by healing.
+    if (ended_connections() != ended_before || swarm_.has_congestion_control) {
+        return;
+    }
+    const std::int64_t round_trip_ms =
+        swarm_.to_client.latency_ms + swarm_.to_server.latency_ms + 3 * tick_us / 1'000;
+    // What was owed goes by windows; large values have a part of one.
+    const std::int64_t windows =
+        static_cast<std::int64_t>(bytes) / (32 * net_config(swarm_).packet_bytes_max);
+    const std::int64_t bound_ms = (10 + windows) * round_trip_ms + 4'000;
+    verdict_.require(16, now_.microseconds <= last_due_.microseconds + bound_ms * 1'000, [&] {
+        return "healing took " + std::to_string(result_.healed_ms) + " ms, and may take " +
+               std::to_string(bound_ms) + " from when the last datagram arrived";
+    });
+}
+
 bool Simulation::is_converged() {
     NetDriver& driver = server_.driver();
-    return driver.is_settled() &&
+    // Connections of who is gone, hostile or forged, end first.
+    const auto honest = std::count_if(clients_.begin(), clients_.end(),
+                                      [](const auto& client) { return !client->is_hostile; });
+    // What is still delayed may be a hello of who is gone.
+    return driver.is_settled() && now_ > last_due_ &&
+           driver.memory_report().connection_count == static_cast<std::uint64_t>(honest) &&
            std::all_of(clients_.begin(), clients_.end(), [&](const auto& client) {
                return client->is_hostile ||
                       (client->is_playing() &&
@@ -343,17 +416,22 @@ bool Simulation::stay_quiet() {
     const FaultCounts sent = network_.counts();
     constexpr std::uint32_t quiet_ticks = 90;
     for (std::uint32_t i = 0; i < quiet_ticks && verdict_.is_good(); ++i) {
+        if (planted == PlantedFault::Noise) {
+            server_.plant_write();
+        }
         tick(false);
     }
     if (ended_connections() != ended) {
         return false;
     }
     const NetStats& after = server_.driver().stats();
-    verdict_.require(11,
-                     after.records_sent == before.records_sent &&
-                         after.bunches_sent == before.bunches_sent &&
-                         after.calls_sent == before.calls_sent,
-                     [] { return "something is sent though nothing changes"; });
+    const std::uint64_t records = after.records_sent - before.records_sent;
+    const std::uint64_t bunches = after.bunches_sent - before.bunches_sent;
+    const std::uint64_t calls = after.calls_sent - before.calls_sent;
+    verdict_.require(11, records + bunches + calls == 0, [&] {
+        return "sent though nothing changes: " + std::to_string(records) + " records, " +
+               std::to_string(bunches) + " bunches, " + std::to_string(calls) + " calls";
+    });
     const std::uint64_t packets = network_.counts().sent - sent.sent;
     const std::uint64_t keep_alives =
         std::uint64_t{quiet_ticks} * 33 / net_config(swarm_).keep_alive_ms + 2;
@@ -368,6 +446,7 @@ bool Simulation::stay_quiet() {
 
 void Simulation::end_all() {
     for (const std::unique_ptr<SimClient>& client : clients_) {
+        client->planted_bytes = planted == PlantedFault::KeptMemory ? 8 : 0;
         client->say_goodbye();
         client->absent_ticks = 1'000'000;
     }

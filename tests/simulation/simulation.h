@@ -49,12 +49,28 @@ struct RunResult {
     [[nodiscard]] bool is_good() const noexcept { return finding.invariant == 0; }
 };
 
+/// Faults of the harness, for tests of what it judges.
+enum class PlantedFault : std::uint8_t {
+    None,
+    WrongValue,     ///< a client shows what nobody sent
+    KeptMemory,     ///< of a client that left
+    ManyDatagrams,  ///< in one tick of the server
+    Noise,          ///< the game writes when it is to be quiet
+    Secret,         ///< a packet tells it
+    Rejected,       ///< what arrives changes a craft
+    Unreachable,    ///< a client after all was healed
+    Recording,      ///< shows something else
+    Counter,        ///< a packet that is not counted
+};
+
 class Simulation {
   public:
     explicit Simulation(const SwarmConfig& swarm, const TwinSettings& twin = {},
                         std::FILE* trace = nullptr);
 
     [[nodiscard]] RunResult run();
+
+    PlantedFault planted = PlantedFault::None;
 
   private:
     void tick(bool is_safety);
@@ -67,6 +83,9 @@ class Simulation {
     void move_clock(SimClient& client, Choices& row);
     void heal();
     void await_converged();
+    /// Within the bound that holds where no connection had to end.
+    /// `bytes`: sent meanwhile.
+    void judge_healing(std::uint64_t ended_before, std::uint64_t bytes);
     [[nodiscard]] bool is_converged();
     /// False: a connection that was silent before has ended, so not all are healed any more.
     [[nodiscard]] bool stay_quiet();
@@ -75,6 +94,7 @@ class Simulation {
     [[nodiscard]] std::uint64_t ended_connections();
     void judge_packet(PeerId from, PeerId to, std::span<const std::byte> datagram);
     [[nodiscard]] SimClient* client_at(PeerId address);
+    void plant_secret();
 
     const SwarmConfig swarm_;
     Verdict verdict_;
@@ -94,6 +114,8 @@ class Simulation {
     std::uint32_t server_hitch_ticks_ = 0;
     LinkFaults to_client_;
     LinkFaults to_server_;
+    NetTime last_due_;  ///< of what was under way when all was healed
+    std::uint64_t memory_of_warm_server_ = 0;
     RunResult result_;
 };
 

@@ -9,18 +9,19 @@ namespace replayout::test {
 namespace {
 
 constexpr std::array<std::string_view, feature_count> feature_names{
-    "loss",           "burst_loss",       "duplicates",   "jitter",
-    "delay_spikes",   "corruption",       "asymmetric",   "partitions",
-    "replays",        "rebinding",        "crashes",      "leaves",
-    "server_hitches", "client_hitches",   "bandwidth",    "clock_skew",
-    "clock_steps",    "small_limits",     "hostile_peer", "churn",
-    "texts",          "large_texts",      "arrays",       "struct_arrays",
-    "atomic_structs", "references",       "fast_arrays",  "quantised",
-    "push_model",     "secrets",          "owners",       "conditions",
-    "reverts",        "dormancy",         "relevancy",    "places",
-    "subobjects",     "tear_off",         "rates",        "late_joins",
-    "reliable_calls", "unreliable_calls", "server_calls", "large_calls",
-    "nested_calls",   "destroy_in_calls", "recording",    "workers",
+    "loss",           "burst_loss",     "duplicates",       "jitter",
+    "delay_spikes",   "corruption",     "asymmetric",       "partitions",
+    "replays",        "rebinding",      "crashes",          "leaves",
+    "server_hitches", "client_hitches", "bandwidth",        "clock_skew",
+    "clock_steps",    "small_limits",   "hostile_peer",     "schema_skew",
+    "churn",          "texts",          "large_texts",      "arrays",
+    "struct_arrays",  "atomic_structs", "references",       "fast_arrays",
+    "quantised",      "push_model",     "secrets",          "owners",
+    "conditions",     "reverts",        "dormancy",         "relevancy",
+    "places",         "subobjects",     "tear_off",         "rates",
+    "late_joins",     "reliable_calls", "unreliable_calls", "server_calls",
+    "large_calls",    "nested_calls",   "destroy_in_calls", "recording",
+    "workers",
 };
 constexpr std::array<std::string_view, run_part_count> part_names{"network", "events", "game",
                                                                   "clients"};

@@ -36,6 +36,7 @@ enum class Feature : std::uint8_t {
     ClockSteps,
     SmallLimits,
     HostilePeer,
+    SchemaSkew,
     // Work.
     Churn,
     Texts,
@@ -67,8 +68,8 @@ enum class Feature : std::uint8_t {
     Recording,
     Workers,
 };
-inline constexpr std::size_t feature_count = 48;
-inline constexpr std::size_t fault_count = 19;  ///< those that stand first
+inline constexpr std::size_t feature_count = 49;
+inline constexpr std::size_t fault_count = 20;  ///< those that stand first
 
 [[nodiscard]] std::string_view to_string(Feature feature) noexcept;
 
@@ -93,7 +94,7 @@ class FeatureSet {
     std::uint64_t bits_ = 0;
 };
 static_assert(feature_count <= 64 && feature_count == std::size_t(Feature::Workers) + 1);
-static_assert(fault_count == std::size_t(Feature::HostilePeer) + 1);
+static_assert(fault_count == std::size_t(Feature::SchemaSkew) + 1);
 
 /// How one direction of a link behaves. Shares are per mille of datagrams.
 struct LinkFaults {

@@ -10,4 +10,7 @@ namespace replayout::test {
 
 [[nodiscard]] RunResult run_with_twin(const SwarmConfig& config);
 
+/// What is wrong with `run`, or with its twin, or where they part.
+[[nodiscard]] Finding compare_runs(const RunResult& run, const RunResult& twin);
+
 }  // namespace replayout::test

@@ -61,8 +61,9 @@ void ValueJudge::check(CraftWorld& world) {
 }
 
 void ValueJudge::check_told(const CraftWorld& world) {
-    for (const auto& [handle, view] : views_) {
-        const auto craft = world.crafts().find(handle);
+    for (const auto& entry : views_) {
+        const View& view = entry.second;
+        const auto craft = world.crafts().find(entry.first);
         for (const Slot slot : {course_slot, label_slot}) {
             const auto told = view.told.find(slot);
             const std::uint64_t last = told == view.told.end() ? 0 : told->second;
