@@ -95,9 +95,9 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     LayoutPolicy policy_;
     NetStats& stats_;
     PeerLog peer_log_;
-    SessionLayouts server_layouts_;
     CloseLog close_log_;
     NetConnection connection_;
+    SessionLayouts server_layouts_;
     RemoteFunctionSender calls_;
     Vector<ChannelIndex> waiting_channels_;  // scratch: with a call that waits
     SendScratch call_scratch_;
