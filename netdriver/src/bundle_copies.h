@@ -93,10 +93,10 @@ class BundleCopies {
             if (flush_ != run.flush()) {
                 flush_ = run.flush();
                 reserve(source.size());
-                for (std::uint32_t packet = 0; packet < run.packet_count(); ++packet) {
-                    const std::size_t begin = run.packet_bytes_begin(packet);
-                    std::memcpy(bytes_.data() + begin, source.data() + begin,
-                                run.packet_bytes_end(packet) - begin);
+                for (const RunPacket& packet : run.packets()) {
+                    std::memcpy(bytes_.data() + packet.bytes_begin,
+                                source.data() + packet.bytes_begin,
+                                packet.bytes_end - packet.bytes_begin);
                 }
             }
             return {bytes_.data(), source.size()};

@@ -78,6 +78,14 @@ struct Bundle {
     }
 };
 
+/// Blocks of a run that make a packet, if they go out one behind the other and nothing else does.
+struct RunPacket {
+    std::uint32_t first_bundle = 0;
+    // Where they lie in the bytes of the run, behind room for a header.
+    std::uint32_t bytes_begin = 0;
+    std::uint32_t bytes_end = 0;
+};
+
 /// Objects of which the bits stand in one word of a row.
 struct ObjectBits {
     std::uint32_t word = 0;
@@ -114,7 +122,7 @@ class BundleRun {
     explicit BundleRun(MemoryResource* resource)
         : blocks_(Allocator<BundleBlock>(resource)),
           bundles_(Allocator<Bundle>(resource)),
-          packets_(Allocator<std::uint32_t>(resource)),
+          packets_(Allocator<RunPacket>(resource)),
           words_(Allocator<ObjectBits>(resource)),
           placed_(Allocator<PlacedObjects>(resource)),
           places_(Allocator<BlockPlace>(resource)) {}
@@ -135,23 +143,17 @@ class BundleRun {
         return {blocks_.data(), blocks_.size()};
     }
 
-    /// Packets that the blocks make if they go out one behind the other and nothing else does: each
-    /// but the last is full. Known where blocks are laid down.
+    /// Each but the last is full. Known where blocks are laid down.
+    [[nodiscard]] std::span<const RunPacket> packets() const noexcept {
+        return {packets_.data(), packets_.size()};
+    }
     [[nodiscard]] std::uint32_t packet_count() const noexcept {
         return static_cast<std::uint32_t>(packets_.size());
     }
     /// The first bundle of a packet; of the one behind the last: the number of bundles.
     [[nodiscard]] std::uint32_t packet_begin(std::uint32_t packet) const noexcept {
-        return packet < packet_count() ? packets_[packet]
+        return packet < packet_count() ? packets_[packet].first_bundle
                                        : static_cast<std::uint32_t>(bundles_.size());
-    }
-
-    /// Where the blocks of a packet lie in the bytes of the run, behind room for its header.
-    [[nodiscard]] std::size_t packet_bytes_begin(std::uint32_t packet) const noexcept {
-        return bundles_[packet_begin(packet)].bytes_begin;
-    }
-    [[nodiscard]] std::size_t packet_bytes_end(std::uint32_t packet) const noexcept {
-        return bundles_[packet_begin(packet + 1) - 1].bytes_end;
     }
 
     /// Blocks do not lie in the order of the objects, but it is known where each is.
@@ -255,7 +257,8 @@ class BundleRun {
             return;
         }
         if (std::exchange(begins_packet_, false)) {
-            packets_.push_back(static_cast<std::uint32_t>(bundles_.size()));
+            packets_.push_back({static_cast<std::uint32_t>(bundles_.size()),
+                                static_cast<std::uint32_t>(bytes_begin), 0});
         }
         const Bundle before = bundles_.empty() ? Bundle() : bundles_.back();
         Bundle bundle;
@@ -270,6 +273,7 @@ class BundleRun {
         bundle.bytes_begin = static_cast<std::uint32_t>(bytes_begin);
         bundle.bytes_end = static_cast<std::uint32_t>(bytes_end);
         bundle.packet = packet_count() - 1;
+        packets_.back().bytes_end = bundle.bytes_end;
         bundles_.push_back(bundle);
         begin_bundle();
     }
@@ -300,7 +304,7 @@ class BundleRun {
     KeptRoom blocks_room_;
     Vector<Bundle> bundles_;
     KeptRoom bundles_room_;
-    Vector<std::uint32_t> packets_;  // first bundle of each
+    Vector<RunPacket> packets_;
     Vector<ObjectBits> words_;
     KeptRoom words_room_;
     Vector<PlacedObjects> placed_;  // by word of a row; of those in which nothing changed anything

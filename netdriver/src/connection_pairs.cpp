@@ -67,6 +67,12 @@ void ConnectionPairs::erase_extra(std::uint32_t index) noexcept {
 
 void ConnectionPairs::mark_changed() {
     grow();
+    if (regular_count_ == objects_.object_count()) {
+        // Most often, of who sees everything.
+        are_changed_regular_ = true;
+        has_changed_regular_ = changes_.has_any();
+        return;
+    }
     std::uint64_t regular = 0;
     std::uint64_t others = 0;
     std::size_t visited = 0;
@@ -105,7 +111,9 @@ bool ConnectionPairs::do_resting_words_rest() const noexcept {
 
 SendingRepState& ConnectionPairs::reset(std::uint32_t index) noexcept {
     are_changed_regular_ = false;
-    regular_.erase(index);
+    if (regular_.test(index)) {
+        clear_regular(index);
+    }
     placed_.erase(index);
     pairs_[index] = SendingRepState();
     return pairs_[index];

@@ -80,8 +80,7 @@ class ConnectionPairs {
     [[nodiscard]] SendingRepState& edit(std::uint32_t index) noexcept {
         if (is_regular(index)) {
             pairs_[index].catch_up(regular_version(index));
-            regular_.clear(index);
-            are_changed_regular_ = false;
+            clear_regular(index);
             if (is_behind(index)) {
                 pending_.set(index);
             }
@@ -112,8 +111,9 @@ class ConnectionPairs {
         if (is_behind(index)) {
             return false;
         }
-        if (may_be_regular(index)) {
+        if (may_be_regular(index) && !regular_.test(index)) {
             regular_.set(index);
+            ++regular_count_;
         }
         return true;
     }
@@ -232,6 +232,11 @@ class ConnectionPairs {
         return caught_up_flush_ != changes_.flush && changes_.objects.test(index);
     }
     [[nodiscard]] bool may_be_regular(std::uint32_t index) const;
+    void clear_regular(std::uint32_t index) noexcept {
+        regular_.clear(index);
+        --regular_count_;
+        are_changed_regular_ = false;
+    }
     [[nodiscard]] bool meets_regular_conditions(std::uint32_t index) const;
     [[nodiscard]] ReplicationFlags flags_of(std::uint32_t index,
                                             const ObjectFacts& facts) const noexcept;
@@ -256,6 +261,7 @@ class ConnectionPairs {
     BitRow pending_;
     BitRow placed_;  // empty without a cap
     BitRow regular_;
+    std::uint32_t regular_count_ = 0;  // of these
     std::uint64_t caught_up_flush_ = 0;
     bool are_changed_regular_ = false;
     bool has_changed_regular_ = false;

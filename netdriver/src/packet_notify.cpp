@@ -119,11 +119,6 @@ std::size_t write_packet_header(std::span<std::byte> target, const PacketHeader&
     return packet_header_bytes(header);
 }
 
-void write_packet_sequence(std::span<std::byte> target, std::uint16_t sequence) noexcept {
-    REPLAYOUT_ASSERT(target.size() >= packet_header_bytes_min);
-    store_u16(target, 2, sequence);
-}
-
 std::size_t read_packet_header(std::span<const std::byte> datagram, PacketHeader& header) noexcept {
     if (datagram.size() < packet_header_bytes_min) {
         return 0;
@@ -183,11 +178,7 @@ PacketNotify::PacketNotify(const PacketNotifySettings& settings) noexcept
     REPLAYOUT_ASSERT(settings.first_sequence_received >= 1);
 }
 
-std::uint64_t& PacketNotify::carried_ack(std::uint64_t sequence) noexcept {
-    return carried_acks_[sequence % packets_in_flight_max];
-}
-
-std::uint64_t PacketNotify::carried_ack(std::uint64_t sequence) const noexcept {
+std::uint32_t& PacketNotify::carried_ack(std::uint64_t sequence) noexcept {
     return carried_acks_[sequence % packets_in_flight_max];
 }
 
@@ -228,7 +219,7 @@ std::uint64_t PacketNotify::commit_sends(const PacketHeader& header, std::uint32
     const std::uint64_t ack = expand_sequence(highest_received_, header.ack);
     REPLAYOUT_ASSERT(ack <= highest_received_);
     for (std::uint32_t i = 0; i < count; ++i) {
-        carried_ack(first + i) = ack;
+        carried_ack(first + i) = static_cast<std::uint32_t>(ack);
     }
     highest_sent_ += count;
     return first;
@@ -297,7 +288,9 @@ void PacketNotify::resolve(const PacketHeader& header, std::uint64_t ack,
             continue;
         }
         const std::uint64_t last = last_delivered(header, ack, first);
-        const std::uint64_t known_ack = carried_ack(last);  // those before it carried no newer one
+        // Those before it carried no newer one. What came since is far less than its half tells.
+        const auto came_since = static_cast<std::uint32_t>(highest_received_) - carried_ack(last);
+        const std::uint64_t known_ack = highest_received_ - came_since;
         REPLAYOUT_ASSERT(known_ack >= known_to_peer_);
         known_to_peer_ = known_ack;
         highest_acked_ = last;

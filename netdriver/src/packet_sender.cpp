@@ -10,9 +10,10 @@ namespace replayout {
 namespace {
 
 [[nodiscard]] bool has_waiting_bunches(const ReliableSender& reliable) noexcept {
-    return reliable.waiting_count(Share::Objects) + reliable.waiting_count(Share::Messages) +
-               reliable.waiting_count(Share::Values) >
-           0;
+    return !reliable.is_idle() && reliable.waiting_count(Share::Objects) +
+                                          reliable.waiting_count(Share::Messages) +
+                                          reliable.waiting_count(Share::Values) >
+                                      0;
 }
 
 }  // namespace
@@ -136,8 +137,8 @@ std::uint32_t PacketSender::window_for(Share share) const noexcept {
     if (share != Share::Objects && has_objects_) {
         kept += packets_kept_for(Share::Objects);
     }
-    if (share != Share::Values && reliable_.waiting_count(Share::Values) > 0 &&
-        reliable_.may_send(Share::Values)) {
+    if (share != Share::Values && !reliable_.is_idle() &&
+        reliable_.waiting_count(Share::Values) > 0 && reliable_.may_send(Share::Values)) {
         kept += packets_kept_for(Share::Values);
     }
     const std::uint32_t sendable = notify_.sendable_count();

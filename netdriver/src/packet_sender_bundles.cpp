@@ -52,14 +52,16 @@ std::uint32_t PacketSender::send_bundles(BundleRun& run, std::uint32_t begin, st
     packet.burst_count = static_cast<std::uint16_t>(count);
     packet.has_content = true;
     packet.sent = now_;
+    const std::span<const RunPacket> packets = run.packets().subspan(begin, count);
+    for (const RunPacket& each : packets) {
+        std::memcpy(bytes.data() + each.bytes_begin - front.size(), front.data(), front.size());
+        write_packet_sequence(bytes.subspan(each.bytes_begin - header_bytes), header.sequence++);
+    }
+    // Once all headers are written: who looks at one right behind its last byte waits for that.
     std::uint64_t byte_count = 0;
-    for (std::uint32_t i = begin; i < begin + count; ++i) {
-        const std::size_t bytes_begin = bundles[run.packet_begin(i)].bytes_begin;
-        const std::size_t bytes_end = bundles[run.packet_begin(i + 1) - 1].bytes_end;
-        std::memcpy(bytes.data() + bytes_begin - front.size(), front.data(), front.size());
-        const std::span<std::byte> datagram =
-            bytes.subspan(bytes_begin - header_bytes, bytes_end - bytes_begin + header_bytes);
-        write_packet_sequence(datagram, header.sequence++);
+    for (const RunPacket& each : packets) {
+        const std::span<const std::byte> datagram = bytes.subspan(
+            each.bytes_begin - header_bytes, each.bytes_end - each.bytes_begin + header_bytes);
         byte_count += datagram.size();
         transport_.send(settings_.peer, datagram);
     }

@@ -81,6 +81,7 @@ std::uint32_t ReliableSender::queue(BunchHeader header, std::uint16_t sequence,
 void ReliableSender::add_unsent(BunchMap& unsent, const BunchHeader& header, const BunchTag& tag,
                                 std::span<const std::byte> part, std::uint64_t message_bytes) {
     const BunchOrder order{++queued_count_};
+    ++bunch_count_;
     if (spare_.empty() || part.size() > spare_bytes_max) {
         Vector<std::byte> bytes(part.begin(), part.end(), Allocator<std::byte>(resource_));
         unsent.emplace_hint(unsent.end(), order,
@@ -199,12 +200,6 @@ bool ReliableSender::has_room_behind_unsent(Share share, std::size_t payload_byt
     return has_window_for(share, row(share).unsent.size() * fragment_bytes_ + payload_bytes);
 }
 
-bool ReliableSender::is_idle() const noexcept {
-    return std::all_of(rows_.begin(), rows_.end(), [](const Row& each) {
-        return each.lost.empty() && each.unsent.empty() && each.in_flight.empty();
-    });
-}
-
 const OutBunch& ReliableSender::next(Share share) const noexcept {
     const Row& from = row(share);
     return from.lost.empty() ? from.unsent.begin()->second : from.lost.begin()->second;
@@ -274,6 +269,7 @@ bool ReliableSender::delivered(SentBunch name, BunchTag& tag) {
                              ended_.end());
             }
             keep_spare(bunches->extract(found));
+            --bunch_count_;
             return true;
         }
     }
@@ -288,6 +284,7 @@ std::uint32_t ReliableSender::abandon_unsent(ChannelIndex channel) {
     const std::uint32_t dropped_count = found->second.bunch_count;
     Row& from = row(found->second.share);
     unsent_channels_.erase(found);
+    bunch_count_ -= dropped_count;
     std::uint16_t rest_begin = 0;
     std::uint32_t begun_count = 0;  // bunches that went out of a message that is not whole
     bool is_rest = true;
@@ -370,7 +367,7 @@ void ReliableSender::keep_control_only() {
     window_.bytes = std::numeric_limits<std::uint64_t>::max();
     for (Row& each : rows_) {
         for (BunchMap* bunches : {&each.lost, &each.unsent, &each.in_flight}) {
-            std::erase_if(*bunches, [](const auto& entry) {
+            bunch_count_ -= std::erase_if(*bunches, [](const auto& entry) {
                 return !entry.second.header.channel.is_control();
             });
         }

@@ -127,7 +127,8 @@ class ReliableSender {
     [[nodiscard]] std::uint32_t waiting_count(Share share) const noexcept {
         return static_cast<std::uint32_t>(row(share).lost.size() + row(share).unsent.size());
     }
-    [[nodiscard]] bool is_idle() const noexcept;
+    /// Nothing waits, and nothing is under way.
+    [[nodiscard]] bool is_idle() const noexcept { return bunch_count_ == 0; }
     /// Requires may_send().
     [[nodiscard]] const OutBunch& next(Share share) const noexcept;
 
@@ -220,7 +221,8 @@ class ReliableSender {
     MemoryResource* resource_;
     std::uint64_t queued_count_ = 0;
     std::uint64_t sent_count_ = 0;
-    WindowPlace sent_;  // everything that has been sent
+    WindowPlace sent_;             // everything that has been sent
+    std::size_t bunch_count_ = 0;  // in all rows
     std::array<Row, share_count> rows_;
     FlatMap<ChannelIndex, UnsentChannel> unsent_channels_;
     std::size_t most_channels_ = 0;       // since trim()

@@ -72,7 +72,10 @@ struct PacketHeader {
 std::size_t write_packet_header(std::span<std::byte> target, const PacketHeader& header) noexcept;
 
 /// Writes another sequence into a header that stands at the front of `target`.
-void write_packet_sequence(std::span<std::byte> target, std::uint16_t sequence) noexcept;
+inline void write_packet_sequence(std::span<std::byte> target, std::uint16_t sequence) noexcept {
+    target[2] = static_cast<std::byte>(sequence & 0xff);
+    target[3] = static_cast<std::byte>(sequence >> 8);
+}
 
 /// Reads the header at the front of a datagram. Returns its size in bytes, or 0 when the bytes are
 /// too short or a reserved bit is set; `header` is then as it was.
@@ -126,7 +129,7 @@ struct PacketNotifySettings {
 
 /// Both directions of one connection: what became of what it sent, and acks for what it received.
 ///
-/// A value of about 2 KiB without pointers: a copy is a snapshot, and equal states compare equal
+/// A value of about 1 KiB without pointers: a copy is a snapshot, and equal states compare equal
 /// until one of them moves on.
 class PacketNotify {
   public:
@@ -184,8 +187,7 @@ class PacketNotify {
     friend bool operator==(const PacketNotify&, const PacketNotify&) noexcept = default;
 
   private:
-    [[nodiscard]] std::uint64_t& carried_ack(std::uint64_t sequence) noexcept;
-    [[nodiscard]] std::uint64_t carried_ack(std::uint64_t sequence) const noexcept;
+    [[nodiscard]] std::uint32_t& carried_ack(std::uint64_t sequence) noexcept;
     [[nodiscard]] std::uint8_t ack_word_count() const noexcept;
     [[nodiscard]] PacketReceipt judge(const PacketHeader& header, std::uint64_t sequence,
                                       std::uint64_t ack) const noexcept;
@@ -200,9 +202,6 @@ class PacketNotify {
     std::uint64_t highest_sent_;
     std::uint64_t highest_acked_;
 
-    // For each sequence in flight, by its low 8 bits, the ack that its packet carried.
-    std::array<std::uint64_t, packets_in_flight_max> carried_acks_{};
-
     // Received. Bits as in the header, with ack = highest_received_, in words of twice the size.
     std::uint64_t highest_received_;
     bool received_any_ = false;
@@ -210,6 +209,10 @@ class PacketNotify {
 
     // The peer has resolved its packets up to this sequence, and is proven to have.
     std::uint64_t known_to_peer_;
+
+    // For each sequence in flight, by its low 8 bits, the ack that its packet carried: the low half
+    // of it. Behind all else, which thus lies together.
+    std::array<std::uint32_t, packets_in_flight_max> carried_acks_{};
 };
 
 }  // namespace replayout
