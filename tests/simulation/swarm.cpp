@@ -187,6 +187,9 @@ Choices SwarmConfig::row(RunPart part, std::uint32_t tick, std::uint64_t whose) 
             return Choices({});
         }
     }
+    if (script.has_value()) {
+        return script->row(part, tick, whose);
+    }
     const std::uint64_t stream =
         whose << 40 | std::uint64_t{tick} << 8 | static_cast<std::uint64_t>(part);
     return Choices::from_seed(seed, stream, part == RunPart::Network ? 2'048 : 512);

@@ -9,6 +9,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -81,6 +83,13 @@ class FeatureSet {
     [[nodiscard]] std::vector<Feature> list() const;
     /// Separated by commas; "none".
     [[nodiscard]] std::string text() const;
+    /// Bit i is feature i; bits that are none are passed over.
+    [[nodiscard]] static FeatureSet of_bits(std::uint64_t bits) noexcept {
+        FeatureSet features;
+        features.bits_ = bits & (~std::uint64_t{0} >> (64 - feature_count));
+        return features;
+    }
+    [[nodiscard]] std::uint64_t bits() const noexcept { return bits_; }
     /// Of a text as text() gives it; false where it names what is no feature.
     [[nodiscard]] static bool read(std::string_view text, FeatureSet& features);
 
@@ -126,11 +135,37 @@ struct RunCut {
     friend bool operator==(const RunCut&, const RunCut&) = default;
 };
 
+/// Rows of a run that come from elsewhere than its seed, a fuzzer: those of each tick one behind
+/// the other. Behind the last one every choice is the first one.
+class RunScript {
+  public:
+    static constexpr std::size_t rows_per_tick = 8;
+
+    void add_row(std::span<const std::byte> bytes) { rows_.emplace_back(bytes); }
+    [[nodiscard]] std::size_t row_count() const noexcept { return rows_.size(); }
+    [[nodiscard]] std::uint32_t tick_count() const noexcept {
+        return static_cast<std::uint32_t>((rows_.size() + rows_per_tick - 1) / rows_per_tick);
+    }
+    /// Clients beyond the fifth share a row with another one.
+    [[nodiscard]] Choices row(RunPart part, std::uint32_t tick, std::uint64_t whose) const {
+        const std::size_t clients = run_part_count - 1;
+        const std::size_t place = part == RunPart::Clients
+                                      ? clients + whose % (rows_per_tick - clients)
+                                      : static_cast<std::size_t>(part);
+        const std::size_t index = tick * rows_per_tick + place;
+        return index < rows_.size() ? rows_[index] : Choices({});
+    }
+
+  private:
+    std::vector<Choices> rows_;
+};
+
 struct SwarmConfig {
     std::uint64_t seed = 1;
     std::uint32_t tick_count = 600;
     FeatureSet features;
     std::vector<RunCut> cuts;
+    std::optional<RunScript> script;
 
     std::uint32_t client_count = 1;  ///< 0 to 16
     std::uint32_t object_max = 8;
