@@ -89,6 +89,8 @@ void ConnectionPairs::mark_changed() {
             dormancy_.dormant.word(word) | dormancy_.irrelevant.word(word);
         if ((left & ~resting) != 0) {
             pending_.merge_word(word, left & ~resting);
+            BitRow::for_each_in_word(word, left & ~resting,
+                                     [this](std::uint32_t index) { prefetch(index); });
         } else if (~resting == 0) {
             dormancy_.resting_words.insert(word);
         }
@@ -226,7 +228,7 @@ void ConnectionPairs::begin(std::uint32_t index) {
     set_channel_state(pair, ChannelState::OpenSent);
     set_initial(pair, true);
     const ChangelistState& state = objects_.at(index)->changelist_state();
-    if (!stable_name_of(objects_.at(index)->spawn_record()).empty()) {
+    if (objects_.is_named(index)) {
         // The client may have been told of it before: it kept it as it then was, and what is back
         // at the archetype is not what it has.
         pair.reopen(state.version());

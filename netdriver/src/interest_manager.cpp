@@ -263,8 +263,8 @@ bool InterestManager::is_relevant(const ClientInterest& client, const BitRow& ir
     if (client.hidden.test(index)) {
         return false;
     }
-    const NetworkObjectInfo& info = *objects_.at(index);
-    if (client.shown.test(index) || info.facts().role_of(client.peer).is_owned) {
+    if (client.shown.test(index) ||
+        (objects_.has_owner(index) && objects_.at(index)->facts().role_of(client.peer).is_owned)) {
         return true;
     }
     const Rule& rule = rule_of(index);
@@ -282,7 +282,7 @@ bool InterestManager::is_relevant(const ClientInterest& client, const BitRow& ir
         case NetRelevancy::Grid:
             return is_seen(client, index);
         case NetRelevancy::Custom:
-            return world_.is_net_relevant_for(info.object(), client.peer);
+            return world_.is_net_relevant_for(objects_.at(index)->object(), client.peer);
     }
     return true;
 }

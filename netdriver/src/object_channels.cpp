@@ -132,9 +132,11 @@ void ObjectChannels::set_relevant(std::uint32_t index, bool is_relevant) {
 }
 
 bool ObjectChannels::has_outer_for_certain(std::uint32_t index) const noexcept {
+    if (!objects_.is_part(index)) {
+        return true;
+    }
     const std::uint32_t outer = objects_.at(index)->family().outer;
-    return outer == ObjectStore::no_index || pairs_.dormancy().kept.test(outer) ||
-           channel_state(pairs_[outer]) == ChannelState::Open;
+    return pairs_.dormancy().kept.test(outer) || channel_state(pairs_[outer]) == ChannelState::Open;
 }
 
 bool ObjectChannels::is_outer_ready(std::uint32_t index) const noexcept {
@@ -150,11 +152,13 @@ bool ObjectChannels::has_part_for_certain(std::uint32_t index) const noexcept {
 }
 
 std::uint64_t ObjectChannels::name_key_of(std::uint32_t index) const noexcept {
+    if (!objects_.is_named(index)) {
+        return 0;
+    }
     const NetworkObjectInfo& info = *objects_.at(index);
-    const std::string_view name = stable_name_of(info.spawn_record());
     const NetGUID outer =
         info.is_subobject() ? objects_.at(info.family().outer)->guid() : NetGUID();
-    return name.empty() ? 0 : stable_name_key(outer, name);
+    return stable_name_key(outer, stable_name_of(info.spawn_record()));
 }
 
 void ObjectChannels::note_closing_name(std::uint32_t index) {
@@ -176,7 +180,8 @@ void ObjectChannels::begin(std::uint32_t index) {
 
 OpenPayload ObjectChannels::open_payload_of(std::uint32_t index) const noexcept {
     const NetworkObjectInfo& info = *objects_.at(index);
-    return {info.guid(), info.layout_number(), info.facts().role_of(peer_), &info.spawn_record()};
+    const ObjectRole role = objects_.has_owner(index) ? info.facts().role_of(peer_) : ObjectRole();
+    return {info.guid(), info.layout_number(), role, &info.spawn_record()};
 }
 
 SendOutcome ObjectChannels::open_channel(std::uint32_t index) {
@@ -214,7 +219,7 @@ SendOutcome ObjectChannels::open_channel(std::uint32_t index) {
 }
 
 void ObjectChannels::open_parts(std::uint32_t index) {
-    for (std::uint32_t part = objects_.at(index)->family().first; part != ObjectStore::no_index;
+    for (std::uint32_t part = objects_.first_part_of(index); part != ObjectStore::no_index;
          part = objects_.at(part)->family().next) {
         if (!pairs_.pending().test(part) || channel_state(pairs_[part]) != ChannelState::Closed ||
             is_name_taken(part)) {
@@ -260,7 +265,7 @@ void ObjectChannels::open_delivered(std::uint32_t index) {
     values_.resume_values(index);  // those that arrived before it
     // Parts of which the open came first: the client opens them only now, and threw away what it
     // was sent of them before.
-    for (std::uint32_t part = objects_.at(index)->family().first; part != ObjectStore::no_index;
+    for (std::uint32_t part = objects_.first_part_of(index); part != ObjectStore::no_index;
          part = objects_.at(part)->family().next) {
         if (pairs_.dormancy().awaits_outer.test(part)) {
             pairs_.dormancy().awaits_outer.clear(part);

@@ -11,6 +11,7 @@ ObjectStore::ObjectStore(MemoryResource* resource)
     : resource_(resource),
       slots_(Allocator<Slot>(resource)),
       bands_(Allocator<std::uint8_t>(resource)),
+      traits_(Allocator<std::uint8_t>(resource)),
       free_indices_(Allocator<std::uint32_t>(resource)),
       indices_(resource),
       destroyed_parts_(Allocator<std::pair<std::uint32_t, DestroyedNames>>(resource)) {}
@@ -29,6 +30,7 @@ NetObjectId ObjectStore::add(const RepLayout& layout, std::uint32_t layout_numbe
     if (free_indices_.empty()) {
         slots_.push_back(Slot());
         bands_.push_back(ordinary_send_band);
+        traits_.push_back(0);
         free_indices_.reserve(slots_.size());
     } else {
         index = free_indices_.back();
@@ -38,6 +40,7 @@ NetObjectId ObjectStore::add(const RepLayout& layout, std::uint32_t layout_numbe
     void* memory = resource_->allocate(sizeof(NetworkObjectInfo), alignof(NetworkObjectInfo));
     slot.info = ::new (memory) NetworkObjectInfo(layout, layout_number, object, guid, resource_);
     bands_[index] = ordinary_send_band;
+    traits_[index] = 0;
     indices_.emplace(guid.value, index);
     ++slot.generation;
     ++object_count_;
@@ -69,6 +72,22 @@ void ObjectStore::set_band(std::uint32_t index, std::uint32_t band) noexcept {
         index, [&](std::uint32_t member) { bands_[member] = static_cast<std::uint8_t>(band); });
 }
 
+void ObjectStore::set_trait(std::uint32_t index, std::uint8_t trait, bool is_set) noexcept {
+    const std::uint8_t others = traits_[index] & static_cast<std::uint8_t>(~trait);
+    traits_[index] = is_set ? others | trait : others;
+}
+
+void ObjectStore::set_facts(std::uint32_t index, const ObjectFacts& facts) noexcept {
+    at(index)->facts_ = facts;
+    set_trait(index, owner_trait, facts.has_owner);
+}
+
+void ObjectStore::set_spawn_record(std::uint32_t index, ArchetypeId archetype, NetGUID outer,
+                                   const SpawnParameters& parameters) {
+    encode_spawn_record(archetype, outer, parameters, at(index)->spawn_record_);
+    set_trait(index, name_trait, !parameters.stable_name.empty());
+}
+
 void ObjectStore::attach(std::uint32_t index, std::uint32_t outer) noexcept {
     bands_[index] = bands_[outer];
     NetworkObjectInfo::Family& whole = at(outer)->family();
@@ -79,6 +98,8 @@ void ObjectStore::attach(std::uint32_t index, std::uint32_t outer) noexcept {
         at(whole.last)->family().next = index;
     }
     whole.last = index;
+    set_trait(index, part_trait, true);
+    set_trait(outer, whole_trait, true);
 }
 
 void ObjectStore::detach(std::uint32_t index) noexcept {
@@ -93,6 +114,8 @@ void ObjectStore::detach(std::uint32_t index) noexcept {
     if (whole.last == index) {
         whole.last = before;
     }
+    set_trait(index, part_trait, false);
+    set_trait(part.outer, whole_trait, whole.first != no_index);
     part.outer = no_index;
     part.next = no_index;
 }

@@ -76,10 +76,8 @@ class alignas(64) NetworkObjectInfo {
         changelist_state_.prefetch_newest_state();
     }
     /// What each open of it says.
-    [[nodiscard]] SpawnRecord& spawn_record() noexcept { return spawn_record_; }
     [[nodiscard]] const SpawnRecord& spawn_record() const noexcept { return spawn_record_; }
     [[nodiscard]] const ObjectFacts& facts() const noexcept { return facts_; }
-    void set_facts(const ObjectFacts& facts) noexcept { facts_ = facts; }
     [[nodiscard]] NetDormancy dormancy() const noexcept { return dormancy_; }
     void set_dormancy(NetDormancy dormancy) noexcept { dormancy_ = dormancy; }
 
@@ -118,6 +116,8 @@ class alignas(64) NetworkObjectInfo {
     void hand_back() noexcept { is_handed_back_ = true; }
 
   private:
+    friend class ObjectStore;  // what has a trait is set there
+
     // First what is asked for in each flush in which it changes, together with the front of its
     // state.
     ObjectHandle object_;
@@ -176,13 +176,37 @@ class ObjectStore {
     /// Of an object that is no part, and of all its parts.
     void set_band(std::uint32_t index, std::uint32_t band) noexcept;
 
+    // What most objects are not, by slot: asked of pairs that come and go, of which nothing else of
+    // the object may be near.
+    [[nodiscard]] bool is_part(std::uint32_t index) const noexcept {
+        return (traits_[index] & part_trait) != 0;
+    }
+    [[nodiscard]] bool has_parts(std::uint32_t index) const noexcept {
+        return (traits_[index] & whole_trait) != 0;
+    }
+    /// It has a stable name.
+    [[nodiscard]] bool is_named(std::uint32_t index) const noexcept {
+        return (traits_[index] & name_trait) != 0;
+    }
+    [[nodiscard]] bool has_owner(std::uint32_t index) const noexcept {
+        return (traits_[index] & owner_trait) != 0;
+    }
+    void set_facts(std::uint32_t index, const ObjectFacts& facts) noexcept;
+    /// See encode_spawn_record().
+    void set_spawn_record(std::uint32_t index, ArchetypeId archetype, NetGUID outer,
+                          const SpawnParameters& parameters);
+    /// Hints that a connection opens it, or sends what changed of it, in some steps.
+    void prefetch_slot(std::uint32_t index) const noexcept {
+        replayout::prefetch(&slots_[index], sizeof(Slot));
+    }
+
     /// Makes one object a part of another, the last of its parts so far.
     void attach(std::uint32_t index, std::uint32_t outer) noexcept;
     /// O(subobjects of the outer).
     void detach(std::uint32_t index) noexcept;
     /// The object that this is a part of, at whatever depth; itself, if it is no part.
     [[nodiscard]] std::uint32_t root_of(std::uint32_t index) const noexcept {
-        while (at(index)->is_subobject()) {
+        while (is_part(index)) {
             index = at(index)->family().outer;
         }
         return index;
@@ -207,12 +231,17 @@ class ObjectStore {
     template <typename Visitor>
     void for_each_in_family(std::uint32_t index, Visitor&& visit) const {
         visit(index);
-        std::uint32_t part = at(index)->family().first;
+        std::uint32_t part = first_part_of(index);
         while (part != no_index) {
             const std::uint32_t next = at(part)->family().next;
             for_each_in_family(part, visit);
             part = next;
         }
+    }
+
+    /// Of its parts, or no_index.
+    [[nodiscard]] std::uint32_t first_part_of(std::uint32_t index) const noexcept {
+        return has_parts(index) ? at(index)->family().first : no_index;
     }
 
     [[nodiscard]] static ChannelIndex channel_of(std::uint32_t index) noexcept {
@@ -228,10 +257,18 @@ class ObjectStore {
         std::uint32_t generation = 0;
     };
 
+    static constexpr std::uint8_t part_trait = 1;
+    static constexpr std::uint8_t whole_trait = 2;
+    static constexpr std::uint8_t name_trait = 4;
+    static constexpr std::uint8_t owner_trait = 8;
+
+    void set_trait(std::uint32_t index, std::uint8_t trait, bool is_set) noexcept;
+
     MemoryResource* resource_;
 
     Vector<Slot> slots_;
     Vector<std::uint8_t> bands_;          // by slot: asked for pairs, of which there are many
+    Vector<std::uint8_t> traits_;         // likewise
     Vector<std::uint32_t> free_indices_;  // last freed first: its memory is warm
     std::pmr::unordered_map<std::uint64_t, std::uint32_t> indices_;  // looked up, never walked
     std::uint32_t object_count_ = 0;

@@ -104,7 +104,14 @@ void PacketSender::packet_lost(std::uint64_t sequence) {
 }
 
 void PacketSender::records_delivered(std::uint32_t count) {
+    constexpr std::uint32_t steps = 8;  // pairs lie anywhere
+    for (std::uint32_t i = 0; i < std::min(count, steps); ++i) {
+        handler_->record_expected(sent_records_.at(i).object_index);
+    }
     for (std::uint32_t i = 0; i < count; ++i) {
+        if (i + steps < count) {
+            handler_->record_expected(sent_records_.at(steps).object_index);
+        }
         handler_->record_delivered(sent_records_.front());
         sent_records_.pop_front();
     }

@@ -216,6 +216,9 @@ class ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool is_settled() const noexcept;
 
   private:
+    void record_expected(std::uint32_t object_index) noexcept override {
+        pairs_.prefetch(object_index);
+    }
     void record_delivered(const SentRecord& record) override {
         records_.record_delivered(record);
         note_first_block(record, true);

@@ -63,10 +63,16 @@ SendOrder::Arrival ReplicationSender::arrival_of(std::uint32_t index,
 
 // What comes next lies anywhere, so it is asked for ahead: first what leads to it.
 void ReplicationSender::prefetch_coming() const noexcept {
-    constexpr std::size_t far_steps = 6;
-    constexpr std::size_t near_steps = 3;
+    constexpr std::size_t farthest_steps = 12;
+    constexpr std::size_t far_steps = 8;
+    constexpr std::size_t near_steps = 4;
+    if (const std::uint32_t farthest = order_.coming(farthest_steps);
+        farthest < objects_.slot_count()) {
+        objects_.prefetch_slot(farthest);
+        pairs_.prefetch(farthest);
+        order_.prefetch(farthest);
+    }
     if (const std::uint32_t far = order_.coming(far_steps); far < objects_.slot_count()) {
-        pairs_.prefetch(far);
         if (const NetworkObjectInfo* info = objects_.at(far)) {
             info->changelist_state().prefetch_state();
         }

@@ -144,7 +144,7 @@ void ReplicationServer::show_family(Client& client, std::uint32_t index, bool is
     ReplicationSender& sender = client.sender;
     if (!is_relevant) {
         // Parts first: a client that has them has the whole.
-        std::uint32_t part = objects_.at(index)->family().first;
+        std::uint32_t part = objects_.first_part_of(index);
         for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
             show_family(client, part, false);
         }
@@ -165,7 +165,7 @@ void ReplicationServer::show_family(Client& client, std::uint32_t index, bool is
 }
 
 void ReplicationServer::show_parts(Client& client, std::uint32_t index) {
-    std::uint32_t part = objects_.at(index)->family().first;
+    std::uint32_t part = objects_.first_part_of(index);
     for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
         show_part(client, part);
     }

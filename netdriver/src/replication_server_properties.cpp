@@ -37,11 +37,11 @@ void ReplicationServer::set_facts(NetObjectId id, const ObjectFacts& facts) {
 }
 
 void ReplicationServer::set_facts_of(std::uint32_t index, const ObjectFacts& facts) {
-    NetworkObjectInfo& info = *objects_.at(index);
+    const NetworkObjectInfo& info = *objects_.at(index);
     // Of who is closing, slots may have other objects by now.
     for_each_joined(
         [&](Client& client) { client.sender.facts_changed(index, info.facts(), facts); });
-    info.set_facts(facts);
+    objects_.set_facts(index, facts);
     take_back_hidden_values(index);
 }
 

@@ -39,9 +39,8 @@ NetObjectId ReplicationServer::add(const RepLayout& layout, ObjectHandle object,
     if (is_part) {
         objects_.attach(id.index, outer.index);
     }
-    encode_spawn_record(layouts_.archetype_of(layout),
-                        is_part ? objects_.at(outer.index)->guid() : NetGUID(), parameters,
-                        objects_.at(id.index)->spawn_record());
+    objects_.set_spawn_record(id.index, layouts_.archetype_of(layout),
+                              is_part ? objects_.at(outer.index)->guid() : NetGUID(), parameters);
     objects_.at(id.index)->set_location(parameters.location);
     live_.grow(objects_.slot_count());
     due_.grow(objects_.slot_count());
@@ -77,7 +76,7 @@ NetObjectId ReplicationServer::add_subobject(NetObjectId outer, const RepLayout&
     NetworkObjectInfo& info = *objects_.at(id.index);
     const NetworkObjectInfo& whole = *objects_.at(outer.index);
     info.family().condition = parameters.condition;
-    info.set_facts(whole.facts());
+    objects_.set_facts(id.index, whole.facts());
     for (Client* client : clients_) {
         if (client->sender.dormancy().asked.test(outer.index)) {
             client->sender.ask_dormant(id.index, true);

@@ -43,6 +43,7 @@
 // bits.
 #pragma once
 
+#include <replayout/prefetch.h>
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/reflection/memory.h>
 
@@ -176,6 +177,12 @@ class SendOrder {
     /// What is likely to be taken behind so many others, or index_none.
     [[nodiscard]] std::uint32_t coming(std::size_t distance) const noexcept;
     static constexpr std::uint32_t index_none = 0xFFFF'FFFF;
+    /// Hints that it is taken from a queue in some steps.
+    void prefetch(std::uint32_t index) const noexcept {
+        if (index < missed_since_.size()) {
+            replayout::prefetch(&missed_since_[index], sizeof(std::uint16_t));
+        }
+    }
     /// It went out, or waits for another object.
     void sent(std::uint32_t index) noexcept { missed_.erase(index); }
     /// The one that was taken last found no room. It goes first again.

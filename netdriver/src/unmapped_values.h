@@ -48,6 +48,7 @@ class UnmappedValues {
              [&](const Entry& entry) { return entry.guid == guid && is_meant(entry); });
     }
 
+    [[nodiscard]] bool is_empty() const noexcept { return count_ == 0; }
     /// Whether any value of one object waits.
     [[nodiscard]] bool is_waiting(std::uint32_t index) const noexcept;
     /// Sets the handles of the values of one object that wait. Whether there are any.

@@ -198,6 +198,9 @@ void WaitingValues::owe_missed_deltas(std::uint32_t index) {
 
 void WaitingValues::forget_object(std::uint32_t index) {
     turns_.leave(index);
+    if (unmapped_.is_empty()) {
+        return;  // most often
+    }
     const auto any = [](const UnmappedValues::Entry&) { return true; };
     unmapped_.take_of(index, any, [](const UnmappedValues::Entry&) {});
     PairValidator* const validator = pairs_.validator();
@@ -212,6 +215,9 @@ void WaitingValues::forget_object(std::uint32_t index) {
 }
 
 void WaitingValues::object_mapped(std::uint32_t index) {
+    if (unmapped_.is_empty()) {
+        return;
+    }
     const auto is_ready = [&](const UnmappedValues::Entry& entry) {
         return !is_paused(entry.index, entry.handle);
     };

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+//
+// Bunches on their way out, beside a list of them that is kept in the plainest way.
+#include "reliable_sender.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "kept_room.h"
+#include "support/catch.h"
+#include "support/counting_resource.h"
+
+namespace replayout::test {
+namespace {
+
+constexpr std::size_t fragment = 100;
+constexpr ReliableWindow wide{1u << 30, 1u << 30};
+
+/// What a bunch is told by: its number is the handle of its tag.
+struct Sent {
+    SentBunch name;
+    std::uint32_t number = 0;
+};
+
+/// Opens and closes, in the order of their numbers; of one row.
+class OneRow {
+  public:
+    explicit OneRow(MemoryResource* resource) : reliable(fragment, wide, stats_, resource) {}
+
+    void queue(std::uint32_t channel) {
+        const std::uint32_t number = next_number_++;
+        BunchHeader header;
+        header.channel = ChannelIndex{channel};
+        header.is_open = true;
+        const std::array<std::byte, 8> payload{static_cast<std::byte>(number)};
+        REQUIRE(reliable.queue(header, 1, payload, {BunchTag::Kind::Open, channel, number}) == 1);
+        unsent.push_back(number);
+    }
+    /// The next one goes out: what was lost goes before what never went, in the order of sending.
+    void send() {
+        REQUIRE(reliable.may_send(Share::Objects));
+        const OutBunch& bunch = reliable.next(Share::Objects);
+        std::uint32_t number = 0;
+        if (!lost.empty()) {
+            number = lost.begin()->second;
+            CHECK(bunch.was_sent);
+            lost.erase(lost.begin());
+        } else {
+            number = unsent.front();
+            CHECK_FALSE(bunch.was_sent);
+            unsent.pop_front();
+            order_of_.emplace(number, ++order_);
+        }
+        REQUIRE(bunch.tag.handle == number);
+        REQUIRE(bunch.payload.front() == static_cast<std::byte>(number));
+        in_flight.push_back({reliable.sent(Share::Objects), number});
+    }
+    void lose(std::size_t place) {
+        const Sent sent = take(place);
+        BunchTag tag;
+        REQUIRE(reliable.lost(sent.name, tag));
+        CHECK(tag.handle == sent.number);
+        lost.emplace(order_of_.at(sent.number), sent.number);
+    }
+    void deliver(std::size_t place) {
+        const Sent sent = take(place);
+        BunchTag tag;
+        REQUIRE(reliable.delivered(sent.name, tag));
+        CHECK(tag.handle == sent.number);
+        CHECK_FALSE(reliable.delivered(sent.name, tag));
+        CHECK_FALSE(reliable.lost(sent.name, tag));
+    }
+
+    std::deque<std::uint32_t> unsent;
+    std::vector<Sent> in_flight;
+    std::map<std::uint64_t, std::uint32_t> lost;  // numbers, by order of sending
+
+  private:
+    [[nodiscard]] Sent take(std::size_t place) {
+        const auto at = in_flight.begin() + static_cast<std::ptrdiff_t>(place);
+        const Sent sent = *at;
+        in_flight.erase(at);
+        return sent;
+    }
+
+    std::uint32_t next_number_ = 1;
+    std::uint64_t order_ = 0;
+    std::map<std::uint32_t, std::uint64_t> order_of_;
+    NetStats stats_;
+
+  public:
+    ReliableSender reliable;
+};
+
+}  // namespace
+
+TEST_CASE("ReliableSender: what was lost goes first, and all in the order in which it went out",
+          "[netdriver][reliable_sender]") {
+    CountingResource memory;
+    std::mt19937 random(7);
+    {
+        OneRow row(&memory);
+        for (int step = 0; step < 20'000; ++step) {
+            const std::uint32_t what = random() % 10;
+            if (what < 3) {
+                row.queue(1 + random() % 500);
+            } else if (what < 6 && !(row.unsent.empty() && row.lost.empty())) {
+                row.send();
+            } else if (what < 9 && !row.in_flight.empty()) {
+                // Mostly in the order in which packets go out.
+                const std::size_t place =
+                    random() % std::min<std::size_t>(row.in_flight.size(), 1 + random() % 8);
+                if (random() % 3 == 0) {
+                    row.lose(place);
+                } else {
+                    row.deliver(place);
+                }
+            } else if (step % 1'000 == 0) {
+                row.reliable.trim();
+            }
+            REQUIRE(row.reliable.waiting_count(Share::Objects) ==
+                    row.lost.size() + row.unsent.size());
+            REQUIRE(row.reliable.is_idle() ==
+                    (row.lost.empty() && row.unsent.empty() && row.in_flight.empty()));
+        }
+    }
+    CHECK(memory.bytes_in_use() == 0);
+}
+
+TEST_CASE("ReliableSender: opens that come and go take no memory, and what a flood took goes back",
+          "[netdriver][reliable_sender]") {
+    CountingResource memory;
+    OneRow row(&memory);
+    const auto play = [&](std::uint32_t count) {
+        for (std::uint32_t i = 0; i < count; ++i) {
+            row.queue(i + 1);
+        }
+        while (!row.unsent.empty()) {
+            row.send();
+        }
+        while (!row.in_flight.empty()) {
+            row.deliver(0);
+        }
+    };
+    play(40);
+    const std::uint64_t taken = memory.allocation_count();
+    for (int i = 0; i < 100; ++i) {
+        play(40);
+    }
+    CHECK(memory.allocation_count() == taken);
+    const std::int64_t before = memory.bytes_in_use();
+    play(2'000);
+    const std::int64_t most = memory.bytes_in_use();
+    REQUIRE(most > 10 * before);
+    row.reliable.trim();
+    CHECK(memory.bytes_in_use() == most);  // it was needed since the last time
+    play(40);
+    row.reliable.trim();
+    CHECK(memory.bytes_in_use() < before + most / 10);
+    const std::uint64_t after = memory.allocation_count();
+    play(40);
+    CHECK(memory.allocation_count() == after);
+}
+
+TEST_CASE("UnsentChannels: counts what a map of channels counts", "[netdriver][reliable_sender]") {
+    CountingResource memory;
+    std::mt19937 random(11);
+    UnsentChannels channels(&memory);
+    std::map<std::uint32_t, std::pair<Share, std::uint32_t>> expected;
+    for (int step = 0; step < 30'000; ++step) {
+        const std::uint32_t channel = random() % 300;
+        const auto found = expected.find(channel);
+        const std::uint32_t what = random() % 8;
+        if (what < 3) {
+            const Share share = random() % 2 == 0 ? Share::Values : Share::Messages;
+            auto& entry = expected.try_emplace(channel, share, 0).first->second;
+            entry.second += 1 + step % 3;
+            REQUIRE(channels.add(ChannelIndex{channel}, share, 1 + step % 3) == entry.first);
+        } else if (what < 6 && found != expected.end()) {
+            channels.remove_one(ChannelIndex{channel});
+            if (--found->second.second == 0) {
+                expected.erase(found);
+            }
+        } else if (what == 6) {
+            Share share = Share::Objects;
+            const std::uint32_t count = channels.remove_all(ChannelIndex{channel}, share);
+            REQUIRE(count == (found == expected.end() ? 0 : found->second.second));
+            if (found != expected.end()) {
+                REQUIRE(share == found->second.first);
+                expected.erase(found);
+            }
+        } else if (step % 500 == 0) {
+            channels.trim();
+        }
+    }
+    REQUIRE_FALSE(expected.empty());
+}
+
+}  // namespace replayout::test
