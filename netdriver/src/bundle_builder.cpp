@@ -150,6 +150,9 @@ template <typename Blocks>
     const std::uint64_t flush = changes_.flush;
     const std::uint32_t count_max = blocks.row_count_max();
     BlockBytes::RowPlace place = bytes.begin_row(row.byte_count());
+    const std::uint32_t room_count =
+        std::min(count_max, static_cast<std::uint32_t>(std::popcount(objects)));
+    BundleBlock* const row_blocks = blocks.begin_row(room_count);
     std::uint32_t count = 0;
     std::uint64_t left = objects;
     for (; left != 0 && count < count_max; left &= left - 1, ++count) {
@@ -167,12 +170,13 @@ template <typename Blocks>
             break;
         }
         ahead.step(row);
-        blocks.append(
-            BundleBlock(index, version, place.byte_count, 1, row.value_count(), row.byte_count()));
+        row_blocks[count] =
+            BundleBlock(index, version, place.byte_count, 1, row.value_count(), row.byte_count());
         row.write(state, place.add(channel, row.byte_count()));
         state.shared().use_newest_in_place(version, state.last_changed());
         info->set_bundled(flush, version);
     }
+    blocks.end_row(room_count - count);
     if (count > 0) {
         blocks_ahead = ahead;
         bytes.end_row(place);

@@ -216,10 +216,14 @@ class BundleRun {
         count_appended(1, {block.index >> 6, std::uint64_t{1} << (block.index & 63)},
                        block.property_count, block.body_bytes);
     }
-    /// The same in two steps, for several of objects in one word of a row: first each, and then
-    /// what there is in all of them. Given whole, as the allocator would hand single fields on by
-    /// way of a call.
     void append(const BundleBlock& block) { blocks_.push_back(block); }
+    /// The same in two steps, for several of objects in one word of a row: first room for so many,
+    /// of which as many as are said at last stay unused, and then what there is in all of them.
+    [[nodiscard]] BundleBlock* begin_row(std::uint32_t count) {
+        const std::uint32_t begin = append_room(count);
+        return blocks_.data() + begin;
+    }
+    void end_row(std::uint32_t unused) { blocks_.resize(blocks_.size() - unused); }
     void count_appended(std::uint32_t count, const ObjectBits& objects, std::size_t property_count,
                         std::size_t body_bytes) {
         if (unbundled_count_ == 0 || words_.back().word != objects.word) {

@@ -4,11 +4,14 @@
 // is at hand when it comes to it, so few that it still is.
 #pragma once
 
+#include <replayout/netdriver/net_world.h>
 #include <replayout/reflection/memory.h>
 
 #include "kept_room.h"
 #include "object_store.h"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -16,15 +19,22 @@
 namespace replayout {
 
 struct DueObject {
-    DueObject(std::uint32_t due_index, NetworkObjectInfo* due_info, bool is_polled_one) noexcept
-        : index(due_index), is_polled(is_polled_one), info(due_info) {}
+    using Known = ChangelistState::Known;
+
+    /// `object_memory`: that of the object; null: it is asked for when it comes to it.
+    DueObject(std::uint32_t due_index, NetworkObjectInfo* due_info, Known known_of_it,
+              const void* object_memory) noexcept
+        : index(due_index), known(known_of_it), info(due_info), memory(object_memory) {}
+
+    [[nodiscard]] bool is_polled() const noexcept { return known != Known::Nothing; }
 
     std::uint32_t index;
-    bool is_polled;  ///< and is known to differ
+    Known known;  ///< of one that is polled; of any other nothing is
     // Of one that a lane left over:
     bool is_compared = false;
     bool has_changed = false;
     NetworkObjectInfo* info;
+    const void* memory;
 };
 
 /// Scratch of a lane.
@@ -32,23 +42,23 @@ struct DueObjects {
     explicit DueObjects(MemoryResource* resource)
         : listed(Allocator<DueObject>(resource)), left_over(Allocator<DueObject>(resource)) {}
 
-    /// Calls `visit(due)` for each that is listed, when its memory is at hand. Then none is.
-    template <typename Visitor>
-    void take_listed(Visitor visit) {
-        // What an object leads to is asked for some objects ahead. By measuring: far enough for
-        // the memory of the state to be there, and what it leads to.
-        constexpr std::size_t far_steps = 8;
-        constexpr std::size_t near_steps = 4;
-        const std::span<const DueObject> due(listed.data(), listed.size());
-        for (std::size_t i = 0; i < due.size() + far_steps; ++i) {
-            if (i < due.size()) {
-                due[i].info->prefetch();
-            }
-            if (const std::size_t near = i + near_steps - far_steps; near < due.size()) {
-                due[near].info->changelist_state().prefetch_values();
-            }
-            if (const std::size_t now = i - far_steps; now < due.size()) {
-                visit(due[now]);
+    /// For each that is listed, in their order: `changed(due)`, where all that there is to be
+    /// compared of it was compared, and it changed; `compare(due)` for the others. Then none is
+    /// listed.
+    template <typename Changed, typename Compare>
+    void take_listed(NetWorld& world, ReplicationCounters& counters, Changed changed,
+                     Compare compare) {
+        std::span<DueObject> due(listed.data(), listed.size());
+        while (!due.empty()) {
+            const std::span<DueObject> some = due.first(std::min<std::size_t>(due.size(), 64));
+            due = due.subspan(some.size());
+            const std::uint64_t done = update_few_words(some, world, counters);
+            for (std::size_t i = 0; i < some.size(); ++i) {
+                if ((done >> i & 1) != 0) {
+                    changed(some[i]);
+                } else {
+                    compare(some[i]);
+                }
             }
         }
         listed_room.note(listed.size());
@@ -67,6 +77,29 @@ struct DueObjects {
     std::uint64_t count = 0;  ///< that were due, in this flush
     Vector<DueObject> left_over;
     KeptRoom left_over_room;
+
+  private:
+    /// See ChangelistState. Of all of them it asks for the memory.
+    [[nodiscard]] static std::uint64_t update_few_words(std::span<DueObject> due, NetWorld& world,
+                                                        ReplicationCounters& counters) {
+        // What an object leads to is asked for some objects ahead. By measuring: far enough for
+        // the memory to be there.
+        constexpr std::size_t steps_ahead = 4;
+        std::array<ChangelistState::ToUpdate, 64> objects;
+        for (std::size_t i = 0; i < due.size() + steps_ahead; ++i) {
+            if (i < due.size()) {
+                due[i].info->prefetch();
+            }
+            if (const std::size_t now = i - steps_ahead; now < due.size()) {
+                DueObject& one = due[now];
+                if (one.memory == nullptr) {
+                    one.memory = world.object_memory(one.info->object());
+                }
+                objects[now] = {&one.info->changelist_state(), one.memory, one.known};
+            }
+        }
+        return ChangelistState::update_few_words({objects.data(), due.size()}, counters);
+    }
 };
 
 }  // namespace replayout

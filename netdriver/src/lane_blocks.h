@@ -82,6 +82,12 @@ struct LaneBlocks {
               block.body_bytes, block.head_bytes <= 1);
     }
     void append(const BundleBlock& block) { blocks.push_back(block); }
+    [[nodiscard]] BundleBlock* begin_row(std::uint32_t row_count) {
+        const std::size_t begin = blocks.size();
+        blocks.resize(begin + row_count);
+        return blocks.data() + begin;
+    }
+    void end_row(std::uint32_t unused) { blocks.resize(blocks.size() - unused); }
     void count_appended(std::uint32_t count_of_row, const ObjectBits& objects,
                         std::size_t property_count, std::size_t body_bytes) {
         count(count_of_row, objects, property_count / count_of_row, body_bytes / count_of_row,

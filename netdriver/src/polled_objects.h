@@ -48,16 +48,16 @@ class PolledObjects {
     [[nodiscard]] std::uint64_t word(std::size_t word) const noexcept {
         return objects_.word(word);
     }
-    /// Of polled objects 64 * word and on those that changed.
-    [[nodiscard]] std::uint64_t changed_of(std::size_t word, std::uint64_t objects,
-                                           NetWorld& world) const {
+    /// Looks at polled objects 64 * word and on, and tells the memory of each.
+    [[nodiscard]] ScanPlan::Findings changed_of(std::size_t word, std::uint64_t objects,
+                                                NetWorld& world,
+                                                std::array<const void*, 64>& memory) const {
         if (objects == 0) {
-            return 0;
+            return {};
         }
         const ObjectHandle* const handles = handles_.data() + 64 * word;
         const ScannedObject* const scanned = scanned_.data() + 64 * word;
         // All are asked for before the first is looked at, so that none has to be waited for.
-        std::array<const void*, 64> memory;
         for (std::uint64_t left = objects; left != 0; left &= left - 1) {
             const auto i = static_cast<std::uint32_t>(std::countr_zero(left));
             memory[i] = world.object_memory(handles[i]);

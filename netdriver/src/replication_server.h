@@ -248,9 +248,10 @@ class ReplicationServer {
     // The compare
 
     void compare_due_objects();
-    /// What is due of these words of a row; `compare(due)` for each that may have changed.
-    template <typename Compare>
-    void compare_by_rows(ServerLane& lane, LaneShare words, Compare compare);
+    /// What is due of these words of a row: `changed(due)` for each that was compared, and changed,
+    /// and `compare(due)` for the others that may have.
+    template <typename Changed, typename Compare>
+    void compare_by_rows(ServerLane& lane, LaneShare words, Changed changed, Compare compare);
     void compare(const DueObject& due);
     /// Compares its values, and nothing else.
     [[nodiscard]] bool update(const DueObject& due, PackageMap& ids, NetStats& stats);
@@ -259,6 +260,8 @@ class ReplicationServer {
     /// Returns how many were due.
     std::uint64_t compare_in_lanes();
     void compare_in_lane(ServerLane& lane, const DueObject& due);
+    void note_compared_in_lane(ServerLane& lane, const DueObject& due, bool has_changed,
+                               bool has_missed_ids);
     /// Which lanes leave to the driver's thread.
     void compare_left_over(const DueObject& due);
     /// Ids that its compare gives depend on the order of elements: it is not for lanes.

@@ -22,7 +22,7 @@ inline void ReplicationServer::note_compared(const DueObject& due, bool has_chan
     if (has_changed) {
         changes_.objects.set(due.index);
     }
-    if (due.is_polled) {
+    if (due.is_polled()) {
         return;  // it is looked at again in the next flush, whatever becomes of it here
     }
     const bool is_due_again = state.is_due() && !due.info->is_torn_off();
@@ -39,38 +39,48 @@ inline void ReplicationServer::note_compared(const DueObject& due, bool has_chan
 }
 
 inline bool ReplicationServer::update(const DueObject& due, PackageMap& ids, NetStats& stats) {
-    const void* memory = world_.object_memory(due.info->object());
     ChangelistState& state = due.info->changelist_state();
-    return due.is_polled ? state.update_changed(memory, ids, stats.replication)
-                         : state.update(memory, ids, stats.replication);
+    return due.is_polled() ? state.update_changed(due.memory, ids, stats.replication)
+                           : state.update(due.memory, ids, stats.replication);
 }
 
 inline void ReplicationServer::compare(const DueObject& due) {
     note_compared(due, update(due, shadow_ids_, stats_));
 }
 
-template <typename Compare>
-void ReplicationServer::compare_by_rows(ServerLane& lane, LaneShare words, Compare compare) {
+template <typename Changed, typename Compare>
+void ReplicationServer::compare_by_rows(ServerLane& lane, LaneShare words, Changed changed,
+                                        Compare compare) {
     // So many that they are compared without a wait, so few that they are still at hand.
     constexpr std::size_t listed_max = 256;
     Vector<DueObject>& listed = lane.due.listed;
+    std::array<const void*, 64> memory;
+    const auto take_listed = [&] {
+        lane.due.take_listed(world_, lane.stats.replication, changed, compare);
+    };
     std::uint64_t due_count = 0;
     std::uint64_t same_count = 0;
     for (std::size_t word = words.begin; word < words.end; ++word) {
         const std::uint64_t due = due_.word(word);
         const std::uint64_t polled = due & polled_.word(word);
-        const std::uint64_t changed = polled_.changed_of(word, polled, world_);
+        const ScanPlan::Findings found = polled_.changed_of(word, polled, world_, memory);
         due_count += static_cast<std::uint64_t>(std::popcount(due));
-        same_count += static_cast<std::uint64_t>(std::popcount(polled & ~changed));
-        BitRow::for_each_in_word(word, (due & ~polled) | changed, [&](std::uint32_t index) {
-            const bool is_polled = (changed >> (index & 63) & 1) != 0;
-            listed.emplace_back(index, objects_.at(index), is_polled);
+        same_count += static_cast<std::uint64_t>(std::popcount(polled & ~found.changed));
+        BitRow::for_each_in_word(word, (due & ~polled) | found.changed, [&](std::uint32_t index) {
+            const std::uint32_t bit = index & 63;
+            const bool is_polled = (found.changed >> bit & 1) != 0;
+            const DueObject::Known known = (found.long_runs >> bit & 1) != 0
+                                               ? DueObject::Known::LongRunsDiffer
+                                               : DueObject::Known::Differs;
+            listed.emplace_back(index, objects_.at(index),
+                                is_polled ? known : DueObject::Known::Nothing,
+                                is_polled ? memory[bit] : nullptr);
         });
         if (listed.size() >= listed_max) {
-            lane.due.take_listed(compare);
+            take_listed();
         }
     }
-    lane.due.take_listed(compare);
+    take_listed();
     lane.due.count = due_count;
     lane.stats.replication.objects_compared += same_count;
 }
@@ -82,8 +92,10 @@ void ReplicationServer::compare_due_objects() {
         due_count = compare_in_lanes();
     } else {
         ServerLane& lane = lanes_[0];
-        compare_by_rows(lane, {0, due_.word_count()},
-                        [this](const DueObject& due) { compare(due); });
+        compare_by_rows(
+            lane, {0, due_.word_count()},
+            [this](const DueObject& due) { note_compared(due, true); },
+            [this](const DueObject& due) { compare(due); });
         due_count = lane.due.count;
     }
     stats_.replication.objects_skipped += objects_.object_count() - due_count;
@@ -94,7 +106,10 @@ std::uint64_t ReplicationServer::compare_in_lanes() {
     const WordShares words(due_, lanes_.count());
     lanes_.run([&](std::uint32_t i) {
         ServerLane& lane = lanes_[i];
-        compare_by_rows(lane, words[i], [&](const DueObject& due) { compare_in_lane(lane, due); });
+        compare_by_rows(
+            lane, words[i],
+            [&](const DueObject& due) { note_compared_in_lane(lane, due, true, false); },
+            [&](const DueObject& due) { compare_in_lane(lane, due); });
     });
     std::uint64_t due_count = 0;
     for (std::uint32_t i = 0; i < lanes_.count(); ++i) {
@@ -115,7 +130,12 @@ void ReplicationServer::compare_in_lane(ServerLane& lane, const DueObject& due) 
         return;
     }
     const bool has_changed = update(due, lane.ids, lane.stats);
-    if (lane.ids.take_missed() || calendar_.is_paced(due.index)) {
+    note_compared_in_lane(lane, due, has_changed, lane.ids.take_missed());
+}
+
+inline void ReplicationServer::note_compared_in_lane(ServerLane& lane, const DueObject& due,
+                                                     bool has_changed, bool has_missed_ids) {
+    if (has_missed_ids || calendar_.is_paced(due.index)) {
         lane.due.left_over.push_back(due);
         lane.due.left_over.back().is_compared = true;
         lane.due.left_over.back().has_changed = has_changed;

@@ -17,8 +17,6 @@ namespace replayout {
 
 namespace {
 
-constexpr std::uint32_t chunk_bytes = 16;
-
 template <typename Places, typename Visitor>
 void for_each_place(const Places& places, Visitor visit) {
     for (const auto& place : places) {
@@ -75,8 +73,8 @@ void ScanPlan::assign(const RepLayout& layout) {
          layout.runs().subspan(root.run_start, root.run_end - root.run_start)) {
         add(run, layout);
     }
-    find_short_form();
     has_small_ = !longs_.empty() || !bytes_.empty() || !bits_.empty();
+    find_short_form();
     shadow_last_.value = root.shadow_size > 0 ? root.shadow_size - 1 : 0;
     if (object_last_ < object_begin_) {
         object_begin_ = object_last_;  // there is nothing in it
@@ -124,6 +122,13 @@ void ScanPlan::find_short_form() {
         short_words_.fill(words_.empty() ? chunks_.back() : words_.back());
         std::copy(words_.begin(), words_.end(), short_words_.begin());
     }
+    const auto step = [](Place place) { return place.object_offset - place.shadow_offset; };
+    const bool is_one_run =
+        is_short_ && std::all_of(chunks_.begin(), chunks_.end(),
+                                 [&](Place place) { return step(place) == step(chunks_.front()); });
+    const bool has_simple_texts =
+        texts_.empty() || (texts_.size() == 1 && texts_.front().ops == nullptr);
+    is_simple_ = is_one_run && !has_small_ && has_simple_texts;
 }
 
 void ScanPlan::add_bytes(Place begin, std::uint32_t size) {
@@ -176,8 +181,8 @@ std::uint64_t ScanPlan::difference_of_small(const std::byte* object,
 
 // All of the plain bytes before it is asked whether any differs: mostly none does, and each
 // question costs more than a comparison.
-inline bool ScanPlan::is_all_same(const std::byte* object,
-                                  ConstShadowBuffer shadow) const noexcept {
+inline ScanPlan::Found ScanPlan::find(const std::byte* object,
+                                      ConstShadowBuffer shadow) const noexcept {
     const std::byte* const kept = shadow.data();
     const detail::VectorChunk chunk_difference =
         is_short_ ? difference_of_chunks(short_chunks_, object, kept)
@@ -188,36 +193,93 @@ inline bool ScanPlan::is_all_same(const std::byte* object,
     if (has_small_) {
         difference |= difference_of_small(object, kept);
     }
-    if (difference != 0 || !chunk_difference.is_zero()) {
-        return false;
+    if (difference != 0) {
+        return Found::Other;
     }
     for (const Text& text : texts_) {
         if (!is_same_text(text, object, shadow)) {
-            return false;
+            return Found::Other;
         }
     }
-    return true;
+    return chunk_difference.is_zero() ? Found::Same : Found::LongRuns;
 }
 
 bool ScanPlan::is_same(const void* object, ConstShadowBuffer shadow) const noexcept {
     REPLAYOUT_ASSERT(is_usable_);
-    return is_all_same(static_cast<const std::byte*>(object), shadow);
+    return find(static_cast<const std::byte*>(object), shadow) == Found::Same;
 }
 
-// Flattened: a call for each object would cost a quarter of all.
-[[gnu::flatten]] std::uint64_t find_changed(const ScannedObject* scanned,
-                                            const void* const* objects,
-                                            std::uint64_t bits) noexcept {
-    std::uint64_t changed = 0;
-    for (std::uint64_t left = bits; left != 0; left &= left - 1) {
+// Flattened, as the next one: a call for each object would cost a quarter of all.
+[[gnu::noinline, gnu::flatten]] std::uint64_t ScanPlan::find_any(
+    const ScannedObject* scanned, const void* const* objects, std::uint64_t bits,
+    Findings& findings) const noexcept {
+    std::uint64_t left = bits;
+    for (; left != 0; left &= left - 1) {
         const auto i = static_cast<std::uint32_t>(std::countr_zero(left));
         const ScannedObject& one = scanned[i];
-        REPLAYOUT_ASSERT(one.plan->is_usable());
-        const bool is_same =
-            one.plan->is_all_same(static_cast<const std::byte*>(objects[i]), one.shadow);
-        changed |= is_same ? 0 : left & (~left + 1);
+        if (one.plan != this) {
+            break;
+        }
+        const Found found = find(static_cast<const std::byte*>(objects[i]), one.shadow);
+        const std::uint64_t bit = left & (~left + 1);
+        findings.changed |= found != Found::Same ? bit : 0;
+        findings.long_runs |= found == Found::LongRuns ? bit : 0;
     }
-    return changed;
+    return left;
+}
+
+// What is to be known of the plan is read once: what is read of objects might be anything, as far
+// as the compiler knows.
+[[gnu::noinline, gnu::flatten]] std::uint64_t ScanPlan::find_simple(
+    const ScannedObject* scanned, const void* const* objects, std::uint64_t bits,
+    Findings& findings) const noexcept {
+    const std::array<Place, 4> chunks = short_chunks_;
+    const std::array<Place, 2> words = short_words_;
+    const std::size_t second = chunks[1].object_offset - chunks[0].object_offset;
+    const std::size_t third = chunks[2].object_offset - chunks[0].object_offset;
+    const std::size_t fourth = chunks[3].object_offset - chunks[0].object_offset;
+    const bool has_text = !texts_.empty();
+    const Text text = has_text ? texts_.front() : Text{};
+    Findings found = findings;
+    std::uint64_t left = bits;
+    for (; left != 0; left &= left - 1) {
+        const auto i = static_cast<std::uint32_t>(std::countr_zero(left));
+        const ScannedObject& one = scanned[i];
+        if (one.plan != this) {
+            break;
+        }
+        const auto* const object = static_cast<const std::byte*>(objects[i]);
+        const std::byte* const kept = one.shadow.data();
+        const std::byte* const run = object + chunks[0].object_offset;
+        const std::byte* const kept_run = kept + chunks[0].shadow_offset;
+        detail::VectorChunk difference = detail::VectorChunk::difference(run, kept_run);
+        difference.add(detail::VectorChunk::difference(run + second, kept_run + second));
+        difference.add(detail::VectorChunk::difference(run + third, kept_run + third));
+        difference.add(detail::VectorChunk::difference(run + fourth, kept_run + fourth));
+        const bool is_rest_same = difference_of_words<std::uint32_t>(words, object, kept) == 0 &&
+                                  (!has_text || is_same_text(text, object, one.shadow));
+        if (is_rest_same && difference.is_zero()) [[likely]] {
+            continue;
+        }
+        const std::uint64_t bit = left & (~left + 1);
+        found.changed |= bit;
+        found.long_runs |= is_rest_same ? bit : 0;
+    }
+    findings = found;
+    return left;
+}
+
+ScanPlan::Findings find_changed(const ScannedObject* scanned, const void* const* objects,
+                                std::uint64_t bits) noexcept {
+    ScanPlan::Findings findings;
+    std::uint64_t left = bits;
+    while (left != 0) {
+        const ScanPlan& plan = *scanned[std::countr_zero(left)].plan;
+        REPLAYOUT_ASSERT(plan.is_usable());
+        left = plan.is_simple_ ? plan.find_simple(scanned, objects, left, findings)
+                               : plan.find_any(scanned, objects, left, findings);
+    }
+    return findings;
 }
 
 }  // namespace replayout

@@ -258,7 +258,7 @@ class Game {
             return on_.sender.update(memory);
         }
         ++events_.scans;
-        return find_changed(&scanned, &memory, 1) != 0 &&
+        return find_changed(&scanned, &memory, 1).changed != 0 &&
                on_.sender.state.update_changed(memory, on_.sender.package_map, on_.sender.counters);
     }
 

@@ -89,18 +89,31 @@ class TwinSenders {
         return is_changed;
     }
 
+    /// Updates by the shortest way.
+    [[nodiscard]] int few_words_count() const noexcept { return few_words_count_; }
+
   private:
     bool update_scanned(const void* object) {
         const ScannedObject scanned = scanned_.state.scanned();
         REQUIRE(scanned.plan != nullptr);
         const bool is_same = scanned.plan->is_same(object, scanned.shadow);
-        REQUIRE(find_changed(&scanned, &object, 1) == (is_same ? 0u : 1u));
+        const ScanPlan::Findings found = find_changed(&scanned, &object, 1);
+        REQUIRE(found.changed == (is_same ? 0u : 1u));
+        REQUIRE((found.long_runs & ~found.changed) == 0);
+        using Known = ChangelistState::Known;
+        const ChangelistState::ToUpdate one{
+            &scanned_.state, object, found.long_runs != 0 ? Known::LongRunsDiffer : Known::Differs};
+        if (!is_same && ChangelistState::update_few_words({&one, 1}, scanned_.counters) != 0) {
+            ++few_words_count_;
+            return true;
+        }
         return !is_same &&
                scanned_.state.update_changed(object, scanned_.package_map, scanned_.counters);
     }
 
     BlockSender scanned_;
     BlockSender compared_;
+    int few_words_count_ = 0;
 };
 
 [[nodiscard]] bool is_same(const ChangelistState& state, const void* object) {
@@ -218,7 +231,7 @@ TEST_CASE("ScanPlan: of a row of objects those that changed are told, and no oth
             }
         }
         const std::uint64_t asked = random.bits();
-        CHECK(find_changed(scanned.data(), objects.data(), asked) == (asked & changed));
+        CHECK(find_changed(scanned.data(), objects.data(), asked).changed == (asked & changed));
         for (std::size_t i = 0; i < guards.size(); ++i) {
             (void)senders[i]->update(&guards[i]);
         }
@@ -248,6 +261,111 @@ TEST_CASE("ScanPlan: what an update leaves behind is the same with a scan and wi
             (void)twins.update(&guard);
         }
     }
+}
+
+/// One long run, of which words are the begin.
+struct Walker {
+    std::array<float, 9> place{};
+    std::uint16_t rank = 0;
+    std::uint32_t owner = 0;
+    std::string name;
+};
+
+[[nodiscard]] Result<const Type*> build_walker(TypeRegistry& registry) {
+    return class_builder<Walker>(registry, "Walker")
+        .property<&Walker::place>()
+        .property<&Walker::rank>()
+        .property<&Walker::owner>()
+        .property<&Walker::name>()
+        .build();
+}
+
+[[nodiscard]] Result<const Type*> build_marked_walker(TypeRegistry& registry) {
+    return class_builder<Walker>(registry, "Walker")
+        .property<&Walker::place>()
+        .push_based()
+        .property<&Walker::rank>()
+        .push_based()
+        .property<&Walker::owner>()
+        .push_based()
+        .property<&Walker::name>()
+        .push_based()
+        .build();
+}
+
+/// Some that lie side by side become something else, as few as may become what they were.
+void move(Walker& walker, std::uint32_t begin, std::uint32_t end, test::SeededRandom& random) {
+    for (std::uint32_t i = begin; i < end; ++i) {
+        walker.place[i] = static_cast<float>(random.below(4));
+    }
+}
+
+TEST_CASE("ScanPlan: a few words that change alone are updated as all else is",
+          "[replayout][scan_plan][random]") {
+    const TestLayout layout(build_walker);
+    int few_words_count = 0;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        CAPTURE(seed);
+        test::SeededRandom random(seed);
+        TwinSenders twins(*layout);
+        Walker walker;
+        for (int tick = 0; tick < 100; ++tick) {
+            const std::uint32_t begin = random.below(6);
+            move(walker, begin, random.between(begin + 3, 9), random);
+            walker.rank = static_cast<std::uint16_t>(random.percent(20) ? random.below(3) : 0);
+            walker.owner = random.percent(10) ? 1 : 0;
+            walker.name = random.percent(10) ? "somebody" : "nobody";
+            (void)twins.update(&walker);
+        }
+        few_words_count += twins.few_words_count();
+    }
+    CHECK(few_words_count > 100);
+}
+
+TEST_CASE("ScanPlan: a few words that are marked alone are updated as all else is",
+          "[replayout][scan_plan][push][random]") {
+    const TestLayout layout(build_marked_walker);
+    int few_words_count = 0;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        CAPTURE(seed);
+        test::SeededRandom random(seed);
+        BlockSender at_once(*layout);
+        BlockSender alone(*layout);
+        Walker walker;
+        for (int tick = 0; tick < 100; ++tick) {
+            const std::uint32_t begin = random.below(6);
+            const std::uint32_t end = random.between(begin + 3, 9);
+            move(walker, begin, end, random);
+            for (BlockSender* sender : {&at_once, &alone}) {
+                for (std::uint32_t i = begin; i < end; ++i) {
+                    sender->state.mark_dirty(ParentIndex{static_cast<std::uint16_t>(i)});
+                }
+            }
+            const bool is_changed = alone.update(&walker);
+            const ChangelistState::ToUpdate one{&at_once.state, &walker,
+                                                ChangelistState::Known::Nothing};
+            if (ChangelistState::update_few_words({&one, 1}, at_once.counters) != 0) {
+                ++few_words_count;
+                REQUIRE(is_changed);
+            } else {
+                REQUIRE(at_once.update(&walker) == is_changed);
+            }
+            REQUIRE_FALSE(at_once.state.is_due());
+            REQUIRE(at_once.state.version() == alone.state.version());
+            REQUIRE(at_once.counters.properties_changed == alone.counters.properties_changed);
+            REQUIRE(at_once.counters.objects_compared == alone.counters.objects_compared);
+            for (std::uint32_t handle = 1; handle <= layout->handle_count(); ++handle) {
+                REQUIRE(at_once.state.last_changed(RepHandle{handle}) ==
+                        alone.state.last_changed(RepHandle{handle}));
+                for (Version version = 0; version < alone.state.version(); ++version) {
+                    REQUIRE(at_once.state.previous().is_back(RepHandle{handle}, version) ==
+                            alone.state.previous().is_back(RepHandle{handle}, version));
+                }
+            }
+            REQUIRE(at_once.block(since(0)) == alone.block(since(0)));
+        }
+    }
+    CHECK(few_words_count > 100);
 }
 
 }  // namespace

@@ -103,6 +103,10 @@ class ChangelistHistory {
         std::uint32_t* const oldest = entries_.data() + std::size_t{start_} * entry_words_;
         start_ = static_cast<std::uint8_t>((start_ + 1) % count_max);
         std::uint32_t* const next = entries_.data() + std::size_t{start_} * entry_words_;
+        if (entry_words_ == 2) {
+            next[1] |= oldest[1];  // most classes
+            return oldest;
+        }
         for (std::uint32_t i = 1; i < entry_words_; ++i) {
             next[i] |= oldest[i];
         }

@@ -47,6 +47,23 @@ class ChangelistState {
     /// The same of an object of which it is known that it differs (find_changed()).
     bool update_changed(const void* object, PackageMap& package_map, ReplicationCounters& counters);
 
+    /// What is known of an object that is compared.
+    enum class Known : std::uint8_t {
+        Nothing,
+        Differs,         ///< update_changed() is due, as find_changed() says
+        LongRunsDiffer,  ///< and nothing else does (Findings::long_runs)
+    };
+    struct ToUpdate {
+        ChangelistState* state = nullptr;
+        const void* object = nullptr;
+        Known known = Known::Nothing;
+    };
+    /// The update of many at once, at most 64: of those of which all that is to be looked at, or
+    /// all that differs, are a few words side by side, and all of these do, as of most that change.
+    /// Returns which these are (bit i: object i). With the others nothing was done.
+    [[nodiscard]] static std::uint64_t update_few_words(std::span<const ToUpdate> objects,
+                                                        ReplicationCounters& counters);
+
     /// Hints that an update() follows in some steps of a walk: first about the state itself, then,
     /// some steps later, about what that leads to.
     [[gnu::always_inline]] void prefetch_state() const noexcept { prefetch(this, hot_bytes()); }
@@ -176,6 +193,10 @@ class ChangelistState {
     [[nodiscard]] const SharedSerialization& shared() const noexcept { return shared_; }
 
   private:
+    class FewWords;
+    class MarkedWords;
+    class ScannedWords;
+
     [[nodiscard]] bool is_keyed(RepHandle handle) const noexcept {
         return layout_->cmd(layout_->cmd_of(layout_->root(), handle)).type ==
                RepLayoutCmdType::KeyedArray;

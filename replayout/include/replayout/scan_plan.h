@@ -32,6 +32,15 @@ struct ScannedObject;
 
 class ScanPlan {
   public:
+    /// A run of so many bytes or more is long.
+    static constexpr std::uint32_t chunk_bytes = 16;
+
+    /// What a scan finds of objects i: their bits.
+    struct Findings {
+        std::uint64_t changed = 0;    ///< some value differs from the shadow
+        std::uint64_t long_runs = 0;  ///< of these, those of which only long runs do
+    };
+
     explicit ScanPlan(MemoryResource* resource);
 
     /// Makes it the plan of a layout that has all its runs.
@@ -88,10 +97,18 @@ class ScanPlan {
         const std::byte* object, const std::byte* shadow) const noexcept;
     [[nodiscard]] inline bool is_same_text(const Text& text, const std::byte* object,
                                            ConstShadowBuffer shadow) const noexcept;
-    [[nodiscard]] inline bool is_all_same(const std::byte* object,
-                                          ConstShadowBuffer shadow) const noexcept;
-    friend std::uint64_t find_changed(const ScannedObject* scanned, const void* const* objects,
-                                      std::uint64_t bits) noexcept;
+    enum class Found : std::uint8_t { Same, LongRuns, Other };
+    [[nodiscard]] inline Found find(const std::byte* object,
+                                    ConstShadowBuffer shadow) const noexcept;
+    /// The same of objects in front that have this plan, whatever it is, and where it is simple.
+    /// Returns the others.
+    [[nodiscard]] std::uint64_t find_any(const ScannedObject* scanned, const void* const* objects,
+                                         std::uint64_t bits, Findings& findings) const noexcept;
+    [[nodiscard]] std::uint64_t find_simple(const ScannedObject* scanned,
+                                            const void* const* objects, std::uint64_t bits,
+                                            Findings& findings) const noexcept;
+    friend Findings find_changed(const ScannedObject* scanned, const void* const* objects,
+                                 std::uint64_t bits) noexcept;
 
     std::pmr::vector<Place> chunks_;  // of sixteen bytes
     std::pmr::vector<Place> words_;   // of four
@@ -104,6 +121,9 @@ class ScanPlan {
     // Of most classes chunks and words are so few that they have their place here, the last of them
     // several times, and are compared without a loop.
     bool is_short_ = false;
+    // Besides, the chunks are one run, words are all else of the bytes, and of text there is at
+    // most one std::string: as of most classes.
+    bool is_simple_ = false;
     std::array<Place, 4> short_chunks_{};
     std::array<Place, 2> short_words_{};
     WordRow word_row_;
@@ -119,9 +139,10 @@ struct ScannedObject {
     ConstShadowBuffer shadow;
 };
 
-/// Of objects i whose bits are set, at most 64: the bits of those that differ from their shadows.
-/// `objects[i]` is the memory of the one that `scanned[i]` tells of.
-[[nodiscard]] std::uint64_t find_changed(const ScannedObject* scanned, const void* const* objects,
-                                         std::uint64_t bits) noexcept;
+/// Looks at objects i whose bits are set, at most 64. `objects[i]` is the memory of the one that
+/// `scanned[i]` tells of.
+[[nodiscard]] ScanPlan::Findings find_changed(const ScannedObject* scanned,
+                                              const void* const* objects,
+                                              std::uint64_t bits) noexcept;
 
 }  // namespace replayout
