@@ -346,6 +346,25 @@ TEST_CASE("BitReader: a caller can refuse what it read", "[replayout][bit_reader
     CHECK(reader.read_bits(1) == 0);
 }
 
+TEST_CASE("BitReader: after a failure no bytes are taken and nothing is spent",
+          "[replayout][bit_reader]") {
+    const Bytes bytes = make_bytes(1, 2, 3, 4);
+    DecodeBudget budget;
+    budget.steps = 5;
+    budget.allocation_bytes = 100;
+    BitReader reader(bytes, &budget);
+    reader.fail();
+    CHECK(reader.take_bytes(1).empty());
+    CHECK_FALSE(reader.spend_steps(1));
+    CHECK_FALSE(reader.spend_allocation(1));
+    CHECK(budget.steps == 5);
+    CHECK(budget.allocation_bytes == 100);
+    Bytes target = make_bytes(9, 9);
+    reader.read_bytes(target);
+    CHECK(target == Bytes(2));
+    CHECK(reader.position_bits() == 0);
+}
+
 TEST_CASE("BitReader: random sequences of writes come back in order", "[replayout][bit_reader]") {
     std::mt19937_64 random(run_seed());
     for (int round = 0; round < 200; ++round) {
