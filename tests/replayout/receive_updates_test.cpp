@@ -330,6 +330,9 @@ void jump_out(const AssertionFailure&) {
 
 TEST_CASE("Updates in parts: another object may not go on where nobody ended one",
           "[replayout][receive_updates]") {
+    if (REPLAYOUT_ASSERTIONS == 0) {
+        return;  // nobody refuses it then
+    }
     // What setjmp leaves alone: the objects are not touched behind it.
     const auto line = std::make_unique<Line>();
     const auto other = std::make_unique<Line>();
