@@ -9,13 +9,14 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <random>
 #include <span>
 #include <vector>
 
 #include "kept_room.h"
 #include "support/catch.h"
 #include "support/counting_resource.h"
+#include "support/run_seed.h"
+#include "support/seeded_random.h"
 
 namespace replayout::test {
 namespace {
@@ -104,20 +105,22 @@ class OneRow {
 TEST_CASE("ReliableSender: what was lost goes first, and all in the order in which it went out",
           "[netdriver][reliable_sender]") {
     CountingResource memory;
-    std::mt19937 random(7);
+    const std::uint64_t seed = run_seed();
+    INFO("seed " << seed);
+    SeededRandom random(seed);
     {
         OneRow row(&memory);
         for (int step = 0; step < 20'000; ++step) {
-            const std::uint32_t what = random() % 10;
+            const std::uint32_t what = random.below(10);
             if (what < 3) {
-                row.queue(1 + random() % 500);
+                row.queue(random.between(1, 500));
             } else if (what < 6 && !(row.unsent.empty() && row.lost.empty())) {
                 row.send();
             } else if (what < 9 && !row.in_flight.empty()) {
                 // Mostly in the order in which packets go out.
-                const std::size_t place =
-                    random() % std::min<std::size_t>(row.in_flight.size(), 1 + random() % 8);
-                if (random() % 3 == 0) {
+                const std::size_t place = random.below(std::min(
+                    static_cast<std::uint32_t>(row.in_flight.size()), random.between(1, 8)));
+                if (random.below(3) == 0) {
                     row.lose(place);
                 } else {
                     row.deliver(place);
@@ -171,15 +174,17 @@ TEST_CASE("ReliableSender: opens that come and go take no memory, and what a flo
 
 TEST_CASE("UnsentChannels: counts what a map of channels counts", "[netdriver][reliable_sender]") {
     CountingResource memory;
-    std::mt19937 random(11);
+    const std::uint64_t seed = run_seed();
+    INFO("seed " << seed);
+    SeededRandom random(seed);
     UnsentChannels channels(&memory);
     std::map<std::uint32_t, std::pair<Share, std::uint32_t>> expected;
-    for (int step = 0; step < 30'000; ++step) {
-        const std::uint32_t channel = random() % 300;
+    for (std::uint32_t step = 0; step < 30'000; ++step) {
+        const std::uint32_t channel = random.below(300);
         const auto found = expected.find(channel);
-        const std::uint32_t what = random() % 8;
+        const std::uint32_t what = random.below(8);
         if (what < 3) {
-            const Share share = random() % 2 == 0 ? Share::Values : Share::Messages;
+            const Share share = random.below(2) == 0 ? Share::Values : Share::Messages;
             auto& entry = expected.try_emplace(channel, share, 0).first->second;
             entry.second += 1 + step % 3;
             REQUIRE(channels.add(ChannelIndex{channel}, share, 1 + step % 3) == entry.first);
