@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "kept_room.h"
+
 namespace replayout {
 
 namespace {
@@ -47,9 +49,11 @@ ReliableSender::ReliableSender(std::size_t fragment_bytes, const ReliableWindow&
     : fragment_bytes_(fragment_bytes),
       window_(window),
       stats_(stats),
-      pool_(resource),
-      unsent_channels_(resource),
-      ended_(Allocator<EndedMessage>(resource)) {}
+      resource_(resource),
+      rows_{Row(resource), Row(resource), Row(resource)},
+      unsent_channels_(Allocator<std::pair<ChannelIndex, UnsentChannel>>(resource)),
+      ended_(Allocator<EndedMessage>(resource)),
+      spare_(resource) {}
 
 std::uint32_t ReliableSender::fragment_count(std::size_t payload_bytes) const noexcept {
     const std::size_t count = (payload_bytes + fragment_bytes_ - 1) / fragment_bytes_;
@@ -59,7 +63,7 @@ std::uint32_t ReliableSender::fragment_count(std::size_t payload_bytes) const no
 std::uint32_t ReliableSender::queue(BunchHeader header, std::uint16_t sequence,
                                     std::span<const std::byte> payload, BunchTag tag) {
     const std::uint32_t count = fragment_count(payload.size());
-    BunchList& unsent = row(unsent_channels_.add(header.channel, share_of(tag.kind), count)).unsent;
+    BunchMap& unsent = count_in(header.channel, share_of(tag.kind), count).unsent;
     header.is_partial = count > 1;
     for (std::size_t i = 0; i < count; ++i) {
         const std::size_t offset = i * fragment_bytes_;
@@ -74,34 +78,82 @@ std::uint32_t ReliableSender::queue(BunchHeader header, std::uint16_t sequence,
     return count;
 }
 
-void ReliableSender::add_unsent(BunchList& unsent, const BunchHeader& header, const BunchTag& tag,
+void ReliableSender::add_unsent(BunchMap& unsent, const BunchHeader& header, const BunchTag& tag,
                                 std::span<const std::byte> part, std::uint64_t message_bytes) {
-    const BunchSlot slot = pool_.take();
-    OutBunch& bunch = pool_[slot].bunch;
+    const BunchOrder order{++queued_count_};
+    ++bunch_count_;
+    if (spare_.empty() || part.size() > spare_bytes_max) {
+        Vector<std::byte> bytes(part.begin(), part.end(), Allocator<std::byte>(resource_));
+        unsent.emplace_hint(unsent.end(), order,
+                            OutBunch{header, tag, std::move(bytes), message_bytes, {}});
+        return;
+    }
+    BunchMap::node_type node = spare_.extract(spare_.begin());
+    node.key() = order;
+    OutBunch& bunch = node.mapped();
     bunch.header = header;
     bunch.tag = tag;
     bunch.payload.assign(part.begin(), part.end());
     bunch.message_bytes = message_bytes;
     bunch.begin = {};
     bunch.was_sent = false;
-    unsent.append(pool_, slot);
+    unsent.insert(unsent.end(), std::move(node));
+}
+
+void ReliableSender::keep_spare(BunchMap::node_type node) {
+    if (spare_.size() < spare_count_max && node.mapped().payload.capacity() <= spare_bytes_max) {
+        spare_.insert(spare_.end(), std::move(node));
+    }
+}
+
+ReliableSender::Row& ReliableSender::count_in(ChannelIndex channel, Share share,
+                                              std::uint32_t count) {
+    const auto [entry, is_new] = unsent_channels_.try_emplace(channel, UnsentChannel{share});
+    UnsentChannel& unsent = entry->second;
+    if (!is_new && unsent.bunch_count == 0) {
+        unsent.share = share;
+        --sent_channel_count_;
+    }
+    unsent.bunch_count += count;
+    most_channels_ = std::max(most_channels_, unsent_channels_.size());
+    return row(unsent.share);
+}
+
+void ReliableSender::count_out(ChannelIndex channel) {
+    const auto unsent = unsent_channels_.find(channel);
+    if (--unsent->second.bunch_count == 0) {
+        ++sent_channel_count_;
+    }
+    // Many at a time: thousands of closes may wait, and to forget one moves all behind it.
+    constexpr std::size_t few = 8;
+    if (sent_channel_count_ > few + unsent_channels_.size() / 2) {
+        const auto is_sent = [](const auto& entry) { return entry.second.bunch_count == 0; };
+        unsent_channels_.erase(
+            std::remove_if(unsent_channels_.begin(), unsent_channels_.end(), is_sent),
+            unsent_channels_.end());
+        sent_channel_count_ = 0;
+    }
 }
 
 void ReliableSender::trim() {
-    pool_.trim();
-    unsent_channels_.trim();
+    const std::size_t most = std::exchange(most_channels_, unsent_channels_.size());
+    if (KeptRoom::is_too_large(most, unsent_channels_.capacity(),
+                               sizeof(decltype(unsent_channels_)::value_type))) {
+        unsent_channels_.shrink_to_fit();
+        unsent_channels_.reserve(2 * most);
+    }
 }
 
 WindowPlace ReliableSender::window_begin() const noexcept {
     WindowPlace begin = sent_;
     for (const Row& each : rows_) {
-        for (const BunchList* bunches : {&each.lost, &each.in_flight}) {
-            if (!bunches->is_empty()) {
-                lower(begin, pool_[bunches->first()].bunch.begin);
+        for (const BunchMap* bunches : {&each.lost, &each.in_flight}) {
+            if (!bunches->empty()) {
+                lower(begin, bunches->begin()->second.begin);
             }
         }
         // Nothing of it may be missing, and yet it is not whole.
-        if (!each.unsent.is_empty() && !pool_[each.unsent.first()].bunch.begins_message()) {
+        if (!each.unsent.empty() && !each.unsent.begin()->second.begins_message()) {
             begin.values.bytes = std::min(begin.values.bytes, each.message_begin.values.bytes);
             begin.others.bytes = std::min(begin.others.bytes, each.message_begin.others.bytes);
         }
@@ -129,52 +181,47 @@ bool ReliableSender::has_window_for(Share share, std::uint64_t message_bytes) co
 }
 
 bool ReliableSender::may_send(Share share) const noexcept {
-    if (!row(share).lost.is_empty()) {
+    if (!row(share).lost.empty()) {
         return true;
     }
-    if (row(share).unsent.is_empty()) {
+    if (row(share).unsent.empty()) {
         return false;
     }
-    const OutBunch& bunch = pool_[row(share).unsent.first()].bunch;
+    const OutBunch& bunch = row(share).unsent.begin()->second;
     return has_window_for(share, bunch.begins_message() ? bunch.message_bytes : 0);
 }
 
 bool ReliableSender::has_room_for(Share share, std::size_t payload_bytes) const noexcept {
-    return row(share).lost.is_empty() && row(share).unsent.is_empty() &&
+    return row(share).lost.empty() && row(share).unsent.empty() &&
            has_window_for(share, payload_bytes);
 }
 
 bool ReliableSender::has_room_behind_unsent(Share share, std::size_t payload_bytes) const noexcept {
-    return has_window_for(share, row(share).unsent.count() * fragment_bytes_ + payload_bytes);
+    return has_window_for(share, row(share).unsent.size() * fragment_bytes_ + payload_bytes);
 }
 
 const OutBunch& ReliableSender::next(Share share) const noexcept {
     const Row& from = row(share);
-    return pool_[from.lost.is_empty() ? from.unsent.first() : from.lost.first()].bunch;
+    return from.lost.empty() ? from.unsent.begin()->second : from.lost.begin()->second;
 }
 
-void ReliableSender::move(BunchList& from, BunchList& to, BunchSlot slot) noexcept {
-    from.erase(pool_, slot);
-    to.insert_by_order(pool_, slot);
-}
-
-void ReliableSender::drop(BunchList& from, BunchSlot slot) noexcept {
-    from.erase(pool_, slot);
-    pool_.give_back(slot);
+void ReliableSender::move(BunchMap& from, BunchMap& to, BunchOrder order) {
+    auto node = from.extract(order);
+    if (!node.empty()) {
+        to.insert(std::move(node));
+    }
 }
 
 SentBunch ReliableSender::sent(Share share) {
     Row& from = row(share);
-    if (!from.lost.is_empty()) {
-        const BunchSlot slot = from.lost.first();
-        move(from.lost, from.in_flight, slot);
-        return {pool_[slot].order, slot, share};
+    if (!from.lost.empty()) {
+        const BunchOrder order = from.lost.begin()->first;
+        move(from.lost, from.in_flight, order);
+        return {share, order};
     }
-    const BunchSlot slot = from.unsent.first();
-    from.unsent.erase(pool_, slot);
-    BunchNode& node = pool_[slot];
-    OutBunch& bunch = node.bunch;
-    unsent_channels_.remove_one(bunch.header.channel);
+    auto node = from.unsent.extract(from.unsent.begin());
+    OutBunch& bunch = node.mapped();
+    count_out(bunch.header.channel);
     if (bunch.begins_message()) {
         from.message_begin = sent_;
         sent_.of(share).bytes += bunch.message_bytes;
@@ -184,66 +231,69 @@ SentBunch ReliableSender::sent(Share share) {
     bunch.begin.others.bunches = sent_.others.bunches;
     ++sent_.of(share).bunches;
     bunch.was_sent = true;
-    node.order = ++sent_count_;
-    from.in_flight.append(pool_, slot);
-    return {node.order, slot, share};
-}
-
-BunchNode* ReliableSender::find_sent(const SentBunch& name) noexcept {
-    BunchNode* const node = pool_.find(name.slot);
-    const bool is_there = node != nullptr && node->order == name.order &&
-                          (node->place == BunchPlace::InFlight || node->place == BunchPlace::Lost);
-    return is_there ? node : nullptr;
+    node.key() = BunchOrder{++sent_count_};
+    const BunchOrder order = node.key();
+    from.in_flight.insert(from.in_flight.end(), std::move(node));
+    return {share, order};
 }
 
 bool ReliableSender::lost(SentBunch name, BunchTag& tag) {
     Row& from = row(name.share);
-    BunchNode* const node = find_sent(name);
-    if (node == nullptr || node->place != BunchPlace::InFlight) {
+    const auto found = from.in_flight.find(name.order);
+    if (found == from.in_flight.end()) {
         return false;
     }
-    const OutBunch& bunch = node->bunch;
+    const OutBunch& bunch = found->second;
     if (bunch.tag.kind == BunchTag::Kind::Value && bunch.payload.empty() &&
         !bunch.tag.is_taken_back) {
         note_taken_back(bunch.tag);
     }
     tag = bunch.tag;
-    move(from.in_flight, from.lost, name.slot);
+    move(from.in_flight, from.lost, name.order);
     return true;
 }
 
 bool ReliableSender::delivered(SentBunch name, BunchTag& tag) {
     Row& from = row(name.share);
-    BunchNode* const node = find_sent(name);
-    if (node == nullptr) {
-        return false;
+    for (BunchMap* bunches : {&from.in_flight, &from.lost}) {
+        // In the order in which they were sent, but for those that were lost.
+        const bool is_first = !bunches->empty() && bunches->begin()->first == name.order;
+        const auto found = is_first ? bunches->begin() : bunches->find(name.order);
+        if (found != bunches->end()) {
+            tag = found->second.tag;
+            if (tag.kind == BunchTag::Kind::Close) {
+                const auto is_of_channel = [&](const EndedMessage& message) {
+                    return message.channel == found->second.header.channel;
+                };
+                ended_.erase(std::remove_if(ended_.begin(), ended_.end(), is_of_channel),
+                             ended_.end());
+            }
+            keep_spare(bunches->extract(found));
+            --bunch_count_;
+            return true;
+        }
     }
-    tag = node->bunch.tag;
-    if (tag.kind == BunchTag::Kind::Close && !ended_.empty()) {
-        const auto is_of_channel = [&](const EndedMessage& message) {
-            return message.channel == node->bunch.header.channel;
-        };
-        ended_.erase(std::remove_if(ended_.begin(), ended_.end(), is_of_channel), ended_.end());
-    }
-    drop(node->place == BunchPlace::Lost ? from.lost : from.in_flight, name.slot);
-    return true;
+    return false;
 }
 
 std::uint32_t ReliableSender::abandon_unsent(ChannelIndex channel) {
-    Share share = Share::Messages;
-    const std::uint32_t dropped_count = unsent_channels_.remove_all(channel, share);
-    if (dropped_count == 0) {
+    const auto found = unsent_channels_.find(channel);
+    if (found == unsent_channels_.end() || found->second.bunch_count == 0) {
         return 0;
     }
-    Row& from = row(share);
+    const std::uint32_t dropped_count = found->second.bunch_count;
+    Row& from = row(found->second.share);
+    unsent_channels_.erase(found);
+    bunch_count_ -= dropped_count;
     std::uint16_t rest_begin = 0;
     std::uint32_t begun_count = 0;  // bunches that went out of a message that is not whole
     bool is_rest = true;
     std::uint32_t seen_count = 0;
-    from.unsent.for_each(pool_, [&](BunchSlot slot, const BunchNode& node) {
-        const OutBunch& bunch = node.bunch;
+    for (auto entry = from.unsent.begin(); seen_count < dropped_count;) {
+        const OutBunch& bunch = entry->second;
         if (bunch.header.channel != channel) {
-            return;
+            ++entry;
+            continue;
         }
         is_rest = is_rest && !bunch.begins_message();
         if (is_rest && seen_count == 0) {
@@ -252,9 +302,8 @@ std::uint32_t ReliableSender::abandon_unsent(ChannelIndex channel) {
         }
         begun_count -= is_rest ? 1u : 0u;
         ++seen_count;
-        drop(from.unsent, slot);
-    });
-    REPLAYOUT_ASSERT(seen_count == dropped_count);
+        entry = from.unsent.erase(entry);
+    }
     if (begun_count > 0) {
         strip_parts(from, channel, rest_begin, begun_count);
         ended_.push_back({channel, std::uint64_t{begun_count} * fragment_bytes_});
@@ -266,14 +315,13 @@ template <typename Visitor>
 void ReliableSender::for_each_part(const BunchTag& value, Visitor visit) {
     REPLAYOUT_ASSERT(value.kind == BunchTag::Kind::Value);
     for (Row& each : rows_) {
-        for (BunchList* bunches : {&each.lost, &each.unsent, &each.in_flight}) {
-            bunches->for_each(pool_, [&](BunchSlot, BunchNode& node) {
-                const BunchTag& tag = node.bunch.tag;
-                if (tag.kind == value.kind && tag.object_index == value.object_index &&
-                    tag.handle == value.handle) {
-                    visit(node.bunch, bunches == &each.in_flight);
+        for (BunchMap* bunches : {&each.lost, &each.unsent, &each.in_flight}) {
+            for (auto& [order, bunch] : *bunches) {
+                if (bunch.tag.kind == value.kind && bunch.tag.object_index == value.object_index &&
+                    bunch.tag.handle == value.handle) {
+                    visit(bunch, bunches == &each.in_flight);
                 }
-            });
+            }
         }
     }
 }
@@ -297,20 +345,19 @@ void ReliableSender::note_taken_back(const BunchTag& value) {
 }
 
 void ReliableSender::strip(OutBunch& bunch) noexcept {
-    bunch.drop_payload();
+    Vector<std::byte>(bunch.payload.get_stored_allocator()).swap(bunch.payload);
     bunch.header.payload_bytes = 0;
 }
 
 void ReliableSender::strip_parts(Row& from, ChannelIndex channel, std::uint16_t end,
                                  std::uint32_t count) {
-    for (BunchList* bunches : {&from.lost, &from.in_flight}) {
-        bunches->for_each(pool_, [&](BunchSlot, BunchNode& node) {
-            const BunchHeader& header = node.bunch.header;
-            const auto distance = static_cast<std::uint16_t>(end - header.sequence);
-            if (header.channel == channel && distance >= 1 && distance <= count) {
-                strip(node.bunch);
+    for (BunchMap* bunches : {&from.lost, &from.in_flight}) {
+        for (auto& [order, bunch] : *bunches) {
+            const auto distance = static_cast<std::uint16_t>(end - bunch.header.sequence);
+            if (bunch.header.channel == channel && distance >= 1 && distance <= count) {
+                strip(bunch);
             }
-        });
+        }
     }
 }
 
@@ -319,22 +366,25 @@ void ReliableSender::keep_control_only() {
     window_.bunches = std::numeric_limits<std::uint64_t>::max();
     window_.bytes = std::numeric_limits<std::uint64_t>::max();
     for (Row& each : rows_) {
-        for (BunchList* bunches : {&each.lost, &each.unsent, &each.in_flight}) {
-            bunches->for_each(pool_, [&](BunchSlot slot, const BunchNode& node) {
-                if (!node.bunch.header.channel.is_control()) {
-                    drop(*bunches, slot);
-                }
+        for (BunchMap* bunches : {&each.lost, &each.unsent, &each.in_flight}) {
+            bunch_count_ -= std::erase_if(*bunches, [](const auto& entry) {
+                return !entry.second.header.channel.is_control();
             });
         }
     }
     ended_.clear();
-    unsent_channels_.keep_control_only();
+    for (auto channel = unsent_channels_.begin(); channel != unsent_channels_.end();) {
+        channel = channel->first.is_control() ? channel + 1 : unsent_channels_.erase(channel);
+    }
+    sent_channel_count_ = static_cast<std::size_t>(
+        std::count_if(unsent_channels_.begin(), unsent_channels_.end(),
+                      [](const auto& entry) { return entry.second.bunch_count == 0; }));
 }
 
 void ReliableSender::resend_all() {
     for (Row& each : rows_) {
-        while (!each.in_flight.is_empty()) {
-            move(each.in_flight, each.lost, each.in_flight.first());
+        while (!each.in_flight.empty()) {
+            move(each.in_flight, each.lost, each.in_flight.begin()->first);
         }
     }
 }

@@ -28,24 +28,78 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <span>
-
-#include "out_bunches.h"
-#include "unsent_channels.h"
 
 namespace replayout {
 
+/// What a packet or a bunch is for. The packets in flight are shared among these, and the window of
+/// bunches is; what a cap lets out is shared among those of BudgetShare.
+enum class Share : std::uint8_t {
+    Objects,   ///< opens, and blocks of properties
+    Messages,  ///< all other bunches, small ones, and calls with the state that they mean
+    Values,    ///< those that are too large for a packet
+};
+inline constexpr std::size_t share_count = 3;
+
+/// What a bunch was for, told to its sender when it is delivered.
+struct BunchTag {
+    enum class Kind : std::uint8_t { Control, Open, Close, Value, Role, PartsDestroyed };
+
+    Kind kind = Kind::Control;
+    std::uint32_t object_index = 0;
+    /// Value: the property. A message of the object's channel: its sequence.
+    std::uint32_t handle = 0;
+    /// Value: it was taken back, and the other end throws it away.
+    bool is_taken_back = false;
+};
+
+/// Place of a bunch in its row: of queueing while it is unsent, of sending from then on.
+struct BunchOrder {
+    std::uint64_t value = 0;
+
+    friend constexpr auto operator<=>(BunchOrder, BunchOrder) noexcept = default;
+};
+
 /// Names a bunch that was sent.
 struct SentBunch {
-    std::uint64_t order = 0;  ///< of sending, of all bunches of its sender
-    BunchSlot slot = no_bunch;
     Share share = Share::Messages;
+    BunchOrder order;
 };
 
 /// What the other end lets wait, over all channels.
 struct ReliableWindow {
     std::uint64_t bunches = 0;
     std::uint64_t bytes = 0;  ///< at least those of the largest message
+};
+
+/// So many bunches, and so many bytes of messages.
+struct ReliableAmount {
+    std::uint64_t bunches = 0;
+    std::uint64_t bytes = 0;
+};
+
+/// How much has been sent: values, and all others.
+struct WindowPlace {
+    ReliableAmount values;
+    ReliableAmount others;
+
+    [[nodiscard]] ReliableAmount& of(Share share) noexcept {
+        return share == Share::Values ? values : others;
+    }
+};
+
+struct OutBunch {
+    BunchHeader header;
+    BunchTag tag;
+    Vector<std::byte> payload;
+    std::uint64_t message_bytes = 0;  ///< of the message that this is a part of
+    WindowPlace begin;                ///< bunches sent before it, bytes before its message
+    bool was_sent = false;
+
+    [[nodiscard]] bool begins_message() const noexcept {
+        return !header.is_partial || header.is_partial_initial;
+    }
 };
 
 class ReliableSender {
@@ -71,10 +125,10 @@ class ReliableSender {
                                               std::size_t payload_bytes) const noexcept;
     /// Bunches of that row that are to go out.
     [[nodiscard]] std::uint32_t waiting_count(Share share) const noexcept {
-        return static_cast<std::uint32_t>(row(share).lost.count() + row(share).unsent.count());
+        return static_cast<std::uint32_t>(row(share).lost.size() + row(share).unsent.size());
     }
     /// Nothing waits, and nothing is under way.
-    [[nodiscard]] bool is_idle() const noexcept { return pool_.used_count() == 0; }
+    [[nodiscard]] bool is_idle() const noexcept { return bunch_count_ == 0; }
     /// Requires may_send().
     [[nodiscard]] const OutBunch& next(Share share) const noexcept;
 
@@ -106,12 +160,25 @@ class ReliableSender {
     void resend_all();
 
   private:
+    using BunchMap = std::pmr::map<BunchOrder, OutBunch>;
+
+    // Nodes of what was delivered, for the next bunches: opens and closes come and go all the time.
+    static constexpr std::size_t spare_count_max = 64;
+    static constexpr std::size_t spare_bytes_max = 64;  // of the payload of each
+
     struct Row {
-        BunchList lost{BunchPlace::Lost};  // goes out first: the window begins with it, or before
-        BunchList unsent{
-            BunchPlace::Unsent};  // in order of queueing, the others in that of sending
-        BunchList in_flight{BunchPlace::InFlight};
+        explicit Row(MemoryResource* resource)
+            : lost(resource), unsent(resource), in_flight(resource) {}
+
+        BunchMap lost;    // goes out first: the window begins with it, or before
+        BunchMap unsent;  // by order of queueing, the others by order of sending
+        BunchMap in_flight;
         WindowPlace message_begin;  // of the message that was begun last
+    };
+    /// Of a channel with unsent bunches: how many, and where.
+    struct UnsentChannel {
+        Share share;
+        std::uint32_t bunch_count = 0;
     };
 
     /// A message that a close ended: its parts wait at the other end until that has arrived.
@@ -121,17 +188,18 @@ class ReliableSender {
     };
 
     /// The last of `unsent`.
-    void add_unsent(BunchList& unsent, const BunchHeader& header, const BunchTag& tag,
+    void add_unsent(BunchMap& unsent, const BunchHeader& header, const BunchTag& tag,
                     std::span<const std::byte> part, std::uint64_t message_bytes);
+    void keep_spare(BunchMap::node_type node);
     [[nodiscard]] Row& row(Share share) noexcept { return rows_[static_cast<std::size_t>(share)]; }
     [[nodiscard]] const Row& row(Share share) const noexcept {
         return rows_[static_cast<std::size_t>(share)];
     }
-    /// The bunch of that name, if it is in flight or lost; else null.
-    [[nodiscard]] BunchNode* find_sent(const SentBunch& name) noexcept;
-    void move(BunchList& from, BunchList& to, BunchSlot slot) noexcept;
-    /// It is no more.
-    void drop(BunchList& from, BunchSlot slot) noexcept;
+    /// Counts `count` unsent bunches of a channel, and says in which row they wait: that of
+    /// `share`, or the one in which others of the channel do.
+    [[nodiscard]] Row& count_in(ChannelIndex channel, Share share, std::uint32_t count);
+    void count_out(ChannelIndex channel);
+    static void move(BunchMap& from, BunchMap& to, BunchOrder order);
     /// Calls `visit(bunch, whether it is in flight)` for the parts of a value under way.
     template <typename Visitor>
     void for_each_part(const BunchTag& value, Visitor visit);
@@ -140,7 +208,8 @@ class ReliableSender {
     /// It goes out without its bytes, if it does once more.
     static void strip(OutBunch& bunch) noexcept;
     /// Of a message of the row: the bunches of its channel in the `count` sequences before `end`.
-    void strip_parts(Row& from, ChannelIndex channel, std::uint16_t end, std::uint32_t count);
+    static void strip_parts(Row& from, ChannelIndex channel, std::uint16_t end,
+                            std::uint32_t count);
     [[nodiscard]] WindowPlace window_begin() const noexcept;
     /// Whether the window has room for one bunch more, and for a message of so many bytes; 0 when
     /// that is counted already.
@@ -149,12 +218,17 @@ class ReliableSender {
     std::size_t fragment_bytes_;
     ReliableWindow window_;
     NetStats& stats_;
+    MemoryResource* resource_;
+    std::uint64_t queued_count_ = 0;
     std::uint64_t sent_count_ = 0;
-    WindowPlace sent_;  // everything that has been sent
-    BunchPool pool_;
+    WindowPlace sent_;             // everything that has been sent
+    std::size_t bunch_count_ = 0;  // in all rows
     std::array<Row, share_count> rows_;
-    UnsentChannels unsent_channels_;
-    Vector<EndedMessage> ended_;  // few
+    FlatMap<ChannelIndex, UnsentChannel> unsent_channels_;
+    std::size_t most_channels_ = 0;       // since trim()
+    std::size_t sent_channel_count_ = 0;  // of these, with nothing that is unsent any more
+    Vector<EndedMessage> ended_;          // few
+    BunchMap spare_;
 };
 
 }  // namespace replayout
