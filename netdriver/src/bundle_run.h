@@ -147,6 +147,7 @@ class BundleRun {
     [[nodiscard]] std::span<const RunPacket> packets() const noexcept {
         return {packets_.data(), packets_.size()};
     }
+    /// How many there are.
     [[nodiscard]] std::uint32_t packet_count() const noexcept {
         return static_cast<std::uint32_t>(packets_.size());
     }
@@ -216,6 +217,7 @@ class BundleRun {
         count_appended(1, {block.index >> 6, std::uint64_t{1} << (block.index & 63)},
                        block.property_count, block.body_bytes);
     }
+    /// The block alone, of what count_appended() is told.
     void append(const BundleBlock& block) { blocks_.push_back(block); }
     /// The same in two steps, for several of objects in one word of a row: first room for so many,
     /// of which as many as are said at last stay unused, and then what there is in all of them.

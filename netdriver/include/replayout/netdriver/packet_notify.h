@@ -33,6 +33,8 @@
 // (can_probe()), sent so seldom that they outlast the silence timeout.
 #pragma once
 
+#include <replayout/reflection/diagnostics.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -73,6 +75,7 @@ std::size_t write_packet_header(std::span<std::byte> target, const PacketHeader&
 
 /// Writes another sequence into a header that stands at the front of `target`.
 inline void write_packet_sequence(std::span<std::byte> target, std::uint16_t sequence) noexcept {
+    REPLAYOUT_ASSERT(target.size() >= packet_header_bytes_min);
     target[2] = static_cast<std::byte>(sequence & 0xff);
     target[3] = static_cast<std::byte>(sequence >> 8);
 }
