@@ -37,6 +37,46 @@ TEST_CASE("Simulation: whatever the network and the peers do, clients are right 
     CHECK((!seeds.is_default || (game.calls > 500 && game.removed > 50)));
 }
 
+/// All kinds of work, over lines that lose, damage and double as much as they ever do, both ways,
+/// and are cut again and again.
+[[nodiscard]] SwarmConfig worst_lines(std::uint64_t seed) {
+    const SwarmConfig drawn = SwarmConfig::draw(seed, 600);
+    FeatureSet features;
+    for (std::size_t i = fault_count; i < feature_count; ++i) {
+        features.add(Feature(i));
+    }
+    for (const Feature fault :
+         {Feature::Loss, Feature::Corruption, Feature::Duplicates, Feature::Partitions}) {
+        features.add(fault);
+    }
+    SwarmConfig config = SwarmConfig::draw(seed, drawn.tick_count, features);
+    config.to_client.loss = 300;
+    config.to_client.corrupt = 50;
+    config.to_client.duplicate = 200;
+    config.to_client.copies_max = 1;
+    config.to_server = config.to_client;
+    return config;
+}
+
+TEST_CASE("Simulation: 30 % lost both ways, 5 % damaged, 20 % doubled, partitions: all converge",
+          "[simulation]") {
+    const SeedRange seeds = seed_range(1, 6);
+    FaultCounts faults;
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        const RunResult result = Simulation(worst_lines(seed)).run();
+        INFO("seed " << seed);
+        INFO("tick " << result.finding.tick << ", I" << result.finding.invariant << ": "
+                     << result.finding.text);
+        REQUIRE(result.is_good());
+        faults.add(result.faults);
+    }
+    // Of all that was sent, healed times and datagrams that a partition took included.
+    const auto percent = [&](std::uint64_t count) { return count * 100 / faults.sent; };
+    CAPTURE(faults.sent, faults.lost, faults.corrupt, faults.duplicated, faults.parted);
+    CHECK((!seeds.is_default || (percent(faults.lost) >= 20 && percent(faults.corrupt) >= 3 &&
+                                 percent(faults.duplicated) >= 10 && faults.parted > 100)));
+}
+
 TEST_CASE("Simulation: shared or not, with workers, pushed or compared: the same packets",
           "[simulation]") {
     const SeedRange seeds = seed_range(101, 12);
