@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -33,10 +34,9 @@ class Simulate {
   public:
     explicit Simulate(const SimulateOptions& options) : options_(options) {}
 
-    /// Whether all was good.
+    /// Whether all was good, and the trace is there.
     [[nodiscard]] bool run() {
         const auto begin = std::chrono::steady_clock::now();
-        next_seed_ = options_.first_seed;
         std::vector<std::thread> threads;
         for (std::uint32_t i = 1; i < options_.job_count; ++i) {
             threads.emplace_back([this] { play_all(); });
@@ -49,17 +49,18 @@ class Simulate {
         if (!options_.is_printing_digest) {
             report_.print(stdout, seconds.count());
         }
-        return report_.failure_count() == 0;
+        return report_.failure_count() == 0 && !is_trace_lost_;
     }
 
   private:
     void play_all() {
         while (report_failures_ < failures_max) {
-            const std::uint64_t seed = next_seed_++;
-            if (seed > options_.last_seed) {
+            // Counted from the first: behind the last seed there is there may be none.
+            const std::uint64_t place = next_place_++;
+            if (place > options_.last_seed - options_.first_seed) {
                 return;
             }
-            play(seed);
+            play(options_.first_seed + place);
         }
     }
 
@@ -69,8 +70,8 @@ class Simulate {
         const std::lock_guard<std::mutex> lock(mutex_);
         report_.add(config, result);
         if (options_.is_printing_digest) {
-            std::printf("%llu %016llx\n", static_cast<unsigned long long>(seed),
-                        static_cast<unsigned long long>(result.digest));
+            digests_.emplace(seed - options_.first_seed, result.digest);
+            print_digests();
         }
         if (!result.is_good()) {
             ++report_failures_;
@@ -78,13 +79,31 @@ class Simulate {
         }
     }
 
+    /// By seed, whichever run was over first.
+    void print_digests() {
+        while (!digests_.empty() && digests_.begin()->first == printed_count_) {
+            const auto& [place, digest] = *digests_.begin();
+            std::printf("%llu %016llx\n",
+                        static_cast<unsigned long long>(options_.first_seed + place),
+                        static_cast<unsigned long long>(digest));
+            digests_.erase(digests_.begin());
+            ++printed_count_;
+        }
+    }
+
     [[nodiscard]] RunResult play_once(const SwarmConfig& config, const std::string& trace_path) {
         running = config.arguments();
         std::FILE* trace = trace_path.empty() ? nullptr : std::fopen(trace_path.c_str(), "w");
+        bool is_written = trace_path.empty() || trace != nullptr;
         RunResult result =
             options_.is_twin ? run_with_twin(config) : Simulation(config, {}, trace).run();
         if (trace != nullptr) {
-            std::fclose(trace);
+            const bool was_written = std::ferror(trace) == 0;
+            is_written = std::fclose(trace) == 0 && was_written;
+        }
+        if (!is_written) {
+            std::fprintf(stderr, "simulate: %s cannot be written\n", trace_path.c_str());
+            is_trace_lost_ = true;
         }
         return result;
     }
@@ -116,10 +135,14 @@ class Simulate {
     static constexpr std::uint32_t runs_of_shrinker = 300;
 
     const SimulateOptions& options_;
-    std::atomic<std::uint64_t> next_seed_ = 0;
+    std::atomic<std::uint64_t> next_place_ = 0;  // of its seed, behind the first
     std::atomic<std::uint32_t> report_failures_ = 0;
+    std::atomic<bool> is_trace_lost_ = false;
     std::mutex mutex_;
     RunReport report_;
+    std::map<std::uint64_t, std::uint64_t>
+        digests_;  // by place: of runs that wait for an earlier one
+    std::uint64_t printed_count_ = 0;
 };
 
 }  // namespace

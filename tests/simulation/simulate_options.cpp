@@ -45,17 +45,20 @@ const char SimulateOptions::help[] =
 
   --seeds 1..64    which runs; one number is one run
   --ticks 600      of the safety phase
-  --jobs 1         runs at a time
+  --jobs 1         runs at a time, up to 256
   --twin           each run once more, without sharing, with two workers, compared instead of
                    pushed: every packet must be the same
-  --trace FILE     what happened, for check_history.py; of one run
+  --trace FILE     what happened, for check_history.py; of one run, without --twin
   --print-digest   one line a run: its seed and the digest of all that happened
   --no-shrink      a run that goes wrong is not made smaller
 
 Of the run alone, instead of what its seed says:
   --features       these and no others; none
-  --clients, --objects
+  --clients, --objects  up to 16, and 1 to 1,000
   --cut            ticks in which a part (network, events, game, clients) does nothing
+
+Exit status: 0 all runs were good; 1 one was wrong (it ends behind five), or the trace cannot be written; 2 the command
+line is.
 )";
 
 std::string SimulateOptions::read(const std::vector<std::string_view>& arguments) {
@@ -68,7 +71,10 @@ std::string SimulateOptions::read(const std::vector<std::string_view>& arguments
             continue;
         }
         const std::string_view value = i + 1 < arguments.size() ? arguments[++i] : "";
-        bool is_right = !value.empty();
+        if (value.empty() || value.starts_with("--")) {
+            return std::string(name) + " lacks its value, or is nothing it knows";
+        }
+        bool is_right = true;
         if (name == "--seeds") {
             is_right = read_range(value, "..", first_seed, last_seed);
         } else if (name == "--ticks") {
@@ -93,7 +99,8 @@ std::string SimulateOptions::read(const std::vector<std::string_view>& arguments
             return std::string(name) + " " + std::string(value) + " is not right";
         }
     }
-    return !trace_path.empty() && first_seed != last_seed ? "--trace is of one run" : "";
+    const bool is_of_several = first_seed != last_seed || is_twin;
+    return !trace_path.empty() && is_of_several ? "--trace is of one run, without a twin" : "";
 }
 
 SwarmConfig SimulateOptions::config_of(std::uint64_t seed) const {

@@ -126,6 +126,10 @@ TEST_CASE("Simulation: its arguments tell a run, and are read as they were writt
     CHECK(options.config_of(77).features == config.features);
     CHECK_FALSE(SimulateOptions().read({"--features", "no_such_thing"}).empty());
     CHECK_FALSE(SimulateOptions().read({"--seeds", "9..3"}).empty());
+    CHECK_FALSE(SimulateOptions().read({"--seeds", "7", "--trace", "--twin"}).empty());
+    CHECK_FALSE(SimulateOptions().read({"--seeds", "7", "--trace", "a", "--twin"}).empty());
+    CHECK(SimulateOptions().read({"--seeds", "7", "--trace", "a"}).empty());
+    CHECK_FALSE(SimulateOptions().read({"--seeds"}).empty());
 }
 
 TEST_CASE("Swarm: each feature is in half of the runs, some have all, some one fault alone",
