@@ -93,15 +93,16 @@ class Simulate {
 
     [[nodiscard]] RunResult play_once(const SwarmConfig& config, const std::string& trace_path) {
         running = config.arguments();
-        std::FILE* trace = trace_path.empty() ? nullptr : std::fopen(trace_path.c_str(), "w");
-        bool is_written = trace_path.empty() || trace != nullptr;
-        RunResult result =
-            options_.is_twin ? run_with_twin(config) : Simulation(config, {}, trace).run();
-        if (trace != nullptr) {
-            const bool was_written = std::ferror(trace) == 0;
-            is_written = std::fclose(trace) == 0 && was_written;
+        if (options_.is_twin) {
+            return run_with_twin(config);
         }
-        if (!is_written) {
+        if (trace_path.empty()) {
+            return Simulation(config).run();
+        }
+        std::FILE* trace = std::fopen(trace_path.c_str(), "w");
+        RunResult result = Simulation(config, {}, trace).run();
+        const bool is_written = trace != nullptr && std::ferror(trace) == 0;
+        if (trace == nullptr || std::fclose(trace) != 0 || !is_written) {
             std::fprintf(stderr, "simulate: %s cannot be written\n", trace_path.c_str());
             is_trace_lost_ = true;
         }
@@ -140,8 +141,7 @@ class Simulate {
     std::atomic<bool> is_trace_lost_ = false;
     std::mutex mutex_;
     RunReport report_;
-    std::map<std::uint64_t, std::uint64_t>
-        digests_;  // by place: of runs that wait for an earlier one
+    std::map<std::uint64_t, std::uint64_t> digests_;  // by place: they wait for an earlier one
     std::uint64_t printed_count_ = 0;
 };
 

@@ -57,8 +57,8 @@ Of the run alone, instead of what its seed says:
   --clients, --objects  up to 16, and 1 to 1,000
   --cut            ticks in which a part (network, events, game, clients) does nothing
 
-Exit status: 0 all runs were good; 1 one was wrong (it ends behind five), or the trace cannot be written; 2 the command
-line is.
+Exit status: 0 all runs were good; 1 one was wrong (it ends behind five), or the trace cannot
+be written; 2 the command line is wrong.
 )";
 
 std::string SimulateOptions::read(const std::vector<std::string_view>& arguments) {

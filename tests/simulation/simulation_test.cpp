@@ -40,7 +40,6 @@ TEST_CASE("Simulation: whatever the network and the peers do, clients are right 
 /// All kinds of work, over lines that lose, damage and double as much as they ever do, both ways,
 /// and are cut again and again.
 [[nodiscard]] SwarmConfig worst_lines(std::uint64_t seed) {
-    const SwarmConfig drawn = SwarmConfig::draw(seed, 600);
     FeatureSet features;
     for (std::size_t i = fault_count; i < feature_count; ++i) {
         features.add(Feature(i));
@@ -49,7 +48,7 @@ TEST_CASE("Simulation: whatever the network and the peers do, clients are right 
          {Feature::Loss, Feature::Corruption, Feature::Duplicates, Feature::Partitions}) {
         features.add(fault);
     }
-    SwarmConfig config = SwarmConfig::draw(seed, drawn.tick_count, features);
+    SwarmConfig config = SwarmConfig::draw(seed, 600, features);
     config.to_client.loss = 300;
     config.to_client.corrupt = 50;
     config.to_client.duplicate = 200;
