@@ -42,6 +42,15 @@ class OneRow {
         const std::array<std::byte, 8> payload{static_cast<std::byte>(number)};
         REQUIRE(reliable.queue(header, 1, payload, {BunchTag::Kind::Open, channel, number}) == 1);
         unsent.push_back(number);
+        channel_of_.emplace(number, channel);
+    }
+    /// What of that channel never went out never will.
+    void abandon(std::uint32_t channel) {
+        const auto is_of_channel = [&](std::uint32_t number) {
+            return channel_of_.at(number) == channel;
+        };
+        const std::size_t dropped_count = std::erase_if(unsent, is_of_channel);
+        CHECK(reliable.abandon_unsent(ChannelIndex{channel}) == dropped_count);
     }
     /// The next one goes out: what was lost goes before what never went, in the order of sending.
     void send() {
@@ -78,6 +87,16 @@ class OneRow {
         CHECK_FALSE(reliable.lost(sent.name, tag));
     }
 
+    /// Everything goes out, and arrives.
+    void drain() {
+        while (!(unsent.empty() && lost.empty())) {
+            send();
+        }
+        while (!in_flight.empty()) {
+            deliver(0);
+        }
+    }
+
     std::deque<std::uint32_t> unsent;
     std::vector<Sent> in_flight;
     std::map<std::uint64_t, std::uint32_t> lost;  // numbers, by order of sending
@@ -93,6 +112,7 @@ class OneRow {
     std::uint32_t next_number_ = 1;
     std::uint64_t order_ = 0;
     std::map<std::uint32_t, std::uint64_t> order_of_;
+    std::map<std::uint32_t, std::uint32_t> channel_of_;
     NetStats stats_;
 
   public:
@@ -124,6 +144,11 @@ TEST_CASE("ReliableSender: what was lost goes first, and all in the order in whi
                 } else {
                     row.deliver(place);
                 }
+            } else {
+                row.abandon(random.between(1, 500));
+            }
+            if (step % 500 == 0) {
+                row.drain();
             }
             REQUIRE(row.reliable.waiting_count(Share::Objects) ==
                     row.lost.size() + row.unsent.size());
