@@ -18,7 +18,7 @@ namespace replayout::match {
 namespace {
 
 /// Between two ticks of all clients.
-constexpr auto pause = std::chrono::microseconds(500);
+constexpr auto pause_between_ticks = std::chrono::microseconds(500);
 
 /// A process that comes back must not begin where the one before did.
 [[nodiscard]] std::uint64_t random_seed() {
@@ -84,7 +84,7 @@ GuestsResult MatchGuests::run() {
             const bool is_left = guest->report_made() && now_s - reported_s >= options_.timeout_s;
             is_over = is_over && (guest->is_over() || is_late || is_left);
         }
-        std::this_thread::sleep_for(pause);
+        std::this_thread::sleep_for(pause_between_ticks);
     }
     GuestsResult result;
     for (const auto& guest : guests_) {

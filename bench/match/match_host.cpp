@@ -15,7 +15,7 @@ namespace replayout::match {
 namespace {
 
 /// Between two looks at the socket where nothing has come.
-constexpr auto pause = std::chrono::microseconds(200);
+constexpr auto pause_between_looks = std::chrono::microseconds(200);
 /// While nothing comes a driver still is to ask who is there.
 constexpr auto flush_interval = std::chrono::milliseconds(20);
 /// For who does not answer, in each tick; he is given up behind NetConfig::timeout_ms.
@@ -98,7 +98,7 @@ void MatchHost::turn() {
     if (Clock::now() - last_sent_ >= flush_interval) {
         send();
     }
-    std::this_thread::sleep_for(pause);
+    std::this_thread::sleep_for(pause_between_looks);
 }
 
 template <typename IsDone>

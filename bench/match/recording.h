@@ -49,6 +49,10 @@ enum class FieldType : std::uint8_t {
 
 inline constexpr std::uint8_t field_type_count = 10;
 
+/// What those who follow a recording note as the class of an object that is gone. No index of a
+/// class has so many bits.
+inline constexpr std::uint32_t no_class = 0xFFFF'FFFF;
+
 /// Bytes of a value of the type; 0 for String, whose values differ in size.
 [[nodiscard]] std::size_t fixed_size(FieldType type) noexcept;
 

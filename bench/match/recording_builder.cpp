@@ -6,16 +6,9 @@
 #include <replayout/reflection/diagnostics.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace replayout::match {
-
-namespace {
-
-constexpr std::uint32_t no_class = std::numeric_limits<std::uint32_t>::max();
-
-}  // namespace
 
 RecordingBuilder::RecordingBuilder(std::string name, std::string source, float tick_rate_hz,
                                    std::vector<ClassInfo> classes) {

@@ -22,7 +22,6 @@ namespace {
 constexpr std::string_view header_magic = "RTR1";
 constexpr std::string_view trailer_magic = "1RTR";
 constexpr std::uint16_t supported_version = 1;
-constexpr std::uint32_t no_class = std::numeric_limits<std::uint32_t>::max();
 
 // A clock in microseconds has 64 bits. 31,000 years in them leave room for whatever is added.
 constexpr double time_magnitude_max_s = 1e12;

@@ -8,7 +8,7 @@ namespace replayout {
 namespace {
 
 // Two packed bytes hold 14 bits; a packet has room for far fewer bunches than that.
-constexpr std::uint32_t bunch_count_max = 0x3FFF;
+constexpr std::uint32_t bunches_in_packet_max = 0x3FFF;
 
 }  // namespace
 
@@ -23,7 +23,7 @@ void PacketBuilder::reset() noexcept {
 bool PacketBuilder::add_bunch(const BunchHeader& header, std::span<const std::byte> payload) {
     REPLAYOUT_ASSERT(header.payload_bytes == payload.size());
     if (bunch_header_bytes(header) + payload.size() > bytes_left() ||
-        bunch_count_ == bunch_count_max) {
+        bunch_count_ == bunches_in_packet_max) {
         return false;
     }
     BitWriter writer{std::span<std::byte>(bunches_).subspan(bunch_bytes_)};

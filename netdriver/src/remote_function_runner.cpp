@@ -13,7 +13,7 @@ namespace replayout {
 
 namespace {
 
-constexpr std::size_t pooled_bytes_max = 16 * 1024;
+constexpr std::size_t pooled_parameters_bytes_max = 16 * 1024;
 
 // Memory that the values of one call may ask for, beside what its bytes earn; gone when it ran.
 constexpr std::size_t call_allocation_bytes = 64 * 1024;
@@ -29,7 +29,7 @@ RemoteFunctionRunner::RemoteFunctionRunner(const NetConfig& config, NetGUIDCache
       guids_(guids),
       stats_(stats),
       is_calling_out_(is_calling_out),
-      memory_(std::pmr::pool_options{0, pooled_bytes_max}, &memory.scratch),
+      memory_(std::pmr::pool_options{0, pooled_parameters_bytes_max}, &memory.scratch),
       scratch_(&memory.scratch),
       unmapped_(Allocator<NetGUID>(&memory.scratch)),
       peer_log_(peer_log),

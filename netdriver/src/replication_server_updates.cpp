@@ -9,7 +9,7 @@ namespace replayout {
 namespace {
 
 /// Each is half of the one before, down to an eighth and below.
-[[nodiscard]] std::uint8_t band_of(float priority) noexcept {
+[[nodiscard]] std::uint8_t band_of_priority(float priority) noexcept {
     float least = 8;
     std::uint8_t band = 0;
     while (priority < least && band + 1u < SendOrder::band_count) {
@@ -87,12 +87,12 @@ void ReplicationServer::set_class_net_priority(const RepLayout& layout, float pr
     if (class_bands_.empty()) {
         class_bands_.resize(layouts_.count(), SendOrder::ordinary_band);
     }
-    class_bands_[layouts_.number_of(layout)] = band_of(priority);
+    class_bands_[layouts_.number_of(layout)] = band_of_priority(priority);
 }
 
 void ReplicationServer::set_net_priority(NetObjectId id, float priority) {
     REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
-    objects_.set_band(id.index, band_of(priority));
+    objects_.set_band(id.index, band_of_priority(priority));
 }
 
 PriorityInputs ReplicationServer::priority_inputs(const Client& client) const noexcept {

@@ -54,7 +54,7 @@ struct CandidateParts {
 }
 
 /// Of one that was not missed.
-[[nodiscard]] std::uint32_t band_of(std::uint64_t candidate, bool is_age_first) noexcept {
+[[nodiscard]] std::uint32_t band_of_candidate(std::uint64_t candidate, bool is_age_first) noexcept {
     return static_cast<std::uint32_t>(candidate >> (is_age_first ? last_band_shift : band_shift)) &
            15u;
 }
@@ -219,7 +219,8 @@ void SendOrder::miss(const Candidate& candidate) {
 void SendOrder::hold_back(const Candidate& candidate, Kind kind) {
     const std::uint32_t band =
         candidate.queue == no_queue
-            ? band_of(candidates_.fresh[candidates_.next_fresh - 1], pressure_ == pressure_max)
+            ? band_of_candidate(candidates_.fresh[candidates_.next_fresh - 1],
+                                pressure_ == pressure_max)
             : candidate.queue % band_count;
     candidates_.held_back.push_back({candidate.index, queue_of(Kind::New, band), kind});
 }
@@ -288,7 +289,8 @@ void SendOrder::keep_fresh() {
     for (std::size_t i = candidates_.next_fresh; i < candidates_.fresh.size(); ++i) {
         const std::uint64_t fresh = candidates_.fresh[i];
         if (const std::optional<Candidate> candidate = kept_candidate(fresh)) {
-            append(candidate->index, queue_of(candidate->kind, band_of(fresh, is_age_first)));
+            append(candidate->index,
+                   queue_of(candidate->kind, band_of_candidate(fresh, is_age_first)));
         }
     }
     candidates_.fresh_room.note(candidates_.fresh.size());

@@ -11,7 +11,7 @@ namespace replayout {
 
 namespace {
 
-constexpr std::size_t heads_min = 16;
+constexpr std::size_t cell_heads_min = 16;
 
 }  // namespace
 
@@ -47,7 +47,7 @@ std::size_t SpatialHash::head_of(const LatticePoint& block) const noexcept {
 void SpatialHash::insert(std::uint32_t number, const LatticePoint& at) {
     REPLAYOUT_ASSERT(number < nodes_.size());
     if (count_ >= heads_.size()) {
-        relink(std::max(heads_min, heads_.size() * 2));
+        relink(std::max(cell_heads_min, heads_.size() * 2));
     }
     ++count_;
     nodes_[number].at = at;

@@ -9,7 +9,7 @@ namespace replayout {
 
 namespace {
 
-constexpr std::size_t heads_min = 8;
+constexpr std::size_t object_heads_min = 8;
 
 }  // namespace
 
@@ -97,7 +97,7 @@ void UnmappedValues::grow_heads() {
     // There is an entry for each place, and no more of them than there ever were at once: so none
     // is free.
     REPLAYOUT_ASSERT(first_free_ == none && count_ == nodes_.size());
-    const std::size_t head_count = std::max(heads_min, by_object_.size() * 2);
+    const std::size_t head_count = std::max(object_heads_min, by_object_.size() * 2);
     by_object_.assign(head_count, none);
     by_guid_.assign(head_count, none);
     for (std::uint32_t at = 0; at < nodes_.size(); ++at) {

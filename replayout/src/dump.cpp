@@ -22,7 +22,7 @@ void append_column(std::string& line, std::uint64_t number, std::size_t width) {
     return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
-[[nodiscard]] std::string text_of(VersionInterval versions) {
+[[nodiscard]] std::string text_of_versions(VersionInterval versions) {
     return "(" + std::to_string(versions.after) + ", " + std::to_string(versions.through) + "]";
 }
 
@@ -49,7 +49,7 @@ void append_column(std::string& line, std::uint64_t number, std::size_t width) {
 [[nodiscard]] std::string text_of(const OwedVersions& position) {
     std::string text = "sent up to " + std::to_string(position.sent_version);
     const auto add_lost = [&text](const LostPart& lost) {
-        text += ", lost " + text_of(lost.versions);
+        text += ", lost " + text_of_versions(lost.versions);
         text += lost.range.is_whole() ? "" : " " + text_of(lost.range);
     };
     if (position.lost_parts.empty() && !position.lost.is_empty()) {

@@ -3,10 +3,11 @@
 #include <replayout/keyed_array.h>
 #include <replayout/quantise.h>
 
+#include "native_integer.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstring>
 #include <string_view>
 
 namespace replayout {
@@ -23,13 +24,6 @@ constexpr std::uint32_t elements_shown_max = 4;
                : shown + " ... (" + std::to_string(text.size()) + " bytes)";
 }
 
-template <typename T>
-[[nodiscard]] T load(const std::byte* memory) noexcept {
-    T value{};
-    std::memcpy(&value, memory, sizeof(value));
-    return value;
-}
-
 [[nodiscard]] std::string text_of(double value) {
     std::array<char, 32> text{};
     (void)std::snprintf(text.data(), text.size(), "%.9g", value);
@@ -40,22 +34,13 @@ template <typename T>
     std::string text = "(";
     for (std::size_t i = 0; i < count; ++i) {
         text += (i == 0 ? "" : ", ") +
-                text_of(static_cast<double>(load<float>(memory + i * sizeof(float))));
+                text_of(static_cast<double>(load_native<float>(memory + i * sizeof(float))));
     }
     return text + ")";
 }
 
 [[nodiscard]] std::string text_of_unsigned(const std::byte* memory, std::uint32_t size) {
-    switch (size) {
-        case 1:
-            return std::to_string(load<std::uint8_t>(memory));
-        case 2:
-            return std::to_string(load<std::uint16_t>(memory));
-        case 4:
-            return std::to_string(load<std::uint32_t>(memory));
-        default:
-            return std::to_string(load<std::uint64_t>(memory));
-    }
+    return std::to_string(load_integer(memory, size));
 }
 
 /// A plain value, as it lies in the object.
@@ -65,17 +50,17 @@ template <typename T>
         case PropertyKind::BitBool:
             return *memory == std::byte{0} ? "false" : "true";
         case PropertyKind::Int8:
-            return std::to_string(load<std::int8_t>(memory));
+            return std::to_string(load_native<std::int8_t>(memory));
         case PropertyKind::Int16:
-            return std::to_string(load<std::int16_t>(memory));
+            return std::to_string(load_native<std::int16_t>(memory));
         case PropertyKind::Int32:
-            return std::to_string(load<std::int32_t>(memory));
+            return std::to_string(load_native<std::int32_t>(memory));
         case PropertyKind::Int64:
-            return std::to_string(load<std::int64_t>(memory));
+            return std::to_string(load_native<std::int64_t>(memory));
         case PropertyKind::Float:
-            return text_of(static_cast<double>(load<float>(memory)));
+            return text_of(static_cast<double>(load_native<float>(memory)));
         case PropertyKind::Double:
-            return text_of(load<double>(memory));
+            return text_of(load_native<double>(memory));
         case PropertyKind::Vector:
         case PropertyKind::Rotator:
             return text_of_floats(memory, 3);

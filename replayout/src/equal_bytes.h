@@ -8,6 +8,8 @@
 // knows them.
 #pragma once
 
+#include "native_integer.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -74,13 +76,6 @@ struct VectorChunk {
 #else
 using VectorChunk = PortableChunk;
 #endif
-
-template <typename Word>
-[[nodiscard]] Word load_native(const std::byte* bytes) noexcept {
-    Word word = 0;
-    std::memcpy(&word, bytes, sizeof(word));
-    return word;
-}
 
 /// Less than sixteen bytes, as two words that overlap.
 template <typename Word>
@@ -172,8 +167,8 @@ template <typename Chunk>
                                                  std::size_t from, std::size_t size) noexcept {
     std::size_t i = from;
     for (; i + 8 <= size; i += 8) {
-        const std::uint64_t difference = detail::load_native<std::uint64_t>(left + i) ^
-                                         detail::load_native<std::uint64_t>(right + i);
+        const std::uint64_t difference =
+            load_native<std::uint64_t>(left + i) ^ load_native<std::uint64_t>(right + i);
         if (difference != 0) {
             const int bits = std::endian::native == std::endian::little
                                  ? std::countr_zero(difference)
@@ -191,18 +186,15 @@ template <typename Chunk>
 [[nodiscard]] inline bool equal_plain_leaves(const std::byte* left, const std::byte* right,
                                              std::size_t size) noexcept {
     if (size == 4) {
-        return detail::load_native<std::uint32_t>(left) ==
-               detail::load_native<std::uint32_t>(right);
+        return load_native<std::uint32_t>(left) == load_native<std::uint32_t>(right);
     }
     switch (size) {
         case 1:
             return *left == *right;
         case 2:
-            return detail::load_native<std::uint16_t>(left) ==
-                   detail::load_native<std::uint16_t>(right);
+            return load_native<std::uint16_t>(left) == load_native<std::uint16_t>(right);
         case 8:
-            return detail::load_native<std::uint64_t>(left) ==
-                   detail::load_native<std::uint64_t>(right);
+            return load_native<std::uint64_t>(left) == load_native<std::uint64_t>(right);
         default:
             return std::memcmp(left, right, size) == 0;
     }

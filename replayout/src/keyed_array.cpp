@@ -2,8 +2,9 @@
 #include <replayout/changelist_state.h>
 #include <replayout/keyed_array.h>
 
+#include "native_integer.h"
+
 #include <algorithm>
-#include <cstring>
 
 namespace replayout {
 
@@ -67,53 +68,12 @@ bool must_restart(const ShadowKeyedArray& array, const OwedVersions& position,
     return array.receiver_count_max(position) > std::uint64_t{count_max} * full_set_parts_factor;
 }
 
-namespace {
-
-template <typename Integer>
-[[nodiscard]] std::uint64_t load(const std::byte* bytes) noexcept {
-    Integer value;
-    std::memcpy(&value, bytes, sizeof(value));
-    return value;
-}
-
-template <typename Integer>
-void store(std::byte* bytes, std::uint64_t value) noexcept {
-    const auto narrow = static_cast<Integer>(value);
-    std::memcpy(bytes, &narrow, sizeof(narrow));
-}
-
-}  // namespace
-
 std::uint64_t key_of_element(const ArrayKey& key, const std::byte* element) noexcept {
-    const std::byte* bytes = element + key.offset;
-    switch (key.size) {
-        case 1:
-            return load<std::uint8_t>(bytes);
-        case 2:
-            return load<std::uint16_t>(bytes);
-        case 4:
-            return load<std::uint32_t>(bytes);
-        default:
-            return load<std::uint64_t>(bytes);
-    }
+    return load_integer(element + key.offset, key.size);
 }
 
 void set_key_of_element(const ArrayKey& key, std::byte* element, std::uint64_t value) noexcept {
-    std::byte* bytes = element + key.offset;
-    switch (key.size) {
-        case 1:
-            store<std::uint8_t>(bytes, value);
-            return;
-        case 2:
-            store<std::uint16_t>(bytes, value);
-            return;
-        case 4:
-            store<std::uint32_t>(bytes, value);
-            return;
-        default:
-            store<std::uint64_t>(bytes, value);
-            return;
-    }
+    store_integer(element + key.offset, value, key.size);
 }
 
 bool owes_keyed_array(const RepLayout& layout, CmdIndex array_cmd, const ShadowKeyedArray& array,

@@ -47,17 +47,6 @@ class KeyDecoder {
     bool is_first_ = true;
 };
 
-/// The keys that a full set speaks of: behind `begin`, up to and with `end`; none: without bound.
-struct KeyRange {
-    std::optional<std::uint64_t> begin;
-    std::optional<std::uint64_t> end;
-
-    [[nodiscard]] bool contains(std::uint64_t key) const noexcept {
-        return (!begin || key > *begin) && (!end || key <= *end);
-    }
-    [[nodiscard]] bool is_whole() const noexcept { return !begin && !end; }
-};
-
 [[nodiscard]] std::int32_t from_zigzag(std::uint32_t value) noexcept {
     return static_cast<std::int32_t>((value >> 1) ^ ((value & 1) != 0 ? 0xFFFF'FFFFu : 0u));
 }
@@ -126,6 +115,18 @@ class KeyedArrayReader {
     }
 
   private:
+    /// The keys that a full set speaks of: behind `begin`, up to and with `end`; none: without
+    /// bound.
+    struct KeyRange {
+        std::optional<std::uint64_t> begin;
+        std::optional<std::uint64_t> end;
+
+        [[nodiscard]] bool contains(std::uint64_t key) const noexcept {
+            return (!begin || key > *begin) && (!end || key <= *end);
+        }
+        [[nodiscard]] bool is_whole() const noexcept { return !begin && !end; }
+    };
+
     using ElementChange = ReceiveScratch::ElementChange;
 
     [[nodiscard]] const ArrayOps& ops() const noexcept { return cmd_.property->array; }

@@ -7,6 +7,7 @@
 #include <replayout/utf8.h>
 
 #include "delta_reader.h"
+#include "native_integer.h"
 #include "notify_queue.h"
 #include "struct_reader.h"
 
@@ -18,27 +19,6 @@
 namespace replayout {
 
 namespace {
-
-void store_bits(std::byte* bytes, std::uint64_t value, std::uint32_t size) noexcept {
-    switch (size) {
-        case 1:
-            *bytes = static_cast<std::byte>(value);
-            return;
-        case 2: {
-            const auto narrow = static_cast<std::uint16_t>(value);
-            std::memcpy(bytes, &narrow, sizeof(narrow));
-            return;
-        }
-        case 4: {
-            const auto narrow = static_cast<std::uint32_t>(value);
-            std::memcpy(bytes, &narrow, sizeof(narrow));
-            return;
-        }
-        default:
-            std::memcpy(bytes, &value, sizeof(value));
-            return;
-    }
-}
 
 [[nodiscard]] std::uint32_t word_count(RepLayoutCmdType type) noexcept {
     switch (type) {
@@ -138,7 +118,7 @@ bool PropertyReader::read_plain(const RepLayoutCmd& cmd, std::byte* memory) {
     const std::uint32_t bit_count = cmd.type == RepLayoutCmdType::Bool ? 1 : word_size * 8;
     std::byte value[16];
     for (std::uint32_t i = 0; i < words; ++i) {
-        store_bits(value + i * word_size, reader_.read_bits(bit_count), word_size);
+        store_integer(value + i * word_size, reader_.read_bits(bit_count), word_size);
     }
     if (memory == nullptr || std::memcmp(memory, value, cmd.element_size) == 0) {
         return false;

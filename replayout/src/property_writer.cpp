@@ -3,9 +3,10 @@
 
 #include <replayout/quantise.h>
 
+#include "native_integer.h"
+
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 namespace replayout {
 
@@ -13,32 +14,9 @@ namespace {
 
 constexpr std::size_t value_bytes_initial = 256;
 
-[[nodiscard]] std::uint64_t load_bits(const std::byte* bytes, std::uint32_t size) noexcept {
-    // Native to canonical: the value of the integer, not its bytes, goes on the wire.
-    switch (size) {
-        case 1:
-            return std::to_integer<std::uint64_t>(*bytes);
-        case 2: {
-            std::uint16_t value = 0;
-            std::memcpy(&value, bytes, sizeof(value));
-            return value;
-        }
-        case 4: {
-            std::uint32_t value = 0;
-            std::memcpy(&value, bytes, sizeof(value));
-            return value;
-        }
-        default: {
-            std::uint64_t value = 0;
-            std::memcpy(&value, bytes, sizeof(value));
-            return value;
-        }
-    }
-}
-
 void write_floats(const std::byte* bytes, std::uint32_t count, BitWriter& writer) noexcept {
     for (std::uint32_t i = 0; i < count; ++i) {
-        writer.write_bits(load_bits(bytes + i * 4, 4), 32);
+        writer.write_bits(load_integer(bytes + i * 4, 4), 32);
     }
 }
 
@@ -312,7 +290,7 @@ void PropertyWriter::encode_leaf(const RepLayoutCmd& cmd, ConstShadowBuffer leaf
         case RepLayoutCmdType::Bits16:
         case RepLayoutCmdType::Bits32:
         case RepLayoutCmdType::Bits64:
-            writer.write_bits(load_bits(leaf.data(), cmd.element_size), cmd.element_size * 8);
+            writer.write_bits(load_integer(leaf.data(), cmd.element_size), cmd.element_size * 8);
             return;
         case RepLayoutCmdType::Vector:
             write_floats(leaf.data(), 3, writer);

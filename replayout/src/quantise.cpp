@@ -4,11 +4,12 @@
 // contraction of a product and a sum into one operation: both change results.
 #include <replayout/quantise.h>
 
+#include "native_integer.h"
+
 #include <algorithm>
 #include <bit>
 #include <cfloat>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <tuple>
 
@@ -43,15 +44,12 @@ constexpr double square_root_of_2 = 1.4142135623730951;
 }
 
 [[nodiscard]] float load_float(const void* memory, std::size_t index) noexcept {
-    float value = 0.0f;
-    std::memcpy(&value, static_cast<const std::byte*>(memory) + index * sizeof(value),
-                sizeof(value));
-    return value;
+    return load_native<float>(static_cast<const std::byte*>(memory) + index * sizeof(float));
 }
 
 void store_float(void* memory, std::size_t index, double value) noexcept {
-    const auto narrow = static_cast<float>(value);
-    std::memcpy(static_cast<std::byte*>(memory) + index * sizeof(narrow), &narrow, sizeof(narrow));
+    store_native(static_cast<std::byte*>(memory) + index * sizeof(float),
+                 static_cast<float>(value));
 }
 
 // Vectors: three signed integers of 32 bits, two in the first word.
@@ -336,54 +334,6 @@ void dequantise_quat(std::uint32_t bits, const QuantisedValue& value, void* memo
            static_cast<std::uint64_t>(quantisation.integer_min);
 }
 
-[[nodiscard]] std::uint64_t load_integer(const void* memory, std::uint32_t size) noexcept {
-    switch (size) {
-        case 1: {
-            std::uint8_t value = 0;
-            std::memcpy(&value, memory, sizeof(value));
-            return value;
-        }
-        case 2: {
-            std::uint16_t value = 0;
-            std::memcpy(&value, memory, sizeof(value));
-            return value;
-        }
-        case 4: {
-            std::uint32_t value = 0;
-            std::memcpy(&value, memory, sizeof(value));
-            return value;
-        }
-        default: {
-            std::uint64_t value = 0;
-            std::memcpy(&value, memory, sizeof(value));
-            return value;
-        }
-    }
-}
-
-void store_integer(std::uint64_t value, void* memory, std::uint32_t size) noexcept {
-    switch (size) {
-        case 1: {
-            const auto narrow = static_cast<std::uint8_t>(value);
-            std::memcpy(memory, &narrow, sizeof(narrow));
-            return;
-        }
-        case 2: {
-            const auto narrow = static_cast<std::uint16_t>(value);
-            std::memcpy(memory, &narrow, sizeof(narrow));
-            return;
-        }
-        case 4: {
-            const auto narrow = static_cast<std::uint32_t>(value);
-            std::memcpy(memory, &narrow, sizeof(narrow));
-            return;
-        }
-        default:
-            std::memcpy(memory, &value, sizeof(value));
-            return;
-    }
-}
-
 [[nodiscard]] bool is_sign_extended(const Property& property) noexcept {
     return (property.kind >= PropertyKind::Int8 && property.kind <= PropertyKind::Int64) ||
            (property.kind == PropertyKind::Enum && property.quantisation.integer_min < 0);
@@ -413,7 +363,7 @@ void store_integer(std::uint64_t value, void* memory, std::uint32_t size) noexce
     if (property.kind == PropertyKind::Float) {
         value = static_cast<double>(load_float(memory, 0));
     } else {
-        std::memcpy(&value, memory, sizeof(value));
+        value = load_native<double>(memory);
     }
     const std::uint32_t count = step_count(quantisation);
     if (!(value > quantisation.real_min)) {
@@ -439,7 +389,7 @@ void dequantise_steps(const Property& property, const QuantisedValue& value,
     if (property.kind == PropertyKind::Float) {
         store_float(memory, 0, real);
     } else {
-        std::memcpy(memory, &real, sizeof(real));
+        store_native(memory, real);
     }
 }
 
@@ -516,7 +466,7 @@ void dequantise(const Property& property, const QuantisedValue& value, void* mem
             return dequantise_quat(quantisation.bits, value, memory);
         case QuantisationForm::IntegerRange:
             return store_integer(
-                value.words[0] + static_cast<std::uint64_t>(quantisation.integer_min), memory,
+                memory, value.words[0] + static_cast<std::uint64_t>(quantisation.integer_min),
                 property.size);
         case QuantisationForm::RealSteps:
             return dequantise_steps(property, value, memory);
@@ -584,9 +534,9 @@ QuantisedValue load_quantised(const std::byte* shadow, std::uint32_t size) noexc
 }
 
 void store_quantised(const QuantisedValue& value, std::byte* shadow, std::uint32_t size) noexcept {
-    store_integer(value.words[0], shadow, std::min(size, 8u));
+    store_integer(shadow, value.words[0], std::min(size, 8u));
     if (size > 8) {
-        store_integer(value.words[1], shadow + 8, 8);
+        store_integer(shadow + 8, value.words[1], 8);
     }
 }
 

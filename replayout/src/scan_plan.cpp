@@ -5,6 +5,7 @@
 #include <replayout/shadow_state.h>
 
 #include "equal_bytes.h"
+#include "native_integer.h"
 
 #include <algorithm>
 #include <bit>
@@ -50,8 +51,8 @@ template <typename Word, typename Places>
                                                 const std::byte* shadow) noexcept {
     std::uint64_t difference = 0;
     for_each_place(places, [&](const auto& place) {
-        difference |= std::uint64_t{detail::load_native<Word>(object + place.object_offset)} ^
-                      detail::load_native<Word>(shadow + place.shadow_offset);
+        difference |= std::uint64_t{load_native<Word>(object + place.object_offset)} ^
+                      load_native<Word>(shadow + place.shadow_offset);
     });
     return difference;
 }

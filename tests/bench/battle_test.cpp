@@ -7,8 +7,6 @@
 #include "support/catch.h"
 #include "support/trace_writer.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -18,6 +16,7 @@
 namespace {
 
 using namespace replayout::match;
+using replayout::testing::crc32_of;
 using replayout::testing::encode_trace;
 using replayout::testing::gzip;
 
@@ -131,16 +130,11 @@ class CensusTaker {
     std::map<FieldKey, Value> before_tick_;
 };
 
-[[nodiscard]] std::uint32_t crc_of(const std::vector<std::byte>& bytes) {
-    return static_cast<std::uint32_t>(
-        crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size())));
-}
-
 }  // namespace
 
 TEST_CASE("Battle: the same bytes with every compiler", "[bench][battle]") {
     const Recording battle = make_battle({.seed = 1, .tick_count = 600, .player_count = 32});
-    CHECK(crc_of(encode_trace(battle)) == 0x5BF77634);
+    CHECK(crc32_of(encode_trace(battle)) == 0x5BF77634);
     CHECK(end_state_crc32(battle) == 0xA20AF302);
 }
 

@@ -14,9 +14,12 @@
 #include <vector>
 
 #include "support/catch.h"
+#include "support/contains.h"
 
 namespace replayout::bench {
 namespace {
+
+using test::contains;
 
 [[nodiscard]] std::string entry(const std::string& name, double us, const std::string& more = "") {
     return R"({"name": ")" + name + R"(", "run_name": ")" + name +
@@ -44,10 +47,6 @@ namespace {
     std::vector<Measurement> measurements;
     REQUIRE(read_measurements(text, measurements));
     return measurements;
-}
-
-[[nodiscard]] bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 /// 1,000 objects, 20 % of which move: by connections, each level and each yardstick.

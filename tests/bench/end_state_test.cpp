@@ -5,14 +5,13 @@
 #include "support/catch.h"
 #include "support/trace_writer.h"
 
-#include <zlib.h>
-
 #include <string>
 #include <vector>
 
 namespace {
 
 using namespace replayout::match;
+using replayout::testing::crc32_of;
 using replayout::testing::TraceBytes;
 
 const std::vector<ClassInfo> classes{
@@ -22,11 +21,6 @@ const std::vector<ClassInfo> classes{
 
 [[nodiscard]] RecordingBuilder make_builder() {
     return {"name", "source", 30.0F, classes};
-}
-
-[[nodiscard]] std::uint32_t crc_of(const TraceBytes& bytes) {
-    return static_cast<std::uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(bytes.bytes().data()),
-                                            static_cast<uInt>(bytes.bytes().size())));
 }
 
 // Three objects live at the end: 1 of class 0, 3 and 4 of class 1; 2 is gone.
@@ -56,7 +50,7 @@ TEST_CASE("EndState: the checksum is over live objects, set fields and last valu
     rule.u32(1).u16(0);
     rule.u32(3).u16(1).u16(1).str("\xC3\xA4").u16(2).f32(1.0F).f32(2.0F).f32(3.0F);
     rule.u32(4).u16(1).u16(1).str("");
-    CHECK(end_state_crc32(small_match()) == crc_of(rule));
+    CHECK(end_state_crc32(small_match()) == crc32_of(rule.bytes()));
 }
 
 TEST_CASE("EndState: of nothing is zero", "[bench][end_state]") {

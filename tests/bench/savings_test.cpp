@@ -5,6 +5,7 @@
 #include "match/call_costs.h"
 #include "match/match_play.h"
 #include "support/catch.h"
+#include "support/contains.h"
 
 #include <nlohmann/json.hpp>
 
@@ -17,6 +18,7 @@
 
 using namespace replayout;
 using namespace replayout::match;
+using replayout::test::contains;
 
 namespace {
 
@@ -51,10 +53,6 @@ namespace {
     INFO(result.first_difference << result.twin_difference);
     CHECK(result.is_good(options));
     return result;
-}
-
-[[nodiscard]] bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 void check_equal(const SavingsCounts& sum, const SavingsCounts& whole) {

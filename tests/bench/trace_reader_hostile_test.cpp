@@ -7,6 +7,8 @@
 #include "match/recording_builder.h"
 #include "match/trace_reader.h"
 #include "support/catch.h"
+#include "support/contains.h"
+#include "support/trace_errors.h"
 #include "support/trace_writer.h"
 
 #include <random>
@@ -17,7 +19,9 @@
 namespace {
 
 using namespace replayout::match;
+using replayout::test::contains;
 using replayout::testing::encode_trace;
+using replayout::testing::error_of;
 using replayout::testing::gzip;
 using replayout::testing::TraceBytes;
 
@@ -57,20 +61,11 @@ using Bytes = std::vector<std::byte>;
     return read_trace_bytes(gzip(raw, 0), "file", limits);
 }
 
-[[nodiscard]] std::string error_of(const ReadTraceResult& result) {
-    const auto* error = std::get_if<TraceError>(&result);
-    return error == nullptr ? "no error" : error->message;
-}
-
-[[nodiscard]] bool has(std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-}
-
 // Whether the result is an error, or a recording that says the same as `raw`.
 [[nodiscard]] bool is_refused_or_exact(const ReadTraceResult& result, const Bytes& raw) {
     const auto* recording = std::get_if<Recording>(&result);
     if (recording == nullptr) {
-        return has(error_of(result), "file: ") && !has(error_of(result), "\n");
+        return contains(error_of(result), "file: ") && !contains(error_of(result), "\n");
     }
     // Playing it asserts on whatever the reader should have refused.
     static_cast<void>(end_state_crc32(*recording));
@@ -84,7 +79,7 @@ TEST_CASE("TraceReader: cut at any byte it is truncated", "[bench][trace_reader]
     REQUIRE(error_of(read_raw(raw)) == "no error");
     for (std::size_t size = 0; size < raw.size(); ++size) {
         CAPTURE(size);
-        REQUIRE(has(error_of(read_raw(first_bytes(raw, size))), "truncated"));
+        REQUIRE(contains(error_of(read_raw(first_bytes(raw, size))), "truncated"));
     }
 }
 
@@ -94,7 +89,7 @@ TEST_CASE("TraceReader: its gzip file cut at any byte is truncated", "[bench][tr
         for (std::size_t size = 1; size < file.size(); ++size) {
             CAPTURE(level, size);
             const std::string error = error_of(read_trace_bytes(first_bytes(file, size), "file"));
-            REQUIRE(has(error, "truncated"));
+            REQUIRE(contains(error, "truncated"));
         }
     }
 }
@@ -152,7 +147,7 @@ TEST_CASE("TraceReader: counts that lie cost nothing", "[bench][trace_reader]") 
     constexpr std::uint32_t four_billion = 0xFFFFFFFF;
     const std::vector<ClassInfo> classes{{"C", {{"s", FieldType::String}}}};
     const auto refuses = [](const TraceBytes& trace) {
-        return has(error_of(read_raw(trace.bytes())), "truncated");
+        return contains(error_of(read_raw(trace.bytes())), "truncated");
     };
     CHECK(refuses(TraceBytes().header(1'000'000, four_billion).class_table(classes)));
     CHECK(refuses(TraceBytes().header(0, 0).u16(0xFFFF)));
@@ -178,7 +173,7 @@ TEST_CASE("TraceReader: fields declared are bounded", "[bench][trace_reader]") {
     limits.declared_fields_max = 30;
     CHECK(error_of(read_raw(trace.bytes(), limits)) == "no error");
     limits.declared_fields_max = 29;
-    CHECK(has(error_of(read_raw(trace.bytes(), limits)), "declares more than 29 fields"));
+    CHECK(contains(error_of(read_raw(trace.bytes(), limits)), "declares more than 29 fields"));
 }
 
 TEST_CASE("TraceReader: fields of live objects are bounded", "[bench][trace_reader]") {
@@ -198,8 +193,8 @@ TEST_CASE("TraceReader: fields of live objects are bounded", "[bench][trace_read
     limits.live_fields_max = 4;
     CHECK(error_of(read_raw(trace.bytes(), limits)) == "no error");
     limits.live_fields_max = 3;
-    CHECK(has(error_of(read_raw(trace.bytes(), limits)), "spawns object 2"));
-    CHECK(has(error_of(read_raw(trace.bytes(), limits)), "more than 3 fields"));
+    CHECK(contains(error_of(read_raw(trace.bytes(), limits)), "spawns object 2"));
+    CHECK(contains(error_of(read_raw(trace.bytes(), limits)), "more than 3 fields"));
 }
 
 TEST_CASE("TraceReader: ticks are bounded", "[bench][trace_reader]") {
@@ -213,7 +208,7 @@ TEST_CASE("TraceReader: ticks are bounded", "[bench][trace_reader]") {
         }
         trace.trailer(0, 0, 0);
         const std::string error = error_of(read_raw(trace.bytes(), limits));
-        CHECK((ticks == 2 ? error == "no error" : has(error, "announces more than 2 ticks")));
+        CHECK((ticks == 2 ? error == "no error" : contains(error, "announces more than 2 ticks")));
     }
 }
 
@@ -228,7 +223,8 @@ TEST_CASE("TraceReader: objects that are live at one time are bounded", "[bench]
     TraceBytes beyond;
     beyond.header(1, 3).class_table(classes).tick(0.0, 3);
     beyond.spawn(1, 0).spawn(2, 0).spawn(3, 0).trailer(0, 3, 0);
-    CHECK(has(error_of(read_raw(beyond.bytes(), limits)), "more than 2 objects would be live"));
+    CHECK(
+        contains(error_of(read_raw(beyond.bytes(), limits)), "more than 2 objects would be live"));
 }
 
 TEST_CASE("TraceReader: a bomb of empty ticks is defused", "[bench][trace_reader]") {
@@ -241,16 +237,16 @@ TEST_CASE("TraceReader: a bomb of empty ticks is defused", "[bench][trace_reader
     TraceLimits limits;
     limits.tick_count_max = 0xFFFFFFFF;
     limits.ratio_free_bytes = std::uint64_t{4} << 20;
-    CHECK(has(error_of(read_trace_bytes(bomb, "file", limits)), "200 times its size"));
+    CHECK(contains(error_of(read_trace_bytes(bomb, "file", limits)), "200 times its size"));
     limits.ratio_max = 2000;
     limits.decompressed_bytes_max = std::uint64_t{4} << 20;
-    CHECK(has(error_of(read_trace_bytes(bomb, "file", limits)), "more than 4194304 bytes"));
+    CHECK(contains(error_of(read_trace_bytes(bomb, "file", limits)), "more than 4194304 bytes"));
 }
 
 TEST_CASE("TraceReader: a gzip file in a gzip file is no trace", "[bench][trace_reader]") {
     const Bytes inner = gzip(Bytes(std::size_t{8} << 20), 9);
-    CHECK(has(error_of(read_trace_bytes(gzip(inner, 9), "file")), "is not a trace"));
-    CHECK(has(error_of(read_trace_bytes(inner, "file")), "is not a trace"));
+    CHECK(contains(error_of(read_trace_bytes(gzip(inner, 9), "file")), "is not a trace"));
+    CHECK(contains(error_of(read_trace_bytes(inner, "file")), "is not a trace"));
 }
 
 TEST_CASE("TraceReader: the whole gzip stream counts, members and all", "[bench][trace_reader]") {
@@ -268,9 +264,10 @@ TEST_CASE("TraceReader: the whole gzip stream counts, members and all", "[bench]
 
     Bytes doubled = file;
     doubled.insert(doubled.end(), file.begin(), file.end());
-    CHECK(has(error_of(read_trace_bytes(doubled, "file")), "goes on after the trailer"));
+    CHECK(contains(error_of(read_trace_bytes(doubled, "file")), "goes on after the trailer"));
 
     Bytes garbage = file;
     garbage.insert(garbage.end(), 20, std::byte{'x'});
-    CHECK(has(error_of(read_trace_bytes(garbage, "file")), "after the end of the gzip stream"));
+    CHECK(
+        contains(error_of(read_trace_bytes(garbage, "file")), "after the end of the gzip stream"));
 }

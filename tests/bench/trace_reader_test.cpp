@@ -3,6 +3,8 @@
 
 #include "match/recording_builder.h"
 #include "support/catch.h"
+#include "support/contains.h"
+#include "support/trace_errors.h"
 #include "support/trace_writer.h"
 
 #include <filesystem>
@@ -15,7 +17,9 @@
 namespace {
 
 using namespace replayout::match;
+using replayout::test::contains;
 using replayout::testing::encode_trace;
+using replayout::testing::error_of;
 using replayout::testing::gzip;
 using replayout::testing::TraceBytes;
 
@@ -36,17 +40,8 @@ const std::vector<ClassInfo> all_types{{"All",
     return read_trace_bytes(gzip(trace.bytes()), "file", limits);
 }
 
-[[nodiscard]] std::string error_of(const ReadTraceResult& result) {
-    const auto* error = std::get_if<TraceError>(&result);
-    return error == nullptr ? "no error" : error->message;
-}
-
 [[nodiscard]] std::string error_of(const TraceBytes& trace, const TraceLimits& limits = {}) {
     return error_of(read(trace, limits));
-}
-
-[[nodiscard]] bool has(std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
 }
 
 // One tick with one object of class All, and room for `op_count` ops after its spawn.
@@ -122,12 +117,12 @@ TEST_CASE("TraceReader: reads a file", "[bench][trace_reader]") {
 TEST_CASE("TraceReader: what is no file is one clear line", "[bench][trace_reader]") {
     const TempFile missing("replayout_trace_reader_test_\nmissing.rtr.gz");
     const std::string message = error_of(read_trace(missing.path()));
-    CHECK(has(message, "_?missing.rtr.gz: no such file"));
-    CHECK_FALSE(has(message, "\n"));
+    CHECK(contains(message, "_?missing.rtr.gz: no such file"));
+    CHECK_FALSE(contains(message, "\n"));
 
     const std::string directory = std::filesystem::temp_directory_path().string();
-    CHECK(has(error_of(read_trace(directory)), "is a directory"));
-    CHECK(has(error_of(read_trace("")), "no such file"));
+    CHECK(contains(error_of(read_trace(directory)), "is a directory"));
+    CHECK(contains(error_of(read_trace("")), "no such file"));
 
     const TempFile empty("replayout_trace_reader_test_empty.rtr.gz", {});
     CHECK(error_of(read_trace(empty.path())) == empty.path() + ": is empty");
@@ -165,22 +160,22 @@ TEST_CASE("TraceReader: magic, version and flags are checked", "[bench][trace_re
                             .trailer(0, 0, 0));
     };
     CHECK(with("RTR1", 1, 0, 30.0F) == "no error");
-    CHECK(has(with("RTR2", 1, 0, 30.0F), "is not a trace"));
-    CHECK(has(with("RTR1", 2, 0, 30.0F), "version 2"));
-    CHECK(has(with("RTR1", 1, 1, 30.0F), "flags 1"));
-    CHECK(has(with("RTR1", 1, 0, 0.0F), "tick rate"));
-    CHECK(has(with("RTR1", 1, 0, -1.0F), "tick rate"));
-    CHECK(has(with("RTR1", 1, 0, std::numeric_limits<float>::quiet_NaN()), "tick rate"));
+    CHECK(contains(with("RTR2", 1, 0, 30.0F), "is not a trace"));
+    CHECK(contains(with("RTR1", 2, 0, 30.0F), "version 2"));
+    CHECK(contains(with("RTR1", 1, 1, 30.0F), "flags 1"));
+    CHECK(contains(with("RTR1", 1, 0, 0.0F), "tick rate"));
+    CHECK(contains(with("RTR1", 1, 0, -1.0F), "tick rate"));
+    CHECK(contains(with("RTR1", 1, 0, std::numeric_limits<float>::quiet_NaN()), "tick rate"));
 }
 
 TEST_CASE("TraceReader: names are UTF-8 and types known", "[bench][trace_reader]") {
     const TraceBytes head = TraceBytes().raw("RTR1").u16(1).u16(0).f32(1.0F).u32(0).u32(0);
-    CHECK(has(error_of(TraceBytes(head).str("\xFF").str("s")), "UTF-8"));
-    CHECK(has(error_of(TraceBytes(head).str("n").str("\xC3")), "UTF-8"));
+    CHECK(contains(error_of(TraceBytes(head).str("\xFF").str("s")), "UTF-8"));
+    CHECK(contains(error_of(TraceBytes(head).str("n").str("\xC3")), "UTF-8"));
     const TraceBytes table = TraceBytes(head).str("n").str("s").u16(1);
-    CHECK(has(error_of(TraceBytes(table).str("\x80")), "UTF-8"));
-    CHECK(has(error_of(TraceBytes(table).str("C").u16(1).str("\x80")), "UTF-8"));
-    CHECK(has(error_of(TraceBytes(table).str("C").u16(1).str("f").u8(10)), "unknown type 10"));
+    CHECK(contains(error_of(TraceBytes(table).str("\x80")), "UTF-8"));
+    CHECK(contains(error_of(TraceBytes(table).str("C").u16(1).str("\x80")), "UTF-8"));
+    CHECK(contains(error_of(TraceBytes(table).str("C").u16(1).str("f").u8(10)), "unknown type 10"));
 }
 
 TEST_CASE("TraceReader: time is finite and does not go back", "[bench][trace_reader]") {
@@ -191,60 +186,63 @@ TEST_CASE("TraceReader: time is finite and does not go back", "[bench][trace_rea
     };
     CHECK(with(1.0, 1.0) == "no error");
     CHECK(with(-2.0, -1.0) == "no error");
-    CHECK(has(with(1.0, 0.999), "tick 1, "));
-    CHECK(has(with(1.0, 0.999), "goes back"));
-    CHECK(has(with(std::numeric_limits<double>::quiet_NaN(), 1.0), "tick 0, "));
-    CHECK(has(with(1.0, std::numeric_limits<double>::quiet_NaN()), "not finite"));
-    CHECK(has(with(1.0, std::numeric_limits<double>::infinity()), "not finite"));
-    CHECK(has(with(1.0, 1e13), "not finite"));
-    CHECK(has(with(-1e300, 1.0), "not finite"));
+    CHECK(contains(with(1.0, 0.999), "tick 1, "));
+    CHECK(contains(with(1.0, 0.999), "goes back"));
+    CHECK(contains(with(std::numeric_limits<double>::quiet_NaN(), 1.0), "tick 0, "));
+    CHECK(contains(with(1.0, std::numeric_limits<double>::quiet_NaN()), "not finite"));
+    CHECK(contains(with(1.0, std::numeric_limits<double>::infinity()), "not finite"));
+    CHECK(contains(with(1.0, 1e13), "not finite"));
+    CHECK(contains(with(-1e300, 1.0), "not finite"));
 }
 
 TEST_CASE("TraceReader: spawns come in order and of known classes", "[bench][trace_reader]") {
     const auto tick = [](std::uint32_t object_count, std::uint32_t op_count) {
         return TraceBytes().header(1, object_count).class_table(all_types).tick(0.0, op_count);
     };
-    CHECK(has(error_of(tick(2, 1).spawn(0, 0)), "where object 1 comes next"));
-    CHECK(has(error_of(tick(2, 1).spawn(2, 0)), "where object 1 comes next"));
-    CHECK(has(error_of(tick(2, 2).spawn(1, 0).spawn(1, 0)), "where object 2 comes next"));
-    CHECK(has(error_of(tick(2, 3).spawn(1, 0).destroy(1).spawn(1, 0)), "object 2 comes next"));
-    CHECK(has(error_of(tick(1, 1).spawn(1, 1)), "of class 1, but has only 1 classes"));
-    CHECK(has(error_of(tick(1, 2).spawn(1, 0).spawn(2, 0)), "but announces only 1"));
-    CHECK(has(error_of(tick(2, 1).spawn(1, 0).trailer(0, 1, 0)), "announces 2 objects and spawns"));
-    CHECK(has(error_of(tick(1, 1).u8(4).u32(1)), "unknown op 4"));
-    CHECK(has(error_of(tick(1, 1).u8(0).u32(1)), "unknown op 0"));
+    CHECK(contains(error_of(tick(2, 1).spawn(0, 0)), "where object 1 comes next"));
+    CHECK(contains(error_of(tick(2, 1).spawn(2, 0)), "where object 1 comes next"));
+    CHECK(contains(error_of(tick(2, 2).spawn(1, 0).spawn(1, 0)), "where object 2 comes next"));
+    CHECK(contains(error_of(tick(2, 3).spawn(1, 0).destroy(1).spawn(1, 0)), "object 2 comes next"));
+    CHECK(contains(error_of(tick(1, 1).spawn(1, 1)), "of class 1, but has only 1 classes"));
+    CHECK(contains(error_of(tick(1, 2).spawn(1, 0).spawn(2, 0)), "but announces only 1"));
+    CHECK(contains(error_of(tick(2, 1).spawn(1, 0).trailer(0, 1, 0)),
+                   "announces 2 objects and spawns"));
+    CHECK(contains(error_of(tick(1, 1).u8(4).u32(1)), "unknown op 4"));
+    CHECK(contains(error_of(tick(1, 1).u8(0).u32(1)), "unknown op 0"));
 }
 
 TEST_CASE("TraceReader: sets and destroys need a live object", "[bench][trace_reader]") {
-    CHECK(has(error_of(one_object(1).set(0, 0).u8(0)), "object 0, which is not live"));
-    CHECK(has(error_of(one_object(1).set(2, 0).u8(0)), "object 2, which is not live"));
-    CHECK(has(error_of(one_object(2).destroy(1).set(1, 0).u8(0)), "object 1, which is not live"));
-    CHECK(has(error_of(one_object(2).destroy(1).destroy(1)), "object 1, which is not live"));
-    CHECK(has(error_of(one_object(1).destroy(0)), "object 0, which is not live"));
-    CHECK(has(error_of(one_object(1).set(1, 10)), "field 10 of object 1"));
-    CHECK(has(error_of(one_object(1).set(1, 65'535)), "whose class has 10 fields"));
+    CHECK(contains(error_of(one_object(1).set(0, 0).u8(0)), "object 0, which is not live"));
+    CHECK(contains(error_of(one_object(1).set(2, 0).u8(0)), "object 2, which is not live"));
+    CHECK(contains(error_of(one_object(2).destroy(1).set(1, 0).u8(0)),
+                   "object 1, which is not live"));
+    CHECK(contains(error_of(one_object(2).destroy(1).destroy(1)), "object 1, which is not live"));
+    CHECK(contains(error_of(one_object(1).destroy(0)), "object 0, which is not live"));
+    CHECK(contains(error_of(one_object(1).set(1, 10)), "field 10 of object 1"));
+    CHECK(contains(error_of(one_object(1).set(1, 65'535)), "whose class has 10 fields"));
 }
 
 TEST_CASE("TraceReader: values obey their types", "[bench][trace_reader]") {
     constexpr float infinity = std::numeric_limits<float>::infinity();
     CHECK(error_of(one_object(1).set(1, 0).u8(1).trailer(1, 1, 0)) == "no error");
-    CHECK(has(error_of(one_object(1).set(1, 0).u8(2)),
-              "field 0 (bool) of object 1 to a value that is neither"));
-    CHECK(has(error_of(one_object(1).set(1, 5).f32(infinity)),
-              "(f32) of object 1 to a value that is NaN"));
-    CHECK(has(error_of(one_object(1).set(1, 6).f32(0).f32(0).f32(-infinity)), "that is NaN"));
-    CHECK(has(error_of(one_object(1).set(1, 7).f32(0).f32(0).f32(0).f32(1.1F)), "unit length"));
-    CHECK(has(error_of(one_object(1).set(1, 8).str("\xE2\x82")), "UTF-8"));
+    CHECK(contains(error_of(one_object(1).set(1, 0).u8(2)),
+                   "field 0 (bool) of object 1 to a value that is neither"));
+    CHECK(contains(error_of(one_object(1).set(1, 5).f32(infinity)),
+                   "(f32) of object 1 to a value that is NaN"));
+    CHECK(contains(error_of(one_object(1).set(1, 6).f32(0).f32(0).f32(-infinity)), "that is NaN"));
+    CHECK(
+        contains(error_of(one_object(1).set(1, 7).f32(0).f32(0).f32(0).f32(1.1F)), "unit length"));
+    CHECK(contains(error_of(one_object(1).set(1, 8).str("\xE2\x82")), "UTF-8"));
     CHECK(error_of(one_object(1).set(1, 9).u32(1).trailer(1, 1, 0)) == "no error");
-    CHECK(has(error_of(one_object(1).set(1, 9).u32(2)), "names an object that never is"));
+    CHECK(contains(error_of(one_object(1).set(1, 9).u32(2)), "names an object that never is"));
 }
 
 TEST_CASE("TraceReader: the trailer agrees with the ops and is the end", "[bench][trace_reader]") {
     const TraceBytes body = one_object(2).set(1, 1).u8(9).destroy(1);
     CHECK(error_of(TraceBytes(body).trailer(1, 1, 1)) == "no error");
-    CHECK(has(error_of(TraceBytes(body).trailer(2, 1, 1)), "totals"));
-    CHECK(has(error_of(TraceBytes(body).trailer(1, 0, 1)), "totals"));
-    CHECK(has(error_of(TraceBytes(body).trailer(1, 1, 0)), "totals"));
-    CHECK(has(error_of(TraceBytes(body).raw("RTR1").u64(1).u32(1).u32(1)), "no \"1RTR\""));
-    CHECK(has(error_of(TraceBytes(body).trailer(1, 1, 1).u8(0)), "goes on after the trailer"));
+    CHECK(contains(error_of(TraceBytes(body).trailer(2, 1, 1)), "totals"));
+    CHECK(contains(error_of(TraceBytes(body).trailer(1, 0, 1)), "totals"));
+    CHECK(contains(error_of(TraceBytes(body).trailer(1, 1, 0)), "totals"));
+    CHECK(contains(error_of(TraceBytes(body).raw("RTR1").u64(1).u32(1).u32(1)), "no \"1RTR\""));
+    CHECK(contains(error_of(TraceBytes(body).trailer(1, 1, 1).u8(0)), "goes on after the trailer"));
 }

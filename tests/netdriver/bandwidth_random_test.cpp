@@ -21,11 +21,11 @@
 namespace replayout::test {
 namespace {
 
-constexpr std::size_t client_count = 3;
-
 /// Objects that change, grow too large for packets, are called, sleep, come and go.
 class BusyGame {
   public:
+    static constexpr std::size_t client_count = 3;
+
     explicit BusyGame(std::uint64_t seed)
         : random_(seed), rates_(seed), options_(options(seed, random_)), net_(options_) {
         for (std::size_t client = 0; client < client_count; ++client) {

@@ -14,13 +14,14 @@ namespace replayout::test {
 
 namespace {
 
-constexpr std::uint32_t client_count = 4;
 constexpr std::uint32_t pawn_count = 10;
 
 /// Pawns that every client has and that have rested since.
-class Crowd {
+class RestedCrowd {
   public:
-    explicit Crowd(SharingLevel sharing = SharingLevel::Bundles, std::uint32_t cap = 0)
+    static constexpr std::uint32_t client_count = 4;
+
+    explicit RestedCrowd(SharingLevel sharing = SharingLevel::Bundles, std::uint32_t cap = 0)
         : net(options(sharing, cap)) {
         for (std::uint32_t i = 0; i < pawn_count; ++i) {
             pawns.push_back(net.add_pawn());
@@ -88,20 +89,21 @@ TEST_CASE("BlockMiss: a change is laid down for its first receiver and copied fo
           "[netdriver][block_misses]") {
     const auto level = GENERATE(SharingLevel::Payloads, SharingLevel::Bundles);
     const auto cap = GENERATE(0u, 64'000u);
-    Crowd crowd(level, cap);
+    RestedCrowd crowd(level, cap);
     const ReplicationCounters added = crowd.added_by([&] { crowd.change_all(); });
-    CHECK(added.blocks_sent == pawn_count * client_count);
-    CHECK(added.block_hits() == pawn_count * (client_count - 1));
+    CHECK(added.blocks_sent == pawn_count * RestedCrowd::client_count);
+    CHECK(added.block_hits() == pawn_count * (RestedCrowd::client_count - 1));
     CHECK(added.block_misses == only(BlockMiss::FirstUse, pawn_count));
 }
 
 TEST_CASE("BlockMiss: below whole blocks nothing is copied, and that is the reason",
           "[netdriver][block_misses]") {
     const auto level = GENERATE(SharingLevel::Off, SharingLevel::Pieces);
-    Crowd crowd(level);
+    RestedCrowd crowd(level);
     const ReplicationCounters added = crowd.added_by([&] { crowd.change_all(); });
     CHECK(added.block_hits() == 0);
-    CHECK(added.block_misses == only(BlockMiss::SharingOff, pawn_count * client_count));
+    CHECK(added.block_misses ==
+          only(BlockMiss::SharingOff, pawn_count * RestedCrowd::client_count));
     CHECK(crowd.counters().block_hits() == 0);
 }
 
@@ -109,7 +111,7 @@ TEST_CASE("BlockMiss: what one client lost is written for it, and copied for the
           "[netdriver][block_misses]") {
     const auto level = GENERATE(SharingLevel::Payloads, SharingLevel::Bundles);
     const auto losers = GENERATE(1u, 2u);
-    Crowd crowd(level);
+    RestedCrowd crowd(level);
     std::uint32_t sent_count = 0;
     crowd.net.server().transport.set_script([&](Bytes&) { return sent_count++ >= losers; });
     (void)crowd.added_by([&] { crowd.change_all(); });
@@ -122,7 +124,7 @@ TEST_CASE("BlockMiss: what one client lost is written for it, and copied for the
 
 TEST_CASE("BlockMiss: who joins is written what it gets first, and copied for the next who joins",
           "[netdriver][block_misses]") {
-    Crowd crowd;
+    RestedCrowd crowd;
     const auto join = [&](std::uint32_t count) {
         return crowd.added_by(
             [&] {
@@ -143,16 +145,16 @@ TEST_CASE("BlockMiss: who joins is written what it gets first, and copied for th
 
 TEST_CASE("BlockMiss: parts of an object that no packet holds are written for each receiver",
           "[netdriver][block_misses]") {
-    Crowd crowd;
+    RestedCrowd crowd;
     const ReplicationCounters added =
         crowd.added_by([&] { crowd.net.pawn(crowd.pawns[3]).hits.resize(300); }, 100);
-    CHECK(added.blocks_sent > client_count);
+    CHECK(added.blocks_sent > RestedCrowd::client_count);
     CHECK(added.block_misses == only(BlockMiss::TooLarge, added.blocks_sent));
 }
 
 TEST_CASE("BlockMiss: who is behind is owed something else than those who are not",
           "[netdriver][block_misses]") {
-    Crowd crowd;
+    RestedCrowd crowd;
     const PeerId late = NetFixture::client_peer(1);
     NetDriver& server = crowd.net.server_driver();
     const NetObjectId hidden = crowd.net.id_of(crowd.pawns[4]);
@@ -165,10 +167,10 @@ TEST_CASE("BlockMiss: who is behind is owed something else than those who are no
         server.interest().set_relevant_for(late, hidden, true);
         crowd.change_all();
     });
-    CHECK(added.blocks_sent == pawn_count * client_count);
+    CHECK(added.blocks_sent == pawn_count * RestedCrowd::client_count);
     CHECK(count_of(added, BlockMiss::FirstUse) == pawn_count);
     CHECK(count_of(added, BlockMiss::NewReceiver) + count_of(added, BlockMiss::OtherPosition) == 1);
-    CHECK(added.block_hits() == pawn_count * (client_count - 1) - 1);
+    CHECK(added.block_hits() == pawn_count * (RestedCrowd::client_count - 1) - 1);
 }
 
 }  // namespace replayout::test

@@ -16,12 +16,13 @@ namespace replayout::test {
 
 namespace {
 
-constexpr std::uint32_t client_count = 4;
-
 /// Pawns that every client has and that have rested since, so that all pairs are regular.
-class Crowd {
+class RegularCrowd {
   public:
-    explicit Crowd(std::uint32_t count, const NetFixtureOptions& options = {}) : net(options) {
+    static constexpr std::uint32_t client_count = 4;
+
+    explicit RegularCrowd(std::uint32_t count, const NetFixtureOptions& options = {})
+        : net(options) {
         for (std::uint32_t i = 0; i < count; ++i) {
             pawns.push_back(net.add_pawn());
         }
@@ -63,7 +64,7 @@ struct Added {
     std::uint64_t calls = 0;
 };
 
-Added added_by_tick(Crowd& crowd, const std::function<void()>& act) {
+Added added_by_tick(RegularCrowd& crowd, const std::function<void()>& act) {
     const ReplicationCounters before = crowd.counters();
     crowd.net.tick(act);
     const ReplicationCounters& after = crowd.counters();
@@ -79,24 +80,25 @@ Added added_by_tick(Crowd& crowd, const std::function<void()>& act) {
 
 TEST_CASE("Bundles: what changed is laid down once, and copied whole for every client",
           "[netdriver][bundles]") {
-    Crowd crowd(10);
+    RegularCrowd crowd(10);
     const Added added = added_by_tick(crowd, [&] { crowd.change_all(); });
     CHECK(added.bundles == 1);
-    CHECK(added.copies == client_count);
+    CHECK(added.copies == RegularCrowd::client_count);
     CHECK(added.built == 10);
-    CHECK(added.blocks == 10 * client_count);
-    CHECK(added.reused == 10 * (client_count - 1));
+    CHECK(added.blocks == 10 * RegularCrowd::client_count);
+    CHECK(added.reused == 10 * (RegularCrowd::client_count - 1));
     CHECK(added.calls == 10);
     REQUIRE(crowd.net.settle());
     crowd.check_clients();
 }
 
 TEST_CASE("Bundles: more than a packet or 64 objects are several", "[netdriver][bundles]") {
-    Crowd crowd(300);
+    RegularCrowd crowd(300);
     const Added added = added_by_tick(crowd, [&] { crowd.change_all(); });
     CHECK(added.bundles >= 300 / 64 + 1);
-    CHECK(added.copies == added.bundles * client_count);  // none is cut between two packets
-    CHECK(added.reused == 300 * (client_count - 1));
+    CHECK(added.copies ==
+          added.bundles * RegularCrowd::client_count);  // none is cut between two packets
+    CHECK(added.reused == 300 * (RegularCrowd::client_count - 1));
     REQUIRE(crowd.net.settle());
     crowd.check_clients();
 }
@@ -106,7 +108,7 @@ TEST_CASE("Bundles: of small blocks several are a packet, which arrives or is lo
     constexpr std::uint32_t count = 600;
     for (const int lost : {-1, 0, 1, 2}) {  // of the packets of the first client
         INFO("lost: " << lost);
-        Crowd crowd(count);
+        RegularCrowd crowd(count);
         int sent_count = 0;
         std::vector<std::size_t> sizes;
         crowd.net.server().transport.set_script([&](Bytes& datagram) {
@@ -116,22 +118,23 @@ TEST_CASE("Bundles: of small blocks several are a packet, which arrives or is lo
         const NetStats before = crowd.net.server_driver().stats();
         const Added added = added_by_tick(crowd, [&] { crowd.change_all(); });
         crowd.net.server().transport.set_script({});
-        REQUIRE(sizes.size() >= 3 * client_count);
-        CHECK(sizes.size() < added.bundles * client_count);
+        REQUIRE(sizes.size() >= 3 * RegularCrowd::client_count);
+        CHECK(sizes.size() < added.bundles * RegularCrowd::client_count);
         CHECK(sizes.front() > 1'100);  // it is full, and 64 blocks are not
-        CHECK(added.copies == added.bundles * client_count);
+        CHECK(added.copies == added.bundles * RegularCrowd::client_count);
         REQUIRE(crowd.net.settle());
         const NetStats& after = crowd.net.server_driver().stats();
         const std::uint64_t records_lost = after.records_lost - before.records_lost;
         CHECK((lost < 0 ? records_lost == 0 : records_lost > 64));
-        CHECK(after.records_sent - before.records_sent == count * client_count + records_lost);
+        CHECK(after.records_sent - before.records_sent ==
+              count * RegularCrowd::client_count + records_lost);
         crowd.check_clients();
     }
 }
 
 TEST_CASE("Bundles: what one client lost goes to it alone, and all others go on copying",
           "[netdriver][bundles]") {
-    Crowd crowd(10);
+    RegularCrowd crowd(10);
     int sent_count = 0;  // the first client's packet is the first
     crowd.net.server().transport.set_script([&](Bytes&) { return sent_count++ != 0; });
     (void)added_by_tick(crowd, [&] { crowd.change_all(); });
@@ -139,13 +142,14 @@ TEST_CASE("Bundles: what one client lost goes to it alone, and all others go on 
     bool has_gone_alone = false;
     for (int tick = 0; tick < 20; ++tick) {
         const Added added = added_by_tick(crowd, [&] { crowd.change_all(); });
-        CHECK(added.copies >= client_count - 1);
-        CHECK(added.blocks == 10 * client_count);
-        has_gone_alone = has_gone_alone || added.copies == client_count - 1;
+        CHECK(added.copies >= RegularCrowd::client_count - 1);
+        CHECK(added.blocks == 10 * RegularCrowd::client_count);
+        has_gone_alone = has_gone_alone || added.copies == RegularCrowd::client_count - 1;
     }
     CHECK(has_gone_alone);
     const Added added = added_by_tick(crowd, [&] { crowd.change_all(); });
-    CHECK(added.copies == client_count);  // what was lost has been sent: it is regular again
+    CHECK(added.copies ==
+          RegularCrowd::client_count);  // what was lost has been sent: it is regular again
     REQUIRE(crowd.net.settle());
     crowd.check_clients();
 }
@@ -165,7 +169,7 @@ namespace {
     NetFixtureOptions options = capped_options(bytes_per_second);
     options.sharing = sharing;
     options.link.loss = 0.1;
-    Crowd crowd(200, options);
+    RegularCrowd crowd(200, options);
     crowd.net.server().transport.is_recording = true;
     for (std::size_t tick = 0; tick < 200; ++tick) {
         crowd.net.tick([&] {
@@ -185,11 +189,11 @@ namespace {
 
 TEST_CASE("Bundles: who has a cap copies them while all that changed finds room",
           "[netdriver][bundles][bandwidth]") {
-    Crowd crowd(40, capped_options(100'000));
+    RegularCrowd crowd(40, capped_options(100'000));
     const Added calm = added_by_tick(crowd, [&] { crowd.change_all(); });
-    CHECK(calm.copies >= client_count);
-    CHECK(calm.reused == 40 * (client_count - 1));
-    for (std::uint32_t i = 0; i < client_count; ++i) {
+    CHECK(calm.copies >= RegularCrowd::client_count);
+    CHECK(calm.reused == 40 * (RegularCrowd::client_count - 1));
+    for (std::uint32_t i = 0; i < RegularCrowd::client_count; ++i) {
         crowd.net.server_driver().rates().set_bytes_per_second_max(NetFixture::client_peer(i),
                                                                    2'000);
     }
@@ -198,7 +202,7 @@ TEST_CASE("Bundles: who has a cap copies them while all that changed finds room"
     }
     const Added pressed = added_by_tick(crowd, [&] { crowd.change_all(); });
     CHECK(pressed.copies == 0);
-    for (std::uint32_t i = 0; i < client_count; ++i) {
+    for (std::uint32_t i = 0; i < RegularCrowd::client_count; ++i) {
         crowd.net.server_driver().rates().set_bytes_per_second_max(NetFixture::client_peer(i),
                                                                    100'000);
     }
@@ -207,7 +211,7 @@ TEST_CASE("Bundles: who has a cap copies them while all that changed finds room"
         crowd.net.tick([&] { crowd.change_all(); });
     }
     const Added calm_again = added_by_tick(crowd, [&] { crowd.change_all(); });
-    CHECK(calm_again.copies >= client_count);
+    CHECK(calm_again.copies >= RegularCrowd::client_count);
     REQUIRE(crowd.net.settle());
     crowd.check_clients();
 }
@@ -227,33 +231,33 @@ TEST_CASE("Bundles: they change no packet, under a cap or without, whatever is l
 }
 
 TEST_CASE("Bundles: who does not see an object copies those around it", "[netdriver][bundles]") {
-    Crowd crowd(10);
+    RegularCrowd crowd(10);
     const PeerId blind = NetFixture::client_peer(1);
     crowd.net.server_driver().interest().set_relevant_for(blind, crowd.net.id_of(crowd.pawns[4]),
                                                           false);
     REQUIRE(crowd.net.settle());
     const Added added = added_by_tick(crowd, [&] { crowd.change_all(); });
-    CHECK(added.copies == client_count);
-    CHECK(added.blocks == 10 * client_count - 1);
-    CHECK(added.reused == 10 * (client_count - 1) - 1);
+    CHECK(added.copies == RegularCrowd::client_count);
+    CHECK(added.blocks == 10 * RegularCrowd::client_count - 1);
+    CHECK(added.reused == 10 * (RegularCrowd::client_count - 1) - 1);
     REQUIRE(crowd.net.settle());
     CHECK(crowd.net.find_on(1, crowd.pawns[4]).is_null());
 }
 
 TEST_CASE("Bundles: an object that is too large for a packet goes its own way, then is regular",
           "[netdriver][bundles]") {
-    Crowd crowd(10);
+    RegularCrowd crowd(10);
     const Added large = added_by_tick(crowd, [&] {
         crowd.change_all();
         crowd.net.pawn(crowd.pawns[3]).hits.resize(300);
     });
-    CHECK(large.blocks > 10 * client_count);
-    CHECK(large.copies == client_count);
+    CHECK(large.blocks > 10 * RegularCrowd::client_count);
+    CHECK(large.copies == RegularCrowd::client_count);
     REQUIRE(crowd.net.settle());
     (void)added_by_tick(crowd, [&] { crowd.change_all(); });
     const Added added = added_by_tick(crowd, [&] { crowd.change_all(); });
-    CHECK(added.blocks == 10 * client_count);
-    CHECK(added.reused == 10 * (client_count - 1));
+    CHECK(added.blocks == 10 * RegularCrowd::client_count);
+    CHECK(added.reused == 10 * (RegularCrowd::client_count - 1));
     REQUIRE(crowd.net.settle());
     crowd.check_clients();
 }
@@ -262,41 +266,41 @@ TEST_CASE("Bundles: lower levels of sharing build none and count what they do",
           "[netdriver][bundles]") {
     NetFixtureOptions options;
     options.sharing = SharingLevel::Payloads;
-    Crowd payloads(10, options);
+    RegularCrowd payloads(10, options);
     const Added by_payload = added_by_tick(payloads, [&] { payloads.change_all(); });
     CHECK(by_payload.bundles == 0);
     CHECK(by_payload.copies == 0);
     CHECK(by_payload.built == 10);
-    CHECK(by_payload.reused == 10 * (client_count - 1));
+    CHECK(by_payload.reused == 10 * (RegularCrowd::client_count - 1));
     options.sharing = SharingLevel::Pieces;
-    Crowd pieces(10, options);
+    RegularCrowd pieces(10, options);
     const Added by_piece = added_by_tick(pieces, [&] { pieces.change_all(); });
     CHECK(by_piece.built == 0);
     CHECK(by_piece.reused == 0);
     CHECK(by_piece.calls == 10);
     options.sharing = SharingLevel::Off;
-    Crowd off(10, options);
+    RegularCrowd off(10, options);
     const Added alone = added_by_tick(off, [&] { off.change_all(); });
     CHECK(alone.built == 0);
-    CHECK(alone.calls == 10 * client_count);
-    CHECK(alone.blocks == 10 * client_count);
+    CHECK(alone.calls == 10 * RegularCrowd::client_count);
+    CHECK(alone.blocks == 10 * RegularCrowd::client_count);
 }
 
 TEST_CASE("Bundles: a client that leaves lets go of what it holds", "[netdriver][bundles]") {
-    Crowd crowd(10);
+    RegularCrowd crowd(10);
     (void)added_by_tick(crowd, [&] { crowd.change_all(); });
     const std::uint64_t held = crowd.net.server_driver().memory_report().in_flight_bytes;
     crowd.net.server_driver().disconnect(NetFixture::client_peer(2));
     for (int tick = 0; tick < 200; ++tick) {
         crowd.net.tick([&] { crowd.change_all(); });
     }
-    CHECK(crowd.net.server_driver().connection_count() == client_count - 1);
+    CHECK(crowd.net.server_driver().connection_count() == RegularCrowd::client_count - 1);
     CHECK(crowd.net.server_driver().memory_report().in_flight_bytes <= held);
 }
 
 TEST_CASE("Bundles: a client that leaves minds nothing that takes the place of what it had",
           "[netdriver][bundles]") {
-    Crowd crowd(10);
+    RegularCrowd crowd(10);
     crowd.net.server_driver().disconnect(NetFixture::client_peer(2));
     crowd.net.remove(crowd.pawns[3]);
     const ObjectHandle heir = crowd.net.add_pawn();

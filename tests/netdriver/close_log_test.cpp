@@ -18,19 +18,19 @@
 namespace replayout::test {
 namespace {
 
-struct Lamp {
+struct Lantern {
     std::uint32_t colour = 0;
     bool is_lit = false;
 };
 
 [[nodiscard]] Result<const Type*> build_old_lamp(TypeRegistry& registry) {
-    return class_builder<Lamp>(registry, "Lamp").property<&Lamp::is_lit>().build();
+    return class_builder<Lantern>(registry, "Lamp").property<&Lantern::is_lit>().build();
 }
 
 [[nodiscard]] Result<const Type*> build_new_lamp(TypeRegistry& registry) {
-    return class_builder<Lamp>(registry, "Lamp")
-        .property<&Lamp::colour>()
-        .property<&Lamp::is_lit>()
+    return class_builder<Lantern>(registry, "Lamp")
+        .property<&Lantern::colour>()
+        .property<&Lantern::is_lit>()
         .build();
 }
 

@@ -26,8 +26,6 @@
 namespace replayout::test {
 namespace {
 
-constexpr std::size_t client_count = 5;
-
 struct Played {
     std::vector<SeenDatagram> sent;
     NetStats stats;
@@ -36,6 +34,8 @@ struct Played {
 /// Pawns, archives and references to what was never met come, change and go; clients come, too.
 class Bustle {
   public:
+    static constexpr std::size_t client_count = 5;
+
     Bustle(const NetFixtureOptions& options, std::uint64_t seed) : net_(options), random_(seed) {
         net_.server().transport.is_recording = true;
         for (std::uint32_t i = 0; i < 150; ++i) {
@@ -113,7 +113,8 @@ class Bustle {
     std::vector<ObjectHandle> archives_;
 };
 
-[[nodiscard]] Played play(NetFixtureOptions options, Executor* executor, std::uint64_t seed) {
+[[nodiscard]] Played play_bustle(NetFixtureOptions options, Executor* executor,
+                                 std::uint64_t seed) {
     options.seed = seed;
     options.executor = executor;
     Bustle game(options, seed);
@@ -138,22 +139,22 @@ class Bustle {
 
 void check_same(const NetFixtureOptions& options, std::uint64_t seed) {
     INFO("REPLAYOUT_SEED=" << seed);
-    const Played alone = play(options, nullptr, seed);
+    const Played alone = play_bustle(options, nullptr, seed);
     REQUIRE(alone.sent.size() > 150);
     OrderedExecutor one(1, JobOrder::Forward);
-    CHECK(play(options, &one, seed).sent == alone.sent);
+    CHECK(play_bustle(options, &one, seed).sent == alone.sent);
     CHECK(one.run_count() == 0);
     OrderedExecutor forward(2, JobOrder::Forward);
     OrderedExecutor reverse(2, JobOrder::Reverse);
     OrderedExecutor shuffled(4, JobOrder::Shuffled, seed);
     for (OrderedExecutor* executor : {&forward, &reverse, &shuffled}) {
-        const Played split = play(options, executor, seed);
+        const Played split = play_bustle(options, executor, seed);
         CHECK(split.sent == alone.sent);
         CHECK(are_equal(without_sharing(split.stats), without_sharing(alone.stats)));
         CHECK(executor->run_count() > 200);
     }
     ThreadExecutor threads(4);
-    const Played split = play(options, &threads, seed);
+    const Played split = play_bustle(options, &threads, seed);
     CHECK(split.sent == alone.sent);
     CHECK(are_equal(without_sharing(split.stats), without_sharing(alone.stats)));
 }
@@ -200,9 +201,9 @@ TEST_CASE("Executor: on its threads what is computed once is computed once",
           "[netdriver][executor]") {
     NetFixtureOptions options;
     options.is_validating = false;
-    const Played alone = play(options, nullptr, 3);
+    const Played alone = play_bustle(options, nullptr, 3);
     OrderedExecutor reverse(4, JobOrder::Reverse);
-    const Played split = play(options, &reverse, 3);
+    const Played split = play_bustle(options, &reverse, 3);
     // A block that finds no room is written once more, of pieces that are there by then; one that
     // is copied as a payload is not. Who comes first is told by time.
     const auto without_retries = [](NetStats stats) {

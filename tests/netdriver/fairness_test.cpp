@@ -70,8 +70,8 @@ struct Flood {
 };
 
 /// Both change for so many ticks. How old the oldest of `watched` was, later than `settled_tick`.
-[[nodiscard]] std::uint32_t play(CrateGame& game, Flood& values, Flood& watched,
-                                 std::uint32_t ticks, std::uint32_t settled_tick) {
+[[nodiscard]] std::uint32_t play_floods(CrateGame& game, Flood& values, Flood& watched,
+                                        std::uint32_t ticks, std::uint32_t settled_tick) {
     std::uint32_t oldest = 0;
     for (std::uint32_t tick = 1; tick <= ticks; ++tick) {
         values.change(tick);
@@ -137,7 +137,7 @@ TEST_CASE("Unreal conformance 10: under a flood of large values a small object g
         Flood small(game, 1, 3);
         REQUIRE(game.settle());
         const std::uint64_t bunches_before = game.driver().stats().bunches_sent;
-        const std::uint32_t oldest = play(game, values, small, 300, one_way_ticks);
+        const std::uint32_t oldest = play_floods(game, values, small, 300, one_way_ticks);
         // It takes one packet a tick, so eleven are under way, and 56 are for certain.
         CHECK(oldest == one_way_ticks);
         // Values have three quarters of the window to themselves, a fragment a packet.
@@ -163,7 +163,7 @@ TEST_CASE("Unreal conformance 10: a flood of large values that get lost holds no
         REQUIRE(game.settle());
         options.link.loss = 0.1;
         game.network().set_settings(options.link);
-        const std::uint32_t oldest = play(game, values, small, 150, one_way_ticks);
+        const std::uint32_t oldest = play_floods(game, values, small, 150, one_way_ticks);
         // It goes out each tick, and that twelve are lost in a row is one in 10^12.
         CHECK(oldest < one_way_ticks + 12);
         constexpr std::uint32_t fragments_max = 150 * packets_of_values / round_trip_ticks;
@@ -241,7 +241,7 @@ TEST_CASE("Unreal conformance 10: of a flood of both neither starves", "[netdriv
         game.join();
         Flood objects(game, 300, 500);
         Flood values(game, 40, 50'000);
-        const std::uint32_t oldest = play(game, values, objects, 300, 150);
+        const std::uint32_t oldest = play_floods(game, values, objects, 300, 150);
         // In turn: so many round trips until all had theirs, one more until it begins, one way; and
         // what was lost waits for a turn more.
         constexpr std::uint32_t turn_ticks =

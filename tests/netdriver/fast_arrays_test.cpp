@@ -37,7 +37,7 @@ void edit(Inventory& stock, SeededRandom& random) {
     }
 }
 
-void play(std::uint64_t seed, bool is_sharing) {
+void play_traders(std::uint64_t seed, bool is_sharing) {
     INFO("seed " << seed);
     ClassGameOptions options;
     options.seed = seed;
@@ -75,7 +75,7 @@ TEST_CASE("Unreal conformance 7: fast arrays end right whatever is lost, deletio
           "[netdriver][fast_array]") {
     const std::uint64_t seed = run_seed();
     for (std::uint64_t round = 0; round < 4; ++round) {
-        play(seed * 100 + round, round % 2 == 0);
+        play_traders(seed * 100 + round, round % 2 == 0);
     }
 }
 

@@ -90,12 +90,12 @@ struct Outcomes {
 
 /// Ends that stand before one datagram of the record. One that has dropped what it was given is as
 /// it was, and is given the next.
-class Stage {
+class AttackedEnd {
   public:
-    Stage(Side side, RecordedPlace place) : side_(side), place_(place) {}
-    ~Stage() { finish(); }
-    Stage(const Stage&) = delete;
-    Stage& operator=(const Stage&) = delete;
+    AttackedEnd(Side side, RecordedPlace place) : side_(side), place_(place) {}
+    ~AttackedEnd() { finish(); }
+    AttackedEnd(const AttackedEnd&) = delete;
+    AttackedEnd& operator=(const AttackedEnd&) = delete;
 
     void give(std::span<const std::byte> datagram) {
         if (end_ == nullptr) {
@@ -204,7 +204,7 @@ TEST_CASE("Hostile: a datagram cut anywhere is dropped or ends the connection",
         for (const RecordedPlace place : places_of(record_of(side))) {
             INFO(name_of(side) << " tick " << place.tick << " datagram " << place.datagram);
             const std::span<const std::byte> whole = datagram_at(record_of(side), place);
-            Stage stage(side, place);
+            AttackedEnd stage(side, place);
             for (std::size_t size = 0; size < whole.size(); ++size) {
                 INFO("size " << size);
                 stage.give(whole.first(size));
@@ -220,7 +220,7 @@ TEST_CASE("Hostile: a datagram with a flipped bit is dropped, taken or ends the 
         for (const RecordedPlace place : places_by_kind(record_of(side), 4)) {
             INFO(name_of(side) << " tick " << place.tick << " datagram " << place.datagram);
             const Bytes& whole = datagram_at(record_of(side), place);
-            Stage stage(side, place);
+            AttackedEnd stage(side, place);
             for (std::size_t bit = 0; bit < whole.size() * 8; ++bit) {
                 INFO("bit " << bit);
                 Bytes datagram = whole;
@@ -239,7 +239,7 @@ TEST_CASE("Hostile: a byte of any value anywhere is dropped, taken or ends the c
         for (const RecordedPlace place : places_by_kind(record_of(side), 1)) {
             INFO(name_of(side) << " tick " << place.tick << " datagram " << place.datagram);
             const Bytes& whole = datagram_at(record_of(side), place);
-            Stage stage(side, place);
+            AttackedEnd stage(side, place);
             for (std::size_t offset = 7; offset < whole.size(); ++offset) {
                 for (const unsigned value : values) {
                     INFO("byte " << offset << " is " << value);
@@ -261,7 +261,7 @@ TEST_CASE("Hostile: two datagrams spliced are dropped, taken or end the connecti
         for (const RecordedPlace place : places) {
             INFO(name_of(side) << " tick " << place.tick << " datagram " << place.datagram);
             const Bytes& head = datagram_at(record, place);
-            Stage stage(side, place);
+            AttackedEnd stage(side, place);
             for (int round = 0; round < 60; ++round) {
                 INFO("round " << round);
                 const Bytes& tail = datagram_at(
@@ -283,7 +283,7 @@ TEST_CASE("Hostile: random bytes, with a right header and without", "[netdriver]
         const RecordedEnd& record = record_of(side);
         for (const RecordedPlace place : places_by_kind(record, 2)) {
             INFO(name_of(side) << " tick " << place.tick << " datagram " << place.datagram);
-            Stage stage(side, place);
+            AttackedEnd stage(side, place);
             for (int round = 0; round < 150; ++round) {
                 INFO("round " << round);
                 PacketHeader header;
@@ -357,7 +357,7 @@ TEST_CASE("Hostile: datagrams of another session are dropped", "[netdriver][host
             if (kind_of(datagram_at(record, place)).find("control") != std::string::npos) {
                 continue;
             }
-            Stage stage(side, place);
+            AttackedEnd stage(side, place);
             for (std::size_t bit = 0; bit < 16; ++bit) {
                 Bytes datagram = datagram_at(record, place);
                 flip_bit(datagram, bit);
@@ -383,7 +383,7 @@ TEST_CASE("Hostile: an ack of a packet that was never sent ends the connection",
                 continue;
             }
             const auto sent = static_cast<std::uint16_t>(model.driver().stats().packets_sent);
-            Stage stage(side, place);
+            AttackedEnd stage(side, place);
             for (const unsigned ahead : {1u, 2u, 255u, 30'000u}) {
                 header.ack = static_cast<std::uint16_t>(sent + ahead);
                 std::array<std::byte, packet_header_bytes_max> bytes;

@@ -15,7 +15,6 @@
 namespace replayout::test {
 namespace {
 
-constexpr std::uint64_t client_count = 64;
 constexpr std::uint32_t ticks_per_second = 50;  // of a SpawnGame
 
 /// Sleeping, hidden from some, torn off, destroyed, with references that never bind.
@@ -44,6 +43,7 @@ void fill_world(SpawnGame& game) {
 
 TEST_CASE("Idle world: to 64 clients no property goes out, and keep-alives alone",
           "[netdriver][idle]") {
+    constexpr std::uint64_t client_count = 64;
     SpawnGame game;
     fill_world(game);
     NetDriver& server = game.server().driver;

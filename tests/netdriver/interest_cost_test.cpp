@@ -15,8 +15,6 @@
 namespace replayout::test {
 namespace {
 
-constexpr std::size_t client_count = 3;
-
 /// A world of sleepers, all of which have places, and many who look on.
 class LargeWorld {
   public:
@@ -109,6 +107,7 @@ TEST_CASE("Interest: of 50,000 objects to 100 viewers those are looked at that m
 
 TEST_CASE("Interest: what is counted follows what moved and what changed, not all pairs",
           "[netdriver][interest]") {
+    constexpr std::size_t client_count = 3;
     SpawnGame game;
     for (std::size_t i = 0; i < client_count; ++i) {
         (void)game.join();

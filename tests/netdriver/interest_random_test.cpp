@@ -25,8 +25,6 @@
 namespace replayout::test {
 namespace {
 
-constexpr std::size_t client_count = 3;
-
 [[nodiscard]] LinkSettings losing_link() {
     LinkSettings link;
     link.loss = 0.2;
@@ -44,6 +42,8 @@ constexpr std::size_t client_count = 3;
 
 class RandomInterest {
   public:
+    static constexpr std::size_t client_count = 3;
+
     explicit RandomInterest(std::uint64_t seed)
         : random_(seed),
           rates_(seed),
@@ -489,7 +489,7 @@ TEST_CASE("Interest: nothing of an object goes to a client that may not see it",
     options.link = losing_link();
     options.seed = seed;
     NetFixture net(options);
-    for (std::size_t i = 0; i < client_count; ++i) {
+    for (std::size_t i = 0; i < RandomInterest::client_count; ++i) {
         (void)net.join();
     }
     REQUIRE(net.settle());
@@ -518,7 +518,7 @@ TEST_CASE("Interest: nothing of an object goes to a client that may not see it",
                 // To another value and back, so that there is something to send in each tick.
                 net.pawn(pawns[i]).health = tick % 2 == 0 ? marker_of(i) : 0;
             }
-            for (std::size_t i = 0; i < client_count; ++i) {
+            for (std::size_t i = 0; i < RandomInterest::client_count; ++i) {
                 if (random.percent(30)) {
                     interest.set_viewer(NetFixture::client_peer(i), location_of(random.below(4)));
                 }

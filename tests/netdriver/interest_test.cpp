@@ -19,11 +19,11 @@ namespace replayout::test {
 namespace {
 
 /// A server and two clients, who look from the origin and from far away.
-class Stage {
+class InterestStage {
   public:
     static constexpr float far_away = 10'000;
 
-    explicit Stage(const LinkSettings& link = {}) : game(link) {
+    explicit InterestStage(const LinkSettings& link = {}) : game(link) {
         (void)game.join();
         (void)game.join();
         REQUIRE(game.settle());
@@ -65,14 +65,14 @@ class Stage {
 }  // namespace
 
 TEST_CASE("Interest: an object is for whom its relevancy says", "[netdriver][interest]") {
-    Stage stage;
+    InterestStage stage;
     const ObjectHandle always = stage.add(NetRelevancy::Always);
     const ObjectHandle owners = stage.add(NetRelevancy::OnlyToOwner);
     const ObjectHandle by_distance = stage.add(NetRelevancy::Distance, 100);
     const ObjectHandle by_cell = stage.add(NetRelevancy::Grid, 100);
     const ObjectHandle custom = stage.add(NetRelevancy::Custom);
     stage.game.server().world.on_relevancy_asked = [](ObjectHandle, PeerId peer) {
-        return peer == Stage::peer(1);
+        return peer == InterestStage::peer(1);
     };
     CHECK(stage.who_has(always) == "01");
     CHECK(stage.who_has(owners).empty());
@@ -87,7 +87,7 @@ TEST_CASE("Interest: an object is for whom its relevancy says", "[netdriver][int
 
 TEST_CASE("Interest: by distance an object comes and goes at its cull distance",
           "[netdriver][interest]") {
-    Stage stage;
+    InterestStage stage;
     const ObjectHandle prop = stage.add(NetRelevancy::Distance, 100);
     CHECK(stage.who_has(prop) == "0");
     stage.interest().set_cull_distance(stage.id(prop), 50);
@@ -102,53 +102,53 @@ TEST_CASE("Interest: by distance an object comes and goes at its cull distance",
     stage.interest().set_location(stage.id(prop), {53, 0, 0});  // not yet
     CHECK(stage.who_has(prop).empty());
     stage.game.prop(prop).hp = 7;
-    stage.interest().set_viewer(Stage::peer(0), {40, 0, 0});
+    stage.interest().set_viewer(InterestStage::peer(0), {40, 0, 0});
     CHECK(stage.who_has(prop) == "0");
     CHECK(stage.game.prop_on(0, prop).hp == 7);
-    stage.interest().set_viewer(Stage::peer(1), {60, 10, 0});
+    stage.interest().set_viewer(InterestStage::peer(1), {60, 10, 0});
     CHECK(stage.who_has(prop) == "01");
-    stage.interest().remove_viewer(Stage::peer(0));
+    stage.interest().remove_viewer(InterestStage::peer(0));
     CHECK(stage.who_has(prop) == "1");
     stage.interest().set_cull_distance(stage.id(prop), 30'000);
-    stage.interest().set_viewer(Stage::peer(0), {-Stage::far_away, 0, 0});
+    stage.interest().set_viewer(InterestStage::peer(0), {-InterestStage::far_away, 0, 0});
     CHECK(stage.who_has(prop) == "01");
 }
 
 TEST_CASE("Interest: a viewer sees the cells within its radius, with any of its eyes",
           "[netdriver][interest]") {
-    Stage stage;                                                   // cells of 50, a radius of 100
+    InterestStage stage;                                           // cells of 50, a radius of 100
     const ObjectHandle prop = stage.add(NetRelevancy::Grid, 149);  // the third cell from its own
     const ObjectHandle beyond = stage.add(NetRelevancy::Grid, 210);
     CHECK(stage.who_has(prop) == "0");
     CHECK(stage.who_has(beyond).empty());
-    stage.interest().set_view_radius(Stage::peer(0), 160);
+    stage.interest().set_view_radius(InterestStage::peer(0), 160);
     CHECK(stage.who_has(beyond) == "0");
-    stage.interest().set_view_radius(Stage::peer(0), 0);  // its cell, and those around it
+    stage.interest().set_view_radius(InterestStage::peer(0), 0);  // its cell, and those around it
     CHECK(stage.who_has(prop).empty());
-    stage.interest().set_viewer(Stage::peer(0), {160, 0, 0}, 3);
+    stage.interest().set_viewer(InterestStage::peer(0), {160, 0, 0}, 3);
     CHECK(stage.who_has(prop) == "0");
     CHECK(stage.who_has(beyond) == "0");
-    stage.interest().remove_viewer(Stage::peer(0), 3);
+    stage.interest().remove_viewer(InterestStage::peer(0), 3);
     CHECK(stage.who_has(prop).empty());
     CHECK(stage.who_has(beyond).empty());
 }
 
 TEST_CASE("Interest: a client always has what it owns, as long as it does",
           "[netdriver][interest]") {
-    Stage stage;
+    InterestStage stage;
     std::vector<ObjectHandle> props;
     for (const NetRelevancy relevancy :
          {NetRelevancy::OnlyToOwner, NetRelevancy::UseOwner, NetRelevancy::Distance,
           NetRelevancy::Grid, NetRelevancy::Custom}) {
-        props.push_back(stage.add(relevancy, -Stage::far_away));
+        props.push_back(stage.add(relevancy, -InterestStage::far_away));
     }
     props.push_back(stage.add(NetRelevancy::Always));
     stage.interest().add_to_group(stage.id(props.back()), NetGroup{1});
     for (const ObjectHandle prop : props) {
         CHECK(stage.who_has(prop).empty());
-        stage.game.server().driver.set_owner(stage.id(prop), Stage::peer(1));
+        stage.game.server().driver.set_owner(stage.id(prop), InterestStage::peer(1));
         CHECK(stage.who_has(prop) == "1");
-        stage.game.server().driver.set_owner(stage.id(prop), Stage::peer(0));
+        stage.game.server().driver.set_owner(stage.id(prop), InterestStage::peer(0));
         CHECK(stage.who_has(prop) == "0");
         stage.game.server().driver.clear_owner(stage.id(prop));
         CHECK(stage.who_has(prop).empty());
@@ -159,12 +159,12 @@ TEST_CASE("Interest: an object of groups is for who is in any of them, wherever 
           "[netdriver][interest]") {
     constexpr NetGroup red{1};
     constexpr NetGroup blue{2};
-    Stage stage;
+    InterestStage stage;
     const ObjectHandle flag = stage.add(NetRelevancy::Always);
     stage.interest().add_to_group(stage.id(flag), red);
     CHECK(stage.who_has(flag).empty());
-    stage.interest().set_in_group(Stage::peer(0), red, true);
-    stage.interest().set_in_group(Stage::peer(1), blue, true);
+    stage.interest().set_in_group(InterestStage::peer(0), red, true);
+    stage.interest().set_in_group(InterestStage::peer(1), blue, true);
     CHECK(stage.who_has(flag) == "0");
     stage.interest().add_to_group(stage.id(flag), blue);
     CHECK(stage.who_has(flag) == "01");
@@ -177,20 +177,20 @@ TEST_CASE("Interest: an object of groups is for who is in any of them, wherever 
     CHECK(stage.who_has(flag) == "01");
     // With a distance both must hold: two matches in one place.
     const ObjectHandle ball = stage.add(NetRelevancy::Distance);
-    stage.interest().set_viewer(Stage::peer(1), {0, 0, 0});
+    stage.interest().set_viewer(InterestStage::peer(1), {0, 0, 0});
     CHECK(stage.who_has(ball) == "01");
     stage.interest().add_to_group(stage.id(ball), blue);
     CHECK(stage.who_has(ball) == "1");
     stage.interest().set_location(stage.id(ball), {5'000, 0, 0});
     CHECK(stage.who_has(ball).empty());
     stage.interest().set_location(stage.id(ball), {0, 0, 0});
-    stage.interest().set_in_group(Stage::peer(1), blue, false);
+    stage.interest().set_in_group(InterestStage::peer(1), blue, false);
     CHECK(stage.who_has(ball).empty());
 }
 
 TEST_CASE("Interest: an object that goes with another is for whom that one is",
           "[netdriver][interest]") {
-    Stage stage;
+    InterestStage stage;
     const ObjectHandle pawn = stage.add(NetRelevancy::Distance);
     const ObjectHandle scope = stage.add(NetRelevancy::UseOwner);
     const ObjectHandle rifle = stage.add(NetRelevancy::UseOwner);
@@ -200,11 +200,11 @@ TEST_CASE("Interest: an object that goes with another is for whom that one is",
     for (const ObjectHandle object : {pawn, rifle, scope}) {
         CHECK(stage.who_has(object) == "0");
     }
-    stage.interest().set_location(stage.id(pawn), {Stage::far_away, 0, 0});
+    stage.interest().set_location(stage.id(pawn), {InterestStage::far_away, 0, 0});
     for (const ObjectHandle object : {pawn, rifle, scope}) {
         CHECK(stage.who_has(object) == "1");
     }
-    stage.interest().set_relevant_for(Stage::peer(0), stage.id(pawn), true);
+    stage.interest().set_relevant_for(InterestStage::peer(0), stage.id(pawn), true);
     CHECK(stage.who_has(scope) == "01");
     stage.game.remove(pawn);
     CHECK(stage.who_has(rifle).empty());
@@ -213,7 +213,7 @@ TEST_CASE("Interest: an object that goes with another is for whom that one is",
 
 TEST_CASE("Interest: a game decides by itself, and is asked when something is new",
           "[netdriver][interest]") {
-    Stage stage;
+    InterestStage stage;
     bool is_shown = false;
     PropWorld& world = stage.game.server().world;
     world.on_relevancy_asked = [&](ObjectHandle, PeerId) { return is_shown; };
@@ -223,7 +223,7 @@ TEST_CASE("Interest: a game decides by itself, and is asked when something is ne
     is_shown = true;
     CHECK(stage.who_has(prop).empty());  // nobody asks in between
     CHECK(world.relevancy_questions == 2);
-    stage.interest().reconsider(Stage::peer(1), stage.id(prop));
+    stage.interest().reconsider(InterestStage::peer(1), stage.id(prop));
     CHECK(stage.who_has(prop) == "1");
     CHECK(world.relevancy_questions == 3);
     stage.interest().reconsider(stage.id(prop));
@@ -236,36 +236,37 @@ TEST_CASE("Interest: a game decides by itself, and is asked when something is ne
 
 TEST_CASE("Interest: what the game says of an object and a client goes before everything",
           "[netdriver][interest]") {
-    Stage stage;
+    InterestStage stage;
     const ObjectHandle here = stage.add(NetRelevancy::Distance);
-    const ObjectHandle there = stage.add(NetRelevancy::Grid, Stage::far_away);
+    const ObjectHandle there = stage.add(NetRelevancy::Grid, InterestStage::far_away);
     const ObjectHandle owned = stage.add(NetRelevancy::OnlyToOwner);
-    stage.game.server().driver.set_owner(stage.id(owned), Stage::peer(0));
+    stage.game.server().driver.set_owner(stage.id(owned), InterestStage::peer(0));
     for (const ObjectHandle object : {here, owned}) {
-        stage.interest().set_relevant_for(Stage::peer(0), stage.id(object), false);
-        CHECK_FALSE(stage.game.server().driver.is_relevant_for(Stage::peer(0), stage.id(object)));
+        stage.interest().set_relevant_for(InterestStage::peer(0), stage.id(object), false);
+        CHECK_FALSE(
+            stage.game.server().driver.is_relevant_for(InterestStage::peer(0), stage.id(object)));
         CHECK(stage.who_has(object).empty());
     }
-    stage.interest().set_relevant_for(Stage::peer(0), stage.id(there), true);
+    stage.interest().set_relevant_for(InterestStage::peer(0), stage.id(there), true);
     CHECK(stage.who_has(there) == "01");
     stage.interest().set_location(stage.id(there), {0, 5'000, 0});
     CHECK(stage.who_has(there) == "0");
-    stage.interest().clear_relevant_for(Stage::peer(0), stage.id(there));
+    stage.interest().clear_relevant_for(InterestStage::peer(0), stage.id(there));
     CHECK(stage.who_has(there).empty());
-    stage.interest().clear_relevant_for(Stage::peer(0), stage.id(here));
+    stage.interest().clear_relevant_for(InterestStage::peer(0), stage.id(here));
     CHECK(stage.who_has(here) == "0");
 }
 
 TEST_CASE("Interest: parts follow their outer, and a sleeper is shown as it was",
           "[netdriver][interest]") {
-    Stage stage;
+    InterestStage stage;
     const ObjectHandle pawn = stage.add(NetRelevancy::Distance);
     const ObjectHandle part = stage.game.add_part(pawn);
     SubobjectParameters parameters;
     parameters.condition = LifetimeCondition::NetGroup;
     const ObjectHandle secret = stage.game.add_part(pawn, parameters);
     stage.interest().add_to_group(stage.id(secret), NetGroup{1});
-    stage.interest().set_in_group(Stage::peer(1), NetGroup{1}, true);
+    stage.interest().set_in_group(InterestStage::peer(1), NetGroup{1}, true);
     CHECK(stage.who_has(part) == "0");
     CHECK(stage.who_has(secret).empty());
     NetDriver& driver = stage.game.server().driver;
@@ -273,12 +274,12 @@ TEST_CASE("Interest: parts follow their outer, and a sleeper is shown as it was"
     driver.set_dormancy(stage.id(pawn), NetDormancy::DormantAll);
     REQUIRE(stage.game.settle());
     stage.game.prop(pawn).hp = 20;
-    stage.interest().set_viewer(Stage::peer(1), {0, 0, 0});
+    stage.interest().set_viewer(InterestStage::peer(1), {0, 0, 0});
     CHECK(stage.who_has(pawn) == "01");
     CHECK(stage.who_has(part) == "01");
     CHECK(stage.who_has(secret) == "1");
     CHECK(stage.game.prop_on(1, pawn).hp == 30);
-    CHECK(driver.is_dormant_for(Stage::peer(1), stage.id(pawn)));
+    CHECK(driver.is_dormant_for(InterestStage::peer(1), stage.id(pawn)));
     // As in Unreal one that is initially dormant is not even shown to who comes near.
     const ObjectHandle door = stage.add(NetRelevancy::Distance, 5'000);
     driver.set_dormancy(stage.id(door), NetDormancy::Initial);
@@ -292,7 +293,7 @@ TEST_CASE("Interest: parts follow their outer, and a sleeper is shown as it was"
 
 TEST_CASE("Interest: a class may begin with a rule, and who joins late is judged by all of them",
           "[netdriver][interest]") {
-    Stage stage;
+    InterestStage stage;
     stage.interest().set_class_relevancy(stage.game.layouts().prop(), NetRelevancy::Distance);
     stage.interest().set_class_cull_distance(stage.game.layouts().prop(), 40);
     const ObjectHandle near = stage.game.add_at(30);
@@ -306,7 +307,7 @@ TEST_CASE("Interest: a class may begin with a rule, and who joins late is judged
     const std::size_t late = stage.game.join();
     REQUIRE(stage.game.settle());
     CHECK(stage.game.find_on(late, near).is_null());  // it does not look at anything yet
-    stage.interest().set_viewer(Stage::peer(late), {50, 0, 0});
+    stage.interest().set_viewer(InterestStage::peer(late), {50, 0, 0});
     REQUIRE(stage.game.settle());
     CHECK(!stage.game.find_on(late, near).is_null());
     CHECK(!stage.game.find_on(late, out).is_null());
@@ -314,9 +315,9 @@ TEST_CASE("Interest: a class may begin with a rule, and who joins late is judged
 
 TEST_CASE("Interest: a multicast is for who has the object, also within the tick that adds it",
           "[netdriver][interest]") {
-    Stage stage;
+    InterestStage stage;
     const ObjectHandle prop = stage.add(NetRelevancy::OnlyToOwner);
-    stage.game.server().driver.set_owner(stage.id(prop), Stage::peer(1));
+    stage.game.server().driver.set_owner(stage.id(prop), InterestStage::peer(1));
     CHECK(stage.game.server().driver.call_function(stage.id(prop), "multicast_boom") ==
           CallResult::Sent);
     CHECK(stage.who_has(prop) == "1");
@@ -329,7 +330,7 @@ TEST_CASE("Interest: what enters and leaves in each tick ends right over a netwo
     LinkSettings link;
     link.loss = 0.2;
     link.latency_ms = 30;
-    Stage stage(link);
+    InterestStage stage(link);
     std::vector<ObjectHandle> props;
     for (int i = 0; i < 20; ++i) {
         props.push_back(stage.add(i % 2 == 0 ? NetRelevancy::Distance : NetRelevancy::Grid));
@@ -339,7 +340,7 @@ TEST_CASE("Interest: what enters and leaves in each tick ends right over a netwo
             for (std::size_t i = 0; i < props.size(); ++i) {
                 const bool is_here = (tick + static_cast<int>(i)) % 2 == 0;
                 stage.interest().set_location(stage.id(props[i]),
-                                              {is_here ? 0 : Stage::far_away, 0, 0});
+                                              {is_here ? 0 : InterestStage::far_away, 0, 0});
                 stage.game.prop(props[i]).hp = tick;
             }
         });
@@ -363,7 +364,7 @@ TEST_CASE("Interest: what enters and leaves in each tick stays at the client as 
     link.duplicate = 0.1;
     link.reorder = 0.2;
     link.latency_ms = 30;
-    Stage stage(link);
+    InterestStage stage(link);
     NetDriver& driver = stage.game.server().driver;
     PropHost& client = stage.game.client(0);
     const ObjectHandle door = stage.game.announce("door");  // of the map: a client keeps it
@@ -376,7 +377,8 @@ TEST_CASE("Interest: what enters and leaves in each tick stays at the client as 
             const bool is_shown = (tick % 2 == 1) == is_shown_at_last;
             stage.game.tick([&] {
                 for (const ObjectHandle object : {door, prop, sleeper}) {
-                    stage.interest().set_relevant_for(Stage::peer(0), stage.id(object), is_shown);
+                    stage.interest().set_relevant_for(InterestStage::peer(0), stage.id(object),
+                                                      is_shown);
                 }
                 ++stage.game.prop(door).hp;
                 ++stage.game.prop(prop).hp;
@@ -411,7 +413,8 @@ TEST_CASE("Interest: what enters and leaves in each tick stays at the client as 
     const ObjectHandle corpse = stage.game.add(stage.game.layouts().prop());
     for (int tick = 0; tick < 51; ++tick) {
         stage.game.tick([&] {
-            stage.interest().set_relevant_for(Stage::peer(0), stage.id(corpse), tick % 2 == 0);
+            stage.interest().set_relevant_for(InterestStage::peer(0), stage.id(corpse),
+                                              tick % 2 == 0);
         });
     }
     REQUIRE(stage.game.settle());
@@ -475,7 +478,7 @@ TEST_CASE("Interest: a world that moves takes no memory, and little of it for ea
 
 TEST_CASE("Interest: what comes and goes is counted, and not how it began",
           "[netdriver][interest]") {
-    Stage stage;
+    InterestStage stage;
     const ObjectHandle near = stage.add(NetRelevancy::Distance);
     const ObjectHandle far = stage.add(NetRelevancy::Distance, 500);
     CHECK(stage.who_has(near) == "0");

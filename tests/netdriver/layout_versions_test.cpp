@@ -408,8 +408,9 @@ TEST_CASE("Layout versions: what a client lets itself be told is bounded",
 }
 
 /// A client of ours that takes descriptions, before a server of the test's making.
-struct Told {
-    explicit Told(const NetConfig& config = {}) : server(config, LayoutPolicy::SkipUnknown) {}
+struct LayoutTaker {
+    explicit LayoutTaker(const NetConfig& config = {})
+        : server(config, LayoutPolicy::SkipUnknown) {}
 
     void tell(const Bytes& message) {
         server.deliver_packet({control_bunch(next_sequence++, message)});
@@ -444,7 +445,7 @@ TEST_CASE("Layout versions: a server that tells nonsense is closed, and leaves n
     const TestSchema& schema = TestSchema::get();
     TestLayout strange(older::build);  // another Pawn, with a NetSerializer that nobody knows here
     const auto check = [&](const std::vector<Bytes>& messages, CloseReason reason) {
-        Told client;
+        LayoutTaker client;
         for (const Bytes& message : messages) {
             client.tell(message);
         }
@@ -478,7 +479,7 @@ TEST_CASE("Layout versions: the bytes of what a client is told are bounded",
     config.described_bytes_max = 1'024;
     const std::size_t known_bytes = known(schema.archive()).size();
     for (const std::size_t excess : {std::size_t{0}, std::size_t{1}}) {
-        Told client(config);
+        LayoutTaker client(config);
         client.tell(known(schema.archive()));
         REQUIRE(client.reason() == CloseReason::None);
         Bytes message = described(schema.pawn());  // with nonsense behind it
@@ -493,7 +494,7 @@ TEST_CASE("Layout versions: numbers are the server's, and none before it has tol
           "[netdriver][layout_versions]") {
     const TestSchema& schema = TestSchema::get();
     {
-        Told client;
+        LayoutTaker client;
         client.tell(known(schema.pawn()));
         client.server.deliver_packet({open_bunch(1, NetGUID{1}, 0)});
         CHECK(client.server.world().object_count() == 1);
@@ -501,7 +502,7 @@ TEST_CASE("Layout versions: numbers are the server's, and none before it has tol
         CHECK(client.reason() == CloseReason::MalformedBunch);
     }
     {
-        Told client;
+        LayoutTaker client;
         client.server.deliver_packet({open_bunch(1, NetGUID{1}, 0)});
         client.tell(known(schema.pawn()));
         CHECK(client.reason() == CloseReason::NotAllowed);
@@ -526,7 +527,7 @@ TEST_CASE("Layout versions: descriptions with any bit flipped are refused or saf
     for (std::size_t bit = 8; bit < message.size() * 8; bit += 3) {
         Bytes flipped = message;
         flipped[bit / 8] ^= std::byte{1} << (bit % 8);
-        Told client;
+        LayoutTaker client;
         client.tell(flipped);
         client.tell(welcome_bytes());
         joined += client.server.is_joined() ? 1u : 0u;

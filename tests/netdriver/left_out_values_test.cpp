@@ -139,7 +139,7 @@ void mend(std::vector<Letter>& letters) {
 
 /// Edits with values that cannot be written, over a network that loses; in the end all is well.
 /// Returns how many bytes the server sent.
-[[nodiscard]] std::uint64_t play(std::uint64_t seed, bool is_sharing) {
+[[nodiscard]] std::uint64_t play_letters(std::uint64_t seed, bool is_sharing) {
     INFO("seed " << seed << ", sharing " << is_sharing);
     ClassGameOptions options;
     options.seed = seed;
@@ -284,8 +284,8 @@ TEST_CASE("Left out values: whatever is lost, every client ends with all that is
           "[netdriver]") {
     const std::uint64_t seed = run_seed();
     for (std::uint64_t round = 0; round < 5; ++round) {
-        const std::uint64_t bytes = play(seed * 100 + round, true);
-        CHECK(play(seed * 100 + round, false) == bytes);
+        const std::uint64_t bytes = play_letters(seed * 100 + round, true);
+        CHECK(play_letters(seed * 100 + round, false) == bytes);
     }
 }
 

@@ -4,37 +4,16 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory_resource>
 #include <span>
 
 #include "support/catch.h"
+#include "support/counting_resource.h"
 
 namespace replayout {
 namespace {
 
 constexpr PeerId server_id{1};
 constexpr PeerId client_id{2};
-
-// Counts what goes through to the heap, and what is not given back.
-class CountingResource final : public std::pmr::memory_resource {
-  public:
-    std::size_t allocation_count = 0;
-    std::size_t live_count = 0;
-
-  private:
-    void* do_allocate(std::size_t bytes, std::size_t alignment) override {
-        allocation_count += 1;
-        live_count += 1;
-        return std::pmr::new_delete_resource()->allocate(bytes, alignment);
-    }
-    void do_deallocate(void* memory, std::size_t bytes, std::size_t alignment) override {
-        live_count -= 1;
-        std::pmr::new_delete_resource()->deallocate(memory, bytes, alignment);
-    }
-    bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
-        return this == &other;
-    }
-};
 
 void send(Transport& transport, PeerId to, unsigned value) {
     const std::array<std::byte, 2> bytes{static_cast<std::byte>(value & 0xff),
@@ -139,13 +118,13 @@ TEST_CASE("LoopbackNetwork: a steady exchange allocates nothing, and the end giv
             while (receive(server, from) >= 0 || receive(client, from) >= 0) {
             }
             if (tick == 0) {
-                warm_count = memory.allocation_count;
+                warm_count = memory.allocation_count();
             }
         }
-        CHECK(memory.allocation_count == warm_count);
+        CHECK(memory.allocation_count() == warm_count);
         send(client, server_id, 1);
     }
-    CHECK(memory.live_count == 0);
+    CHECK(memory.blocks_in_use() == 0);
 }
 
 }  // namespace

@@ -19,9 +19,7 @@
 #include "support/seeded_random.h"
 #include "support/test_layout.h"
 
-using namespace replayout;
-using namespace replayout::test;
-
+namespace replayout::test {
 namespace {
 
 struct Entry {
@@ -71,7 +69,7 @@ class World final : public NetWorld {
     std::uint64_t next_handle_;
 };
 
-[[nodiscard]] ClassGameOptions bad_network(std::uint64_t seed) {
+[[nodiscard]] ClassGameOptions bad_network_for_ledgers(std::uint64_t seed) {
     ClassGameOptions options;
     options.seed = seed;
     options.is_sharing = seed % 2 == 0;
@@ -85,7 +83,7 @@ class World final : public NetWorld {
 
 /// A server and a client; of what the server sends, a script decides.
 struct Line {
-    Line() : layout(build_ledger, bad_network(1).layout) {
+    Line() : layout(build_ledger, bad_network_for_ledgers(1).layout) {
         REQUIRE(server.add_layout(*layout));
         REQUIRE(client.add_layout(*layout));
         REQUIRE(server.listen());
@@ -155,9 +153,9 @@ void edit(Ledger& ledger, SeededRandom& random, std::uint32_t& last_id) {
 }
 
 /// Objects that come and go in the same places, large from the beginning.
-void play(std::uint64_t seed) {
+void play_ledgers(std::uint64_t seed) {
     INFO("seed " << seed);
-    ClassGame<Ledger> game(build_ledger, bad_network(seed));
+    ClassGame<Ledger> game(build_ledger, bad_network_for_ledgers(seed));
     SeededRandom random(seed);
     std::uint32_t last_id = 0;
     game.join();
@@ -233,6 +231,8 @@ TEST_CASE("Lost opens: objects that come and go with large values end right, wha
           "[netdriver]") {
     const std::uint64_t seed = run_seed();
     for (std::uint64_t round = 0; round < 10; ++round) {
-        play(seed * 100 + round);
+        play_ledgers(seed * 100 + round);
     }
 }
+
+}  // namespace replayout::test

@@ -8,12 +8,10 @@
 #include "support/run_seed.h"
 #include "support/seeded_random.h"
 
-using namespace replayout;
-using namespace replayout::test;
-
+namespace replayout::test {
 namespace {
 
-using Game = ClassGame<Table>;
+using TableGame = ClassGame<Table>;
 
 void edit(Table& table, SeededRandom& random, std::uint32_t key_count) {
     const std::uint32_t key = random.below(key_count);
@@ -30,7 +28,7 @@ void edit(Table& table, SeededRandom& random, std::uint32_t key_count) {
     }
 }
 
-void check_equal(Game& game, ObjectHandle object) {
+void check_equal(TableGame& game, ObjectHandle object) {
     for (std::size_t client = 0; client < game.client_count(); ++client) {
         INFO("client " << client);
         CHECK(game.object_on(client, object).scores == game.object(object).scores);
@@ -38,7 +36,7 @@ void check_equal(Game& game, ObjectHandle object) {
     }
 }
 
-void play(std::uint64_t seed, std::uint32_t key_count) {
+void play_tables(std::uint64_t seed, std::uint32_t key_count) {
     INFO("seed " << seed << ", " << key_count << " keys");
     ClassGameOptions options;
     options.seed = seed;
@@ -48,7 +46,7 @@ void play(std::uint64_t seed, std::uint32_t key_count) {
     options.link.reorder = 0.1;
     options.link.latency_ms = 70;
     options.link.jitter_ms = 30;
-    Game game(build_table, options);
+    TableGame game(build_table, options);
     SeededRandom random(seed);
     game.join();
     game.join();
@@ -73,7 +71,7 @@ TEST_CASE("Net delta: every client ends equal over a network that loses, late jo
           "[netdriver][net_delta]") {
     const std::uint64_t seed = run_seed();
     for (std::uint64_t round = 0; round < 6; ++round) {
-        play(seed * 100 + round, 12);
+        play_tables(seed * 100 + round, 12);
     }
 }
 
@@ -84,7 +82,7 @@ TEST_CASE("Net delta: a value too large for a packet travels reliably, and the r
     options.seed = seed;
     options.link.loss = 0.25;
     options.link.latency_ms = 50;
-    Game game(build_table, options);
+    TableGame game(build_table, options);
     SeededRandom random(seed);
     game.join();
     const ObjectHandle table = game.add();
@@ -105,7 +103,7 @@ TEST_CASE("Net delta: a value too large for a packet travels reliably, and the r
 
 TEST_CASE("Net delta: connections in the same state are served by one call",
           "[netdriver][net_delta]") {
-    Game game(build_table);
+    TableGame game(build_table);
     const ObjectHandle table = game.add();
     for (std::uint32_t client = 0; client < 16; ++client) {
         game.join();
@@ -124,7 +122,7 @@ TEST_CASE("Net delta: connections in the same state are served by one call",
 
 TEST_CASE("Net delta: a channel that is used again begins with the archetype",
           "[netdriver][net_delta]") {
-    Game game(build_table);
+    TableGame game(build_table);
     game.join();
     const ObjectHandle first = game.add();
     game.object(first).scores.values = {{1, 10}};
@@ -138,7 +136,7 @@ TEST_CASE("Net delta: a channel that is used again begins with the archetype",
 
 TEST_CASE("Net delta: what has nothing to say lets the world come to rest",
           "[netdriver][net_delta]") {
-    Game game(build_table);
+    TableGame game(build_table);
     game.join();
     const ObjectHandle table = game.add();
     game.object(table).scores.values = {{1, 10}};
@@ -151,3 +149,5 @@ TEST_CASE("Net delta: what has nothing to say lets the world come to rest",
     REQUIRE(game.settle());
     CHECK(game.object_on(0, table).scores.values == game.object(table).scores.values);
 }
+
+}  // namespace replayout::test

@@ -4,13 +4,13 @@
 #include <replayout/net_archive.h>
 #include <replayout/netdriver/net_driver.h>
 
-#include <csetjmp>
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "support/catch.h"
+#include "support/caught_failure.h"
 #include "support/class_game.h"
 
 namespace replayout::test {
@@ -73,31 +73,15 @@ namespace {
         .build();
 }
 
-std::jmp_buf after_failure;
-std::string seen_failure;
-
-void jump_out(const AssertionFailure& failure) {
-    seen_failure = failure.expression;
-    std::longjmp(after_failure, 1);
-}
-
 using Calls = std::vector<std::function<void()>>;
 
 /// How many of these calls are refused because the driver is calling, or for what is said.
 [[nodiscard]] std::size_t refused_count(const Calls& calls,
                                         const char* reason = "!is_calling_out_") {
-    static std::size_t count = 0;  // what setjmp leaves alone
-    static std::size_t i = 0;
-    count = 0;
-    const AssertHandler previous = set_assert_handler(jump_out);
-    for (i = 0; i < calls.size(); ++i) {
-        seen_failure.clear();
-        if (setjmp(after_failure) == 0) {
-            calls[i]();
-        }
-        count += seen_failure == reason ? 1u : 0u;
+    std::size_t count = 0;
+    for (const std::function<void()>& call : calls) {
+        count += failure_in(call) == reason ? 1u : 0u;
     }
-    (void)set_assert_handler(previous);
     return count;
 }
 

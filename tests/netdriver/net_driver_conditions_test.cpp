@@ -307,9 +307,9 @@ namespace {
 }
 
 /// A random game of owners, roles, replays and switches over a network that loses.
-class RandomGame {
+class RandomConditionsGame {
   public:
-    RandomGame(std::uint64_t seed, bool is_sharing)
+    RandomConditionsGame(std::uint64_t seed, bool is_sharing)
         : game_(game_options(seed, is_sharing)), random_(seed) {
         for (std::size_t i = 0; i < client_count; ++i) {
             game_.join();
@@ -528,7 +528,7 @@ TEST_CASE("Unreal conformance 5: owners, roles and switches at random, over a ne
     const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 200);
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         INFO("REPLAYOUT_SEED=" << seed);
-        CHECK(RandomGame(seed, true).play() == RandomGame(seed, false).play());
+        CHECK(RandomConditionsGame(seed, true).play() == RandomConditionsGame(seed, false).play());
     }
 }
 

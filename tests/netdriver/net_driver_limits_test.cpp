@@ -22,7 +22,7 @@ constexpr std::uint32_t first_page_handle = 1;
 constexpr std::uint32_t cells_handle = 9;
 
 /// Whether the client is still there.
-void check_outcome(ForgedServer& server, bool is_within, CloseReason reason) {
+void check_outcome_and_world(ForgedServer& server, bool is_within, CloseReason reason) {
     CHECK(server.is_joined() == is_within);
     CHECK(server.driver().close_reason() == (is_within ? CloseReason::None : reason));
     CHECK(server.driver().stats().closed[static_cast<std::size_t>(reason)] ==
@@ -115,12 +115,12 @@ TEST_CASE("NetConfig: channels_max bounds the channels of a client", "[netdriver
         ForgedServer by_bunch(config);
         by_bunch.welcome();
         by_bunch.deliver_packet({open_bunch(channel, NetGUID{1}, TestSchema::pawn_number)});
-        check_outcome(by_bunch, channel <= 10, CloseReason::TooManyChannels);
+        check_outcome_and_world(by_bunch, channel <= 10, CloseReason::TooManyChannels);
 
         ForgedServer by_block(config);
         by_block.welcome();
         by_block.deliver_packet({}, block_with_length_of(channel, Bytes(3)));
-        check_outcome(by_block, channel <= 10, CloseReason::MalformedBlock);
+        check_outcome_and_world(by_block, channel <= 10, CloseReason::MalformedBlock);
     }
 }
 
@@ -153,7 +153,7 @@ TEST_CASE("NetConfig: bunch_bytes_max bounds a message in fragments", "[netdrive
         server.welcome();
         server.open(1, TestSchema::archive_number);
         send_in_fragments(server, page_block_of_size(bytes));
-        check_outcome(server, bytes <= 3'000, CloseReason::ReliableOverflow);
+        check_outcome_and_world(server, bytes <= 3'000, CloseReason::ReliableOverflow);
         if (bytes <= 3'000) {
             CHECK(server.world().archive(server.object_on(1)).pages[0].size() > bytes - 10);
         }
@@ -174,7 +174,7 @@ TEST_CASE("NetConfig: reliable_waiting_max bounds the bunches that wait, over al
             server.deliver_packet({value_bunch(1 + i % 4, sequence, Bytes(5))});
             server.deliver_packet({value_bunch(1 + i % 4, sequence, Bytes(5))});  // no further one
         }
-        check_outcome(server, waiting <= 12, CloseReason::ReliableOverflow);
+        check_outcome_and_world(server, waiting <= 12, CloseReason::ReliableOverflow);
     }
 }
 
@@ -190,7 +190,7 @@ TEST_CASE("NetConfig: reliable_waiting_bytes_max bounds their bytes", "[netdrive
             server.deliver_packet({value_bunch(1, static_cast<std::uint16_t>(2 + i), Bytes(800))});
         }
         server.deliver_packet({value_bunch(2, 2, Bytes(last_bytes))});
-        check_outcome(server, last_bytes <= 200, CloseReason::ReliableOverflow);
+        check_outcome_and_world(server, last_bytes <= 200, CloseReason::ReliableOverflow);
     }
 }
 
@@ -225,7 +225,7 @@ TEST_CASE("NetConfig: a sequence far beyond the one that is missing is refused",
         ForgedServer server;
         server.welcome();
         server.deliver_packet({value_bunch(1, static_cast<std::uint16_t>(1 + ahead), Bytes(1))});
-        check_outcome(server, ahead <= 4'096, CloseReason::ReliableOverflow);
+        check_outcome_and_world(server, ahead <= 4'096, CloseReason::ReliableOverflow);
     }
 }
 
@@ -263,7 +263,7 @@ TEST_CASE("NetConfig: references_per_object_max bounds the references of an obje
         server.welcome();
         server.open(1, TestSchema::pawn_number);
         server.deliver_packet({}, block_of(1, friends_block(references, 1'000)));
-        check_outcome(server, references <= 16, CloseReason::TooManyReferences);
+        check_outcome_and_world(server, references <= 16, CloseReason::TooManyReferences);
     }
 }
 
@@ -283,7 +283,7 @@ TEST_CASE("NetConfig: references of all properties count together, those that we
         REQUIRE(server.is_joined());
     }
     server.deliver_packet({}, block_of(1, friends_block(4, 1)));
-    check_outcome(server, false, CloseReason::TooManyReferences);
+    check_outcome_and_world(server, false, CloseReason::TooManyReferences);
 }
 
 TEST_CASE("NetConfig: a reference beyond the limit does not outlive its target",
@@ -310,7 +310,7 @@ TEST_CASE("NetConfig: a reference beyond the limit does not outlive its target",
                          write_references(writer, {1, 1, 1});
                      })));
     CHECK(despawns == 2);
-    check_outcome(server, false, CloseReason::TooManyReferences);
+    check_outcome_and_world(server, false, CloseReason::TooManyReferences);
 }
 
 TEST_CASE("NetConfig: decode_allocation_bytes_max bounds the memory that a packet asks for",
@@ -325,7 +325,7 @@ TEST_CASE("NetConfig: decode_allocation_bytes_max bounds the memory that a packe
         server.open(1, TestSchema::archive_number);
         server.deliver_packet(
             {}, block_of(1, resize_array_block(archive_handles, cells_handle, 1'000, 1)));
-        check_outcome(server, budget >= array_bytes, CloseReason::MalformedBlock);
+        check_outcome_and_world(server, budget >= array_bytes, CloseReason::MalformedBlock);
         if (budget >= array_bytes) {
             CHECK(server.world().archive(server.object_on(1)).cells.size() == 1'000);
         }
@@ -349,7 +349,7 @@ TEST_CASE("NetConfig: the memory of a packet is one sum over all its blocks",
             blocks.insert(blocks.end(), block.begin(), block.end());
         }
         server.deliver_packet({}, blocks);
-        check_outcome(server, objects <= 5, CloseReason::MalformedBlock);
+        check_outcome_and_world(server, objects <= 5, CloseReason::MalformedBlock);
     }
 }
 
@@ -374,7 +374,7 @@ TEST_CASE("NetConfig: messages that waited for one packet share its budget",
         REQUIRE(server.is_joined());
         server.deliver_packet(
             {value_bunch(1, 2, resize_array_block(archive_handles, cells_handle, array_count, 1))});
-        check_outcome(server, messages == 18, CloseReason::MalformedBlock);
+        check_outcome_and_world(server, messages == 18, CloseReason::MalformedBlock);
     }
 }
 
@@ -418,13 +418,13 @@ TEST_CASE("NetConfig: a block with a length may ask for as much as one without",
     by_block.welcome();
     by_block.open(1, TestSchema::archive_number);
     by_block.deliver_packet({}, block_with_length_of(1, block));
-    check_outcome(by_block, true, CloseReason::MalformedBlock);
+    check_outcome_and_world(by_block, true, CloseReason::MalformedBlock);
 
     ForgedServer by_bunch(config);
     by_bunch.welcome();
     by_bunch.open(1, TestSchema::archive_number);
     by_bunch.deliver_packet({value_bunch(1, 2, block)});
-    check_outcome(by_bunch, true, CloseReason::MalformedBlock);
+    check_outcome_and_world(by_bunch, true, CloseReason::MalformedBlock);
 }
 
 TEST_CASE("NetConfig: many objects with large arrays may change in one packet",
@@ -473,7 +473,7 @@ TEST_CASE("NetConfig: limits of a layout hold for what a server sends", "[netdri
                              writer.write_packed_uint(name_bytes);
                              writer.write_bytes(Bytes(name_bytes, std::byte{'x'}));
                          }))});
-        check_outcome(text, excess == 0, CloseReason::MalformedBlock);
+        check_outcome_and_world(text, excess == 0, CloseReason::MalformedBlock);
 
         ForgedServer array;
         array.welcome();
@@ -481,7 +481,7 @@ TEST_CASE("NetConfig: limits of a layout hold for what a server sends", "[netdri
         array.deliver_packet({},
                              block_of(1, resize_array_block(pawn_handles, hits_handle,
                                                             limits.array_count_max + excess, 3)));
-        check_outcome(array, excess == 0, CloseReason::MalformedBlock);
+        check_outcome_and_world(array, excess == 0, CloseReason::MalformedBlock);
     }
 }
 
@@ -493,7 +493,7 @@ TEST_CASE("NetConfig: silence is given up after timeout_ms, not before", "[netdr
     server.tick(4'999);
     CHECK(server.is_joined());
     server.tick(1);
-    check_outcome(server, false, CloseReason::Timeout);
+    check_outcome_and_world(server, false, CloseReason::Timeout);
 }
 
 TEST_CASE("NetConfig: a side that has nothing to say speaks after keep_alive_ms",

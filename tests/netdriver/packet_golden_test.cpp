@@ -12,16 +12,14 @@
 #include "support/catch.h"
 #include "support/golden.h"
 #include "support/packet_forge.h"
+#include "support/peers.h"
 #include "support/scripted_transport.h"
 #include "support/test_world.h"
 
 namespace replayout::test {
 namespace {
 
-constexpr PeerId server_peer{1};
-constexpr PeerId client_peer{2};
-
-[[nodiscard]] NetDriverSettings driver_settings() {
+[[nodiscard]] NetDriverSettings golden_driver_settings() {
     NetDriverSettings settings;
     settings.config.packet_bytes_max = 256;
     settings.seed = 7;
@@ -37,8 +35,8 @@ class GoldenSession {
           client_line_(network_.endpoint(client_peer)),
           server_world_(1),
           client_world_(100),
-          server_(driver_settings(), server_line_, server_world_),
-          client_(driver_settings(), client_line_, client_world_) {
+          server_(golden_driver_settings(), server_line_, server_world_),
+          client_(golden_driver_settings(), client_line_, client_world_) {
         server_line_.is_recording = true;
         client_line_.is_recording = true;
         TestSchema::get().add_to(server_);
@@ -102,7 +100,7 @@ class GoldenClient {
     GoldenClient()
         : network_(LoopbackSettings(), std::pmr::get_default_resource()),
           world_(100),
-          driver_(driver_settings(), network_.endpoint(client_peer), world_) {
+          driver_(golden_driver_settings(), network_.endpoint(client_peer), world_) {
         TestSchema::get().add_to(driver_);
         REQUIRE(driver_.connect(server_peer, now_));
         tick();

@@ -14,13 +14,10 @@
 #include <vector>
 
 #include "support/catch.h"
+#include "support/packet_headers.h"
 
-namespace replayout {
+namespace replayout::test {
 namespace {
-
-constexpr std::uint16_t session = 0x5e55;
-
-using HeaderBytes = std::array<std::byte, packet_header_bytes_max>;
 
 struct RunSettings {
     std::uint64_t seed = 0;
@@ -67,7 +64,7 @@ class OracleEnd final : public PacketNotifyHandler {
     static PacketNotifySettings make_settings(std::uint64_t first_sent,
                                               std::uint64_t first_received) {
         PacketNotifySettings settings;
-        settings.session = session;
+        settings.session = notified_session;
         settings.first_sequence_sent = first_sent;
         settings.first_sequence_received = first_received;
         return settings;
@@ -254,4 +251,4 @@ TEST_CASE("PacketNotify: a steady exchange needs one ack word", "[netdriver][pac
 }
 
 }  // namespace
-}  // namespace replayout
+}  // namespace replayout::test

@@ -13,11 +13,10 @@
 #include <vector>
 
 #include "support/catch.h"
+#include "support/packet_headers.h"
 
-namespace replayout {
+namespace replayout::test {
 namespace {
-
-constexpr std::uint16_t session = 0x5e55;
 
 struct Event {
     std::uint64_t sequence;
@@ -36,7 +35,7 @@ class RecordingHandler final : public PacketNotifyHandler {
 
 PacketNotifySettings make_settings() {
     PacketNotifySettings settings;
-    settings.session = session;
+    settings.session = notified_session;
     return settings;
 }
 
@@ -53,8 +52,6 @@ struct Pair {
     RecordingHandler events_a;
     RecordingHandler events_b;
 };
-
-using HeaderBytes = std::array<std::byte, packet_header_bytes_max>;
 
 PacketHeader make_header(std::uint8_t ack_word_count) {
     PacketHeader header;
@@ -151,7 +148,7 @@ TEST_CASE("PacketNotify: the first packet has sequence 1 and acknowledges 0",
           "[netdriver][packet_notify]") {
     PacketNotify notify(make_settings());
     const PacketHeader header = notify.next_header();
-    CHECK(header.session == session);
+    CHECK(header.session == notified_session);
     CHECK(header.sequence == 1);
     CHECK(header.ack == 0);
     CHECK(header.ack_word_count == 1);
@@ -358,7 +355,7 @@ TEST_CASE("PacketNotify: before anything was sent every ack but 0 is refused",
     const PacketNotify fresh(make_settings());
     for (std::uint32_t wire = 1; wire < 0x10000; ++wire) {
         PacketHeader header;
-        header.session = session;
+        header.session = notified_session;
         header.sequence = 1;
         header.ack = static_cast<std::uint16_t>(wire);
         PacketNotify notify = fresh;
@@ -452,4 +449,4 @@ TEST_CASE("PacketNotify: packets are committed in a row, and rows of them are to
 }
 
 }  // namespace
-}  // namespace replayout
+}  // namespace replayout::test

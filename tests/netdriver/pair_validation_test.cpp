@@ -6,13 +6,13 @@
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/reflection/type_builder.h>
 
-#include <csetjmp>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "support/catch.h"
+#include "support/caught_failure.h"
 #include "support/net_fixture.h"
 #include "support/packet_forge.h"
 #include "support/seeded_random.h"
@@ -338,23 +338,9 @@ class GossipSession {
     NetDriver client_;
 };
 
-std::jmp_buf after_failure;
-std::string seen_failure;
-
-void jump_out(const AssertionFailure& failure) {
-    seen_failure = failure.expression;
-    std::longjmp(after_failure, 1);
-}
-
 /// What the assertion said that fails within some ticks; empty when none does.
 std::string failure_of(GossipSession& session) {
-    seen_failure.clear();
-    const AssertHandler previous = set_assert_handler(jump_out);
-    if (setjmp(after_failure) == 0) {
-        session.tick();
-    }
-    (void)set_assert_handler(previous);
-    return seen_failure;
+    return failure_in([&] { session.tick(); });
 }
 
 }  // namespace
@@ -398,17 +384,14 @@ TEST_CASE("PairValidation: a difference is found while other values are on their
     session.tick(1);
     Rumour::is_lying = false;
     // From now on rank changes at every tick, so that the pair is never exact.
-    seen_failure.clear();
-    const AssertHandler previous = set_assert_handler(jump_out);
-    if (setjmp(after_failure) == 0) {
+    const std::string failure = failure_in([&] {
         for (int tick = 0; tick < 10; ++tick) {
             ++session.server_world.gossip.rank;
             session.tick(1);
         }
-    }
-    (void)set_assert_handler(previous);
-    CHECK(seen_failure.find("\"rumour\"") != std::string::npos);
-    CHECK(seen_failure.find("2 in flight") != std::string::npos);
+    });
+    CHECK(failure.find("\"rumour\"") != std::string::npos);
+    CHECK(failure.find("2 in flight") != std::string::npos);
 }
 
 }  // namespace replayout::test

@@ -85,8 +85,8 @@ void write_text(BitWriter& writer, const std::string& text) {
 }
 
 /// A client of a server that tells it its layouts.
-struct Told {
-    explicit Told(const NetConfig& config = {}) : server(config, LayoutPolicy::SkipUnknown) {
+struct ToldClient {
+    explicit ToldClient(const NetConfig& config = {}) : server(config, LayoutPolicy::SkipUnknown) {
         server.forge().header().ack = 1;
     }
 
@@ -118,7 +118,7 @@ TEST_CASE("Text of peers: names of a server's classes and properties print in th
     for (const std::string& name : hostile_names()) {
         const auto lines_of = [](const Bytes& message) {
             const WarningSpy spy;
-            Told client;
+            ToldClient client;
             client.tell(message);
             check_lines(spy.messages);
             return spy.messages.size();
@@ -133,7 +133,7 @@ TEST_CASE("Text of peers: what a layout says of differences prints, for whoever 
           "[netdriver][peer_log][hostile]") {
     for (const std::string& name : hostile_names()) {
         const WarningSpy spy;
-        Told client;
+        ToldClient client;
         client.tell(described(own_class(), name));
         client.tell({std::byte{2}});  // welcome
         const RepLayout* layout = client.server.driver().server_layout(own_class());
@@ -154,7 +154,7 @@ TEST_CASE("Text of peers: a name of a million bytes is a line of some thousand",
     for (const Bytes& message :
          {known(name), described(own_class(), name), described(name, "number", 99)}) {
         const WarningSpy spy;
-        Told client(config);
+        ToldClient client(config);
         client.tell(message);
         CHECK(spy.messages.size() >= 1);
         check_lines(spy.messages);

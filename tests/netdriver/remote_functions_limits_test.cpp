@@ -3,54 +3,35 @@
 // Which remote calls are refused, dropped, or close the connection that they came on.
 #include <replayout/netdriver/net_driver.h>
 
-#include <csetjmp>
 #include <cstdint>
 #include <iterator>
 #include <string>
 
 #include "support/call_game.h"
 #include "support/catch.h"
+#include "support/caught_failure.h"
 
 namespace replayout::test {
-namespace {
-
-std::jmp_buf after_failure;
-std::string seen_failure;
-
-void jump_out(const AssertionFailure& failure) {
-    seen_failure = failure.expression;
-    std::longjmp(after_failure, 1);
-}
-
-}  // namespace
 
 TEST_CASE("Remote functions: parameters that are missing are asserted, wherever the call would run",
           "[netdriver][rpc]") {
-    static const char* const server_calls[] = {"server_fire", "client_tell", "multicast_boom",
-                                               "remote_ping"};
-    static const char* const client_calls[] = {"server_fire", "client_tell", "multicast_boom"};
-    static std::size_t refused_count = 0;  // what setjmp leaves alone
-    static std::size_t i = 0;
-    refused_count = 0;
+    const char* const server_calls[] = {"server_fire", "client_tell", "multicast_boom",
+                                        "remote_ping"};
+    const char* const client_calls[] = {"server_fire", "client_tell", "multicast_boom"};
+    std::size_t refused_count = 0;
     CallFixture net;
     const ObjectHandle turret = net.join_with_turret();
     const ObjectHandle shown = net.find_on(0, turret);
-    const AssertHandler previous = set_assert_handler(jump_out);
-    const auto note = [](auto call) {
-        seen_failure.clear();
-        if (setjmp(after_failure) == 0) {
-            call();
-        }
+    const auto note = [&](const auto& call) {
         refused_count +=
-            seen_failure == "(params != nullptr) == (called.parameters != nullptr)" ? 1u : 0u;
+            failure_in(call) == "(params != nullptr) == (called.parameters != nullptr)" ? 1u : 0u;
     };
-    for (i = 0; i < std::size(server_calls); ++i) {
-        note([&] { (void)net.server().driver.call_function(net.id_of(turret), server_calls[i]); });
+    for (const char* const name : server_calls) {
+        note([&] { (void)net.server().driver.call_function(net.id_of(turret), name); });
     }
-    for (i = 0; i < std::size(client_calls); ++i) {
-        note([&] { (void)net.client(0).driver.call_function(shown, client_calls[i]); });
+    for (const char* const name : client_calls) {
+        note([&] { (void)net.client(0).driver.call_function(shown, name); });
     }
-    (void)set_assert_handler(previous);
     CHECK(refused_count == std::size(server_calls) + std::size(client_calls));
     CHECK(net.server().world.heard.empty());
 }

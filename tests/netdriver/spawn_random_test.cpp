@@ -21,10 +21,10 @@
 namespace replayout::test {
 namespace {
 
-constexpr std::uint32_t client_count = 3;
-
 class RandomStage {
   public:
+    static constexpr std::uint32_t client_count = 3;
+
     explicit RandomStage(std::uint64_t seed)
         : random_(seed),
           rates_(seed),

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "support/catch.h"
+#include "support/peers.h"
 #include "support/run_seed.h"
 #include "support/seeded_random.h"
 #include "support/spawn_game.h"
@@ -21,8 +22,6 @@ namespace {
     link.loss = 1;
     return link;
 }
-
-constexpr PeerId server_peer{1};
 
 }  // namespace
 

@@ -19,12 +19,12 @@
 namespace replayout::test {
 namespace {
 
-constexpr std::uint32_t ticks_per_second = 50;
+constexpr std::uint32_t crate_ticks_per_second = 50;
 
 /// Crates that are owed all the time: each changes, wholly, in each tick.
-class Crowd {
+class StarvingCrowd {
   public:
-    explicit Crowd(std::uint64_t seed) : random_(seed), game_(build_crate, options(seed)) {
+    explicit StarvingCrowd(std::uint64_t seed) : random_(seed), game_(build_crate, options(seed)) {
         game_.join();
         for (std::uint32_t i = random_.between(10, 120); i > 0; --i) {
             add();
@@ -91,7 +91,7 @@ class Crowd {
         const NetObjectId id = game_.id_of(member.crate);
         if (member.period > 1) {
             game_.driver().rates().set_net_update_frequency(
-                id, {static_cast<float>(ticks_per_second / member.period)});
+                id, {static_cast<float>(crate_ticks_per_second / member.period)});
         }
         game_.driver().rates().set_net_priority(id, random_.pick(priorities));
         members_.push_back(member);
@@ -133,7 +133,7 @@ class Crowd {
             bytes += member.bytes + block_head_bytes;
         }
         bytes += (bytes / (packet_bytes - packet_head_bytes) + 1) * packet_head_bytes;
-        const std::size_t per_flush = cap_ * 29 / 32 / ticks_per_second;
+        const std::size_t per_flush = cap_ * 29 / 32 / crate_ticks_per_second;
         return static_cast<std::uint32_t>((bytes + per_flush - 1) / per_flush) + 1;
     }
 
@@ -151,10 +151,10 @@ TEST_CASE("Starvation: no object waits longer than promised, whatever rates, siz
     const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 6);
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         INFO("REPLAYOUT_SEED=" << seed);
-        Crowd crowd(seed);
-        crowd.play(60 * ticks_per_second);  // the pressure settles
+        StarvingCrowd crowd(seed);
+        crowd.play(60 * crate_ticks_per_second);  // the pressure settles
         crowd.forget();
-        crowd.play(40 * ticks_per_second);
+        crowd.play(40 * crate_ticks_per_second);
         crowd.check();
     }
 }

@@ -14,11 +14,11 @@
 namespace replayout::test {
 namespace {
 
-constexpr std::size_t client_count = 3;
-
 /// Some bazaars, of which each client owns one, over a network that loses.
 class Town {
   public:
+    static constexpr std::size_t client_count = 3;
+
     explicit Town(bool is_sharing, MemoryResource& resource)
         : game_(build_bazaar, options(is_sharing, resource)) {
         for (std::size_t i = 0; i < client_count; ++i) {

@@ -205,7 +205,6 @@ TEST_CASE("Subobjects: more than a packet holds come, too", "[netdriver][subobje
 
 namespace {
 
-constexpr std::uint32_t client_count = 3;
 constexpr std::uint32_t group_count = 3;
 
 struct Part {
@@ -220,6 +219,8 @@ struct Part {
 
 class FamilyStage {
   public:
+    static constexpr std::uint32_t client_count = 3;
+
     explicit FamilyStage(std::uint64_t seed)
         : random_(seed), game_(bad_link(), patient_config(), seed), driver_(game_.server().driver) {
         for (std::uint32_t i = 0; i < client_count; ++i) {

@@ -31,7 +31,7 @@
 namespace replayout::test {
 namespace {
 
-struct Order {
+struct Command {
     std::uint32_t number = 0;
     ObjectHandle target;
     std::string text;
@@ -48,10 +48,10 @@ struct Ship {
     std::string rumour;                              // SkipOwner
     const std::function<void()>* on_call = nullptr;  // the object may be gone after it
 
-    void multicast_signal(const Order&) { react(); }
-    void multicast_flash(const Order&) { react(); }
-    void client_order(const Order&) { react(); }
-    void server_steer(const Order&) { react(); }
+    void multicast_signal(const Command&) { react(); }
+    void multicast_flash(const Command&) { react(); }
+    void client_order(const Command&) { react(); }
+    void server_steer(const Command&) { react(); }
 
   private:
     void react() const {
@@ -62,10 +62,10 @@ struct Ship {
 };
 
 [[nodiscard]] Result<const Type*> build_ship(TypeRegistry& registry) {
-    (void)struct_builder<Order>(registry, "Order")
-        .property<&Order::number>()
-        .property<&Order::target>()
-        .property<&Order::text>()
+    (void)struct_builder<Command>(registry, "Order")
+        .property<&Command::number>()
+        .property<&Command::target>()
+        .property<&Command::text>()
         .build();
     using Flags = FunctionFlags;
     return class_builder<Ship>(registry, "Ship")
@@ -290,7 +290,7 @@ class WholeGame {
             const auto count = static_cast<std::uint32_t>(host->sea.ships.size());
             const ObjectHandle ship =
                 std::next(host->sea.ships.begin(), random_.below(count))->first;
-            const Order order{++count_, {}, "left"};
+            const Command order{++count_, {}, "left"};
             if (host->driver.role_of(ship).is_owned) {
                 (void)host->driver.call_function(ship, "server_steer", &order);
             }
@@ -508,7 +508,7 @@ class WholeGame {
     }
     void end_or_call(ObjectHandle part, ObjectHandle whole) {
         const NetObjectId id = ids_.at(part);
-        Order order{++count_, any(), "right"};
+        Command order{++count_, any(), "right"};
         switch (random_.below(6)) {
             case 0:
                 if (random_.percent(15)) {

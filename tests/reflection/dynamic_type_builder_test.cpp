@@ -15,9 +15,9 @@ using namespace replayout;
 
 namespace {
 
-enum class Team : std::uint8_t { Red, Blue };
+enum class Side : std::uint8_t { Red, Blue };
 
-struct Hit {
+struct Wound {
     Vector3 point;
     std::string cause;
 };
@@ -34,12 +34,12 @@ struct Pawn : Actor {
     std::int32_t health = 100;
     Vector3 muzzles[2];
     Quat turn;
-    Team team = Team::Red;
+    Side team = Side::Red;
     std::string title;
     Name tag;
     ObjectHandle target;
-    Hit last_hit;
-    std::vector<Hit> hits;
+    Wound last_hit;
+    std::vector<Wound> hits;
     std::vector<std::vector<std::int16_t>> grid;
     double secret = 0.0;
 };
@@ -49,9 +49,9 @@ void on_rep_title(Pawn&, const std::string&) {}
 constexpr auto call_on_rep_title = detail::call_notify<Pawn, std::string, &on_rep_title>;
 
 void register_typed(TypeRegistry& registry) {
-    REQUIRE(struct_builder<Hit>(registry, "Hit")
-                .property<&Hit::point>()
-                .property<&Hit::cause>()
+    REQUIRE(struct_builder<Wound>(registry, "Hit")
+                .property<&Wound::point>()
+                .property<&Wound::cause>()
                 .build());
     REQUIRE(
         struct_builder<Parameters>(registry, "Parameters").property<&Parameters::power>().build());
@@ -89,12 +89,12 @@ std::uint32_t offset_in(const T& object) {
 
 void register_dynamic(TypeRegistry& registry) {
     const Pawn pawn;
-    const auto hit =
-        dynamic_builder<Hit>(registry, TypeKind::Struct, "Hit")
-            .property("point", PropertyKind::Vector, 0)
-            .property(string_property<std::string>("cause", offset_in<&Hit::cause>(pawn.last_hit)))
-            .ops(make_type_ops<Hit>())
-            .build();
+    const auto hit = dynamic_builder<Wound>(registry, TypeKind::Struct, "Hit")
+                         .property("point", PropertyKind::Vector, 0)
+                         .property(string_property<std::string>(
+                             "cause", offset_in<&Wound::cause>(pawn.last_hit)))
+                         .ops(make_type_ops<Wound>())
+                         .build();
     const auto parameters = dynamic_builder<Parameters>(registry, TypeKind::Struct, "Parameters")
                                 .property("power", PropertyKind::Float, 0)
                                 .ops(make_type_ops<Parameters>())
@@ -120,8 +120,8 @@ void register_dynamic(TypeRegistry& registry) {
             .property(name_property("tag", registry.names(), offset_in<&Pawn::tag>(pawn)))
             .property(handle_property("target", offset_in<&Pawn::target>(pawn)))
             .property(struct_property("last_hit", **hit, offset_in<&Pawn::last_hit>(pawn)))
-            .property(array_property<std::vector<Hit>>("hits", struct_property("", **hit),
-                                                       offset_in<&Pawn::hits>(pawn)))
+            .property(array_property<std::vector<Wound>>("hits", struct_property("", **hit),
+                                                         offset_in<&Pawn::hits>(pawn)))
             .property(array_property<std::vector<std::vector<std::int16_t>>>(
                 "grid", row, offset_in<&Pawn::grid>(pawn)))
             .property("secret", PropertyKind::Double, offset_in<&Pawn::secret>(pawn))

@@ -16,9 +16,9 @@ using namespace replayout;
 
 namespace {
 
-enum class Team : std::uint8_t { Red, Blue };
+enum class SmallEnum : std::uint8_t { Red, Blue };
 enum Plain : std::int64_t { One };
-struct Hit {};
+struct Empty {};
 
 /// Types as an engine has them.
 struct EngineVector {
@@ -110,21 +110,21 @@ static_assert(is_kind<char16_t, PropertyKind::UInt16>);
 static_assert(is_kind<char32_t, PropertyKind::UInt32>);
 static_assert(is_kind<float, PropertyKind::Float>);
 static_assert(is_kind<double, PropertyKind::Double>);
-static_assert(is_kind<Team, PropertyKind::Enum>);
+static_assert(is_kind<SmallEnum, PropertyKind::Enum>);
 static_assert(is_kind<Plain, PropertyKind::Enum>);
 static_assert(is_kind<std::byte, PropertyKind::Enum>);
 static_assert(is_kind<std::string, PropertyKind::String>);
 static_assert(is_kind<std::pmr::string, PropertyKind::String>);
 static_assert(is_kind<Name, PropertyKind::Name>);
 static_assert(is_kind<ObjectHandle, PropertyKind::ObjectReference>);
-static_assert(is_kind<Hit*, PropertyKind::ObjectReference>);
-static_assert(is_kind<const Hit*, PropertyKind::ObjectReference>);
+static_assert(is_kind<Empty*, PropertyKind::ObjectReference>);
+static_assert(is_kind<const Empty*, PropertyKind::ObjectReference>);
 static_assert(is_kind<Vector3, PropertyKind::Vector>);
 static_assert(is_kind<Quat, PropertyKind::Quat>);
-static_assert(is_kind<Hit, PropertyKind::Struct>);
-static_assert(is_kind<std::vector<Hit>, PropertyKind::DynamicArray>);
+static_assert(is_kind<Empty, PropertyKind::Struct>);
+static_assert(is_kind<std::vector<Empty>, PropertyKind::DynamicArray>);
 static_assert(is_kind<std::pmr::vector<int>, PropertyKind::DynamicArray>);
-static_assert(std::is_same_v<KindOf<std::vector<Hit>>::element_type, Hit>);
+static_assert(std::is_same_v<KindOf<std::vector<Empty>>::element_type, Empty>);
 
 TEST_CASE("KindOf: an engine's own types take the kinds it gives them", "[reflection][kind_of]") {
     TypeRegistry registry;

@@ -28,15 +28,15 @@ struct Silent {
     int value = 0;
 };
 
-struct Hit {
+struct Outspoken {
     bool net_serialize(NetArchive& archive, PackageMap* map, bool& ok) {
         ++archive.calls;
         ok = map == nullptr;
         value = 5;
         return true;
     }
-    bool identical(const Hit& other) const { return value == other.value; }
-    void copy_from(const Hit& other) { value = other.value; }
+    bool identical(const Outspoken& other) const { return value == other.value; }
+    void copy_from(const Outspoken& other) { value = other.value; }
 
     int value = 0;
 };
@@ -51,7 +51,7 @@ struct Delta {
 }  // namespace
 
 template <>
-struct replayout::StructTraitsOf<Hit> : replayout::DefaultStructTraits {
+struct replayout::StructTraitsOf<Outspoken> : replayout::DefaultStructTraits {
     static constexpr bool with_net_serializer = true;
     static constexpr bool with_net_shared_serialization = true;
     static constexpr bool with_identical = true;
@@ -80,14 +80,14 @@ TEST_CASE("StructTraits: a type that says nothing promises nothing",
 
 TEST_CASE("StructTraits: promises come with the functions of the type",
           "[reflection][struct_traits]") {
-    const StructTraits traits = make_struct_traits<Hit>();
+    const StructTraits traits = make_struct_traits<Outspoken>();
     CHECK(traits.has_net_serializer);
     CHECK(traits.has_net_shared_serialization);
     CHECK_FALSE(traits.has_net_delta_serializer);
     CHECK(traits.has_identical);
     CHECK(traits.has_copy);
 
-    Hit hit;
+    Outspoken hit;
     NetArchive archive;
     bool ok = false;
     REQUIRE(traits.net_serialize != nullptr);
@@ -96,7 +96,7 @@ TEST_CASE("StructTraits: promises come with the functions of the type",
     CHECK(archive.calls == 1);
     CHECK(hit.value == 5);
 
-    Hit copy;
+    Outspoken copy;
     CHECK_FALSE(traits.identical(&hit, &copy));
     traits.copy(&copy, &hit);
     CHECK(traits.identical(&hit, &copy));

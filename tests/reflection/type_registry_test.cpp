@@ -14,11 +14,11 @@ using namespace replayout;
 
 namespace {
 
-struct Hit {
+struct Blow {
     float damage = 0.0f;
 };
 
-TypeDescription make_struct(std::string name) {
+TypeDescription struct_description(std::string name) {
     TypeDescription description;
     description.name = std::move(name);
     description.size = 16;
@@ -26,8 +26,8 @@ TypeDescription make_struct(std::string name) {
     return description;
 }
 
-TypeDescription make_class(std::string name) {
-    TypeDescription description = make_struct(std::move(name));
+TypeDescription class_description(std::string name) {
+    TypeDescription description = struct_description(std::move(name));
     description.kind = TypeKind::Class;
     return description;
 }
@@ -46,7 +46,7 @@ struct Block {
 };
 
 TypeDescription make_net_serializer(std::string name) {
-    TypeDescription description = make_struct(std::move(name));
+    TypeDescription description = struct_description(std::move(name));
     description.traits.has_net_serializer = true;
     description.traits.net_serialize = serialize_nothing;
     description.ops = make_type_ops<Block>();
@@ -58,8 +58,8 @@ TypeDescription make_net_serializer(std::string name) {
 TEST_CASE("TypeRegistry: keeps types in order and finds them by name and by key",
           "[reflection][type_registry]") {
     TypeRegistry registry;
-    const auto first = registry.add(make_struct("First"));
-    const auto hit = registry.add(make_struct("Hit"), type_key_of<Hit>());
+    const auto first = registry.add(struct_description("First"));
+    const auto hit = registry.add(struct_description("Hit"), type_key_of<Blow>());
     REQUIRE(first);
     REQUIRE(hit);
     REQUIRE(registry.types().size() == 2);
@@ -68,7 +68,7 @@ TEST_CASE("TypeRegistry: keeps types in order and finds them by name and by key"
     CHECK(registry.find("First") == *first);
     CHECK(registry.find("Hit") == *hit);
     CHECK(registry.find("hit") == nullptr);
-    CHECK(registry.find(type_key_of<Hit>()) == *hit);
+    CHECK(registry.find(type_key_of<Blow>()) == *hit);
     CHECK(registry.find(type_key_of<int>()) == nullptr);
     CHECK(registry.find(TypeKey()) == nullptr);
 }
@@ -77,14 +77,14 @@ TEST_CASE("TypeRegistry: two live side by side and own only their types",
           "[reflection][type_registry]") {
     TypeRegistry left;
     TypeRegistry right;
-    const auto in_left = left.add(make_struct("Hit"), type_key_of<Hit>());
-    const auto in_right = right.add(make_struct("Hit"), type_key_of<Hit>());
+    const auto in_left = left.add(struct_description("Hit"), type_key_of<Blow>());
+    const auto in_right = right.add(struct_description("Hit"), type_key_of<Blow>());
     REQUIRE(in_left);
     REQUIRE(in_right);
     CHECK(*in_left != *in_right);
     CHECK(left.owns(**in_left));
     CHECK_FALSE(left.owns(**in_right));
-    CHECK(right.find(type_key_of<Hit>()) == *in_right);
+    CHECK(right.find(type_key_of<Blow>()) == *in_right);
 }
 
 TEST_CASE("TypeRegistry: bounds the names that it holds", "[reflection][type_registry]") {
@@ -97,11 +97,11 @@ TEST_CASE("TypeRegistry: bounds the names that it holds", "[reflection][type_reg
 TEST_CASE("TypeRegistry: once frozen takes no type, and cannot be frozen again",
           "[reflection][type_registry]") {
     TypeRegistry registry;
-    REQUIRE(registry.add(make_struct("Hit")));
+    REQUIRE(registry.add(struct_description("Hit")));
     CHECK_FALSE(registry.is_frozen());
     CHECK(registry.freeze());
     CHECK(registry.is_frozen());
-    check_refused(registry.add(make_struct("Late")), ErrorCode::RegistryFrozen,
+    check_refused(registry.add(struct_description("Late")), ErrorCode::RegistryFrozen,
                   "type \"Late\": cannot be added, the registry is frozen");
     const Status again = registry.freeze();
     REQUIRE_FALSE(again);
@@ -112,35 +112,36 @@ TEST_CASE("TypeRegistry: once frozen takes no type, and cannot be frozen again",
 
 TEST_CASE("TypeRegistry: a refused type leaves no trace", "[reflection][type_registry]") {
     TypeRegistry registry;
-    TypeDescription description = make_struct("Hit");
+    TypeDescription description = struct_description("Hit");
     description.size = 0;
-    REQUIRE_FALSE(registry.add(description, type_key_of<Hit>()));
+    REQUIRE_FALSE(registry.add(description, type_key_of<Blow>()));
     CHECK(registry.types().empty());
     CHECK(registry.find("Hit") == nullptr);
-    CHECK(registry.find(type_key_of<Hit>()) == nullptr);
-    CHECK(registry.add(make_struct("Hit"), type_key_of<Hit>()));
+    CHECK(registry.find(type_key_of<Blow>()) == nullptr);
+    CHECK(registry.add(struct_description("Hit"), type_key_of<Blow>()));
 }
 
 TEST_CASE("TypeRegistry: refuses an empty and a known name", "[reflection][type_registry]") {
     TypeRegistry registry;
-    check_refused(registry.add(make_struct("")), ErrorCode::EmptyName,
+    check_refused(registry.add(struct_description("")), ErrorCode::EmptyName,
                   "type \"\": has an empty name");
-    REQUIRE(registry.add(make_struct("Hit")));
-    check_refused(registry.add(make_class("Hit")), ErrorCode::DuplicateName,
+    REQUIRE(registry.add(struct_description("Hit")));
+    check_refused(registry.add(class_description("Hit")), ErrorCode::DuplicateName,
                   "type \"Hit\": is already registered");
 }
 
 TEST_CASE("TypeRegistry: refuses a second type for one C++ type", "[reflection][type_registry]") {
     TypeRegistry registry;
-    REQUIRE(registry.add(make_struct("Hit"), type_key_of<Hit>()));
-    check_refused(registry.add(make_struct("Strike"), type_key_of<Hit>()), ErrorCode::DuplicateName,
+    REQUIRE(registry.add(struct_description("Hit"), type_key_of<Blow>()));
+    check_refused(registry.add(struct_description("Strike"), type_key_of<Blow>()),
+                  ErrorCode::DuplicateName,
                   "type \"Strike\": its C++ type is already registered as \"Hit\"");
 }
 
 TEST_CASE("TypeRegistry: refuses a size or an alignment that no type has",
           "[reflection][type_registry]") {
     TypeRegistry registry;
-    TypeDescription description = make_struct("Hit");
+    TypeDescription description = struct_description("Hit");
     description.size = 0;
     check_refused(registry.add(description), ErrorCode::InvalidSize, "type \"Hit\": has no size");
     description.size = 10;
@@ -158,7 +159,7 @@ TEST_CASE("TypeRegistry: refuses a size or an alignment that no type has",
 
 TEST_CASE("TypeRegistry: refuses operations made for another size", "[reflection][type_registry]") {
     TypeRegistry registry;
-    TypeDescription description = make_struct("Hit");
+    TypeDescription description = struct_description("Hit");
     description.ops = make_type_ops<double>();
     check_refused(registry.add(description), ErrorCode::InvalidSize,
                   "type \"Hit\": has 16 bytes, but operations for 8 bytes");
@@ -167,14 +168,14 @@ TEST_CASE("TypeRegistry: refuses operations made for another size", "[reflection
 TEST_CASE("TypeRegistry: refuses a base that does not fit", "[reflection][type_registry]") {
     TypeRegistry registry;
     TypeRegistry other;
-    const auto foreign = other.add(make_struct("Foreign"));
-    const auto base = registry.add(make_struct("Base"));
-    const auto actor = registry.add(make_class("Actor"));
+    const auto foreign = other.add(struct_description("Foreign"));
+    const auto base = registry.add(struct_description("Base"));
+    const auto actor = registry.add(class_description("Actor"));
     REQUIRE(foreign);
     REQUIRE(base);
     REQUIRE(actor);
 
-    TypeDescription description = make_struct("Hit");
+    TypeDescription description = struct_description("Hit");
     description.base = *foreign;
     check_refused(registry.add(description), ErrorCode::BaseMismatch,
                   "type \"Hit\": its base \"Foreign\" is not of this registry");
@@ -198,7 +199,7 @@ TEST_CASE("TypeRegistry: refuses a base that does not fit", "[reflection][type_r
     description.base_offset = 16;
     CHECK(registry.add(description));
 
-    description = make_class("Pawn");
+    description = class_description("Pawn");
     description.base = *base;
     check_refused(registry.add(description), ErrorCode::BaseMismatch,
                   "type \"Pawn\": its base \"Base\" is a struct, and it is a class");
@@ -206,19 +207,19 @@ TEST_CASE("TypeRegistry: refuses a base that does not fit", "[reflection][type_r
 
 TEST_CASE("TypeRegistry: refuses a promise without its function", "[reflection][type_registry]") {
     TypeRegistry registry;
-    TypeDescription description = make_struct("Hit");
+    TypeDescription description = struct_description("Hit");
     description.traits.has_net_serializer = true;
     check_refused(registry.add(description), ErrorCode::MissingTraitFunction,
                   "type \"Hit\": promises NetSerializer and has no such function");
-    description = make_struct("Hit");
+    description = struct_description("Hit");
     description.traits.has_net_delta_serializer = true;
     check_refused(registry.add(description), ErrorCode::MissingTraitFunction,
                   "type \"Hit\": promises NetDeltaSerializer and has no such function");
-    description = make_struct("Hit");
+    description = struct_description("Hit");
     description.traits.has_identical = true;
     check_refused(registry.add(description), ErrorCode::MissingTraitFunction,
                   "type \"Hit\": promises Identical and has no such function");
-    description = make_struct("Hit");
+    description = struct_description("Hit");
     description.traits.has_copy = true;
     check_refused(registry.add(description), ErrorCode::MissingTraitFunction,
                   "type \"Hit\": promises Copy and has no such function");
@@ -227,7 +228,7 @@ TEST_CASE("TypeRegistry: refuses a promise without its function", "[reflection][
 TEST_CASE("TypeRegistry: refuses promises that exclude each other, and those of a class",
           "[reflection][type_registry]") {
     TypeRegistry registry;
-    TypeDescription flat = make_struct("Hit");
+    TypeDescription flat = struct_description("Hit");
     flat.traits.can_be_sent = [](const void*) { return true; };
     check_refused(registry.add(flat), ErrorCode::ConflictingTraits,
                   "type \"Hit\": says which values can be sent, and is sent by its members");
@@ -246,7 +247,7 @@ TEST_CASE("TypeRegistry: refuses promises that exclude each other, and those of 
 TEST_CASE("TypeRegistry: takes NetSharedSerialization without NetSerializer",
           "[reflection][type_registry]") {
     TypeRegistry registry;
-    TypeDescription description = make_struct("Hit");
+    TypeDescription description = struct_description("Hit");
     description.traits.has_net_shared_serialization = true;
     CHECK(registry.add(description));
 }
@@ -306,7 +307,7 @@ TEST_CASE("TypeRegistry: a copy that is promised stands in for a missing assignm
 TEST_CASE("TypeRegistry: refuses a function without a name, or with a known one",
           "[reflection][type_registry]") {
     TypeRegistry registry;
-    TypeDescription description = make_class("Actor");
+    TypeDescription description = class_description("Actor");
     description.functions = {{"", FunctionFlags::Server, nullptr}};
     check_refused(registry.add(description), ErrorCode::EmptyName,
                   "type \"Actor\": function number 1 has an empty name");
@@ -317,7 +318,7 @@ TEST_CASE("TypeRegistry: refuses a function without a name, or with a known one"
     description.functions.pop_back();
     const auto actor = registry.add(description);
     REQUIRE(actor);
-    description = make_class("Pawn");
+    description = class_description("Pawn");
     description.base = *actor;
     description.functions = {{"Fire", FunctionFlags::Server, nullptr}};
     check_refused(registry.add(description), ErrorCode::DuplicateName,
@@ -330,13 +331,13 @@ TEST_CASE(
     "[reflection][type_registry]") {
     TypeRegistry registry;
     TypeRegistry other;
-    const auto foreign = other.add(make_struct("Foreign"));
-    const auto actor = registry.add(make_class("Actor"));
-    const auto parameters = registry.add(make_struct("FireParameters"));
+    const auto foreign = other.add(struct_description("Foreign"));
+    const auto actor = registry.add(class_description("Actor"));
+    const auto parameters = registry.add(struct_description("FireParameters"));
     REQUIRE(foreign);
     REQUIRE(actor);
     REQUIRE(parameters);
-    TypeDescription description = make_class("Pawn");
+    TypeDescription description = class_description("Pawn");
     description.functions = {{"Fire", FunctionFlags::Server | FunctionFlags::Client, nullptr}};
     check_refused(registry.add(description), ErrorCode::InvalidArgument,
                   "type \"Pawn\": function \"Fire\": is more than one of Server, Client, "

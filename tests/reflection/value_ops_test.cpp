@@ -12,7 +12,7 @@ using namespace replayout;
 
 namespace {
 
-struct Pawn {};
+struct PointedAt {};
 
 template <typename Container>
 void check_array_ops() {
@@ -60,9 +60,9 @@ TEST_CASE("ReferenceOps: a handle is itself", "[reflection][value_ops]") {
 }
 
 TEST_CASE("ReferenceOps: a pointer is the address of its object", "[reflection][value_ops]") {
-    const ReferenceOps ops = make_reference_ops<const Pawn*>();
-    const Pawn pawn;
-    const Pawn* pointer = nullptr;
+    const ReferenceOps ops = make_reference_ops<const PointedAt*>();
+    const PointedAt pawn;
+    const PointedAt* pointer = nullptr;
     CHECK(ops.get(&pointer).is_null());
     ops.set(&pointer, ObjectHandle{reinterpret_cast<std::uintptr_t>(&pawn)});
     CHECK(pointer == &pawn);

@@ -39,7 +39,7 @@ struct Binder {
     std::vector<Note> notes;
     friend bool operator==(const Binder&, const Binder&) = default;
 };
-struct Shelf {
+struct AlmanacShelf {
     std::int32_t left = 0;
     Almanac almanac;
     std::int32_t right = 0;
@@ -63,7 +63,7 @@ namespace replayout::test {
 namespace {
 
 template <bool IsPushed>
-[[nodiscard]] Result<const Type*> build_shelf(TypeRegistry& registry) {
+[[nodiscard]] Result<const Type*> build_almanac_shelf(TypeRegistry& registry) {
     (void)register_collection<Feasts, 4>(registry);
     REQUIRE(struct_builder<Note>(registry, "Note")
                 .property<&Note::id>()
@@ -82,15 +82,15 @@ template <bool IsPushed>
                 .property<&Binder::notes>()
                 .keyed_by<&Note::id>(ArrayOrder::Kept)
                 .build());
-    auto builder = class_builder<Shelf>(registry, "Shelf");
-    builder.property<&Shelf::left>();
-    auto property = builder.property<&Shelf::almanac>();
+    auto builder = class_builder<AlmanacShelf>(registry, "Shelf");
+    builder.property<&AlmanacShelf::left>();
+    auto property = builder.property<&AlmanacShelf::almanac>();
     if (IsPushed) {
         property.push_based();
     }
-    return builder.property<&Shelf::right>()
-        .property<&Shelf::row>()
-        .property<&Shelf::binder>()
+    return builder.property<&AlmanacShelf::right>()
+        .property<&AlmanacShelf::row>()
+        .property<&AlmanacShelf::binder>()
         .build();
 }
 
@@ -127,7 +127,7 @@ constexpr Break breaks[] = {
 };
 
 struct Game {
-    explicit Game(BuildType build = build_shelf<false>)
+    explicit Game(BuildType build = build_almanac_shelf<false>)
         : layout(build, small_limits()), sender(*layout), receiver(*layout) {}
 
     /// What the object is goes to the receiver.
@@ -141,8 +141,8 @@ struct Game {
     TestLayout layout;
     BlockSender sender;
     BlockReceiver receiver;
-    Shelf server;
-    Shelf client;
+    AlmanacShelf server;
+    AlmanacShelf client;
     Version sent_version = 0;
 };
 
@@ -191,7 +191,7 @@ TEST_CASE("Atomic groups: one in an element stays as it was, and its neighbours 
 }
 
 TEST_CASE("Atomic groups: what stays as it was is no forgotten mark", "[replayout][atomic]") {
-    Game game(build_shelf<true>);
+    Game game(build_almanac_shelf<true>);
     game.server.almanac = almanac_of(1);
     game.send();
     CHECK(game.client.almanac == almanac_of(1));

@@ -18,14 +18,6 @@ namespace {
 
 using Handles = std::vector<std::uint32_t>;
 
-/// Handles of Ledger.
-constexpr std::uint32_t bytes_handle = 1;
-constexpr std::uint32_t lines_handle = 2;
-constexpr std::uint32_t wounds_handle = 3;
-constexpr std::uint32_t cubes_handle = 4;
-constexpr std::uint32_t pouches_handle = 5;
-constexpr std::uint32_t page_handle = 6;
-
 struct LedgerSender {
     bool update() { return sender.update(&ledger); }
     Handles owed(const OwedVersions& position) { return handles_of(sender.collect(position)); }

@@ -21,7 +21,7 @@ struct Beam {
     float reach = 0;
 };
 
-struct Lamp {
+struct Spotlight {
     std::int32_t power = 100;
     bool is_lit = false;
     Beam beam;
@@ -34,35 +34,35 @@ struct Lamp {
     std::vector<Beam> beams;
 };
 
-Result<const Type*> build_lamp(TypeRegistry& registry) {
+Result<const Type*> build_spotlight(TypeRegistry& registry) {
     (void)struct_builder<Beam>(registry, "Beam")
         .property<&Beam::tilt>()
         .property<&Beam::reach>()
         .build();
-    return class_builder<Lamp>(registry, "Lamp")
-        .property<&Lamp::power>()
+    return class_builder<Spotlight>(registry, "Lamp")
+        .property<&Spotlight::power>()
         .condition(LifetimeCondition::OwnerOnly)
-        .property<&Lamp::is_lit>()
-        .property<&Lamp::beam>()
-        .property<&Lamp::codes>()
-        .property<&Lamp::label>()
-        .property<&Lamp::owner>()
-        .property<&Lamp::colors>()
-        .property<&Lamp::position>()
-        .property<&Lamp::timer>()
-        .property<&Lamp::beams>()
+        .property<&Spotlight::is_lit>()
+        .property<&Spotlight::beam>()
+        .property<&Spotlight::codes>()
+        .property<&Spotlight::label>()
+        .property<&Spotlight::owner>()
+        .property<&Spotlight::colors>()
+        .property<&Spotlight::position>()
+        .property<&Spotlight::timer>()
+        .property<&Spotlight::beams>()
         .build();
 }
 
 TEST_CASE("dump: a layout tells the conditions of its properties", "[replayout][dump]") {
-    const TestLayout layout(build_lamp);
+    const TestLayout layout(build_spotlight);
     const std::string text = dump(*layout);
     CHECK(text.find("power shared condition OwnerOnly\n") != std::string::npos);
     CHECK(text.find("is_lit shared\n") != std::string::npos);
 }
 
 TEST_CASE("dump: a set of changes by the paths of its properties", "[replayout][dump]") {
-    const TestLayout layout(build_lamp);
+    const TestLayout layout(build_spotlight);
     ChangeMask handles;
     handles.reset(layout->handle_count());
     CHECK(dump(handles, *layout) == "nothing");
@@ -73,9 +73,9 @@ TEST_CASE("dump: a set of changes by the paths of its properties", "[replayout][
 }
 
 TEST_CASE("dump: a history by version, and what has folded", "[replayout][dump]") {
-    const TestLayout layout(build_lamp);
+    const TestLayout layout(build_spotlight);
     BlockSender sender(*layout);
-    Lamp lamp;
+    Spotlight lamp;
     CHECK(dump(sender.state.history(), *layout) == "history of Lamp, 0 of 64 entries\n");
     lamp.power = 1;
     lamp.label = "north";
@@ -97,9 +97,9 @@ TEST_CASE("dump: a history by version, and what has folded", "[replayout][dump]"
 }
 
 TEST_CASE("dump: an object with its values as a person writes them", "[replayout][dump]") {
-    const TestLayout layout(build_lamp);
+    const TestLayout layout(build_spotlight);
     BlockSender sender(*layout);
-    Lamp lamp;
+    Spotlight lamp;
     lamp.power = -5;
     lamp.is_lit = true;
     lamp.beam = {-3, 2.5F};
@@ -128,11 +128,11 @@ TEST_CASE("dump: an object with its values as a person writes them", "[replayout
 }
 
 TEST_CASE("dump: a shared buffer, piece by piece", "[replayout][dump]") {
-    const TestLayout layout(build_lamp);
+    const TestLayout layout(build_spotlight);
     BlockSender sender(*layout);
     CHECK(dump(sender.state.shared(), *layout) ==
           "shared buffer of Lamp, 0 pieces with 0 bytes, 0 payloads with 0 bytes\n");
-    Lamp lamp;
+    Spotlight lamp;
     lamp.power = 1;
     lamp.label = "up";
     lamp.colors = {7};
@@ -151,9 +151,9 @@ TEST_CASE("dump: a shared buffer, piece by piece", "[replayout][dump]") {
 
 TEST_CASE("dump: a shared buffer tells in what two receivers differ who did not share",
           "[replayout][dump]") {
-    const TestLayout layout(build_lamp);
+    const TestLayout layout(build_spotlight);
     BlockSender sender(*layout);
-    Lamp lamp;
+    Spotlight lamp;
     lamp.power = 1;
     sender.update(&lamp);
     const Bytes block = sender.block(since(0));
@@ -194,9 +194,9 @@ TEST_CASE("dump: a shared buffer tells in what two receivers differ who did not 
 
 TEST_CASE("dump: of a shared buffer what is left over is marked, where the object is known",
           "[replayout][dump]") {
-    const TestLayout layout(build_lamp);
+    const TestLayout layout(build_spotlight);
     BlockSender sender(*layout);
-    Lamp lamp;
+    Spotlight lamp;
     lamp.power = 1;
     lamp.label = "up";
     lamp.colors = {7};
@@ -218,10 +218,10 @@ TEST_CASE("dump: of a shared buffer what is left over is marked, where the objec
 
 TEST_CASE("dump: a receiver in the words of the shared buffer, and what it is owed",
           "[replayout][dump]") {
-    const TestLayout layout(build_lamp);
+    const TestLayout layout(build_spotlight);
     BlockSender sender(*layout);
     ObjectReplicator receiver(sender.state, std::pmr::get_default_resource());
-    Lamp lamp;
+    Spotlight lamp;
     lamp.power = 1;
     lamp.label = "up";
     sender.update(&lamp);

@@ -43,14 +43,8 @@ template <ArrayOrder Order>
         .keyed_by<&Event::id>(Order)
         .build();
 }
-constexpr auto build_ordered = build_feed<ArrayOrder::Kept>;
-constexpr auto build_free = build_feed<ArrayOrder::Free>;
-
-[[nodiscard]] OwedVersions exact_at(Version version) {
-    OwedVersions position = since(version);
-    position.held_version = version;
-    return position;
-}
+constexpr auto build_ordered_feed = build_feed<ArrayOrder::Kept>;
+constexpr auto build_free_feed = build_feed<ArrayOrder::Free>;
 
 constexpr std::uint32_t deletion_count = ShadowKeyedArray::deletion_count_max + 10;
 
@@ -74,7 +68,7 @@ void churn(BlockSender& sender, Feed& feed, std::uint32_t count = deletion_count
 
 /// Events 10, 20, ... that a receiver holds, and of which each other one has gone since.
 struct Half {
-    explicit Half(std::uint32_t count) : layout(build_ordered), sender(*layout) {
+    explicit Half(std::uint32_t count) : layout(build_ordered_feed), sender(*layout) {
         for (std::uint32_t i = 1; i <= count; ++i) {
             feed.events.push_back({i * 10, 7, {}});
         }
@@ -128,7 +122,7 @@ TEST_CASE("Keyed arrays: a full set in parts replaces all of a full array, in wh
     constexpr std::uint32_t limit = 40;
     RepLayoutOptions options;
     options.limits.array_count_max = limit;
-    const TestLayout layout(build_free, options);
+    const TestLayout layout(build_free_feed, options);
     BlockSender sender(*layout);
     Feed feed;
     for (std::uint32_t i = 0; i < limit; ++i) {
@@ -160,7 +154,7 @@ TEST_CASE("Keyed arrays: a full set in parts replaces all of a full array, in wh
 
 TEST_CASE("Keyed arrays: removals that take more than a part has room for give way to full sets",
           "[replayout][keyed_array]") {
-    const TestLayout layout(build_ordered);
+    const TestLayout layout(build_ordered_feed);
     BlockSender sender(*layout);
     BlockReceiver receiver(*layout);
     Feed feed;
@@ -186,7 +180,7 @@ TEST_CASE("Keyed arrays: removals that take more than a part has room for give w
 
 TEST_CASE("Keyed arrays: who was sent nothing before is told of no removal",
           "[replayout][keyed_array]") {
-    const TestLayout layout(build_free);
+    const TestLayout layout(build_free_feed);
     BlockSender sender(*layout);
     Feed feed;
     feed.events = {{1, 1, {}}};
@@ -216,7 +210,7 @@ TEST_CASE("Keyed arrays: of the archetype's elements who joins is told which are
     prototype.events = {{1, 1, {}}, {2, 2, {}}};
     RepLayoutOptions options;
     options.archetype = &prototype;
-    const TestLayout layout(build_free, options);
+    const TestLayout layout(build_free_feed, options);
     BlockSender sender(*layout);
     Feed feed = prototype;
     feed.events.erase(feed.events.begin());
@@ -233,7 +227,7 @@ TEST_CASE("Keyed arrays: of the archetype's elements who joins is told which are
 
 TEST_CASE("Keyed arrays: a full set with an element outside of its range is refused",
           "[replayout][keyed_array]") {
-    const TestLayout layout(build_free);
+    const TestLayout layout(build_free_feed);
     for (const std::uint64_t key : {4u, 5u, 8u, 9u}) {
         Bytes memory(64);
         BitWriter writer(memory);
@@ -261,7 +255,7 @@ TEST_CASE("Keyed arrays: a full set with an element outside of its range is refu
 
 TEST_CASE("Keyed arrays: a client that takes elements away itself keeps nothing of what they were",
           "[replayout][keyed_array]") {
-    const TestLayout layout(build_free);
+    const TestLayout layout(build_free_feed);
     BlockSender sender(*layout);
     BlockReceiver receiver(*layout);
     Feed feed;
@@ -284,7 +278,7 @@ TEST_CASE("Keyed arrays: a client that takes elements away itself keeps nothing 
 
 TEST_CASE("Keyed arrays: of an element that a client's game doubled a full set leaves the first",
           "[replayout][keyed_array]") {
-    const TestLayout layout(build_free);
+    const TestLayout layout(build_free_feed);
     BlockSender sender(*layout);
     BlockReceiver receiver(*layout);
     Feed feed;
@@ -305,7 +299,7 @@ TEST_CASE("Keyed arrays: of an element that a client's game doubled a full set l
 TEST_CASE("Keyed arrays: what a block makes a receiver do is taken from the packet's budget",
           "[replayout][keyed_array]") {
     constexpr std::uint32_t count = 2'048;
-    const TestLayout layout(build_ordered);
+    const TestLayout layout(build_ordered_feed);
     BlockSender sender(*layout);
     BlockReceiver receiver(*layout);
     Feed feed;
@@ -345,7 +339,7 @@ TEST_CASE("Keyed arrays: what a block makes a receiver do is taken from the pack
 
 TEST_CASE("Keyed arrays: the array with which the budget is spent is taken, the next one is not",
           "[replayout][keyed_array]") {
-    const TestLayout layout(build_ordered);
+    const TestLayout layout(build_ordered_feed);
     BlockSender sender(*layout);
     Feed feed;
     feed.events.push_back({1, 1, {}});
@@ -369,7 +363,7 @@ TEST_CASE("Keyed arrays: whatever moves, a receiver ends in the sender's order, 
     INFO("seed " << seed);
     SeededRandom random(seed);
     for (int game = 0; game < 40; ++game) {
-        const TestLayout layout(build_ordered);
+        const TestLayout layout(build_ordered_feed);
         BlockSender sender(*layout);
         BlockReceiver receiver(*layout);
         Feed feed;

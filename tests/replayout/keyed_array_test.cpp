@@ -53,8 +53,8 @@ template <ArrayOrder Order>
         .build();
 }
 
-constexpr auto build_ordered = build_board<ArrayOrder::Kept>;
-constexpr auto build_free = build_board<ArrayOrder::Free>;
+constexpr auto build_ordered_board = build_board<ArrayOrder::Kept>;
+constexpr auto build_free_board = build_board<ArrayOrder::Free>;
 
 [[nodiscard]] Player make_player(std::uint32_t id, std::int32_t score = 0) {
     Player player;
@@ -94,12 +94,6 @@ using Ids = std::vector<std::uint32_t>;
     return ours == theirs && left.round == right.round;
 }
 
-[[nodiscard]] OwedVersions exact_at(Version version) {
-    OwedVersions position = since(version);
-    position.held_version = version;
-    return position;
-}
-
 /// A sender and one receiver that gets everything.
 struct Line {
     explicit Line(BuildType build) : layout(build), sender(*layout), receiver(*layout) {}
@@ -125,7 +119,7 @@ struct Line {
 }  // namespace
 
 TEST_CASE("Keyed arrays: inserting at the front sends one element", "[replayout][keyed_array]") {
-    Line line(build_ordered);
+    Line line(build_ordered_board);
     Board board = make_board({1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
     const std::size_t all = line.sync(board);
     board.players.insert(board.players.begin(), make_player(11, 110));
@@ -138,7 +132,7 @@ TEST_CASE("Keyed arrays: inserting at the front sends one element", "[replayout]
 
 TEST_CASE("Keyed arrays: removing sends keys, moving sends a rank, changing sends a leaf",
           "[replayout][keyed_array]") {
-    Line line(build_ordered);
+    Line line(build_ordered_board);
     Board board = make_board({1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
     line.sync(board);
     board.players.erase(board.players.begin() + 2, board.players.begin() + 4);
@@ -156,7 +150,7 @@ TEST_CASE("Keyed arrays: removing sends keys, moving sends a rank, changing send
 }
 
 TEST_CASE("Keyed arrays: without order a sorted array sends nothing", "[replayout][keyed_array]") {
-    Line line(build_free);
+    Line line(build_free_board);
     Board board = make_board({5, 3, 9, 1});
     line.sync(board);
     std::sort(board.players.begin(), board.players.end(),
@@ -172,7 +166,7 @@ TEST_CASE("Keyed arrays: the archetype's elements have the same order on both en
     const Board archetype = make_board({4, 2, 8});
     RepLayoutOptions options;
     options.archetype = &archetype;
-    const TestLayout layout(build_ordered, options);
+    const TestLayout layout(build_ordered_board, options);
     BlockSender sender(*layout);
     BlockReceiver receiver(*layout);
     Board remote = archetype;
@@ -185,7 +179,7 @@ TEST_CASE("Keyed arrays: the archetype's elements have the same order on both en
 
 TEST_CASE("Keyed arrays: two elements of one key are not sent, and counted",
           "[replayout][keyed_array]") {
-    Line line(build_ordered);
+    Line line(build_ordered_board);
     Board board = make_board({1, 2});
     line.sync(board);
     board.players.push_back(make_player(2));
@@ -198,7 +192,7 @@ TEST_CASE("Keyed arrays: two elements of one key are not sent, and counted",
 
 TEST_CASE("Keyed arrays: an element that may not have arrived goes out whole",
           "[replayout][keyed_array]") {
-    const TestLayout layout(build_free);
+    const TestLayout layout(build_free_board);
     BlockSender sender(*layout);
     Board board = make_board({1});
     board.players[0].marks = {4, 5};
@@ -216,7 +210,7 @@ TEST_CASE("Keyed arrays: an element that may not have arrived goes out whole",
 
 TEST_CASE("Keyed arrays: who is owed a deletion that is forgotten is sent the full set",
           "[replayout][keyed_array]") {
-    const TestLayout layout(build_ordered);
+    const TestLayout layout(build_ordered_board);
     BlockSender sender(*layout);
     BlockReceiver receiver(*layout);
     Board board = make_board({1, 2, 3});
@@ -239,7 +233,7 @@ TEST_CASE("Keyed arrays: who is owed a deletion that is forgotten is sent the fu
 
 TEST_CASE("Keyed arrays: ranks are given anew where there is no room left",
           "[replayout][keyed_array]") {
-    Line line(build_ordered);
+    Line line(build_ordered_board);
     Board board = make_board({1, 2});
     line.sync(board);
     for (std::uint32_t i = 0; i < 100; ++i) {
@@ -251,7 +245,7 @@ TEST_CASE("Keyed arrays: ranks are given anew where there is no room left",
 
 TEST_CASE("Keyed arrays: references in elements follow them, and are bound where they are",
           "[replayout][keyed_array]") {
-    Line line(build_ordered);
+    Line line(build_ordered_board);
     Board board = make_board({1, 2, 3});
     const ObjectHandle target{77};
     board.players[2].target = target;
@@ -273,7 +267,7 @@ TEST_CASE("Keyed arrays: references in elements follow them, and are bound where
 }
 
 TEST_CASE("Keyed arrays: cut into parts they arrive whole", "[replayout][keyed_array]") {
-    const TestLayout layout(build_ordered);
+    const TestLayout layout(build_ordered_board);
     BlockSender sender(*layout);
     Board board;
     for (std::uint32_t id = 1; id <= 100; ++id) {
@@ -400,8 +394,8 @@ struct LossyLine {
 
 void play(std::uint64_t seed, ArrayOrder order) {
     INFO("seed " << seed);
-    const TestLayout layout(order == ArrayOrder::Kept ? BuildType(build_ordered)
-                                                      : BuildType(build_free));
+    const TestLayout layout(order == ArrayOrder::Kept ? BuildType(build_ordered_board)
+                                                      : BuildType(build_free_board));
     SeededRandom random(seed);
     BlockSender sender(*layout);
     std::vector<std::unique_ptr<LossyLine>> lines;
@@ -441,7 +435,7 @@ TEST_CASE("Keyed arrays: whatever is lost, every receiver ends with the same ele
 
 TEST_CASE("Keyed arrays: a truncated or altered block is refused or read, and nothing in between",
           "[replayout][keyed_array]") {
-    const TestLayout layout(build_ordered);
+    const TestLayout layout(build_ordered_board);
     BlockSender sender(*layout);
     Board board = make_board({3, 1, 2});
     sender.update(&board);
@@ -479,9 +473,9 @@ TEST_CASE("Keyed arrays: more elements than the limit are refused, however they 
           "[replayout][keyed_array]") {
     RepLayoutOptions options;
     options.limits.array_count_max = 4;
-    const TestLayout narrow(build_free, options);
+    const TestLayout narrow(build_free_board, options);
     options.limits.array_count_max = 8;
-    const TestLayout wide(build_free, options);
+    const TestLayout wide(build_free_board, options);
     BlockSender sender(*wide);
     Board board = make_board({1, 2, 3, 4});
     sender.update(&board);
@@ -502,7 +496,7 @@ TEST_CASE("Keyed arrays: a removal that may not have arrived is named again wher
           "[replayout][keyed_array]") {
     RepLayoutOptions options;
     options.limits.array_count_max = 3;
-    const TestLayout layout(build_free, options);
+    const TestLayout layout(build_free_board, options);
     BlockSender sender(*layout);
     BlockReceiver receiver(*layout);
     Board board = make_board({1, 2, 3});
@@ -526,7 +520,7 @@ TEST_CASE("Keyed arrays: so is one that is forgotten, with the full set",
           "[replayout][keyed_array]") {
     RepLayoutOptions options;
     options.limits.array_count_max = 3;
-    const TestLayout layout(build_free, options);
+    const TestLayout layout(build_free_board, options);
     BlockSender sender(*layout);
     BlockReceiver receiver(*layout);
     Board board = make_board({1, 2, 3});
@@ -549,7 +543,7 @@ TEST_CASE("Keyed arrays: in parts a full array is never too full, whichever part
     constexpr std::uint32_t limit = 40;
     RepLayoutOptions options;
     options.limits.array_count_max = limit;
-    const TestLayout layout(build_ordered, options);
+    const TestLayout layout(build_ordered_board, options);
     BlockSender sender(*layout);
     Board board;
     for (std::uint32_t id = 0; id < limit; ++id) {

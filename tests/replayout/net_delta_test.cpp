@@ -19,10 +19,8 @@
 #include "support/seeded_random.h"
 #include "support/test_layout.h"
 
-namespace replayout {
+namespace replayout::test {
 namespace {
-
-using namespace test;
 
 /// One receiver, and the sender's account of it.
 class Link {
@@ -507,4 +505,4 @@ TEST_CASE("Net delta: a receiver that does not know the struct passes over it",
 }
 
 }  // namespace
-}  // namespace replayout
+}  // namespace replayout::test

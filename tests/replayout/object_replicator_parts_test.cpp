@@ -19,26 +19,26 @@ namespace {
 
 using Handles = std::vector<std::uint32_t>;
 
-struct Entry {
+struct CountedEntry {
     std::uint16_t id = 0;
     std::int32_t count = 0;
 
-    friend bool operator==(const Entry&, const Entry&) = default;
+    friend bool operator==(const CountedEntry&, const CountedEntry&) = default;
 };
 
 /// Of entries in an order of their own.
 struct Registry {
-    std::vector<Entry> entries;
+    std::vector<CountedEntry> entries;
 };
 
 [[nodiscard]] Result<const Type*> build_registry(TypeRegistry& registry) {
-    REQUIRE(struct_builder<Entry>(registry, "Entry")
-                .property<&Entry::id>()
-                .property<&Entry::count>()
+    REQUIRE(struct_builder<CountedEntry>(registry, "Entry")
+                .property<&CountedEntry::id>()
+                .property<&CountedEntry::count>()
                 .build());
     return class_builder<Registry>(registry, "Registry")
         .property<&Registry::entries>()
-        .keyed_by<&Entry::id>(ArrayOrder::Kept)
+        .keyed_by<&CountedEntry::id>(ArrayOrder::Kept)
         .build();
 }
 
@@ -376,12 +376,12 @@ TEST_CASE("ObjectReplicator: of a keyed array that never goes out whole all remo
         ObjectPeer<Registry> bob(sender);
         for (std::uint32_t tick = 0; tick < 600; ++tick) {
             for (std::uint32_t i = 0; i < 20 && tick < 200; ++i) {
-                std::vector<Entry>& entries = registry.entries;
+                std::vector<CountedEntry>& entries = registry.entries;
                 const auto place =
                     entries.begin() + static_cast<std::ptrdiff_t>(
                                           random.below(static_cast<std::uint32_t>(entries.size())));
                 if (random.percent(50)) {
-                    entries.insert(place, Entry{++last_id, 1});
+                    entries.insert(place, CountedEntry{++last_id, 1});
                 } else if (entries.size() > 390) {
                     entries.erase(place);
                 }

@@ -28,7 +28,7 @@ namespace {
 using Handles = std::vector<std::uint32_t>;
 
 /// Polled and push based properties by turns, so that both kinds end runs of the other.
-struct Turret {
+struct MarkedTurret {
     std::int32_t heat = 0;                 // handle 1
     std::int32_t ammo = 0;                 // handle 2, push
     std::int32_t kills = 0;                // handle 3, push
@@ -43,26 +43,26 @@ enum class Marking : std::uint8_t { Pushed, Polled };
 
 [[nodiscard]] Result<const Type*> describe_turret(TypeRegistry& registry, Marking marking) {
     const bool is_pushed = marking == Marking::Pushed;
-    DynamicTypeBuilder builder(registry, TypeKind::Class, "Turret", sizeof(Turret),
-                               alignof(Turret));
+    DynamicTypeBuilder builder(registry, TypeKind::Class, "Turret", sizeof(MarkedTurret),
+                               alignof(MarkedTurret));
     const auto push = [&] {
         if (is_pushed) {
             builder.push_based();
         }
     };
-    builder.ops(make_class_ops<Turret>());
-    builder.property("heat", PropertyKind::Int32, offsetof(Turret, heat));
-    builder.property("ammo", PropertyKind::Int32, offsetof(Turret, ammo));
+    builder.ops(make_class_ops<MarkedTurret>());
+    builder.property("heat", PropertyKind::Int32, offsetof(MarkedTurret, heat));
+    builder.property("ammo", PropertyKind::Int32, offsetof(MarkedTurret, ammo));
     push();
-    builder.property("kills", PropertyKind::Int32, offsetof(Turret, kills));
+    builder.property("kills", PropertyKind::Int32, offsetof(MarkedTurret, kills));
     push();
-    builder.property("angle", PropertyKind::Int32, offsetof(Turret, angle));
-    builder.property("locks", PropertyKind::UInt16, offsetof(Turret, locks), 3);
+    builder.property("angle", PropertyKind::Int32, offsetof(MarkedTurret, angle));
+    builder.property("locks", PropertyKind::UInt16, offsetof(MarkedTurret, locks), 3);
     push();
-    builder.property("power", PropertyKind::UInt16, offsetof(Turret, power));
-    builder.property(string_property<std::string>("name", offsetof(Turret, name)));
+    builder.property("power", PropertyKind::UInt16, offsetof(MarkedTurret, power));
+    builder.property(string_property<std::string>("name", offsetof(MarkedTurret, name)));
     push();
-    builder.property("secret", PropertyKind::Int32, offsetof(Turret, secret));
+    builder.property("secret", PropertyKind::Int32, offsetof(MarkedTurret, secret));
     builder.condition(LifetimeCondition::Custom);
     push();
     return builder.build();
@@ -129,7 +129,7 @@ struct TurretSender {
 
     TestLayout layout;
     BlockSender sender{*layout};
-    Turret turret;
+    MarkedTurret turret;
 };
 
 [[nodiscard]] Handles missed_of(const BlockSender& sender, const void* object) {

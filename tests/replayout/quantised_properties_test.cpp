@@ -363,7 +363,7 @@ TEST_CASE(
     }
 }
 
-struct Lamp {
+struct BitLamp {
     std::uint8_t before = 0xAA;
     bool is_lit : 1;
     bool is_red : 1;
@@ -371,15 +371,15 @@ struct Lamp {
     std::uint8_t brightness : 5;
     std::vector<std::string> heard;
 
-    Lamp() : is_lit(false), is_red(true), is_broken(false), brightness(21) {}
+    BitLamp() : is_lit(false), is_red(true), is_broken(false), brightness(21) {}
     void on_rep_lit(const bool& previous) { heard.push_back(previous ? "was lit" : "was dark"); }
 };
 
-[[nodiscard]] Result<const Type*> build_lamp(TypeRegistry& registry) {
-    return class_builder<Lamp>(registry, "Lamp")
-        .bit<[](Lamp& lamp, bool is_set) { lamp.is_lit = is_set; }>("is_lit")
-        .on_rep<&Lamp::on_rep_lit>()
-        .bit<[](Lamp& lamp, bool is_set) { lamp.is_red = is_set; }>("is_red")
+[[nodiscard]] Result<const Type*> build_bit_lamp(TypeRegistry& registry) {
+    return class_builder<BitLamp>(registry, "Lamp")
+        .bit<[](BitLamp& lamp, bool is_set) { lamp.is_lit = is_set; }>("is_lit")
+        .on_rep<&BitLamp::on_rep_lit>()
+        .bit<[](BitLamp& lamp, bool is_set) { lamp.is_red = is_set; }>("is_red")
         .build();
 }
 
@@ -397,11 +397,11 @@ struct BoolLamp {
 
 TEST_CASE("Bits: are compared and set alone, and a notify gets the one before",
           "[replayout][quantised_properties]") {
-    const TestLayout layout(build_lamp);
+    const TestLayout layout(build_bit_lamp);
     BlockSender sender(*layout);
     BlockReceiver receiver(*layout);
-    Lamp server;
-    Lamp client;
+    BitLamp server;
+    BitLamp client;
     server.is_broken = true;
     server.brightness = 3;
     CHECK_FALSE(sender.update(&server));  // neighbours, which nobody replicates
@@ -423,12 +423,12 @@ TEST_CASE("Bits: are compared and set alone, and a notify gets the one before",
 
 TEST_CASE("Bits: are bools on the wire, wherever they lie in memory",
           "[replayout][quantised_properties]") {
-    const TestLayout bits(build_lamp);
+    const TestLayout bits(build_bit_lamp);
     const TestLayout bools(build_bool_lamp);
     CHECK(bits->fingerprint() == bools->fingerprint());
     BlockSender sender(*bits);
     BlockReceiver receiver(*bools);
-    Lamp server;
+    BitLamp server;
     BoolLamp client;
     server.is_lit = true;
     server.is_red = false;

@@ -82,7 +82,7 @@ Result<const Type*> build_lamp(TypeRegistry& registry) {
         .build();
 }
 
-struct Pair {
+struct LampPair {
     Calls replicate() {
         REQUIRE(sender.update(&server));
         return receive(sender.block(since(sender.state.version() - 1)));
@@ -102,7 +102,7 @@ struct Pair {
 
 TEST_CASE("Hooks: before, values, after, notifies, last; those of the base first",
           "[replayout][receive_hooks]") {
-    Pair pair;
+    LampPair pair;
     pair.server.id = 7;
     pair.server.watts = 60;
     pair.server.is_lit = true;
@@ -114,7 +114,7 @@ TEST_CASE("Hooks: before, values, after, notifies, last; those of the base first
 
 TEST_CASE("Hooks: run once a block, also when nothing in it differs",
           "[replayout][receive_hooks]") {
-    Pair pair;
+    LampPair pair;
     pair.server.id = 7;
     REQUIRE(pair.sender.update(&pair.server));
     const Bytes block = pair.sender.block(since(0));
@@ -125,7 +125,7 @@ TEST_CASE("Hooks: run once a block, also when nothing in it differs",
 }
 
 TEST_CASE("Hooks: a block that is refused runs none", "[replayout][receive_hooks]") {
-    Pair pair;
+    LampPair pair;
     pair.server.id = 7;
     pair.server.watts = 60;
     REQUIRE(pair.sender.update(&pair.server));
@@ -137,7 +137,7 @@ TEST_CASE("Hooks: a block that is refused runs none", "[replayout][receive_hooks
 
 TEST_CASE("RepNotify: OnChanged needs another value, Always needs only to be received",
           "[replayout][receive_hooks]") {
-    Pair pair;
+    LampPair pair;
     pair.server.watts = 60;
     pair.server.is_lit = true;
     REQUIRE(pair.sender.update(&pair.server));
@@ -150,7 +150,7 @@ TEST_CASE("RepNotify: OnChanged needs another value, Always needs only to be rec
 
 TEST_CASE("RepNotify: Always is once for a C array, whatever was received of it",
           "[replayout][receive_hooks]") {
-    Pair pair;
+    LampPair pair;
     pair.server.slots[0] = 2;
     pair.server.slots[1] = 3;
     const Calls calls = pair.replicate();
@@ -160,7 +160,7 @@ TEST_CASE("RepNotify: Always is once for a C array, whatever was received of it"
 
 TEST_CASE("RepNotify: Always runs for a reference when it arrives and when it is bound",
           "[replayout][receive_hooks]") {
-    Pair pair;
+    LampPair pair;
     pair.server.owner = ObjectHandle{1000};
     CHECK(pair.replicate()[3] == "on_rep owner 0 -> 0, id 0");
     pair.client.calls.clear();

@@ -37,9 +37,9 @@ constexpr std::uint32_t array_count_max = 12;
 }
 
 /// A client that holds something already, so that there is something to damage.
-class Victim {
+class RandomVictim {
   public:
-    Victim(const RandomTypes& types, std::uint32_t class_index)
+    RandomVictim(const RandomTypes& types, std::uint32_t class_index)
         : layout_(types.layout(class_index)),
           object_(types.make_object(class_index)),
           receiver_(layout_) {}
@@ -182,7 +182,7 @@ void attack(std::uint64_t seed, Outcome& outcome) {
         }
         SeededRandom random(seed * 5 + index);
         for (int victims = 0; victims < 4; ++victims) {
-            Victim victim(types, index);
+            RandomVictim victim(types, index);
             for (int round = 0; round < 40; ++round) {
                 const Damaged damaged = damage(blocks, random);
                 const bool is_taken =

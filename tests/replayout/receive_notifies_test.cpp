@@ -119,7 +119,7 @@ Result<const Type*> build_tank(TypeRegistry& registry) {
 
 using Calls = std::vector<std::string>;
 
-struct Pair {
+struct TankPair {
     /// Sends what changed since the last time; answers which notifies ran.
     Calls replicate() {
         client.Bookkeeping::calls.clear();
@@ -153,7 +153,7 @@ struct Pair {
 
 TEST_CASE("Notifies: run in the order of declaration, base first, after all values are there",
           "[replayout][receive_notifies]") {
-    Pair pair;
+    TankPair pair;
     pair.server.title = "tiger";
     pair.server.armour = 9;
     pair.server.health = 70;
@@ -164,7 +164,7 @@ TEST_CASE("Notifies: run in the order of declaration, base first, after all valu
 
 TEST_CASE("Notifies: one of a base finds the base, wherever that lies in the object",
           "[replayout][receive_notifies]") {
-    Pair pair;
+    TankPair pair;
     REQUIRE(pair.layout->type().base_offset() > 0);
     pair.server.id = 4;
     CHECK(pair.replicate() == Calls{"id 0 -> 4"});
@@ -174,7 +174,7 @@ TEST_CASE("Notifies: one of a base finds the base, wherever that lies in the obj
 
 TEST_CASE("Notifies: run once for a property, with its value before the block",
           "[replayout][receive_notifies]") {
-    Pair pair;
+    TankPair pair;
     pair.server.place = {1, 2};
     CHECK(pair.replicate() == Calls{"place 0,0"});
     pair.server.place = {1, 3};
@@ -189,7 +189,7 @@ TEST_CASE("Notifies: run once for a property, with its value before the block",
 
 TEST_CASE("Notifies: a C array is told of once, with all of it before the block",
           "[replayout][receive_notifies]") {
-    Pair pair;
+    TankPair pair;
     pair.server.slots[0] = 10;
     pair.server.slots[2] = 30;
     pair.server.hatches[1] = true;
@@ -209,7 +209,7 @@ TEST_CASE("Notifies: a C array is told of once, with all of it before the block"
 
 TEST_CASE("Notifies: a C array of which no element differs is told of only by Always",
           "[replayout][receive_notifies]") {
-    Pair pair;
+    TankPair pair;
     pair.server.slots[0] = pair.client.slots[0] = 10;
     pair.server.slots[2] = pair.client.slots[2] = 30;
     pair.server.hatches[0] = pair.client.hatches[0] = true;
@@ -219,7 +219,7 @@ TEST_CASE("Notifies: a C array of which no element differs is told of only by Al
 
 TEST_CASE("Notifies: a C array in parts is told of once, with all of it before the first",
           "[replayout][receive_notifies]") {
-    Pair pair;
+    TankPair pair;
     pair.server.slots[0] = 10;
     pair.server.slots[1] = 20;
     pair.server.slots[2] = 30;
@@ -232,7 +232,7 @@ TEST_CASE("Notifies: a C array in parts is told of once, with all of it before t
 
 TEST_CASE("Notifies: do not run for a value that was there already",
           "[replayout][receive_notifies]") {
-    Pair pair;
+    TankPair pair;
     pair.client.health = 70;
     pair.client.place = {1, 2};
     pair.client.title = "tiger";
@@ -245,14 +245,14 @@ TEST_CASE("Notifies: do not run for a value that was there already",
 }
 
 TEST_CASE("Notifies: do not run for properties that have none", "[replayout][receive_notifies]") {
-    Pair pair;
+    TankPair pair;
     pair.server.quiet = 8;
     CHECK(pair.replicate().empty());
     CHECK(pair.client.quiet == 8);
 }
 
 TEST_CASE("Notifies: do not run for a block that is refused", "[replayout][receive_notifies]") {
-    Pair pair;
+    TankPair pair;
     pair.server.health = 70;
     pair.server.title = "tiger";
     REQUIRE(pair.sender.update(&pair.server));
@@ -265,7 +265,7 @@ TEST_CASE("Notifies: do not run for a block that is refused", "[replayout][recei
 
 TEST_CASE("Notifies: of a block sent twice run the first time only",
           "[replayout][receive_notifies]") {
-    Pair pair;
+    TankPair pair;
     pair.server.health = 70;
     CHECK(pair.replicate().size() == 1);
     pair.client.Bookkeeping::calls.clear();

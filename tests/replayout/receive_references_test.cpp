@@ -73,7 +73,7 @@ constexpr ObjectHandle server_shield{1001};
 constexpr ObjectHandle sword{1};
 constexpr ObjectHandle shield{2};
 
-struct Pair {
+struct CarrierPair {
     void replicate() {
         client.calls.clear();
         receiver.named.clear();
@@ -92,7 +92,7 @@ struct Pair {
 
 TEST_CASE("References: one whose target is there is set at once",
           "[replayout][receive_references]") {
-    Pair pair;
+    CarrierPair pair;
     pair.receiver.package_map.bind(pair.guid(server_sword), sword);
     pair.server.target = server_sword;
     pair.replicate();
@@ -104,7 +104,7 @@ TEST_CASE("References: one whose target is there is set at once",
 
 TEST_CASE("References: one without a target is null, remembered, and bound when it appears",
           "[replayout][receive_references]") {
-    Pair pair;
+    CarrierPair pair;
     pair.server.target = server_sword;
     pair.replicate();
     const NetGUID guid = pair.guid(server_sword);
@@ -122,7 +122,7 @@ TEST_CASE("References: one without a target is null, remembered, and bound when 
 
 TEST_CASE("References: one whose target vanishes is null, and bound again when it comes back",
           "[replayout][receive_references]") {
-    Pair pair;
+    CarrierPair pair;
     const NetGUID guid = pair.guid(server_sword);
     pair.receiver.package_map.bind(guid, sword);
     pair.server.target = server_sword;
@@ -138,7 +138,7 @@ TEST_CASE("References: one whose target vanishes is null, and bound again when i
 
 TEST_CASE("References: one that is set anew drops the id it named",
           "[replayout][receive_references]") {
-    Pair pair;
+    CarrierPair pair;
     pair.server.target = server_sword;
     pair.replicate();
     pair.server.target = server_shield;
@@ -156,7 +156,7 @@ TEST_CASE("References: one that is set anew drops the id it named",
 
 TEST_CASE("References: all that name an id are bound, in arrays and in arrays of arrays",
           "[replayout][receive_references]") {
-    Pair pair;
+    CarrierPair pair;
     pair.server.hands[1] = server_sword;
     pair.server.slots.resize(3);
     pair.server.slots[2].item = server_sword;
@@ -178,7 +178,7 @@ TEST_CASE("References: all that name an id are bound, in arrays and in arrays of
 
 TEST_CASE("References: an array that shrinks drops those of its tail",
           "[replayout][receive_references]") {
-    Pair pair;
+    CarrierPair pair;
     pair.server.slots.resize(3);
     pair.server.slots[0].item = server_sword;
     pair.server.slots[2].item = server_shield;
@@ -202,7 +202,7 @@ TEST_CASE("References: an array that shrinks drops those of its tail",
 
 TEST_CASE("References: an element that comes back names nothing old",
           "[replayout][receive_references]") {
-    Pair pair;
+    CarrierPair pair;
     pair.server.slots.resize(2);
     pair.server.slots[1].item = server_sword;
     pair.replicate();
@@ -216,7 +216,7 @@ TEST_CASE("References: an element that comes back names nothing old",
 
 TEST_CASE("References: an array that the game shortened itself is left alone",
           "[replayout][receive_references]") {
-    Pair pair;
+    CarrierPair pair;
     pair.server.slots.resize(2);
     pair.server.slots[1].item = server_sword;
     pair.server.bags.resize(1);
@@ -231,7 +231,7 @@ TEST_CASE("References: an array that the game shortened itself is left alone",
 TEST_CASE(
     "References: beyond the most that an object may hold they are null, and the caller is told",
     "[replayout][receive_references]") {
-    Pair pair;
+    CarrierPair pair;
     pair.receiver.references_max = 2;
     pair.receiver.package_map.bind(pair.guid(server_shield), shield);
     pair.server.target = server_sword;

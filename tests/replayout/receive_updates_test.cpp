@@ -4,7 +4,6 @@
 #include <replayout/receive_properties.h>
 
 #include <algorithm>
-#include <csetjmp>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -13,6 +12,7 @@
 #include "support/block_receiver.h"
 #include "support/block_sender.h"
 #include "support/catch.h"
+#include "support/caught_failure.h"
 #include "support/counting_resource.h"
 #include "support/fast_array_types.h"
 #include "support/test_layout.h"
@@ -318,38 +318,20 @@ TEST_CASE("Updates in parts: one whose object is gone is dropped, and calls noth
     CHECK(memory.bytes_in_use() == 0);
 }
 
-namespace {
-
-std::jmp_buf after_failure;
-
-void jump_out(const AssertionFailure&) {
-    std::longjmp(after_failure, 1);
-}
-
-}  // namespace
-
 TEST_CASE("Updates in parts: another object may not go on where nobody ended one",
           "[replayout][receive_updates]") {
     if (REPLAYOUT_ASSERTIONS == 0) {
         return;  // nobody refuses it then
     }
-    // What setjmp leaves alone: the objects are not touched behind it.
     const auto line = std::make_unique<Line>();
     const auto other = std::make_unique<Line>();
     const std::vector<SentPart> parts = load(*line, 50);
     REQUIRE(line->give(parts[0], true));
-    static bool is_refused = false;
-    is_refused = false;
-    const AssertHandler previous = set_assert_handler(jump_out);
-    if (setjmp(after_failure) == 0) {
-        // Of the same class, by the same layout; the object is told apart by its state.
-        ReceiveContext context = line->receiver.context();
-        finish_update(*line->layout, &other->client, other->receiver.state, context);
-    } else {
-        is_refused = true;
-    }
-    (void)set_assert_handler(previous);
-    CHECK(is_refused);
+    // Of the same class, by the same layout; the object is told apart by its state.
+    CHECK(failure_in([&] {
+              ReceiveContext context = line->receiver.context();
+              finish_update(*line->layout, &other->client, other->receiver.state, context);
+          }) != "");
     CHECK(other->client.calls.empty());
     CHECK(line->is_under_way());
     line->finish();

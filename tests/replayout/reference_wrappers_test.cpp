@@ -29,7 +29,7 @@ struct Damageable {
     [[nodiscard]] virtual ObjectHandle handle() const = 0;
 };
 
-struct Tank final : Vehicle, Damageable {
+struct ArmouredVehicle final : Vehicle, Damageable {
     [[nodiscard]] ObjectHandle handle() const override {
         return {reinterpret_cast<std::uintptr_t>(static_cast<const Vehicle*>(this))};
     }
@@ -46,7 +46,7 @@ struct Aimed {
 void set_aimed(Aimed& aimed, ObjectHandle handle) {
     // What an engine would look up by its handle.
     auto* vehicle = reinterpret_cast<Vehicle*>(static_cast<std::uintptr_t>(handle.value));
-    aimed.object = static_cast<Tank*>(vehicle);
+    aimed.object = static_cast<ArmouredVehicle*>(vehicle);
 }
 
 /// Names something that need not be loaded.
@@ -104,8 +104,8 @@ TEST_CASE("Reference wrappers: arrive in their own form", "[replayout][reference
     const TestLayout layout(build_driver<Driver>);
     BlockSender sender(*layout);
     BlockReceiver receiver(*layout);
-    const auto there = std::make_shared<Tank>();
-    const auto here = std::make_shared<Tank>();
+    const auto there = std::make_shared<ArmouredVehicle>();
+    const auto here = std::make_shared<ArmouredVehicle>();
     receiver.package_map.bind(sender.package_map.guid_of(there->handle()), here->handle());
     Driver server;
     Driver client;
@@ -125,8 +125,8 @@ TEST_CASE("Reference wrappers: a weak pointer whose object is gone is null on bo
     const TestLayout layout(build_driver<Driver>);
     BlockSender sender(*layout);
     BlockReceiver receiver(*layout);
-    auto there = std::make_shared<Tank>();
-    const auto here = std::make_shared<Tank>();
+    auto there = std::make_shared<ArmouredVehicle>();
+    const auto here = std::make_shared<ArmouredVehicle>();
     receiver.package_map.bind(sender.package_map.guid_of(there->handle()), here->handle());
     Driver server;
     Driver client;

@@ -357,20 +357,20 @@ TEST_CASE("RepLayout: an array is shared only when all of its leaves may be",
     CHECK_FALSE(layout->is_fully_shared());
 }
 
-struct Nothing {
+struct Hidden {
     int hidden = 0;
 };
 
-Result<const Type*> build_nothing(TypeRegistry& registry) {
-    return class_builder<Nothing>(registry, "Nothing")
-        .property<&Nothing::hidden>()
+Result<const Type*> build_hidden(TypeRegistry& registry) {
+    return class_builder<Hidden>(registry, "Nothing")
+        .property<&Hidden::hidden>()
         .not_replicated()
         .build();
 }
 
 TEST_CASE("RepLayout: a type without replicated properties has a layout",
           "[replayout][rep_layout]") {
-    const TestLayout layout(build_nothing);
+    const TestLayout layout(build_hidden);
     CHECK(layout->handle_count() == 0);
     CHECK(layout->parents().empty());
     CHECK(layout->cmds().size() == 1);

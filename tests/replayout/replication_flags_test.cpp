@@ -3,9 +3,8 @@
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/replication_flags.h>
 
-#include <csetjmp>
-
 #include "support/catch.h"
+#include "support/caught_failure.h"
 #include "support/test_layout.h"
 
 namespace replayout {
@@ -73,41 +72,29 @@ TEST_CASE("LifetimeCondition: has Unreal's numbers and names", "[replayout][repl
     CHECK(to_string(static_cast<Condition>(99)) == "?");
 }
 
-struct Guard {
+struct Hinted {
     std::int32_t hint = 0;
 };
 
-[[nodiscard]] Result<const Type*> build_guard(TypeRegistry& registry) {
-    return class_builder<Guard>(registry, "Guard")
-        .property<&Guard::hint>()
+[[nodiscard]] Result<const Type*> build_hinted(TypeRegistry& registry) {
+    return class_builder<Hinted>(registry, "Guard")
+        .property<&Hinted::hint>()
         .condition(Condition::Dynamic)
         .build();
 }
 
-std::jmp_buf after_failure;
-
-void jump_out(const AssertionFailure&) {
-    std::longjmp(after_failure, 1);
-}
-
 TEST_CASE("Conditions: what no property can be is no choice", "[replayout][replication_flags]") {
-    const TestLayout layout(build_guard);
+    const TestLayout layout(build_hinted);
     ObjectConditions conditions(*layout, std::pmr::get_default_resource());
-    static unsigned refused_count = 0;  // what setjmp leaves alone
-    static std::size_t i = 0;
-    refused_count = 0;
-    const AssertHandler previous = set_assert_handler(jump_out);
-    for (i = 0; i < lifetime_condition_count; ++i) {
-        if (setjmp(after_failure) == 0) {
-            conditions.set_dynamic(ParentIndex{0}, static_cast<Condition>(i));
-        } else {
+    unsigned refused_count = 0;
+    for (std::size_t i = 0; i < lifetime_condition_count; ++i) {
+        const auto condition = static_cast<Condition>(i);
+        if (test::failure_in([&] { conditions.set_dynamic(ParentIndex{0}, condition); }) != "") {
             ++refused_count;
-            const auto refused = static_cast<Condition>(i);
-            CHECK((refused == Condition::Custom || refused == Condition::Dynamic ||
-                   refused == Condition::NetGroup));
+            CHECK((condition == Condition::Custom || condition == Condition::Dynamic ||
+                   condition == Condition::NetGroup));
         }
     }
-    (void)set_assert_handler(previous);
     CHECK(refused_count == 3);
     CHECK(conditions.condition_of(ParentIndex{0}) == Condition::Never);  // the last that was taken
 }

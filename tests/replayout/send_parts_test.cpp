@@ -18,10 +18,6 @@
 namespace replayout {
 namespace {
 
-/// Handles of Ledger.
-constexpr std::uint32_t lines_handle = 2;
-constexpr std::uint32_t page_handle = 6;
-
 Ledger make_large_ledger() {
     Ledger ledger;
     ledger.bytes.resize(300);

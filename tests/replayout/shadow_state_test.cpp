@@ -13,11 +13,6 @@
 namespace replayout {
 namespace {
 
-/// Handles of Ledger.
-constexpr std::uint32_t bytes_handle = 1;
-constexpr std::uint32_t lines_handle = 2;
-constexpr std::uint32_t pouches_handle = 5;
-
 ShadowArray& array_at(const TestLayout& layout, ShadowState& shadow, std::uint32_t handle) {
     return shadow_value<ShadowArray>(shadow.buffer() + layout.cmd(handle).shadow_offset);
 }

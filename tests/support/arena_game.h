@@ -25,6 +25,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "support/catch.h"
@@ -77,6 +78,11 @@ class Fighter : public NetworkBehaviour {
     void on_stop_client() override { told.push_back("stop client"); }
     void on_stop_server() override { told.push_back("stop server"); }
 };
+
+/// What it was told since the last time.
+inline std::vector<std::string> take_told(Fighter& fighter) {
+    return std::exchange(fighter.told, {});
+}
 
 /// A second component, of which a part is for the owner.
 class Purse : public NetworkBehaviour {

@@ -31,6 +31,13 @@ namespace replayout {
     return position;
 }
 
+/// A receiver that was sent everything up to `version`, and has taken all of it.
+[[nodiscard]] inline OwedVersions exact_at(Version version) {
+    OwedVersions position = since(version);
+    position.held_version = version;
+    return position;
+}
+
 /// One block of several, and what it holds.
 struct SentPart {
     SendResult result = SendResult::Part;

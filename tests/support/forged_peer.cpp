@@ -9,11 +9,12 @@ namespace replayout::test {
 
 namespace {
 
-constexpr LoopbackSettings line_settings{2'048, 1u << 17};
+constexpr LoopbackSettings forged_line_settings{2'048, 1u << 17};
 constexpr std::uint64_t first_handle = 500;
 
-[[nodiscard]] NetDriverSettings driver_settings(const NetConfig& config, MemoryResource* memory,
-                                                LayoutPolicy policy) {
+[[nodiscard]] NetDriverSettings forged_driver_settings(const NetConfig& config,
+                                                       MemoryResource* memory,
+                                                       LayoutPolicy policy) {
     NetDriverSettings settings;
     settings.config = config;
     settings.resource = memory;
@@ -24,9 +25,9 @@ constexpr std::uint64_t first_handle = 500;
 }  // namespace
 
 ForgedPeer::ForgedPeer(const NetConfig& config, PeerId self, PeerId other, LayoutPolicy policy)
-    : network_(line_settings, std::pmr::get_default_resource()),
+    : network_(forged_line_settings, std::pmr::get_default_resource()),
       world_(first_handle),
-      driver_(driver_settings(config, &memory_, policy), network_.endpoint(self), world_),
+      driver_(forged_driver_settings(config, &memory_, policy), network_.endpoint(self), world_),
       line_(network_.endpoint(other)),
       self_(self),
       now_(NetTime::from_milliseconds(1'000)) {

@@ -9,10 +9,6 @@ namespace replayout::test {
 
 namespace {
 
-// Server and clients give handles from different ranges, so that mixing them up shows.
-constexpr std::uint64_t server_first_handle = 1'000;
-constexpr std::uint64_t client_first_handle = 1'000'000;
-
 [[nodiscard]] std::string join_lines(const std::map<NetGUID, std::string>& lines) {
     std::string text;
     for (const auto& [guid, line] : lines) {

@@ -5,22 +5,19 @@
 #include <utility>
 
 #include "support/catch.h"
+#include "support/peers.h"
 #include "support/scripted_transport.h"
 
 namespace replayout::test {
 
 namespace {
 
-constexpr PeerId server_peer{1};
-constexpr PeerId client_peer{2};
 constexpr std::int64_t tick_ms = 40;
 constexpr std::size_t tick_count = 36;
-constexpr std::uint64_t server_first_handle = 1'000;
-constexpr std::uint64_t client_first_handle = 1'000'000;
-constexpr LoopbackSettings line_settings{2'048, 1u << 12};
+constexpr LoopbackSettings recorded_line_settings{2'048, 1u << 12};
 
 /// Small packets: many kinds of them, and few bits in each.
-[[nodiscard]] NetDriverSettings driver_settings(bool is_server, MemoryResource* memory) {
+[[nodiscard]] NetDriverSettings recorded_driver_settings(bool is_server, MemoryResource* memory) {
     NetDriverSettings settings;
     settings.config.packet_bytes_max = 256;
     settings.config.channels_max = 64;
@@ -37,9 +34,9 @@ constexpr LoopbackSettings line_settings{2'048, 1u << 12};
 
 /// The game that is played, one step a tick. The same steps in the record and when a server is
 /// played.
-class Game {
+class RecordedGame {
   public:
-    Game(TestWorld& world, NetDriver& driver, std::map<ObjectHandle, NetObjectId>& ids)
+    RecordedGame(TestWorld& world, NetDriver& driver, std::map<ObjectHandle, NetObjectId>& ids)
         : world_(world), driver_(driver), ids_(ids) {}
 
     void step(std::size_t tick) {
@@ -114,19 +111,19 @@ class Game {
 [[nodiscard]] RecordedSession record() {
     RecordedSession session;
     CountingResource memory;
-    LoopbackNetwork network(line_settings, std::pmr::get_default_resource());
+    LoopbackNetwork network(recorded_line_settings, std::pmr::get_default_resource());
     ScriptedTransport server_line(network.endpoint(server_peer));
     ScriptedTransport client_line(network.endpoint(client_peer));
     server_line.is_recording = true;
     client_line.is_recording = true;
     TestWorld server_world(server_first_handle);
     TestWorld client_world(client_first_handle);
-    NetDriver server(driver_settings(true, &memory), server_line, server_world);
-    NetDriver client(driver_settings(false, &memory), client_line, client_world);
+    NetDriver server(recorded_driver_settings(true, &memory), server_line, server_world);
+    NetDriver client(recorded_driver_settings(false, &memory), client_line, client_world);
     TestSchema::get().add_to(server);
     TestSchema::get().add_to(client);
     std::map<ObjectHandle, NetObjectId> ids;
-    Game game(server_world, server, ids);
+    RecordedGame game(server_world, server, ids);
     session.start = NetTime::from_milliseconds(1'000);
     REQUIRE(server.listen());
     REQUIRE(client.connect(server_peer, session.start));
@@ -166,10 +163,10 @@ std::vector<RecordedPlace> places_of(const RecordedEnd& end) {
 PlayedEnd::PlayedEnd(Side side)
     : end_(side == Side::Client ? RecordedSession::get().client : RecordedSession::get().server),
       side_(side),
-      network_(line_settings, std::pmr::get_default_resource()),
+      network_(recorded_line_settings, std::pmr::get_default_resource()),
       world_(side == Side::Client ? client_first_handle : server_first_handle) {
     const bool is_server = side == Side::Server;
-    driver_ = std::make_unique<NetDriver>(driver_settings(is_server, &memory_),
+    driver_ = std::make_unique<NetDriver>(recorded_driver_settings(is_server, &memory_),
                                           network_.endpoint(is_server ? server_peer : client_peer),
                                           world_);
     TestSchema::get().add_to(*driver_);
@@ -204,7 +201,7 @@ void PlayedEnd::end_tick() {
     if (side_ == Side::Server) {
         const auto tick = static_cast<std::size_t>(
             (now_.microseconds - end_.front().now.microseconds) / (tick_ms * 1'000));
-        Game(world_, *driver_, ids_).step(tick);
+        RecordedGame(world_, *driver_, ids_).step(tick);
     }
     driver_->tick_flush(now_);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/replication_session.h"
 
+#include "support/peers.h"
 #include "support/type_counters_sum.h"
 
 #include <algorithm>
@@ -16,7 +17,6 @@ namespace replayout::test {
 namespace {
 
 constexpr std::int64_t tick_us = 33'333;
-constexpr PeerId server_peer{1};
 constexpr std::uint32_t quiet_ticks = 60;
 constexpr std::uint32_t random_ticks_max = 20;
 

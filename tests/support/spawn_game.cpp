@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "support/spawn_game.h"
 
+#include "support/peers.h"
+
 #include <algorithm>
 #include <utility>
 
 namespace replayout::test {
 
 namespace {
-
-constexpr PeerId server_peer{1};
 
 [[nodiscard]] std::string text_of(const ObjectRole& role) {
     std::string text = role.role == NetRole::AutonomousProxy ? "autonomous" : "simulated";
@@ -23,15 +23,15 @@ constexpr PeerId server_peer{1};
            std::to_string(static_cast<int>(vector.z));
 }
 
-[[nodiscard]] SimulatedNetworkSettings network_settings(const LinkSettings& link) {
+[[nodiscard]] SimulatedNetworkSettings settings_of_link(const LinkSettings& link) {
     SimulatedNetworkSettings settings;
     settings.link = link;
     settings.datagram_bytes_max = 1'400;
     return settings;
 }
 
-[[nodiscard]] std::unique_ptr<RepLayout> make_layout(const TypeRegistry& registry, const Type& type,
-                                                     const Prop& archetype) {
+[[nodiscard]] std::unique_ptr<RepLayout> make_prop_layout(const TypeRegistry& registry,
+                                                          const Type& type, const Prop& archetype) {
     RepLayoutOptions options;
     options.archetype = &archetype;
     auto layout = RepLayout::create(registry, type, options);
@@ -75,10 +75,10 @@ PropLayouts::PropLayouts() {
     INFO((type ? "" : type.error().message));
     REQUIRE(type);
     REQUIRE(registry_.freeze());
-    prop_ = make_layout(registry_, **type, Prop());
+    prop_ = make_prop_layout(registry_, **type, Prop());
     Prop barrel;
     barrel.hp = 25;
-    barrel_ = make_layout(registry_, **type, barrel);
+    barrel_ = make_prop_layout(registry_, **type, barrel);
 }
 
 ObjectHandle PropWorld::add(const RepLayout& layout) {
@@ -161,7 +161,7 @@ PropHost::PropHost(const NetDriverSettings& settings, Transport& transport,
 SpawnGame::SpawnGame(const LinkSettings& link, const NetConfig& config, std::uint64_t seed)
     : config_(config),
       seed_(seed),
-      network_(network_settings(link), seed, std::pmr::get_default_resource()),
+      network_(settings_of_link(link), seed, std::pmr::get_default_resource()),
       now_(NetTime::from_milliseconds(1'000)) {
     NetDriverSettings settings;
     settings.config = config;

@@ -177,6 +177,14 @@ struct Ledger {
     std::uint32_t page = 0;
 };
 
+// Its handles.
+inline constexpr std::uint32_t bytes_handle = 1;
+inline constexpr std::uint32_t lines_handle = 2;
+inline constexpr std::uint32_t wounds_handle = 3;
+inline constexpr std::uint32_t cubes_handle = 4;
+inline constexpr std::uint32_t pouches_handle = 5;
+inline constexpr std::uint32_t page_handle = 6;
+
 inline void register_parts(TypeRegistry& registry) {
     (void)struct_builder<Wound>(registry, "Wound")
         .property<&Wound::point>()

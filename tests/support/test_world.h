@@ -22,6 +22,10 @@
 
 namespace replayout::test {
 
+// Server and clients give handles from different ranges, so that mixing them up shows.
+inline constexpr std::uint64_t server_first_handle = 1'000;
+inline constexpr std::uint64_t client_first_handle = 1'000'000;
+
 struct Hit {
     float damage = 0;
     std::uint8_t bone = 0;

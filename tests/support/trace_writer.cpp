@@ -133,6 +133,11 @@ std::vector<std::byte> encode_trace(const match::Recording& recording) {
     return out.bytes();
 }
 
+std::uint32_t crc32_of(std::span<const std::byte> bytes) {
+    return static_cast<std::uint32_t>(
+        crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size())));
+}
+
 std::vector<std::byte> gzip(std::span<const std::byte> bytes, int level) {
     z_stream zlib{};
     const int window_bits_with_gzip_header = 15 + 16;

@@ -50,6 +50,9 @@ class TraceBytes {
 /// The bytes of a whole trace, not compressed.
 [[nodiscard]] std::vector<std::byte> encode_trace(const match::Recording& recording);
 
+/// The checksum that gzip has, too.
+[[nodiscard]] std::uint32_t crc32_of(std::span<const std::byte> bytes);
+
 /// One gzip member; `level` is zlib's, 0 stores.
 [[nodiscard]] std::vector<std::byte> gzip(std::span<const std::byte> bytes, int level = 1);
 

@@ -57,10 +57,17 @@ struct List {
     std::vector<Value> parts;
 };
 
+/// What a value can be. Said one by one, as any other type would be taken for a value, too,
+/// wherever two are compared.
+template <typename Content>
+concept ValueContent = std::same_as<Content, Bits> || std::same_as<Content, Text> ||
+    std::same_as<Content, Reference> || std::same_as<Content, Record> ||
+    std::same_as<Content, Atom> || std::same_as<Content, List>;
+
 struct Value {
     Value() = default;
-    template <typename Content>
-    requires(!std::same_as<Content, Value>) Value(Content value) : content(std::move(value)) {}
+    template <ValueContent Content>
+    Value(Content value) : content(std::move(value)) {}
 
     std::variant<Bits, Text, Reference, Record, Atom, List> content;
 };

@@ -15,11 +15,6 @@ namespace {
 
 using Told = std::vector<std::string>;
 
-/// What was told since the last time.
-Told take(Fighter& fighter) {
-    return std::exchange(fighter.told, {});
-}
-
 TEST_CASE(
     "U49 A player that is made before its client is ready becomes the local player all the "
     "same",
@@ -91,7 +86,7 @@ TEST_CASE("U51 ChangeOwner: edges alone are told, in Mirror's order", "[syncvar]
     game.settle();
     NetworkIdentity& shown = *game.on_client(0, pawn);
     Fighter& fighter = game.fighter_on(0, pawn);
-    CHECK(take(fighter) == Told{"start client"});
+    CHECK(take_told(fighter) == Told{"start client"});
     CHECK_FALSE(shown.is_owned());
 
     SECTION("owned, and not any more") {
@@ -100,35 +95,35 @@ TEST_CASE("U51 ChangeOwner: edges alone are told, in Mirror's order", "[syncvar]
         CHECK_FALSE(server.assign_client_authority(pawn, game.connection(1)));
         game.settle();
         CHECK(shown.is_owned());
-        CHECK(take(fighter) == Told{"start authority"});
-        CHECK(take(game.fighter_on(1, pawn)) == Told{"start client"});
+        CHECK(take_told(fighter) == Told{"start authority"});
+        CHECK(take_told(game.fighter_on(1, pawn)) == Told{"start client"});
         REQUIRE(server.remove_client_authority(pawn));
         CHECK_FALSE(server.remove_client_authority(pawn));
         game.settle();
         CHECK_FALSE(shown.is_owned());
-        CHECK(take(fighter) == Told{"stop authority"});
+        CHECK(take_told(fighter) == Told{"stop authority"});
     }
     SECTION("a player, and another one in its place that keeps authority") {
         REQUIRE(server.add_player_for_connection(connection, pawn));
         game.settle();
-        CHECK(take(fighter) == Told{"start authority", "start local player"});
+        CHECK(take_told(fighter) == Told{"start authority", "start local player"});
         CHECK(game.client(0).local_player() == &shown);
         CHECK_FALSE(server.remove_client_authority(pawn));
         NetworkIdentity& next = server.instantiate(game.types().pawn());
         REQUIRE(server.replace_player_for_connection(connection, next,
                                                      ReplacePlayerOptions::KeepAuthority));
         game.settle();
-        CHECK(take(fighter) == Told{"stop local player"});
+        CHECK(take_told(fighter) == Told{"stop local player"});
         CHECK(shown.is_owned());
         CHECK(game.client(0).local_player() == game.on_client(0, next));
-        CHECK(take(game.fighter_on(0, next)) ==
+        CHECK(take_told(game.fighter_on(0, next)) ==
               Told{"start client", "start authority", "start local player"});
         // And back.
         REQUIRE(server.replace_player_for_connection(connection, pawn,
                                                      ReplacePlayerOptions::KeepAuthority));
         game.settle();
-        CHECK(take(fighter) == Told{"start local player"});
-        CHECK(take(game.fighter_on(0, next)) == Told{"stop local player"});
+        CHECK(take_told(fighter) == Told{"start local player"});
+        CHECK(take_told(game.fighter_on(0, next)) == Told{"stop local player"});
         CHECK(game.client(0).local_player() == &shown);
     }
     SECTION("from one client to another") {
@@ -137,8 +132,8 @@ TEST_CASE("U51 ChangeOwner: edges alone are told, in Mirror's order", "[syncvar]
         REQUIRE(server.remove_client_authority(pawn));
         REQUIRE(server.assign_client_authority(pawn, game.connection(1)));
         game.settle();
-        CHECK(take(fighter) == Told{"start authority", "stop authority"});
-        CHECK(take(game.fighter_on(1, pawn)) == Told{"start client", "start authority"});
+        CHECK(take_told(fighter) == Told{"start authority", "stop authority"});
+        CHECK(take_told(game.fighter_on(1, pawn)) == Told{"start client", "start authority"});
         CHECK(connection.owned().empty());
         CHECK(game.connection(1).owned().size() == 1);
     }
@@ -146,7 +141,7 @@ TEST_CASE("U51 ChangeOwner: edges alone are told, in Mirror's order", "[syncvar]
         REQUIRE(server.assign_client_authority(pawn, connection));
         REQUIRE(server.remove_client_authority(pawn));
         game.settle();
-        CHECK(take(fighter).empty());
+        CHECK(take_told(fighter).empty());
     }
     SECTION("destroyed while it is the player") {
         REQUIRE(server.add_player_for_connection(connection, pawn));
@@ -171,7 +166,7 @@ TEST_CASE("U52 Authority: it is given, seen and taken, and ends with the object"
     game.settle();
     NetworkIdentity& shown = *game.on_client(0, pawn);
     Fighter& fighter = game.fighter_on(0, pawn);
-    CHECK(take(fighter) == Told{"start client", "start authority"});
+    CHECK(take_told(fighter) == Told{"start client", "start authority"});
     // The pool keeps it, so what it was told is there to be read.
     REQUIRE(game.client(0).register_spawn_handler(
         pawn.asset_id(), {[](NetworkClient&, const SpawnInfo&) { return nullptr; },
@@ -179,7 +174,7 @@ TEST_CASE("U52 Authority: it is given, seen and taken, and ends with the object"
     game.server().unspawn(pawn);
     CHECK(pawn.connection_to_client() == PeerId{});
     game.settle();
-    CHECK(take(fighter) == Told{"stop client", "stop authority"});
+    CHECK(take_told(fighter) == Told{"stop client", "stop authority"});
     CHECK_FALSE(shown.is_owned());
 }
 
@@ -195,15 +190,15 @@ TEST_CASE("U53 ReplacePlayer and RemovePlayer: what becomes of the one before", 
     NetworkIdentity& first = *connection.identity();
     const std::uint64_t first_id = first.net_id();
     Fighter& shown = game.fighter_on(0, first);
-    take(shown);
-    take(first.component<Fighter>(0));
+    take_told(shown);
+    take_told(first.component<Fighter>(0));
     NetworkIdentity& next = server.instantiate(game.types().twins());
 
     SECTION("kept active") {
         REQUIRE(server.replace_player_for_connection(connection, next,
                                                      ReplacePlayerOptions::KeepActive));
         game.settle();
-        CHECK(take(shown) == Told{"stop local player", "stop authority"});
+        CHECK(take_told(shown) == Told{"stop local player", "stop authority"});
         CHECK(first.connection_to_client() == PeerId{});
     }
     SECTION("unspawned") {
@@ -211,7 +206,7 @@ TEST_CASE("U53 ReplacePlayer and RemovePlayer: what becomes of the one before", 
             server.replace_player_for_connection(connection, next, ReplacePlayerOptions::Unspawn));
         game.settle();
         CHECK(game.client(0).find(first_id) == nullptr);
-        CHECK(take(first.component<Fighter>(0)) == Told{"stop server"});
+        CHECK(take_told(first.component<Fighter>(0)) == Told{"stop server"});
         CHECK(server.spawn(first));
     }
     SECTION("destroyed") {

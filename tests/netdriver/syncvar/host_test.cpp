@@ -14,10 +14,6 @@ namespace {
 
 using Told = std::vector<std::string>;
 
-Told take(Fighter& fighter) {
-    return std::exchange(fighter.told, {});
-}
-
 TEST_CASE("U54 Host: callbacks of both kinds, in their order", "[syncvar]") {
     ArenaOptions options;
     options.auto_create_player = true;
@@ -28,18 +24,18 @@ TEST_CASE("U54 Host: callbacks of both kinds, in their order", "[syncvar]") {
     NetworkIdentity* player = host.identity();
     REQUIRE(player != nullptr);
     Fighter& fighter = player->component<Fighter>(0);
-    CHECK(take(fighter) == Told{"start server"});
+    CHECK(take_told(fighter) == Told{"start server"});
     CHECK(player->is_server());
     CHECK(player->is_client());
     game.tick();
-    CHECK(take(fighter) ==
+    CHECK(take_told(fighter) ==
           Told{"shown to host", "start client", "start authority", "start local player"});
     CHECK(player->is_owned());
     CHECK(player->is_local_player());
     game.tick(5);
-    CHECK(take(fighter).empty());
+    CHECK(take_told(fighter).empty());
     game.server().unspawn(*player);
-    CHECK(take(fighter) ==
+    CHECK(take_told(fighter) ==
           Told{"stop local player", "stop client", "stop authority", "stop server"});
     CHECK_FALSE(player->is_client());
     CHECK(host.identity() == nullptr);
@@ -52,19 +48,19 @@ TEST_CASE("U52 Host: destroying what it owns stops its authority", "[syncvar]") 
     NetworkIdentity& other = game.spawn(game.types().pawn());
     game.tick();
     Fighter& fighter = pawn.component<Fighter>(0);
-    CHECK(take(fighter) ==
+    CHECK(take_told(fighter) ==
           Told{"start server", "shown to host", "start client", "start authority"});
-    CHECK(take(other.component<Fighter>(0)) ==
+    CHECK(take_told(other.component<Fighter>(0)) ==
           Told{"start server", "shown to host", "start client"});
     REQUIRE(game.server().assign_client_authority(other, host));
     CHECK(other.is_owned());
     game.tick();
-    CHECK(take(other.component<Fighter>(0)) == Told{"start authority"});
+    CHECK(take_told(other.component<Fighter>(0)) == Told{"start authority"});
     REQUIRE(game.server().remove_client_authority(other));
     game.tick();
-    CHECK(take(other.component<Fighter>(0)) == Told{"stop authority"});
+    CHECK(take_told(other.component<Fighter>(0)) == Told{"stop authority"});
     game.server().destroy(pawn);
-    CHECK(take(fighter) == Told{"stop client", "stop authority", "stop server"});
+    CHECK(take_told(fighter) == Told{"stop client", "stop authority", "stop server"});
     game.tick();
 }
 
@@ -75,15 +71,15 @@ TEST_CASE("U28 Host: a setter runs the hook once, and a server that does not pla
     Fighter& fighter = pawn.component<Fighter>(0);
     fighter.health = 90;
     game.tick();
-    CHECK(take(fighter) == Told{"start server"});  // U27
+    CHECK(take_told(fighter) == Told{"start server"});  // U27
     game.server().start_host();
     game.tick();
-    CHECK(take(fighter) == Told{"shown to host", "health 100 -> 90", "start client"});
+    CHECK(take_told(fighter) == Told{"shown to host", "health 100 -> 90", "start client"});
     fighter.health = 80;
     fighter.health = 80;
-    CHECK(take(fighter) == Told{"health 90 -> 80"});
+    CHECK(take_told(fighter) == Told{"health 90 -> 80"});
     fighter.speed = 3.0f;
-    CHECK(take(fighter).empty());
+    CHECK(take_told(fighter).empty());
 }
 
 TEST_CASE("U29 HookGuard: a variable that is set within its own hook runs no hook, another does",
@@ -93,14 +89,14 @@ TEST_CASE("U29 HookGuard: a variable that is set within its own hook runs no hoo
     NetworkIdentity& pawn = game.spawn(game.types().pawn());
     game.tick();
     Fighter& fighter = pawn.component<Fighter>(0);
-    take(fighter);
+    take_told(fighter);
     fighter.during_hook = [](Fighter& self) {
         self.health = self.health + 1;
         self.name = "set within";
     };
     fighter.health = 10;
     CHECK(fighter.health == 11);
-    CHECK(take(fighter) == Told{"health 100 -> 10", "name set within"});
+    CHECK(take_told(fighter) == Told{"health 100 -> 10", "name set within"});
 }
 
 TEST_CASE("U28 Host: hooks of UNet's style run before the assignment, also of the same value",
@@ -112,10 +108,10 @@ TEST_CASE("U28 Host: hooks of UNet's style run before the assignment, also of th
     NetworkIdentity& pawn = game.spawn(game.types().pawn());
     game.tick();
     Fighter& fighter = pawn.component<Fighter>(0);
-    take(fighter);
+    take_told(fighter);
     fighter.health = 100;
     fighter.health = 50;
-    CHECK(take(fighter) == Told{"health 100 -> 100", "health 100 -> 50, not assigned"});
+    CHECK(take_told(fighter) == Told{"health 100 -> 100", "health 100 -> 50, not assigned"});
     CHECK(fighter.health == 50);
 }
 
@@ -137,27 +133,27 @@ TEST_CASE("U62 Host: what is near is visible, what is far is there and hidden", 
     CHECK_FALSE(far.is_visible_to_host());
     Fighter& near_fighter = near.component<Fighter>(0);
     Fighter& far_fighter = far.component<Fighter>(0);
-    CHECK(take(near_fighter) == Told{"start server", "shown to host", "start client"});
-    CHECK(take(far_fighter) == Told{"start server", "hidden from host"});
+    CHECK(take_told(near_fighter) == Told{"start server", "shown to host", "start client"});
+    CHECK(take_told(far_fighter) == Told{"start server", "hidden from host"});
     far_fighter.health = 1;
-    CHECK(take(far_fighter).empty());  // nobody looks at it
+    CHECK(take_told(far_fighter).empty());  // nobody looks at it
     CHECK(game.server().find(far.net_id()) == &far);
 
     player.set_position({46, 0, 0});
     game.tick();
-    CHECK(take(near_fighter) == Told{"hidden from host"});
-    CHECK(take(far_fighter) == Told{"shown to host", "health 100 -> 1", "start client"});
+    CHECK(take_told(near_fighter) == Told{"hidden from host"});
+    CHECK(take_told(far_fighter) == Told{"shown to host", "health 100 -> 1", "start client"});
     far_fighter.health = 2;
-    CHECK(take(far_fighter) == Told{"health 1 -> 2"});
+    CHECK(take_told(far_fighter) == Told{"health 1 -> 2"});
     player.set_position({1, 0, 0});
     game.tick();
-    CHECK(take(far_fighter) == Told{"hidden from host"});
-    CHECK(take(near_fighter) == Told{"shown to host"});  // started once
+    CHECK(take_told(far_fighter) == Told{"hidden from host"});
+    CHECK(take_told(near_fighter) == Told{"shown to host"});  // started once
     near.set_visibility(Visibility::ForceHidden);
     far.set_visibility(Visibility::ForceShown);
     game.tick();
-    CHECK(take(near_fighter) == Told{"hidden from host"});
-    CHECK(take(far_fighter) == Told{"shown to host", "health 100 -> 2"});
+    CHECK(take_told(near_fighter) == Told{"hidden from host"});
+    CHECK(take_told(far_fighter) == Told{"shown to host", "health 100 -> 2"});
 }
 
 TEST_CASE("Host: commands and functions for its client run here, those for all where it sees them",
@@ -170,14 +166,14 @@ TEST_CASE("Host: commands and functions for its client run here, those for all w
     REQUIRE(game.server().hide_from(hidden, host));
     game.settle();
     Fighter& fighter = pawn.component<Fighter>(0);
-    take(fighter);
+    take_told(fighter);
     CHECK(fighter.call("target_whisper") == CallResult::Ran);
     CHECK(fighter.call("cmd_shout") == CallResult::Ran);
     CHECK(fighter.call("rpc_cheer") == CallResult::Sent);
-    CHECK(take(fighter) == Told{"whisper", "shout", "cheer"});
-    take(hidden.component<Fighter>(0));
+    CHECK(take_told(fighter) == Told{"whisper", "shout", "cheer"});
+    take_told(hidden.component<Fighter>(0));
     CHECK(hidden.component<Fighter>(0).call("rpc_cheer") == CallResult::Sent);
-    CHECK(take(hidden.component<Fighter>(0)).empty());
+    CHECK(take_told(hidden.component<Fighter>(0)).empty());
     game.settle();
     CHECK(game.fighter_on(0, pawn).told == Told{"start client", "cheer"});
     CHECK(game.fighter_on(0, hidden).told == Told{"start client", "cheer"});
@@ -226,18 +222,18 @@ TEST_CASE("Host: at its end the manager is told first, what it owned goes, and a
     Fighter& of_player = player.component<Fighter>(0);
     Fighter& of_crate = crate.component<Fighter>(0);
     Fighter& of_other = other.component<Fighter>(0);
-    take(of_player);
-    take(of_crate);
-    take(of_other);
+    take_told(of_player);
+    take_told(of_crate);
+    take_told(of_other);
     game.fighter_on(0, other).told.clear();
     game.server_manager().told.clear();
 
     game.server().stop_host();
     CHECK(game.server_manager().told == Told{"host stops", "left, owning 2"});
-    CHECK(take(of_player) ==
+    CHECK(take_told(of_player) ==
           Told{"stop local player", "stop client", "stop authority", "stop server"});
-    CHECK(take(of_crate) == Told{"stop client", "stop authority", "stop server"});
-    CHECK(take(of_other) == Told{"stop client"});
+    CHECK(take_told(of_crate) == Told{"stop client", "stop authority", "stop server"});
+    CHECK(take_told(of_other) == Told{"stop client"});
     CHECK(game.server().host() == nullptr);
     CHECK(game.server().find_connection(PeerId{~std::uint64_t{0}}) == nullptr);
     CHECK_FALSE(other.is_client());
@@ -249,14 +245,14 @@ TEST_CASE("Host: at its end the manager is told first, what it owned goes, and a
     // It serves on: hooks do not run here any more, and clients are sent what changes.
     of_other.health = 7;
     game.settle();
-    CHECK(take(of_other).empty());
+    CHECK(take_told(of_other).empty());
     CHECK(game.fighter_on(0, other).told == Told{"health 100 -> 7"});
     CHECK(game.client(0).find(other.net_id()) != nullptr);
 
     // And may play again.
     game.server().start_host();
     game.tick();
-    CHECK(take(of_other) == Told{"shown to host", "health 100 -> 7", "start client"});
+    CHECK(take_told(of_other) == Told{"shown to host", "health 100 -> 7", "start client"});
     CHECK(game.server().host()->identity() != nullptr);
 }
 
@@ -276,15 +272,15 @@ TEST_CASE("Host: what a manager keeps of it is nobody's at its end", "[syncvar]"
     REQUIRE(server.add_player_for_connection(host, pawn));
     server.late_update(NetTime::from_milliseconds(20));
     Fighter& fighter = pawn.component<Fighter>(0);
-    take(fighter);
+    take_told(fighter);
     server.stop_host();
-    CHECK(take(fighter) == Told{"stop local player", "stop client", "stop authority"});
+    CHECK(take_told(fighter) == Told{"stop local player", "stop client", "stop authority"});
     CHECK(pawn.is_spawned());
     CHECK_FALSE(pawn.is_owned());
     CHECK(pawn.connection_to_client() == PeerId{});
     CHECK(fighter.call("target_whisper") == CallResult::NotOwned);
     server.late_update(NetTime::from_milliseconds(40));
-    CHECK(take(fighter).empty());
+    CHECK(take_told(fighter).empty());
 }
 
 }  // namespace

@@ -3,9 +3,12 @@
 
 #include <replayout/reflection/diagnostics.h>
 
+#include "little_endian.h"
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <span>
 
 #include <sodium/crypto_shorthash.h>
 
@@ -19,12 +22,6 @@ constexpr std::int64_t token_slot = std::numeric_limits<std::int64_t>::min();
 /// Nor is a client's number.
 constexpr std::int64_t number_slot = token_slot + 1;
 
-void put(std::byte* to, std::uint64_t value) noexcept {
-    for (std::size_t i = 0; i < sizeof(value); ++i) {
-        to[i] = static_cast<std::byte>(value >> (8 * i) & 0xFF);
-    }
-}
-
 }  // namespace
 
 std::uint64_t AddressCookie::hash(AddressBytes address, std::uint64_t client,
@@ -33,8 +30,8 @@ std::uint64_t AddressCookie::hash(AddressBytes address, std::uint64_t client,
     // SipHash-2-4, which is what short inputs under a secret key want (Aumasson, Bernstein 2012).
     static_assert(crypto_shorthash_KEYBYTES == sizeof(Secret));
     std::array<std::byte, 16 + address_bytes_max> text{};
-    put(text.data(), client);
-    put(text.data() + 8, static_cast<std::uint64_t>(slot));
+    write_number(text, client);
+    write_number(std::span(text).subspan(number_bytes), static_cast<std::uint64_t>(slot));
     std::copy(address.begin(), address.end(), text.begin() + 16);
     std::array<unsigned char, crypto_shorthash_BYTES> digest{};
     crypto_shorthash(digest.data(), reinterpret_cast<const unsigned char*>(text.data()),

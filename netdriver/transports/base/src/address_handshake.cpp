@@ -3,27 +3,13 @@
 
 #include <replayout/reflection/diagnostics.h>
 
+#include "little_endian.h"
+
 #include <algorithm>
 
 namespace replayout {
 
 namespace {
-
-constexpr std::size_t number_bytes = 8;
-
-void put(std::span<std::byte> to, std::uint64_t value) {
-    for (std::size_t i = 0; i < number_bytes; ++i) {
-        to[i] = static_cast<std::byte>(value >> (8 * i) & 0xFF);
-    }
-}
-
-[[nodiscard]] std::uint64_t get(std::span<const std::byte> from) {
-    std::uint64_t value = 0;
-    for (std::size_t i = 0; i < number_bytes; ++i) {
-        value |= std::to_integer<std::uint64_t>(from[i]) << (8 * i);
-    }
-    return value;
-}
 
 [[nodiscard]] std::size_t size_of(AddressMessage message) {
     switch (message) {
@@ -43,7 +29,7 @@ void put(std::span<std::byte> to, std::uint64_t value) {
 void write_address_data_head(std::uint64_t token, std::span<std::byte> buffer) {
     static_assert(address_data_head_bytes == 1 + number_bytes);
     buffer[0] = static_cast<std::byte>(AddressMessage::Data);
-    put(buffer.subspan(1), token);
+    write_number(buffer.subspan(1), token);
 }
 
 std::optional<std::uint64_t> read_address_data_head(std::span<const std::byte> bytes) {
@@ -51,7 +37,7 @@ std::optional<std::uint64_t> read_address_data_head(std::span<const std::byte> b
         bytes[0] != static_cast<std::byte>(AddressMessage::Data)) {
         return std::nullopt;
     }
-    return get(bytes.subspan(1));
+    return read_number(bytes.subspan(1));
 }
 
 std::span<const std::byte> write_address_handshake(const AddressHandshake& handshake,
@@ -60,8 +46,8 @@ std::span<const std::byte> write_address_handshake(const AddressHandshake& hands
     const std::span<std::byte> bytes = buffer.first(size_of(handshake.message));
     std::fill(bytes.begin(), bytes.end(), std::byte{0});
     bytes[0] = static_cast<std::byte>(handshake.message);
-    put(bytes.subspan(1), handshake.client);
-    put(bytes.subspan(1 + number_bytes), handshake.cookie);
+    write_number(bytes.subspan(1), handshake.client);
+    write_number(bytes.subspan(1 + number_bytes), handshake.cookie);
     return bytes;
 }
 
@@ -81,8 +67,8 @@ std::optional<AddressHandshake> read_address_handshake(std::span<const std::byte
             return std::nullopt;
         }
     }
-    handshake.client = get(bytes.subspan(1));
-    handshake.cookie = get(bytes.subspan(1 + number_bytes));
+    handshake.client = read_number(bytes.subspan(1));
+    handshake.cookie = read_number(bytes.subspan(1 + number_bytes));
     return handshake;
 }
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+//
+// Which assertion fails in a call. Its handler must not return, and we have no exceptions to rely
+// on: so it jumps out of the call, whose own objects are not destroyed then.
+//
+//     CHECK(failure_in([&] { driver.mark_property_dirty(id, "colour"); }) == "parent != nullptr");
+#pragma once
+
+#include <replayout/reflection/diagnostics.h>
+
+#include <csetjmp>
+#include <string>
+
+namespace replayout::test {
+
+inline std::jmp_buf after_failure;
+inline std::string seen_failure;
+
+[[noreturn]] inline void jump_out(const AssertionFailure& failure) {
+    seen_failure = failure.expression;
+    std::longjmp(after_failure, 1);
+}
+
+/// What the assertion said that failed; empty when none did.
+template <typename Call>
+[[nodiscard]] std::string failure_in(const Call& call) {
+    seen_failure.clear();
+    const AssertHandler previous = set_assert_handler(jump_out);
+    if (setjmp(after_failure) == 0) {
+        call();
+    }
+    (void)set_assert_handler(previous);
+    return seen_failure;
+}
+
+}  // namespace replayout::test
