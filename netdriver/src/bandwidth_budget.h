@@ -86,13 +86,13 @@ class BandwidthBudget {
     [[nodiscard]] std::int64_t left(BudgetShare share) const noexcept;
 
     std::uint32_t cap_ = 0;
+    bool is_refilled_ = true;  // by the next cap: there was none, or there has been a flush without
+    bool has_begun_ = false;
+    NetTime last_;
     std::int64_t flow_ = 0;
     std::int64_t depth_ = 0;
     std::int64_t level_ = 0;
-    bool is_refilled_ = true;  // by the next cap: there was none, or there has been a flush without
     std::array<ShareState, budget_share_count> shares_{};
-    NetTime last_;
-    bool has_begun_ = false;
 };
 
 }  // namespace replayout

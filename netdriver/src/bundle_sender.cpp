@@ -156,7 +156,7 @@ std::uint32_t BundleSender::send_packets(BundleBuilder& bundles, std::uint32_t b
     const std::uint32_t end =
         packets_.send_bundles(run, packet, packets_end(run, packet, is_all), bytes);
     count_copied(bundles, begin, end);
-    if (pairs_.has_tracked() || pairs_.validator() != nullptr) {
+    if (pairs_.keeps_account()) {
         for (std::uint32_t i = begin; i < end; ++i) {
             const SentBundle sent{&run, i, run.bundles()[i].all_blocks()};
             records_.track_bundle(sent);

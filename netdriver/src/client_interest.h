@@ -18,8 +18,8 @@ namespace replayout {
 struct ClientInterest {
     ClientInterest(PeerId client_peer, MemoryMeters& memory)
         : peer(client_peer),
-          groups(Allocator<NetGroup>(&memory.connections)),
           reconsidered(&memory.pairs),
+          groups(Allocator<NetGroup>(&memory.connections)),
           shown(&memory.pairs),
           hidden(&memory.pairs) {
         viewers.fill(InterestGrid::no_viewer);
@@ -29,9 +29,9 @@ struct ClientInterest {
 
     PeerId peer;
     bool is_new = true;        ///< nothing has been decided for it yet
+    MarkedRow reconsidered;    ///< whether it is to have the object may have changed
     FlatSet<NetGroup> groups;  ///< that it is in
     std::array<std::uint32_t, views_per_client_max> viewers;
-    MarkedRow reconsidered;  ///< whether it is to have the object may have changed
     // What set_relevant_for() said; no object is in both.
     BitRow shown;
     BitRow hidden;

@@ -12,10 +12,10 @@ ConnectionPairs::ConnectionPairs(const ObjectStore& objects, const FlushChanges&
     : objects_(objects),
       changes_(changes),
       packets_(packets),
+      pairs_(Allocator<SendingRepState>(&memory.pairs)),
       peer_(peer),
       resource_(&memory.pairs),
       validation_resource_(&memory.validation),
-      pairs_(Allocator<SendingRepState>(resource_)),
       pending_(resource_),
       placed_(resource_),
       regular_(resource_),
@@ -26,6 +26,7 @@ ConnectionPairs::ConnectionPairs(const ObjectStore& objects, const FlushChanges&
 
 void ConnectionPairs::start_validating(const NetGUIDCache& guids) {
     validator_.emplace(objects_, guids, validation_resource_);
+    is_validating_ = true;
 }
 
 void ConnectionPairs::grow() {
@@ -88,7 +89,7 @@ void ConnectionPairs::mark_changed() {
         const std::uint64_t resting =
             dormancy_.dormant.word(word) | dormancy_.irrelevant.word(word);
         if ((left & ~resting) != 0) {
-            pending_.merge_word(word, left & ~resting);
+            pending().merge_word(word, left & ~resting);
             BitRow::for_each_in_word(word, left & ~resting,
                                      [this](std::uint32_t index) { prefetch(index); });
         } else if (~resting == 0) {
@@ -268,7 +269,7 @@ void ConnectionPairs::owe_part(std::uint32_t index, const LostPart& part) {
 }
 
 void ConnectionPairs::owe_again(std::uint32_t index, RepHandle handle) {
-    pending_.set(index);
+    pending().set(index);
     const NetworkObjectInfo& info = *objects_.at(index);
     const ChangelistState& state = info.changelist_state();
     if (state.conditions().is_initial(handle, passing_conditions(flags_for(info.facts())))) {
@@ -295,7 +296,7 @@ void ConnectionPairs::owe_everything(std::uint32_t index) {
     if (DeltaStates* deltas = find_deltas(index)) {
         deltas->restart();
     }
-    pending_.set(index);
+    pending().set(index);
 }
 
 void ConnectionPairs::note_lost_while_paused(std::uint32_t index, const RepRange& range,

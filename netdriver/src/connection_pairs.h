@@ -55,7 +55,7 @@ class ConnectionPairs {
     void start_validating(const NetGUIDCache& guids);
     /// Null unless validating.
     [[nodiscard]] PairValidator* validator() noexcept {
-        return validator_ ? &*validator_ : nullptr;
+        return is_validating_ ? &*validator_ : nullptr;
     }
 
     // The rows
@@ -82,7 +82,7 @@ class ConnectionPairs {
             pairs_[index].catch_up(regular_version(index));
             clear_regular(index);
             if (is_behind(index)) {
-                pending_.set(index);
+                pending().set(index);
             }
         }
         return pairs_[index];
@@ -137,8 +137,17 @@ class ConnectionPairs {
         }
     }
     /// Objects that must be looked at.
-    [[nodiscard]] BitRow& pending() noexcept { return pending_; }
+    [[nodiscard]] BitRow& pending() noexcept {
+        may_have_pending_ = true;
+        return pending_;
+    }
     [[nodiscard]] const BitRow& pending() const noexcept { return pending_; }
+    /// There are any. Without a look at the row, where there were none the last time and nobody had
+    /// it since to change it.
+    [[nodiscard]] bool has_pending() const noexcept {
+        may_have_pending_ = may_have_pending_ && !pending_.is_empty();
+        return may_have_pending_;
+    }
     /// Those of which a SendOrder knows the place. Who becomes another kind of candidate is none.
     [[nodiscard]] BitRow& placed() noexcept { return placed_; }
     [[nodiscard]] PairDormancy& dormancy() noexcept { return dormancy_; }
@@ -162,6 +171,10 @@ class ConnectionPairs {
     [[nodiscard]] CompleteVersions* tracked(std::uint32_t index) noexcept;
     /// There is such a pair.
     [[nodiscard]] bool has_tracked() const noexcept { return tracked_count_ > 0; }
+    /// Of regular pairs, too, account is kept of what is under way.
+    [[nodiscard]] bool keeps_account() const noexcept {
+        return tracked_count_ > 0 || is_validating_;
+    }
     /// Account is kept from now on.
     [[nodiscard]] CompleteVersions& track(std::uint32_t index);
     /// Of a layout that has deltas; null of any other. Valid until another one is made.
@@ -250,24 +263,27 @@ class ConnectionPairs {
     /// All that ever changed of these is owed.
     void owe_from_start(std::uint32_t index, const RepRange& handles);
 
+    // What every tick of every connection touches comes first, so that it is few lines of memory.
     const ObjectStore& objects_;
     const FlushChanges& changes_;
     const PacketSender& packets_;
-    PeerId peer_;
+    std::uint64_t caught_up_flush_ = 0;
+    Vector<SendingRepState> pairs_;    // by object index
+    std::uint32_t regular_count_ = 0;  // of regular_
+    std::uint32_t tracked_count_ = 0;  // of tracked_
+    bool are_changed_regular_ = false;
+    bool has_changed_regular_ = false;
+    mutable bool may_have_pending_ = false;  // else there are none
+    bool is_validating_ = false;
     bool is_replay_ = false;
+    PeerId peer_;
     MemoryResource* resource_;  // of what scales with pairs
     MemoryResource* validation_resource_;
-    Vector<SendingRepState> pairs_;  // by object index
     BitRow pending_;
     BitRow placed_;  // empty without a cap
     BitRow regular_;
-    std::uint32_t regular_count_ = 0;  // of these
-    std::uint64_t caught_up_flush_ = 0;
-    bool are_changed_regular_ = false;
-    bool has_changed_regular_ = false;
-    BitRow tracked_;  // those with an extra that tells complete versions
-    std::uint32_t tracked_count_ = 0;
-    FlatMap<std::uint32_t, PairExtra> extras_;    // by object index
+    BitRow tracked_;                            // those with an extra that tells complete versions
+    FlatMap<std::uint32_t, PairExtra> extras_;  // by object index
     FlatMap<std::uint32_t, DeltaStates> deltas_;  // by object index
     PairDormancy dormancy_;
     std::optional<PairValidator> validator_;

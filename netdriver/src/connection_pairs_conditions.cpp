@@ -94,7 +94,7 @@ void ConnectionPairs::owe_from_start(std::uint32_t index, const RepRange& handle
         complete->began_to_see_more();
     }
     if (!dormancy_.is_resting(index)) {
-        pending_.set(index);
+        pending().set(index);
     }
 }
 

@@ -40,8 +40,8 @@ class MarkedRow {
     }
 
   private:
-    BitRow row_;
     bool is_any_ = false;
+    BitRow row_;
 };
 
 }  // namespace replayout

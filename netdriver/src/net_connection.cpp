@@ -27,16 +27,16 @@ NetConnection::NetConnection(const NetConfig& config, const PacketSender::Settin
       peer_(settings.peer),
       session_(settings.session),
       state_(state),
+      probe_ms_(config.probe_ms),
+      now_(now),
+      last_receive_(now),
       packets_(settings, transport, stats, &memory.in_flight),
       account_(limits, now_),
       control_receiver_(account_, &memory.connections),
       held_(config.reorder_packets_max, &memory.connections),
       close_log_(close_log),
-      now_(now),
       begin_(now),
-      last_receive_(now),
-      close_time_(now),
-      probe_ms_(config.probe_ms) {}
+      close_time_(now) {}
 
 void NetConnection::receive(std::span<const std::byte> datagram, NetTime now,
                             PayloadHandler& payload, SentContentHandler& sent) {
@@ -55,7 +55,7 @@ void NetConnection::receive(std::span<const std::byte> datagram, NetTime now,
         ++stats_.packets_over_rate;
         return;
     }
-    if (config_.reorder_packets_max > 0 && is_ahead(header)) {
+    if (may_hold() && is_ahead(header)) {
         if (held_.is_full()) {
             process_held(now, payload, sent);
         }
@@ -64,7 +64,7 @@ void NetConnection::receive(std::span<const std::byte> datagram, NetTime now,
     } else {
         process(header, datagram.subspan(header_bytes), now, payload, sent);
     }
-    while (!held_.is_empty() &&
+    while (may_hold() && !held_.is_empty() &&
            held_.first_sequence() <= packets_.notify().highest_received() + 1) {
         process_held(now, payload, sent);
     }
@@ -78,7 +78,7 @@ void NetConnection::process_held(NetTime now, PayloadHandler& payload, SentConte
 }
 
 void NetConnection::receive_held(NetTime now, PayloadHandler& payload, SentContentHandler& sent) {
-    while (!held_.is_empty()) {
+    while (may_hold() && !held_.is_empty()) {
         process_held(now, payload, sent);
     }
     datagram_count_ = 0;

@@ -97,6 +97,8 @@ class NetConnection final : private ReliableMessageHandler {
     void end(CloseReason reason, bool is_by_peer, std::uint32_t name_hash);
     [[nodiscard]] CloseReason handle_message(const BunchHeader& header,
                                              std::span<const std::byte> payload) override;
+    /// There is a reorder buffer.
+    [[nodiscard]] bool may_hold() const noexcept { return config_.reorder_packets_max > 0; }
     /// Overtook another packet, which may still arrive.
     [[nodiscard]] bool is_ahead(const PacketHeader& header) const noexcept;
     void process(const PacketHeader& header, std::span<const std::byte> content, NetTime now,
@@ -114,29 +116,30 @@ class NetConnection final : private ReliableMessageHandler {
         return now >= since.plus_milliseconds(milliseconds);
     }
 
+    // What every tick of every connection touches comes first, so that it is few lines of memory.
     const NetConfig& config_;
     NetStats& stats_;
     PeerId peer_;
     std::uint16_t session_;
     ConnectionState state_;
     CloseReason close_reason_ = CloseReason::None;
+    bool owes_ack_ = false;
+    bool has_flush_begun_ = false;      // and not ended
+    std::uint32_t datagram_count_ = 0;  // of this dispatch
+    std::uint32_t probe_ms_;
+    NetTime now_;
+    NetTime last_receive_;
     PacketSender packets_;
     ReliableAccount account_;
     ReliableReceiver control_receiver_;
     ReorderBuffer held_;
     PayloadHandler* control_handler_ = nullptr;  // while a packet is read
-    std::uint16_t next_control_sequence_ = 1;
     CloseLog& close_log_;
     ClosePlace blamed_place_;
-    NetTime now_;
     NetTime begin_;
-    NetTime last_receive_;
     NetTime close_time_;
-    std::uint32_t probe_ms_;
     std::uint32_t blamed_name_hash_ = 0;
-    std::uint32_t datagram_count_ = 0;  // of this dispatch
-    bool owes_ack_ = false;
-    bool has_flush_begun_ = false;  // and not ended
+    std::uint16_t next_control_sequence_ = 1;
 };
 
 }  // namespace replayout

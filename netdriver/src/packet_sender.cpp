@@ -24,15 +24,15 @@ PacketSender::PacketSender(const Settings& settings, Transport& transport, NetSt
       transport_(transport),
       stats_(stats),
       budget_(settings.bytes_per_second_max),
+      sent_bundles_(resource),
       notify_(PacketNotifySettings{.session = settings.session}),
-      builder_(settings.packet_bytes_max),
       reliable_(fragment_bytes(settings.packet_bytes_max), settings.reliable_window, stats,
                 resource),
       sent_bunches_(resource),
       sent_records_(resource),
-      sent_bundles_(resource),
       sent_calls_(resource),
-      carried_opens_(Allocator<std::uint32_t>(resource)) {
+      carried_opens_(Allocator<std::uint32_t>(resource)),
+      builder_(settings.packet_bytes_max) {
     if (settings.has_congestion_control) {
         congestion_.emplace(settings.packet_bytes_max);
         update_cap();
@@ -57,7 +57,7 @@ void PacketSender::update_cap() noexcept {
 
 void PacketSender::begin_flush(NetTime now) noexcept {
     now_ = now;
-    if (congestion_.has_value()) {
+    if (settings_.has_congestion_control) {
         // By the rate as it is now, and not by one of before, or by the cap that was set.
         if (!budget_.has_any() && budget_.cap() == congestion_->bytes_per_second()) {
             congestion_->limited();

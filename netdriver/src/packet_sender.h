@@ -290,38 +290,39 @@ class PacketSender final : private PacketNotifyHandler {
         return sent_packets_[sequence % packets_in_flight_max];
     }
 
+    // What every tick of every connection touches comes first, so that it is few lines of memory.
+    // Packets are resolved in order of sending, so what they carried needs no more than queues.
     Settings settings_;
     Transport& transport_;
     NetStats& stats_;
-    SentContentHandler* handler_ = nullptr;  // while acks are read
-    NetTime received_;                       // likewise: now
-    BandwidthBudget budget_;
-    std::optional<CongestionRate> congestion_;
-    BudgetShare objects_share_ = BudgetShare::State;
-    std::array<bool, budget_share_count> is_wanted_{};  // beside bunches
-    bool has_objects_ = true;                           // until the connection closes
-    PacketNotify notify_;
-    PacketBuilder builder_;
-    ReliableSender reliable_;
-    // Packets are resolved in order of sending, so what they carried needs no more than queues.
-    std::array<SentPacket, packets_in_flight_max> sent_packets_;  // by sequence
-    SentPacket open_packet_;
-    std::array<std::uint32_t, share_count> in_flight_{};  // packets with content
-    RingQueue<SentBunch> sent_bunches_;
-    RingQueue<SentRecord> sent_records_;
-    RingQueue<SentBundles> sent_bundles_;
-    RingQueue<SentCall> sent_calls_;
-    Vector<std::uint32_t> carried_opens_;  // objects whose open lies in the open packet
+    NetTime now_;
+    NetTime last_send_;
     std::uint64_t packets_finished_ = 0;
     std::uint64_t highest_with_content_ = 0;
-    NetTime last_send_;
-    NetTime now_;
+    std::array<std::uint32_t, share_count> in_flight_{};  // packets with content
+    BudgetShare objects_share_ = BudgetShare::State;
+    bool has_objects_ = true;  // until the connection closes
     bool has_sent_ = false;
     // Whose turn it is: values or calls.
     bool are_calls_first_ = false;
     bool are_calls_next_ = false;
     bool is_any_call_written_ = false;  // in this flush
     bool did_calls_find_room_ = true;   // likewise
+    BandwidthBudget budget_;
+    SentContentHandler* handler_ = nullptr;  // while acks are read
+    NetTime received_;                       // likewise: now
+    RingQueue<SentBundles> sent_bundles_;
+    PacketNotify notify_;
+    ReliableSender reliable_;
+    SentPacket open_packet_;
+    std::array<bool, budget_share_count> is_wanted_{};  // beside bunches
+    std::optional<CongestionRate> congestion_;
+    RingQueue<SentBunch> sent_bunches_;
+    RingQueue<SentRecord> sent_records_;
+    RingQueue<SentCall> sent_calls_;
+    Vector<std::uint32_t> carried_opens_;  // objects whose open lies in the open packet
+    std::array<SentPacket, packets_in_flight_max> sent_packets_;  // by sequence
+    PacketBuilder builder_;
 };
 
 }  // namespace replayout

@@ -54,6 +54,9 @@ DueCall RemoteFunctionReceiver::take(Due& due) noexcept {
 }
 
 bool RemoteFunctionReceiver::take_due(DueCall& call) noexcept {
+    if (due_.empty()) {
+        return false;  // most often
+    }
     while (next_due_ < due_.size() && due_[next_due_].is_taken) {
         ++next_due_;
     }

@@ -11,7 +11,7 @@ namespace replayout {
 namespace {
 
 // Those no larger than a packet; what is larger comes seldom, and goes back.
-constexpr std::size_t pooled_bytes_max = 2 * 1024;
+constexpr std::size_t pooled_message_bytes_max = 2 * 1024;
 
 [[nodiscard]] ReliableAmount amount_of(const OutgoingCall& call) noexcept {
     return {call.part_count(), call.payload.size()};
@@ -41,7 +41,7 @@ RemoteFunctionSender::RemoteFunctionSender(const NetConfig& config, const Receiv
     : part_bytes_(limits.part_bytes),
       calls_max_(config.calls_waiting_max),
       window_(reliable_window(limits)),
-      memory_(std::pmr::pool_options{0, pooled_bytes_max}, resource),
+      memory_(std::pmr::pool_options{0, pooled_message_bytes_max}, resource),
       calls_(&memory_),
       next_sequences_(Allocator<std::pair<std::uint32_t, std::uint16_t>>(resource)),
       full_timeout_ms_(config.calls_full_timeout_ms),
@@ -49,6 +49,9 @@ RemoteFunctionSender::RemoteFunctionSender(const NetConfig& config, const Receiv
 
 bool RemoteFunctionSender::begin_flush(NetTime now) {
     now_ = now;
+    if (!was_refused_ && !refused_since_.has_value()) {
+        return false;  // most often
+    }
     if (has_room_for(true, part_bytes_)) {
         refused_since_.reset();
     }

@@ -175,6 +175,10 @@ class RemoteFunctionSender {
     void erase_delivered(ChannelIndex channel);
     [[nodiscard]] Calls::iterator find(CallOrder order) noexcept;
 
+    // What every flush touches comes first.
+    NetTime now_;                           // of the last flush
+    std::optional<NetTime> refused_since_;  // and took no reliable call since
+    bool was_refused_ = false;              // since the last flush
     std::size_t part_bytes_;
     std::uint64_t calls_max_;
     ReliableWindow window_;
@@ -184,9 +188,6 @@ class RemoteFunctionSender {
     FlatMap<std::uint32_t, std::uint16_t> next_sequences_;  // of reliable calls, by channel
     std::uint64_t next_order_ = 1;
     std::uint32_t full_timeout_ms_;
-    NetTime now_;                                     // of the last flush
-    std::optional<NetTime> refused_since_;            // and took no reliable call since
-    bool was_refused_ = false;                        // since the last flush
     ReliableAmount kept_;                             // of those in the list, and in closing_
     FlatMap<std::uint32_t, ReliableAmount> closing_;  // by channel
 };

@@ -12,13 +12,14 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       packets_(packets),
       context_(context),
       stats_(stats),
-      settings_(settings),
+      bundle_sender_(objects, pairs_, records_, properties_, packets, context, settings),
+      initial_batch_(&memory.pairs),
       pairs_(objects, settings.changes, packets, settings.peer, memory),
+      settings_(settings),
       values_(objects, pairs_, context, memory),
       records_(objects, pairs_, values_, packets, context, memory),
       properties_(objects, pairs_, values_, records_, packets, context, settings.config, body_,
                   memory),
-      bundle_sender_(objects, pairs_, records_, properties_, packets, context, settings),
       roles_(objects, pairs_, packets, settings.peer, memory),
       closing_names_(&memory.pairs),
       part_notices_(objects, pairs_, packets, closing_names_, settings.config, memory),
@@ -32,12 +33,12 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
                         stats),
       call_sender_(objects, pairs_, values_, records_, channels_, packets, calls_, context,
                    settings, body_, memory),
-      initial_batch_(&memory.pairs),
       order_(settings.candidates, pairs_.placed(), &memory.pairs),
       to_settle_(Allocator<std::uint32_t>(&memory.scratch)),
       hidden_(&memory.validation) {}
 
 void ReplicationSender::set_is_replay(bool is_replay) {
+    stir();
     pairs_.set_is_replay(is_replay);
     for (std::uint32_t index = 0; index < objects_.slot_count(); ++index) {
         if (objects_.at(index) != nullptr) {
@@ -47,6 +48,7 @@ void ReplicationSender::set_is_replay(bool is_replay) {
 }
 
 void ReplicationSender::mark_pending(const BitRow& changed) {
+    stir();
     pairs_.grow();
     pairs_.pending().merge_without(changed, pairs_.dormancy().dormant, pairs_.dormancy().irrelevant,
                                    pairs_.regular());
@@ -77,7 +79,7 @@ bool ReplicationSender::is_settled() const noexcept {
     return packets_.reliable_is_idle() && channels_.is_idle() &&
            initial_batch_.state() == InitialBatch::State::Finished && calls_.is_idle() &&
            roles_.is_idle() && part_notices_.is_idle() && values_.turns().is_empty() &&
-           pairs_.pending().is_empty();
+           !pairs_.has_pending();
 }
 
 bool ReplicationSender::has_more_for_window() const noexcept {
@@ -91,8 +93,7 @@ void ReplicationSender::tell_wanted() noexcept {
     }
     const bool is_joining = initial_batch_.state() == InitialBatch::State::Sending &&
                             !initial_batch_.waiting().is_empty();
-    packets_.set_wanted(BudgetShare::State,
-                        pairs_.has_changed_regular() || !pairs_.pending().is_empty());
+    packets_.set_wanted(BudgetShare::State, pairs_.has_changed_regular() || pairs_.has_pending());
     // Where the batch had all the room it could use the last time, something else holds it up.
     packets_.set_wanted(BudgetShare::Joins, is_joining && !had_batch_room_);
     packets_.set_wanted(BudgetShare::Messages, calls_.has_unsent(Share::Messages));
@@ -125,7 +126,7 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
         // Nothing was pending before.
         if (packets_.is_capped() ? bundle_sender_.take_found(bundles, is_nothing_loose)
                                  : bundle_sender_.take(bundles, is_nothing_loose)) {
-            REPLAYOUT_ASSERT(pairs_.pending().is_empty());
+            REPLAYOUT_ASSERT(!pairs_.has_pending());
             packets_.flush_full();
             return;
         }
@@ -150,11 +151,17 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
 
 ReplicationSender::BundleTurn ReplicationSender::bundle_turn(const BundleBuilder& bundles) {
     const bool is_capped = packets_.is_capped();
+    if (is_quiet_ && !is_capped && bundles.is_built() && packets_.reliable_is_idle() &&
+        !pairs_.has_pending()) {
+        REPLAYOUT_ASSERT(takes_bundles() && has_nothing_but_bundles());
+        return BundleTurn::Alone;
+    }
     if (!takes_bundles() || !bundles.is_built() ||
         (is_capped && !bundle_sender_.has_room_for_all(bundles))) {
         return BundleTurn::None;
     }
-    if (is_settled() && pairs_.dormancy().becoming.is_empty()) {
+    if (has_nothing_but_bundles()) {
+        is_quiet_ = true;
         return BundleTurn::Alone;
     }
     return is_capped ? BundleTurn::Last : BundleTurn::First;
@@ -202,6 +209,7 @@ void ReplicationSender::send_waiting_values() {
 
 void ReplicationSender::send_in_turn(std::uint32_t initial_opens, BundleBuilder& bundles,
                                      const PriorityInputs& inputs, BundleTurn turn) {
+    stir();
     roles_.send_roles();
     part_notices_.send_part_notices();
     call_sender_.send_calls();
@@ -242,6 +250,7 @@ void ReplicationSender::send_in_turn(std::uint32_t initial_opens, BundleBuilder&
 }
 
 void ReplicationSender::stop(FlushEnd end) noexcept {
+    stir();
     flush_end_ = end;
     was_stopped_by_window_ = !packets_.has_window_for(Share::Objects);
 }
@@ -271,6 +280,7 @@ bool ReplicationSender::replicate_pending(std::uint32_t begin, std::uint32_t end
 }
 
 void ReplicationSender::object_removed(std::uint32_t index, ChannelCloseReason reason) {
+    stir();
     channels_.close_object(index, reason);
     pairs_.dormancy().forget(index);
     initial_batch_.release(index);
@@ -278,6 +288,7 @@ void ReplicationSender::object_removed(std::uint32_t index, ChannelCloseReason r
 }
 
 void ReplicationSender::bunch_delivered(const BunchTag& tag) {
+    stir();
     if (tag.kind == BunchTag::Kind::Control || !channels_.bunch_delivered(tag)) {
         return;
     }
@@ -293,6 +304,7 @@ void ReplicationSender::bunch_delivered(const BunchTag& tag) {
 }
 
 void ReplicationSender::bunch_lost(const BunchTag& tag) {
+    stir();
     channels_.bunch_lost(tag);
     if (tag.kind == BunchTag::Kind::Open &&
         initial_batch_.state() == InitialBatch::State::Sending) {

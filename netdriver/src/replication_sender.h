@@ -50,7 +50,7 @@
 
 namespace replayout {
 
-class ReplicationSender final : public SentContentHandler {
+class alignas(64) ReplicationSender final : public SentContentHandler {
   public:
     ReplicationSender(const ObjectStore& objects, PacketSender& packets, SendContext& context,
                       NetStats& stats, const SenderSettings& settings, MemoryMeters& memory);
@@ -90,16 +90,19 @@ class ReplicationSender final : public SentContentHandler {
     void decline_bundles() { bundle_sender_.decline(settings_.changes); }
     /// The object of that slot is something else to this connection from now on than it was.
     void facts_changed(std::uint32_t index, const ObjectFacts& before, const ObjectFacts& after) {
+        stir();
         pairs_.facts_changed(index, before, after);
         roles_.facts_changed(index, before, after);
     }
     /// A property of that object, of condition Dynamic, is about to be of condition `after`.
     void dynamic_condition_changed(std::uint32_t index, ParentIndex parent,
                                    LifetimeCondition after) {
+        stir();
         pairs_.dynamic_condition_changed(index, parent, after);
     }
     /// After that: of what the client may not see any more nothing goes out.
     void take_back_hidden_values(std::uint32_t index) {
+        stir();
         properties_.take_back_hidden_values(index);
     }
     /// What the connection is to an object with these facts; not initial.
@@ -113,7 +116,10 @@ class ReplicationSender final : public SentContentHandler {
     void object_removed(std::uint32_t index, ChannelCloseReason reason);
     /// Its channel closes for tear-off as soon as the client has all of it. Who never had it is not
     /// sent it.
-    void tear_off(std::uint32_t index) { dormant_channels_.tear_off(index); }
+    void tear_off(std::uint32_t index) {
+        stir();
+        dormant_channels_.tear_off(index);
+    }
     /// Nothing of a torn off object is under way, or to be sent.
     [[nodiscard]] bool is_torn_off(std::uint32_t index) const noexcept {
         return dormant_channels_.is_torn_off(index);
@@ -126,25 +132,42 @@ class ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool has_part_for_certain(std::uint32_t index) const noexcept {
         return channels_.has_part_for_certain(index);
     }
-    [[nodiscard]] PartNoticeSender& part_notices() noexcept { return part_notices_; }
+    [[nodiscard]] PartNoticeSender& part_notices() noexcept {
+        stir();
+        return part_notices_;
+    }
     /// Whether the client is to have the object. A dormant state is to be applied again.
     void set_relevant(std::uint32_t index, bool is_relevant) {
+        stir();
         channels_.set_relevant(index, is_relevant);
     }
 
     /// The object of that slot goes dormant here as soon as the client has all of it.
-    void become_dormant(std::uint32_t index) { dormant_channels_.become_dormant(index); }
+    void become_dormant(std::uint32_t index) {
+        stir();
+        dormant_channels_.become_dormant(index);
+    }
     /// Likewise; a client that does not have it is not sent it.
-    void withhold(std::uint32_t index) { dormant_channels_.withhold(index); }
+    void withhold(std::uint32_t index) {
+        stir();
+        dormant_channels_.withhold(index);
+    }
     /// It is sent again from now on.
-    void wake(std::uint32_t index) { dormant_channels_.wake(index); }
+    void wake(std::uint32_t index) {
+        stir();
+        dormant_channels_.wake(index);
+    }
     void ask_dormant(std::uint32_t index, bool is_dormant) {
+        stir();
         dormant_channels_.ask_dormant(index, is_dormant);
     }
     [[nodiscard]] const PairDormancy& dormancy() const noexcept { return pairs_.dormancy(); }
 
-    /// To be filled and begun by who knows the objects.
-    [[nodiscard]] InitialBatch& initial_batch() noexcept { return initial_batch_; }
+    /// To be filled, begun and finished by who knows the objects.
+    [[nodiscard]] InitialBatch& edit_initial_batch() noexcept {
+        stir();
+        return initial_batch_;
+    }
     [[nodiscard]] const InitialBatch& initial_batch() const noexcept { return initial_batch_; }
     /// The client has all of it.
     [[nodiscard]] bool is_initial_batch_over();
@@ -177,14 +200,19 @@ class ReplicationSender final : public SentContentHandler {
     /// where there is no room for one so large. Requires has_room_for_call().
     [[nodiscard]] CallResult add_call(const NewCall& call, RemoteFunctionEncoder& encoder,
                                       SendContext& context) {
+        stir();
         return call_sender_.add_call(call, encoder, context);
     }
     /// These objects are named by it, too.
     void name_in_last_call(std::span<const std::uint32_t> indices) {
+        stir();
         call_sender_.name_in_last_call(indices);
     }
     /// It is not made after all.
-    void take_back_call() { calls_.take_back(); }
+    void take_back_call() {
+        stir();
+        calls_.take_back();
+    }
     void note_refused_call() { calls_.note_refused(); }
     /// Before anything is sent. True: reliable calls found no room for too long.
     [[nodiscard]] bool begin_flush(NetTime now) { return calls_.begin_flush(now); }
@@ -211,7 +239,7 @@ class ReplicationSender final : public SentContentHandler {
     /// Something waits that acks would make room for, beside what objects are owed.
     [[nodiscard]] bool has_more_for_window() const noexcept;
     /// Something of objects is owed, or cannot be sent.
-    [[nodiscard]] bool has_pending() const noexcept { return !pairs_.pending().is_empty(); }
+    [[nodiscard]] bool has_pending() const noexcept { return pairs_.has_pending(); }
     /// Whether everything was sent and delivered, opens and closes included.
     [[nodiscard]] bool is_settled() const noexcept;
 
@@ -220,22 +248,41 @@ class ReplicationSender final : public SentContentHandler {
         pairs_.prefetch(object_index);
     }
     void record_delivered(const SentRecord& record) override {
+        stir();
         records_.record_delivered(record);
         note_first_block(record, true);
     }
     void record_lost(const SentRecord& record) override {
+        stir();
         records_.record_lost(record);
         note_first_block(record, false);
     }
     void bundles_delivered(const SentBundles& bundles, std::uint32_t count) override {
-        records_.bundles_delivered(bundles, count);
+        if (pairs_.keeps_account()) {
+            records_.bundles_delivered(bundles, count);
+        }
     }
-    void bundle_lost(const SentBundle& bundle) override { records_.bundle_lost(bundle); }
+    void bundle_lost(const SentBundle& bundle) override {
+        stir();
+        records_.bundle_lost(bundle);
+    }
     void bunch_delivered(const BunchTag& tag) override;
     void bunch_lost(const BunchTag& tag) override;
-    void call_delivered(const SentCall& name) override { calls_.delivered(name); }
-    void call_lost(const SentCall& name) override { calls_.lost(name); }
+    void call_delivered(const SentCall& name) override {
+        stir();
+        calls_.delivered(name);
+    }
+    void call_lost(const SentCall& name) override {
+        stir();
+        calls_.lost(name);
+    }
 
+    /// Something happened, or may have, of which there may be something to send but bundles.
+    void stir() noexcept { is_quiet_ = false; }
+    /// Everything but what changed of regular pairs was sent and delivered, and asked for.
+    [[nodiscard]] bool has_nothing_but_bundles() const noexcept {
+        return is_settled() && pairs_.dormancy().becoming.is_empty();
+    }
     [[nodiscard]] bool may_have_regular_pairs() const noexcept;
     /// When regular pairs are sent what changed.
     enum class BundleTurn : std::uint8_t {
@@ -288,18 +335,27 @@ class ReplicationSender final : public SentContentHandler {
     /// Of the initial batch: how the first block of an object came, if this record is of one.
     void note_first_block(const SentRecord& record, bool is_delivered);
 
+    // What every tick of every connection touches comes first, so that it is few lines of memory.
     const ObjectStore& objects_;
     PacketSender& packets_;
     SendContext& context_;
     NetStats& stats_;
-    SenderSettings settings_;
+    // In the last flush there was nothing to send but bundles, and nothing stirred since; without a
+    // cap. So nobody is asked but who writes by himself: pairs that are pending, bunches.
+    bool is_quiet_ = false;
+    FlushEnd flush_end_ = FlushEnd::Complete;  // of the last one
+    bool was_stopped_by_window_ = false;       // where it was not complete, else by the cap
+    bool is_batch_next_ = false;               // the last flush did not come to it
+    bool had_batch_room_ = false;              // in the last flush, for all that could be opened
+    std::uint32_t first_index_ = 0;            // where the next flush begins, without a cap
+    BundleSender bundle_sender_;
+    InitialBatch initial_batch_;
     // The parts, each made of those before it.
-    ConnectionPairs pairs_;
+    alignas(64) ConnectionPairs pairs_;
+    SenderSettings settings_;
     WaitingValues values_;
     SentRecords records_;
-    std::array<std::byte, PacketBuilder::packet_bytes_limit> body_;  // scratch: blocks laid apart
     PropertySender properties_;
-    BundleSender bundle_sender_;
     RoleSender roles_;
     ClosingNames closing_names_;
     PartNoticeSender part_notices_;
@@ -308,17 +364,11 @@ class ReplicationSender final : public SentContentHandler {
     ObjectChannels channels_;
     DormantChannels dormant_channels_;
     CallSender call_sender_;
-    // The order of a flush.
-    InitialBatch initial_batch_;
-    bool is_batch_next_ = false;       // the last flush did not come to it
-    bool had_batch_room_ = false;      // in the last flush, for all that could be opened
-    std::uint32_t first_index_ = 0;    // where the next flush begins, without a cap
-    SendOrder order_;                  // with one
+    SendOrder order_;                  // of a flush, with a cap
     Vector<std::uint32_t> to_settle_;  // scratch: once regular pairs have caught up
     KeptRoom to_settle_room_;
-    FlushEnd flush_end_ = FlushEnd::Complete;  // of the last one
-    bool was_stopped_by_window_ = false;       // where it was not complete, else by the cap
-    ChangeMask hidden_;                        // scratch of the validation
+    ChangeMask hidden_;                                              // scratch of the validation
+    std::array<std::byte, PacketBuilder::packet_bytes_limit> body_;  // scratch: blocks laid apart
 };
 
 }  // namespace replayout

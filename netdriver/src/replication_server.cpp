@@ -22,7 +22,8 @@ namespace {
 
 ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender::Settings& settings,
                                   ServerLane& client_lane, NetTime now, Transport* recording)
-    : is_replay(recording != nullptr),
+    : server_(server),
+      is_replay(recording != nullptr),
       lane(client_lane),
       connection(server.settings_.config, settings,
                  ReceiveLimits::of_client_control(server.settings_.config),
@@ -42,8 +43,7 @@ ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender:
       interest(settings.peer, server.memory_),
       call_limiter(server.settings_.config, now, &server.memory_.connections),
       strikes(server.settings_.config.client_strikes_per_second_max,
-              server.settings_.config.client_strikes_per_second_max, now),
-      server_(server) {
+              server.settings_.config.client_strikes_per_second_max, now) {
     if (server.settings_.is_validating) {
         sender.start_validating(server.guids_);
     }
@@ -134,17 +134,44 @@ void ReplicationServer::destroy(Client* client) noexcept {
 
 void ReplicationServer::receive(PeerId peer, std::span<const std::byte> datagram, NetTime now) {
     now_ = now;
+    Client* const client = find_sender(peer);
+    if (client == nullptr || is_of_other_session(datagram, client->connection.session())) {
+        receive_hello(peer, datagram, now);
+        return;
+    }
+    client->connection.receive(datagram, now, *client, client->sender);
+}
+
+ReplicationServer::Client* ReplicationServer::find_client(PeerId peer) const {
     const auto found = clients_by_peer_.find(peer.value);
-    if (found == clients_by_peer_.end()) {
-        receive_hello(peer, datagram, now);
-        return;
+    return found == clients_by_peer_.end() ? nullptr : found->second;
+}
+
+ReplicationServer::Client* ReplicationServer::find_sender(PeerId peer) {
+    Client* client = next_sender_ < clients_.size() ? clients_[next_sender_] : nullptr;
+    if (client == nullptr || client->connection.peer() != peer || !client->is_addressed) {
+        client = find_client(peer);
     }
-    Client& client = *found->second;
-    if (is_of_other_session(datagram, client.connection.session())) {
-        receive_hello(peer, datagram, now);
-        return;
+    if (client != nullptr) {
+        next_sender_ = client->place + 1 < clients_.size() ? client->place + 1 : 0;
     }
-    client.connection.receive(datagram, now, client, client.sender);
+    return client;
+}
+
+ReplicationServer::Client* ReplicationServer::find_joined(PeerId peer) const {
+    Client* const client = find_client(peer);
+    return client != nullptr && is_joined(*client) ? client : nullptr;
+}
+
+void ReplicationServer::add_client(Client& client) {
+    clients_.push_back(&client);
+    number_clients(clients_.size() - 1);
+}
+
+void ReplicationServer::number_clients(std::size_t begin) noexcept {
+    for (std::size_t i = begin; i < clients_.size(); ++i) {
+        clients_[i]->place = static_cast<std::uint32_t>(i);
+    }
 }
 
 void ReplicationServer::receive_held(NetTime now) {
@@ -157,7 +184,10 @@ void ReplicationServer::flush(NetTime now) {
     if (replay_ != nullptr) {  // a server that stood still has its recording, as it has its clients
         replay_->connection.acknowledge_all(now, replay_->sender);
     }
+    is_any_joining_ = false;
     for (Client* client : clients_) {
+        const InitialBatch& batch = client->sender.initial_batch();
+        is_any_joining_ = is_any_joining_ || batch.state() != InitialBatch::State::Finished;
         client->connection.begin_flush(now);
         if (client->sender.begin_flush(now) && is_joined(*client)) {
             client->connection.close(CloseReason::CallsStalled, now);
@@ -235,7 +265,9 @@ void ReplicationServer::server_replicate_actors(NetTime now) {
     changes_.finish();
     build_bundles();
     // Phase B: who is owed what, connection by connection.
-    begin_initial_batches();
+    if (is_any_joining_) {
+        begin_initial_batches();
+    }
     replicate_to_all();
     changes_.clear();
     rest_dormant_objects();
@@ -273,7 +305,7 @@ void ReplicationServer::build_bundles() {
 }
 
 void ReplicationServer::replicate_to_all() {
-    const std::uint32_t initial_opens = initial_opens_per_client();
+    const std::uint32_t initial_opens = is_any_joining_ ? initial_opens_per_client() : 0;
     if (is_worth_lanes(lanes_.count() > 1 ? sending_work(initial_opens) : 0)) {
         replicate_in_lanes(initial_opens);
     } else {
@@ -311,9 +343,8 @@ void ReplicationServer::remove_closed(NetTime now) {
     for (Client* client : clients_) {
         if (is_closed(client)) {
             ended_sessions_.add(client->connection.peer(), client->connection.session(), now);
-            const auto found = clients_by_peer_.find(client->connection.peer().value);
-            if (found != clients_by_peer_.end() && found->second == client) {
-                clients_by_peer_.erase(found);
+            if (client->is_addressed) {
+                clients_by_peer_.erase(client->connection.peer().value);
             }
         }
     }
@@ -325,7 +356,10 @@ void ReplicationServer::remove_closed(NetTime now) {
         }
         return is_gone;
     });
-    clients_.erase(end, clients_.end());
+    if (end != clients_.end()) {
+        clients_.erase(end, clients_.end());
+        number_clients();
+    }
 }
 
 std::optional<ConnectionShadow> ReplicationServer::connection_shadow(PeerId peer,
@@ -358,14 +392,13 @@ void ReplicationServer::count_memory(MemoryReport& report) const noexcept {
 }
 
 const NetConnection* ReplicationServer::find(PeerId peer) const noexcept {
-    const auto found = clients_by_peer_.find(peer.value);
-    return found == clients_by_peer_.end() ? nullptr : &found->second->connection;
+    const Client* const client = find_client(peer);
+    return client == nullptr ? nullptr : &client->connection;
 }
 
 void ReplicationServer::disconnect(PeerId peer, NetTime now) {
-    const auto found = clients_by_peer_.find(peer.value);
-    if (found != clients_by_peer_.end()) {
-        found->second->connection.close(CloseReason::Requested, now);
+    if (Client* const client = find_client(peer)) {
+        client->connection.close(CloseReason::Requested, now);
     }
 }
 

@@ -137,23 +137,30 @@ class ReplicationServer {
     /// Refused peers are heard out until they know why, and so take places beyond those of players.
     static constexpr std::size_t refused_max = 64;
 
-    /// A connection with the pairs of its own.
-    class Client final : public PayloadHandler {
+    /// A connection with the pairs of its own. What every tick touches of each is at the front of
+    /// its parts, as of many connections the memory takes longer than the work.
+    class alignas(64) Client final : public PayloadHandler {
+        ReplicationServer& server_;
+
       public:
         /// `recording`: what it sends by, of a connection that is recorded.
         Client(ReplicationServer& server, const PacketSender::Settings& settings,
                ServerLane& client_lane, NetTime now, Transport* recording = nullptr);
 
         const bool is_replay;  ///< nobody's: the world is not told of it, and no peer has it
-        ServerLane& lane;
-        NetConnection connection;
-        ReplicationSender sender;
+        /// Its peer has it in clients_by_peer_, and no newer one.
+        bool is_addressed = false;
+        bool may_have_due_calls = false;  ///< a bunch of them came, and nobody looked since
         /// It is told our layouts, and cannot read anything of an object before it has them all.
         bool awaits_layouts = false;
         bool is_told_of = false;       ///< the world knows that it joined
         bool is_alone = false;         ///< in this flush: it is served behind the lanes
         std::uint32_t kept_count = 0;  ///< datagrams of this flush that its lane keeps
+        std::uint32_t place = 0;       ///< in clients_
         std::size_t next_notice = 0;   ///< of those in destroyed_names_
+        ServerLane& lane;
+        NetConnection connection;
+        ReplicationSender sender;
         ClientInterest interest;
         CallLimiter call_limiter;
         TokenBucket strikes;
@@ -163,10 +170,11 @@ class ReplicationServer {
                                  DecodeBudget& budget) override;
         CloseReason handle_control(std::span<const std::byte> message) override;
         CloseReason handle_blocks(BitReader& reader) override {
-            return reader.bits_left() == 0 ? server_.run_calls(*this) : CloseReason::NotAllowed;
+            if (reader.bits_left() != 0) {
+                return CloseReason::NotAllowed;
+            }
+            return may_have_due_calls ? server_.run_calls(*this) : CloseReason::None;
         }
-
-        ReplicationServer& server_;
     };
 
     /// Calls `visit(ChangelistState&, ParentIndex)` for the property, each element of a C array.
@@ -188,8 +196,17 @@ class ReplicationServer {
     [[nodiscard]] static bool is_joined(const Client& client) noexcept {
         return client.connection.state() == ConnectionState::Joined;
     }
+    /// Null: there is none.
+    [[nodiscard]] Client* find_client(PeerId peer) const;
+    /// The same for who just sent something: most often the one behind the last who did, in the
+    /// order of clients_, who is found without a look at the map.
+    [[nodiscard]] Client* find_sender(PeerId peer);
     /// Null: there is none, or it is about to leave.
     [[nodiscard]] Client* find_joined(PeerId peer) const;
+    /// The last of clients_ from now on.
+    void add_client(Client& client);
+    /// Some of clients_ left from `begin` on.
+    void number_clients(std::size_t begin = 0) noexcept;
     /// In the order in which they joined.
     template <typename Visitor>
     void for_each_joined(Visitor visit) const {
@@ -365,6 +382,8 @@ class ReplicationServer {
     WaitingPool waiting_pool_;            // of all clients, who do not outlive it
     Vector<Client*> clients_;             // in the order in which they joined
     std::pmr::unordered_map<std::uint64_t, Client*> clients_by_peer_;  // looked up, never walked
+    std::uint32_t next_sender_ = 0;  // place of who is likely to be heard next
+    bool is_any_joining_ = false;    // in this flush: has not been sent its initial batch
     ReplayRecorder* recorder_ = nullptr;
     std::optional<ReplayTap> replay_tap_;  // while there is a recorder
     Client* replay_ = nullptr;             // one of clients_, once there was a checkpoint

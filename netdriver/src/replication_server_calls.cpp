@@ -135,6 +135,7 @@ CloseReason ReplicationServer::Client::handle_bunch(const BunchHeader& header,
     }
     switch (sender.callable(header.channel)) {
         case CallableState::Yes: {
+            may_have_due_calls = true;
             const CloseReason reason = sender.incoming_calls().receive(header, payload);
             if (reason != CloseReason::None) {
                 const NetworkObjectInfo& info =
@@ -155,6 +156,7 @@ CloseReason ReplicationServer::Client::handle_bunch(const BunchHeader& header,
 CloseReason ReplicationServer::run_calls(Client& client) {
     RemoteFunctionReceiver& calls = client.sender.incoming_calls();
     DueCall call;
+    client.may_have_due_calls = false;
     while (calls.take_due(call)) {
         // A call may do anything, also end this connection.
         const CloseReason reason =

@@ -60,12 +60,11 @@ void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> da
         ++stats_.packets_dropped;  // that id is taken, for as long as there is a server
         return;
     }
-    const auto found = clients_by_peer_.find(peer.value);
-    if (found != clients_by_peer_.end()) {
-        NetConnection& replaced = found->second->connection;
-        replaced.end(CloseReason::Replaced);
-        ended_sessions_.add(peer, replaced.session(), now);
-        clients_by_peer_.erase(found);
+    if (Client* const replaced = find_client(peer)) {
+        replaced->connection.end(CloseReason::Replaced);
+        ended_sessions_.add(peer, replaced->connection.session(), now);
+        replaced->is_addressed = false;
+        clients_by_peer_.erase(peer.value);
     }
     const CloseReason refusal = judge(hello);
     Client& client = accept(peer, header.session, now);
@@ -152,8 +151,9 @@ ReplicationServer::Client& ReplicationServer::accept(PeerId peer, std::uint16_t 
         client->connection.packets().begin_in_debt();
     }
     (void)client->sender.begin_flush(now);
-    clients_.push_back(client);
+    add_client(*client);
     clients_by_peer_.emplace(peer.value, client);
+    client->is_addressed = true;
     return *client;
 }
 

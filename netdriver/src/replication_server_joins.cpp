@@ -42,7 +42,7 @@ void ReplicationServer::begin_initial_batches() {
 }
 
 void ReplicationServer::begin_initial_batch(Client& client) {
-    InitialBatch& batch = client.sender.initial_batch();
+    InitialBatch& batch = client.sender.edit_initial_batch();
     std::uint32_t count = 0;
     for (std::uint32_t index = live_.next(0); index != BitRow::no_bit;
          index = live_.next(index + 1)) {
@@ -75,7 +75,7 @@ void ReplicationServer::finish_initial_batch(Client& client) {
     PacketSender& packets = client.connection.packets();
     const std::span<const std::byte> message = initial_batch_finished_message();
     if (packets.reliable().has_room_for(Share::Messages, message.size())) {
-        client.sender.initial_batch().finish();
+        client.sender.edit_initial_batch().finish();
         client.connection.send_control(message);
         (void)packets.write_unsent_bunches();
     }

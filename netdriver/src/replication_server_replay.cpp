@@ -52,7 +52,7 @@ void ReplicationServer::begin_replay_connection(NetTime now) {
     ServerLane& lane = lanes_.emptiest();
     ++lane.client_count;
     auto* client = ::new (memory) Client(*this, packets, lane, now, &*replay_tap_);
-    clients_.push_back(client);
+    add_client(*client);
     replay_ = client;
     client->sender.set_is_replay(true);
     introduce_dormant(*client);
@@ -64,7 +64,8 @@ void ReplicationServer::begin_replay_connection(NetTime now) {
 
 void ReplicationServer::end_replay_connection() noexcept {
     if (replay_ != nullptr) {
-        clients_.erase(std::find(clients_.begin(), clients_.end(), replay_));
+        clients_.erase(clients_.begin() + replay_->place);
+        number_clients(replay_->place);
         destroy(replay_);
         replay_ = nullptr;
     }

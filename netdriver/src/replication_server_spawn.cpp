@@ -130,11 +130,6 @@ void ReplicationServer::forget_object(NetObjectId id) {
     objects_.remove(id);
 }
 
-ReplicationServer::Client* ReplicationServer::find_joined(PeerId peer) const {
-    const auto found = clients_by_peer_.find(peer.value);
-    return found != clients_by_peer_.end() && is_joined(*found->second) ? found->second : nullptr;
-}
-
 void ReplicationServer::set_host(PeerId host) {
     REPLAYOUT_ASSERT((!host_.has_value() || *host_ == host) && find_joined(host) == nullptr);
     host_ = host;

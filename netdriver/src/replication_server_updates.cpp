@@ -126,9 +126,8 @@ NetUpdateFrequency ReplicationServer::net_update_frequency_of(NetObjectId id) co
 }
 
 void ReplicationServer::set_bytes_per_second_max(PeerId peer, std::uint32_t bytes) {
-    const auto found = clients_by_peer_.find(peer.value);
-    if (found != clients_by_peer_.end()) {
-        found->second->connection.packets().set_bytes_per_second_max(bytes);
+    if (Client* const client = find_client(peer)) {
+        client->connection.packets().set_bytes_per_second_max(bytes);
     }
 }
 

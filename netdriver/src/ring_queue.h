@@ -67,8 +67,8 @@ class RingQueue {
 
     void pop_front() noexcept {
         REPLAYOUT_ASSERT(count_ > 0);
-        first_ = (first_ + 1) & (slots_.size() - 1);
-        --count_;
+        // Who is empty again and again stays in the same lines of memory.
+        first_ = --count_ == 0 ? 0 : (first_ + 1) & (slots_.size() - 1);
     }
 
     void clear() noexcept {

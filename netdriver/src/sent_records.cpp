@@ -133,9 +133,6 @@ void SentRecords::track_bundle(const SentBundle& bundle) {
 
 void SentRecords::bundles_delivered(const SentBundles& bundles, std::uint32_t count) {
     PairValidator* validator = pairs_.validator();
-    if (!pairs_.has_tracked() && validator == nullptr) {
-        return;  // regular pairs keep no account of what is under way
-    }
     for (std::uint32_t i = 0; i < count; ++i) {
         bundles[i].for_each_block([&](const BundleBlock& block) {
             resolve_record(block.index, true);
