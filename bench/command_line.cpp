@@ -71,6 +71,15 @@ int parse_command_line(CLI::App& app, int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : exit_unusable;
     }
+    for (const CLI::Option* option : app.get_options()) {
+        for (const std::string& value : option->results()) {
+            if (value.starts_with("--")) {
+                std::fprintf(stderr, "%s lacks its value: %s is another option\n",
+                             option->get_name().c_str(), value.c_str());
+                return exit_unusable;
+            }
+        }
+    }
     if (app.count("--json") > 0 && app["--json"]->as<std::string>().empty()) {
         std::fprintf(stderr, "--json needs the name of a file\n");
         return exit_unusable;

@@ -30,7 +30,8 @@ void add_sharing(CLI::App& app, std::string& value);
 [[nodiscard]] const char* name_of(SharingLevel sharing) noexcept;
 
 /// go_on, or what the process is to exit with: 0 after --help, exit_unusable where something is
-/// wrong, which was said. A --json without a name is wrong.
+/// wrong, which was said. A --json without a name is wrong, and so is an option in place of the
+/// value of another one.
 [[nodiscard]] int parse_command_line(CLI::App& app, int argc, char** argv);
 
 }  // namespace replayout::bench

@@ -9,7 +9,8 @@ namespace replayout::bench {
 
 JsonFile::JsonFile(std::string path) : path_(std::move(path)) {
     if (!path_.empty()) {
-        file_ = path_ == "-" ? stdout : std::fopen(path_.c_str(), "w");
+        // To append, which no one does: "w" would empty it now.
+        file_ = path_ == "-" ? stdout : std::fopen(path_.c_str(), "a");
         complain(file_ != nullptr, "cannot be written");
     }
 }
@@ -24,7 +25,11 @@ void JsonFile::write(const std::string& json) {
     if (file_ == nullptr) {
         return;
     }
-    const bool is_written = std::fwrite(json.data(), 1, json.size(), file_) == json.size();
+    if (file_ != stdout) {
+        file_ = std::freopen(path_.c_str(), "w", file_);
+    }
+    const bool is_written =
+        file_ != nullptr && std::fwrite(json.data(), 1, json.size(), file_) == json.size();
     complain(is_written && std::fflush(file_) == 0, "could not be written whole");
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The file for the figures, opened before they are measured: who cannot have it should learn that
-// at once.
+// at once. What is in it stays until there are new ones.
 #pragma once
 
 #include <cstdio>
@@ -22,6 +22,7 @@ class JsonFile {
     /// Where people are to read meanwhile.
     [[nodiscard]] std::FILE* screen() const noexcept { return file_ == stdout ? stderr : stdout; }
 
+    /// Once, in place of what is in the file.
     void write(const std::string& json);
 
   private:

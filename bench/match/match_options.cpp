@@ -7,8 +7,10 @@
 #include "match/match_sockets.h"
 
 #include <cstdio>
+#include <filesystem>
 #include <span>
 #include <string>
+#include <system_error>
 
 namespace replayout::match {
 
@@ -219,6 +221,17 @@ void add_recording_options(CLI::App& app, MatchOptions& options) {
     return nullptr;
 }
 
+/// Whether or not there is one yet. Of what cannot be looked at nobody knows that it is.
+[[nodiscard]] bool is_same_file(const std::string& left, const std::string& right) {
+    const auto canonical = [](const std::string& path) {
+        std::error_code error;
+        const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+        return error ? absolute : std::filesystem::weakly_canonical(absolute, error);
+    };
+    const std::filesystem::path first = canonical(left);
+    return !first.empty() && first == canonical(right);
+}
+
 /// A sentence about --record and --play; empty: all is well.
 [[nodiscard]] std::string recording_fault(const CLI::App& app, const MatchOptions& options) {
     const bool is_played = app.count("--play") > 0;
@@ -238,6 +251,10 @@ void add_recording_options(CLI::App& app, MatchOptions& options) {
     }
     if (app.count("--checkpoints") > 0 && app.count("--record") == 0) {
         return "--checkpoints needs --record";
+    }
+    if (app.count("--record") > 0 && app.count("--json") > 0 && options.json_path != "-" &&
+        is_same_file(options.record_path, options.json_path)) {
+        return "--record and --json are two files";
     }
     if (app.count("--record") > 0 && options.is_reporting) {
         return "--record is of a match that is played once, and --report plays it twice";

@@ -28,6 +28,7 @@ namespace replayout {
 
 class BundleSender {
   public:
+    /// None of them needs to be made yet.
     BundleSender(const ObjectStore& objects, ConnectionPairs& pairs, SentRecords& records,
                  PropertySender& properties, PacketSender& packets, SendContext& context,
                  const SenderSettings& settings);

@@ -143,7 +143,8 @@ class ConnectionPairs {
     }
     [[nodiscard]] const BitRow& pending() const noexcept { return pending_; }
     /// There are any. Without a look at the row, where there were none the last time and nobody had
-    /// it since to change it.
+    /// it since to change it, or to read it as if to change it. It notes what it finds: to ask is
+    /// for one thread at a time.
     [[nodiscard]] bool has_pending() const noexcept {
         may_have_pending_ = may_have_pending_ && !pending_.is_empty();
         return may_have_pending_;

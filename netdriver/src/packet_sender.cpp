@@ -57,7 +57,7 @@ void PacketSender::update_cap() noexcept {
 
 void PacketSender::begin_flush(NetTime now) noexcept {
     now_ = now;
-    if (settings_.has_congestion_control) {
+    if (settings_.has_congestion_control) {  // congestion_.has_value(), which lies further away
         // By the rate as it is now, and not by one of before, or by the cap that was set.
         if (!budget_.has_any() && budget_.cap() == congestion_->bytes_per_second()) {
             congestion_->limited();

@@ -291,7 +291,6 @@ class PacketSender final : private PacketNotifyHandler {
     }
 
     // What every tick of every connection touches comes first, so that it is few lines of memory.
-    // Packets are resolved in order of sending, so what they carried needs no more than queues.
     Settings settings_;
     Transport& transport_;
     NetStats& stats_;
@@ -311,6 +310,7 @@ class PacketSender final : private PacketNotifyHandler {
     BandwidthBudget budget_;
     SentContentHandler* handler_ = nullptr;  // while acks are read
     NetTime received_;                       // likewise: now
+    // Packets are resolved in order of sending, so what they carried needs no more than queues.
     RingQueue<SentBundles> sent_bundles_;
     PacketNotify notify_;
     ReliableSender reliable_;

@@ -161,7 +161,7 @@ ReplicationSender::BundleTurn ReplicationSender::bundle_turn(const BundleBuilder
         return BundleTurn::None;
     }
     if (has_nothing_but_bundles()) {
-        is_quiet_ = true;
+        is_quiet_ = !is_capped;
         return BundleTurn::Alone;
     }
     return is_capped ? BundleTurn::Last : BundleTurn::First;

@@ -341,16 +341,16 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     SendContext& context_;
     NetStats& stats_;
     // In the last flush there was nothing to send but bundles, and nothing stirred since; without a
-    // cap. So nobody is asked but who writes by himself: pairs that are pending, bunches.
+    // cap. So no part is asked, but for what others change: the pairs that are pending, bunches.
     bool is_quiet_ = false;
     FlushEnd flush_end_ = FlushEnd::Complete;  // of the last one
     bool was_stopped_by_window_ = false;       // where it was not complete, else by the cap
     bool is_batch_next_ = false;               // the last flush did not come to it
     bool had_batch_room_ = false;              // in the last flush, for all that could be opened
     std::uint32_t first_index_ = 0;            // where the next flush begins, without a cap
-    BundleSender bundle_sender_;
+    BundleSender bundle_sender_;  // keeps references to parts behind it, and does not use them yet
     InitialBatch initial_batch_;
-    // The parts, each made of those before it.
+    // The other parts, each made of those before it.
     alignas(64) ConnectionPairs pairs_;
     SenderSettings settings_;
     WaitingValues values_;

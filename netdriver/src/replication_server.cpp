@@ -152,6 +152,7 @@ ReplicationServer::Client* ReplicationServer::find_sender(PeerId peer) {
     if (client == nullptr || client->connection.peer() != peer || !client->is_addressed) {
         client = find_client(peer);
     }
+    REPLAYOUT_ASSERT(client == find_client(peer));
     if (client != nullptr) {
         next_sender_ = client->place + 1 < clients_.size() ? client->place + 1 : 0;
     }

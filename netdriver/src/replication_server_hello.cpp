@@ -152,8 +152,8 @@ ReplicationServer::Client& ReplicationServer::accept(PeerId peer, std::uint16_t 
     }
     (void)client->sender.begin_flush(now);
     add_client(*client);
-    clients_by_peer_.emplace(peer.value, client);
-    client->is_addressed = true;
+    client->is_addressed = clients_by_peer_.emplace(peer.value, client).second;
+    REPLAYOUT_ASSERT(client->is_addressed);
     return *client;
 }
 

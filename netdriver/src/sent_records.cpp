@@ -132,6 +132,7 @@ void SentRecords::track_bundle(const SentBundle& bundle) {
 }
 
 void SentRecords::bundles_delivered(const SentBundles& bundles, std::uint32_t count) {
+    REPLAYOUT_ASSERT(pairs_.keeps_account());
     PairValidator* validator = pairs_.validator();
     for (std::uint32_t i = 0; i < count; ++i) {
         bundles[i].for_each_block([&](const BundleBlock& block) {

@@ -62,7 +62,7 @@ class SentRecords {
     void track_bundle(const SentBundle& bundle);
 
     // See SentContentHandler.
-    /// Changes nothing, but where ConnectionPairs::keeps_account().
+    /// Requires ConnectionPairs::keeps_account(): else there is nothing to note.
     void bundles_delivered(const SentBundles& bundles, std::uint32_t count);
     void bundle_lost(const SentBundle& bundle);
     void record_delivered(const SentRecord& record);

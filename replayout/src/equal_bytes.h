@@ -8,7 +8,7 @@
 // knows them.
 #pragma once
 
-#include "native_integer.h"
+#include "native_value.h"
 
 #include <algorithm>
 #include <bit>

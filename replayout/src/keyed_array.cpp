@@ -2,7 +2,7 @@
 #include <replayout/changelist_state.h>
 #include <replayout/keyed_array.h>
 
-#include "native_integer.h"
+#include "native_value.h"
 
 #include <algorithm>
 

@@ -7,7 +7,7 @@
 #include <replayout/utf8.h>
 
 #include "delta_reader.h"
-#include "native_integer.h"
+#include "native_value.h"
 #include "notify_queue.h"
 #include "struct_reader.h"
 

@@ -3,7 +3,7 @@
 
 #include <replayout/quantise.h>
 
-#include "native_integer.h"
+#include "native_value.h"
 
 #include <algorithm>
 #include <bit>

@@ -4,7 +4,7 @@
 // contraction of a product and a sum into one operation: both change results.
 #include <replayout/quantise.h>
 
-#include "native_integer.h"
+#include "native_value.h"
 
 #include <algorithm>
 #include <bit>

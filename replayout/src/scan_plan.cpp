@@ -5,7 +5,7 @@
 #include <replayout/shadow_state.h>
 
 #include "equal_bytes.h"
-#include "native_integer.h"
+#include "native_value.h"
 
 #include <algorithm>
 #include <bit>

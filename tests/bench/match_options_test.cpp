@@ -92,6 +92,24 @@ TEST_CASE("MatchOptions: recordings are made of matches, and played alone",
     }
 }
 
+TEST_CASE("MatchOptions: an option is no value of another one", "[bench][match_options]") {
+    MatchOptions options;
+    CHECK(parse({"--json", "--quiet"}, options) == 2);
+    CHECK(parse({"--record", "--json", "x.json"}, options) == 2);
+    CHECK(parse({"--ticks", "--quiet"}, options) == 2);
+}
+
+TEST_CASE("MatchOptions: a recording and the figures are two files", "[bench][match_options]") {
+    MatchOptions options;
+    CHECK(parse({"--record", "x", "--json", "x"}, options) == 2);
+    CHECK(parse({"--record", "x", "--json", "./folder/../x"}, options) == 2);
+    CHECK(parse({"--record", "x", "--json", "./x"}, options) == 2);
+    CHECK(parse({"--record", "x", "--json", "y"}, options) == -1);
+    options = {};
+    CHECK(parse({"--record", "-", "--json", "-"}, options) ==
+          -1);  // the one is a file of that name
+}
+
 TEST_CASE("MatchOptions: every option arrives where it belongs", "[bench][match_options]") {
     MatchOptions options;
     CHECK(parse({"a.rtr.gz",

@@ -12,7 +12,7 @@ GROUPS = [
         replayout/src/delta_reader.cpp
         replayout/src/keyed_array_reader.cpp
         replayout/src/layout_description.cpp
-        replayout/src/native_integer.h
+        replayout/src/native_value.h
         replayout/src/net_archive.cpp
         replayout/src/property_reader.cpp
         replayout/src/quantise.cpp

@@ -123,7 +123,8 @@ class Workshop:
         subprocess.run(["cmake", "-S", self.source, "-B", self.build_folder, "-G", "Ninja",
                         f"-DCMAKE_CXX_COMPILER={compiler}", "-DCMAKE_BUILD_TYPE=Debug",
                         "-DCMAKE_CXX_FLAGS_DEBUG=-O0 -w", "-DREPLAYOUT_BUILD_EXAMPLES=OFF",
-                        "-DREPLAYOUT_INSTALL=OFF", "-DREPLAYOUT_PRECOMPILE=ON"],
+                        "-DREPLAYOUT_INSTALL=OFF", "-DREPLAYOUT_PRECOMPILE=ON",
+                        "-DCMAKE_UNITY_BUILD=ON"],
                        check=True, stdout=subprocess.DEVNULL)
 
     def turn_off(self, output, say):

@@ -13,6 +13,8 @@
 
 namespace replayout::test {
 
+namespace detail {
+
 inline std::jmp_buf after_failure;
 inline std::string seen_failure;
 
@@ -21,16 +23,18 @@ inline std::string seen_failure;
     std::longjmp(after_failure, 1);
 }
 
+}  // namespace detail
+
 /// What the assertion said that failed; empty when none did.
 template <typename Call>
 [[nodiscard]] std::string failure_in(const Call& call) {
-    seen_failure.clear();
-    const AssertHandler previous = set_assert_handler(jump_out);
-    if (setjmp(after_failure) == 0) {
+    detail::seen_failure.clear();
+    const AssertHandler previous = set_assert_handler(detail::jump_out);
+    if (setjmp(detail::after_failure) == 0) {
         call();
     }
     (void)set_assert_handler(previous);
-    return seen_failure;
+    return detail::seen_failure;
 }
 
 }  // namespace replayout::test

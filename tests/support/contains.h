@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+//
+// Whether a text says something.
 #pragma once
 
 #include <string_view>

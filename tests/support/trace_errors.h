@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+//
+// Why a trace was refused.
 #pragma once
 
 #include "match/trace_reader.h"

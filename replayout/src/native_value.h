@@ -8,6 +8,8 @@
 // All of it is inline: a load whose size is known becomes one instruction.
 #pragma once
 
+#include <replayout/reflection/diagnostics.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -36,6 +38,7 @@ void store_native(void* memory, Value value) noexcept {
         case 4:
             return load_native<std::uint32_t>(memory);
         default:
+            REPLAYOUT_ASSERT(size == 8);
             return load_native<std::uint64_t>(memory);
     }
 }
@@ -50,6 +53,7 @@ inline void store_integer(void* memory, std::uint64_t value, std::uint32_t size)
         case 4:
             return store_native(memory, static_cast<std::uint32_t>(value));
         default:
+            REPLAYOUT_ASSERT(size == 8);
             return store_native(memory, value);
     }
 }

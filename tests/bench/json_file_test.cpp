@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include "json_file.h"
+
+#include "support/catch.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+using namespace replayout::bench;
+
+namespace {
+
+[[nodiscard]] std::string content_of(const std::filesystem::path& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace
+
+TEST_CASE("JsonFile: what was there stays until there are new figures", "[bench][json_file]") {
+    const std::filesystem::path path =
+        std::filesystem::temp_directory_path() / "replayout_json_file_test.json";
+    std::ofstream(path) << "the figures of yesterday, which are long";
+    {
+        JsonFile none(path.string());
+        CHECK(none.is_good());
+    }
+    CHECK(content_of(path) == "the figures of yesterday, which are long");
+    {
+        JsonFile file(path.string());
+        file.write("{}");
+        CHECK(file.is_good());
+    }
+    CHECK(content_of(path) == "{}");
+    std::filesystem::remove(path);
+}
+
+TEST_CASE("JsonFile: where none can be, that is known before anything is measured",
+          "[bench][json_file]") {
+    JsonFile file("no/such/folder/figures.json");
+    CHECK_FALSE(file.is_good());
+}
