@@ -6,6 +6,7 @@
 #include <replayout/reflection/diagnostics.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace replayout::match {
