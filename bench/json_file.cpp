@@ -9,7 +9,7 @@ namespace replayout::bench {
 
 JsonFile::JsonFile(std::string path) : path_(std::move(path)) {
     if (!path_.empty()) {
-        // To append, which no one does: "w" would empty it now.
+        // Nobody appends; but "w" would empty it before there is anything to write.
         file_ = path_ == "-" ? stdout : std::fopen(path_.c_str(), "a");
         complain(file_ != nullptr, "cannot be written");
     }

@@ -275,7 +275,7 @@ class ConnectionPairs {
     bool are_changed_regular_ = false;
     bool has_changed_regular_ = false;
     mutable bool may_have_pending_ = false;  // else there are none
-    bool is_validating_ = false;
+    bool is_validating_ = false;             // validator_.has_value(), which lies further away
     bool is_replay_ = false;
     PeerId peer_;
     MemoryResource* resource_;  // of what scales with pairs

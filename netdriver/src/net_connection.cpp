@@ -55,7 +55,7 @@ void NetConnection::receive(std::span<const std::byte> datagram, NetTime now,
         ++stats_.packets_over_rate;
         return;
     }
-    if (may_hold() && is_ahead(header)) {
+    if (has_reorder_buffer() && is_ahead(header)) {
         if (held_.is_full()) {
             process_held(now, payload, sent);
         }
@@ -64,7 +64,7 @@ void NetConnection::receive(std::span<const std::byte> datagram, NetTime now,
     } else {
         process(header, datagram.subspan(header_bytes), now, payload, sent);
     }
-    while (may_hold() && !held_.is_empty() &&
+    while (has_reorder_buffer() && !held_.is_empty() &&
            held_.first_sequence() <= packets_.notify().highest_received() + 1) {
         process_held(now, payload, sent);
     }
@@ -78,7 +78,7 @@ void NetConnection::process_held(NetTime now, PayloadHandler& payload, SentConte
 }
 
 void NetConnection::receive_held(NetTime now, PayloadHandler& payload, SentContentHandler& sent) {
-    while (may_hold() && !held_.is_empty()) {
+    while (has_reorder_buffer() && !held_.is_empty()) {
         process_held(now, payload, sent);
     }
     datagram_count_ = 0;

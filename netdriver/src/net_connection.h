@@ -97,8 +97,10 @@ class NetConnection final : private ReliableMessageHandler {
     void end(CloseReason reason, bool is_by_peer, std::uint32_t name_hash);
     [[nodiscard]] CloseReason handle_message(const BunchHeader& header,
                                              std::span<const std::byte> payload) override;
-    /// There is a reorder buffer.
-    [[nodiscard]] bool may_hold() const noexcept { return config_.reorder_packets_max > 0; }
+    /// Asked before held_, which lies further away.
+    [[nodiscard]] bool has_reorder_buffer() const noexcept {
+        return config_.reorder_packets_max > 0;
+    }
     /// Overtook another packet, which may still arrive.
     [[nodiscard]] bool is_ahead(const PacketHeader& header) const noexcept;
     void process(const PacketHeader& header, std::span<const std::byte> content, NetTime now,

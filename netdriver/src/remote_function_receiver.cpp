@@ -54,9 +54,6 @@ DueCall RemoteFunctionReceiver::take(Due& due) noexcept {
 }
 
 bool RemoteFunctionReceiver::take_due(DueCall& call) noexcept {
-    if (due_.empty()) {
-        return false;  // most often, of who asks behind each packet
-    }
     while (next_due_ < due_.size() && due_[next_due_].is_taken) {
         ++next_due_;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "replication_server.h"
+#include "replication_server_client.h"
 
 #include <algorithm>
 

@@ -4,12 +4,12 @@
 #pragma once
 
 #include <replayout/netdriver/net_driver.h>
+#include <replayout/netdriver/net_rates.h>
 
 #include "bit_row.h"
 #include "bundle_builder.h"
 #include "bundle_order.h"
 #include "call_ids.h"
-#include "call_limiter.h"
 #include "control_message.h"
 #include "destroyed_names.h"
 #include "ended_sessions.h"
@@ -21,10 +21,11 @@
 #include "object_store.h"
 #include "polled_objects.h"
 #include "remote_function_encoder.h"
+#include "remote_function_receiver.h"
 #include "remote_function_runner.h"
 #include "replay_format.h"
 #include "replay_tap.h"
-#include "replication_sender.h"
+#include "sender_settings.h"
 #include "server_lane.h"
 #include "shadow_ids.h"
 #include "update_calendar.h"
@@ -36,6 +37,7 @@
 namespace replayout {
 
 class ReplayRecorder;
+class ReplicationSender;
 
 class ReplicationServer {
   public:
@@ -137,45 +139,7 @@ class ReplicationServer {
     /// Refused peers are heard out until they know why, and so take places beyond those of players.
     static constexpr std::size_t refused_max = 64;
 
-    /// A connection with the pairs of its own. What every tick touches of each is at the front of
-    /// its parts, as of many connections the memory takes longer than the work.
-    class alignas(64) Client final : public PayloadHandler {
-        ReplicationServer& server_;
-
-      public:
-        /// `recording`: what it sends by, of a connection that is recorded.
-        Client(ReplicationServer& server, const PacketSender::Settings& settings,
-               ServerLane& client_lane, NetTime now, Transport* recording = nullptr);
-
-        const bool is_replay;  ///< nobody's: the world is not told of it, and no peer has it
-        /// Its peer has it in clients_by_peer_, and no newer one.
-        bool is_addressed = false;
-        bool may_have_due_calls = false;  ///< a bunch of them came, and nobody looked since
-        /// It is told our layouts, and cannot read anything of an object before it has them all.
-        bool awaits_layouts = false;
-        bool is_told_of = false;       ///< the world knows that it joined
-        bool is_alone = false;         ///< in this flush: it is served behind the lanes
-        std::uint32_t kept_count = 0;  ///< datagrams of this flush that its lane keeps
-        std::uint32_t place = 0;       ///< in clients_
-        std::size_t next_notice = 0;   ///< of those in destroyed_names_
-        ServerLane& lane;
-        NetConnection connection;
-        ReplicationSender sender;
-        ClientInterest interest;
-        CallLimiter call_limiter;
-        TokenBucket strikes;
-
-      private:
-        CloseReason handle_bunch(const BunchHeader& header, std::span<const std::byte> payload,
-                                 DecodeBudget& budget) override;
-        CloseReason handle_control(std::span<const std::byte> message) override;
-        CloseReason handle_blocks(BitReader& reader) override {
-            if (reader.bits_left() != 0) {
-                return CloseReason::NotAllowed;
-            }
-            return may_have_due_calls ? server_.run_calls(*this) : CloseReason::None;
-        }
-    };
+    class Client;  // replication_server_client.h
 
     /// Calls `visit(ChangelistState&, ParentIndex)` for the property, each element of a C array.
     template <typename Visitor>
@@ -193,9 +157,7 @@ class ReplicationServer {
     [[nodiscard]] CloseReason strike(Client& client, std::uint64_t& count);
     [[nodiscard]] NetObjectId add(const RepLayout& layout, ObjectHandle object, NetObjectId outer,
                                   const SpawnParameters& parameters);
-    [[nodiscard]] static bool is_joined(const Client& client) noexcept {
-        return client.connection.state() == ConnectionState::Joined;
-    }
+    [[nodiscard]] static bool is_joined(const Client& client) noexcept;
     /// Null: there is none.
     [[nodiscard]] Client* find_client(PeerId peer) const;
     /// The same for who just sent something: most often the one behind the last who did, in the
@@ -205,7 +167,7 @@ class ReplicationServer {
     [[nodiscard]] Client* find_joined(PeerId peer) const;
     /// The last of clients_ from now on.
     void add_client(Client& client);
-    /// Some of clients_ left from `begin` on.
+    /// Tells clients_ from `begin` on their places, which changed.
     void number_clients(std::size_t begin = 0) noexcept;
     /// In the order in which they joined.
     template <typename Visitor>

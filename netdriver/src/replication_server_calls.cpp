@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Remote calls of a server: those that it makes, and those of its clients.
-#include "replication_server.h"
+#include "replication_server_client.h"
 
 namespace replayout {
 

@@ -10,7 +10,7 @@
 //
 // What a lane may not do it leaves over: behind the lanes the driver's thread does it, in the order
 // of the objects.
-#include "replication_server.h"
+#include "replication_server_client.h"
 
 #include <algorithm>
 #include <bit>

@@ -5,7 +5,7 @@
 //
 // An object that is dormant for everybody stays as it was when it was last compared. Who joins then
 // is sent that, and not what the object became meanwhile: all clients show the same.
-#include "replication_server.h"
+#include "replication_server_client.h"
 
 #include <algorithm>
 

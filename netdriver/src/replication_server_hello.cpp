@@ -2,7 +2,7 @@
 //
 // Who says hello: judged, and a client from then on, whether it is served or only told why not; and
 // what it is told first.
-#include "replication_server.h"
+#include "replication_server_client.h"
 
 #include <replayout/layout_description.h>
 

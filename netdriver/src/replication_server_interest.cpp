@@ -2,7 +2,7 @@
 //
 // Which client is to have which object: what the rules say of the pairs that may have changed, and
 // what becomes of channels. Parts are decided with their outer, by their conditions.
-#include "replication_server.h"
+#include "replication_server_client.h"
 
 #include "value_scope.h"
 

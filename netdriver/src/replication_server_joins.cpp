@@ -2,7 +2,7 @@
 //
 // Clients that join a world that is there already: what they are sent first, in which order, and
 // how much of it in one flush.
-#include "replication_server.h"
+#include "replication_server_client.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 //
 // Phase B of a flush by lanes (executor.h): each serves its connections. What gives ids, or calls
 // what is not for several threads, is left to the driver's thread.
-#include "replication_server.h"
+#include "replication_server_client.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 //
 // What the game says of an object that is there, beside its values: whose it is, what of it
 // changed, and which of its properties are for whom.
-#include "replication_server.h"
+#include "replication_server_client.h"
 
 #include <string>
 

@@ -2,7 +2,7 @@
 //
 // The connection of a recording (replay_recorder.h). It is one of the clients, with what those
 // have; but nobody told it anything, it is nobody's peer, and what it is sent has arrived at once.
-#include "replication_server.h"
+#include "replication_server_client.h"
 
 #include <replayout/netdriver/replay_recorder.h>
 

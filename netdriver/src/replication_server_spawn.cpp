@@ -2,7 +2,7 @@
 //
 // Objects of a server as they come and go: for all clients, for one that does not see them any
 // more, and for good, under a name that all ends know.
-#include "replication_server.h"
+#include "replication_server_client.h"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 //
 // When a server looks at its objects. What is in `due_` is compared in the next flush; an object
 // with a frequency of its own waits in the calendar in between.
-#include "replication_server.h"
+#include "replication_server_client.h"
 
 namespace replayout {
 

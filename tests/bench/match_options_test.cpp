@@ -106,8 +106,8 @@ TEST_CASE("MatchOptions: a recording and the figures are two files", "[bench][ma
     CHECK(parse({"--record", "x", "--json", "./x"}, options) == 2);
     CHECK(parse({"--record", "x", "--json", "y"}, options) == -1);
     options = {};
-    CHECK(parse({"--record", "-", "--json", "-"}, options) ==
-          -1);  // the one is a file of that name
+    // A recording has no stdout: that is a file of this name.
+    CHECK(parse({"--record", "-", "--json", "-"}, options) == -1);
 }
 
 TEST_CASE("MatchOptions: every option arrives where it belongs", "[bench][match_options]") {
