@@ -197,6 +197,24 @@ TEST_CASE("Limits of clients: waiting_timeout_ms bounds how long a call waits or
     }
 }
 
+TEST_CASE("Limits of clients: waiting_timeout_ms holds for a call without a byte, too",
+          "[netdriver][limits][rpc]") {
+    NetConfig config;
+    config.waiting_timeout_ms = 1'000;
+    ForgedCaller caller(config);
+    caller.deliver({early_call(2, 0)});
+    for (int i = 0; i < 64; ++i) {  // it looks at each client once in 64 flushes
+        CHECK(caller.is_joined());
+        caller.send(caller.forge.make({}));
+        caller.tick(10);
+    }
+    for (int i = 0; i < 100; ++i) {
+        caller.send(caller.forge.make({}));
+        caller.tick(10);
+    }
+    check_outcome(caller, false, CloseReason::ReliableOverflow);
+}
+
 TEST_CASE("Limits of clients: on the control channel a client has no more than hello and goodbye",
           "[netdriver][limits]") {
     ForgedCaller parts;
@@ -319,6 +337,42 @@ TEST_CASE("Limits of clients: whoever stays within his share is never refused fo
     callers.by_second({call_bunch(1, 100, Bytes(1))});
     CHECK(callers.first.driver.connection_count() == 1);
     CHECK(callers.first.driver.connection_state(forged_client_peer) == ConnectionState::Joined);
+}
+
+TEST_CASE("Limits of clients: a byte beyond his share is one of those that all have together",
+          "[netdriver][limits][rpc]") {
+    for (const std::uint32_t together : {0u, 1u}) {
+        for (const std::uint32_t more : {0u, 1u, 2u}) {
+            INFO(more << " more, of " << together);
+            NetConfig config;
+            config.clients_waiting_bytes_max = together;
+            ForgedCaller caller(config);
+            for (const Bunch& call : waiting_calls(share_bytes + more)) {
+                caller.deliver({call});
+            }
+            check_outcome(caller, more <= together, CloseReason::ReliableOverflow);
+        }
+    }
+}
+
+TEST_CASE("Limits of clients: what waited, and ran, no longer counts among what all keep",
+          "[netdriver][limits][rpc]") {
+    NetConfig config;
+    config.clients_waiting_bytes_max = 4'000;
+    config.calls_burst_max = config.function_calls_burst_max = 10'000;
+    constexpr std::uint16_t calls_beyond_share = 140;  // some 2,500 bytes beyond, at 135 each
+    ForgedCaller caller(config);
+    std::uint16_t sequence = 1;
+    for (int round = 0; round < 5; ++round) {
+        INFO("round " << round);
+        for (std::uint16_t i = 1; i < calls_beyond_share; ++i) {
+            caller.deliver({fire(1, static_cast<std::uint16_t>(sequence + i))});
+        }
+        REQUIRE(caller.is_joined());
+        caller.deliver({fire(1, sequence)});
+        sequence = static_cast<std::uint16_t>(sequence + calls_beyond_share);
+        CHECK(caller.world.heard.size() == static_cast<std::size_t>(sequence - 1));
+    }
 }
 
 }  // namespace replayout::test

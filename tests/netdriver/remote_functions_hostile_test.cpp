@@ -14,6 +14,18 @@
 #include "support/seeded_random.h"
 
 namespace replayout::test {
+namespace {
+
+constexpr std::uint32_t power = 7;
+
+/// A turret of that power.
+[[nodiscard]] Bytes power_values() {
+    constexpr std::uint32_t turret_handles = 9;
+    return make_block(turret_handles, {1}, [](BitWriter& writer) { writer.write_bits(power, 32); });
+}
+
+}  // namespace
+
 TEST_CASE("Hostile calls: a server runs what is right", "[netdriver][hostile][rpc]") {
     ForgedCaller caller;
     caller.deliver({call_bunch(1, 1, order_bytes(fire_index, 7)),
@@ -175,6 +187,69 @@ TEST_CASE("Hostile calls: a client ignores what it does not know, and closes on 
         CHECK(!called.is_joined());
     }
     CHECK(called.world.heard.size() == 1);
+}
+
+TEST_CASE("Hostile calls: a close runs the calls of its own object alone, and once",
+          "[netdriver][hostile][rpc]") {
+    ForgedCalled called;
+    called.deliver({open_bunch(2, NetGUID{2}, 0), open_bunch(3, NetGUID{3}, 0)});
+    REQUIRE(called.world.object_count() == 3);
+    called.world.on_call = [&](const char*, const Order&) {
+        REQUIRE(called.world.heard.size() <= 4);
+    };
+    const auto tell = [](std::uint32_t channel, std::uint32_t number) {
+        return call_bunch(channel, 1, order_bytes(tell_index, number));
+    };
+    SECTION("those of others run behind the blocks of the packet, which they mean") {
+        Bytes blocks = block_of(1, power_values());
+        const Bytes second = written([](BitWriter& writer) {
+            writer.write_packed_uint(2 << 1);  // two channels on
+            writer.write_bytes(power_values());
+        });
+        blocks.insert(blocks.end(), second.begin(), second.end());
+        called.deliver({tell(1, 1), tell(2, 2), tell(3, 3), close_bunch(2, 2)}, blocks);
+        CHECK(called.world.heard == std::vector<HeardCall>{{"tell", 2, 0, {}, 0},
+                                                           {"tell", 1, power, {}, 0},
+                                                           {"tell", 3, power, {}, 0}});
+    }
+    SECTION("they do not run once more on what is opened in its place") {
+        called.deliver(
+            {tell(1, 1), close_bunch(1, 2), close_bunch(2, 2), open_bunch(1, NetGUID{4}, 0)});
+        CHECK(heard(called.world, "tell") == Numbers{1});
+    }
+    SECTION("those of a part, which goes with another object, do not run") {
+        called.deliver({open_bunch(4, NetGUID{4}, 0, 512,
+                                   [](BitWriter& writer) { writer.write_packed_uint(1); })});
+        REQUIRE(called.world.object_count() == 4);
+        called.deliver(
+            {tell(4, 1), close_bunch(1, 2), close_bunch(4, 2), open_bunch(4, NetGUID{5}, 0)});
+        CHECK(called.world.heard.empty());
+        CHECK(called.driver.stats().calls_unknown == 0);
+        CHECK(called.world.object_count() == 3);
+    }
+    CHECK(called.is_joined());
+}
+
+TEST_CASE(
+    "Hostile calls: one with more references than an object may hold closes, and does not run",
+    "[netdriver][hostile][rpc]") {
+    for (const std::uint32_t references_max : {0u, 1u}) {
+        INFO("at most " << references_max);
+        NetConfig config;
+        config.references_per_object_max = references_max;
+        ForgedCaller caller(config);
+        caller.deliver({call_bunch(1, 1, call_bytes(fire_index, [](BitWriter& writer) {
+                                       writer.write_bool(true);
+                                       ChangeMask mask;
+                                       mask.reset(3);
+                                       mask.set(1);
+                                       write_change_mask(writer, mask, EmptySet::Impossible);
+                                       writer.write_packed_uint(77);  // no object of the server
+                                   }))});
+        CHECK(caller.is_joined() == (references_max == 1));
+        CHECK(caller.world.heard.size() == references_max);
+        CHECK(caller.closed_count(CloseReason::MalformedBunch) == 1 - references_max);
+    }
 }
 
 TEST_CASE("Hostile calls: parts that do not make a call are refused", "[netdriver][hostile][rpc]") {

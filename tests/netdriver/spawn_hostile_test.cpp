@@ -205,6 +205,17 @@ TEST_CASE("Hostile: parts of what there is not wait within their limits, and do 
         server.open(1, TestSchema::pawn_number);
         CHECK(server.world().object_count() == 1);
     }
+    SECTION("its outer goes with the packet in which it comes: then it waits on") {
+        server.deliver_packet({open_part(2, 1)});
+        server.deliver_packet({close_bunch(1, 2)});
+        server.deliver_packet({open_bunch(1, NetGUID{1}, TestSchema::pawn_number)});
+        CHECK(server.is_joined());
+        CHECK(server.world().spawn_count == 1);
+        CHECK(server.world().object_count() == 0);
+        server.open(1, TestSchema::pawn_number);
+        CHECK(server.world().spawn_count == 3);
+        CHECK_FALSE(server.object_on(2).is_null());
+    }
     SECTION("as many as a connection may have waiting, and one more") {
         const std::uint32_t most = NetConfig().reliable_waiting_max;
         std::uint32_t channel = 2;

@@ -280,6 +280,28 @@ template <typename Change>
     return bytes;
 }
 
+TEST_CASE("Replay: a packet that no server sends ends it, and why is told",
+          "[netdriver][replay][hostile]") {
+    const Tape tape(1'000);
+    std::uint32_t frame = 0;
+    const Bytes bytes =
+        forged(tape.bytes(), true, [&](ReplayChunkKind kind, std::span<std::byte> body) {
+            std::span<std::byte> packets = body.subspan(replay_part_head_bytes);
+            if (kind != ReplayChunkKind::Frame || packets.empty() || ++frame != 3) {
+                return;
+            }
+            // A packet that has bunches, and says that it has none.
+            store_le(packets, static_cast<std::uint16_t>(load_le(packets, 2) | replay_has_bunches));
+            packets[2] = std::byte{0};
+        });
+    REQUIRE(frame >= 3);
+    ReplayScreen screen(bytes);
+    REQUIRE(screen.player.open() == ReplayError::None);
+    CHECK(screen.player.advance(screen.player.end_time()) == ReplayError::Refused);
+    CHECK(screen.player.close_reason() == CloseReason::MalformedBunch);
+    CHECK(screen.world.object_count() == 0);
+}
+
 constexpr std::int64_t day_us = 86'400'000'000;
 
 TEST_CASE("Replay: a file that says it is longer than one may be ends where it is right",

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+//
+// What a receiver lets wait, beside what a sender with the same limits may have on its way.
+#include "reliable_receiver.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory_resource>
+#include <span>
+
+#include "support/catch.h"
+
+namespace replayout::test {
+namespace {
+
+class Taker final : public ReliableMessageHandler {
+  public:
+    CloseReason handle_message(const BunchHeader&, std::span<const std::byte>) override {
+        ++count;
+        return CloseReason::None;
+    }
+
+    std::uint32_t count = 0;
+};
+
+[[nodiscard]] BunchHeader header_of(std::uint32_t sequence) {
+    BunchHeader header;
+    header.channel = ChannelIndex{1};
+    header.sequence = static_cast<std::uint16_t>(sequence);
+    return header;
+}
+
+}  // namespace
+
+TEST_CASE("ReliableReceiver: lets wait as many bunches as a sender has on the way, and no more",
+          "[netdriver][reliable_receiver]") {
+    for (const std::uint32_t bunches_max : {1u, 100u, 4'095u, 4'096u, 4'097u, 65'536u}) {
+        INFO("at most " << bunches_max);
+        ReceiveLimits limits;
+        limits.bunches_max = bunches_max;
+        limits.bytes_max = 1 << 20;
+        const ReliableWindow window = reliable_window(limits);
+        CHECK(window.bunches == std::min(bunches_max, 4'096u));
+        CHECK(window.bytes == limits.bytes_max);
+        const NetTime now;
+        ReliableAccount account(limits, now);
+        ReliableReceiver receiver(account, std::pmr::get_default_resource());
+        Taker taker;
+        // The first one is missing.
+        for (std::uint32_t i = 0; i < window.bunches; ++i) {
+            REQUIRE(receiver.receive(header_of(2 + i), {}, taker) == CloseReason::None);
+        }
+        CHECK(receiver.receive(header_of(2 + static_cast<std::uint32_t>(window.bunches)), {},
+                               taker) == CloseReason::ReliableOverflow);
+        CHECK(taker.count == 0);
+        CHECK(receiver.receive(header_of(1), {}, taker) == CloseReason::None);
+        CHECK(taker.count == window.bunches + 1);
+        CHECK(account.is_empty());
+    }
+}
+
+}  // namespace replayout::test
