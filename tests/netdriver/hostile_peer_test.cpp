@@ -562,10 +562,17 @@ TEST_CASE("Hostile: a server may welcome once and say goodbye, and nothing else"
         fixture.check_refused(fixture.server.forge().make({control_bunch(2, test.message)}),
                               test.reason);
     }
-    Bunch open = control_bunch(2, welcome_bytes());
-    open.header.is_open = true;
-    Fixture as_open;
-    as_open.check_refused(as_open.server.forge().make({open}), CloseReason::MalformedBunch);
+    // Nothing is opened or closed there, whatever the message.
+    for (const Bytes& message : {welcome_bytes(), goodbye_bytes(1)}) {
+        Bunch open = control_bunch(2, message);
+        open.header.is_open = true;
+        Fixture as_open;
+        as_open.check_refused(as_open.server.forge().make({open}), CloseReason::MalformedBunch);
+        Bunch close = control_bunch(2, message);
+        close.header.is_close = true;
+        Fixture as_close;
+        as_close.check_refused(as_close.server.forge().make({close}), CloseReason::MalformedBunch);
+    }
 }
 
 TEST_CASE("Hostile: a client may not send objects, values or anything else",
