@@ -45,7 +45,7 @@ namespace test {
 namespace {
 
 /// Of a call, which the label makes as long as it is to be.
-struct Order {
+struct PurchaseOrder {
     Purchase purchase;  // handle 1
     std::string label;  // 2
 };
@@ -54,14 +54,14 @@ struct Shop {
     Purchase purchase;  // handle 1
     std::uint32_t order_count = 0;
 
-    void multicast_order(const Order&) { ++order_count; }
+    void multicast_order(const PurchaseOrder&) { ++order_count; }
 };
 
 [[nodiscard]] Result<const Type*> build_shop(TypeRegistry& registry) {
     REQUIRE(struct_builder<Purchase>(registry, "Purchase").build());
-    REQUIRE(struct_builder<Order>(registry, "Order")
-                .property<&Order::purchase>()
-                .property<&Order::label>()
+    REQUIRE(struct_builder<PurchaseOrder>(registry, "PurchaseOrder")
+                .property<&PurchaseOrder::purchase>()
+                .property<&PurchaseOrder::label>()
                 .build());
     return class_builder<Shop>(registry, "Shop")
         .property<&Shop::purchase>()
@@ -84,9 +84,9 @@ void write_purchase(BitWriter& writer, std::size_t steps, std::size_t bytes) {
 }
 
 /// A client that was shown a shop, on channel 1, and a forger of packets from its server.
-class Client {
+class ShopClient {
   public:
-    explicit Client(const NetConfig& config = {})
+    explicit ShopClient(const NetConfig& config = {})
         : layout_(build_shop),
           network_(LoopbackSettings{2'048, 1u << 17}, std::pmr::get_default_resource()),
           line_(network_.endpoint(server_peer)),
@@ -182,7 +182,7 @@ TEST_CASE("Decode budget: bunches and blocks of a packet have its steps together
         for (const std::size_t excess : {0u, 1u}) {
             INFO(bunch_count << " bunches, " << excess << " too many");
             const std::size_t steps = packet_steps - block_steps - bunch_count + excess;
-            Client client;
+            ShopClient client;
             client.deliver(std::vector<Bunch>(bunch_count, said_before), purchase_block(steps));
             CHECK(client.is_joined() == (excess == 0));
             CHECK(client.world.shop.purchase.steps == (excess == 0 ? steps : 0));
@@ -198,7 +198,7 @@ TEST_CASE("Decode budget: a call has 4,096 steps, and eight for each of its byte
     for (const std::size_t bytes : {11u, 12u, 1'000u}) {
         for (const std::size_t excess : {0u, 1u}) {
             INFO(bytes << " bytes, " << excess << " too many");
-            Client client;
+            ShopClient client;
             client.order(bytes, 4'096 + 8 * bytes + excess, 2'000);
             CHECK(client.is_joined() == (excess == 0));
             CHECK(client.world.shop.order_count == 1 - excess);
@@ -234,7 +234,7 @@ TEST_CASE(
             NetConfig config;
             config.decode_allocation_bytes_max = test.packet_bytes;
             config.bunch_bytes_max = test.message_bytes;
-            Client client(config);
+            ShopClient client(config);
             client.order(test.call_bytes, 100, test.memory_bytes + excess);
             CHECK(client.is_joined() == (excess == 0));
             CHECK(client.world.shop.order_count == 1 - excess);

@@ -16,12 +16,13 @@
 namespace replayout::test {
 namespace {
 
-constexpr std::uint32_t power = 7;
+constexpr std::uint32_t turret_power = 7;
 
 /// A turret of that power.
 [[nodiscard]] Bytes power_values() {
     constexpr std::uint32_t turret_handles = 9;
-    return make_block(turret_handles, {1}, [](BitWriter& writer) { writer.write_bits(power, 32); });
+    return make_block(turret_handles, {1},
+                      [](BitWriter& writer) { writer.write_bits(turret_power, 32); });
 }
 
 }  // namespace
@@ -209,8 +210,8 @@ TEST_CASE("Hostile calls: a close runs the calls of its own object alone, and on
         blocks.insert(blocks.end(), second.begin(), second.end());
         called.deliver({tell(1, 1), tell(2, 2), tell(3, 3), close_bunch(2, 2)}, blocks);
         CHECK(called.world.heard == std::vector<HeardCall>{{"tell", 2, 0, {}, 0},
-                                                           {"tell", 1, power, {}, 0},
-                                                           {"tell", 3, power, {}, 0}});
+                                                           {"tell", 1, turret_power, {}, 0},
+                                                           {"tell", 3, turret_power, {}, 0}});
     }
     SECTION("they do not run once more on what is opened in its place") {
         called.deliver(
