@@ -296,7 +296,9 @@ void report_memory(std::string& text, const MatchResult& result) {
             {"executor-work-min", options.executor_work_min},
             {"counters", options.is_counting_types},
             {"report", options.is_reporting},
-            {"report-rows", options.report_rows}};
+            {"report-rows", options.report_rows},
+            {"record", options.record_path},
+            {"checkpoints", options.checkpoints_s}};
 }
 
 /// What was played, and what became of it.

@@ -406,6 +406,8 @@ TEST_CASE("MatchSession: the figures name every option, so that they can be had 
     CHECK(told["counters"] == false);
     CHECK(told["report"] == false);
     CHECK(told["report-rows"] == 10);
+    CHECK(told["record"] == "");
+    CHECK(told["checkpoints"] == 10);
     CHECK_FALSE(json.contains("cap_bytes_per_second"));
 }
 

@@ -66,6 +66,8 @@ def options():
     parser.add_argument("--kind", choices=KINDS, action="append", help="these alone; may be repeated")
     parser.add_argument("--seed", type=int, default=1, help="of the chance (1)")
     parser.add_argument("--all", action="store_true", help="of all classes, all of them")
+    parser.add_argument("--seconds", type=float, default=20, metavar="N",
+                        help="of tests for one mutant at most, the fastest first; 0: all (20)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many run at a time")
     parser.add_argument("--folder", default=os.path.join(ROOT, "build", "mutate"),
                         help="where the copy is made and built (build/mutate)")
@@ -142,7 +144,7 @@ def main(arguments):
         return 0
     started = time.monotonic()
     workshop.build(say)
-    judge = Judge(workshop, workshop.record(say))
+    judge = Judge(workshop, workshop.record(say), arguments.seconds)
     mutants = choose(workshop, arguments)
     say(f"{len(mutants)} mutants, built and recorded in {time.monotonic() - started:.0f} s")
     started = time.monotonic()

@@ -2,6 +2,8 @@
 """The copy of the sources that the mutants live in: made, built, and its programs run."""
 import collections
 import concurrent.futures
+import hashlib
+import itertools
 import json
 import os
 import re
@@ -170,6 +172,11 @@ class Workshop:
                 "on": [i for i, value in enumerate(content) if value == 1],
                 "none": [i for i, value in enumerate(content) if value == 2]}
 
+    def digest_of(self, program):
+        """Of what was built: a build may end where it began, with another time."""
+        with open(os.path.join(self.build_folder, "bin", program), "rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+
     def record(self, say):
         """Which test each mutant makes a difference in: {program: [record of a test]}."""
         kept = {}
@@ -178,7 +185,7 @@ class Workshop:
                 kept = json.load(stream)
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
             for program in self.programs:
-                stamp = os.stat(os.path.join(self.build_folder, "bin", program)).st_mtime_ns
+                stamp = self.digest_of(program)
                 if kept.get(program, {}).get("stamp") == stamp:
                     continue
                 say(f"recording {program}")
@@ -208,8 +215,10 @@ def limit_memory():
 class Judge:
     """Says of a mutant whether a test kills it."""
 
-    def __init__(self, workshop, records):
+    def __init__(self, workshop, records, seconds_max=0):
+        """`seconds_max`: of tests for one mutant, the fastest first; 0: all of them."""
         self.workshop = workshop
+        self.seconds_max = seconds_max
         self.tests = collections.defaultdict(list)  # mutant: [(seconds, program, name)]
         self.impossible = set()
         for program, tests in records.items():
@@ -223,6 +232,9 @@ class Judge:
         """Tests of one program each, the fastest first, more and more of them."""
         programs = self.workshop.programs_of(mutant.file)
         tests = [test for test in sorted(self.tests[mutant.number]) if test[1] in programs]
+        if self.seconds_max > 0:
+            ends = itertools.accumulate(test[0] for test in tests)
+            tests = [test for test, end in zip(tests, ends) if end <= self.seconds_max]
         seconds_max = 0.5
         while tests:
             batch, seconds, program = [], 0.0, tests[0][1]

@@ -521,6 +521,9 @@ TEST_CASE("Push model: the last change before a switch needs its mark, and valid
 
 TEST_CASE("Push model: the name of no property is logged with its class, and asserted",
           "[netdriver][push_model]") {
+    if (REPLAYOUT_ASSERTIONS == 0) {
+        return;  // nobody refuses it then
+    }
     std::size_t refused_count = 0;
     BeaconGame game;
     const NetObjectId id = game.ids.at(game.add());

@@ -15,6 +15,9 @@ namespace replayout::test {
 
 TEST_CASE("Remote functions: parameters that are missing are asserted, wherever the call would run",
           "[netdriver][rpc]") {
+    if (REPLAYOUT_ASSERTIONS == 0) {
+        return;  // nobody refuses it then
+    }
     const char* const server_calls[] = {"server_fire", "client_tell", "multicast_boom",
                                         "remote_ping"};
     const char* const client_calls[] = {"server_fire", "client_tell", "multicast_boom"};
