@@ -9,9 +9,9 @@
 namespace replayout {
 
 PeerLog::Lines& PeerLog::lines_of(PeerId peer) noexcept {
-    const auto known = std::find_if(lines_.begin(), lines_.end(), [&](const Lines& lines) {
-        return lines.peer == peer && lines.second >= 0;
-    });
+    // Those that are nobody's yet are of peer 0, and for it as good as any.
+    const auto known = std::find_if(lines_.begin(), lines_.end(),
+                                    [peer](const Lines& lines) { return lines.peer == peer; });
     if (known != lines_.end()) {
         return *known;
     }

@@ -73,4 +73,29 @@ TEST_CASE("CallLimiter: a call in parts counts as many, and as no more than may 
     CHECK_FALSE(caller.limiter.take(0, aim, 20, start));
 }
 
+TEST_CASE("CallLimiter: a token is there from the microsecond on that fills it") {
+    for (const std::int64_t late_us : {-1, 0, 1}) {
+        INFO("late by " << late_us);
+        Caller caller(config_of(1, 1));
+        CHECK(caller.limiter.take(0, fire, 20, {0}));
+        // Of all one in a tenth of a second, of the function one in a second.
+        CHECK(caller.limiter.take(0, aim, 20, {100'000 + late_us}) == (late_us >= 0));
+        CHECK(caller.limiter.take(0, fire, 20, {1'000'000 + late_us}) == (late_us >= 0));
+    }
+}
+
+TEST_CASE("CallLimiter: who was silent for years may call as many times as at first") {
+    NetConfig config = config_of(3, 2);
+    config.calls_per_second_max = 1'000'000;
+    config.function_calls_per_second_max = 1'000'000;
+    constexpr std::int64_t day_ms = 24 * 3'600'000;
+    for (const std::int64_t days : {1, 100, 110, 200, 250, 365, 3'650, 36'500}) {
+        INFO("days " << days);
+        Caller caller(config);
+        CHECK(caller.taken(fire, 20, 0) == 2);
+        CHECK(caller.taken(fire, 20, days * day_ms) == 2);
+        CHECK(caller.taken(aim, 20, days * day_ms) == 1);
+    }
+}
+
 }  // namespace replayout::test

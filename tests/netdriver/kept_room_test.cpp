@@ -53,6 +53,17 @@ TEST_CASE("KeptRoom: what is small stays") {
     CHECK(row.capacity() >= KeptRoom::least_bytes);
 }
 
+TEST_CASE("KeptRoom: room is too large beyond what is small, if less than a quarter was needed") {
+    constexpr std::size_t small = KeptRoom::least_bytes;
+    CHECK_FALSE(KeptRoom::is_too_large(0, small, 1));
+    CHECK(KeptRoom::is_too_large(0, small + 1, 1));
+    CHECK_FALSE(KeptRoom::is_too_large(0, small / 8, 8));
+    CHECK(KeptRoom::is_too_large(0, small / 8 + 1, 8));
+    CHECK(KeptRoom::is_too_large(999, 4'000, 8));
+    CHECK_FALSE(KeptRoom::is_too_large(1'000, 4'000, 8));
+    CHECK_FALSE(KeptRoom::is_too_large(1'001, 4'000, 8));
+}
+
 TEST_CASE("RingQueue: gives back the room of a burst, and keeps what is in it, in order") {
     CountingResource memory;
     RingQueue<std::uint64_t> queue(&memory);

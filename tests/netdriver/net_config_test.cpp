@@ -139,4 +139,30 @@ TEST_CASE("NetConfig: probe, keep-alive and timeout come in this order",
     CHECK(!config.validate());
 }
 
+TEST_CASE("NetConfig: a message has its own bound, however much may wait",
+          "[netdriver][net_config]") {
+    NetConfig config;
+    config.reliable_waiting_bytes_max = 64u << 20;
+    config.bunch_bytes_max = 1'048'576;
+    CHECK(config.validate());
+    config.bunch_bytes_max = 1'048'577;
+    CHECK(!config.validate());
+}
+
+TEST_CASE("NetConfig: the shortest times are a millisecond, and two until it is over",
+          "[netdriver][net_config]") {
+    NetConfig shortest;
+    shortest.probe_ms = 1;
+    shortest.probe_max_ms = 1;
+    shortest.keep_alive_ms = 1;
+    shortest.timeout_ms = 2;
+    CHECK(shortest.validate());
+    for (const auto time : {&NetConfig::probe_ms, &NetConfig::probe_max_ms,
+                            &NetConfig::keep_alive_ms, &NetConfig::timeout_ms}) {
+        NetConfig config = shortest;
+        --(config.*time);
+        CHECK(!config.validate());
+    }
+}
+
 }  // namespace replayout

@@ -11,6 +11,7 @@
 #include "support/forged_peer.h"
 #include "support/net_fixture.h"
 #include "support/packet_forge.h"
+#include "support/tape_transport.h"
 
 namespace replayout::test {
 namespace {
@@ -80,6 +81,28 @@ TEST_CASE("NetDriver: a refused start leaves the driver as it was", "[netdriver]
     server.driver.tick_dispatch(NetTime::from_milliseconds(1));
     server.driver.tick_flush(NetTime::from_milliseconds(1));
     CHECK(server.driver.stats().packets_sent == 0);
+}
+
+TEST_CASE("NetDriver: does not start on a transport that cannot carry its largest packet",
+          "[netdriver][net_driver]") {
+    NetDriverSettings settings;
+    settings.config.packet_bytes_max = 600;
+    for (const std::size_t datagram_bytes_max : {0u, 599u, 600u, 601u}) {
+        INFO("datagrams of " << datagram_bytes_max << " bytes");
+        TapeTransport transport(datagram_bytes_max);
+        TestWorld world(1);
+        NetDriver server(settings, transport, world);
+        CHECK(bool(server.listen()) == (datagram_bytes_max >= 600));
+        NetDriver client(settings, transport, world);
+        CHECK(bool(client.connect(NetFixture::server_peer, {})) == (datagram_bytes_max >= 600));
+    }
+}
+
+TEST_CASE("NetDriver: who is no server records nothing", "[netdriver][net_driver]") {
+    LoneDriver client;
+    CHECK_FALSE(client.driver.is_recording());
+    REQUIRE(client.driver.connect(NetFixture::server_peer, {}));
+    CHECK_FALSE(client.driver.is_recording());
 }
 
 TEST_CASE("NetDriver: a client asks until a server is there", "[netdriver][net_driver]") {

@@ -2,6 +2,7 @@
 //
 // What a world is told of peers: who joined, who left, and who calls.
 #include <replayout/netdriver/net_driver.h>
+#include <replayout/netdriver/net_rates.h>
 
 #include <cstddef>
 #include <string>
@@ -166,6 +167,20 @@ TEST_CASE("Peers: an object is found by its handle while it is there", "[netdriv
     CHECK(net.server_driver().find_object(ObjectHandle{}).generation == 0);
     net.remove(pawn);
     CHECK(net.server_driver().find_object(pawn).generation == 0);
+}
+
+TEST_CASE("Peers: who has no connection has no bandwidth", "[netdriver][peers]") {
+    NetFixtureOptions options;
+    options.server.bytes_per_second_max = 5'000;
+    NetFixture net(options);
+    net.join();
+    REQUIRE(net.settle());
+    const NetRates rates = net.server_driver().rates();
+    CHECK(rates.bandwidth_of(NetFixture::client_peer(0)).bytes_per_second_max == 5'000);
+    const NetBandwidth nobody = rates.bandwidth_of(NetFixture::client_peer(1));
+    CHECK(nobody.bytes_per_second_max == 0);
+    CHECK(nobody.bytes_per_second == 0);
+    CHECK(nobody.round_trip_us == 0);
 }
 
 }  // namespace replayout::test

@@ -297,8 +297,14 @@ struct Scene {
 
 TEST_CASE("PacketNotify: a header of another session is refused", "[netdriver][packet_notify]") {
     Scene scene;
-    scene.honest.session ^= 1;
-    scene.refuse(scene.honest, PacketReceipt::OtherSession);
+    for (std::uint32_t session = 0; session < 0x10000; ++session) {
+        PacketHeader header = scene.honest;
+        header.session = static_cast<std::uint16_t>(session);
+        if (header.session != notified_session) {
+            scene.refuse(header, PacketReceipt::OtherSession);
+        }
+    }
+    CHECK(scene.pair.a.receive(scene.honest, scene.pair.events_a) == PacketReceipt::Accepted);
 }
 
 TEST_CASE("PacketNotify: a sequence out of range is refused, at the bounds exactly",

@@ -59,5 +59,37 @@ TEST_CASE("PeerLog: any number of peers are forty lines a second, and every one 
     CHECK(LogSpy::messages().back() == "later (1 lines like this were left out before)");
 }
 
+TEST_CASE("PeerLog: a text that is too long is cut, and shows it", "[netdriver][peer_log]") {
+    constexpr std::size_t most = PeerLog::text_bytes_max;
+    PeerLog lines;
+    const LogSpy log;
+    for (const std::size_t size : {most - 1, most, most + 1, most + 2, 2 * most}) {
+        INFO("bytes " << size);
+        lines.write(LogLevel::Error, peer, std::string(size, 'x'), {});
+        const bool is_whole = size <= most;
+        CHECK(LogSpy::messages().back() ==
+              (is_whole ? std::string(size, 'x') : std::string(most, 'x') + "..."));
+    }
+}
+
+TEST_CASE("PeerLog: its clock may begin anywhere, and each peer has its lines",
+          "[netdriver][peer_log]") {
+    for (const std::int64_t second : {-1'000'000, -5, -2, -1, 0, 1, 1'000'000}) {
+        INFO("second " << second);
+        PeerLog lines;
+        const LogSpy log;
+        for (std::size_t seconds = 1; seconds <= 2; ++seconds) {
+            const auto passed = static_cast<std::int64_t>(seconds);
+            const NetTime now = NetTime::from_milliseconds((second + passed) * 1'000);
+            for (int i = 0; i < 25; ++i) {
+                lines.write(LogLevel::Error, peer, "again", now);
+                lines.write(LogLevel::Error, PeerId{8}, "me too", now);
+                lines.write(LogLevel::Error, PeerId{0}, "nobody", now);
+            }
+            CHECK(LogSpy::messages().size() == 30 * seconds);
+        }
+    }
+}
+
 }  // namespace
 }  // namespace replayout::test

@@ -101,6 +101,18 @@ TEST_CASE("Spawn: an archetype is added once, under an id, of a class that was a
     CHECK_FALSE(driver.add_archetype(ArchetypeId{9}, others.prop()));
 }
 
+TEST_CASE("Spawn: a client knows its archetypes before it connects", "[netdriver][spawn]") {
+    const PropLayouts layouts;
+    LoopbackNetwork network({}, std::pmr::get_default_resource());
+    PropWorld world(1, layouts);
+    NetDriver driver(NetDriverSettings(), network.endpoint(PeerId{2}), world);
+    REQUIRE(driver.add_layout(layouts.prop()));
+    REQUIRE(driver.connect(PeerId{1}, {}));
+    const Status late = driver.add_archetype(ArchetypeId{7}, layouts.barrel());
+    REQUIRE(!late);
+    CHECK(late.error().code == ErrorCode::InvalidArgument);
+}
+
 TEST_CASE("Spawn: an object of the map is found by its name, and stays when it goes out of sight",
           "[netdriver][spawn]") {
     SpawnGame game;

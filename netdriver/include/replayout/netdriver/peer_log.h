@@ -16,6 +16,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -39,8 +40,9 @@ class PeerLog {
   private:
     struct Lines {
         PeerId peer;
-        std::int64_t second = -1;  // of its last line, written or not
-        std::uint32_t count = 0;   // written in that second
+        // Of its last line, written or not. Before any that a clock tells: nobody's yet.
+        std::int64_t second = std::numeric_limits<std::int64_t>::min();
+        std::uint32_t count = 0;  // written in that second
         std::uint64_t left_out_count = 0;
     };
 

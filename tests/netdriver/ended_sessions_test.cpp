@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "ended_sessions.h"
+
+#include <cstdint>
+#include <memory_resource>
+
+#include "support/catch.h"
+
+namespace replayout::test {
+namespace {
+
+constexpr PeerId ended_peer{7};
+
+[[nodiscard]] EndedSessions room_for(std::size_t count) {
+    return {count, std::pmr::new_delete_resource()};
+}
+
+}  // namespace
+
+TEST_CASE("EndedSessions: one is known by its peer and its number, both",
+          "[netdriver][ended_sessions]") {
+    EndedSessions ended = room_for(4);
+    ended.add(ended_peer, 500, {});
+    for (const PeerId other : {PeerId{6}, ended_peer, PeerId{8}}) {
+        for (const std::uint32_t session : {0u, 499u, 500u, 501u, 65'535u}) {
+            INFO("peer " << other.value << ", session " << session);
+            CHECK(ended.contains(other, static_cast<std::uint16_t>(session)) ==
+                  (other == ended_peer && session == 500));
+        }
+        CHECK(ended.contains(other) == (other == ended_peer));
+    }
+}
+
+TEST_CASE("EndedSessions: where there is no more room the oldest makes it",
+          "[netdriver][ended_sessions]") {
+    EndedSessions ended = room_for(3);
+    for (std::uint16_t session = 1; session <= 10; ++session) {
+        ended.add(ended_peer, session, {});
+        for (std::uint16_t earlier = 1; earlier <= session; ++earlier) {
+            INFO("session " << earlier << " after " << session);
+            CHECK(ended.contains(ended_peer, earlier) == (earlier + 3 > session));
+        }
+    }
+}
+
+TEST_CASE("EndedSessions: one that ends again drives out no other", "[netdriver][ended_sessions]") {
+    EndedSessions ended = room_for(2);
+    ended.add(ended_peer, 1, {});
+    for (int i = 0; i < 5; ++i) {
+        ended.add(ended_peer, 2, {});
+    }
+    CHECK(ended.contains(ended_peer, 1));
+    CHECK(ended.contains(ended_peer, 2));
+}
+
+TEST_CASE("EndedSessions: what ended before a time is forgotten, and nothing that ended then",
+          "[netdriver][ended_sessions]") {
+    EndedSessions ended = room_for(8);
+    ended.add(ended_peer, 1, {100});
+    ended.add(ended_peer, 2, {200});
+    ended.add(ended_peer, 3, {200});
+    ended.add(ended_peer, 4, {300});
+    ended.forget_before({200});
+    CHECK_FALSE(ended.contains(ended_peer, 1));
+    CHECK(ended.contains(ended_peer, 2));
+    CHECK(ended.contains(ended_peer, 3));
+    CHECK(ended.contains(ended_peer, 4));
+    ended.forget_before({201});
+    CHECK_FALSE(ended.contains(ended_peer, 2));
+    CHECK_FALSE(ended.contains(ended_peer, 3));
+    CHECK(ended.contains(ended_peer, 4));
+    ended.forget_before({301});
+    CHECK_FALSE(ended.contains(ended_peer));
+}
+
+}  // namespace replayout::test
