@@ -56,11 +56,7 @@ void NetConnection::receive(std::span<const std::byte> datagram, NetTime now,
         return;
     }
     if (has_reorder_buffer() && is_ahead(header)) {
-        if (held_.is_full()) {
-            process_held(now, payload, sent);
-        }
-        held_.hold(expand_sequence(packets_.notify().highest_received(), header.sequence),
-                   datagram);
+        hold(header, datagram, now, payload, sent);
     } else {
         process(header, datagram.subspan(header_bytes), now, payload, sent);
     }
@@ -68,6 +64,21 @@ void NetConnection::receive(std::span<const std::byte> datagram, NetTime now,
            held_.first_sequence() <= packets_.notify().highest_received() + 1) {
         process_held(now, payload, sent);
     }
+}
+
+// Where there is no room the lowest waits no longer, which may be this one.
+void NetConnection::hold(const PacketHeader& header, std::span<const std::byte> datagram,
+                         NetTime now, PayloadHandler& payload, SentContentHandler& sent) {
+    const std::uint64_t sequence =
+        expand_sequence(packets_.notify().highest_received(), header.sequence);
+    if (held_.is_full() && sequence < held_.first_sequence()) {
+        process(header, datagram.subspan(packet_header_bytes(header)), now, payload, sent);
+        return;
+    }
+    if (held_.is_full()) {
+        process_held(now, payload, sent);
+    }
+    held_.hold(sequence, datagram);
 }
 
 void NetConnection::process_held(NetTime now, PayloadHandler& payload, SentContentHandler& sent) {

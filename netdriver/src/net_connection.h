@@ -105,6 +105,9 @@ class NetConnection final : private ReliableMessageHandler {
     [[nodiscard]] bool is_ahead(const PacketHeader& header) const noexcept;
     void process(const PacketHeader& header, std::span<const std::byte> content, NetTime now,
                  PayloadHandler& payload, SentContentHandler& sent);
+    /// For as long as there is room for it.
+    void hold(const PacketHeader& header, std::span<const std::byte> datagram, NetTime now,
+              PayloadHandler& payload, SentContentHandler& sent);
     void process_held(NetTime now, PayloadHandler& payload, SentContentHandler& sent);
     [[nodiscard]] CloseReason read_payload(std::span<const std::byte> payload, bool has_bunches,
                                            PayloadHandler& handler);

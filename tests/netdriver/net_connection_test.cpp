@@ -226,6 +226,7 @@ TEST_CASE("NetConnection: packets that overtook others wait for them, as many as
         {"twice the same takes one place", {2, 2, 3, 1}, 3, 0},
         {"twice the last takes one place", {3, 3, 2, 1}, 3, 0},
         {"one too many: the lowest waits no longer", {2, 3, 4, 1}, 3, 1},
+        {"one too many, and lower than those that wait: it is the one", {4, 3, 2, 1}, 3, 1},
         {"one that is not missed for long", {1, 3, 2, 5}, 4, 0},
         {"as far ahead as any may be", {far, 1}, 2, 0},
         {"further ahead than any may be: holds no place", {2, far + 1, far + 1, 1}, 2, 2},
