@@ -165,7 +165,8 @@ TEST_CASE(
     const Bytes bytes(replay_magic.begin(), replay_magic.end());
     for (std::size_t size = 0; size <= bytes.size(); ++size) {
         INFO(size << " bytes");
-        ReplayScreen screen(std::span(bytes).first(size));
+        const auto cut = std::span(bytes).first(size);
+        ReplayScreen screen(cut);
         CHECK(screen.player.open() ==
               (size < bytes.size() ? ReplayError::NotAReplay : ReplayError::Corrupt));
     }

@@ -109,7 +109,7 @@ TEST_CASE("Replay: a header has all its fields, and no more game data than it ma
 }
 
 TEST_CASE("Replay: a header of another version need have nothing else", "[netdriver][replay]") {
-    for (const std::uint16_t version : {0, 2, 0xFFFF}) {
+    for (const std::uint16_t version : std::array<std::uint16_t, 3>{0, 2, 0xFFFF}) {
         INFO("version " << version);
         std::array<std::byte, 2> payload{};
         store_le(std::span(payload), version);
