@@ -266,7 +266,8 @@ ReplayError ReplayPlayer::read_chunk(std::uint64_t offset, Chunk& chunk) {
 }
 
 bool ReplayPlayer::may_be_at(NetTime time) const noexcept {
-    return time >= start_ && time.microseconds - start_.microseconds <= replay_length_us_max;
+    // Not by their difference, which is more than a number holds where an end says so.
+    return time >= start_ && time.microseconds <= start_.microseconds + replay_length_us_max;
 }
 
 ReplayError ReplayPlayer::read_next() {

@@ -325,6 +325,53 @@ TEST_CASE("Replay: time outside of a recording is its start or its end", "[netdr
     CHECK(screen.text() == game.states.rbegin()->second);
 }
 
+TEST_CASE("Replay: who is there already stays, and only a checkpoint on the way begins anew",
+          "[netdriver][replay]") {
+    NetFixture net;
+    const ObjectHandle pawn = net.add_pawn();
+    ReplayMemory sink;
+    ReplayRecorderSettings settings;
+    settings.checkpoint_ms = 100;
+    ReplayRecorder recorder(sink, settings);
+    REQUIRE(net.server_driver().start_recording(recorder));
+    for (std::int32_t i = 0; i < 20; ++i) {
+        net.tick([&] { net.pawn(pawn).health = i; });
+    }
+    net.server_driver().stop_recording();
+    ReplayScreen screen(sink.bytes());
+    REQUIRE(screen.player.open() == ReplayError::None);
+    REQUIRE(screen.player.checkpoint_count() == 4);
+    const NetTime start = screen.player.start_time();
+    const NetTime end = screen.player.end_time();
+    const NetTime second = screen.player.checkpoint_time(1);
+    REQUIRE(screen.player.checkpoint_time(0) == start);
+    struct Row {
+        NetTime time;
+        NetTime shown;
+        std::uint32_t spawns;
+    };
+    const std::vector<Row> rows{
+        {start, start, 1},
+        {start, start, 1},
+        {NetTime{start.microseconds - 1}, start, 1},
+        {second.plus_milliseconds(-20), second.plus_milliseconds(-20), 1},
+        {second, second, 2},
+        {second, second, 2},
+        {second.plus_milliseconds(20), second.plus_milliseconds(20), 2},
+        {second, second, 3},
+        {NetTime{end.microseconds + 1}, end, 4},
+        {end, end, 4},
+        {NetTime{start.microseconds - 1}, start, 5},
+    };
+    for (const Row& row : rows) {
+        INFO("seek to " << row.time.microseconds);
+        REQUIRE(screen.player.seek(row.time) == ReplayError::None);
+        CHECK(screen.player.time() == row.shown);
+        CHECK(screen.world.spawn_count == row.spawns);
+        CHECK(screen.world.despawn_count == row.spawns - 1);
+    }
+}
+
 TEST_CASE("Replay: a recording starts with its first tick, whatever the clock counts from",
           "[netdriver][replay]") {
     NetFixture net;
