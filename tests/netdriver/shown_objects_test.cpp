@@ -365,6 +365,56 @@ TEST_CASE("Hostile calls: one to a client that names no function closes",
     }
 }
 
+TEST_CASE("Shown objects: of what is refused it is logged what it was of",
+          "[netdriver][hostile][close_log]") {
+    {
+        ForgedServer server;
+        server.welcome();
+        server.open(1, TestSchema::pawn_number);
+        const WarningSpy log;
+        server.deliver_packet({}, block_of(1, Bytes(1)));
+        REQUIRE(server.driver().close_reason() == CloseReason::MalformedBlock);
+        REQUIRE(log.messages.size() == 1);
+        CHECK(log.messages[0].find("object 1 of class \"Pawn\"") != std::string::npos);
+    }
+    {
+        ForgedServer server;
+        server.welcome();
+        const WarningSpy log;
+        server.deliver_packet({}, block_of(1, Bytes(1)));  // of no object
+        REQUIRE(server.driver().close_reason() == CloseReason::UnknownChannel);
+        REQUIRE(log.messages.size() == 1);
+        CHECK(log.messages[0].find("object") == std::string::npos);
+    }
+    ForgedCalled called;
+    const WarningSpy log;
+    called.deliver({call_bunch(1, 1, call_bytes(tell_index))});
+    REQUIRE(called.closed_count(CloseReason::MalformedBunch) == 1);
+    REQUIRE(log.messages.size() == 1);
+    CHECK(log.messages[0].find("client_tell\", object 1 of class \"Turret\"") != std::string::npos);
+}
+
+TEST_CASE("Hostile calls: a function that is none runs none, whatever ran before",
+          "[netdriver][hostile][rpc]") {
+    ForgedCalled called;
+    std::uint16_t sequence = 0;
+    std::uint64_t unknown = 0;
+    std::size_t heard_count = 0;
+    for (std::uint64_t number = 0; number < 64; ++number) {
+        INFO("function " << number);
+        const auto next = [&](std::uint64_t function) {
+            return call_bunch(1, ++sequence, order_bytes(function, 1));
+        };
+        called.deliver({next(turret_function_count + number), next(tell_index),
+                        next(~std::uint64_t{0} - number), next(turret_function_count + number)});
+        unknown += 3;
+        ++heard_count;
+        CHECK(called.driver.stats().calls_unknown == unknown);
+        CHECK(called.world.heard.size() == heard_count);
+        REQUIRE(called.is_joined());
+    }
+}
+
 TEST_CASE("Remote functions: before the welcome nothing is called, though the object is there",
           "[netdriver][rpc]") {
     CallForge called(forged_client_peer, forged_server_peer, {});
