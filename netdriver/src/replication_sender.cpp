@@ -294,6 +294,7 @@ void ReplicationSender::bunch_delivered(const BunchTag& tag) {
     }
     if (tag.kind == BunchTag::Kind::Value) {
         values_.value_delivered(tag);
+        note_first_value(tag.object_index);
     } else if (tag.kind == BunchTag::Kind::Role) {
         roles_.role_delivered(tag.object_index);
         values_.message_delivered(tag);

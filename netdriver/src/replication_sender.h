@@ -334,6 +334,8 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool has_sent(const InitialBatch::Sent& object);
     /// Of the initial batch: how the first block of an object came, if this record is of one.
     void note_first_block(const SentRecord& record, bool is_delivered);
+    /// The same of a value that travels reliably and was delivered.
+    void note_first_value(std::uint32_t index);
 
     // What every tick of every connection touches comes first, so that it is few lines of memory.
     const ObjectStore& objects_;

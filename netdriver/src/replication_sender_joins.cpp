@@ -84,4 +84,12 @@ void ReplicationSender::note_first_block(const SentRecord& record, bool is_deliv
     }
 }
 
+void ReplicationSender::note_first_value(std::uint32_t index) {
+    // An object that begins with nothing but values too large for a packet has no first block.
+    if (initial_batch_.state() == InitialBatch::State::Sending &&
+        initial_batch_.arrival(index) == InitialBatch::Arrival::None) {
+        initial_batch_.comes_in_pieces(index);
+    }
+}
+
 }  // namespace replayout

@@ -3,9 +3,11 @@
 // Ends of different versions: a server whose classes have changed and clients that are older, the
 // other way round, and what happens where somebody does not want that, or lies.
 #include <replayout/layout_description.h>
+#include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/netdriver/simulated_network.h>
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -18,6 +20,7 @@
 #include "support/byte_dump.h"
 #include "support/catch.h"
 #include "support/forged_peer.h"
+#include "support/log_spy.h"
 #include "support/run_seed.h"
 #include "support/seeded_random.h"
 #include "support/test_layout.h"
@@ -487,6 +490,121 @@ TEST_CASE("Layout versions: the bytes of what a client is told are bounded",
         client.tell(message);
         CHECK(client.reason() ==
               (excess == 0 ? CloseReason::MalformedBunch : CloseReason::TooManyLayouts));
+    }
+}
+
+TEST_CASE("Layout versions: a layout that is described and is ours is ours",
+          "[netdriver][layout_versions]") {
+    const TestSchema& schema = TestSchema::get();
+    LayoutTaker client;
+    client.tell(described(schema.archive()));
+    client.tell(known(schema.pawn()));
+    REQUIRE(client.reason() == CloseReason::None);
+    CHECK(client.server.driver().server_layout("Archive") == &schema.archive());
+    CHECK(client.server.driver().server_layout("Pawn") == &schema.pawn());
+}
+
+TEST_CASE("Layout versions: a layout without a name is refused", "[netdriver][layout_versions]") {
+    const Bytes whole = described(TestSchema::get().marker());
+    const std::size_t name_bytes = TestSchema::get().marker().name().size();
+    Bytes message(whole.begin(), whole.begin() + 2);  // the kind, and the description's version
+    message.push_back(std::byte{0});
+    message.insert(message.end(), whole.begin() + 3 + static_cast<std::ptrdiff_t>(name_bytes),
+                   whole.end());
+    LayoutTaker client;
+    client.tell(message);
+    CHECK(client.reason() == CloseReason::MalformedBunch);
+    LayoutTaker named;
+    named.tell(whole);
+    CHECK(named.reason() == CloseReason::None);
+}
+
+/// A class with a description of some thousand bytes.
+struct Wall {
+    std::array<std::uint32_t, 150> stones{};
+};
+
+Result<const Type*> build_wall(TypeRegistry& registry) {
+    return class_builder<Wall>(registry, "Wall").property<&Wall::stones>().build();
+}
+
+/// Two drivers that skip what they do not know, and how it ends when one joins the other.
+CloseReason outcome_of(const std::vector<const RepLayout*>& server_layouts,
+                       const NetConfig& server_config, const RepLayout& client_layout) {
+    LoopbackNetwork network({2'048, 1u << 16}, std::pmr::get_default_resource());
+    TestWorld world(1);
+    NetDriverSettings settings;
+    settings.layout_policy = LayoutPolicy::SkipUnknown;
+    NetDriver client(settings, network.endpoint(PeerId{2}), world);
+    settings.config = server_config;
+    NetDriver server(settings, network.endpoint(PeerId{1}), world);
+    REQUIRE(client.add_layout(client_layout));
+    for (const RepLayout* layout : server_layouts) {
+        REQUIRE(server.add_layout(*layout));
+    }
+    REQUIRE(server.listen());
+    NetTime now = NetTime::from_milliseconds(1'000);
+    REQUIRE(client.connect(PeerId{1}, now));
+    for (int i = 0; i < 10; ++i) {
+        now = now.plus_milliseconds(20);
+        client.tick_dispatch(now);
+        client.tick_flush(now);
+        server.tick_dispatch(now);
+        server.tick_flush(now);
+    }
+    const bool is_joined = client.state() == ConnectionState::Joined;
+    CHECK(server.connection_count() == (is_joined ? 1 : 0));
+    CHECK(is_joined == (client.close_reason() == CloseReason::None));
+    return client.close_reason();
+}
+
+TEST_CASE("Layout versions: a server with a description beyond its largest message describes none",
+          "[netdriver][layout_versions]") {
+    const TestLayout wall(build_wall);
+    const RepLayout& marker = TestSchema::get().marker();
+    const std::size_t bytes = described(*wall).size();
+    REQUIRE(bytes > 1'200);  // the least that bunch_bytes_max may be
+    NetConfig config;
+    for (const std::size_t missing : {std::size_t{0}, std::size_t{1}}) {
+        INFO("missing " << missing);
+        const LogSpy log;
+        config.bunch_bytes_max = static_cast<std::uint32_t>(bytes - missing);
+        CHECK(outcome_of({&*wall}, config, marker) ==
+              (missing == 0 ? CloseReason::None : CloseReason::LayoutMismatch));
+        CHECK(LogSpy::messages().size() == missing);
+        // Nor is the one before it described.
+        CHECK(outcome_of({&TestSchema::get().pawn(), &*wall}, config, marker) ==
+              (missing == 0 ? CloseReason::None : CloseReason::LayoutMismatch));
+    }
+}
+
+TEST_CASE("Layout versions: a server without layouts has none to describe",
+          "[netdriver][layout_versions]") {
+    const RepLayout& marker = TestSchema::get().marker();
+    CHECK(outcome_of({&marker}, {}, marker) == CloseReason::None);
+    CHECK(outcome_of({&TestSchema::get().pawn()}, {}, marker) == CloseReason::None);
+    CHECK(outcome_of({}, {}, marker) == CloseReason::LayoutMismatch);
+}
+
+TEST_CASE(
+    "Layout versions: a client reads by no layout whose arrays may grow beyond what it allows",
+    "[netdriver][layout_versions]") {
+    MatchOptions options;
+    // Of the classes here the largest array has 2,048 elements of 100 bytes, or less.
+    for (const std::uint32_t bytes : {1'000'000u, 10'000u}) {
+        INFO("bytes " << bytes);
+        options.client_config.decode_allocation_bytes_max = bytes;
+        const LogSpy log;
+        Match<newer::Pawn, older::Pawn> match(newer::build, older::build, options);
+        Host<older::Pawn>& host = match.join();
+        match.tick(200);
+        const bool is_taken = bytes > 100'000;
+        CHECK(host.driver.close_reason() ==
+              (is_taken ? CloseReason::None : CloseReason::LayoutMismatch));
+        const bool is_told =
+            !LogSpy::messages().empty() &&
+            LogSpy::messages().front().find("decode_allocation_bytes_max") != std::string::npos;
+        CHECK(is_told == !is_taken);
     }
 }
 

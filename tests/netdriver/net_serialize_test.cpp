@@ -284,6 +284,76 @@ TEST_CASE("NetDriver: a value that travels reliably and waits is sent again when
     CHECK(net.server().is_settled());
 }
 
+TEST_CASE("NetDriver: a value that waits is not forgotten when another value is sent",
+          "[netdriver][net_serialize]") {
+    RoverNet net;
+    const ObjectHandle dog = net.world.make();
+    const ObjectHandle owner = net.world.make();
+    (void)net.announce(dog);
+    net.world.rover(dog).tether.target = owner;
+    net.settle();
+    net.world.rover(dog).speed = 5;
+    net.settle();
+    REQUIRE(net.rover_on(dog).speed == 5);
+    (void)net.announce(owner);
+    net.settle();
+    CHECK(net.rover_on(dog).tether.target == net.find_on(owner));
+}
+
+TEST_CASE("NetDriver: a value waits for an object whose open is not known to have arrived",
+          "[netdriver][net_serialize]") {
+    RoverNet net;
+    const ObjectHandle dog = net.world.make();
+    const ObjectHandle owner = net.world.make();
+    (void)net.announce(dog);
+    net.settle();
+    LinkSettings dead;
+    dead.loss = 1.0;
+    net.network.set_settings(dead);
+    (void)net.announce(owner);
+    net.tick();
+    net.network.heal();
+    net.world.rover(dog).tether.target = owner;
+    net.tick();
+    net.tick();
+    CHECK(net.counters().values_unmapped == 1);
+    net.settle();
+    CHECK(net.client().stats().values_unmapped == 0);  // it is sent no id that it has not
+    CHECK(net.rover_on(dog).tether.target == net.find_on(owner));
+}
+
+TEST_CASE("NetDriver: of two large values that wait for one object each is sent again in its turn",
+          "[netdriver][net_serialize]") {
+    RoverNet net;
+    const ObjectHandle dog = net.world.make();
+    const ObjectHandle owner = net.world.make();
+    (void)net.announce(dog);
+    net.settle();
+    LinkSettings slow;
+    slow.latency_ms = 100;
+    net.network.set_settings(slow);
+    (void)net.announce(owner);
+    net.world.rover(dog).tethers.resize(1);
+    net.world.rover(dog).tethers[0].padding = std::string(5'000, 'x');
+    net.world.rover(dog).tethers[0].target = owner;
+    net.tick();
+    // The second one is lost, and so comes after the object is there.
+    LinkSettings dead = slow;
+    dead.loss = 1.0;
+    net.network.set_settings(dead);
+    net.world.rover(dog).tether.padding = std::string(5'000, 'y');
+    net.world.rover(dog).tether.target = owner;
+    net.tick();
+    net.network.set_settings(slow);
+    for (std::int32_t tick = 0; tick < 60; ++tick) {
+        net.world.rover(dog).speed = tick;  // something is sent all the time
+        net.tick();
+    }
+    CHECK(net.rover_on(dog).tethers[0].target == net.find_on(owner));
+    CHECK(net.rover_on(dog).tether.padding.size() == 5'000);
+    CHECK(net.rover_on(dog).tether.target == net.find_on(owner));
+}
+
 TEST_CASE("NetDriver: objects that go take what waits for them along",
           "[netdriver][net_serialize]") {
     RoverNet net;

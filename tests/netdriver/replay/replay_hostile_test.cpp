@@ -302,6 +302,63 @@ TEST_CASE("Replay: a packet that no server sends ends it, and why is told",
     CHECK(screen.world.object_count() == 0);
 }
 
+/// The same with chunks left out, and nothing else of them changed.
+template <typename Keeps>
+[[nodiscard]] Bytes with_chunks(const Bytes& whole, Keeps&& keeps) {
+    Bytes bytes(replay_magic.begin(), replay_magic.end());
+    std::uint64_t previous = 0;
+    for (std::size_t at = replay_magic.size(); at + replay_footer_bytes < whole.size();) {
+        const std::size_t payload = load_le(std::span(whole).subspan(at + 4), 4);
+        ReplayChunkHead head;
+        REQUIRE(read_replay_chunk_head(std::span(whole).subspan(at), head));
+        if (head.kind != ReplayChunkKind::End && keeps(head.kind)) {
+            Vector<std::byte> chunk(whole.begin() + static_cast<std::ptrdiff_t>(at),
+                                    whole.begin() + static_cast<std::ptrdiff_t>(
+                                                        at + replay_chunk_head_bytes + payload));
+            previous = finish_replay_chunk(head.kind, previous, chunk);
+            bytes.insert(bytes.end(), chunk.begin(), chunk.end());
+        }
+        at += replay_chunk_head_bytes + payload + replay_digest_bytes;
+    }
+    return bytes;
+}
+
+TEST_CASE("Replay: a checkpoint that comes without what led to it is shown as it is",
+          "[netdriver][replay][hostile]") {
+    NetFixture net;
+    const ObjectHandle replaced = net.add_pawn();
+    const ObjectHandle removed = net.add_pawn();
+    const ObjectHandle kept = net.add_pawn();
+    net.pawn(kept).target = removed;
+    ReplayMemory sink;
+    ReplayRecorderSettings settings;
+    settings.checkpoint_ms = 60;
+    ReplayRecorder recorder(sink, settings);
+    REQUIRE(net.server_driver().start_recording(recorder));
+    net.tick();
+    net.tick([&] {
+        net.remove(replaced);
+        net.pawn(net.add_pawn()).name = "Bo";  // in its place
+        net.remove(removed);
+        net.pawn(kept).target = ObjectHandle{};
+    });
+    net.tick();
+    net.tick();
+    net.server_driver().stop_recording();
+    REQUIRE(recorder.stats().checkpoints_written == 2);
+    const Bytes whole(sink.bytes().begin(), sink.bytes().end());
+    const Bytes jumping =
+        with_chunks(whole, [](ReplayChunkKind kind) { return kind != ReplayChunkKind::Frame; });
+    ReplayScreen screen(jumping);
+    REQUIRE(screen.player.open() == ReplayError::None);
+    REQUIRE(screen.player.advance(screen.player.start_time()) == ReplayError::None);
+    CHECK(screen.world.object_count() == 3);
+    REQUIRE(screen.player.advance(screen.player.end_time()) == ReplayError::None);
+    CHECK(screen.text() == net.server_text());
+    CHECK(screen.world.spawn_count == 4);
+    CHECK(screen.world.despawn_count == 2);
+}
+
 constexpr std::int64_t day_us = 86'400'000'000;
 
 TEST_CASE("Replay: a file that says it is longer than one may be ends where it is right",
