@@ -33,8 +33,7 @@ TEST_CASE("PeerLog: what does not print is escaped", "[netdriver][peer_log]") {
     CHECK(LogSpy::messages().back() == "class \"a\\x0ab\\x1b[31m\\x5c\"");
 }
 
-TEST_CASE("PeerLog: lines that print as they are count as all others do",
-          "[netdriver][peer_log]") {
+TEST_CASE("PeerLog: lines that print as they are count as all others do", "[netdriver][peer_log]") {
     PeerLog lines;
     const LogSpy log;
     for (int i = 0; i < 10; ++i) {

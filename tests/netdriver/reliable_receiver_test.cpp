@@ -65,7 +65,7 @@ TEST_CASE("ReliableReceiver: lets wait as many bunches as a sender has on the wa
 
 TEST_CASE("ReliableReceiver: of parts one may lack its bytes where a value ends, and nowhere else",
           "[netdriver][reliable_receiver]") {
-    using Change = void (*)(BunchHeader& header);
+    using Change = void (*)(BunchHeader & header);
     const struct {
         const char* name;
         Change change;  // of the last part; the first is of a value, and has no bytes
@@ -78,8 +78,7 @@ TEST_CASE("ReliableReceiver: of parts one may lack its bytes where a value ends,
          CloseReason::MalformedBunch},
         {"a message", [](BunchHeader& header) { header.is_message = true; },
          CloseReason::MalformedBunch},
-        {"a call", [](BunchHeader& header) { header.is_call = true; },
-         CloseReason::MalformedBunch},
+        {"a call", [](BunchHeader& header) { header.is_call = true; }, CloseReason::MalformedBunch},
         {"control", [](BunchHeader& header) { header.channel = ChannelIndex{0}; },
          CloseReason::MalformedBunch},
     };
@@ -104,8 +103,7 @@ TEST_CASE("ReliableReceiver: of parts one may lack its bytes where a value ends,
             last.is_partial_final = true;
             test.change(last);
             const std::array<std::byte, 3> bytes{};
-            CHECK(receiver.receive(last, std::span(bytes).first(last_bytes), taker) ==
-                  test.reason);
+            CHECK(receiver.receive(last, std::span(bytes).first(last_bytes), taker) == test.reason);
             CHECK(taker.count == (test.reason == CloseReason::None ? 1 : 0));
             CHECK(taker.bytes == 0);
         }
