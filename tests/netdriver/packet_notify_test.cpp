@@ -127,7 +127,7 @@ TEST_CASE("PacketHeader: a header cut at any byte is refused and changes nothing
 
 TEST_CASE("PacketHeader: two are the same where all their fields are",
           "[netdriver][packet_notify]") {
-    using Change = void (*)(PacketHeader & header);
+    using Change = void (*)(PacketHeader&);
     constexpr Change changes[] = {
         [](PacketHeader& header) { ++header.session; },
         [](PacketHeader& header) { ++header.sequence; },

@@ -65,7 +65,7 @@ TEST_CASE("ReliableReceiver: lets wait as many bunches as a sender has on the wa
 
 TEST_CASE("ReliableReceiver: of parts one may lack its bytes where a value ends, and nowhere else",
           "[netdriver][reliable_receiver]") {
-    using Change = void (*)(BunchHeader & header);
+    using Change = void (*)(BunchHeader&);
     const struct {
         const char* name;
         Change change;  // of the last part; the first is of a value, and has no bytes
