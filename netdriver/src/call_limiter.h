@@ -43,9 +43,11 @@ class TokenBucket {
         if (!has(count, now)) {
             return false;
         }
-        level_ -= level_of(count);
+        take(count);
         return true;
     }
+    /// The same where there are so many, as has() said.
+    void take(std::uint64_t count) noexcept { level_ -= level_of(count); }
 
   private:
     static constexpr std::int64_t token = 1'000'000;  // so a token a second is 1 a microsecond
@@ -80,7 +82,11 @@ class CallLimiter {
                                   .try_emplace(key, config_.function_calls_per_second_max,
                                                config_.function_calls_burst_max, now)
                                   .first->second;
-        return all_.has(count, now) && bucket.take(count, now) && all_.take(count, now);
+        if (!all_.has(count, now) || !bucket.take(count, now)) {
+            return false;
+        }
+        all_.take(count);
+        return true;
     }
 
   private:

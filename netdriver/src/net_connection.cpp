@@ -4,7 +4,6 @@
 #include <replayout/netdriver/sequence.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "control_message.h"
 
@@ -267,7 +266,6 @@ void NetConnection::begin_flush(NetTime now) {
         end(CloseReason::Timeout);
     }
     packets_.begin_flush(now);
-    has_flush_begun_ = true;
 }
 
 bool NetConnection::is_unanswered(NetTime now) const noexcept {
@@ -278,10 +276,6 @@ bool NetConnection::is_unanswered(NetTime now) const noexcept {
 }
 
 void NetConnection::flush(NetTime now) {
-    if (!std::exchange(has_flush_begun_, false)) {
-        begin_flush(now);
-        has_flush_begun_ = false;
-    }
     if (state_ == ConnectionState::Closed) {
         return;
     }
@@ -295,14 +289,15 @@ void NetConnection::flush(NetTime now) {
 }
 
 void NetConnection::answer_or_probe(NetTime now) {
-    const NetTime last_send = packets_.last_send();
-    if (last_send == now && packets_.has_sent()) {
+    if (packets_.has_sent() && packets_.last_send() == now) {
         owes_ack_ = false;  // whatever went out carried the acks
         return;
     }
     if (!packets_.notify().can_probe()) {
         return;  // a whole window without an answer: the timeout decides
     }
+    // One that begins in debt has sent nothing yet: that is no reason to answer out of turn.
+    const NetTime last_send = packets_.has_sent() ? packets_.last_send() : begin_;
     // Acks alone do not use up the window of data: they are as rare as probes once it is full.
     // Nor those of a cap that others wait for.
     const bool may_answer = (packets_.notify().can_send() && packets_.has_budget()) ||

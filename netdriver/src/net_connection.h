@@ -89,6 +89,7 @@ class NetConnection final : private ReliableMessageHandler {
     /// not acknowledge.
     void begin_flush(NetTime now);
     /// What every tick needs when the rest is written: unsent bunches, acks, probes, keep-alives.
+    /// Behind begin_flush() of the same time.
     void flush(NetTime now);
 
   private:
@@ -129,7 +130,6 @@ class NetConnection final : private ReliableMessageHandler {
     ConnectionState state_;
     CloseReason close_reason_ = CloseReason::None;
     bool owes_ack_ = false;
-    bool has_flush_begun_ = false;      // and not ended
     std::uint32_t datagram_count_ = 0;  // of this dispatch
     std::uint32_t probe_ms_;
     NetTime now_;

@@ -144,26 +144,6 @@ std::size_t read_packet_header(std::span<const std::byte> datagram, PacketHeader
     return packet_header_bytes(header);
 }
 
-std::string_view to_string(PacketReceipt receipt) noexcept {
-    switch (receipt) {
-        case PacketReceipt::Accepted:
-            return "accepted";
-        case PacketReceipt::Stale:
-            return "stale";
-        case PacketReceipt::OtherSession:
-            return "other session";
-        case PacketReceipt::OutOfRange:
-            return "out of range";
-        case PacketReceipt::AckOfUnsentPacket:
-            return "ack of unsent packet";
-        case PacketReceipt::AckGoesBack:
-            return "ack goes back";
-        case PacketReceipt::AckTooShort:
-            return "ack too short";
-    }
-    return "unknown";
-}
-
 PacketNotify::PacketNotify(const PacketNotifySettings& settings) noexcept
     : session_(settings.session),
       window_packets_(settings.window_packets),

@@ -83,6 +83,33 @@ TEST_CASE("Bunch: a header reads back as it was written", "[netdriver][bunch]") 
     }
 }
 
+TEST_CASE("Bunch: a header without a sequence reads back as it was written, the longest, too",
+          "[netdriver][bunch]") {
+    for (const std::uint32_t channel : {0u, 1u, 127u, 128u, 65'536u, 1u << 28, 0xFFFF'FFFFu}) {
+        for (const std::uint32_t payload_bytes : {0u, 127u, 128u, 16'383u, 16'384u, 65'536u}) {
+            INFO("channel " << channel << ", bytes " << payload_bytes);
+            BunchHeader header = make_header(channel, 0xBEEF, payload_bytes);
+            const std::size_t counted_bytes = bunch_header_bytes(header);
+            header.is_call = true;
+            header.is_unreliable = true;
+            Bytes bytes = write(header);
+            const std::size_t header_bytes = bytes.size();
+            CHECK(header_bytes == bunch_header_bytes(header));
+            CHECK(header_bytes + 2 == counted_bytes);
+            bytes.resize(header_bytes + payload_bytes);
+            BitReader reader(bytes);
+            const BunchHeader read = read_bunch_header(reader);
+            CHECK(!reader.failed());
+            CHECK(reader.position_bits() == header_bytes * 8);
+            CHECK(read.channel == header.channel);
+            CHECK(read.is_call);
+            CHECK(read.is_unreliable);
+            CHECK(read.sequence == 0);
+            CHECK(read.payload_bytes == payload_bytes);
+        }
+    }
+}
+
 TEST_CASE("Bunch: each field lies where the format says", "[netdriver][bunch]") {
     BunchHeader header = make_header(3, 0x1234, 2);
     CHECK(to_hex(write(header)) == "06 00 34 12 04");

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "support/catch.h"
+#include "support/contains.h"
+#include "support/log_spy.h"
 #include "support/packet_forge.h"
 #include "support/peers.h"
 #include "support/test_layout.h"
@@ -191,6 +193,49 @@ TEST_CASE("Decode budget: bunches and blocks of a packet have its steps together
             }
         }
     }
+}
+
+TEST_CASE("Decode budget: a packet whose steps a message took is read no further",
+          "[netdriver][decode_budget]") {
+    constexpr std::size_t message_bytes = 9;
+    constexpr std::size_t earned_steps = 8 * message_bytes;
+    const auto said_before = value_bunch(1, 1, Bytes(1));
+    const struct {
+        std::size_t excess;
+        std::size_t bunches_behind;
+        CloseReason reason;
+        bool is_bought;
+    } cases[] = {
+        {0, 0, CloseReason::None, true},
+        {0, 1, CloseReason::MalformedBunch, true},
+        {1, 0, CloseReason::MalformedBlock, false},
+    };
+    for (const auto& test : cases) {
+        INFO(test.excess << " too many, bunches behind it " << test.bunches_behind);
+        constexpr std::size_t own_steps = 2;  // of the bunch, and of its value
+        const std::size_t steps = packet_steps + earned_steps - own_steps + test.excess;
+        const Bytes message =
+            make_block(1, {1}, [steps](BitWriter& writer) { write_purchase(writer, steps, 0); });
+        REQUIRE(message.size() == message_bytes);
+        std::vector<Bunch> bunches(test.bunches_behind, said_before);
+        bunches.insert(bunches.begin(), value_bunch(1, 2, message));
+        ShopClient client;
+        client.deliver(bunches);
+        CHECK(client.driver.close_reason() == test.reason);
+        CHECK(client.world.shop.purchase.steps == (test.is_bought ? steps : 0));
+    }
+}
+
+TEST_CASE("Decode budget: what a call may not ask for is told in the log, by the value's name",
+          "[netdriver][decode_budget][rpc]") {
+    const LogSpy log;
+    ShopClient client;
+    client.order(12, packet_steps, 0);
+    REQUIRE(LogSpy::messages().size() == 1);
+    CHECK(contains(LogSpy::messages().front(), "\"Purchase\""));
+    CHECK(client.driver.close_reason() == CloseReason::MalformedBunch);
+    CHECK(client.driver.stats().values_failed == 1);
+    CHECK(client.world.shop.order_count == 0);
 }
 
 TEST_CASE("Decode budget: a call has 4,096 steps, and eight for each of its bytes",

@@ -130,6 +130,33 @@ TEST_CASE("Large calls: beyond a limit they are refused, and run nowhere", "[net
     CHECK(net.server().driver.connection_count() == 1);
 }
 
+TEST_CASE("Large calls: one for all that the last of them has no room for goes to nobody",
+          "[netdriver][rpc][limits]") {
+    CallFixtureOptions options;
+    options.server.reliable_waiting_max = options.client.reliable_waiting_max = 40;  // parts
+    CallFixture net(options);
+    for (int i = 0; i < 3; ++i) {
+        net.join();
+    }
+    const ObjectHandle turret = net.add_owned(2);
+    REQUIRE(net.settle());
+    CHECK(net.call(turret, "multicast_boom", {1, {}, ""}) == CallResult::Sent);
+    CHECK(net.call_with(turret, "client_deliver", make_cargo(2, 30'000)) == CallResult::Sent);
+    CHECK(net.call_with(turret, "multicast_deliver", make_cargo(3, 20'000)) == CallResult::Full);
+    CHECK(net.call(turret, "multicast_boom", {4, {}, ""}) == CallResult::Sent);
+    REQUIRE(net.settle());
+    CHECK(net.call_with(turret, "multicast_deliver", make_cargo(5, 20'000)) == CallResult::Sent);
+    REQUIRE(net.settle());
+    for (std::size_t i = 0; i < 3; ++i) {
+        INFO("client " << i);
+        CHECK(heard(net.client(i), "boom") == Numbers{1, 4});
+        CHECK(heard(net.client(i), "deliver all") == Numbers{5});
+        CHECK(heard(net.client(i), "deliver") == (i == 2 ? Numbers{2} : Numbers{}));
+    }
+    CHECK(heard(net.server(), "deliver all") == Numbers{5});
+    CHECK(net.server().driver.stats().calls_dropped == 0);
+}
+
 TEST_CASE("Large calls: keep their place among the calls of their object, whatever part is lost",
           "[netdriver][rpc]") {
     for (std::uint16_t lost = 0; lost < 8; ++lost) {

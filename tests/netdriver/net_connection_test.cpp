@@ -5,6 +5,7 @@
 #include <replayout/netdriver/net_driver.h>
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "support/catch.h"
@@ -265,6 +266,69 @@ TEST_CASE("NetConnection: who asks is answered at once, and with a full window n
     }
 }
 
+TEST_CASE("NetConnection: that a goodbye was heard is said with the last packet of the window, too",
+          "[netdriver][net_connection]") {
+    for (const std::uint32_t in_flight : {packets_in_flight_max - 1, packets_in_flight_max}) {
+        INFO("in flight " << in_flight);
+        const NetConfig config;
+        ForgedServer server(config);
+        server.welcome();
+        (void)server.take_sent();
+        server.forge().header().ack_requested = true;  // and acknowledges no answer
+        for (std::uint32_t answer = 0; answer < in_flight; ++answer) {
+            server.send(server.forge().make({}));
+            server.tick(config.probe_ms);
+            REQUIRE(server.take_sent().size() == 1);
+        }
+        server.deliver_packet({control_bunch(2, requested_goodbye())});
+        CHECK(server.driver().state() == ConnectionState::Closed);
+        CHECK(server.driver().close_reason() == CloseReason::Requested);
+        CHECK(server.take_sent().size() == packets_in_flight_max - in_flight);
+    }
+}
+
+TEST_CASE("NetConnection: when it answers does not hang on where the clock begins",
+          "[netdriver][net_connection]") {
+    /// A server before a client that begins anew, in debt for its first session.
+    struct Server : ForgedClient {
+        Server(const NetConfig& config, std::int64_t clock_ms) : ForgedClient(config) {
+            now_ = NetTime::from_milliseconds(clock_ms);
+        }
+    };
+    /// Which millisecond a datagram was sent in, and of how many bytes.
+    using Sent = std::vector<std::pair<std::int64_t, std::size_t>>;
+    NetConfig config;
+    config.bytes_per_second_max = 1'800;
+    const auto sent_from = [&](std::int64_t clock_ms) {
+        Server server(config, clock_ms);
+        Sent sent;
+        const auto note_sent = [&] {
+            for (const Bytes& datagram : server.take_sent()) {
+                sent.emplace_back((server.now().microseconds / 1'000) - clock_ms, datagram.size());
+            }
+        };
+        server.join(7);
+        note_sent();
+        server.deliver(server.forge().make({control_bunch(2, requested_goodbye())}));
+        note_sent();
+        server.forge() = PacketForge(8);
+        server.forge().header().ack_requested = true;
+        server.deliver(server.forge().make({control_bunch(1, server.hello())}));
+        for (int i = 0; i < 1'500; ++i) {
+            note_sent();
+            server.tick();
+        }
+        return sent;
+    };
+    const Sent expected = sent_from(1'000);
+    REQUIRE(expected.size() > 3);
+    REQUIRE(expected[2].first == 3 + config.probe_ms);  // it is in debt
+    for (std::int64_t clock_ms = -5; clock_ms <= 0; ++clock_ms) {
+        INFO("from " << clock_ms);
+        CHECK(sent_from(clock_ms) == expected);
+    }
+}
+
 TEST_CASE("NetConnection: its answers keep to its cap, and are not silenced by it",
           "[netdriver][net_connection]") {
     NetConfig config;
@@ -289,6 +353,20 @@ TEST_CASE("NetConnection: its answers keep to its cap, and are not silenced by i
         }
         CHECK(bytes <= 3 * config.bytes_per_second_max + config.packet_bytes_max);
         CHECK(bytes >= 2 * config.bytes_per_second_max);
+    }
+    SECTION("asked each millisecond by a session that begins anew") {
+        ForgedClient client(config);
+        std::size_t bytes = 0;
+        for (std::uint16_t session = 1; session <= 3'000; ++session) {
+            client.forge() = PacketForge(session);
+            client.forge().header().ack_requested = true;
+            client.deliver(client.forge().make({control_bunch(1, client.hello())}));
+            REQUIRE(client.is_joined());
+            for (const Bytes& datagram : client.take_sent()) {
+                bytes += datagram.size();
+            }
+        }
+        CHECK(bytes <= 3 * config.bytes_per_second_max + config.packet_bytes_max);
     }
     SECTION("asked when a large packet used it up") {
         ForgedClient client(config);

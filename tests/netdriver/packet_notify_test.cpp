@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <random>
 #include <span>
@@ -124,6 +125,28 @@ TEST_CASE("PacketHeader: a header cut at any byte is refused and changes nothing
     }
 }
 
+TEST_CASE("PacketHeader: two are the same where all their fields are",
+          "[netdriver][packet_notify]") {
+    using Change = void (*)(PacketHeader&);
+    constexpr Change changes[] = {
+        [](PacketHeader& header) { ++header.session; },
+        [](PacketHeader& header) { ++header.sequence; },
+        [](PacketHeader& header) { ++header.ack; },
+        [](PacketHeader& header) { header.has_bunches = true; },
+        [](PacketHeader& header) { header.ack_requested = true; },
+        [](PacketHeader& header) { ++header.ack_word_count; },
+        [](PacketHeader& header) { header.ack_words.front() ^= 1U; },
+        [](PacketHeader& header) { header.ack_words.back() ^= 0x8000'0000U; },
+    };
+    CHECK(make_header(2) == make_header(2));
+    for (std::size_t index = 0; index < std::size(changes); ++index) {
+        INFO("change " << index);
+        PacketHeader changed = make_header(2);
+        changes[index](changed);
+        CHECK(changed != make_header(2));
+    }
+}
+
 TEST_CASE("PacketHeader: every flag byte reads as documented or is refused",
           "[netdriver][packet_notify]") {
     for (unsigned flags = 0; flags < 256; ++flags) {
@@ -214,6 +237,51 @@ TEST_CASE("PacketNotify: ack words grow with what the peer may not know, and shr
     REQUIRE(pair.b.next_header().ack_word_count == 8);
     REQUIRE(pair.b.receive(send(pair.a), pair.events_b) == PacketReceipt::Accepted);
     CHECK(pair.b.next_header().ack_word_count == 1);
+}
+
+TEST_CASE("PacketNotify: two states are the same where they will do the same",
+          "[netdriver][packet_notify]") {
+    const auto state = [](std::uint64_t first_sent, std::uint64_t first_received) {
+        PacketNotifySettings settings = make_settings();
+        settings.first_sequence_sent = first_sent;
+        settings.first_sequence_received = first_received;
+        return PacketNotify(settings);
+    };
+    const auto received = [](PacketNotify notify, std::uint16_t sequence) {
+        PacketHeader header;
+        header.session = notified_session;
+        header.sequence = sequence;
+        RecordingHandler events;
+        REQUIRE(notify.receive(header, events) == PacketReceipt::Accepted);
+        return notify;
+    };
+    const auto sent = [](PacketNotify notify) {
+        send(notify);
+        return notify;
+    };
+    const PacketNotify fresh(make_settings());
+    CHECK(fresh == PacketNotify(make_settings()));
+    CHECK(sent(received(fresh, 1)) == sent(received(fresh, 1)));
+    PacketNotifySettings of_other_session = make_settings();
+    ++of_other_session.session;
+    CHECK(fresh != PacketNotify(of_other_session));
+    PacketNotifySettings of_other_window = make_settings();
+    --of_other_window.window_packets;
+    CHECK(fresh != PacketNotify(of_other_window));
+    PacketNotifySettings of_other_reserve = make_settings();
+    ++of_other_reserve.reserved_packets;
+    CHECK(fresh != PacketNotify(of_other_reserve));
+    CHECK(fresh != sent(fresh));
+    // 1 is in flight here, and was before the first there.
+    CHECK(sent(fresh) != state(2, 1));
+    CHECK(received(fresh, 1) != received(fresh, 2));
+    // 1 was received here, and was before the first there.
+    CHECK(received(fresh, 1) != state(1, 2));
+    // 1 is missing here, and was before the first there.
+    CHECK(received(fresh, 2) != received(state(1, 2), 2));
+    CHECK(received(received(fresh, 1), 3) != received(received(fresh, 2), 3));
+    // What was sent carried that ack, or did not.
+    CHECK(sent(received(fresh, 1)) != received(sent(fresh), 1));
 }
 
 TEST_CASE("PacketNotify: a full window stops data, and a probe from the reserve resolves it",

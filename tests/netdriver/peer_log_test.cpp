@@ -33,6 +33,20 @@ TEST_CASE("PeerLog: what does not print is escaped", "[netdriver][peer_log]") {
     CHECK(LogSpy::messages().back() == "class \"a\\x0ab\\x1b[31m\\x5c\"");
 }
 
+TEST_CASE("PeerLog: lines that print as they are count as all others do", "[netdriver][peer_log]") {
+    PeerLog lines;
+    const LogSpy log;
+    for (int i = 0; i < 10; ++i) {
+        lines.write(LogLevel::Error, peer, "\\", {});
+        lines.write_printable(LogLevel::Error, peer, "\\", {});
+    }
+    REQUIRE(LogSpy::messages().size() == 10);
+    CHECK(LogSpy::messages()[8] == "\\x5c");
+    CHECK(LogSpy::messages()[9] == "\\");
+    lines.write_printable(LogLevel::Error, peer, "\\", NetTime::from_milliseconds(1'000));
+    CHECK(LogSpy::messages().back() == "\\ (10 lines like this were left out before)");
+}
+
 TEST_CASE("PeerLog: one who floods it silences nobody else", "[netdriver][peer_log]") {
     PeerLog lines;
     const LogSpy log;

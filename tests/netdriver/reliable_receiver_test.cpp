@@ -4,6 +4,8 @@
 #include "reliable_receiver.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory_resource>
 #include <span>
@@ -15,12 +17,14 @@ namespace {
 
 class Taker final : public ReliableMessageHandler {
   public:
-    CloseReason handle_message(const BunchHeader&, std::span<const std::byte>) override {
+    CloseReason handle_message(const BunchHeader&, std::span<const std::byte> payload) override {
         ++count;
+        bytes += payload.size();
         return CloseReason::None;
     }
 
     std::uint32_t count = 0;
+    std::size_t bytes = 0;
 };
 
 [[nodiscard]] BunchHeader header_of(std::uint32_t sequence) {
@@ -56,6 +60,53 @@ TEST_CASE("ReliableReceiver: lets wait as many bunches as a sender has on the wa
         CHECK(receiver.receive(header_of(1), {}, taker) == CloseReason::None);
         CHECK(taker.count == window.bunches + 1);
         CHECK(account.is_empty());
+    }
+}
+
+TEST_CASE("ReliableReceiver: of parts one may lack its bytes where a value ends, and nowhere else",
+          "[netdriver][reliable_receiver]") {
+    using Change = void (*)(BunchHeader&);
+    const struct {
+        const char* name;
+        Change change;  // of the last part; the first is of a value, and has no bytes
+        CloseReason reason;
+    } cases[] = {
+        {"a value", [](BunchHeader&) {}, CloseReason::None},
+        {"an open", [](BunchHeader& header) { header.is_open = true; },
+         CloseReason::MalformedBunch},
+        {"a close", [](BunchHeader& header) { header.is_close = true; },
+         CloseReason::MalformedBunch},
+        {"a message", [](BunchHeader& header) { header.is_message = true; },
+         CloseReason::MalformedBunch},
+        {"a call", [](BunchHeader& header) { header.is_call = true; }, CloseReason::MalformedBunch},
+        {"control", [](BunchHeader& header) { header.channel = ChannelIndex{0}; },
+         CloseReason::MalformedBunch},
+    };
+    for (const auto& test : cases) {
+        for (const std::size_t last_bytes : {0u, 3u}) {
+            INFO(test.name << ", at its end " << last_bytes << " bytes");
+            ReceiveLimits limits;
+            limits.bytes_max = 1'000;
+            limits.message_bytes_max = 1'000;
+            limits.call_bytes_max = 1'000;
+            limits.part_bytes = 10;
+            const NetTime now;
+            ReliableAccount account(limits, now);
+            ReliableReceiver receiver(account, std::pmr::get_default_resource());
+            Taker taker;
+            BunchHeader first = header_of(1);
+            first.is_partial = true;
+            first.is_partial_initial = true;
+            REQUIRE(receiver.receive(first, {}, taker) == CloseReason::None);
+            BunchHeader last = header_of(2);
+            last.is_partial = true;
+            last.is_partial_final = true;
+            test.change(last);
+            const std::array<std::byte, 3> bytes{};
+            CHECK(receiver.receive(last, std::span(bytes).first(last_bytes), taker) == test.reason);
+            CHECK(taker.count == (test.reason == CloseReason::None ? 1 : 0));
+            CHECK(taker.bytes == 0);
+        }
     }
 }
 

@@ -39,7 +39,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 namespace replayout {
 
@@ -114,9 +113,6 @@ enum class PacketReceipt : std::uint8_t {
     AckGoesBack,        ///< A newer packet with an older ack.
     AckTooShort,        ///< Too few words to tell the fate of all packets that it resolves.
 };
-
-/// Stable lower-case English phrase ("ack of unsent packet").
-[[nodiscard]] std::string_view to_string(PacketReceipt receipt) noexcept;
 
 struct PacketNotifySettings {
     std::uint16_t session = 0;
