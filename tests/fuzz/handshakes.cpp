@@ -83,6 +83,7 @@ class Target {
         Visitor& visitor = *visitors_[input.byte() % stranger_count];
         if (what == time_passes) {
             pass(input.byte());
+            is_heard();  // a peer of which one side says nothing is let go after a while
             return;
         }
         visitor.line.drop_all();
@@ -186,6 +187,7 @@ class Target {
             if (peer == client_peer_ || client_peer_ == PeerId{}) {
                 client_peer_ = peer;
                 REQUIRE(is_same(std::span(buffer).first(size), said_));
+                server_->send(peer, said_);
                 ++heard_;
                 continue;
             }
