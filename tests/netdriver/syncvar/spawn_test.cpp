@@ -104,6 +104,14 @@ TEST_CASE("U45 FindOrSpawnObject: an asset that no prefab has cannot be handled"
         game.client(client).register_spawn_handler(12'345, pool.handler(game.types().pawn())));
     CHECK_FALSE(game.client(client).register_spawn_handler(game.types().pawn().asset_id(), {}));
     CHECK(LogSpy::messages().size() == 3);
+    // Half of a handler is none.
+    NetworkSpawnHandler half = pool.handler(game.types().pawn());
+    half.unspawn = nullptr;
+    CHECK_FALSE(game.client(client).register_spawn_handler(game.types().pawn().asset_id(), half));
+    half = pool.handler(game.types().pawn());
+    half.spawn = nullptr;
+    CHECK_FALSE(game.client(client).register_spawn_handler(game.types().pawn().asset_id(), half));
+    CHECK(LogSpy::messages().size() == 5);
 }
 
 TEST_CASE("U46 FindOrSpawnObject: the handler is asked before the prefab, and takes objects back",
@@ -151,6 +159,46 @@ TEST_CASE("U46 FindOrSpawnObject: a handler that gives nothing leaves the object
     game.server().destroy(missing);
     game.settle();
     CHECK(game.on_client(0, there) != nullptr);
+}
+
+TEST_CASE("U46 FindOrSpawnObject: a handler that gives what is not free, or another's, gives nothing",
+          "[syncvar]") {
+    ArenaGame game;
+    NetworkClient& client = game.client(game.join());
+    NetworkIdentity* given = nullptr;
+    bool is_destroying = false;
+    const NetworkSpawnHandler handler{[&](NetworkClient& asked, const SpawnInfo&) {
+                                          if (is_destroying) {
+                                              asked.destroy(*given);
+                                          }
+                                          return given;
+                                      },
+                                      [](NetworkClient&, NetworkIdentity&, ChannelCloseReason) {}};
+    REQUIRE(client.register_spawn_handler(game.types().pawn().asset_id(), handler));
+    const LogSpy spy;
+    given = &client.instantiate(game.types().pawn());
+    NetworkIdentity& first = game.spawn(game.types().pawn());
+    game.settle();
+    REQUIRE(game.on_client(0, first) == given);
+
+    const NetworkIdentity& second = game.spawn(game.types().pawn());  // the one that is spawned
+    game.settle();
+    CHECK(client.counters().handlers_failed == 1);
+    given = &client.instantiate(game.types().twins());
+    const NetworkIdentity& third = game.spawn(game.types().pawn());
+    game.settle();
+    CHECK(client.counters().handlers_failed == 2);
+    given = &client.instantiate(game.types().pawn());
+    is_destroying = true;
+    const NetworkIdentity& fourth = game.spawn(game.types().pawn());
+    game.settle();
+    CHECK(client.counters().handlers_failed == 3);
+    for (const NetworkIdentity* missing : {&second, &third, &fourth}) {
+        CHECK(game.on_client(0, *missing) == nullptr);
+    }
+    first.component<Fighter>(0).health = 3;
+    game.settle();
+    CHECK(game.fighter_on(0, first).health == 3);
 }
 
 TEST_CASE("U47 SpawnSceneObject: by its scene id, and an error where the scene has none",
@@ -559,6 +607,129 @@ TEST_CASE("Server: to destructors of its objects at its end they are not spawned
         REQUIRE(Untidy::hooks == 1);
     }
     CHECK(Untidy::hooks == 1);
+}
+
+TEST_CASE("Ready: a scene object that was spawned anew meanwhile is taken, and no other",
+          "[syncvar]") {
+    const std::vector<std::uint64_t> scene_ids = {9, 5, 7};
+    for (std::size_t anew = 0; anew < scene_ids.size(); ++anew) {
+        CAPTURE(scene_ids[anew]);
+        ArenaGame game;
+        game.join();
+        std::vector<NetworkIdentity*> doors;
+        std::vector<NetworkIdentity*> shown;
+        for (const std::uint64_t scene_id : scene_ids) {
+            doors.push_back(&game.server().add_scene_object(game.types().pawn(), scene_id));
+            shown.push_back(&game.client(0).add_scene_object(game.types().pawn(), scene_id));
+            REQUIRE(game.server().spawn(*doors.back()));
+        }
+        game.settle();
+        for (NetworkIdentity* door : shown) {
+            std::ignore = take_told(door->component<Fighter>(0));
+        }
+        game.server().set_client_not_ready(game.connection(0));
+        game.tick(20);
+        game.server().unspawn(*doors[anew]);
+        REQUIRE(game.server().spawn(*doors[anew]));
+        REQUIRE(game.client(0).ready());
+        game.settle();
+        for (std::size_t i = 0; i < doors.size(); ++i) {
+            CHECK(game.on_client(0, *doors[i]) == shown[i]);
+            const Told told = take_told(shown[i]->component<Fighter>(0));
+            CHECK(told == (i == anew ? Told{"stop client", "start client"} : Told{}));
+        }
+        CHECK(game.client(0).counters().scene_objects_missing == 0);
+    }
+}
+
+TEST_CASE("Hostile server: a second object of one scene id is left out, and the first stays",
+          "[syncvar]") {
+    ArenaGame game;
+    game.join();
+    NetworkIdentity& door = game.client(0).add_scene_object(game.types().twins(), 9);
+    NetworkIdentity& first = game.server().add_scene_object(game.types().twins(), 9);
+    NetworkIdentity& second = game.server().add_scene_object(game.types().twins(), 9);
+    const LogSpy spy;
+    REQUIRE(game.server().spawn(first));
+    game.settle();
+    REQUIRE(game.server().spawn(second));
+    game.settle();
+    CHECK(game.on_client(0, first) == &door);
+    CHECK(game.on_client(0, second) == nullptr);
+    CHECK(game.client(0).counters().scene_objects_missing == 1);
+}
+
+TEST_CASE("Hostile server: a second object of the connection is left out, and the first stays",
+          "[syncvar]") {
+    ArenaGame game;
+    game.join();
+    game.settle();
+    const LogSpy spy;
+    NetDriver& driver = game.server().driver();
+    const NetworkPrefab& prefab = game.types().get().connection_prefab();
+    NetworkIdentity& second = game.server().instantiate(prefab);
+    const NetObjectId id =
+        driver.add_object(prefab.layout(), {reinterpret_cast<std::uintptr_t>(&second)});
+    driver.interest().set_relevancy(id, NetRelevancy::OnlyToOwner);
+    driver.set_owner(id, ArenaGame::client_peer(0));
+    game.settle();
+    CHECK_FALSE(LogSpy::messages().empty());
+    driver.remove_object(id);
+    game.settle();
+    CHECK(game.client(0).is_ready());
+    game.server().set_client_not_ready(game.connection(0));
+    game.tick(20);
+    CHECK_FALSE(game.client(0).is_ready());
+    REQUIRE(game.client(0).ready());
+    game.settle();
+}
+
+TEST_CASE("Connect: a client that hears little asks for nothing before it may", "[syncvar]") {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        CAPTURE(seed);
+        ArenaOptions options;
+        options.seed = seed;
+        options.link.loss = 0.4;
+        options.link.reorder = 0.3;
+        options.link.latency_ms = 30;
+        ArenaGame game(options);
+        game.join();
+        game.settle();
+        CHECK(game.client(0).is_ready());
+        CHECK(game.client(0).counters().requests_refused == 0);
+    }
+}
+
+/// Notes when it is started.
+class Runner : public NetworkBehaviour {
+  public:
+    SyncVar<std::int32_t> number;
+    static inline std::vector<std::uint64_t> started;
+    void on_start_client() override { started.push_back(identity().net_id()); }
+};
+
+TEST_CASE("U48 OnSpawn: objects are started in the order in which the server spawned them",
+          "[syncvar]") {
+    Runner::started.clear();
+    ArenaOptions options;
+    options.link.loss = 0.3;
+    options.link.reorder = 0.3;
+    options.link.latency_ms = 20;
+    ArenaGame game(options, [](NetworkTypes& types) {
+        const auto runner =
+            BehaviourBuilder<Runner>(types, "Runner").sync_var<&Runner::number>().build();
+        REQUIRE(runner.has_value());
+        REQUIRE(types.add_prefab("Runner", {{*runner}}).has_value());
+    });
+    std::vector<std::uint64_t> spawned;
+    for (int i = 0; i < 200; ++i) {
+        NetworkIdentity& runner = game.spawn(game.types().find("Runner"));
+        runner.component<Runner>(0).number = i;
+        spawned.push_back(runner.net_id());
+    }
+    game.join();
+    game.settle();
+    CHECK(Runner::started == spawned);
 }
 
 }  // namespace
