@@ -572,5 +572,31 @@ TEST_CASE("Collections: an owner from whom the object is hidden, however shortly
     }
 }
 
+TEST_CASE("Collections: an owner is not told again of an object that sleeps, but when it is back",
+          "[syncvar]") {
+    BagGame game;
+    game.join();
+    game.settle();
+    NetworkIdentity& chest = game.spawn(game.chest(), &game.connection(0));
+    Pouch& pouch = chest.component<Pouch>(1);
+    pouch.secrets.add("before");
+    game.settle();
+    NetDriver& driver = game.server().driver();
+    const std::uint64_t calls = driver.stats().calls_sent;
+    driver.set_dormancy(game.id_of(chest), NetDormancy::DormantAll);
+    game.tick(50);
+    REQUIRE(driver.is_dormant_for(BagGame::peer_of(0), game.id_of(chest)));
+    CHECK(driver.stats().calls_sent == calls);
+    // Hidden in its sleep it is gone there.
+    game.show(0, chest, false);
+    game.tick(50);
+    REQUIRE(game.on_client(0, chest) == nullptr);
+    game.show(0, chest, true);
+    driver.flush_dormancy(game.id_of(chest));
+    game.tick(50);
+    REQUIRE(game.on_client(0, chest) != nullptr);
+    CHECK(game.on_client(0, chest)->component<Pouch>(1).secrets.items() == pouch.secrets.items());
+}
+
 }  // namespace
 }  // namespace replayout::test
