@@ -73,6 +73,11 @@ TEST_CASE("AddPlayer: a client that is not ready, a manager without a prefab, an
     NetworkIdentity& owned = game.spawn(game.types().pawn(), &game.connection(1));
     CHECK_FALSE(game.server().add_player_for_connection(game.connection(0), owned));
     CHECK(game.server().add_player_for_connection(game.connection(1), owned));
+    game.server().set_client_not_ready(game.connection(0));
+    game.tick(10);
+    REQUIRE_FALSE(game.client(0).is_ready());
+    CHECK_FALSE(game.client(0).add_player());
+    CHECK(game.client(0).counters().requests_refused == 3);
 }
 
 TEST_CASE("U51 ChangeOwner: edges alone are told, in Mirror's order", "[syncvar]") {

@@ -208,6 +208,7 @@ TEST_CASE("ClientToServer: an owner that is shown the object later has what the 
     duel.server().speed = 5.0f;
     duel.owner().name = "lost";
     duel.game.tick(20);
+    CHECK(duel.owner().sync_var_dirty_bits() == 4);  // It tells nobody.
     CHECK(duel.server().name.get() == "server's");
     duel.game.server().set_client_ready(duel.game.connection(0));
     duel.game.settle();
@@ -371,6 +372,88 @@ TEST_CASE("ClientToServer: whoever owns it and writes when, all agree in the end
             CHECK(fighter->speed.get() == duel.server().speed.get());
         }
     }
+}
+
+TEST_CASE("ClientToServer: sections go as often as the server takes calls, and not a moment sooner",
+          "[syncvar]") {
+    // Half of all calls of a client, or three quarters of those of functions: 999 in a second.
+    struct Rates {
+        std::uint32_t calls_per_second_max;
+        std::uint32_t function_calls_per_second_max;
+    };
+    for (const Rates& rates : {Rates{1'998, 100'000}, Rates{100'000, 1'332}}) {
+        CAPTURE(rates.calls_per_second_max, rates.function_calls_per_second_max);
+        ArenaOptions options = owners_decide();
+        options.tick_ms = 1;
+        options.config.calls_per_second_max = rates.calls_per_second_max;
+        options.config.function_calls_per_second_max = rates.function_calls_per_second_max;
+        Duel duel(options);
+        ArenaGame& game = duel.game;
+        std::vector<NetworkIdentity*> pawns;
+        for (int i = 0; i < 12; ++i) {
+            pawns.push_back(&game.spawn(game.types().pawn(), &game.connection(0)));
+        }
+        game.settle();
+        game.tick(100);
+        for (const NetworkIdentity* pawn : pawns) {
+            game.fighter_on(0, *pawn).health = 5;
+        }
+        const std::uint64_t before = game.client(0).driver().stats().calls_sent;
+        std::vector<std::uint64_t> sent;
+        for (int i = 0; i < 4; ++i) {
+            game.tick();
+            sent.push_back(game.client(0).driver().stats().calls_sent - before);
+        }
+        // What it saved up, eight, and one; then one each 1,001 microseconds.
+        CHECK(sent == std::vector<std::uint64_t>{9, 9, 10, 11});
+        game.settle();
+        game.tick(100);
+        for (const NetworkIdentity* pawn : pawns) {
+            CHECK(pawn->component<Fighter>(0).health == 5);
+        }
+    }
+}
+
+TEST_CASE("ClientToServer: what an owner sets while there is no room for its calls arrives later",
+          "[syncvar]") {
+    ArenaOptions options = owners_decide();
+    options.config.calls_waiting_max = 2;
+    Duel duel(options);
+    LinkSettings dead;
+    dead.loss = 1.0;
+    duel.game.network().set_settings(ArenaGame::client_peer(0), PeerId{1}, dead);
+    for (std::int32_t health = 1; health <= 10; ++health) {
+        duel.owner().health = health;
+        duel.game.tick();
+    }
+    CHECK(duel.owner().sync_var_dirty_bits() == 1);
+    duel.game.network().heal();
+    duel.game.settle();
+    duel.game.tick(50);
+    CHECK(duel.server().health == 10);
+    CHECK(duel.owner().sync_var_dirty_bits() == 0);
+}
+
+TEST_CASE("ClientToServer: an owner tells nothing before it was told all", "[syncvar]") {
+    Duel duel;
+    NetworkServer& server = duel.game.server();
+    REQUIRE(server.remove_client_authority(*duel.pawn));
+    duel.game.settle();
+    // The word that it is the owner, and not yet what the server has.
+    server.driver().set_owner(
+        server.driver().find_object({reinterpret_cast<std::uintptr_t>(duel.pawn)}),
+        ArenaGame::client_peer(0));
+    duel.game.settle();
+    REQUIRE(duel.owner().is_owned());
+    duel.owner().health = 5;
+    duel.game.settle();
+    CHECK(server.counters().sections_refused == 0);
+    CHECK(duel.server().health == 70);
+    CHECK(duel.owner().sync_var_dirty_bits() == 1);
+    REQUIRE(server.assign_client_authority(*duel.pawn, duel.game.connection(0)));
+    duel.game.settle();
+    CHECK(duel.server().health == 5);
+    CHECK(server.counters().sections_refused == 0);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "support/arena_game.h"
 #include "support/bag_game.h"
 #include "support/catch.h"
 #include "support/executors.h"
@@ -285,6 +286,7 @@ TEST_CASE("U06 Custom serialization: a misread does not touch its neighbours, an
         CHECK(game.on_client(0, shelf)->component<SealedScroll>(sealed).seal == 9);
         REQUIRE(LogSpy::messages().size() == 1);
         CHECK(LogSpy::messages()[0].find("\"Scroll\" (component 0)") != std::string::npos);
+        CHECK(game.client(0).counters().sections_misread == 1);
         // Behind it all is as it should be.
         scroll_on(game, 0, shelf).misread_by = 0;
         shelf.component<Scroll>(scroll).write("again");
@@ -323,6 +325,9 @@ TEST_CASE("U04 Custom serialization: what cannot be written stops nothing beside
     CHECK(scroll_on(game, 0, shelf).text.empty());
     REQUIRE_FALSE(LogSpy::messages().empty());
     CHECK(LogSpy::messages()[0].find("\"Scroll\"") != std::string::npos);
+    // Not a part of it either, which nobody could read.
+    CHECK(scroll_on(game, 0, shelf).read_count == 0);
+    CHECK(game.client(0).counters().sections_misread == 0);
     // Who joins is sent the others, too.
     game.join();
     game.settle();
@@ -448,6 +453,80 @@ TEST_CASE("Custom serialization: whatever is lost, every client ends with the se
         CHECK(sent[0] == sent[1]);
         CHECK(sent[0] == sent[2]);
     }
+}
+
+/// Serializes itself, and has a collection beside it.
+class Ledger : public Scroll {
+  public:
+    SyncList<std::int32_t> sums;
+};
+
+TEST_CASE("Custom serialization: where only a collection changed there is no section",
+          "[syncvar]") {
+    ArenaGame game({}, [](NetworkTypes& types) {
+        const auto ledger = BehaviourBuilder<Ledger>(types, "Ledger")
+                                .custom_serialization()
+                                .sync_list<&Ledger::sums>()
+                                .build();
+        REQUIRE(ledger.has_value());
+        REQUIRE(types.add_prefab("Ledger", {{*ledger}}).has_value());
+    });
+    game.join();
+    game.settle();
+    NetworkIdentity& object = game.spawn(game.types().find("Ledger"));
+    game.settle();
+    Ledger& server = object.component<Ledger>(0);
+    const Ledger& shown = game.on_client(0, object)->component<Ledger>(0);
+    server.sums.add(4);
+    game.settle();
+    CHECK(shown.sums.items() == std::vector{4});
+    CHECK(server.write_count == 0);
+    CHECK(shown.read_count == 0);
+    server.turn_to(2);
+    server.sums.add(5);
+    game.settle();
+    CHECK(shown.page == 2);
+    CHECK(shown.sums.items() == std::vector{4, 5});
+    CHECK(server.write_count == 1);
+}
+
+TEST_CASE("Custom serialization: of a component that its owner decides it is refused by name",
+          "[syncvar]") {
+    NetworkTypes types;
+    const auto scroll_type =
+        BehaviourBuilder<Scroll>(types, "Scroll").custom_serialization().build();
+    REQUIRE(scroll_type.has_value());
+    SyncSettings settings;
+    settings.sync_direction = SyncDirection::ClientToServer;
+    const auto prefab = types.add_prefab("Letter", {{*scroll_type, settings}});
+    const Status frozen = prefab ? types.freeze() : Status(prefab.error());
+    REQUIRE_FALSE(frozen.has_value());
+    CHECK(frozen.error().code == ErrorCode::Unsupported);
+    CHECK(frozen.error().message.find("\"Scroll\"") != std::string::npos);
+}
+
+TEST_CASE("Custom serialization: an owner for whom there is no room is sent the section later",
+          "[syncvar]") {
+    BagOptions options;
+    options.config.calls_waiting_max = 1;
+    BagGame game(options);
+    game.join();
+    game.settle();
+    NetworkIdentity& shelf = game.spawn(game.shelf());
+    shelf.component<Scroll>(owners).text = "for the owner";
+    game.settle();
+    LinkSettings dead;
+    dead.loss = 1;
+    game.network().set_settings(PeerId{1}, BagGame::peer_of(0), dead);
+    shelf.component<Scroll>(scroll).turn_to(1);
+    game.tick();
+    REQUIRE(game.server().assign_client_authority(shelf, game.connection(0)));
+    game.tick(10);
+    game.network().heal();
+    game.settle();
+    game.tick(50);
+    CHECK(scroll_on(game, 0, shelf, scroll).page == 1);
+    CHECK(scroll_on(game, 0, shelf, owners).text == "for the owner");
 }
 
 }  // namespace

@@ -114,6 +114,12 @@ TEST_CASE("NetworkReader: text is refused that is too long, cut, or not UTF-8",
         check_refused(UNetError::EndOfBytes, unet_bytes("03 00 61 61"), read, strictness);
         check_refused(UNetError::EndOfBytes, unet_bytes("03"), read, strictness);
     }
+    // What lies behind the end is not a part of it.
+    const Bytes behind = unet_bytes("03 00 61 61 61");
+    NetworkReader cut(std::span<const std::byte>(behind).first(4));
+    CHECK(cut.read_string().empty());
+    CHECK(cut.error() == UNetError::EndOfBytes);
+    CHECK(cut.position() == 0);
     const Bytes longest = unet_bytes("FF 7F 32767*61");
     NetworkReader reader(longest);
     CHECK(reader.read_string() == std::string(32767, 'a'));

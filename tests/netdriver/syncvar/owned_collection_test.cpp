@@ -7,12 +7,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "support/arena_game.h"
 #include "support/catch.h"
+#include "support/log_spy.h"
 #include "support/seeded_random.h"
 
 namespace replayout::test {
@@ -41,12 +43,17 @@ class Hand : public NetworkBehaviour {
     return *hand;
 }
 
-void add_hand(NetworkTypes& types) {
+void add_hand_of(NetworkTypes& types, std::int64_t sync_interval_us) {
     SyncSettings settings;
     settings.sync_direction = SyncDirection::ClientToServer;
+    settings.sync_interval_us = sync_interval_us;
     PrefabOptions options;
     options.limits.array_count_max = 64;
     REQUIRE(types.add_prefab("Hand", {{describe_hand(types), settings}}, options).has_value());
+}
+
+void add_hand(NetworkTypes& types) {
+    add_hand_of(types, 0);
 }
 
 [[nodiscard]] bool equal(const Hand& left, const Hand& right) {
@@ -56,7 +63,8 @@ void add_hand(NetworkTypes& types) {
 
 /// Two clients, and a hand that the first of them owns.
 struct Table {
-    explicit Table(const ArenaOptions& options = {}) : game(options, add_hand) {
+    explicit Table(const ArenaOptions& options = {}, std::int64_t sync_interval_us = 0)
+        : game(options, [&](NetworkTypes& types) { add_hand_of(types, sync_interval_us); }) {
         game.join();
         game.join();
         game.settle();
@@ -77,6 +85,36 @@ struct Table {
         return game.client(client).driver().call_function(
             ObjectHandle{reinterpret_cast<std::uintptr_t>(game.on_client(client, *object))},
             "0.cards.to_server", &changes);
+    }
+    [[nodiscard]] NetObjectId id() {
+        return game.server().driver().find_object({reinterpret_cast<std::uintptr_t>(object)});
+    }
+    /// Tells the owner as if the server had begun that ownership.
+    template <typename Parameters>
+    void tell_owner(const char* function, const Parameters& params) {
+        REQUIRE(game.server().driver().call_function(id(), function, &params) == CallResult::Sent);
+        game.settle();
+    }
+    /// The same of the SyncVars, of which none changed.
+    void tell_owner_epoch(std::uint32_t epoch) {
+        const RepLayout& layout = object->prefab().layout();
+        const auto function = layout.find_function("0.sync_to_owner");
+        REQUIRE(function.has_value());
+        Hand section;
+        for (const Property& property :
+             layout.functions()[function->value].parameters->type().properties()) {
+            if (property.name == "#epoch") {
+                std::memcpy(reinterpret_cast<std::byte*>(&section) + property.offset, &epoch,
+                            sizeof(epoch));
+            }
+        }
+        tell_owner("0.sync_to_owner", section);
+    }
+    /// All that is sent from one end to the other is lost, until the network heals.
+    void cut(PeerId from, PeerId to) {
+        LinkSettings dead;
+        dead.loss = 1;
+        game.network().set_settings(from, to, dead);
     }
 
     ArenaGame game;
@@ -324,6 +362,213 @@ TEST_CASE("Owned collections: audiences that cannot be are refused by name", "[s
     settings.sync_mode = SyncMode::ExcludeOwner;
     const auto excluded = others.add_prefab("Hand", {{describe_hand(others), settings}});
     REQUIRE((!excluded || !others.freeze()));
+}
+
+TEST_CASE("Owned collections: operations go as often as the server takes calls", "[syncvar]") {
+    ArenaOptions options;
+    options.tick_ms = 1;
+    options.config.calls_per_second_max = 1'998;
+    options.config.function_calls_per_second_max = 1'332;
+    Table table(options);
+    ArenaGame& game = table.game;
+    std::vector<NetworkIdentity*> hands;
+    for (int i = 0; i < 12; ++i) {
+        hands.push_back(&game.spawn(game.types().find("Hand"), &game.connection(0)));
+    }
+    game.settle();
+    game.tick(500);
+    for (const NetworkIdentity* hand : hands) {
+        REQUIRE(game.on_client(0, *hand)->component<Hand>(0).cards.add(3));
+    }
+    const std::uint64_t before = game.client(0).driver().stats().calls_sent;
+    std::vector<std::uint64_t> sent;
+    for (int i = 0; i < 4; ++i) {
+        game.tick();
+        sent.push_back(game.client(0).driver().stats().calls_sent - before);
+    }
+    // What it saved up, eight, and one; then one each 1,001 microseconds.
+    CHECK(sent == std::vector<std::uint64_t>{9, 9, 10, 11});
+    game.settle();
+    game.tick(100);
+    for (const NetworkIdentity* hand : hands) {
+        CHECK(hand->component<Hand>(0).cards.items() == Cards{3});
+    }
+}
+
+TEST_CASE("Owned collections: an owner writes under the ownership of which it was told all",
+          "[syncvar]") {
+    Table table;
+    Hand& own = table.hand_on(0);
+    table.tell_owner_epoch(7);
+    CHECK(own.cards.is_read_only());  // It has the items of another one.
+    table.tell_owner("0.cards.to_owner", syncvar::detail::CollectionState<std::int32_t>{{4}, 8});
+    CHECK(own.cards.items() == Cards{4});
+    CHECK(own.cards.is_read_only());  // also if that is later than what was said of the rest
+    table.tell_owner("0.cards.to_owner", syncvar::detail::CollectionState<std::int32_t>{{5}, 7});
+    CHECK_FALSE(own.cards.is_read_only());
+}
+
+TEST_CASE("Owned collections: what was done under one ownership is not told under another",
+          "[syncvar]") {
+    Table table({}, 1'000'000);
+    table.game.tick(60);
+    Hand& own = table.hand_on(0);
+    REQUIRE(own.cards.add(2));
+    table.game.settle();
+    REQUIRE(table.hand().cards.items() == Cards{1, 2});
+    REQUIRE(own.cards.add(3));  // due in a second
+    table.tell_owner_epoch(7);
+    CHECK(own.cards.waiting_count() == 1);
+    table.game.tick(100);
+    CHECK(own.cards.waiting_count() == 1);
+    CHECK(table.hand().cards.items() == Cards{1, 2});
+    // Told all of the other one it has that.
+    table.tell_owner("0.cards.to_owner", syncvar::detail::CollectionState<std::int32_t>{{5}, 7});
+    CHECK(own.cards.waiting_count() == 0);
+    CHECK(own.cards.items() == Cards{5});
+    table.game.tick(100);
+    CHECK(table.hand().cards.items() == Cards{1, 2});
+}
+
+TEST_CASE("Owned collections: who is the owner no more by the server's word may not write",
+          "[syncvar]") {
+    Table table;
+    REQUIRE_FALSE(table.hand_on(0).cards.is_read_only());
+    table.game.server().driver().clear_owner(table.id());
+    table.game.settle();
+    CHECK(table.hand_on(0).cards.is_read_only());
+    CHECK_FALSE(table.hand_on(0).cards.add(2));
+}
+
+TEST_CASE("Owned collections: operations of another ownership are refused", "[syncvar]") {
+    Table table;
+    for (const std::uint32_t epoch : {0u, 2u}) {
+        CHECK(table.forge(0, epoch, {{OnCard::Add, 1, 5}}) == CallResult::Sent);
+        table.game.settle();
+        CHECK(table.hand().cards.items() == Cards{1});
+    }
+    CHECK(table.game.server().counters().collections_refused == 2);
+    CHECK(table.forge(0, 1, {{OnCard::Add, 1, 5}}) == CallResult::Sent);
+    table.game.settle();
+    CHECK(table.hand().cards.items() == Cards{1, 5});
+}
+
+TEST_CASE("Owned collections: a callback that ends the object ends what its owner did to it",
+          "[syncvar]") {
+    Table table;
+    table.hand().cards.on_add = [&](std::uint32_t) { table.game.server().unspawn(*table.object); };
+    REQUIRE(table.hand_on(0).cards.add(2));
+    REQUIRE(table.hand_on(0).cards.add(3));
+    table.game.settle();
+    CHECK_FALSE(table.object->is_spawned());
+    CHECK(table.hand().cards.items() == Cards{1, 2});
+    CHECK(table.hand().cards.waiting_count() == 0);
+}
+
+TEST_CASE("Owned collections: what an owner did and did not tell is gone with its ownership",
+          "[syncvar]") {
+    ArenaOptions options;
+    options.config.calls_waiting_max = 4;
+    Table table(options);
+    Hand& own = table.hand_on(0);
+    table.cut(ArenaGame::client_peer(0), PeerId{1});
+    for (std::int32_t i = 0; i < 10; ++i) {
+        REQUIRE(own.cards.add(i));
+        table.game.tick();
+    }
+    REQUIRE(own.cards.waiting_count() > 0);
+    REQUIRE(table.game.server().remove_client_authority(*table.object));
+    table.game.tick(20);
+    CHECK(own.cards.waiting_count() == 0);
+    CHECK(own.cards.items() == Cards{1});
+}
+
+TEST_CASE("Owned collections: what an owner does while it is not shown the object goes nowhere",
+          "[syncvar]") {
+    Table table;
+    table.game.server().set_client_not_ready(table.game.connection(0));
+    table.game.tick(20);
+    const LogSpy log;
+    REQUIRE(table.hand_on(0).cards.add(2));
+    table.game.tick(20);
+    CHECK(LogSpy::messages().empty());
+    CHECK(table.hand_on(0).cards.items() == Cards{1, 2});
+    table.game.server().set_client_ready(table.game.connection(0));
+    table.game.settle();
+    CHECK(table.hand_on(0).cards.items() == Cards{1});
+}
+
+TEST_CASE("Owned collections: an owner for whose calls there is no room is told all of it later",
+          "[syncvar]") {
+    ArenaOptions options;
+    options.config.calls_waiting_max = 4;
+    Table table(options);
+    NetworkServer& server = table.game.server();
+    REQUIRE(server.remove_client_authority(*table.object));
+    table.game.settle();
+    // Two calls of four that nobody hears; then all again: SyncVars, cards, bids, marks.
+    table.cut(PeerId{1}, ArenaGame::client_peer(0));
+    const LogSpy log;
+    REQUIRE(table.hand().cards.add(7));
+    table.game.tick();
+    REQUIRE(table.hand().cards.add(8));
+    table.game.tick();
+    REQUIRE(server.assign_client_authority(*table.object, table.game.connection(0)));
+    table.game.tick(10);
+    table.game.network().heal();
+    table.game.settle();
+    table.game.tick(50);
+    CHECK(LogSpy::messages().empty());
+    Hand& own = table.hand_on(0);
+    CHECK_FALSE(own.cards.is_read_only());
+    CHECK_FALSE(own.bids.is_read_only());
+    CHECK_FALSE(own.marks.is_read_only());
+    CHECK(own.cards.items() == Cards{1, 7, 8});
+}
+
+TEST_CASE("Owned collections: who is told all before it knows that it is the owner asks once more",
+          "[syncvar]") {
+    for (const bool is_lost_again : {false, true}) {
+        CAPTURE(is_lost_again);
+        Table table;
+        ArenaGame& game = table.game;
+        NetworkServer& server = game.server();
+        std::vector<NetworkIdentity*> others;
+        for (int i = 0; i < 60; ++i) {
+            others.push_back(&game.spawn(game.types().find("Hand"), &game.connection(0)));
+        }
+        REQUIRE(server.remove_client_authority(*table.object));
+        game.settle();
+        // The word of it is lost, and comes later than what it is told as the owner.
+        game.server_transport().set_script([](Bytes&) { return false; });
+        server.driver().set_owner(table.id(), ArenaGame::client_peer(0));
+        game.tick();
+        game.server_transport().set_script({});
+        REQUIRE(server.assign_client_authority(*table.object, game.connection(0)));
+        // What it says of others is before it in the row.
+        for (const NetworkIdentity* other : others) {
+            REQUIRE(game.on_client(0, *other)->component<Hand>(0).cards.add(3));
+        }
+        Hand& own = table.hand_on(0);
+        for (int i = 0; i < 20 && !own.is_owned(); ++i) {
+            game.tick();
+        }
+        REQUIRE(own.is_owned());
+        CHECK(own.cards.is_read_only());
+        if (is_lost_again) {
+            server.driver().clear_owner(table.id());
+            for (int i = 0; i < 10 && own.is_owned(); ++i) {
+                game.tick();
+            }
+            REQUIRE_FALSE(own.is_owned());
+        }
+        game.tick(100);
+        game.settle();
+        CHECK(others.back()->component<Hand>(0).cards.items() == Cards{3});
+        CHECK(own.cards.is_read_only() == is_lost_again);
+        // Who is no owner any more does not ask.
+        CHECK(server.driver().stats().calls_not_owned == 0);
+    }
 }
 
 }  // namespace

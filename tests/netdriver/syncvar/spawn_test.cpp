@@ -104,6 +104,14 @@ TEST_CASE("U45 FindOrSpawnObject: an asset that no prefab has cannot be handled"
         game.client(client).register_spawn_handler(12'345, pool.handler(game.types().pawn())));
     CHECK_FALSE(game.client(client).register_spawn_handler(game.types().pawn().asset_id(), {}));
     CHECK(LogSpy::messages().size() == 3);
+    // Half of a handler is none.
+    NetworkSpawnHandler half = pool.handler(game.types().pawn());
+    half.unspawn = nullptr;
+    CHECK_FALSE(game.client(client).register_spawn_handler(game.types().pawn().asset_id(), half));
+    half = pool.handler(game.types().pawn());
+    half.spawn = nullptr;
+    CHECK_FALSE(game.client(client).register_spawn_handler(game.types().pawn().asset_id(), half));
+    CHECK(LogSpy::messages().size() == 5);
 }
 
 TEST_CASE("U46 FindOrSpawnObject: the handler is asked before the prefab, and takes objects back",

@@ -179,5 +179,28 @@ TEST_CASE("Hooks: of one variable one waits, with what it was at first and is in
     CHECK(game.fighter_on(0, pawn).health == 199);
 }
 
+TEST_CASE("Collections: as many operations wait as a collection has items, and not one more",
+          "[syncvar]") {
+    for (const std::int32_t count : {31, 32}) {  // the call that brings them counts as one
+        CAPTURE(count);
+        BagOptions options;
+        options.limits.array_count_max = 32;
+        SlowJoin slow(options);
+        slow.game.join();
+        for (int i = 0; i < 100 && slow.game.on_client(0, *slow.chest) == nullptr; ++i) {
+            slow.game.tick();
+        }
+        REQUIRE(slow.game.on_client(0, *slow.chest) != nullptr);
+        REQUIRE_FALSE(slow.game.client(0).is_spawn_finished());
+        for (std::int32_t i = 0; i < count; ++i) {
+            slow.bag().numbers.add(i);
+        }
+        slow.game.settle();
+        slow.game.check_equal(*slow.chest);
+        // What did not wait was done before anybody was to be told of it.
+        CHECK(slow.game.bag_on(0, *slow.chest).told.size() == (count == 31 ? 32 : 1));
+    }
+}
+
 }  // namespace
 }  // namespace replayout::test

@@ -374,5 +374,37 @@ TEST_CASE("Collections: an item that no call carries arrives as a default one", 
     CHECK(game.bag_on(0, chest).things.items() == bag.things.items());
 }
 
+TEST_CASE("Collections: of a behaviour that is in no object they are what any container is",
+          "[syncvar]") {
+    Bag bag;
+    bag.listen();
+    CHECK_FALSE(bag.numbers.is_read_only());
+    CHECK(bag.numbers.add(1));
+    CHECK(bag.prices.set("rope", 2));
+    CHECK(bag.keys.add(3));
+    CHECK(bag.numbers.items() == Numbers{1});
+    CHECK(bag.numbers.waiting_count() == 0);
+    CHECK(bag.told.empty());
+}
+
+TEST_CASE("Collections: a server that does not play is told nothing of what it writes",
+          "[syncvar]") {
+    BagGame game;
+    game.join();
+    NetworkIdentity& chest = game.spawn(game.chest());
+    game.settle();
+    Bag& bag = chest.component<Bag>(0);
+    bag.listen();
+    bag.numbers.add(1);
+    bag.prices.set("rope", 2);
+    bag.keys.add(3);
+    CHECK(bag.told.empty());
+    (void)game.server().start_host();
+    game.settle();
+    bag.told.clear();
+    bag.numbers.add(2);
+    CHECK(bag.told == Told{"add 1 2 of 2"});
+}
+
 }  // namespace
 }  // namespace replayout::test

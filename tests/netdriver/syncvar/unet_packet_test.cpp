@@ -63,6 +63,8 @@ TEST_CASE("UNet packets: a size beyond the packet drops the rest, and what came 
     CHECK(receiver.counters.packets_cut == 1);
     CHECK(receiver.counters.bytes_dropped == 6);
     CHECK(receiver.counters.count_of(UNetError::SizeBeyondPacket) == 1);
+    // A header without a payload, too.
+    CHECK(receiver.receive(unet_bytes("01 00 08 00")) == UNetError::SizeBeyondPacket);
 }
 
 TEST_CASE("UNet packets: a type that nobody takes drops the rest", "[syncvar][unet_packet]") {
