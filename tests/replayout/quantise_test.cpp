@@ -338,6 +338,9 @@ TEST_CASE("Ranged enums: take the bits that tell their enumerators apart",
     const Property is_signed = quantised_enum(1, Quantisation::range(-2, 2));
     CHECK(there_and_back(is_signed, std::int8_t{-1}) == -1);
     CHECK(there_and_back(is_signed, std::int8_t{-9}) == -2);
+    const Property with_none = quantised_enum(1, Quantisation::range(-1, 3));
+    CHECK(there_and_back(with_none, std::int8_t{-1}) == -1);
+    CHECK(there_and_back(with_none, std::int8_t{-2}) == -1);
 }
 
 TEST_CASE("Stepped numbers: every step is its own, ends are exact, the error is half a step",

@@ -97,6 +97,34 @@ TEST_CASE("Quantised quaternion: all integers of six bits lead to some that stay
     CHECK(refused_count < (1u << 19));
 }
 
+TEST_CASE("Quantised quaternion: integers that no rotation has are refused",
+          "[replayout][quantise]") {
+    for (const std::uint8_t bits : quat_bits) {
+        const Quantisation quantisation = Quantisation::smallest_three(bits);
+        const std::int64_t limit = (std::int64_t{1} << (bits - 1)) - 1;
+        const auto are_refused = [&](std::int64_t first, std::int64_t second, std::int64_t third) {
+            std::uint64_t fields = 0;  // and the first component is the one left out
+            for (const std::int64_t steps : {third, second, first}) {
+                fields = fields << bits | static_cast<std::uint64_t>(steps + limit);
+            }
+            return is_refused(quantisation, fields << 2, 2 + 3u * bits);
+        };
+        CAPTURE(int{bits});
+        CHECK_FALSE(are_refused(0, 0, 0));
+        CHECK_FALSE(are_refused(limit, 0, 0));
+        CHECK_FALSE(are_refused(0, -limit, 0));
+        CHECK(are_refused(limit + 1, 0, 0));
+        CHECK(are_refused(0, limit + 1, 0));
+        CHECK(are_refused(0, 0, limit + 1));
+        // Two at the limit leave nothing for the others.
+        CHECK_FALSE(are_refused(limit, -limit, 0));
+        CHECK_FALSE(are_refused(0, limit, limit));
+        CHECK(are_refused(limit, -limit, 1));
+        CHECK(are_refused(-1, limit, limit));
+        CHECK(are_refused(-limit, -limit, -limit));
+    }
+}
+
 TEST_CASE("Quantised quaternion: q and -q are one rotation, and none is the identity",
           "[replayout][quantise]") {
     const Property property = quantised(PropertyKind::Quat, Quantisation::smallest_three());
