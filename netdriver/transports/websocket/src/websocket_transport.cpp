@@ -2,6 +2,7 @@
 #include <replayout/transports/websocket_transport.h>
 
 #include "asio_address.h"
+#include "asio_start.h"
 #include "peer_stay.h"
 
 #include <replayout/netdriver/datagram_pool.h>
@@ -52,10 +53,6 @@ class WebSocketTransport::Endpoint {
           pool_(settings.datagram_bytes_max, settings.resource),
           places_(settings.peers_max, settings.peers_per_address_max, settings.resource),
           is_server_(is_server) {}
-    ~Endpoint() {
-        // Handlers that are left hold connections, which hold this: none runs any more.
-        is_closed_ = true;
-    }
     Endpoint(const Endpoint&) = delete;
     Endpoint& operator=(const Endpoint&) = delete;
 
@@ -204,9 +201,6 @@ class WebSocketTransport::Endpoint {
 
     void accept_next() {
         acceptor_.async_accept([this](error_code error, tcp::socket socket) {
-            if (is_closed_ || error == boost::asio::error::operation_aborted) {
-                return;
-            }
             if (error) {
                 // Descriptors may have run out: at once it would fail again, for ever.
                 has_failed_to_accept_ = true;
@@ -306,7 +300,7 @@ class WebSocketTransport::Endpoint {
     }
 
     void drop(const ConnectionPointer& connection) {
-        if (is_closed_ || connections_.erase(connection) == 0) {
+        if (connections_.erase(connection) == 0) {
             return;
         }
         if (is_server_) {
@@ -314,7 +308,7 @@ class WebSocketTransport::Endpoint {
         }
         if (connection->peer != PeerId{}) {
             peers_.erase(connection->peer);
-            is_wanted_ = is_wanted_ && !connection->stay.is_closing();
+            is_wanted_ = !connection->stay.is_closing();  // it was, or there were no connection
             ++stats_.peers_forgotten;
         }
         beast::get_lowest_layer(connection->stream).close();
@@ -418,8 +412,8 @@ class WebSocketTransport::Endpoint {
 
     WebSocketSettings settings_;
     SocketStats stats_;
-    bool is_closed_ = false;
     bool has_failed_to_accept_ = false;
+    // Handlers that are left when it goes are thrown away, and none of them runs.
     boost::asio::io_context context_;
     tcp::acceptor acceptor_;
     DatagramPool pool_;
@@ -448,11 +442,14 @@ Result<std::unique_ptr<WebSocketTransport>> WebSocketTransport::listen(
     if (!bind) {
         return bind.error();
     }
-    auto endpoint = std::make_unique<Endpoint>(settings, true);
-    if (Status opened = endpoint->open(*bind, address); !opened) {
+    auto endpoint = make_with_asio<Endpoint>(kind, address, settings, true);
+    if (!endpoint) {
+        return endpoint.error();
+    }
+    if (Status opened = (*endpoint)->open(*bind, address); !opened) {
         return opened.error();
     }
-    return std::unique_ptr<WebSocketTransport>(new WebSocketTransport(std::move(endpoint)));
+    return std::unique_ptr<WebSocketTransport>(new WebSocketTransport(std::move(*endpoint)));
 }
 
 Result<std::unique_ptr<WebSocketTransport>> WebSocketTransport::connect(
@@ -461,9 +458,12 @@ Result<std::unique_ptr<WebSocketTransport>> WebSocketTransport::connect(
     if (!server) {
         return server.error();
     }
-    auto endpoint = std::make_unique<Endpoint>(settings, false);
-    endpoint->set_server(*server);
-    return std::unique_ptr<WebSocketTransport>(new WebSocketTransport(std::move(endpoint)));
+    auto endpoint = make_with_asio<Endpoint>(kind, address, settings, false);
+    if (!endpoint) {
+        return endpoint.error();
+    }
+    (*endpoint)->set_server(*server);
+    return std::unique_ptr<WebSocketTransport>(new WebSocketTransport(std::move(*endpoint)));
 }
 
 void WebSocketTransport::tick(NetTime now) {
