@@ -85,6 +85,7 @@ TEST_CASE("EnetTransport: who guesses 65,536 times has the address proved again"
     };
     guess(65'535);
     CHECK(server->stats().dropped_forged == 65'535);
+    CHECK(client.prove(*server, now) == data);  // to ask again begins no new count
     CHECK(server->stats().dropped_unproved == 0);
     guess(1);
     CHECK(server->stats().dropped_forged == 65'536);
@@ -257,6 +258,36 @@ TEST_CASE("EnetTransport: in a place that a peer had before nobody is taken for 
     }
     CHECK(server->stats().peers_forgotten == forgotten);
     CHECK(server->peer_count() == 1);
+}
+
+TEST_CASE("EnetTransport: what is sent to who has just said goodbye is an error, and harms nobody",
+          "[transport][enet]") {
+    EnetSettings settings;
+    settings.datagrams_per_tick_max = 1;
+    auto server = required(EnetTransport::listen("127.0.0.1:0", settings));
+    NetTime now;
+    OwnClient leaves;
+    leaves.connect(*server, now);
+    OwnClient comes;
+    comes.begin_to_connect(comes.prove(*server, now));
+    for (int i = 0; i < 10; ++i) {
+        OwnClient::tick(*server, now);
+    }
+    CHECK(server->peer_count() == 1);
+    // ENet hears both at once, and tells of the second one first.
+    leaves.send(leaves.goodbye(leaves.number()));
+    comes.go_on();
+    OwnClient::tick(*server, now);
+    REQUIRE(server->peer_count() == 2);
+    server->send(PeerId{1}, Bytes(1));
+    CHECK(server->stats().send_errors == 1);
+    CHECK(server->stats().datagrams_sent == 0);
+    for (int i = 0; i < 10; ++i) {
+        OwnClient::tick(*server, now);
+    }
+    CHECK(server->peer_count() == 1);
+    server->send(PeerId{2}, Bytes(1));
+    CHECK(server->stats().datagrams_sent == 1);
 }
 
 }  // namespace

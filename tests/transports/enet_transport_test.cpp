@@ -263,6 +263,22 @@ TEST_CASE("EnetTransport: of what arrived so much waits, and more is dropped",
     CHECK(pair.server->receive(peer, buffer) == Transport::nothing_received);
 }
 
+TEST_CASE("EnetTransport: a flood does not keep a tick for as long as it lasts",
+          "[transport][enet]") {
+    EnetSettings settings;
+    settings.datagrams_per_tick_max = 10;
+    auto server = required(EnetTransport::listen("127.0.0.1:0", settings));
+    Stranger stranger(server->local_address());
+    for (int i = 0; i < 300; ++i) {
+        stranger.send(Bytes(5));
+    }
+    server->tick(NetTime{});
+    CHECK(server->stats().dropped_unproved >= 10);
+    CHECK(server->stats().dropped_unproved < 300);  // ENet itself ends at 256
+    server->tick(NetTime{});
+    CHECK(server->stats().dropped_unproved == 300);
+}
+
 TEST_CASE("EnetTransport: what is larger than ENet reads does not hide what came behind it",
           "[transport][enet]") {
     Pair pair;

@@ -3,6 +3,7 @@
 // Transports where descriptors have run out.
 #include "support/few_descriptors.h"
 
+#include <replayout/netdriver/time.h>
 #include <replayout/reflection/error.h>
 
 #include <cstdint>
@@ -10,6 +11,9 @@
 
 #include "support/catch.h"
 #include "transports/transport_ends.h"
+#if REPLAYOUT_TESTS_HAVE_WEBSOCKET
+#include "transports/caller.h"
+#endif
 
 #if REPLAYOUT_TESTS_HAVE_FEW_DESCRIPTORS
 
@@ -28,6 +32,8 @@ void check_is_refused_until_there_are_enough(Make make) {
         }();
         if (made.has_value()) {
             CHECK(left > 0);
+            (*made)->tick(NetTime{});
+            CHECK((*made)->stats().send_errors == 0);  // nor is it one that cannot work
             return;
         }
         CHECK(made.error().code == ErrorCode::InvalidArgument);
@@ -53,6 +59,34 @@ TEST_CASE("Transports: without a descriptor for their socket they are refused wi
         [] { return WebSocketTransport::connect("127.0.0.1:7"); });
 #endif
 }
+
+#if REPLAYOUT_TESTS_HAVE_WEBSOCKET
+TEST_CASE("WebSocketTransport: whom it has no descriptor for waits until there is one",
+          "[transport][websocket]") {
+    auto server = required(WebSocketTransport::listen("127.0.0.1:0"));
+    auto client = required(WebSocketTransport::connect(server->local_address()));
+    Caller caller(server->local_address());
+    caller.say(browser_request());
+    NetTime now;
+    {
+        const FewDescriptors none(0);
+        for (std::uint64_t i = 1; i <= 5; ++i) {  // asks once in a tick, and not for ever
+            now = now.plus_milliseconds(1);
+            server->tick(now);
+            CHECK(server->stats().dropped_full == i);
+            client->tick(now);
+        }
+    }
+    CHECK(server->stats().peers_welcomed == 0);
+    for (int i = 0; i < 10'000 && server->peer_count() < 2; ++i) {
+        now = now.plus_milliseconds(1);
+        server->tick(now);
+        client->tick(now);
+    }
+    CHECK(server->peer_count() == 2);
+    CHECK(client->is_connected());
+}
+#endif
 
 }  // namespace
 }  // namespace replayout::test

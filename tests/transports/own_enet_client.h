@@ -49,14 +49,22 @@ class OwnClient {
     /// Whether it became a peer.
     [[nodiscard]] bool connect_with(EnetTransport& server, NetTime& now, enet_uint32 data) {
         const std::uint64_t before = server.stats().peers_welcomed;
-        peer_ = enet_host_connect(host_, &server_, 1, data);
-        ENetEvent event{};
+        begin_to_connect(data);
         for (int i = 0; i < 2'000 && server.stats().peers_welcomed == before; ++i) {
             tick(server, now);
-            (void)enet_host_service(host_, &event, 0);
+            go_on();
         }
-        (void)enet_host_service(host_, &event, 0);
         return server.stats().peers_welcomed > before;
+    }
+    void begin_to_connect(enet_uint32 data) {
+        peer_ = enet_host_connect(host_, &server_, 1, data);
+        go_on();
+    }
+    /// Hears what has come, and says what there is to say.
+    void go_on() {
+        ENetEvent event{};
+        while (enet_host_service(host_, &event, 0) > 0) {
+        }
     }
     void connect(EnetTransport& server, NetTime& now) {
         REQUIRE(connect_with(server, now, prove(server, now)));

@@ -82,7 +82,10 @@ class UdpTransport::Socket {
         if (!error) {
             socket_.non_blocking(true, error);
         }
-        return error ? Status(address_error(kind, address, error.message())) : Status();
+        if (error) {
+            return address_error(kind, address, error.message());
+        }
+        return {};
     }
 
     void set_server(const udp::endpoint& server) {

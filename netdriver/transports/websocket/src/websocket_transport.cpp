@@ -13,6 +13,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <set>
 #include <utility>
@@ -52,6 +53,7 @@ class WebSocketTransport::Endpoint {
           acceptor_(context_),
           pool_(settings.datagram_bytes_max, settings.resource),
           places_(settings.peers_max, settings.peers_per_address_max, settings.resource),
+          waiting_(settings.resource),
           is_server_(is_server) {}
     Endpoint(const Endpoint&) = delete;
     Endpoint& operator=(const Endpoint&) = delete;
@@ -422,7 +424,7 @@ class WebSocketTransport::Endpoint {
     std::set<ConnectionPointer> connections_;
     std::map<PeerId, ConnectionPointer> peers_;
     std::map<AddressKey, std::weak_ptr<Address>> addresses_;
-    std::map<PeerId, Waiting> waiting_;
+    std::pmr::map<PeerId, Waiting> waiting_;
     NetTime now_;
     std::uint64_t last_peer_ = 0;
     tcp::endpoint server_;
