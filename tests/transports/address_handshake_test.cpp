@@ -51,6 +51,11 @@ TEST_CASE("Address handshake: what is written is read", "[transport]") {
          {AddressMessage::Request, AddressMessage::Challenge, AddressMessage::Welcome}) {
         const AddressHandshake handshake{message, 0x0102'0304'0506'0708, 0xFEDC'BA98'7654'3210};
         CHECK(read_address_handshake(written(handshake)) == handshake);
+        const auto other = message == AddressMessage::Request ? AddressMessage::Challenge
+                                                              : AddressMessage::Request;
+        CHECK_FALSE(handshake == AddressHandshake{other, handshake.client, handshake.cookie});
+        CHECK_FALSE(handshake == AddressHandshake{message, 1, handshake.cookie});
+        CHECK_FALSE(handshake == AddressHandshake{message, handshake.client, 1});
     }
 }
 

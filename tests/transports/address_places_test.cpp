@@ -58,9 +58,10 @@ TEST_CASE("AddressPlaces: of IPv6 what begins with the same 64 bits is one addre
 
 TEST_CASE("AddressPlaces: none for an address is none, and what nobody has takes no memory",
           "[transport]") {
-    AddressPlaces none(5, 0, std::pmr::get_default_resource());
-    CHECK_FALSE(none.take(v4(1)));
     CountingResource memory;
+    AddressPlaces none(5, 0, &memory);
+    CHECK_FALSE(none.take(v4(1)));
+    CHECK(memory.allocation_count() == 0);
     AddressPlaces places(5, 5, &memory);
     for (int i = 0; i < 5; ++i) {
         CHECK(places.take(v4(i)));

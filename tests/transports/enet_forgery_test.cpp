@@ -1,150 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// The ENet transport: what others send in a peer's name. The client is one of ENet's own making, so
-// that it can send from its address what no ENet would.
+// The ENet transport: what others send in a peer's name, and what no ENet would say.
 #include <replayout/transports/enet_transport.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <span>
-#include <string>
 
 #include <enet/enet.h>
 
 #include "support/catch.h"
 #include "support/seeded_random.h"
-#include "transports/stranger.h"
+#include "transports/own_enet_client.h"
 #include "transports/transport_ends.h"
 
 namespace replayout::test {
 namespace {
-
-class OwnClient {
-  public:
-    explicit OwnClient(const ENetAddress* bind = nullptr)
-        : host_(enet_host_create(bind, 1, 1, 0, 0)) {
-        REQUIRE(host_ != nullptr);
-        host_->checksum = enet_crc32;
-    }
-    ~OwnClient() { enet_host_destroy(host_); }
-    OwnClient(const OwnClient&) = delete;
-    OwnClient& operator=(const OwnClient&) = delete;
-
-    /// Proves the address; the low half of the token, which a connect is to bring.
-    [[nodiscard]] enet_uint32 prove(EnetTransport& server, NetTime& now, std::uint64_t client = 7) {
-        const std::string address = server.local_address();
-        enet_address_set_host_ip(&server_, "127.0.0.1");
-        server_.port = static_cast<enet_uint16>(std::stoi(address.substr(address.rfind(':') + 1)));
-        send(Stranger::request(client, {}));
-        send(Stranger::request(client, cookie_of(answer(server, now))));
-        const Bytes token = token_of(answer(server, now));
-        enet_uint32 data = 0;
-        for (std::size_t i = 0; i < 4; ++i) {
-            data |= std::to_integer<enet_uint32>(token[i]) << (8 * i);
-        }
-        return data;
-    }
-    /// Whether it became a peer.
-    [[nodiscard]] bool connect_with(EnetTransport& server, NetTime& now, enet_uint32 data) {
-        const std::uint64_t before = server.stats().peers_welcomed;
-        peer_ = enet_host_connect(host_, &server_, 1, data);
-        ENetEvent event{};
-        for (int i = 0; i < 2'000 && server.stats().peers_welcomed == before; ++i) {
-            tick(server, now);
-            (void)enet_host_service(host_, &event, 0);
-        }
-        (void)enet_host_service(host_, &event, 0);
-        return server.stats().peers_welcomed > before;
-    }
-    void connect(EnetTransport& server, NetTime& now) {
-        REQUIRE(connect_with(server, now, prove(server, now)));
-    }
-    [[nodiscard]] ENetAddress address() const {
-        ENetAddress own{};
-        REQUIRE(enet_socket_get_address(host_->socket, &own) == 0);
-        return own;
-    }
-    /// A connect of ENet's, as another one would say it from our address.
-    [[nodiscard]] static Bytes connect_bytes(enet_uint32 connect_id, enet_uint32 data) {
-        ENetProtocolConnect command{};
-        command.header.command =
-            ENET_PROTOCOL_COMMAND_CONNECT | std::uint8_t{ENET_PROTOCOL_COMMAND_FLAG_ACKNOWLEDGE};
-        command.header.channelID = 0xFF;
-        command.header.reliableSequenceNumber = ENET_HOST_TO_NET_16(1);
-        command.mtu = ENET_HOST_TO_NET_32(1'400);
-        command.windowSize = ENET_HOST_TO_NET_32(65'536);
-        command.channelCount = ENET_HOST_TO_NET_32(1);
-        command.connectID = connect_id;
-        command.data = ENET_HOST_TO_NET_32(data);
-        Bytes bytes(8 + sizeof(command));
-        bytes[0] = std::byte{0x8F};
-        bytes[1] = std::byte{0xFF};
-        std::memcpy(bytes.data() + 8, &command, sizeof(command));
-        ENetBuffer buffer{};
-        buffer.data = bytes.data();
-        buffer.dataLength = bytes.size();
-        put(std::span(bytes), 4, enet_crc32(&buffer, 1));
-        return bytes;
-    }
-
-    /// The end of our connection, as whoever knows its number says it.
-    [[nodiscard]] Bytes goodbye(enet_uint32 number) const {
-        const auto head =
-            static_cast<enet_uint16>(peer_->outgoingPeerID | peer_->outgoingSessionID << 12);
-        std::array<std::byte, 14> bytes{};
-        put(bytes, 0, ENET_HOST_TO_NET_16(head));
-        put(bytes, 2, number);
-        bytes[6] = std::byte{ENET_PROTOCOL_COMMAND_DISCONNECT};
-        bytes[7] = std::byte{0xFF};
-        ENetBuffer buffer{};
-        buffer.data = bytes.data();
-        buffer.dataLength = bytes.size();
-        put(bytes, 2, enet_crc32(&buffer, 1));
-        return {bytes.begin(), bytes.end()};
-    }
-    [[nodiscard]] enet_uint32 number() const { return peer_->connectID; }
-
-    void send(Bytes bytes) {
-        ENetBuffer buffer{};
-        buffer.data = bytes.data();
-        buffer.dataLength = bytes.size();
-        REQUIRE(enet_socket_send(host_->socket, &server_, &buffer, 1) > 0);
-    }
-    static void tick(EnetTransport& server, NetTime& now) {
-        now = now.plus_milliseconds(1);
-        server.tick(now);
-        server.flush();
-    }
-
-  private:
-    template <typename Number>
-    static void put(std::span<std::byte> bytes, std::size_t at, Number number) {
-        std::memcpy(bytes.data() + at, &number, sizeof(number));
-    }
-    [[nodiscard]] Bytes answer(EnetTransport& server, NetTime& now) {
-        Bytes bytes(2'048);
-        ENetBuffer buffer{};
-        buffer.data = bytes.data();
-        buffer.dataLength = bytes.size();
-        for (int i = 0; i < 10'000; ++i) {
-            tick(server, now);
-            ENetAddress from{};
-            const int size = enet_socket_receive(host_->socket, &from, &buffer, 1);
-            if (size > 0) {
-                bytes.resize(static_cast<std::size_t>(size));
-                return bytes;
-            }
-        }
-        return {};
-    }
-
-    ENetHost* host_;
-    ENetPeer* peer_ = nullptr;
-    ENetAddress server_{};
-};
 
 TEST_CASE("EnetTransport: nobody says goodbye in a peer's name who does not know its number",
           "[transport][enet]") {
@@ -214,6 +85,7 @@ TEST_CASE("EnetTransport: who guesses 65,536 times has the address proved again"
     };
     guess(65'535);
     CHECK(server->stats().dropped_forged == 65'535);
+    CHECK(client.prove(*server, now) == data);  // to ask again begins no new count
     CHECK(server->stats().dropped_unproved == 0);
     guess(1);
     CHECK(server->stats().dropped_forged == 65'536);
@@ -251,6 +123,171 @@ TEST_CASE(
     server->send(PeerId{1}, Bytes(1));
     server->send(PeerId{2}, Bytes(1));  // it is peer 2 still: the driver replaces its session
     CHECK(server->stats().datagrams_sent == 2);
+}
+
+TEST_CASE("EnetTransport: to nobody there is nothing to say but one whole connect",
+          "[transport][enet]") {
+    auto server = required(EnetTransport::listen("127.0.0.1:0"));
+    NetTime now;
+    OwnClient client;
+    const enet_uint32 data = client.prove(*server, now);
+    const Bytes connect = OwnClient::connect_bytes(1, data);
+    const auto malformed = [&](const Bytes& bytes) {
+        const std::uint64_t before = server->stats().dropped_malformed;
+        client.send(bytes);
+        OwnClient::tick(*server, now);
+        return server->stats().dropped_malformed - before;
+    };
+    // Without a time, of a session, compressed.
+    for (const int head : {0x0F, 0x9F, 0xCF}) {
+        CAPTURE(head);
+        Bytes bytes = connect;
+        bytes[0] = static_cast<std::byte>(head);
+        CHECK(malformed(bytes) == 1);
+    }
+    for (int command = 0; command < 16; ++command) {
+        CAPTURE(command);
+        if (command != ENET_PROTOCOL_COMMAND_CONNECT) {
+            Bytes bytes = connect;
+            bytes[8] = static_cast<std::byte>(0x80 | command);
+            CHECK(malformed(bytes) == 1);
+        }
+    }
+    Bytes longer = connect;
+    longer.push_back(std::byte{0});
+    CHECK(malformed(longer) == 1);
+    CHECK(malformed({connect.begin(), connect.end() - 1}) == 1);
+    CHECK(malformed(make_bytes(0x8F, 0xFF)) == 1);
+    CHECK(server->stats().dropped_forged == 0);
+    // To peers that there are not, or to none that could be told: that is left to ENet.
+    CHECK(malformed(make_bytes(0x8F)) == 0);
+    CHECK(malformed(make_bytes(0x8F, 0xFE)) == 0);
+    CHECK(malformed(make_bytes(0x8E, 0xFF)) == 0);
+    CHECK(server->stats().peers_welcomed == 0);
+    CHECK(client.connect_with(*server, now, data));
+}
+
+TEST_CASE("EnetTransport: who takes no datagrams of our size is no peer", "[transport][enet]") {
+    auto server = required(EnetTransport::listen("127.0.0.1:0"));
+    NetTime now;
+    // Our 1,200 bytes, and 92 that ENet says to need besides.
+    OwnClient small;
+    small.set_mtu(1'291);
+    const enet_uint32 data = small.prove(*server, now);
+    CHECK_FALSE(small.connect_with(*server, now, data));
+    CHECK(server->stats().dropped_malformed == 1);
+    CHECK(server->peer_count() == 0);
+    OwnClient large;
+    large.set_mtu(1'292);
+    CHECK(large.connect_with(*server, now, large.prove(*server, now)));
+    CHECK(server->stats().dropped_malformed == 1);
+}
+
+TEST_CASE("EnetTransport: who guesses at a peer's address locks its door, and harms no peer",
+          "[transport][enet]") {
+    auto server = required(EnetTransport::listen("127.0.0.1:0"));
+    NetTime now;
+    OwnClient client;
+    const enet_uint32 data = client.prove(*server, now);
+    REQUIRE(client.connect_with(*server, now, data));
+    for (int i = 0; i < 65'536; ++i) {
+        client.send(OwnClient::connect_bytes(1, ~data));
+        if (i % 64 == 63) {
+            server->tick(now);
+        }
+    }
+    CHECK(server->stats().dropped_forged == 65'536);
+    // Nobody begins anew there now, whatever he knows.
+    client.send(OwnClient::connect_bytes(2, data));
+    server->tick(now);
+    CHECK(server->stats().dropped_forged == 65'537);
+    CHECK(server->stats().peers_forgotten == 0);
+    CHECK(server->peer_count() == 1);
+    // Until it is proved again, by which it is told the same token.
+    CHECK(client.prove(*server, now) == data);
+    client.send(OwnClient::connect_bytes(2, data));
+    server->tick(now);
+    CHECK(server->stats().dropped_forged == 65'537);
+    CHECK(server->stats().peers_forgotten == 1);
+}
+
+TEST_CASE("EnetTransport: who begins anew before he was answered takes the place of himself alone",
+          "[transport][enet]") {
+    auto server = required(EnetTransport::listen("127.0.0.1:0"));
+    NetTime now;
+    OwnClient client;
+    const enet_uint32 before = client.prove(*server, now, 7);
+    client.send(OwnClient::connect_bytes(1, before));
+    OwnClient::tick(*server, now);
+    client.send(OwnClient::connect_bytes(1, before));  // again, as nothing came
+    OwnClient::tick(*server, now);
+    const enet_uint32 data = client.prove(*server, now, 8);
+    client.send(OwnClient::connect_bytes(1, data));
+    OwnClient::tick(*server, now);
+    CHECK(server->peer_count() == 0);
+    CHECK(server->stats().dropped_forged == 0);
+    CHECK(client.connect_with(*server, now, data));
+    CHECK(server->peer_count() == 1);
+    CHECK(server->stats().peers_forgotten == 0);
+}
+
+TEST_CASE("EnetTransport: in a place that a peer had before nobody is taken for it",
+          "[transport][enet]") {
+    auto server = required(EnetTransport::listen("127.0.0.1:0"));
+    NetTime now;
+    OwnClient first;
+    first.connect(*server, now);
+    ENetAddress address{};
+    {
+        OwnClient second;
+        second.connect(*server, now);
+        address = second.address();
+    }
+    first.send(first.goodbye(first.number()));
+    for (int i = 0; i < 1'000 && server->peer_count() > 1; ++i) {
+        OwnClient::tick(*server, now);
+    }
+    OwnClient second(&address);  // begins anew, in the first one's place of ENet's
+    REQUIRE(second.connect_with(*server, now, second.prove(*server, now, 9)));
+    const std::uint64_t forgotten = server->stats().peers_forgotten;
+    OwnClient third;
+    const enet_uint32 data = third.prove(*server, now);
+    for (const enet_uint32 id : {1u, 2u}) {  // begins, and begins anew, where the second one was
+        third.send(OwnClient::connect_bytes(id, data));
+        OwnClient::tick(*server, now);
+    }
+    CHECK(server->stats().peers_forgotten == forgotten);
+    CHECK(server->peer_count() == 1);
+}
+
+TEST_CASE("EnetTransport: what is sent to who has just said goodbye is an error, and harms nobody",
+          "[transport][enet]") {
+    EnetSettings settings;
+    settings.datagrams_per_tick_max = 1;
+    auto server = required(EnetTransport::listen("127.0.0.1:0", settings));
+    NetTime now;
+    OwnClient leaves;
+    leaves.connect(*server, now);
+    OwnClient comes;
+    comes.begin_to_connect(comes.prove(*server, now));
+    for (int i = 0; i < 10; ++i) {
+        OwnClient::tick(*server, now);
+    }
+    CHECK(server->peer_count() == 1);
+    // ENet hears both at once, and tells of the second one first.
+    leaves.send(leaves.goodbye(leaves.number()));
+    comes.go_on();
+    OwnClient::tick(*server, now);
+    REQUIRE(server->peer_count() == 2);
+    server->send(PeerId{1}, Bytes(1));
+    CHECK(server->stats().send_errors == 1);
+    CHECK(server->stats().datagrams_sent == 0);
+    for (int i = 0; i < 10; ++i) {
+        OwnClient::tick(*server, now);
+    }
+    CHECK(server->peer_count() == 1);
+    server->send(PeerId{2}, Bytes(1));
+    CHECK(server->stats().datagrams_sent == 1);
 }
 
 }  // namespace

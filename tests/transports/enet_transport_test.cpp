@@ -6,16 +6,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "support/catch.h"
 #include "support/counting_resource.h"
 #include "support/seeded_random.h"
+#include "transports/false_server.h"
 #include "transports/stranger.h"
 #include "transports/transport_ends.h"
 
 namespace replayout::test {
 namespace {
+
+using namespace std::string_literals;
 
 TEST_CASE("EnetTransport: an address that proved nothing is answered with less than it sent",
           "[transport][enet]") {
@@ -142,6 +146,167 @@ TEST_CASE("EnetTransport: who is welcome and does not connect has no place for l
     CHECK(ask(second).size() == 17);
 }
 
+TEST_CASE("EnetTransport: who does not connect has no place for longer than one that is silent",
+          "[transport][enet]") {
+    EnetSettings settings;
+    settings.forget_ms = 1'000;
+    settings.peers_max = 1;
+    auto server = required(EnetTransport::listen("127.0.0.1:0", settings));
+    Stranger first(server->local_address());
+    first.send(Stranger::request(5, {}));
+    server->tick(NetTime{});
+    const Bytes asked = Stranger::request(5, cookie_of(first.receive()));
+    first.send(asked);
+    server->tick(NetTime{});
+    CHECK(first.receive().size() == 17);
+    server->tick(NetTime{1'000'000});
+    Stranger second(server->local_address());
+    second.send(Stranger::request(5, {}));
+    server->tick(NetTime{1'000'000});
+    second.send(Stranger::request(5, cookie_of(second.receive())));
+    server->tick(NetTime{1'000'000});
+    CHECK(server->stats().dropped_full == 1);
+    server->tick(NetTime{2'000'000});
+    second.send(Stranger::request(5, {}));
+    server->tick(NetTime{2'000'000});
+    second.send(Stranger::request(5, cookie_of(second.receive())));
+    server->tick(NetTime{2'000'000});
+    CHECK(second.receive().size() == 17);
+}
+
+/// A server and a client, and what each of them says in a tick.
+class Pair {
+  public:
+    explicit Pair(EnetSettings settings = {})
+        : server(required(EnetTransport::listen("127.0.0.1:0", settings))),
+          client(required(EnetTransport::connect(server->local_address()))) {}
+
+    void pump(int ticks, bool client_speaks, bool server_speaks) {
+        for (int i = 0; i < ticks; ++i) {
+            now = now.plus_milliseconds(20);
+            if (client_speaks) {
+                client->send(client->server(), Bytes(1));
+            }
+            if (server_speaks) {
+                server->send(PeerId{1}, Bytes(1));
+            }
+            client->tick(now);
+            client->flush();
+            server->tick(now);
+            server->flush();
+        }
+    }
+    void connect() {
+        for (int i = 0; i < 1'000 && !(client->is_connected() && server->peer_count() == 1); ++i) {
+            pump(1, false, false);
+        }
+        REQUIRE(client->is_connected());
+        REQUIRE(server->peer_count() == 1);
+    }
+
+    std::unique_ptr<EnetTransport> server;
+    std::unique_ptr<EnetTransport> client;
+    NetTime now;
+};
+
+TEST_CASE("EnetTransport: a peer that was closed leaves soon, and its client asks again",
+          "[transport][enet]") {
+    Pair pair;
+    pair.connect();
+    pair.pump(10, true, true);
+    pair.server->close(PeerId{2});  // is nobody
+    pair.pump(200, true, true);
+    CHECK(pair.server->peer_count() == 1);
+    pair.server->close(PeerId{1});  // the driver's connection ended, here alone
+    pair.pump(150, true, false);
+    CHECK(pair.server->peer_count() == 1);
+    pair.pump(1, true, false);
+    CHECK(pair.server->peer_count() == 0);
+    CHECK(pair.server->stats().peers_forgotten == 1);
+    pair.connect();
+    CHECK(pair.server->stats().peers_welcomed == 2);
+}
+
+TEST_CASE("EnetTransport: a client that was closed asks again when something is sent to its server",
+          "[transport][enet]") {
+    Pair pair;
+    pair.connect();
+    pair.client->close(pair.client->server());
+    pair.pump(500, false, false);
+    CHECK_FALSE(pair.client->is_connected());
+    CHECK(pair.server->peer_count() == 0);
+    CHECK(pair.server->stats().peers_welcomed == 1);
+    pair.client->send(pair.client->server(), Bytes(1));
+    pair.connect();
+    CHECK(pair.server->stats().peers_welcomed == 2);
+}
+
+TEST_CASE("EnetTransport: of what arrived so much waits, and more is dropped",
+          "[transport][enet]") {
+    EnetSettings settings;
+    settings.datagrams_per_tick_max = 10;
+    Pair pair(settings);
+    pair.connect();
+    for (int i = 0; i < 25; ++i) {
+        pair.client->send(pair.client->server(), Bytes(100));
+    }
+    for (int i = 0; i < 1'000 && pair.server->stats().dropped_full < 15; ++i) {
+        pair.pump(1, false, false);
+    }
+    CHECK(pair.server->stats().dropped_full == 15);
+    CHECK(pair.server->stats().datagrams_received == 10);
+    PeerId peer;
+    Bytes buffer(2'048);
+    for (int i = 0; i < 10; ++i) {
+        CHECK(pair.server->receive(peer, buffer) == 100);
+    }
+    CHECK(pair.server->receive(peer, buffer) == Transport::nothing_received);
+}
+
+TEST_CASE("EnetTransport: a flood does not keep a tick for as long as it lasts",
+          "[transport][enet]") {
+    EnetSettings settings;
+    settings.datagrams_per_tick_max = 10;
+    auto server = required(EnetTransport::listen("127.0.0.1:0", settings));
+    Stranger stranger(server->local_address());
+    for (int i = 0; i < 300; ++i) {
+        stranger.send(Bytes(5));
+    }
+    server->tick(NetTime{});
+    CHECK(server->stats().dropped_unproved >= 10);
+    CHECK(server->stats().dropped_unproved < 300);  // ENet itself ends at 256
+    server->tick(NetTime{});
+    CHECK(server->stats().dropped_unproved == 300);
+}
+
+TEST_CASE("EnetTransport: what is larger than ENet reads does not hide what came behind it",
+          "[transport][enet]") {
+    Pair pair;
+    pair.connect();
+    Stranger stranger(pair.server->local_address());
+    for (int i = 0; i < 10; ++i) {
+        stranger.send(Bytes(5'000));
+    }
+    pair.client->send(pair.client->server(), Bytes(10));
+    pair.client->flush();
+    pair.server->tick(pair.now);
+    PeerId peer;
+    Bytes buffer(2'048);
+    CHECK(pair.server->receive(peer, buffer) == 10);
+}
+
+TEST_CASE("EnetTransport: a server answers requests alone, and hears no stranger",
+          "[transport][enet]") {
+    auto server = required(EnetTransport::listen("127.0.0.1:0"));
+    Stranger stranger(server->local_address());
+    for (const int answer : {2, 3}) {
+        stranger.send(handshake_bytes(answer, 5, 0));
+        server->tick(NetTime{});
+        CHECK(stranger.receive().empty());
+    }
+    CHECK(server->stats().dropped_unproved == 2);
+}
+
 TEST_CASE("EnetTransport: with whom the driver does not speak has no place for long",
           "[transport][enet]") {
     EnetSettings settings;
@@ -234,13 +399,34 @@ TEST_CASE("EnetTransport: an address that is none is refused with a sentence",
         REQUIRE_FALSE(made.has_value());
         CHECK(made.error().code == ErrorCode::InvalidArgument);
     }
-    EnetSettings settings;
-    settings.datagram_bytes_max = 1'301;
-    CHECK_FALSE(EnetTransport::listen("127.0.0.1:0", settings).has_value());
-    settings.datagram_bytes_max = 1'300;
-    CHECK(EnetTransport::listen("127.0.0.1:0", settings).has_value());
-    settings.peers_max = 4'096;
-    CHECK_FALSE(EnetTransport::listen("127.0.0.1:0", settings).has_value());
+    CHECK_FALSE(EnetTransport::connect("1.2.3.4").has_value());
+    // One that another socket has, and one that is no machine's.
+    auto server = required(EnetTransport::listen("127.0.0.1:0"));
+    for (const std::string& address : {server->local_address(), "192.0.2.1:0"s}) {
+        const auto made = EnetTransport::listen(address);
+        REQUIRE_FALSE(made.has_value());
+        CHECK(made.error().code == ErrorCode::InvalidArgument);
+        CHECK(made.error().message.find("ENet address \"" + address + "\": ") == 0);
+    }
+}
+
+TEST_CASE("EnetTransport: what ENet cannot do is refused with a sentence", "[transport][enet]") {
+    const auto refusal = [](std::size_t datagram_bytes_max, std::uint32_t peers_max) {
+        EnetSettings settings;
+        settings.datagram_bytes_max = datagram_bytes_max;
+        settings.peers_max = peers_max;
+        const auto server = EnetTransport::listen("127.0.0.1:0", settings);
+        const auto client = EnetTransport::connect("127.0.0.1:7", settings);
+        CHECK(server.has_value() == client.has_value());
+        return server.has_value() ? "" : server.error().message;
+    };
+    const std::string refused =
+        "ENet address \"127.0.0.1:0\": ENet has no datagrams so large, or peers so many";
+    CHECK(refusal(1'300, 1).empty());
+    CHECK(refusal(1'301, 1) == refused);
+    CHECK(refusal(1'200, 0) == refused);
+    CHECK(refusal(1'200, 4'095).empty());
+    CHECK(refusal(1'200, 4'096) == refused);
 }
 
 }  // namespace

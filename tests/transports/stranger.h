@@ -29,6 +29,10 @@ class Stranger {
         socket_.non_blocking(true);
     }
 
+    /// As a server of this machine sees it.
+    [[nodiscard]] std::string address() const {
+        return "127.0.0.1:" + std::to_string(socket_.local_endpoint().port());
+    }
     void send(const Bytes& bytes) {
         socket_.send_to(boost::asio::buffer(bytes.data(), bytes.size()), server_);
     }

@@ -100,7 +100,11 @@ class SocketEnds {
                 CHECK(client->receive(peer, buffer) == Transport::nothing_received);
                 is_done = is_done && client->is_connected();
             }
+            CHECK_FALSE(server_->is_connected());  // to a server of its own
             if (is_done && server_->peer_count() == clients_.size()) {
+                for (const auto& client : clients_) {
+                    CHECK(client->peer_count() == 1);
+                }
                 return;
             }
         }

@@ -15,11 +15,14 @@
 #include "support/catch.h"
 #include "support/counting_resource.h"
 #include "support/seeded_random.h"
+#include "transports/false_server.h"
 #include "transports/stranger.h"
 #include "transports/transport_ends.h"
 
 namespace replayout::test {
 namespace {
+
+using namespace std::string_literals;
 
 class Server {
   public:
@@ -139,6 +142,73 @@ TEST_CASE("UdpTransport: a client takes nothing but its server's data and answer
         CHECK(ends.client(0).receive(peer, buffer) == Transport::nothing_received);
     }
     CHECK(ends.client(0).is_connected());
+}
+
+TEST_CASE("UdpTransport: what is shorter than a token, or longer than a datagram, is none",
+          "[transport][udp]") {
+    UdpSettings settings;
+    settings.datagram_bytes_max = 100;
+    Server server(settings);
+    Stranger stranger(server.transport->local_address());
+    const Bytes token = join(server, stranger, 5);
+    for (const std::size_t size : {1u, 2u, 8u, 9u, 10u, 109u, 110u, 500u}) {
+        CAPTURE(size);
+        Bytes bytes = data_of(token, 500);
+        bytes.resize(size);
+        const std::uint64_t before = server.transport->stats().dropped_malformed;
+        const bool is_good = size >= 9 && size <= 109;
+        stranger.send(bytes);
+        CHECK(server.pump() == (is_good ? 1 : 0));
+        CHECK(server.transport->stats().dropped_malformed - before == (is_good ? 0 : 1));
+    }
+}
+
+TEST_CASE("UdpTransport: a server answers requests alone", "[transport][udp]") {
+    Server server;
+    Stranger stranger(server.transport->local_address());
+    for (const int answer : {2, 3}) {
+        stranger.send(handshake_bytes(answer, 5, 0));
+        CHECK(server.pump() == 0);
+        CHECK(stranger.receive().empty());
+    }
+    CHECK(server.transport->stats().dropped_malformed == 2);
+    // Nor what comes behind one, and is none.
+    stranger.send(Stranger::request(5, {}));
+    stranger.send(make_bytes(1));
+    CHECK(server.pump() == 0);
+    CHECK(server.transport->stats().dropped_malformed == 3);
+    CHECK(server.transport->stats().challenges_sent == 1);
+    CHECK(stranger.receive().size() == 17);
+    CHECK(stranger.receive().empty());
+}
+
+TEST_CASE("UdpTransport: it tells where a peer is, while there is one", "[transport][udp]") {
+    Server server;
+    Stranger stranger(server.transport->local_address());
+    CHECK(server.transport->address_of(PeerId{1}).empty());
+    (void)join(server, stranger, 5);
+    CHECK(server.transport->address_of(PeerId{1}) == stranger.address());
+    CHECK(server.transport->address_of(PeerId{2}).empty());
+    server.pump(10'000);
+    CHECK(server.transport->peer_count() == 0);
+    CHECK(server.transport->address_of(PeerId{1}).empty());
+    UdpV6Ends ends;
+    ends.add_client();
+    ends.connect_all();
+    CHECK(ends.server().address_of(PeerId{1}).find("[::1]:") == 0);
+}
+
+TEST_CASE("UdpTransport: to nobody nothing is sent, and nobody is closed", "[transport][udp]") {
+    Server server;
+    Stranger stranger(server.transport->local_address());
+    (void)join(server, stranger, 5);
+    server.transport->send(PeerId{2}, Bytes(10));
+    server.transport->close(PeerId{2});
+    CHECK(server.transport->stats().datagrams_sent == 0);
+    CHECK(server.transport->stats().send_errors == 0);
+    server.transport->send(PeerId{1}, Bytes(10));
+    CHECK(server.transport->stats().datagrams_sent == 1);
+    CHECK(stranger.receive().size() == 19);
 }
 
 TEST_CASE("UdpTransport: whatever strangers send, they are sent less, and nothing is kept of them",
@@ -462,6 +532,14 @@ TEST_CASE("UdpTransport: an address that is none is refused with a sentence", "[
         CHECK(made.error().message.find("UDP address") == 0);
     }
     CHECK_FALSE(UdpTransport::connect("1.2.3.4").has_value());
+    // One that another socket has, and one that is no machine's.
+    Server server;
+    for (const std::string& address : {server.transport->local_address(), "192.0.2.1:0"s}) {
+        const auto made = UdpTransport::listen(address);
+        REQUIRE_FALSE(made.has_value());
+        CHECK(made.error().code == ErrorCode::InvalidArgument);
+        CHECK(made.error().message.find("UDP address \"" + address + "\": ") == 0);
+    }
 }
 
 }  // namespace

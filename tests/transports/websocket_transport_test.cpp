@@ -3,59 +3,22 @@
 // The WebSocket transport: what a stranger's TCP connection can do, and what waits is bounded.
 #include <replayout/transports/websocket_transport.h>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "support/byte_dump.h"
 #include "support/catch.h"
 #include "support/seeded_random.h"
+#include "transports/caller.h"
 #include "transports/transport_ends.h"
 
 namespace replayout::test {
 namespace {
-
-using boost::asio::ip::tcp;
-
-/// A TCP connection that says what it likes.
-class Caller {
-  public:
-    explicit Caller(const std::string& server) : socket_(context_) {
-        const auto port =
-            static_cast<std::uint16_t>(std::stoi(server.substr(server.rfind(':') + 1)));
-        socket_.connect({boost::asio::ip::address_v4::loopback(), port});
-    }
-    void send(const Bytes& bytes) {
-        boost::system::error_code error;
-        socket_.send(boost::asio::buffer(bytes.data(), bytes.size()), 0, error);
-    }
-    void say(const std::string& text) {
-        const auto bytes = std::as_bytes(std::span(text));
-        send({bytes.begin(), bytes.end()});
-    }
-    /// The server has closed the connection. Whatever it said is thrown away.
-    [[nodiscard]] bool is_closed() {
-        socket_.non_blocking(true);
-        boost::system::error_code error;
-        do {
-            char buffer[512];
-            socket_.receive(boost::asio::buffer(buffer), 0, error);
-        } while (!error);
-        return error != boost::asio::error::would_block && error != boost::asio::error::try_again;
-    }
-
-  private:
-    boost::asio::io_context context_;
-    tcp::socket socket_;
-};
 
 TEST_CASE("WebSocketTransport: garbage on the port harms nobody", "[transport][websocket]") {
     WebSocketEnds ends;
@@ -160,26 +123,13 @@ TEST_CASE("WebSocketTransport: there is an end to connections, and who leaves ma
     CHECK(server->stats().peers_forgotten == 1);
 }
 
-/// A request of a browser's, with headers of so many bytes besides.
-[[nodiscard]] std::string request(std::size_t more_bytes) {
-    std::string text =
-        "GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n";
-    while (more_bytes > 0) {
-        const std::size_t bytes = std::min<std::size_t>(more_bytes, 1'000);
-        text += "X: " + std::string(bytes, 'x') + "\r\n";
-        more_bytes -= bytes;
-    }
-    return text + "\r\n";
-}
-
 TEST_CASE("WebSocketTransport: a request with headers beyond 8 KiB is refused",
           "[transport][websocket]") {
     auto server = required(WebSocketTransport::listen("127.0.0.1:0"));
     Caller good(server->local_address());
     Caller endless(server->local_address());
-    good.say(request(7'000));
-    endless.say(request(9'000));
+    good.say(browser_request(7'000));
+    endless.say(browser_request(9'000));
     NetTime now;
     for (int i = 0; i < 10'000 && !(server->peer_count() == 1 && endless.is_closed()); ++i) {
         now = now.plus_milliseconds(1);

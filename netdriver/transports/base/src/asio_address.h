@@ -32,10 +32,13 @@ template <typename Protocol>
 
 /// For places of one address.
 [[nodiscard]] inline AddressKey key_of(const boost::asio::ip::address& address) {
-    const auto bytes = address.is_v6() ? address.to_v6().to_bytes()
-                                       : boost::asio::ip::make_address_v6(
-                                             boost::asio::ip::v4_mapped, address.to_v4())
-                                             .to_bytes();
+    boost::asio::ip::address_v6 v6;
+    if (address.is_v6()) {
+        v6 = address.to_v6();
+    } else {
+        v6 = boost::asio::ip::make_address_v6(boost::asio::ip::v4_mapped, address.to_v4());
+    }
+    const auto bytes = v6.to_bytes();
     AddressKey key{};
     std::memcpy(key.data(), bytes.data(), bytes.size());
     return key;
@@ -45,7 +48,10 @@ template <typename Endpoint>
 [[nodiscard]] std::string text_of(const Endpoint& endpoint) {
     const std::string host = endpoint.address().to_string();
     const std::string port = std::to_string(endpoint.port());
-    return endpoint.address().is_v6() ? "[" + host + "]:" + port : host + ":" + port;
+    if (endpoint.address().is_v6()) {
+        return "[" + host + "]:" + port;
+    }
+    return host + ":" + port;
 }
 
 }  // namespace replayout

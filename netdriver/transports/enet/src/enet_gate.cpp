@@ -105,8 +105,9 @@ bool EnetGate::admits(std::span<const std::byte> bytes, const ENetAddress& from)
             ++stats_.dropped_unproved;
             return false;
         }
-        const bool is_ours = handshake && handshake->client == client_;
-        return !(is_ours && take_answer(*handshake));
+        // Of what is no handshake the number is 0, which is no client's.
+        const AddressHandshake answer = handshake.value_or(AddressHandshake{});
+        return answer.client != client_ || !take_answer(answer);
     }
     if (handshake && handshake->message == AddressMessage::Request) {
         answer(*handshake, from);

@@ -4,6 +4,7 @@
 #include "address_cookie.h"
 #include "address_handshake.h"
 #include "asio_address.h"
+#include "asio_start.h"
 #include "peer_stay.h"
 #include "transport_secret.h"
 
@@ -81,7 +82,10 @@ class UdpTransport::Socket {
         if (!error) {
             socket_.non_blocking(true, error);
         }
-        return error ? Status(address_error(kind, address, error.message())) : Status();
+        if (error) {
+            return address_error(kind, address, error.message());
+        }
+        return {};
     }
 
     void set_server(const udp::endpoint& server) {
@@ -339,11 +343,14 @@ Result<std::unique_ptr<UdpTransport>> UdpTransport::listen(std::string_view addr
     if (!secret) {
         return secret.error();
     }
-    auto socket = std::make_unique<Socket>(settings, *secret, true);
-    if (Status opened = socket->open(*endpoint, address); !opened) {
+    auto socket = make_with_asio<Socket>(kind, address, settings, *secret, true);
+    if (!socket) {
+        return socket.error();
+    }
+    if (Status opened = (*socket)->open(*endpoint, address); !opened) {
         return opened.error();
     }
-    return std::unique_ptr<UdpTransport>(new UdpTransport(std::move(socket)));
+    return std::unique_ptr<UdpTransport>(new UdpTransport(std::move(*socket)));
 }
 
 Result<std::unique_ptr<UdpTransport>> UdpTransport::connect(std::string_view address,
@@ -356,12 +363,15 @@ Result<std::unique_ptr<UdpTransport>> UdpTransport::connect(std::string_view add
     if (!secret) {
         return secret.error();
     }
-    auto socket = std::make_unique<Socket>(settings, *secret, false);
-    if (Status opened = socket->open(udp::endpoint(server->protocol(), 0), address); !opened) {
+    auto socket = make_with_asio<Socket>(kind, address, settings, *secret, false);
+    if (!socket) {
+        return socket.error();
+    }
+    if (Status opened = (*socket)->open(udp::endpoint(server->protocol(), 0), address); !opened) {
         return opened.error();
     }
-    socket->set_server(*server);
-    return std::unique_ptr<UdpTransport>(new UdpTransport(std::move(socket)));
+    (*socket)->set_server(*server);
+    return std::unique_ptr<UdpTransport>(new UdpTransport(std::move(*socket)));
 }
 
 void UdpTransport::tick(NetTime now) {

@@ -2,6 +2,7 @@
 #include <replayout/transports/websocket_transport.h>
 
 #include "asio_address.h"
+#include "asio_start.h"
 #include "peer_stay.h"
 
 #include <replayout/netdriver/datagram_pool.h>
@@ -12,6 +13,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <set>
 #include <utility>
@@ -51,11 +53,8 @@ class WebSocketTransport::Endpoint {
           acceptor_(context_),
           pool_(settings.datagram_bytes_max, settings.resource),
           places_(settings.peers_max, settings.peers_per_address_max, settings.resource),
+          waiting_(settings.resource),
           is_server_(is_server) {}
-    ~Endpoint() {
-        // Handlers that are left hold connections, which hold this: none runs any more.
-        is_closed_ = true;
-    }
     Endpoint(const Endpoint&) = delete;
     Endpoint& operator=(const Endpoint&) = delete;
 
@@ -204,9 +203,6 @@ class WebSocketTransport::Endpoint {
 
     void accept_next() {
         acceptor_.async_accept([this](error_code error, tcp::socket socket) {
-            if (is_closed_ || error == boost::asio::error::operation_aborted) {
-                return;
-            }
             if (error) {
                 // Descriptors may have run out: at once it would fail again, for ever.
                 has_failed_to_accept_ = true;
@@ -306,7 +302,7 @@ class WebSocketTransport::Endpoint {
     }
 
     void drop(const ConnectionPointer& connection) {
-        if (is_closed_ || connections_.erase(connection) == 0) {
+        if (connections_.erase(connection) == 0) {
             return;
         }
         if (is_server_) {
@@ -314,7 +310,7 @@ class WebSocketTransport::Endpoint {
         }
         if (connection->peer != PeerId{}) {
             peers_.erase(connection->peer);
-            is_wanted_ = is_wanted_ && !connection->stay.is_closing();
+            is_wanted_ = !connection->stay.is_closing();  // it was, or there were no connection
             ++stats_.peers_forgotten;
         }
         beast::get_lowest_layer(connection->stream).close();
@@ -418,8 +414,8 @@ class WebSocketTransport::Endpoint {
 
     WebSocketSettings settings_;
     SocketStats stats_;
-    bool is_closed_ = false;
     bool has_failed_to_accept_ = false;
+    // Handlers that are left when it goes are thrown away, and none of them runs.
     boost::asio::io_context context_;
     tcp::acceptor acceptor_;
     DatagramPool pool_;
@@ -428,7 +424,7 @@ class WebSocketTransport::Endpoint {
     std::set<ConnectionPointer> connections_;
     std::map<PeerId, ConnectionPointer> peers_;
     std::map<AddressKey, std::weak_ptr<Address>> addresses_;
-    std::map<PeerId, Waiting> waiting_;
+    std::pmr::map<PeerId, Waiting> waiting_;
     NetTime now_;
     std::uint64_t last_peer_ = 0;
     tcp::endpoint server_;
@@ -448,11 +444,14 @@ Result<std::unique_ptr<WebSocketTransport>> WebSocketTransport::listen(
     if (!bind) {
         return bind.error();
     }
-    auto endpoint = std::make_unique<Endpoint>(settings, true);
-    if (Status opened = endpoint->open(*bind, address); !opened) {
+    auto endpoint = make_with_asio<Endpoint>(kind, address, settings, true);
+    if (!endpoint) {
+        return endpoint.error();
+    }
+    if (Status opened = (*endpoint)->open(*bind, address); !opened) {
         return opened.error();
     }
-    return std::unique_ptr<WebSocketTransport>(new WebSocketTransport(std::move(endpoint)));
+    return std::unique_ptr<WebSocketTransport>(new WebSocketTransport(std::move(*endpoint)));
 }
 
 Result<std::unique_ptr<WebSocketTransport>> WebSocketTransport::connect(
@@ -461,9 +460,12 @@ Result<std::unique_ptr<WebSocketTransport>> WebSocketTransport::connect(
     if (!server) {
         return server.error();
     }
-    auto endpoint = std::make_unique<Endpoint>(settings, false);
-    endpoint->set_server(*server);
-    return std::unique_ptr<WebSocketTransport>(new WebSocketTransport(std::move(endpoint)));
+    auto endpoint = make_with_asio<Endpoint>(kind, address, settings, false);
+    if (!endpoint) {
+        return endpoint.error();
+    }
+    (*endpoint)->set_server(*server);
+    return std::unique_ptr<WebSocketTransport>(new WebSocketTransport(std::move(*endpoint)));
 }
 
 void WebSocketTransport::tick(NetTime now) {

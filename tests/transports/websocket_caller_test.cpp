@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: MIT
+//
+// The WebSocket transport: connections that say by hand what no client would, break off, or are
+// held up; and clients that nobody answers.
+#include <replayout/transports/websocket_transport.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/byte_dump.h"
+#include "support/catch.h"
+#include "support/counting_resource.h"
+#include "transports/caller.h"
+#include "transports/transport_ends.h"
+
+namespace replayout::test {
+namespace {
+
+using namespace std::string_literals;
+
+class Server {
+  public:
+    explicit Server(const WebSocketSettings& settings = {})
+        : transport(required(WebSocketTransport::listen("127.0.0.1:0", settings))) {}
+
+    void tick(std::int64_t milliseconds = 1) {
+        now = now.plus_milliseconds(milliseconds);
+        transport->tick(now);
+    }
+    /// Whether that came true; the machine takes the time that it takes.
+    template <typename IsDone>
+    [[nodiscard]] bool tick_until(IsDone is_done) {
+        const auto begin = std::chrono::steady_clock::now();
+        while (!is_done() && std::chrono::steady_clock::now() - begin < std::chrono::seconds(10)) {
+            tick(0);
+        }
+        return is_done();
+    }
+    /// Its peers are numbered as they come.
+    void join(Caller& caller) {
+        const std::uint64_t before = transport->stats().peers_welcomed;
+        caller.say(browser_request());
+        REQUIRE(tick_until([&] { return transport->stats().peers_welcomed > before; }));
+    }
+    [[nodiscard]] bool has_received(std::uint64_t count) {
+        return tick_until([&] { return transport->stats().datagrams_received >= count; }) &&
+               transport->stats().datagrams_received == count;
+    }
+    /// The size of what the driver is given; nothing_received if nothing.
+    std::size_t receive() {
+        PeerId peer;
+        buffer.resize(2'048);
+        return transport->receive(peer, buffer);
+    }
+    [[nodiscard]] std::string address() const { return transport->local_address(); }
+
+    std::unique_ptr<WebSocketTransport> transport;
+    NetTime now;
+    Bytes buffer;
+};
+
+TEST_CASE("WebSocketTransport: text is no datagram", "[transport][websocket]") {
+    Server server;
+    Caller caller(server.address());
+    server.join(caller);
+    caller.say_message(Caller::text, Bytes(3, std::byte{'a'}));
+    caller.say_message(Caller::binary, Bytes(4));
+    CHECK(server.has_received(1));
+    CHECK(server.transport->stats().dropped_malformed == 1);
+    CHECK(server.receive() == 4);
+    CHECK(server.receive() == Transport::nothing_received);
+}
+
+TEST_CASE("WebSocketTransport: of all peers so much waits to be received, and more is dropped",
+          "[transport][websocket]") {
+    WebSocketSettings settings;
+    settings.datagrams_waiting_max = 10;
+    Server server(settings);
+    Caller caller(server.address());
+    server.join(caller);
+    for (int i = 0; i < 25; ++i) {
+        caller.say_message(Caller::binary, Bytes(5));
+    }
+    CHECK(server.tick_until([&] { return server.transport->stats().dropped_full == 15; }));
+    CHECK(server.transport->stats().datagrams_received == 10);
+    for (int i = 0; i < 10; ++i) {
+        CHECK(server.receive() == 5);
+    }
+    CHECK(server.receive() == Transport::nothing_received);
+}
+
+TEST_CASE("WebSocketTransport: for one peer so many bytes wait to be sent, and no more",
+          "[transport][websocket]") {
+    WebSocketSettings settings;
+    settings.send_bytes_max = 10;
+    Server server(settings);
+    Caller caller(server.address());
+    server.join(caller);
+    const auto is_dropped = [&](std::size_t size) {
+        const std::uint64_t before = server.transport->stats().send_errors;
+        server.transport->send(PeerId{1}, Bytes(size));
+        return server.transport->stats().send_errors > before;
+    };
+    CHECK(is_dropped(11));
+    CHECK_FALSE(is_dropped(4));
+    CHECK_FALSE(is_dropped(6));
+    CHECK(is_dropped(1));
+    CHECK(server.tick_until([&] { return server.transport->stats().datagrams_sent == 2; }));
+    CHECK_FALSE(is_dropped(10));
+    CHECK(is_dropped(1));
+    server.transport->send(PeerId{2}, Bytes(1));  // is nobody
+    server.transport->close(PeerId{2});
+    CHECK(server.tick_until([&] { return server.transport->stats().datagrams_sent == 3; }));
+}
+
+TEST_CASE("WebSocketTransport: who has gone before he is accepted takes no place",
+          "[transport][websocket]") {
+    WebSocketSettings settings;
+    settings.peers_max = 1;
+    Server server(settings);
+    for (int i = 0; i < 5; ++i) {
+        Caller gone(server.address());
+        gone.break_off();
+    }
+    Caller caller(server.address());
+    server.join(caller);
+    Caller late(server.address());  // nor is he counted as one that there was none for
+    late.break_off();
+    for (int i = 0; i < 100; ++i) {
+        server.tick();
+    }
+    CHECK(server.transport->stats().dropped_full == 0);
+}
+
+TEST_CASE("WebSocketTransport: who asks for something else, or does not wait, is closed",
+          "[transport][websocket]") {
+    for (const std::string& text :
+         {"GET / HTTP/1.1\r\nHost: a\r\n\r\n"s, browser_request() + "x"}) {
+        CAPTURE(text);
+        Server server;
+        Caller caller(server.address());
+        caller.say(text);
+        CHECK(server.tick_until([&] { return caller.is_closed(); }));
+        CHECK(server.transport->stats().peers_welcomed == 0);
+    }
+}
+
+TEST_CASE("WebSocketTransport: a connection that breaks off is one peer less, once",
+          "[transport][websocket]") {
+    const bool is_read = GENERATE(true, false);
+    CAPTURE(is_read);
+    WebSocketSettings settings;
+    settings.peers_max = 1;
+    settings.datagrams_waiting_per_peer_max = 1;
+    Server server(settings);
+    Caller caller(server.address());
+    server.join(caller);
+    if (!is_read) {
+        caller.say_message(Caller::binary, Bytes(1));
+        REQUIRE(server.has_received(1));
+    }
+    caller.break_off();
+    server.transport->send(PeerId{1}, Bytes(1));
+    server.transport->send(PeerId{1}, Bytes(1));
+    CHECK(server.tick_until([&] { return server.transport->peer_count() == 0; }));
+    CHECK(server.transport->stats().peers_forgotten == 1);
+    Caller next(server.address());
+    server.join(next);
+    Caller late(server.address());
+    CHECK(server.tick_until([&] { return server.transport->stats().dropped_full == 1; }));
+}
+
+TEST_CASE("WebSocketTransport: who is held up and goes holds nobody up", "[transport][websocket]") {
+    const bool is_clogged = GENERATE(false, true);
+    CAPTURE(is_clogged);
+    WebSocketSettings settings;
+    settings.datagrams_waiting_per_address_max = 2;
+    settings.send_bytes_max = 10'000;
+    Server server(settings);
+    Caller first(server.address());
+    Caller second(server.address());
+    server.join(first);
+    server.join(second);
+    for (int i = 0; i < 5; ++i) {
+        first.say_message(Caller::binary, Bytes(1));
+    }
+    REQUIRE(server.has_received(2));
+    second.say_message(Caller::binary, Bytes(2));
+    second.say_message(Caller::binary, Bytes(2));
+    REQUIRE(server.has_received(3));  // what it was reading, and no more
+    server.transport->send(PeerId{1}, Bytes(1));
+    for (int i = 0; is_clogged && i < 20'000 && server.transport->stats().send_errors == 0; ++i) {
+        server.transport->send(PeerId{2}, Bytes(1'000));
+        server.tick(0);
+    }
+    CHECK((server.transport->stats().send_errors > 0) == is_clogged);
+    server.transport->close(PeerId{2});
+    server.tick(3'001);
+    CHECK(server.transport->peer_count() == 1);
+    for (int i = 0; i < 3; ++i) {
+        CHECK(server.receive() != Transport::nothing_received);
+    }
+    CHECK(server.has_received(5));
+    CHECK(server.receive() == 1);
+    CHECK(server.has_received(6));
+    CHECK(server.transport->peer_count() == 1);
+}
+
+#if defined(__linux__)  // answers to all of 127.0.0.0/8
+
+TEST_CASE("WebSocketTransport: of addresses that are gone nothing is kept, of others what waits is",
+          "[transport][websocket]") {
+    WebSocketSettings settings;
+    settings.peers_max = 3;
+    settings.datagrams_waiting_per_address_max = 2;
+    Server server(settings);
+    Caller stays(server.address(), "127.0.0.100");
+    server.join(stays);
+    for (int i = 0; i < 5; ++i) {
+        stays.say_message(Caller::binary, Bytes(1));
+    }
+    REQUIRE(server.has_received(2));
+    for (int i = 1; i <= 20; ++i) {
+        Caller passes(server.address(), "127.0.0." + std::to_string(i));
+        server.join(passes);
+        passes.break_off();
+        REQUIRE(server.tick_until([&] { return server.transport->peer_count() == 1; }));
+    }
+    Caller other(server.address(), "127.0.0.100");
+    server.join(other);
+    other.say_message(Caller::binary, Bytes(1));
+    for (int i = 0; i < 100; ++i) {
+        server.tick(0);
+    }
+    CHECK(server.transport->stats().datagrams_received == 2);  // none of the same address
+}
+
+#endif
+
+TEST_CASE("WebSocketTransport: of who has left and was received nothing is kept",
+          "[transport][websocket]") {
+    CountingResource memory;
+    WebSocketSettings settings;
+    settings.resource = &memory;
+    Server server(settings);
+    std::int64_t blocks = 0;
+    for (std::uint64_t i = 1; i <= 5; ++i) {
+        Caller caller(server.address());
+        server.join(caller);
+        caller.say_message(Caller::binary, Bytes(1));
+        CHECK(server.has_received(i));
+        CHECK(server.receive() == 1);
+        caller.break_off();
+        CHECK(server.tick_until([&] { return server.transport->peer_count() == 0; }));
+        blocks = i == 1 ? memory.blocks_in_use() : blocks;
+        CHECK(memory.blocks_in_use() == blocks);
+    }
+}
+
+TEST_CASE("WebSocketTransport: a client asks again, once a second, while nobody is there",
+          "[transport][websocket]") {
+    const bool is_v6 = GENERATE(false, true);
+    const std::string any = is_v6 ? "[::1]:0" : "127.0.0.1:0";
+    auto server = required(WebSocketTransport::listen(any));
+    const std::string address = server->local_address();
+    CHECK(address.find(any.substr(0, any.size() - 1)) == 0);
+    server.reset();
+    auto client = required(WebSocketTransport::connect(address));
+    NetTime now;
+    const auto tick = [&](std::int64_t milliseconds) {
+        now = now.plus_milliseconds(milliseconds);
+        client->tick(now);
+        if (server != nullptr) {
+            server->tick(now);
+        }
+        return client->is_connected();
+    };
+    for (int i = 0; i < 500; ++i) {
+        CHECK_FALSE(tick(1));
+    }
+    server = required(WebSocketTransport::listen(address));
+    for (int i = 0; i < 499; ++i) {
+        CHECK_FALSE(tick(1));
+    }
+    CHECK(server->stats().peers_welcomed == 0);
+    bool is_connected = false;
+    for (int i = 0; i < 10'000 && !is_connected; ++i) {
+        is_connected = tick(i < 10 ? 1 : 0);
+    }
+    CHECK(is_connected);
+}
+
+TEST_CASE("WebSocketTransport: an address that is none is refused with a sentence",
+          "[transport][websocket]") {
+    auto server = required(WebSocketTransport::listen("127.0.0.1:0"));
+    // None, one that another socket has, and one that is no machine's.
+    for (const std::string& address :
+         {"127.0.0.1"s, "host:7"s, server->local_address(), "192.0.2.1:0"s}) {
+        const auto made = WebSocketTransport::listen(address);
+        REQUIRE_FALSE(made.has_value());
+        CHECK(made.error().code == ErrorCode::InvalidArgument);
+        CHECK(made.error().message.find("WebSocket address \"" + address + "\": ") == 0);
+    }
+    CHECK_FALSE(WebSocketTransport::connect("1.2.3.4").has_value());
+}
+
+}  // namespace
+}  // namespace replayout::test
