@@ -401,4 +401,25 @@ TEST_CASE("Keyed arrays: whatever moves, a receiver ends in the sender's order, 
     }
 }
 
+TEST_CASE("Keyed arrays: of elements that a client's game took away nothing is bound",
+          "[replayout][keyed_array]") {
+    const TestLayout layout(build_free_feed);
+    for (std::uint64_t gone = 1; gone <= 3; ++gone) {
+        BlockSender sender(*layout);
+        BlockReceiver receiver(*layout);
+        Feed feed;
+        Feed remote;
+        feed.events = {{1, 1, ObjectHandle{7}}, {2, 2, ObjectHandle{7}}, {3, 3, ObjectHandle{7}}};
+        sender.update(&feed);
+        REQUIRE(receiver.receive(&remote, sender.block(exact_at(0))));
+        std::erase_if(remote.events, [&](const Event& event) { return event.id == gone; });
+        const NetGUID guid = sender.package_map.guid_of(ObjectHandle{7});
+        CHECK(receiver.rebind(&remote, guid, ObjectHandle{9}) == 2);
+        CHECK(remote.events.size() == 2);
+        for (const Event& event : remote.events) {
+            CHECK(event.who == ObjectHandle{9});
+        }
+    }
+}
+
 }  // namespace replayout::test
