@@ -5,6 +5,7 @@
 #include <replayout/change_mask.h>
 #include <replayout/keyed_array.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <initializer_list>
@@ -395,8 +396,69 @@ TEST_CASE("Keyed arrays: the array is told of whatever changed in it, and of not
     // The last one goes further back, and stays the last.
     CHECK(told(std::move(changes().count(1).item(20, {}, {}, far))) == 0);
     CHECK(told(std::move(changes().count(1).item(10, {}, {}, far))) == 1);
+    CHECK(told(std::move(changes().count(1).item(20, 2, {}, far))) == 1);
     // One comes behind all, and the last before it goes further back.
     CHECK(told(std::move(changes().count(2).item(15, {}, {}, far + 1).item(4, {}, {}, far))) == 1);
+}
+
+// --- parts of an update ------------------------------------------------------------------------
+
+TEST_CASE("Keyed arrays: a part that takes away of an array that changed before ends the update",
+          "[replayout][keyed_array]") {
+    for (const bool takes_away : {false, true}) {
+        Receiver<std::uint32_t> receiver(5);
+        const Bytes first = ForgedItems().full_set({}, 15).count(1).item(0).bytes();
+        REQUIRE(receiver.receiver.receive(&receiver.shelf, first, true));
+        CHECK(receiver.shelf.told == 0);
+        ForgedItems items;
+        items.full_set(15);
+        if (takes_away) {
+            items.count(1).item(30, 2);
+        } else {
+            items.count(3).item(20).item(9, 2).item(9);
+        }
+        REQUIRE(receiver.receiver.receive(&receiver.shelf, items.bytes(), true));
+        CHECK(receiver.shelf.told == (takes_away ? 1 : 0));
+        ReceiveContext context = receiver.receiver.context();
+        finish_update(*receiver.layout, &receiver.shelf, receiver.receiver.state, context);
+        CHECK(receiver.shelf.told == (takes_away ? 2 : 1));
+        Keys keys = receiver.keys();
+        std::sort(keys.begin(), keys.end());
+        CHECK(keys == (takes_away ? Keys{0, 30} : Keys{0, 20, 30, 40}));
+    }
+}
+
+TEST_CASE("Keyed arrays: an update that would cost too much in its end, ends before the next part",
+          "[replayout][keyed_array]") {
+    using Ordered = Receiver<std::uint32_t, ArrayOrder::Kept>;
+    for (const std::uint32_t count : {1'000u, 30'000u}) {
+        Ordered receiver(0, with_limit(50'000));
+        ForgedItems items = Ordered::forge();
+        items.changes().count(count);
+        for (std::uint32_t i = 0; i < count; ++i) {
+            items.item(0);
+        }
+        REQUIRE(receiver.receiver.receive(&receiver.shelf, items.bytes(), true));
+        CHECK(receiver.shelf.told == 0);
+        const Bytes next = Ordered::forge().changes().count(1).item(100'000).bytes();
+        REQUIRE(receiver.receiver.receive(&receiver.shelf, next, true));
+        CHECK(receiver.shelf.told == (count == 1'000 ? 0 : 1));
+    }
+}
+
+TEST_CASE("Keyed arrays: an element that cannot be here is refused, whatever is behind it",
+          "[replayout][keyed_array]") {
+    const auto takes = [](ForgedItems&& items) {
+        return Receiver<std::uint32_t>(3).receive(std::move(items));
+    };
+    for (const std::uint64_t key : {4u, 5u, 8u, 9u}) {
+        ForgedItems items;
+        items.full_set(4, 8 - 4 - 1).count(1).item(key);
+        CHECK(takes(std::move(items)) == (key > 4 && key <= 8));
+        ForgedItems changed;
+        changed.changes({key}).count(1).item(8);
+        CHECK(takes(std::move(changed)) == (key != 8));
+    }
 }
 
 // --- what begins anew -------------------------------------------------------------------------

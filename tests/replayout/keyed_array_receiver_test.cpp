@@ -119,6 +119,7 @@ TEST_CASE("Keyed arrays: a full set in parts is a full set of each range of keys
 
 TEST_CASE("Keyed arrays: a full set in parts replaces all of a full array, in whatever order",
           "[replayout][keyed_array]") {
+    const std::uint64_t first_new = GENERATE(0u, 2'000u);  // before all that there is, or behind
     constexpr std::uint32_t limit = 40;
     RepLayoutOptions options;
     options.limits.array_count_max = limit;
@@ -131,7 +132,7 @@ TEST_CASE("Keyed arrays: a full set in parts replaces all of a full array, in wh
     sender.update(&feed);
     const Bytes first = sender.block(exact_at(0));
     for (std::uint32_t i = 0; i < limit; ++i) {
-        feed.events[i] = {i, 2, {}};
+        feed.events[i] = {first_new + i, 2, {}};
     }
     sender.update(&feed);
     feed.events.pop_back();
@@ -287,7 +288,7 @@ TEST_CASE("Keyed arrays: of an element that a client's game doubled a full set l
     feed.events = {{1, 1, {}}, {2, 2, {}}};
     sender.update(&feed);
     REQUIRE(receiver.receive(&remote, sender.block(exact_at(0))));
-    remote.events.push_back(remote.events.front());
+    remote.events.insert(remote.events.begin() + 1, remote.events.front());
     remote.events.push_back(remote.events.front());
     churn(sender, feed);
     feed.events[0].what = 9;

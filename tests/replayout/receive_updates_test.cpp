@@ -289,6 +289,24 @@ TEST_CASE("Updates in parts: items that were to go, and that the game took away,
     CHECK(line.client.stock.content() == line.server.stock.content());
 }
 
+TEST_CASE("Updates in parts: a part that goes back ends one, whatever it takes away besides",
+          "[replayout][receive_updates]") {
+    Line line;
+    line.server.stock.add(1, 10);
+    line.give_all(line.update());
+    line.server.tons = 7;
+    for (const SentPart& part : line.update()) {
+        REQUIRE(line.give(part, true));
+    }
+    line.client.calls.clear();
+    line.server.name = "Argo";
+    line.server.stock.remove(0);
+    const std::vector<SentPart> parts = line.update();
+    REQUIRE(parts.size() == 1);
+    REQUIRE(line.give(parts[0], true));
+    CHECK(line.client.calls == Calls{"post, tons 7", "tons were 0", "last", "pre, tons 7"});
+}
+
 TEST_CASE("Updates in parts: a block that is not marked ends what came before it",
           "[replayout][receive_updates]") {
     Line line;
