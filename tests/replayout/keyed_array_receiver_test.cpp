@@ -119,6 +119,7 @@ TEST_CASE("Keyed arrays: a full set in parts is a full set of each range of keys
 
 TEST_CASE("Keyed arrays: a full set in parts replaces all of a full array, in whatever order",
           "[replayout][keyed_array]") {
+    const std::uint64_t first_new = GENERATE(0u, 2'000u);  // before all that there is, or behind
     constexpr std::uint32_t limit = 40;
     RepLayoutOptions options;
     options.limits.array_count_max = limit;
@@ -131,7 +132,7 @@ TEST_CASE("Keyed arrays: a full set in parts replaces all of a full array, in wh
     sender.update(&feed);
     const Bytes first = sender.block(exact_at(0));
     for (std::uint32_t i = 0; i < limit; ++i) {
-        feed.events[i] = {i, 2, {}};
+        feed.events[i] = {first_new + i, 2, {}};
     }
     sender.update(&feed);
     feed.events.pop_back();
@@ -260,12 +261,13 @@ TEST_CASE("Keyed arrays: a client that takes elements away itself keeps nothing 
     BlockReceiver receiver(*layout);
     Feed feed;
     Feed remote;
+    Version held = 0;
     for (const bool is_forgotten : {false, true}) {
         for (std::uint32_t i = 1; i <= 20; ++i) {
-            const Version version = sender.state.version();
             feed.events = {{i, 1, ObjectHandle{7}}};  // one event, and the one before is gone
             sender.update(&feed);
-            REQUIRE(receiver.receive(&remote, sender.block(exact_at(version))));
+            REQUIRE(receiver.receive(&remote, sender.block(exact_at(held))));
+            held = sender.state.version();
             CHECK(receiver.array_steps_spent <= sender.scratch.array_steps);
             remote.events.clear();  // the game has dealt with it, in a notify for example
             CHECK(receiver.state.references().size() == 1);
@@ -286,7 +288,7 @@ TEST_CASE("Keyed arrays: of an element that a client's game doubled a full set l
     feed.events = {{1, 1, {}}, {2, 2, {}}};
     sender.update(&feed);
     REQUIRE(receiver.receive(&remote, sender.block(exact_at(0))));
-    remote.events.push_back(remote.events.front());
+    remote.events.insert(remote.events.begin() + 1, remote.events.front());
     remote.events.push_back(remote.events.front());
     churn(sender, feed);
     feed.events[0].what = 9;
@@ -397,6 +399,27 @@ TEST_CASE("Keyed arrays: whatever moves, a receiver ends in the sender's order, 
             REQUIRE(receiver.receive(&remote, block));
             CHECK(receiver.array_steps_spent <= sender.scratch.array_steps);
             REQUIRE(keys_of(remote) == keys_of(feed));
+        }
+    }
+}
+
+TEST_CASE("Keyed arrays: of elements that a client's game took away nothing is bound",
+          "[replayout][keyed_array]") {
+    const TestLayout layout(build_free_feed);
+    for (std::uint64_t gone = 1; gone <= 3; ++gone) {
+        BlockSender sender(*layout);
+        BlockReceiver receiver(*layout);
+        Feed feed;
+        Feed remote;
+        feed.events = {{1, 1, ObjectHandle{7}}, {2, 2, ObjectHandle{7}}, {3, 3, ObjectHandle{7}}};
+        sender.update(&feed);
+        REQUIRE(receiver.receive(&remote, sender.block(exact_at(0))));
+        std::erase_if(remote.events, [&](const Event& event) { return event.id == gone; });
+        const NetGUID guid = sender.package_map.guid_of(ObjectHandle{7});
+        CHECK(receiver.rebind(&remote, guid, ObjectHandle{9}) == 2);
+        CHECK(remote.events.size() == 2);
+        for (const Event& event : remote.events) {
+            CHECK(event.who == ObjectHandle{9});
         }
     }
 }

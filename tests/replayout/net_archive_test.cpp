@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "support/block_receiver.h"
 #include "support/byte_dump.h"
 #include "support/catch.h"
 #include "support/test_package_map.h"
@@ -310,6 +311,64 @@ TEST_CASE("NetArchive: asks what the receiver has, where there is one to ask",
     CHECK(missing[0] == NetGUID{5});
     BitReader reader(memory);
     CHECK(NetArchive(reader).receiver_has(ObjectHandle{1}, &map));
+}
+
+TEST_CASE("NetArchive: an object without an id is written as null, and is not mapped",
+          "[replayout][net_archive]") {
+    std::array<std::byte, 4> memory{};
+    ClientPackageMap map;
+    BitWriter writer(memory);
+    NetArchive archive(writer);
+    ObjectHandle object{77};
+    CHECK_FALSE(archive.serialize_object(object, &map));
+    CHECK(object == ObjectHandle{77});
+    CHECK(to_hex(writer.bytes()) == "00");
+    CHECK_FALSE(archive.failed());
+}
+
+TEST_CASE("NetArchive: what the receiver lacks is told only by its id, and only who wants to know",
+          "[replayout][net_archive]") {
+    class Nobody final : public ReceiverIds {
+      public:
+        [[nodiscard]] bool is_mapped(NetGUID) const override { return false; }
+    };
+    std::array<std::byte, 4> memory{};
+    const Nobody nobody;
+    ServerPackageMap server;
+    ClientPackageMap stranger;
+    Vector<NetGUID> missing;
+    BitWriter writer(memory);
+    CHECK_FALSE(NetArchive(writer, &nobody).receiver_has(ObjectHandle{1}, &server));
+    CHECK_FALSE(NetArchive(writer, &nobody, &missing).receiver_has(ObjectHandle{1}, &stranger));
+    CHECK(missing.empty());
+}
+
+TEST_CASE("NetArchive: who writes depends on nothing", "[replayout][net_archive]") {
+    std::array<std::byte, 4> memory{};
+    Vector<NetGUID> ids;
+    BitWriter writer(memory);
+    NetArchive(writer, nullptr, &ids).depend_on(NetGUID{3});
+    CHECK(ids.empty());
+    DecodeBudget budget;
+    BitReader reader(memory, &budget);
+    NetArchive(reader).depend_on(NetGUID{3});
+    NetArchive(reader, &ids).depend_on(NetGUID{});
+    CHECK(ids.empty());
+    CHECK(budget.allocation_bytes == DecodeBudget().allocation_bytes);
+    NetArchive(reader, &ids).depend_on(NetGUID{3});
+    CHECK(values_of(ids) == std::vector<std::uint64_t>{3});
+}
+
+TEST_CASE("NetArchive: a text that ends early leaves the value as it was",
+          "[replayout][net_archive]") {
+    const Bytes whole = make_text("abcdef");
+    for (std::size_t count = 0; count < whole.size(); ++count) {
+        DecodeBudget budget;
+        const ReadText read = read_text(Bytes(whole.begin(), whole.begin() + count), 64, &budget);
+        CHECK(read.is_failed);
+        CHECK(read.text == "before");
+        CHECK(budget.allocation_bytes == DecodeBudget().allocation_bytes);
+    }
 }
 
 }  // namespace

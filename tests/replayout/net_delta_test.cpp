@@ -504,5 +504,182 @@ TEST_CASE("Net delta: a receiver that does not know the struct passes over it",
     CHECK(client.tail == 9);
 }
 
+// --- a struct that reads what a peer makes it read --------------------------------------------
+
+/// Of one byte on the wire. It is only read, and does as it is told.
+struct Probe {
+    enum class Manner : std::uint8_t {
+        Right,    ///< reads what it wrote
+        Refuses,  ///< reads it, and says no
+        Beyond,   ///< reads it, and then more than there is, and says yes
+        Once,     ///< says no to what it is asked a second time
+    };
+    static inline Manner manner = Manner::Right;
+    static inline std::uint32_t reads = 0;
+
+    std::uint8_t value = 0;
+    std::array<std::uint8_t, 799> ballast{};
+
+    bool operator==(const Probe&) const = default;
+
+    bool net_delta_serialize(NetDeltaInfo& info) {
+        NetArchive& archive = info.archive();
+        archive.serialize(value);
+        ++reads;
+        if (manner == Manner::Beyond) {
+            std::uint64_t more = 0;
+            archive.serialize_bits(more, 64);
+        }
+        return manner != Manner::Refuses && (manner != Manner::Once || reads == 1);
+    }
+};
+
+struct Panel {
+    Probe probe;
+    std::uint8_t tail = 0;
+};
+
+}  // namespace
+}  // namespace replayout::test
+
+template <>
+struct replayout::StructTraitsOf<replayout::test::Probe> : replayout::DefaultStructTraits {
+    static constexpr bool with_net_delta_serializer = true;
+};
+
+namespace replayout::test {
+namespace {
+
+[[nodiscard]] Result<const Type*> build_panel(TypeRegistry& registry) {
+    REQUIRE(struct_builder<Probe>(registry, "Probe").build());
+    return class_builder<Panel>(registry, "Panel")
+        .property<&Panel::probe>()
+        .property<&Panel::tail>()
+        .build();
+}
+
+/// A receiver of Panels that has taken delta `held`, and what a peer makes it read.
+struct PanelReader {
+    static constexpr RepHandle handle{1};
+
+    explicit PanelReader(Version held = 0, Probe::Manner manner = Probe::Manner::Right) {
+        Probe::manner = manner;
+        Probe::reads = 0;
+        panel.probe.value = 3;
+        if (held != 0) {
+            receiver.state.set_delta_version(handle, held);
+        }
+    }
+    ~PanelReader() { Probe::manner = Probe::Manner::Right; }
+    PanelReader(const PanelReader&) = delete;
+    PanelReader& operator=(const PanelReader&) = delete;
+
+    /// The probe alone: a header, and the byte 9 if there are bits for it.
+    static Bytes make_block(Version to, Version distance, std::uint64_t bit_count,
+                            bool has_value = true) {
+        std::array<std::byte, 16> memory{};
+        BitWriter writer(memory);
+        writer.write_bits(0b010, 3);  // the set {1} of 2
+        writer.write_packed_uint(to);
+        writer.write_packed_uint(distance);
+        writer.write_packed_uint(bit_count);
+        writer.write_bits(has_value ? 9 : 0, has_value ? 8 : 0);
+        writer.finish_byte();
+        return to_bytes(writer.bytes());
+    }
+    bool receive(Version to, Version distance, std::uint64_t bit_count, bool has_value = true) {
+        return receiver.receive(&panel, make_block(to, distance, bit_count, has_value));
+    }
+    [[nodiscard]] bool is_untouched(Version held) const {
+        return panel.probe.value == 3 && receiver.state.delta_version(handle) == held;
+    }
+
+    TestLayout layout{build_panel};
+    Panel panel;
+    BlockReceiver receiver{*layout};
+};
+
+TEST_CASE("Net delta: of bits that are not there a struct is not asked", "[replayout][net_delta]") {
+    // Behind the header lie 8 bits of the value and 5 that fill its last byte.
+    for (const std::uint64_t bit_count :
+         {std::uint64_t{14}, std::uint64_t{15}, std::uint64_t{1'000}, ~std::uint64_t{0}}) {
+        PanelReader reader;
+        CHECK_FALSE(reader.receive(1, 1, bit_count));
+        CHECK(Probe::reads == 0);
+        CHECK(reader.receiver.values_failed == 0);
+        CHECK(reader.is_untouched(0));
+    }
+    PanelReader reader;
+    CHECK_FALSE(reader.receive(1, 1, 13));
+    CHECK(Probe::reads == 1);
+    CHECK(reader.receiver.values_failed == 1);
+    CHECK(reader.receive(1, 1, 8));
+    CHECK(reader.panel.probe.value == 9);
+}
+
+TEST_CASE("Net delta: a header that is no delta's is refused, whatever the receiver holds",
+          "[replayout][net_delta]") {
+    for (const Version held : {0u, 2u}) {
+        PanelReader reader(held);
+        CHECK_FALSE(reader.receive(3, 0, 0, false));
+        CHECK_FALSE(reader.receive(0, 0, 0, false));
+        CHECK_FALSE(reader.receive(3, 4, 0, false));
+        CHECK(Probe::reads == 0);
+        CHECK(reader.is_untouched(held));
+    }
+}
+
+TEST_CASE("Net delta: on a base before or behind the one that is held it is passed over",
+          "[replayout][net_delta]") {
+    for (const Version distance : {1u, 2u, 4u, 7u}) {
+        PanelReader reader(4);
+        CHECK(reader.receive(7, distance, 8));
+        CHECK(Probe::reads == 0);
+        CHECK(reader.receiver.values_failed == 0);
+        CHECK(reader.is_untouched(4));
+    }
+    PanelReader reader(4);
+    CHECK(reader.receive(7, 3, 8));
+    CHECK(reader.panel.probe.value == 9);
+    CHECK(reader.receiver.state.delta_version(PanelReader::handle) == 7);
+}
+
+TEST_CASE("Net delta: a struct that says no, or yes to more than there is, refuses the block",
+          "[replayout][net_delta]") {
+    for (const auto manner : {Probe::Manner::Refuses, Probe::Manner::Beyond}) {
+        PanelReader reader(0, manner);
+        CHECK_FALSE(reader.receive(1, 1, 8));
+        CHECK(Probe::reads == 1);
+        CHECK(reader.receiver.values_failed == 1);
+        CHECK(reader.is_untouched(0));
+    }
+}
+
+TEST_CASE("Net delta: a struct that says no to what it took before leaves the value as it was",
+          "[replayout][net_delta]") {
+    PanelReader reader(0, Probe::Manner::Once);
+    CHECK(reader.receive(1, 1, 8));
+    CHECK(Probe::reads == 2);
+    CHECK(reader.receiver.values_failed == 1);
+    CHECK(reader.panel.probe.value == 3);
+}
+
+TEST_CASE("Net delta: that the value is copied for a delta is charged to the budget",
+          "[replayout][net_delta]") {
+    const Bytes block = PanelReader::make_block(1, 1, 8);
+    const std::size_t copied = sizeof(Probe) / 8;
+    const auto is_taken = [&](std::size_t steps) {
+        PanelReader panels;
+        DecodeBudget budget;
+        budget.steps = steps;
+        BitReader reader(block, &budget);
+        ReceiveContext context = panels.receiver.context();
+        return receive_properties(*panels.layout, reader, &panels.panel, panels.receiver.state,
+                                  context);
+    };
+    CHECK_FALSE(is_taken(copied));
+    CHECK(is_taken(copied + 10));
+}
+
 }  // namespace
 }  // namespace replayout::test

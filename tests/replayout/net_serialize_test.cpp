@@ -67,6 +67,24 @@ struct Label {
     friend bool operator==(const Label&, const Label&) = default;
 };
 
+/// Takes nothing once it has gone sour.
+struct Grudge {
+    ObjectHandle against;
+    std::uint8_t mood = 0;
+
+    bool net_serialize(NetArchive& archive, PackageMap* map, bool& ok) {
+        ok = archive.is_saving() || mood != 5;
+        archive.serialize(mood);
+        return archive.serialize_object(against, map);
+    }
+    friend bool operator==(const Grudge&, const Grudge&) = default;
+};
+
+struct Court {
+    ObjectHandle judge;
+    Grudge grudge;
+};
+
 struct Entry {
     Label label;
     std::uint8_t number = 0;
@@ -104,6 +122,10 @@ struct replayout::StructTraitsOf<replayout::test::Bond> : replayout::DefaultStru
 };
 template <>
 struct replayout::StructTraitsOf<replayout::test::Leash> : replayout::DefaultStructTraits {
+    static constexpr bool with_net_serializer = true;
+};
+template <>
+struct replayout::StructTraitsOf<replayout::test::Grudge> : replayout::DefaultStructTraits {
     static constexpr bool with_net_serializer = true;
 };
 template <>
@@ -260,10 +282,10 @@ TEST_CASE("NetSerialize: what is kept is bounded by ids and by bytes",
     pair.replicate();
     CHECK_FALSE(pair.receiver.has_too_many_references);
     CHECK(pair.client.bond.strength == 9);
-    pair.server.bonds = {{server_post, {}, 5}};
+    pair.server.bonds = {{server_post, {}, 5}, {server_ring, {}, 6}};
     pair.replicate();
     CHECK(pair.receiver.has_too_many_references);
-    CHECK(pair.client.bonds == std::vector<Bond>(1));  // it stayed as it was
+    CHECK(pair.client.bonds == std::vector<Bond>(2));  // they stayed as they were
     CHECK(pair.receiver.state.values().size() == 1);
 }
 
@@ -310,6 +332,9 @@ struct Moody {
             std::uint64_t more = 0;
             archive.serialize_bits(more, 64);
             archive.serialize_bits(more, 64);
+        } else if (before == 7) {
+            std::uint64_t more = 0;
+            archive.serialize_bits(more, 8);  // of the value behind it
         }
         return true;
     }
@@ -344,13 +369,43 @@ TEST_CASE("NetSerialize: a reader that looks at what it held leads nothing behin
     BlockSender sender(*layout);
     const Family server{1, {2}, 3};
     REQUIRE(sender.update(&server));
-    for (const std::uint8_t held : {std::uint8_t{5}, std::uint8_t{6}}) {
+    for (const std::uint8_t held : {std::uint8_t{5}, std::uint8_t{6}, std::uint8_t{7}}) {
         Family client{0, {held}, 0};
         BlockReceiver receiver(*layout);
         REQUIRE(receiver.receive(&client, sender.block(since(0))));
         CHECK(client.before == 1);
         CHECK(client.child.mood == held);  // it stayed as it was
         CHECK(client.after == 3);
+    }
+}
+
+TEST_CASE("NetSerialize: a value that is not taken again stays, and what else is bound is bound",
+          "[replayout][net_serialize]") {
+    const TestLayout layout([](TypeRegistry& registry) {
+        REQUIRE(struct_builder<Grudge>(registry, "Grudge").build());
+        return class_builder<Court>(registry, "Court")
+            .property<&Court::judge>()
+            .property<&Court::grudge>()
+            .build();
+    });
+    for (const std::uint8_t mood : {std::uint8_t{4}, std::uint8_t{5}}) {
+        BlockSender sender(*layout);
+        BlockReceiver receiver(*layout);
+        const Court server{server_ring, {server_post, mood}};
+        Court client;
+        REQUIRE(sender.update(&server));
+        REQUIRE(receiver.receive(&client, sender.block(since(0))));
+        CHECK(client.grudge == Grudge{{}, mood});
+        const LogSpy log;
+        const bool is_taken = mood != 5;
+        CHECK(receiver.rebind(&client, sender.package_map.guid_of(server_post), post) ==
+              (is_taken ? 1u : 0u));
+        CHECK(client.grudge == Grudge{is_taken ? post : ObjectHandle{}, mood});
+        CHECK(client.judge.is_null());
+        CHECK(receiver.values_failed == (is_taken ? 0u : 1u));
+        CHECK(LogSpy::messages().size() == (is_taken ? 0u : 1u));
+        CHECK(receiver.rebind(&client, sender.package_map.guid_of(server_ring), ring) == 1);
+        CHECK(client.judge == ring);
     }
 }
 

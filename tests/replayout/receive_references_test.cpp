@@ -247,5 +247,40 @@ TEST_CASE(
     CHECK(pair.receiver.rebind(&pair.client, pair.guid(server_sword), sword) == 2);
 }
 
+/// Throws all away before anything is received.
+struct Vault {
+    std::vector<ObjectHandle> items;
+    bool is_emptied = false;
+
+    void pre_net_receive() {
+        if (is_emptied) {
+            items.clear();
+        }
+    }
+};
+
+TEST_CASE("References: one whose place a hook takes away before it is bound is left alone",
+          "[replayout][receive_references]") {
+    const TestLayout layout([](TypeRegistry& registry) {
+        return class_builder<Vault>(registry, "Vault")
+            .property<&Vault::items>()
+            .pre_net_receive<&Vault::pre_net_receive>()
+            .build();
+    });
+    for (const bool is_emptied : {false, true}) {
+        BlockSender sender(*layout);
+        BlockReceiver receiver(*layout);
+        Vault server;
+        Vault client;
+        server.items = {server_sword, server_sword};
+        REQUIRE(sender.update(&server));
+        REQUIRE(receiver.receive(&client, sender.block(since(0))));
+        client.is_emptied = is_emptied;
+        const NetGUID guid = sender.package_map.guid_of(server_sword);
+        CHECK(receiver.rebind(&client, guid, sword) == (is_emptied ? 0u : 2u));
+        CHECK(client.items.size() == (is_emptied ? 0u : 2u));
+    }
+}
+
 }  // namespace
 }  // namespace replayout

@@ -250,6 +250,63 @@ TEST_CASE("Updates in parts: what a part changes and a binding changes back is n
     CHECK(line.client.calls == Calls{"pre, tons 0", "post, tons 0", "last"});
 }
 
+TEST_CASE("Updates in parts: what a part changes and the game changes back is not told",
+          "[replayout][receive_updates]") {
+    for (const bool is_back : {false, true}) {
+        Line line;
+        line.client.name = line.server.name = "Argo";
+        REQUIRE(line.sender.update(&line.server));
+        line.server.name = "Nautilus";
+        REQUIRE(line.sender.update(&line.server));
+        REQUIRE(line.receiver.receive(&line.client, line.sender.block(since(1)), true));
+        CHECK(line.client.name == "Nautilus");
+        if (is_back) {
+            line.client.name = "Argo";
+        }
+        line.finish();
+        const Calls expected = is_back
+                                   ? Calls{"pre, tons 0", "post, tons 0", "last"}
+                                   : Calls{"pre, tons 0", "post, tons 0", "name was Argo", "last"};
+        CHECK(line.client.calls == expected);
+    }
+}
+
+TEST_CASE("Updates in parts: items that were to go, and that the game took away, go but once",
+          "[replayout][receive_updates]") {
+    Line line;
+    line.server.stock.add(1, 10);
+    line.server.stock.add(2, 20);
+    line.give_all(line.update());
+    line.server.stock.remove(0);
+    const std::vector<SentPart> parts = line.update();
+    REQUIRE(parts.size() == 1);
+    REQUIRE(line.give(parts[0], true));
+    CHECK(line.client.stock.items.size() == 2);
+    line.client.stock.items.erase(line.client.stock.items.begin());
+    line.client.stock.told.clear();
+    line.finish();
+    CHECK(line.client.stock.told == Calls{"receive"});
+    CHECK(line.client.stock.content() == line.server.stock.content());
+}
+
+TEST_CASE("Updates in parts: a part that goes back ends one, whatever it takes away besides",
+          "[replayout][receive_updates]") {
+    Line line;
+    line.server.stock.add(1, 10);
+    line.give_all(line.update());
+    line.server.tons = 7;
+    for (const SentPart& part : line.update()) {
+        REQUIRE(line.give(part, true));
+    }
+    line.client.calls.clear();
+    line.server.name = "Argo";
+    line.server.stock.remove(0);
+    const std::vector<SentPart> parts = line.update();
+    REQUIRE(parts.size() == 1);
+    REQUIRE(line.give(parts[0], true));
+    CHECK(line.client.calls == Calls{"post, tons 7", "tons were 0", "last", "pre, tons 7"});
+}
+
 TEST_CASE("Updates in parts: a block that is not marked ends what came before it",
           "[replayout][receive_updates]") {
     Line line;

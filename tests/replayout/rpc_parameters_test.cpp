@@ -381,6 +381,11 @@ TEST_CASE("RpcParameters: objects that are not here are reported, and bind when 
     REQUIRE(callee.receive(&received, caller.call(&sent)));
     CHECK(values_of(callee.unmapped) == std::vector<std::uint64_t>{1});
     CHECK(received.whisper.listener.is_null());
+    Callee other(*layout);
+    other.package_map.bind(NetGUID{1}, ObjectHandle{50});
+    REQUIRE(other.receive(&received, caller.call(&sent)));
+    CHECK(other.unmapped.empty());
+    CHECK(received.whisper.listener == ObjectHandle{50});
 
     Caller bomber(*explode_layout);
     Explode blast;
