@@ -16,7 +16,6 @@ struct ReplayPlayer::Chunk {
     void begin_at(std::uint64_t at) noexcept {
         *this = Chunk();
         offset = at;
-        is_begun = true;
     }
     /// It was used.
     void take() noexcept {
@@ -24,7 +23,6 @@ struct ReplayPlayer::Chunk {
         is_read = false;
     }
 
-    bool is_begun = false;
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;   ///< of all of it
     std::uint64_t digest = 0;  ///< of the chunk, while it is read; else of the one before

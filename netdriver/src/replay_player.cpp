@@ -57,7 +57,7 @@ ReplayError ReplayPlayer::seek(NetTime time) {
     const ReplayCheckpoint& checkpoint = later == checkpoints_.begin() ? *later : *std::prev(later);
     const ValueScope seeking(is_seeking_, true);
     const bool is_on_the_way =
-        driver_.client_ != nullptr && next_->is_begun && time >= time_ && checkpoint.time <= time_;
+        driver_.client_ != nullptr && time >= time_ && checkpoint.time <= time_;
     if (!is_on_the_way) {
         if (const ReplayError error = begin_at(checkpoint); error != ReplayError::None) {
             return fail(error);
@@ -71,7 +71,7 @@ ReplayError ReplayPlayer::advance(NetTime time) {
     if (error_ != ReplayError::None) {
         return error_;  // else all before it would be played again, each time
     }
-    if (driver_.client_ == nullptr || !next_->is_begun) {
+    if (driver_.client_ == nullptr) {
         if (const ReplayError error = begin_at(checkpoints_.front()); error != ReplayError::None) {
             return fail(error);
         }
@@ -129,7 +129,8 @@ ReplayError ReplayPlayer::play_until(NetTime time) {
         if (const ReplayError error = read_next(); error != ReplayError::None) {
             return error;
         }
-        if (next_->part.time > time && !next_->is_part_open) {
+        if (next_->part.time > time) {
+            REPLAYOUT_ASSERT(!next_->is_part_open);  // the parts of a frame are of one time
             return ReplayError::None;
         }
         if (const ReplayError error = play_chunk(); error != ReplayError::None) {
@@ -178,12 +179,10 @@ void ReplayPlayer::tell_world() {
 ReplayError ReplayPlayer::fail(ReplayError error) {
     const ValueScope calling_out(driver_.is_calling_out_, true);
     const ValueScope ticking(driver_.is_ticking_, true);
+    REPLAYOUT_ASSERT(driver_.client_ != nullptr);  // begin_at() made one, whatever failed
     error_ = error;
-    if (driver_.client_ != nullptr) {
-        driver_.client_->stop_playing();
-        driver_.client_.reset();
-    }
-    next_->is_begun = false;
+    driver_.client_->stop_playing();
+    driver_.client_.reset();
     return error;
 }
 

@@ -31,7 +31,6 @@ ReplayError ReplayPlayer::open() {
     if (error == ReplayError::None && checkpoints_.empty()) {
         error = ReplayError::Empty;
     }
-    next_->is_begun = false;
     is_open_ = error == ReplayError::None;
     time_ = start_;
     return error;

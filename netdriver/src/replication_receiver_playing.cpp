@@ -33,13 +33,18 @@ void ReplicationReceiver::carry_over(std::uint32_t index) {
 void ReplicationReceiver::leave_to_another(std::uint32_t index,
                                            std::span<const std::byte> payload) {
     OpenMessage open;
-    if (read_open(payload, open) && open.guid != channels_[index]->guid && spend_close(index)) {
+    if (!read_open(payload, open) || open.guid == channels_[index]->guid) {
+        return;
+    }
+    finish_update();  // it may be of what goes with that, and what names it is set
+    if (spend_close(index)) {
         channels_[index]->is_carried_over = false;
         close_channel(index, ChannelCloseReason::Relevancy);
     }
 }
 
 void ReplicationReceiver::end_carrying_over() {
+    finish_update();
     for (std::uint32_t index = 0; index < channels_.size(); ++index) {
         if (channels_[index] != nullptr && channels_[index]->is_carried_over) {
             channels_[index]->is_carried_over = false;

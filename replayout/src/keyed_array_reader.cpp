@@ -417,8 +417,9 @@ class KeyedArrayReader {
         const std::size_t place = find_place(element_key);
         const bool is_there = place != no_place;
         const bool is_present = is_there && !is_going(element_key);
-        if (is_there && !is_present) {
-            // It is another one with the same key, so the one before must go first.
+        if (is_going(element_key)) {
+            // It is another one with the same key, so the one before must go first; though the game
+            // took that away, it is still to go.
             properties_.must_end_update_ = true;
         }
         const auto index = static_cast<std::uint32_t>(is_present ? place : present_count_ + added_);

@@ -490,6 +490,29 @@ TEST_CASE("Updates in parts: what comes back with the key of what goes is anothe
     CHECK(line.client.stock.items.size() == 2);
 }
 
+TEST_CASE("Updates in parts: what comes back is there, though the game took away what was to go",
+          "[replayout][receive_updates]") {
+    Line line;
+    line.server.stock.add(1, 10).label = "first";
+    line.server.stock.add(2, 20);
+    REQUIRE(line.sender.update(&line.server));
+    const Bytes whole = line.sender.block(since(0));
+    REQUIRE(line.receiver.receive(&line.client, whole));
+    line.server.stock.remove(0);
+    REQUIRE(line.sender.update(&line.server));
+    OwedVersions position = since(1);
+    position.held_version = 1;
+    REQUIRE(line.receiver.receive(&line.client, line.sender.block(position), true));
+    auto& items = line.client.stock.items;
+    REQUIRE(items.size() == 2);
+    items.erase(items.begin());
+    line.client.stock.told.clear();
+    REQUIRE(line.receiver.receive(&line.client, whole, true));
+    line.finish();
+    CHECK(line.client.stock.items.size() == 2);
+    CHECK(line.client.stock.told == Calls{"receive", "add 1", "receive"});
+}
+
 namespace {
 
 struct Frigate {

@@ -366,6 +366,69 @@ TEST_CASE("Replay: what follows a wrong part is not shown, and of no end is the 
     }
 }
 
+TEST_CASE("Replay: a checkpoint of several parts is one, and right whether there is an end or not",
+          "[netdriver][replay]") {
+    const Tape tape(1'000);
+    Forgery forgery(tape.bytes());
+    for (std::size_t nth = 0; nth < 2 * tape_checkpoints; nth += 2) {
+        const std::size_t checkpoint = forgery.find(ReplayChunkKind::Checkpoint, nth);
+        ForgedChunk rest{ReplayChunkKind::Checkpoint, forgery.chunks[checkpoint].payload, 0};
+        rest.payload.resize(replay_part_head_bytes);  // nothing but that it is the last
+        forgery.chunks[checkpoint].body()[0] = std::byte{0};
+        forgery.chunks.insert(forgery.chunks.begin() + static_cast<std::ptrdiff_t>(checkpoint) + 1,
+                              rest);
+    }
+    Bytes bytes = forgery.bytes();
+    std::vector<ForgedEntry> entries;
+    for (std::size_t nth = 0; nth < 2 * tape_checkpoints; nth += 2) {
+        entries.push_back(forgery.entry(forgery.find(ReplayChunkKind::Checkpoint, nth)));
+    }
+    for (const bool has_end : {false, true}) {
+        INFO((has_end ? "whole" : "cut off"));
+        if (has_end) {
+            append_end(bytes, forgery.end(entries));
+        }
+        ReplayScreen screen(bytes);
+        REQUIRE(screen.player.open() == ReplayError::None);
+        REQUIRE(screen.player.is_whole() == has_end);
+        REQUIRE(screen.player.checkpoint_count() == tape_checkpoints);
+        for (std::size_t i = tape_checkpoints; i-- > 0;) {
+            CHECK(screen.player.checkpoint_time(i).microseconds == entries[i].time);
+            REQUIRE(screen.player.seek(screen.player.checkpoint_time(i)) == ReplayError::None);
+            CHECK(screen.text() == tape.texts.at(screen.player.time()));
+        }
+        for (const auto& [time, text] : tape.texts) {
+            REQUIRE(screen.player.advance(time) == ReplayError::None);
+            CHECK(screen.text() == text);
+        }
+    }
+}
+
+TEST_CASE(
+    "Replay: a frame that lacks its last part is not shown, and an end behind it is no excuse",
+    "[netdriver][replay][hostile]") {
+    const Tape tape(1'000);
+    Forgery forgery(tape.bytes());
+    const std::size_t last = forgery.chunks.size() - 1;
+    forgery.chunks[last].body()[0] = std::byte{0};
+    const NetTime before{forgery.time_of(last - 1)};
+    Bytes bytes = forgery.bytes();
+    ReplayScreen cut(bytes);
+    REQUIRE(cut.player.open() == ReplayError::None);
+    CHECK(cut.player.end_time() == before);
+    REQUIRE(cut.player.advance(before) == ReplayError::None);
+    CHECK(cut.text() == tape.texts.at(before));
+    append_end(bytes, forgery.end({forgery.entry(forgery.find(ReplayChunkKind::Checkpoint))}));
+    ReplayScreen whole(bytes);
+    REQUIRE(whole.player.open() == ReplayError::None);
+    REQUIRE(whole.player.advance(before) == ReplayError::None);
+    CHECK(whole.text() == tape.texts.at(before));
+    CHECK(whole.player.advance(whole.player.end_time()) == ReplayError::Corrupt);
+    CHECK(whole.world.object_count() == 0);
+    CHECK(whole.player.seek(before) == ReplayError::None);
+    CHECK(whole.text() == tape.texts.at(before));
+}
+
 TEST_CASE("Replay: no frame stands before the first checkpoint", "[netdriver][replay][hostile]") {
     const Tape tape(1'000);
     Forgery forgery(tape.bytes());
