@@ -11,6 +11,10 @@ namespace replayout {
 
 namespace {
 
+/// A step that goes so nearly into its extent is taken to do so: this share of the quotient is no
+/// step of its own.
+constexpr double step_rounding = 1e-9;
+
 [[nodiscard]] bool is_signed_integer(PropertyKind kind) noexcept {
     return kind >= PropertyKind::Int8 && kind <= PropertyKind::Int64;
 }
@@ -157,8 +161,15 @@ std::uint32_t step_count(const Quantisation& quantisation) noexcept {
     if (!makes_sense) {
         return 0;
     }
-    constexpr double rounding = 1e-9;
-    return static_cast<std::uint32_t>(std::max(1.0, std::ceil(quotient - quotient * rounding)));
+    return static_cast<std::uint32_t>(
+        std::max(1.0, std::ceil(quotient - quotient * step_rounding)));
+}
+
+double step_of_count(double min, double max, std::uint32_t count) noexcept {
+    // In the middle of those with this count. The extent divided by the count itself is not one of
+    // them from a thousand million on, where the share that is no step of its own is one or more.
+    const double quotient = (static_cast<double>(count) - 0.5) / (1.0 - step_rounding);
+    return (max - min) / quotient;
 }
 
 std::string quantisation_problem(const Quantisation& quantisation, PropertyKind kind,

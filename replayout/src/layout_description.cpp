@@ -128,7 +128,8 @@ class DescriptionReader {
             const std::uint64_t form = reader_.read_bits(8);
             if (form > static_cast<std::uint64_t>(LeafForm::NetDeltaSerializer)) {
                 refuse("has a leaf of a form that is not known here");
-            } else if (description_.cmds.size() >= cmd_count_max) {
+            } else if (description_.cmds.size() > cmd_count_max) {
+                // Behind as many leaves as there can be there is room for the end of the class.
                 refuse("has too many leaves");
             }
             if (reader_.failed()) {
@@ -236,8 +237,8 @@ class DescriptionReader {
                 quantisation.real_min = std::bit_cast<double>(reader_.read_bits(64));
                 quantisation.real_max = std::bit_cast<double>(reader_.read_bits(64));
                 step_count_told = read_number<std::uint32_t>();
-                quantisation.real_step = (quantisation.real_max - quantisation.real_min) /
-                                         static_cast<double>(step_count_told);
+                quantisation.real_step = step_of_count(quantisation.real_min, quantisation.real_max,
+                                                       static_cast<std::uint32_t>(step_count_told));
                 break;
             default:
                 break;

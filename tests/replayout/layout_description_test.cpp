@@ -3,12 +3,13 @@
 // What a description of a layout may say: each of its fields, just within what some layout can
 // have and just beyond it, and the sentence in which that is refused.
 #include <replayout/layout_description.h>
-#include <replayout/reflection/type_registry.h>
+#include <replayout/reflection/dynamic_type_builder.h>
 
 #include <bit>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/byte_dump.h"
@@ -253,6 +254,62 @@ TEST_CASE("Layout description: numbers of a quantisation that no property has ar
         CAPTURE(int{row.form}, row.numbers.back());
         CHECK(problem_with_quantised(row.form, row.numbers) == row.problem);
     }
+}
+
+/// A class of one property, described and read by a receiver that has the same.
+void check_is_taken(Property property) {
+    TypeRegistry registry;
+    const std::uint32_t alignment = property.size;
+    const std::uint32_t size = property.size * property.array_dim;
+    const Result<const Type*> type =
+        DynamicTypeBuilder(registry, TypeKind::Class, "One", size, alignment)
+            .property(std::move(property))
+            .build();
+    INFO((type ? "" : type.error().message));
+    REQUIRE(type);
+    REQUIRE(registry.freeze());
+    const std::vector<std::uint64_t> archetype(size / 8 + 1);
+    RepLayoutOptions options;
+    options.archetype = archetype.data();
+    const auto layout = RepLayout::create(registry, **type, options);
+    REQUIRE(layout);
+    const auto description = describe_layout(**layout, std::pmr::get_default_resource());
+    const auto compatible = RepLayout::create_compatible(
+        registry, layout->get(), {description.data(), description.size()}, LayoutPolicy::Refuse);
+    INFO((compatible ? "" : compatible.error().message));
+    CHECK(compatible);
+}
+
+TEST_CASE("Layout description: steps are taken, however many of them there can be",
+          "[replayout][layout_description]") {
+    Property property = plain_property("steps", PropertyKind::Double);
+    property.quantisation = Quantisation::steps(-1e9, 1e9, 2e9 / 4'294'967'295.0);
+    check_is_taken(property);
+    const auto number = [](double value) { return std::bit_cast<std::uint64_t>(value); };
+    const auto problem_with_count = [&](std::uint64_t count) {
+        return problem_with_quantised(6, {number(0.0), number(1.0), count});
+    };
+    CHECK(problem_with_count(999'999'999) == "");
+    CHECK(problem_with_count(1'000'000'000) == "");
+    CHECK(problem_with_count(2'000'000'001) == "");
+    CHECK(problem_with_count(4'294'967'291) == "");
+    CHECK(problem_with_count(4'294'967'292) == "has a quantisation that makes no sense");
+}
+
+TEST_CASE("Layout description: as many leaves are taken as a layout has, and not one more",
+          "[replayout][layout_description]") {
+    check_is_taken(plain_property("bools", PropertyKind::Bool, 0, 65'534));
+    const auto problem_with_count = [](std::size_t leaf_count, bool is_array) {
+        ToldLayout told;
+        told.leaves.assign(is_array ? 1 : 0, leaf_of(told::dynamic_array));
+        told.leaves.resize(told.leaves.size() + leaf_count, leaf_of(told::bits8));
+        told.leaves.resize(told.leaves.size() + (is_array ? 2 : 1));
+        return problem_with(told.bytes());
+    };
+    CHECK(problem_with_count(65'534, false) == "");
+    CHECK(problem_with_count(65'535, false) == "has too many leaves");
+    CHECK(problem_with_count(65'532, true) == "");
+    CHECK(problem_with_count(65'533, true) == "has too many leaves");
 }
 
 TEST_CASE("Layout description: more leaves than a layout has take no more memory than these",

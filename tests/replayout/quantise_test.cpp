@@ -413,6 +413,31 @@ TEST_CASE("Stepped numbers: four thousand million steps, and hostile ones",
     CHECK(is_refused(Quantisation::steps(0.0, 1.0, 0.1), 11, 4));
 }
 
+TEST_CASE("Stepped numbers: of every count that steps can have there is a step",
+          "[replayout][quantise]") {
+    const auto count_of = [](double min, double max, std::uint64_t count) {
+        const double step = step_of_count(min, max, static_cast<std::uint32_t>(count));
+        return step_count(Quantisation::steps(min, max, step));
+    };
+    std::mt19937_64 random(11);
+    bool is_same = true;
+    for (int i = 0; i < 100'000; ++i) {
+        const std::uint64_t below = random() % 4'294'967'291;
+        const std::uint64_t count = 1 + (below >> (random() % 32));
+        const double min = number_between(random, -1e6, 1e6);
+        is_same = is_same && count_of(min, min + number_between(random, 1.0, 1e6), count) == count;
+    }
+    CHECK(is_same);
+    for (const std::uint64_t count :
+         {1ull, 2ull, 999'999'999ull, 1'000'000'000ull, 2'000'000'000ull, 4'294'967'291ull}) {
+        CHECK(count_of(0.0, 1.0, count) == count);
+    }
+    // As many as can be asked for are so few: of the last ones rounding makes none.
+    CHECK(step_count(Quantisation::steps(0.0, 1.0, 1.0 / 4'294'967'295.0)) == 4'294'967'291);
+    CHECK(count_of(0.0, 1.0, 0) == 0);
+    CHECK(count_of(0.0, 1.0, 4'294'967'292) != 4'294'967'292);
+}
+
 TEST_CASE("Quantisation: what makes no sense is told", "[replayout][quantise]") {
     using Kind = PropertyKind;
     const auto is_fine = [](const Quantisation& quantisation, Kind kind, std::uint32_t size) {

@@ -305,7 +305,24 @@ TEST_CASE("RpcParameters: a multicast to 64 receivers calls each net_serialize o
     CHECK(serialize_calls == 1);
     CHECK(caller.counters.payloads_built == 1);
     CHECK(caller.counters.payloads_reused == 63);
+    CHECK(caller.counters.pieces_reused == 2 * 63);
     CHECK(caller.counters.properties_sent == 2 * 64);
+}
+
+TEST_CASE("RpcParameters: where nothing is to be shared a payload that is there is not used",
+          "[replayout][rpc_parameters]") {
+    const TestLayout layout(build_explode);
+    Caller caller(*layout);
+    const Explode sent{{4, 2}, 25, {"boom"}, {}};
+    const Bytes shared = caller.call(&sent);
+    REQUIRE(caller.counters.payloads_built == 1);
+    caller.is_sharing = false;
+    serialize_calls = 0;
+    Bytes bytes;
+    REQUIRE(caller.write(bytes) == RpcParametersStatus::Ok);
+    CHECK(bytes == shared);
+    CHECK(serialize_calls == 1);
+    CHECK(caller.counters.payloads_reused == 0);
 }
 
 TEST_CASE("RpcParameters: what is not shared is written for each receiver, and the rest once",

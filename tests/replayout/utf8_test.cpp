@@ -56,6 +56,18 @@ TEST_CASE("UTF-8: of all sequences of two and three bytes only the shortest form
     CHECK(three_count == (0x1'0000 - 0x800 - 0x800) / 64);
 }
 
+TEST_CASE("UTF-8: behind the second byte those from 80 to BF are valid, and no others",
+          "[replayout][utf8]") {
+    for (std::uint32_t value = 0; value < 0x100; ++value) {
+        const bool is_trail = value >= 0x80 && value <= 0xbf;
+        const std::string byte(1, static_cast<char>(value));
+        CAPTURE(value);
+        CHECK(is_valid_utf8("\xe2\x82" + byte) == is_trail);
+        CHECK(is_valid_utf8("\xf0\x9f" + byte + "\x80") == is_trail);
+        CHECK(is_valid_utf8("\xf0\x9f\x98" + byte) == is_trail);
+    }
+}
+
 TEST_CASE("UTF-8: overlong forms are refused", "[replayout][utf8]") {
     CHECK_FALSE(is_valid_utf8("\xc0\x80"));
     CHECK_FALSE(is_valid_utf8("\xc1\xbf"));

@@ -80,6 +80,10 @@ struct Quantisation {
 /// (relative 1e-9) is that number.
 [[nodiscard]] std::uint32_t step_count(const Quantisation& quantisation) noexcept;
 
+/// A step of which there are `count` from `min` to `max`, if steps can be that many: where
+/// step_count() of it is another number, no step has this one.
+[[nodiscard]] double step_of_count(double min, double max, std::uint32_t count) noexcept;
+
 /// Why this quantisation does not fit a value of that kind and size in bytes; empty when it does.
 [[nodiscard]] std::string quantisation_problem(const Quantisation& quantisation, PropertyKind kind,
                                                std::uint32_t size);
