@@ -210,9 +210,11 @@ TEST_CASE("Layout descriptions: quantisations are of known forms, with numbers t
         return stranger.takes(told);
     };
     constexpr std::uint64_t two_to_32 = std::uint64_t{1} << 32;
-    CHECK_FALSE(takes(0, {}));
-    CHECK_FALSE(takes(real_steps + 1, {}));
-    CHECK_FALSE(takes(255, {}));
+    for (const std::uint8_t form : {0, real_steps + 1, 255}) {
+        ForgedDescription told("T");
+        told.leaf(quantised, 1, "q").quantisation(form, {}).end();
+        CHECK(contains(stranger.problem(told.bytes()), "quantisation that is not known here"));
+    }
     CHECK(takes(normal_vector, {}));
     for (const std::uint64_t steps : {1u, 10u, 100u}) {
         CHECK(takes(vector_steps, {steps}));
@@ -251,8 +253,12 @@ TEST_CASE("Layout descriptions: quantisations are of known forms, with numbers t
     CHECK_FALSE(steps(1.0, -1.0, 10));
     CHECK_FALSE(steps(0.0, std::numeric_limits<double>::infinity(), 10));
     CHECK_FALSE(steps(std::numeric_limits<double>::quiet_NaN(), 1.0, 10));
-    // So small that steps are none any more.
-    CHECK_FALSE(steps(0.0, std::numeric_limits<double>::denorm_min(), 10));
+    // So small that not each count of steps can be.
+    constexpr double ten = 10 * std::numeric_limits<double>::denorm_min();
+    CHECK(steps(0.0, ten, 5));
+    CHECK_FALSE(steps(0.0, ten, 4));
+    CHECK_FALSE(steps(0.0, ten, 6));
+    CHECK_FALSE(steps(0.0, ten, 100));
 }
 
 TEST_CASE("Layout descriptions: of what is wrong the first is told, with a name that is cut",
@@ -267,6 +273,26 @@ TEST_CASE("Layout descriptions: of what is wrong the first is told, with a name 
     const std::string end = "\" has a quantisation that is not known here";
     CHECK(problem(64) == "description of layout \"" + std::string(64, 'n') + end);
     CHECK(problem(65) == problem(64));
+}
+
+TEST_CASE("Layout descriptions: arrays nest as deep as types do, and no deeper",
+          "[replayout][layout_description]") {
+    const Stranger stranger;
+    const auto problem = [&](std::uint32_t depth, std::uint32_t end_count) {
+        ForgedDescription told("T", {64, 4});
+        for (std::uint32_t i = 0; i < depth; ++i) {
+            told.leaf(dynamic_array, i, "a");
+        }
+        told.leaf(bits8, 9, "v");
+        for (std::uint32_t i = 0; i < end_count; ++i) {
+            told.end();
+        }
+        return stranger.problem(told.bytes());
+    };
+    CHECK(problem(nesting_depth_max, nesting_depth_max + 1).empty());
+    CHECK(contains(problem(nesting_depth_max + 1, nesting_depth_max + 2), "nests arrays too deep"));
+    // One end less: as if the innermost had no element.
+    CHECK(contains(problem(nesting_depth_max + 1, nesting_depth_max + 1), "nests arrays too deep"));
 }
 
 }  // namespace
