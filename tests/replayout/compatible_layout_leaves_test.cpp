@@ -2,10 +2,12 @@
 //
 // Which leaf of a sender is taken for one of ours: none that differs in anything but its place, so
 // descriptions here have the checksum of ours in leaves that are not ours.
+#include <replayout/change_mask.h>
 #include <replayout/layout_description.h>
 #include <replayout/net_archive.h>
 #include <replayout/reflection/dynamic_type_builder.h>
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <functional>
@@ -14,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "support/block_receiver.h"
 #include "support/catch.h"
 #include "support/contains.h"
 #include "support/forged_description.h"
@@ -382,6 +385,45 @@ TEST_CASE("Compatible layouts: only a NetSerializer that can be read here may be
     CHECK(code_of("Bound") == ErrorCode::IncompatibleLayout);  // cannot be made
     CHECK(code_of("Blow") == ErrorCode::IncompatibleLayout);   // is described by its members
     CHECK(code_of("Fleet") == ErrorCode::IncompatibleLayout);  // is not known
+}
+
+/// Is told of whatever comes of its first property.
+struct Bell {
+    std::uint8_t rung = 0;
+    std::uint8_t tone = 0;
+    std::uint32_t told = 0;
+
+    void on_rep_rung() { ++told; }
+};
+
+TEST_CASE("Compatible layouts: what is skipped is no property of ours that was received",
+          "[replayout][compatible_layout]") {
+    const TestLayout local([](TypeRegistry& registry) {
+        return class_builder<Bell>(registry, "Bell")
+            .property<&Bell::rung>()
+            .on_rep<&Bell::on_rep_rung>(RepNotify::Always)
+            .property<&Bell::tone>()
+            .build();
+    });
+    ForgedDescription told("Bell");
+    told.leaf(bits8, 0, "new").leaf(bits8, local.cmd(1).checksum, "rung").end();
+    const auto layout = make_layout(local, told.bytes());
+    REQUIRE(layout);
+    for (std::uint32_t handle = 1; handle <= 2; ++handle) {
+        std::array<std::byte, 8> memory{};
+        BitWriter writer(memory);
+        ChangeMask mask;
+        mask.reset(2);
+        mask.set(handle - 1);
+        write_change_mask(writer, mask, EmptySet::Impossible);
+        writer.write_bits(7, 8);
+        writer.finish_byte();
+        Bell bell;
+        BlockReceiver receiver(**layout);
+        REQUIRE(receiver.receive(&bell, writer.bytes()));
+        CHECK(bell.told == (handle == 1 ? 0 : 1));
+        CHECK(bell.rung == (handle == 1 ? 0 : 7));
+    }
 }
 
 }  // namespace

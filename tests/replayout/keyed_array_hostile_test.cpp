@@ -34,8 +34,10 @@ struct Shelf {
     std::vector<Item<Key>> items;
     std::uint8_t tail = 0;
     std::uint32_t told = 0;
+    std::uint32_t updates = 0;
 
     void on_rep_items() { ++told; }
+    void post_net_receive() { ++updates; }
 };
 
 template <typename Key, ArrayOrder Order>
@@ -50,6 +52,7 @@ template <typename Key, ArrayOrder Order>
         .template keyed_by<&Item<Key>::id>(Order)
         .template on_rep<&Shelf<Key>::on_rep_items>()
         .template property<&Shelf<Key>::tail>()
+        .template post_net_receive<&Shelf<Key>::post_net_receive>()
         .build();
 }
 
@@ -140,8 +143,13 @@ struct Receiver {
             REQUIRE(receiver.receive(&shelf, sender.block(exact_at(0))));
         }
         shelf.told = 0;
+        shelf.updates = 0;
     }
 
+    /// With more of the update to come.
+    void receive_part(ForgedItems&& items) {
+        REQUIRE(receiver.receive(&shelf, items.bytes(), true));
+    }
     bool receive(ForgedItems&& items) { return receiver.receive(&shelf, items.bytes()); }
     [[nodiscard]] static ForgedItems forge() { return ForgedItems(Order); }
     [[nodiscard]] std::vector<std::uint64_t> keys() const {
@@ -426,6 +434,44 @@ TEST_CASE("Keyed arrays: a part that takes away of an array that changed before 
         std::sort(keys.begin(), keys.end());
         CHECK(keys == (takes_away ? Keys{0, 30} : Keys{0, 20, 30, 40}));
     }
+}
+
+TEST_CASE("Keyed arrays: one goes on without deletions, behind the last key, and not with nothing",
+          "[replayout][keyed_array]") {
+    const auto update_count = [](ForgedItems&& first, ForgedItems&& second) {
+        Receiver<std::uint32_t> receiver(5);
+        receiver.receive_part(std::move(first));
+        receiver.receive_part(std::move(second));
+        ReceiveContext context = receiver.receiver.context();
+        finish_update(*receiver.layout, &receiver.shelf, receiver.receiver.state, context);
+        return receiver.shelf.updates;
+    };
+    const auto changes = [](const Keys& removed = {}) {
+        return std::move(ForgedItems().changes(removed));
+    };
+    const auto item = [&](std::uint64_t key) { return std::move(changes().count(1).item(key, 5)); };
+    CHECK(update_count(item(10), item(20)) == 1);
+    CHECK(update_count(item(10), item(10)) == 2);
+    CHECK(update_count(item(20), item(10)) == 2);
+    CHECK(update_count(item(10), std::move(changes({15}).count(1).item(20, 5))) == 2);
+    CHECK(update_count(item(10), std::move(changes().count(0))) == 2);
+    CHECK(update_count(std::move(changes().count(0)), item(0)) == 1);
+    CHECK(update_count(std::move(changes().count(0)), std::move(changes().count(0))) == 2);
+    // What went is not what is changed now.
+    CHECK(update_count(std::move(changes({30}).count(0)), item(20)) == 1);
+    CHECK(update_count(std::move(changes({20}).count(0)), item(30)) == 1);
+    CHECK(update_count(std::move(changes({20}).count(0)), item(20)) == 2);
+}
+
+TEST_CASE("Keyed arrays: what went in an update before is not what goes in this one",
+          "[replayout][keyed_array]") {
+    Receiver<std::uint32_t> receiver(3);
+    REQUIRE(receiver.receive(std::move(ForgedItems().changes({10}).count(1).item(0, 5))));
+    REQUIRE(receiver.receive(std::move(ForgedItems().changes().count(1).item(10, 5))));
+    receiver.shelf.updates = 0;
+    receiver.receive_part(std::move(ForgedItems().changes().count(1).item(0, 6)));
+    REQUIRE(receiver.receive(std::move(ForgedItems().changes().count(1).item(10, 6))));
+    CHECK(receiver.shelf.updates == 1);
 }
 
 TEST_CASE("Keyed arrays: an update that would cost too much in its end, ends before the next part",

@@ -289,7 +289,8 @@ TEST_CASE("Keyed arrays: of an element that a client's game doubled a full set l
     sender.update(&feed);
     REQUIRE(receiver.receive(&remote, sender.block(exact_at(0))));
     remote.events.insert(remote.events.begin() + 1, remote.events.front());
-    remote.events.push_back(remote.events.front());
+    // And so often that they are sorted in earnest.
+    remote.events.insert(remote.events.end(), 100, remote.events.front());
     churn(sender, feed);
     feed.events[0].what = 9;
     sender.update(&feed);
@@ -407,19 +408,30 @@ TEST_CASE("Keyed arrays: of elements that a client's game took away nothing is b
           "[replayout][keyed_array]") {
     const TestLayout layout(build_free_feed);
     for (std::uint64_t gone = 1; gone <= 3; ++gone) {
+        INFO("event " << gone);
         BlockSender sender(*layout);
         BlockReceiver receiver(*layout);
         Feed feed;
         Feed remote;
-        feed.events = {{1, 1, ObjectHandle{7}}, {2, 2, ObjectHandle{7}}, {3, 3, ObjectHandle{7}}};
+        // The greatest key is the first, so that what it leaves behind would be found again.
+        feed.events = {
+            {3, 3, ObjectHandle{70}}, {1, 1, ObjectHandle{71}}, {2, 2, ObjectHandle{72}}};
         sender.update(&feed);
         REQUIRE(receiver.receive(&remote, sender.block(exact_at(0))));
+        const auto bind = [&](std::uint64_t server_object, std::uint64_t object) {
+            return receiver.rebind(&remote, sender.package_map.guid_of(ObjectHandle{server_object}),
+                                   ObjectHandle{object});
+        };
+        for (const std::uint64_t object : {70u, 71u, 72u}) {
+            CHECK(bind(object, object) == 1);
+        }
+        const std::uint64_t its_object = gone == 3 ? 70 : 70 + gone;
         std::erase_if(remote.events, [&](const Event& event) { return event.id == gone; });
-        const NetGUID guid = sender.package_map.guid_of(ObjectHandle{7});
-        CHECK(receiver.rebind(&remote, guid, ObjectHandle{9}) == 2);
-        CHECK(remote.events.size() == 2);
-        for (const Event& event : remote.events) {
-            CHECK(event.who == ObjectHandle{9});
+        const std::vector<Event> left = remote.events;
+        CHECK(bind(its_object, 9) == 0);
+        CHECK(remote.events == left);
+        for (const Event& event : left) {
+            CHECK(bind(event.who.value, 0) == 1);
         }
     }
 }

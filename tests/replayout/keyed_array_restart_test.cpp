@@ -244,4 +244,31 @@ TEST_CASE("Keyed arrays: a full set that begins anew at version 0 is refused",
     }
 }
 
+TEST_CASE("Keyed arrays: what goes of one is nothing to another with the same key",
+          "[replayout][keyed_array]") {
+    const TestLayout layout(build_radar, with_limit());
+    BlockSender sender(*layout);
+    BlockReceiver receiver(*layout);
+    Radar radar;
+    Radar remote;
+    for (std::uint32_t id = 1; id <= count_max; ++id) {
+        radar.tracks.push_back({id, 1, {}});
+    }
+    radar.stars = {{count_max, 1, {}}};
+    const auto send = [&] {
+        const Version version = sender.state.version();
+        sender.update(&radar);
+        REQUIRE(receiver.receive(&remote, sender.block(exact_at(version)), true));
+    };
+    send();
+    // The full array changes before the last of its keys, and another one loses that key.
+    radar.tracks.front().speed = 2;
+    radar.stars.clear();
+    send();
+    radar.tracks.back().speed = 2;
+    send();
+    CHECK(remote.tracks == radar.tracks);
+    CHECK(remote.stars.empty());
+}
+
 }  // namespace replayout::test

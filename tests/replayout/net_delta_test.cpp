@@ -681,5 +681,17 @@ TEST_CASE("Net delta: that the value is copied for a delta is charged to the bud
     CHECK(is_taken(copied + 10));
 }
 
+TEST_CASE("Net delta: a block is passed over without a look at any object",
+          "[replayout][net_delta]") {
+    PanelReader panels;
+    const Bytes block = PanelReader::make_block(1, 1, 8);
+    ReceiveContext context = panels.receiver.context();
+    BitReader reader(block);
+    CHECK(skip_properties(*panels.layout, reader, context));
+    CHECK(Probe::reads == 0);
+    BitReader shorter(std::span(block).first(block.size() - 2));
+    CHECK_FALSE(skip_properties(*panels.layout, shorter, context));
+}
+
 }  // namespace
 }  // namespace replayout::test

@@ -282,10 +282,11 @@ TEST_CASE("NetSerialize: what is kept is bounded by ids and by bytes",
     pair.replicate();
     CHECK_FALSE(pair.receiver.has_too_many_references);
     CHECK(pair.client.bond.strength == 9);
-    pair.server.bonds = {{server_post, {}, 5}, {server_ring, {}, 6}};
+    pair.server.bonds = {{server_post, {}, 5}, {server_ring, {}, 6}, {{}, {}, 7}};
     pair.replicate();
     CHECK(pair.receiver.has_too_many_references);
-    CHECK(pair.client.bonds == std::vector<Bond>(2));  // they stayed as they were
+    // They stayed as they were, save what names nothing.
+    CHECK(pair.client.bonds == std::vector<Bond>{{}, {}, {{}, {}, 7}});
     CHECK(pair.receiver.state.values().size() == 1);
 }
 
@@ -326,6 +327,9 @@ struct Moody {
 
     bool net_serialize(NetArchive& archive, PackageMap*, bool& ok) {
         const std::uint8_t before = archive.is_loading() ? mood : 0;
+        if (before == 8) {
+            return true;  // without a look at them
+        }
         archive.serialize(mood);
         ok = before != 5;
         if (before == 6) {
@@ -369,7 +373,7 @@ TEST_CASE("NetSerialize: a reader that looks at what it held leads nothing behin
     BlockSender sender(*layout);
     const Family server{1, {2}, 3};
     REQUIRE(sender.update(&server));
-    for (const std::uint8_t held : {std::uint8_t{5}, std::uint8_t{6}, std::uint8_t{7}}) {
+    for (std::uint8_t held = 5; held <= 8; ++held) {
         Family client{0, {held}, 0};
         BlockReceiver receiver(*layout);
         REQUIRE(receiver.receive(&client, sender.block(since(0))));

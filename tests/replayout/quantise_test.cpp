@@ -335,6 +335,10 @@ TEST_CASE("Ranged enums: take the bits that tell their enumerators apart",
     for (std::uint64_t value = 5; value < 8; ++value) {
         CHECK(is_refused(property.quantisation, value, 3));
     }
+    for (const std::int8_t value : {std::int8_t{-1}, std::int8_t{0}, std::int8_t{5}}) {
+        const Property by_one = quantised_enum(1, Quantisation::range(-1, 5));
+        CHECK(quantise(by_one, &value).words[0] == static_cast<std::uint64_t>(value + 1));
+    }
     const Property is_signed = quantised_enum(1, Quantisation::range(-2, 2));
     CHECK(there_and_back(is_signed, std::int8_t{-1}) == -1);
     CHECK(there_and_back(is_signed, std::int8_t{-9}) == -2);

@@ -169,6 +169,34 @@ TEST_CASE("Quantised properties: a receiver holds the values that were quantised
     CHECK(client.orders == server.orders);
 }
 
+struct Gauge {
+    double level = 0.0;
+    std::uint32_t told = 0;
+
+    void on_rep_level() { ++told; }
+};
+
+TEST_CASE("Quantised properties: of a value that is received again nobody is told",
+          "[replayout][quantised_properties]") {
+    const TestLayout layout([](TypeRegistry& registry) {
+        return class_builder<Gauge>(registry, "Gauge")
+            .property<&Gauge::level>()
+            .on_rep<&Gauge::on_rep_level>()
+            .quantised(Quantisation::steps(0.0, 1.0, 0.1))
+            .build();
+    });
+    BlockSender sender(*layout);
+    BlockReceiver receiver(*layout);
+    const Gauge server{0.5};
+    Gauge client;
+    REQUIRE(sender.update(&server));
+    for (int i = 0; i < 2; ++i) {
+        REQUIRE(receiver.receive(&client, sender.block(since(0))));
+        CHECK(client.level == 0.5);
+        CHECK(client.told == 1);
+    }
+}
+
 TEST_CASE("Quantised properties: a change below the step sends nothing",
           "[replayout][quantised_properties]") {
     const TestLayout layout(build_drone);

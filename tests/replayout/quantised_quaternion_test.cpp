@@ -5,6 +5,7 @@
 #include <replayout/reflection/math.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -137,6 +138,39 @@ TEST_CASE("Quantised quaternion: q and -q are one rotation, and none is the iden
     CHECK(integers_of(property, Quat{nan, 0.0f, 0.0f, 1.0f}) == identity);
     CHECK(integers_of(property, Quat{infinity, 0.0f, 0.0f, 1.0f}) == identity);
     CHECK(integers_of(property, Quat{0.0f, 0.0f, 0.0f, -1e30f}) == identity);
+}
+
+TEST_CASE("Quantised quaternion: integers that no unit quaternion has are refused",
+          "[replayout][quantise]") {
+    for (std::uint32_t bits = 6; bits <= 20; ++bits) {
+        Property property;
+        property.kind = PropertyKind::Quat;
+        property.size = 16;
+        property.quantisation = Quantisation::smallest_three(static_cast<std::uint8_t>(bits));
+        const std::int64_t limit = (std::int64_t{1} << (bits - 1)) - 1;
+        const auto takes = [&](std::int64_t a, std::int64_t b, std::int64_t c) {
+            std::array<std::byte, 16> memory{};
+            BitWriter writer(memory);
+            writer.write_bits(1, 2);
+            for (const std::int64_t steps : {a, b, c}) {
+                writer.write_bits(static_cast<std::uint64_t>(steps + limit), bits);
+            }
+            BitReader reader(writer.bytes());
+            (void)read_quantised(property.quantisation, reader);
+            return !reader.failed();
+        };
+        INFO(bits << " bits");
+        CHECK(takes(limit, 0, 0));
+        CHECK(takes(0, -limit, 0));
+        CHECK_FALSE(takes(limit + 1, 0, 0));
+        CHECK_FALSE(takes(0, limit + 1, 0));
+        CHECK_FALSE(takes(0, 0, limit + 1));
+        // The one left out is the largest, so the others are half of it at most, squared.
+        CHECK(takes(limit, limit, 0));
+        CHECK(takes(0, -limit, limit));
+        CHECK_FALSE(takes(limit, limit, 1));
+        CHECK_FALSE(takes(-1, limit, limit));
+    }
 }
 
 }  // namespace

@@ -282,5 +282,20 @@ TEST_CASE("References: one whose place a hook takes away before it is bound is l
     }
 }
 
+TEST_CASE("References: one that finds no room is told of, also when another one behind it is kept",
+          "[replayout][receive_references]") {
+    CarrierPair pair;
+    pair.receiver.references_max = 1;
+    pair.server.hands[0] = server_sword;
+    pair.replicate();
+    CHECK_FALSE(pair.receiver.has_too_many_references);
+    pair.server.target = server_sword;
+    pair.server.hands[0] = server_shield;
+    pair.replicate();
+    CHECK(pair.receiver.has_too_many_references);
+    CHECK(pair.receiver.state.names(pair.guid(server_shield)));
+    CHECK_FALSE(pair.receiver.state.names(pair.guid(server_sword)));
+}
+
 }  // namespace
 }  // namespace replayout

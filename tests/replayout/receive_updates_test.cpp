@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // An object in parts is one update: values as they arrive, everything else after the last part.
+#include <replayout/change_mask.h>
 #include <replayout/receive_properties.h>
 
 #include <algorithm>
@@ -305,6 +306,64 @@ TEST_CASE("Updates in parts: a part that goes back ends one, whatever it takes a
     REQUIRE(parts.size() == 1);
     REQUIRE(line.give(parts[0], true));
     CHECK(line.client.calls == Calls{"post, tons 7", "tons were 0", "last", "pre, tons 7"});
+}
+
+TEST_CASE("Updates in parts: an array goes on with as many elements, behind the last that came",
+          "[replayout][receive_updates]") {
+    constexpr std::uint32_t none = ~0u;
+    struct Part {
+        std::uint32_t count;
+        std::uint32_t element;  // that is set
+    };
+    const auto block_of = [](const Part& part, std::uint32_t value) {
+        Bytes memory(64);
+        BitWriter writer(memory);
+        ChangeMask mask;
+        mask.reset(5);
+        mask.set(1);  // the cargo
+        write_change_mask(writer, mask, EmptySet::Impossible);
+        writer.write_packed_uint(part.count);
+        mask.reset(part.count);
+        if (part.element != none) {
+            mask.set(part.element);
+        }
+        write_change_mask(writer, mask, EmptySet::Possible);
+        writer.write_bits(value, part.element == none ? 0 : 32);
+        writer.finish_byte();
+        return to_bytes(writer.bytes());
+    };
+    struct Case {
+        Part first;
+        Part second;
+        bool goes_on;
+    };
+    const Case cases[] = {{{5, 1}, {5, 2}, true},        {{5, 1}, {5, 4}, true},
+                          {{5, none}, {5, 0}, true},     {{5, 1}, {6, 2}, false},
+                          {{5, 1}, {4, 2}, false},       {{5, 2}, {5, 1}, false},
+                          {{5, 2}, {5, 2}, false},       {{5, 2}, {5, none}, false},
+                          {{5, none}, {5, none}, false}, {{5, none}, {6, 0}, false}};
+    for (const Case& each : cases) {
+        for (const bool is_last : {false, true}) {
+            INFO(each.first.count << "," << each.first.element << " " << each.second.count << ","
+                                  << each.second.element << " " << is_last);
+            Line line;
+            line.client.cargo.assign(5, 0);
+            REQUIRE(line.receiver.receive(&line.client, block_of(each.first, 7), true));
+            REQUIRE(line.receiver.receive(&line.client, block_of(each.second, 8), !is_last));
+            line.finish();
+            CHECK(std::count(line.client.calls.begin(), line.client.calls.end(),
+                             std::string("last")) == (each.goes_on ? 1 : 2));
+            if (each.second.element != none) {
+                CHECK(line.client.cargo[each.second.element] == 8);
+            }
+            const auto told =
+                std::count_if(line.client.calls.begin(), line.client.calls.end(),
+                              [](const std::string& call) { return call.starts_with("cargo"); });
+            const bool is_first_told = each.first.element != none;
+            const bool is_second_told = each.second.element != none || each.second.count != 5;
+            CHECK(told == (each.goes_on ? 1 : (is_first_told ? 1 : 0) + (is_second_told ? 1 : 0)));
+        }
+    }
 }
 
 TEST_CASE("Updates in parts: a block that is not marked ends what came before it",

@@ -307,6 +307,11 @@ TEST_CASE("RpcParameters: a multicast to 64 receivers calls each net_serialize o
     CHECK(caller.counters.payloads_reused == 63);
     CHECK(caller.counters.pieces_reused == 2 * 63);
     CHECK(caller.counters.properties_sent == 2 * 64);
+    // Where nothing is shared, nothing that was kept is taken.
+    caller.is_sharing = false;
+    Bytes alone;
+    REQUIRE(caller.write(alone) == RpcParametersStatus::Ok);
+    CHECK(caller.counters.payloads_reused == 63);
 }
 
 TEST_CASE("RpcParameters: where nothing is to be shared a payload that is there is not used",

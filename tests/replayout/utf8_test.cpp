@@ -95,5 +95,22 @@ TEST_CASE("UTF-8: empty text is valid, and a zero byte is a character like any o
     CHECK(is_valid_utf8("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80"));
 }
 
+TEST_CASE("UTF-8: every byte behind the first is one that goes on", "[replayout][utf8]") {
+    for (const std::uint32_t value : {0xe9u, 0x20acu, 0x1'f600u}) {
+        const std::string whole = encode(value);
+        REQUIRE(is_valid_utf8(whole));
+        for (std::size_t i = 1; i < whole.size(); ++i) {
+            for (std::uint32_t byte = 0; byte < 0x100; ++byte) {
+                std::string text = whole;
+                text[i] = static_cast<char>(byte);
+                INFO(value << " " << i << " " << byte);
+                // Behind an 0xF0 the least is 0x90, or it were too long for its value.
+                const std::uint32_t least = value >= 0x1'0000 && i == 1 ? 0x90 : 0x80;
+                CHECK(is_valid_utf8(text) == (byte >= least && byte <= 0xbf));
+            }
+        }
+    }
+}
+
 }  // namespace
 }  // namespace replayout
