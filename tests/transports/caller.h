@@ -40,8 +40,8 @@ class Caller {
         frame.insert(frame.end(), message.begin(), message.end());
         send(frame);
     }
-    static constexpr int text = 1;
-    static constexpr int binary = 2;
+    static constexpr int text_message = 1;
+    static constexpr int binary_message = 2;
     /// Gone at once, and what is under way with it.
     void break_off() {
         socket_.set_option(boost::asio::socket_base::linger(true, 0));

@@ -20,9 +20,9 @@ namespace replayout::test {
 namespace {
 
 /// A client, and what it takes for its server, which was asked once.
-class Asking {
+class EnetAsker {
   public:
-    explicit Asking(const std::string& host = "127.0.0.1")
+    explicit EnetAsker(const std::string& host = "127.0.0.1")
         : server(host), client(required(EnetTransport::connect(server.address()))) {
         tick();
         number = client_of(server.receive());
@@ -49,12 +49,12 @@ class Asking {
 
 TEST_CASE("EnetTransport: a client hears its server alone", "[transport][enet]") {
 #if defined(__linux__)  // answers to all of 127.0.0.0/8
-    Asking asking("127.0.0.2");
+    EnetAsker asking("127.0.0.2");
     FalseServer others[] = {FalseServer("127.0.0.1", asking.server.port()),
                             FalseServer("127.0.0.3", asking.server.port()),
                             FalseServer("127.0.0.2")};
 #else
-    Asking asking;
+    EnetAsker asking;
     FalseServer others[] = {FalseServer()};
 #endif
     std::uint64_t dropped = 0;
@@ -73,7 +73,7 @@ TEST_CASE("EnetTransport: a client hears its server alone", "[transport][enet]")
 }
 
 TEST_CASE("EnetTransport: to a client nobody connects, nor does its server", "[transport][enet]") {
-    Asking asking;
+    EnetAsker asking;
     CHECK(asking.answer(OwnClient::connect_bytes(1, 0)).empty());
     CHECK(asking.client->stats().dropped_unproved == 1);
     CHECK_FALSE(asking.client->is_connected());
@@ -81,7 +81,7 @@ TEST_CASE("EnetTransport: to a client nobody connects, nor does its server", "[t
 
 TEST_CASE("EnetTransport: a client takes answers to its own number, and connects as it was told",
           "[transport][enet]") {
-    Asking asking;
+    EnetAsker asking;
     for (const std::uint64_t number : {asking.number - 1, asking.number + 1}) {
         CHECK(asking.answer(handshake_bytes(2, number, 9)).empty());
         CHECK(asking.answer(handshake_bytes(3, number, 9)).empty());
@@ -104,7 +104,7 @@ TEST_CASE("EnetTransport: a client takes answers to its own number, and connects
 
 TEST_CASE("EnetTransport: a client whose connect nobody answers asks again, as another one",
           "[transport][enet]") {
-    Asking asking;
+    EnetAsker asking;
     CHECK(asking.answer(handshake_bytes(3, asking.number, 9)).size() == 56);
     enet_time_set(enet_time_get() + 40'000);  // ENet waits for half a minute, by its own clock
     asking.tick();

@@ -175,9 +175,9 @@ TEST_CASE("EnetTransport: who does not connect has no place for longer than one 
 }
 
 /// A server and a client, and what each of them says in a tick.
-class Pair {
+class EnetPair {
   public:
-    explicit Pair(EnetSettings settings = {})
+    explicit EnetPair(EnetSettings settings = {})
         : server(required(EnetTransport::listen("127.0.0.1:0", settings))),
           client(required(EnetTransport::connect(server->local_address()))) {}
 
@@ -211,7 +211,7 @@ class Pair {
 
 TEST_CASE("EnetTransport: a peer that was closed leaves soon, and its client asks again",
           "[transport][enet]") {
-    Pair pair;
+    EnetPair pair;
     pair.connect();
     pair.pump(10, true, true);
     pair.server->close(PeerId{2});  // is nobody
@@ -229,7 +229,7 @@ TEST_CASE("EnetTransport: a peer that was closed leaves soon, and its client ask
 
 TEST_CASE("EnetTransport: a client that was closed asks again when something is sent to its server",
           "[transport][enet]") {
-    Pair pair;
+    EnetPair pair;
     pair.connect();
     pair.client->close(pair.client->server());
     pair.pump(500, false, false);
@@ -245,7 +245,7 @@ TEST_CASE("EnetTransport: of what arrived so much waits, and more is dropped",
           "[transport][enet]") {
     EnetSettings settings;
     settings.datagrams_per_tick_max = 10;
-    Pair pair(settings);
+    EnetPair pair(settings);
     pair.connect();
     for (int i = 0; i < 25; ++i) {
         pair.client->send(pair.client->server(), Bytes(100));
@@ -281,7 +281,7 @@ TEST_CASE("EnetTransport: a flood does not keep a tick for as long as it lasts",
 
 TEST_CASE("EnetTransport: what is larger than ENet reads does not hide what came behind it",
           "[transport][enet]") {
-    Pair pair;
+    EnetPair pair;
     pair.connect();
     Stranger stranger(pair.server->local_address());
     for (int i = 0; i < 10; ++i) {

@@ -16,12 +16,12 @@
 namespace replayout::test {
 namespace {
 
-constexpr std::uint64_t token = 0x0102'0304'0506'0708;
+constexpr std::uint64_t asked_token = 0x0102'0304'0506'0708;
 
 /// A client, and what it takes for its server.
-class Asking {
+class UdpAsker {
   public:
-    Asking() : client(required(UdpTransport::connect(server.address()))) {}
+    UdpAsker() : client(required(UdpTransport::connect(server.address()))) {}
 
     void tick_at(std::int64_t us) { client->tick(NetTime{us}); }
     [[nodiscard]] bool asks_at(std::int64_t us) {
@@ -37,7 +37,7 @@ class Asking {
     /// It asks, and is welcome at once.
     void welcome_at(std::int64_t us) {
         tick_at(us);
-        server.send(handshake_bytes(3, client_of(server.receive()), token));
+        server.send(handshake_bytes(3, client_of(server.receive()), asked_token));
         CHECK(receive() == Transport::nothing_received);
         REQUIRE(client->is_connected());
     }
@@ -48,7 +48,7 @@ class Asking {
 
 TEST_CASE("UdpTransport: a client asks five times a second until it is welcome",
           "[transport][udp]") {
-    Asking asking;
+    UdpAsker asking;
     CHECK(asking.asks_at(0));
     CHECK_FALSE(asking.asks_at(199'999));
     CHECK(asking.asks_at(200'000));
@@ -61,7 +61,7 @@ TEST_CASE("UdpTransport: a client asks five times a second until it is welcome",
 
 TEST_CASE("UdpTransport: a client that heard nothing for five seconds asks again",
           "[transport][udp]") {
-    Asking asking;
+    UdpAsker asking;
     asking.welcome_at(400'000);
     CHECK_FALSE(asking.asks_at(5'399'999));
     CHECK(asking.asks_at(5'400'000));
@@ -80,7 +80,7 @@ TEST_CASE("UdpTransport: a client that heard nothing for five seconds asks again
 
 TEST_CASE("UdpTransport: a client that was closed does not ask while goodbyes are waited for",
           "[transport][udp]") {
-    Asking asking;
+    UdpAsker asking;
     asking.welcome_at(0);
     asking.tick_at(4'000'000);
     asking.client->close(PeerId{2});  // is nobody
@@ -97,7 +97,7 @@ TEST_CASE("UdpTransport: a client that was closed does not ask while goodbyes ar
 
 TEST_CASE("UdpTransport: a client takes answers of its server alone, and to its own number",
           "[transport][udp]") {
-    Asking asking;
+    UdpAsker asking;
     asking.tick_at(0);
     const std::uint64_t number = client_of(asking.server.receive());
     FalseServer other;
@@ -120,7 +120,7 @@ TEST_CASE("UdpTransport: a client takes answers of its server alone, and to its 
     CHECK(asking.receive() == Transport::nothing_received);
     CHECK(asking.server.receive() == handshake_bytes(1, number, 9));
     for (int i = 0; i < 2; ++i) {  // the second one is an answer to what it asked before
-        asking.server.send(handshake_bytes(3, number, token));
+        asking.server.send(handshake_bytes(3, number, asked_token));
         CHECK(asking.receive() == Transport::nothing_received);
     }
     CHECK(asking.client->is_connected());
@@ -130,7 +130,7 @@ TEST_CASE("UdpTransport: a client takes answers of its server alone, and to its 
 
 TEST_CASE("UdpTransport: before a client is welcome no token is the right one",
           "[transport][udp]") {
-    Asking asking;
+    UdpAsker asking;
     CHECK(asking.asks_at(0));
     asking.server.send(data_of(Bytes(8), 1));
     CHECK(asking.receive() == Transport::nothing_received);

@@ -22,9 +22,9 @@ namespace {
 
 using namespace std::string_literals;
 
-class Server {
+class CalledServer {
   public:
-    explicit Server(const WebSocketSettings& settings = {})
+    explicit CalledServer(const WebSocketSettings& settings = {})
         : transport(required(WebSocketTransport::listen("127.0.0.1:0", settings))) {}
 
     void tick(std::int64_t milliseconds = 1) {
@@ -64,11 +64,11 @@ class Server {
 };
 
 TEST_CASE("WebSocketTransport: text is no datagram", "[transport][websocket]") {
-    Server server;
+    CalledServer server;
     Caller caller(server.address());
     server.join(caller);
-    caller.say_message(Caller::text, Bytes(3, std::byte{'a'}));
-    caller.say_message(Caller::binary, Bytes(4));
+    caller.say_message(Caller::text_message, Bytes(3, std::byte{'a'}));
+    caller.say_message(Caller::binary_message, Bytes(4));
     CHECK(server.has_received(1));
     CHECK(server.transport->stats().dropped_malformed == 1);
     CHECK(server.receive() == 4);
@@ -79,11 +79,11 @@ TEST_CASE("WebSocketTransport: of all peers so much waits to be received, and mo
           "[transport][websocket]") {
     WebSocketSettings settings;
     settings.datagrams_waiting_max = 10;
-    Server server(settings);
+    CalledServer server(settings);
     Caller caller(server.address());
     server.join(caller);
     for (int i = 0; i < 25; ++i) {
-        caller.say_message(Caller::binary, Bytes(5));
+        caller.say_message(Caller::binary_message, Bytes(5));
     }
     CHECK(server.tick_until([&] { return server.transport->stats().dropped_full == 15; }));
     CHECK(server.transport->stats().datagrams_received == 10);
@@ -97,7 +97,7 @@ TEST_CASE("WebSocketTransport: for one peer so many bytes wait to be sent, and n
           "[transport][websocket]") {
     WebSocketSettings settings;
     settings.send_bytes_max = 10;
-    Server server(settings);
+    CalledServer server(settings);
     Caller caller(server.address());
     server.join(caller);
     const auto is_dropped = [&](std::size_t size) {
@@ -121,7 +121,7 @@ TEST_CASE("WebSocketTransport: who has gone before he is accepted takes no place
           "[transport][websocket]") {
     WebSocketSettings settings;
     settings.peers_max = 1;
-    Server server(settings);
+    CalledServer server(settings);
     for (int i = 0; i < 5; ++i) {
         Caller gone(server.address());
         gone.break_off();
@@ -141,7 +141,7 @@ TEST_CASE("WebSocketTransport: who asks for something else, or does not wait, is
     for (const std::string& text :
          {"GET / HTTP/1.1\r\nHost: a\r\n\r\n"s, browser_request() + "x"}) {
         CAPTURE(text);
-        Server server;
+        CalledServer server;
         Caller caller(server.address());
         caller.say(text);
         CHECK(server.tick_until([&] { return caller.is_closed(); }));
@@ -156,11 +156,11 @@ TEST_CASE("WebSocketTransport: a connection that breaks off is one peer less, on
     WebSocketSettings settings;
     settings.peers_max = 1;
     settings.datagrams_waiting_per_peer_max = 1;
-    Server server(settings);
+    CalledServer server(settings);
     Caller caller(server.address());
     server.join(caller);
     if (!is_read) {
-        caller.say_message(Caller::binary, Bytes(1));
+        caller.say_message(Caller::binary_message, Bytes(1));
         REQUIRE(server.has_received(1));
     }
     caller.break_off();
@@ -180,17 +180,17 @@ TEST_CASE("WebSocketTransport: who is held up and goes holds nobody up", "[trans
     WebSocketSettings settings;
     settings.datagrams_waiting_per_address_max = 2;
     settings.send_bytes_max = 10'000;
-    Server server(settings);
+    CalledServer server(settings);
     Caller first(server.address());
     Caller second(server.address());
     server.join(first);
     server.join(second);
     for (int i = 0; i < 5; ++i) {
-        first.say_message(Caller::binary, Bytes(1));
+        first.say_message(Caller::binary_message, Bytes(1));
     }
     REQUIRE(server.has_received(2));
-    second.say_message(Caller::binary, Bytes(2));
-    second.say_message(Caller::binary, Bytes(2));
+    second.say_message(Caller::binary_message, Bytes(2));
+    second.say_message(Caller::binary_message, Bytes(2));
     REQUIRE(server.has_received(3));  // what it was reading, and no more
     server.transport->send(PeerId{1}, Bytes(1));
     for (int i = 0; is_clogged && i < 20'000 && server.transport->stats().send_errors == 0; ++i) {
@@ -217,11 +217,11 @@ TEST_CASE("WebSocketTransport: of addresses that are gone nothing is kept, of ot
     WebSocketSettings settings;
     settings.peers_max = 3;
     settings.datagrams_waiting_per_address_max = 2;
-    Server server(settings);
+    CalledServer server(settings);
     Caller stays(server.address(), "127.0.0.100");
     server.join(stays);
     for (int i = 0; i < 5; ++i) {
-        stays.say_message(Caller::binary, Bytes(1));
+        stays.say_message(Caller::binary_message, Bytes(1));
     }
     REQUIRE(server.has_received(2));
     for (int i = 1; i <= 20; ++i) {
@@ -232,7 +232,7 @@ TEST_CASE("WebSocketTransport: of addresses that are gone nothing is kept, of ot
     }
     Caller other(server.address(), "127.0.0.100");
     server.join(other);
-    other.say_message(Caller::binary, Bytes(1));
+    other.say_message(Caller::binary_message, Bytes(1));
     for (int i = 0; i < 100; ++i) {
         server.tick(0);
     }
@@ -246,12 +246,12 @@ TEST_CASE("WebSocketTransport: of who has left and was received nothing is kept"
     CountingResource memory;
     WebSocketSettings settings;
     settings.resource = &memory;
-    Server server(settings);
+    CalledServer server(settings);
     std::int64_t blocks = 0;
     for (std::uint64_t i = 1; i <= 5; ++i) {
         Caller caller(server.address());
         server.join(caller);
-        caller.say_message(Caller::binary, Bytes(1));
+        caller.say_message(Caller::binary_message, Bytes(1));
         CHECK(server.has_received(i));
         CHECK(server.receive() == 1);
         caller.break_off();

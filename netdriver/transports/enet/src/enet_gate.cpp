@@ -107,7 +107,8 @@ bool EnetGate::admits(std::span<const std::byte> bytes, const ENetAddress& from)
         }
         // Of what is no handshake the number is 0, which is no client's.
         const AddressHandshake answer = handshake.value_or(AddressHandshake{});
-        return answer.client != client_ || !take_answer(answer);
+        const bool is_ours = answer.client == client_;
+        return !(is_ours && take_answer(answer));
     }
     if (handshake && handshake->message == AddressMessage::Request) {
         answer(*handshake, from);

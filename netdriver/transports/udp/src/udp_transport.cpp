@@ -65,25 +65,25 @@ class UdpTransport::Socket {
           client_(cookies_.client_number(0)) {}
 
     [[nodiscard]] Status open(const udp::endpoint& bind, std::string_view address) {
-        error_code error;
-        socket_.open(bind.protocol(), error);
-        if (!error && bind.address().is_v6()) {
+        error_code refused;
+        socket_.open(bind.protocol(), refused);
+        if (!refused && bind.address().is_v6()) {
             // One socket for both families, where the system can; else for IPv6 alone.
             error_code ignored;
             socket_.set_option(boost::asio::ip::v6_only(false), ignored);
         }
-        if (!error) {
+        if (!refused) {
             error_code ignored;  // the system gives what it gives
             socket_.set_option(
                 boost::asio::socket_base::receive_buffer_size(settings_.receive_buffer_bytes),
                 ignored);
-            socket_.bind(bind, error);
+            socket_.bind(bind, refused);
         }
-        if (!error) {
-            socket_.non_blocking(true, error);
+        if (!refused) {
+            socket_.non_blocking(true, refused);
         }
-        if (error) {
-            return address_error(kind, address, error.message());
+        if (refused) {
+            return address_error(kind, address, refused.message());
         }
         return {};
     }

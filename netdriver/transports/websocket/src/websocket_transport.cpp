@@ -260,8 +260,8 @@ class WebSocketTransport::Endpoint {
             std::make_shared<Connection>(tcp::socket(context_), address_of(AddressKey{}));
         connections_.insert(connection);
         beast::get_lowest_layer(connection->stream)
-            .async_connect(server_, [this, connection](error_code error) {
-                if (error) {
+            .async_connect(server_, [this, connection](error_code unreachable) {
+                if (unreachable) {
                     drop(connection);
                     return;
                 }
