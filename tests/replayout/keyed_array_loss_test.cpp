@@ -56,7 +56,7 @@ template <ArrayOrder Order>
                                      : BuildType(build_army<ArrayOrder::Free>);
 }
 
-[[nodiscard]] RepLayoutOptions with_limit(std::uint32_t limit) {
+[[nodiscard]] RepLayoutOptions with_army_limit(std::uint32_t limit) {
     RepLayoutOptions options;
     options.limits.array_count_max = limit;
     return options;
@@ -70,7 +70,7 @@ class LossyGame {
 
     LossyGame(ArrayOrder order, std::uint64_t seed, std::uint32_t limit = 2'048)
         : random(seed),
-          layout_(build_of(order), with_limit(limit)),
+          layout_(build_of(order), with_army_limit(limit)),
           order_(order),
           scratch_(std::pmr::get_default_resource()),
           state_(*layout_, std::pmr::get_default_resource()),

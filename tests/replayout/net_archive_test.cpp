@@ -364,7 +364,8 @@ TEST_CASE("NetArchive: a text that ends early leaves the value as it was",
     const Bytes whole = make_text("abcdef");
     for (std::size_t count = 0; count < whole.size(); ++count) {
         DecodeBudget budget;
-        const ReadText read = read_text(Bytes(whole.begin(), whole.begin() + count), 64, &budget);
+        const Bytes begin(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(count));
+        const ReadText read = read_text(begin, 64, &budget);
         CHECK(read.is_failed);
         CHECK(read.text == "before");
         CHECK(budget.allocation_bytes == DecodeBudget().allocation_bytes);

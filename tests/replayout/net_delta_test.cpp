@@ -689,7 +689,7 @@ TEST_CASE("Net delta: a block is passed over without a look at any object",
     BitReader reader(block);
     CHECK(skip_properties(*panels.layout, reader, context));
     CHECK(Probe::reads == 0);
-    BitReader shorter(std::span(block).first(block.size() - 2));
+    BitReader shorter({block.data(), block.size() - 2});
     CHECK_FALSE(skip_properties(*panels.layout, shorter, context));
 }
 

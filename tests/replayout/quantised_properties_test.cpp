@@ -169,7 +169,7 @@ TEST_CASE("Quantised properties: a receiver holds the values that were quantised
     CHECK(client.orders == server.orders);
 }
 
-struct Gauge {
+struct Level {
     double level = 0.0;
     std::uint32_t told = 0;
 
@@ -179,16 +179,16 @@ struct Gauge {
 TEST_CASE("Quantised properties: of a value that is received again nobody is told",
           "[replayout][quantised_properties]") {
     const TestLayout layout([](TypeRegistry& registry) {
-        return class_builder<Gauge>(registry, "Gauge")
-            .property<&Gauge::level>()
-            .on_rep<&Gauge::on_rep_level>()
+        return class_builder<Level>(registry, "Gauge")
+            .property<&Level::level>()
+            .on_rep<&Level::on_rep_level>()
             .quantised(Quantisation::steps(0.0, 1.0, 0.1))
             .build();
     });
     BlockSender sender(*layout);
     BlockReceiver receiver(*layout);
-    const Gauge server{0.5};
-    Gauge client;
+    const Level server{0.5};
+    Level client;
     REQUIRE(sender.update(&server));
     for (int i = 0; i < 2; ++i) {
         REQUIRE(receiver.receive(&client, sender.block(since(0))));

@@ -114,20 +114,20 @@ TEST_CASE("dump: lists commands, handles, offsets and flags as pinned here",
     CHECK(dump(*layout) == expected);
 }
 
-struct Aim {
+struct TowerAim {
     float yaw = 0;
     float pitch = 0;
 };
 
 struct Crew {
     std::uint16_t seat = 0;
-    Aim aim;
+    TowerAim aim;
     std::uint8_t rank = 0;
 };
 
 struct Tower {
     bool is_lit = false;
-    Aim aim;
+    TowerAim aim;
     std::vector<Crew> crew;
     std::vector<Crew> guests;
 };
@@ -135,16 +135,16 @@ struct Tower {
 }  // namespace
 
 template <>
-struct StructTraitsOf<Aim> : DefaultStructTraits {
+struct StructTraitsOf<TowerAim> : DefaultStructTraits {
     static constexpr bool with_atomic = true;
 };
 
 namespace {
 
 Result<const Type*> build_tower(TypeRegistry& registry) {
-    (void)struct_builder<Aim>(registry, "Aim")
-        .property<&Aim::yaw>()
-        .property<&Aim::pitch>()
+    (void)struct_builder<TowerAim>(registry, "Aim")
+        .property<&TowerAim::yaw>()
+        .property<&TowerAim::pitch>()
         .build();
     (void)struct_builder<Crew>(registry, "Crew")
         .property<&Crew::seat>()
