@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "support/catch.h"
+#include "support/forged_pawn.h"
 #include "support/forged_peer.h"
 #include "support/log_spy.h"
 
@@ -45,11 +46,6 @@ void check_lines(const std::vector<std::string>& lines) {
         CHECK(prints(line));
         CHECK(line.size() <= 4 * PeerLog::text_bytes_max + 200);
     }
-}
-
-void write_text(BitWriter& writer, const std::string& text) {
-    writer.write_packed_uint(text.size());
-    writer.write_bytes(std::as_bytes(std::span(text)));
 }
 
 /// A described layout with one number in it.

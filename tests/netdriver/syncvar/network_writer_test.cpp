@@ -12,7 +12,7 @@ using namespace syncvar;
 namespace {
 
 template <typename Write>
-Bytes written(Write&& write) {
+Bytes network_bytes(Write&& write) {
     Bytes memory(70'000);
     NetworkWriter writer(memory);
     write(writer);
@@ -22,7 +22,7 @@ Bytes written(Write&& write) {
 
 template <typename Write>
 void check_written(std::string_view expected, Write&& write) {
-    CHECK(to_hex(written(write)) == to_hex(unet_bytes(expected)));
+    CHECK(to_hex(network_bytes(write)) == to_hex(unet_bytes(expected)));
 }
 
 template <typename Write>
@@ -173,7 +173,7 @@ TEST_CASE("NetworkWriter: what does not fit is not written, nor anything after i
 
 TEST_CASE("NetworkWriter: everything that needs a byte more than there is fails and writes nothing",
           "[syncvar][network_writer]") {
-    const Bytes whole = written([](NetworkWriter& writer) {
+    const Bytes whole = network_bytes([](NetworkWriter& writer) {
         writer.write_string("a");
         writer.write_bytes_and_size(make_bytes(1));
         writer.write_packed_uint64(23487);

@@ -16,17 +16,17 @@ namespace replayout::test {
 namespace {
 
 /// Collects warnings while it lives.
-struct WarningSpy {
-    WarningSpy() {
+struct LineSpy {
+    LineSpy() {
         set_log_handler(
             [](LogLevel level, std::string_view message, void* context) {
                 if (level == LogLevel::Warning) {
-                    static_cast<WarningSpy*>(context)->lines.emplace_back(message);
+                    static_cast<LineSpy*>(context)->lines.emplace_back(message);
                 }
             },
             this);
     }
-    ~WarningSpy() { set_log_handler(nullptr, nullptr); }
+    ~LineSpy() { set_log_handler(nullptr, nullptr); }
 
     std::vector<std::string> lines;
 };
@@ -65,7 +65,7 @@ TEST_CASE("PeerLog: a client whose commands fill a collection is a few lines, of
     game.settle();
     NetworkIdentity& hoard = game.spawn(game.types().find("Hoard"), &game.connection(0));
     game.settle();
-    WarningSpy log;
+    LineSpy log;
     for (int i = 0; i < 200; ++i) {
         game.on_client(0, hoard)->component<Hoard>(0).call<&Hoard::cmd_put>();
         game.tick();  // 20 ms
