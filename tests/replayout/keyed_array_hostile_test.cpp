@@ -89,11 +89,12 @@ class ForgedItems {
         }
         return *this;
     }
-    /// How many items follow.
-    ForgedItems& count(std::uint64_t count) {
-        writer_.write_packed_uint(count);
+    ForgedItems& number(std::uint64_t number) {
+        writer_.write_packed_uint(number);
         return *this;
     }
+    /// How many items follow.
+    ForgedItems& count(std::uint64_t count) { return number(count); }
     ForgedItems& item(std::uint64_t gap, std::optional<std::uint8_t> what = {},
                       std::optional<std::uint8_t> size = {},
                       std::optional<std::uint32_t> rank = {}) {
@@ -505,6 +506,13 @@ TEST_CASE("Keyed arrays: an element that cannot be here is refused, whatever is 
         ForgedItems changed;
         changed.changes({key}).count(1).item(8);
         CHECK(takes(std::move(changed)) == (key != 8));
+        // Its key alone.
+        ForgedItems cut;
+        cut.full_set(4, 8 - 4 - 1).count(1).number(key);
+        CHECK_FALSE(takes(std::move(cut)));
+        ForgedItems changed_cut;
+        changed_cut.changes({key}).count(1).number(8);
+        CHECK(takes(std::move(changed_cut)) == (key != 8));  // with an empty set of leaves
     }
 }
 

@@ -413,22 +413,22 @@ TEST_CASE("Keyed arrays: of elements that a client's game took away nothing is b
         BlockReceiver receiver(*layout);
         Feed feed;
         Feed remote;
-        // The greatest key is the first, so that what it leaves behind would be found again.
         feed.events = {
-            {3, 3, ObjectHandle{70}}, {1, 1, ObjectHandle{71}}, {2, 2, ObjectHandle{72}}};
+            {1, 1, ObjectHandle{71}}, {2, 2, ObjectHandle{72}}, {3, 3, ObjectHandle{73}}};
         sender.update(&feed);
         REQUIRE(receiver.receive(&remote, sender.block(exact_at(0))));
+        // The greatest key is the first, so that what it leaves behind would be found again.
+        std::reverse(remote.events.begin(), remote.events.end());
         const auto bind = [&](std::uint64_t server_object, std::uint64_t object) {
             return receiver.rebind(&remote, sender.package_map.guid_of(ObjectHandle{server_object}),
                                    ObjectHandle{object});
         };
-        for (const std::uint64_t object : {70u, 71u, 72u}) {
+        for (const std::uint64_t object : {71u, 72u, 73u}) {
             CHECK(bind(object, object) == 1);
         }
-        const std::uint64_t its_object = gone == 3 ? 70 : 70 + gone;
         std::erase_if(remote.events, [&](const Event& event) { return event.id == gone; });
         const std::vector<Event> left = remote.events;
-        CHECK(bind(its_object, 9) == 0);
+        CHECK(bind(70 + gone, 9) == 0);
         CHECK(remote.events == left);
         for (const Event& event : left) {
             CHECK(bind(event.who.value, 0) == 1);

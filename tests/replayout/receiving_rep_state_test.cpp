@@ -196,6 +196,28 @@ void fill_keyed_array(State& state, std::uint32_t count) {
     known.merge(made);
 }
 
+TEST_CASE("ReceivingRepState: binding costs by the bytes to read again, and by keyed elements",
+          "[replayout][receiving_rep_state]") {
+    State state;
+    CHECK(state.set_value({3}, {10}, nullptr));
+    const std::size_t one = state.state.rebind_steps(NetGUID{10});
+    for (std::uint32_t handle = 4; handle < 8; ++handle) {
+        CHECK(state.set_value({handle}, {10}, nullptr));
+    }
+    CHECK(state.state.rebind_steps(NetGUID{10}) == one + 4 * 16 + 5 * 3 / 8);
+    for (std::uint32_t handle = 4; handle < 8; ++handle) {
+        CHECK(state.set_value({handle}, {}, nullptr));
+    }
+    CHECK(state.state.rebind_steps(NetGUID{10}) == one);
+    Vector<KeyedElements::Element> made;
+    KeyedElements& known = state.state.keyed_elements(RepHandle{9});
+    for (std::uint64_t key = 0; key < 30; ++key) {
+        (void)known.at(key, 0, made);
+    }
+    known.merge(made);
+    CHECK(state.state.rebind_steps(NetGUID{10}) == one + 30 * 2);
+}
+
 TEST_CASE("ReceivingRepState: elements that go, few or many, take along what they name",
           "[replayout][receiving_rep_state]") {
     constexpr std::uint32_t count = 40;
