@@ -275,6 +275,13 @@ TEST_CASE("KeyedElements: a slot is that of an element only while this has it",
     CHECK(key_at(2) == 1);
     CHECK(key_at(0) == 0);
     CHECK(key_at(1) == 2);
+    // And in front of where it was.
+    known.erase(std::vector<std::uint64_t>{1});
+    known.erase(std::vector<std::uint64_t>{2});
+    (void)known.at(1, 0, made);
+    known.merge(made);
+    CHECK(key_at(1) == 1);
+    CHECK(key_at(2) == 0);
 }
 
 }  // namespace
