@@ -328,7 +328,10 @@ struct Moody {
     bool net_serialize(NetArchive& archive, PackageMap*, bool& ok) {
         const std::uint8_t before = archive.is_loading() ? mood : 0;
         if (before == 8) {
-            return true;  // without a look at them
+            std::uint64_t half = 0;  // of the bits that it has
+            archive.serialize_bits(half, 4);
+            mood = static_cast<std::uint8_t>(half);
+            return true;
         }
         archive.serialize(mood);
         ok = before != 5;
