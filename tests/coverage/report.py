@@ -99,7 +99,8 @@ def compare(figures_by_path, judged, entries):
                 places = ", ".join(str(number) for number in figures.places[text])
                 problems.append(f"{path}: {count}: {text}    (line {places}; listed {listed})")
     for (path, text), (count, less) in entries.items():
-        if (path, text) not in seen and not less:
+        is_judged = path in judged or path not in figures_by_path
+        if is_judged and (path, text) not in seen and not less:
             problems.append(f"{path}: {count}: {text}    (listed, but taken or gone)")
     return problems
 
@@ -148,6 +149,8 @@ def main(arguments):
     for path in input_path:
         if path not in judged:
             for text, count in figures_by_path[path].missed.items():
+                if count <= entries.get((path, text), (0, False))[0]:
+                    continue
                 places = ", ".join(str(number) for number in figures_by_path[path].places[text])
                 print(f"not judged yet: {path}:{places}: {count}: {text}")
     missing = total.branches - total.branches_taken
