@@ -109,7 +109,7 @@ TEST_CASE("Compatible layouts: a leaf that differs in one respect is skipped, an
         {"a checksum, one more", [](auto& told) { ++told.leaf("number").checksum; }, {"number"}},
         {"a checksum, one less", [](auto& told) { --told.leaf("number").checksum; }, {"number"}},
         {"a name", [](auto& told) { told.leaf("number").name = "numbers"; }, {"numbers"}},
-        {"a form", [](auto& told) { told.leaf("number").form = told::bits8; }, {"number"}},
+        {"a form", [](auto& told) { told.leaf("number").form = leaf_form::bits8; }, {"number"}},
         {"texts may be shorter", [](auto& told) { --told.string_bytes_max; }, {}},
         {"texts may be longer", [](auto& told) { ++told.string_bytes_max; }, {"text"}},
         {"arrays may be shorter", [](auto& told) { --told.array_count_max; }, {}},
@@ -293,7 +293,7 @@ TEST_CASE("Compatible layouts: what is told to serialise itself must do so here,
     REQUIRE(registry.freeze());
     ToldLayout told;
     told.leaves.resize(2);
-    told.leaves[0].form = told::net_serializer;
+    told.leaves[0].form = leaf_form::net_serializer;
     told.leaves[0].name = "part";
     const auto refusal = [&](const std::string& struct_name) {
         told.leaves[0].struct_name = struct_name;

@@ -47,12 +47,12 @@ const std::string malformed = "is malformed";
 /// One leaf, within so many arrays. The element of an array is a byte.
 [[nodiscard]] std::string problem_with(const ToldLeaf& leaf, std::uint32_t array_count = 0) {
     ToldLayout told;
-    told.leaves.assign(array_count, leaf_of(told::dynamic_array));
+    told.leaves.assign(array_count, leaf_of(leaf_form::dynamic_array));
     told.leaves.push_back(leaf);
-    const bool is_array = leaf.form == told::dynamic_array || leaf.form == told::optional ||
-                          leaf.form == told::keyed_array;
+    const bool is_array = leaf.form == leaf_form::dynamic_array ||
+                          leaf.form == leaf_form::optional || leaf.form == leaf_form::keyed_array;
     if (is_array) {
-        told.leaves.push_back(leaf_of(told::bits8));
+        told.leaves.push_back(leaf_of(leaf_form::bits8));
         told.leaves.emplace_back();
     }
     told.leaves.resize(told.leaves.size() + array_count + 1);
@@ -61,7 +61,7 @@ const std::string malformed = "is malformed";
 
 [[nodiscard]] std::string problem_with_quantised(std::uint8_t form,
                                                  const std::vector<std::uint64_t>& numbers) {
-    ToldLeaf leaf = leaf_of(told::quantised);
+    ToldLeaf leaf = leaf_of(leaf_form::quantised);
     leaf.quantisation = form;
     leaf.numbers = numbers;
     return problem_with(leaf);
@@ -98,12 +98,12 @@ TEST_CASE("Layout description: a text longer than what is left, or not in UTF-8,
     told.leaves.resize(1);
     CHECK(problem_with(told.bytes(), "") == malformed);
     CHECK(described_name(told.bytes()) == "");
-    ToldLeaf leaf = leaf_of(told::bits8);
+    ToldLeaf leaf = leaf_of(leaf_form::bits8);
     leaf.name = "caf\xc3";
     CHECK(problem_with(leaf) == malformed);
     leaf.name = "caf\xc3\xa9";
     CHECK(problem_with(leaf) == "");
-    leaf = leaf_of(told::net_delta_serializer);
+    leaf = leaf_of(leaf_form::net_delta_serializer);
     leaf.struct_name = "\x80";
     CHECK(problem_with(leaf) == malformed);
 }
@@ -111,7 +111,7 @@ TEST_CASE("Layout description: a text longer than what is left, or not in UTF-8,
 TEST_CASE("Layout description: one that ends before its bytes do is refused",
           "[replayout][layout_description]") {
     ToldLayout told;
-    told.leaves = {leaf_of(told::bits8), {}};
+    told.leaves = {leaf_of(leaf_form::bits8), {}};
     Bytes bytes = told.bytes();
     CHECK(problem_with(bytes) == "");
     bytes.push_back(std::byte{0});
@@ -122,7 +122,7 @@ TEST_CASE("Layout description: one that ends before its bytes do is refused",
 
 TEST_CASE("Layout description: a limit takes 32 bits", "[replayout][layout_description]") {
     ToldLayout told;
-    told.leaves = {leaf_of(told::bits8), {}};
+    told.leaves = {leaf_of(leaf_form::bits8), {}};
     told.string_bytes_max = told.array_count_max = 0xFFFF'FFFF;
     CHECK(problem_with(told.bytes()) == "");
     told.string_bytes_max += 1;
@@ -139,7 +139,7 @@ TEST_CASE("Layout description: a form beyond those of the wire format is refused
         leaf.quantisation = 2;  // a normal vector, which has no numbers
         CAPTURE(form);
         // A NetSerializer is read, and then not known here.
-        if (form != told::net_serializer) {
+        if (form != leaf_form::net_serializer) {
             CHECK(problem_with(leaf) ==
                   (form <= 15 ? "" : "has a leaf of a form that is not known here"));
         }
@@ -148,7 +148,7 @@ TEST_CASE("Layout description: a form beyond those of the wire format is refused
 
 TEST_CASE("Layout description: a NetDeltaSerializer stands in no array",
           "[replayout][layout_description]") {
-    const ToldLeaf leaf = leaf_of(told::net_delta_serializer);
+    const ToldLeaf leaf = leaf_of(leaf_form::net_delta_serializer);
     const std::string sentence = "has a NetDeltaSerializer inside of an array";
     CHECK(problem_with(leaf, 0) == "");
     CHECK(problem_with(leaf, 1) == sentence);
@@ -159,7 +159,7 @@ TEST_CASE("Layout description: a NetDeltaSerializer stands in no array",
 TEST_CASE("Layout description: a key has 1, 2, 4 or 8 bytes and one of two orders, in no array",
           "[replayout][layout_description]") {
     const std::string sentence = "has a keyed array that makes no sense";
-    ToldLeaf leaf = leaf_of(told::keyed_array);
+    ToldLeaf leaf = leaf_of(leaf_form::keyed_array);
     for (std::uint32_t size = 0; size < 256; ++size) {
         for (const std::uint32_t order : {0u, 1u, 2u, 255u}) {
             leaf.key_size = static_cast<std::uint8_t>(size);
@@ -169,31 +169,33 @@ TEST_CASE("Layout description: a key has 1, 2, 4 or 8 bytes and one of two order
             CHECK(problem_with(leaf) == (is_fine ? "" : sentence));
         }
     }
-    leaf = leaf_of(told::keyed_array);
+    leaf = leaf_of(leaf_form::keyed_array);
     CHECK(problem_with(leaf, 1) == sentence);
     CHECK(problem_with(leaf, 2) == sentence);
 }
 
 TEST_CASE("Layout description: an array has a leaf, and few enough of them, and is not too deep",
           "[replayout][layout_description]") {
-    CHECK(problem_with(leaf_of(told::bits8), nesting_depth_max) == "");
-    CHECK(problem_with(leaf_of(told::bits8), nesting_depth_max + 1) == "nests arrays too deep");
-    CHECK(problem_with(leaf_of(told::bits8), 200) == "nests arrays too deep");
-    for (const std::uint8_t form : {told::dynamic_array, told::optional, told::keyed_array}) {
+    CHECK(problem_with(leaf_of(leaf_form::bits8), nesting_depth_max) == "");
+    CHECK(problem_with(leaf_of(leaf_form::bits8), nesting_depth_max + 1) ==
+          "nests arrays too deep");
+    CHECK(problem_with(leaf_of(leaf_form::bits8), 200) == "nests arrays too deep");
+    for (const std::uint8_t form :
+         {leaf_form::dynamic_array, leaf_form::optional, leaf_form::keyed_array}) {
         ToldLayout told;
         told.leaves = {leaf_of(form), {}, {}};
         CHECK(problem_with(told.bytes()) == "has an array whose element has no leaf");
         // Three leaves in each element: 349,525 times that is one short of 1,048,576.
         told.leaves = {leaf_of(form),
-                       leaf_of(told::bits8),
-                       leaf_of(told::bits8),
-                       leaf_of(told::bits8),
+                       leaf_of(leaf_form::bits8),
+                       leaf_of(leaf_form::bits8),
+                       leaf_of(leaf_form::bits8),
                        {},
                        {}};
         told.array_count_max = 349'525;
         CHECK(problem_with(told.bytes()) == "");
         told.array_count_max = 349'526;
-        const bool is_one_at_most = form == told::optional;
+        const bool is_one_at_most = form == leaf_form::optional;
         CHECK(problem_with(told.bytes()) ==
               (is_one_at_most ? "" : "has an array of too many leaves"));
         told.array_count_max = 0xFFFF'FFFF;  // does not wrap around
@@ -301,8 +303,8 @@ TEST_CASE("Layout description: as many leaves are taken as a layout has, and not
     check_is_taken(plain_property("bools", PropertyKind::Bool, 0, 65'534));
     const auto problem_with_count = [](std::size_t leaf_count, bool is_array) {
         ToldLayout told;
-        told.leaves.assign(is_array ? 1 : 0, leaf_of(told::dynamic_array));
-        told.leaves.resize(told.leaves.size() + leaf_count, leaf_of(told::bits8));
+        told.leaves.assign(is_array ? 1 : 0, leaf_of(leaf_form::dynamic_array));
+        told.leaves.resize(told.leaves.size() + leaf_count, leaf_of(leaf_form::bits8));
         told.leaves.resize(told.leaves.size() + (is_array ? 2 : 1));
         return problem_with(told.bytes());
     };
@@ -315,7 +317,7 @@ TEST_CASE("Layout description: as many leaves are taken as a layout has, and not
 TEST_CASE("Layout description: more leaves than a layout has take no more memory than these",
           "[replayout][layout_description]") {
     ToldLayout told;
-    told.leaves.assign(200'000, leaf_of(told::bits8));
+    told.leaves.assign(200'000, leaf_of(leaf_form::bits8));
     told.leaves.emplace_back();
     const Bytes bytes = told.bytes();
     const TypeRegistry registry;

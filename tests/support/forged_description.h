@@ -7,10 +7,11 @@
 #include <replayout/layout_description.h>
 #include <replayout/rep_layout.h>
 
+#include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "support/byte_dump.h"
 #include "support/catch.h"
@@ -20,6 +21,7 @@ namespace replayout::test {
 /// How a leaf travels, as on the wire.
 namespace leaf_form {
 
+inline constexpr std::uint8_t list_end = 0;
 inline constexpr std::uint8_t bits8 = 2;
 inline constexpr std::uint8_t bits16 = 3;
 inline constexpr std::uint8_t bits32 = 4;
@@ -48,10 +50,14 @@ inline constexpr std::uint8_t real_steps = 6;
 class ForgedDescription {
   public:
     explicit ForgedDescription(std::string_view name, RepLimits limits = {64, 8}) {
-        writer_.write_bits(layout_description_version, 8);
-        write_text(name);
-        writer_.write_packed_uint(limits.string_bytes_max);
-        writer_.write_packed_uint(limits.array_count_max);
+        head(layout_description_version, name, limits.string_bytes_max, limits.array_count_max);
+    }
+    /// Of nothing, not even a name: head() comes first. So many bytes at most.
+    explicit ForgedDescription(std::size_t bytes_max) : memory_(bytes_max) {}
+
+    ForgedDescription& head(std::uint8_t version, std::string_view name,
+                            std::uint64_t string_bytes_max, std::uint64_t array_count_max) {
+        return number(version, 8).write_text(name).packed(string_bytes_max).packed(array_count_max);
     }
 
     ForgedDescription& leaf(std::uint8_t form, std::uint32_t checksum, std::string_view name) {
@@ -73,8 +79,7 @@ class ForgedDescription {
         writer_.write_bytes(std::as_bytes(std::span(name.data(), name.size())));
         return *this;
     }
-    ForgedDescription& quantisation(std::uint8_t form,
-                                    std::initializer_list<std::uint64_t> numbers) {
+    ForgedDescription& quantisation(std::uint8_t form, const std::vector<std::uint64_t>& numbers) {
         writer_.write_bits(form, 8);
         for (const std::uint64_t each : numbers) {
             writer_.write_bits(each, 64);
@@ -83,7 +88,7 @@ class ForgedDescription {
     }
     /// Of an element, or of all.
     ForgedDescription& end() {
-        writer_.write_bits(0, 8);
+        writer_.write_bits(leaf_form::list_end, 8);
         return *this;
     }
     [[nodiscard]] Bytes bytes() const {

@@ -17,25 +17,13 @@
 
 #include "support/byte_dump.h"
 #include "support/catch.h"
+#include "support/forged_description.h"
 
 namespace replayout::test {
 
-/// Forms of leaves (docs/wire_format.md, "Descriptions").
-namespace told {
-inline constexpr std::uint8_t end = 0;
-inline constexpr std::uint8_t bits8 = 2;
-inline constexpr std::uint8_t bits32 = 4;
-inline constexpr std::uint8_t net_serializer = 10;
-inline constexpr std::uint8_t dynamic_array = 11;
-inline constexpr std::uint8_t optional = 12;
-inline constexpr std::uint8_t quantised = 13;
-inline constexpr std::uint8_t keyed_array = 14;
-inline constexpr std::uint8_t net_delta_serializer = 15;
-}  // namespace told
-
 /// A leaf, or the end of a list. Only what its form has is written.
 struct ToldLeaf {
-    std::uint8_t form = told::end;
+    std::uint8_t form = leaf_form::list_end;
     std::uint32_t checksum = 7;
     std::string name;
     std::string struct_name;
@@ -54,52 +42,39 @@ struct ToldLayout {
 
     [[nodiscard]] ToldLeaf& leaf(std::string_view leaf_name) {
         const auto found = std::find_if(leaves.begin(), leaves.end(), [&](const ToldLeaf& told) {
-            return told.form != told::end && told.name == leaf_name;
+            return told.form != leaf_form::list_end && told.name == leaf_name;
         });
         REQUIRE(found != leaves.end());
         return *found;
     }
 
     [[nodiscard]] Bytes bytes() const {
-        Bytes memory(64);
+        std::size_t bytes_max = 64;
         for (const ToldLeaf& told : leaves) {
-            memory.resize(memory.size() + 64 + told.name.size() + told.struct_name.size());
+            bytes_max += 64 + told.name.size() + told.struct_name.size();
         }
-        BitWriter writer(memory);
-        writer.write_bits(version, 8);
-        write_text(writer, name);
-        writer.write_packed_uint(string_bytes_max);
-        writer.write_packed_uint(array_count_max);
+        ForgedDescription description(bytes_max);
+        description.head(version, name, string_bytes_max, array_count_max);
         for (const ToldLeaf& told : leaves) {
-            write_leaf(writer, told);
+            write_leaf(description, told);
         }
-        REQUIRE_FALSE(writer.overflowed());
-        return to_bytes(writer.bytes());
+        return description.bytes();
     }
 
   private:
-    static void write_text(BitWriter& writer, const std::string& text) {
-        writer.write_packed_uint(text.size());
-        writer.write_bytes(std::as_bytes(std::span(text.data(), text.size())));
-    }
-
-    static void write_leaf(BitWriter& writer, const ToldLeaf& told) {
-        writer.write_bits(told.form, 8);
-        if (told.form == told::end) {
+    static void write_leaf(ForgedDescription& description, const ToldLeaf& told) {
+        if (told.form == leaf_form::list_end) {
+            description.end();
             return;
         }
-        writer.write_bits(told.checksum, 32);
-        write_text(writer, told.name);
-        if (told.form == told::net_serializer || told.form == told::net_delta_serializer) {
-            write_text(writer, told.struct_name);
-        } else if (told.form == told::keyed_array) {
-            writer.write_bits(told.key_size, 8);
-            writer.write_bits(told.key_order, 8);
-        } else if (told.form == told::quantised) {
-            writer.write_bits(told.quantisation, 8);
-            for (const std::uint64_t number : told.numbers) {
-                writer.write_bits(number, 64);
-            }
+        description.leaf(told.form, told.checksum, told.name);
+        if (told.form == leaf_form::net_serializer ||
+            told.form == leaf_form::net_delta_serializer) {
+            description.write_text(told.struct_name);
+        } else if (told.form == leaf_form::keyed_array) {
+            description.number(told.key_size, 8).number(told.key_order, 8);
+        } else if (told.form == leaf_form::quantised) {
+            description.quantisation(told.quantisation, told.numbers);
         }
     }
 };
@@ -121,16 +96,17 @@ struct ToldLayout {
     while (reader.bits_left() > 0) {
         ToldLeaf leaf;
         leaf.form = read_byte();
-        if (leaf.form != told::end) {
+        if (leaf.form != leaf_form::list_end) {
             leaf.checksum = static_cast<std::uint32_t>(reader.read_bits(32));
             leaf.name = read_text();
         }
-        if (leaf.form == told::net_serializer || leaf.form == told::net_delta_serializer) {
+        if (leaf.form == leaf_form::net_serializer ||
+            leaf.form == leaf_form::net_delta_serializer) {
             leaf.struct_name = read_text();
-        } else if (leaf.form == told::keyed_array) {
+        } else if (leaf.form == leaf_form::keyed_array) {
             leaf.key_size = read_byte();
             leaf.key_order = read_byte();
-        } else if (leaf.form == told::quantised) {
+        } else if (leaf.form == leaf_form::quantised) {
             constexpr std::size_t number_counts[] = {0, 1, 0, 1, 1, 2, 3};  // by its form
             leaf.quantisation = read_byte();
             leaf.numbers.resize(number_counts[leaf.quantisation]);
