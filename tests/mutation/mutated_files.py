@@ -118,7 +118,7 @@ LEFT_OUT = {
         destroyed_parts_random dormancy_random dynamic_conditions executor fairness group_table
         idle_world initial_values interest\\w* left_out_values loopback_transport memory_report
         net_driver_conditions net_driver_loss packet_golden pair_validation priority push_model
-        rebind_cost remote_functions_model secrecy send_order session simulated_network\\w*
+        remote_functions_model secrecy send_order session simulated_network\\w*
         spawn_random starvation steady_ticks unreal_conformance\\w* update_\\w+ value_\\w+ warm_pool
         whole_game_random
     """,

@@ -18,6 +18,18 @@ struct Chest {
     std::string content;
 };
 
+struct Wagon {
+    std::string cargo;
+    std::string papers;
+};
+
+[[nodiscard]] Result<const Type*> build_wagon(TypeRegistry& registry) {
+    return class_builder<Wagon>(registry, "Wagon")
+        .property<&Wagon::cargo>()
+        .property<&Wagon::papers>()
+        .build();
+}
+
 [[nodiscard]] Result<const Type*> build_chest(TypeRegistry& registry) {
     return class_builder<Chest>(registry, "Chest")
         .property<&Chest::tick>()
@@ -52,6 +64,41 @@ TEST_CASE("Initial batch: is over though an object changes all the time, whateve
             CHECK(game.object_on(0, chest).content.size() == bytes);
         }
     }
+}
+
+TEST_CASE("Initial batch: waits for what an object began with, whatever it is to wait for besides",
+          "[netdriver][initial_batch]") {
+    constexpr std::size_t large = 50'000;
+    constexpr std::size_t small = 10;
+    std::size_t cases_of_both = 0;
+    for (std::uint32_t ticks_before = 1; ticks_before < 20; ++ticks_before) {
+        INFO("other ticks before " << ticks_before);
+        ClassGameOptions options;
+        options.layout.limits.string_bytes_max = large;
+        options.config.bytes_per_second_max = 200'000;
+        ClassGame<Wagon> game(build_wagon, options);
+        ObjectHandle last;
+        for (int i = 0; i < 6; ++i) {
+            last = game.add();
+            game.object(last).cargo.assign(large, 'c');
+            game.object(last).papers.assign(small, 'p');
+        }
+        game.join();
+        // Of the last one the cargo waits for those before it, and then the papers for it as well.
+        std::uint32_t ticks = 0;
+        while (!game.client_driver(0).initial_batch().is_finished && ticks < 500) {
+            if (ticks == ticks_before) {
+                const Wagon* wagon = game.find_on(0, last);
+                cases_of_both += wagon != nullptr && wagon->papers.size() == small ? 1u : 0u;
+                game.object(last).papers.assign(large, 'P');
+            }
+            game.tick();
+            ++ticks;
+        }
+        REQUIRE(game.client_driver(0).initial_batch().is_finished);
+        CHECK(game.object_on(0, last).cargo.size() == large);
+    }
+    CHECK(cases_of_both > 0);
 }
 
 }  // namespace replayout::test

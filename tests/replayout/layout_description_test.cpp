@@ -298,6 +298,20 @@ TEST_CASE("Layout description: steps are taken, however many of them there can b
     CHECK(problem_with_count(4'294'967'292) == "has a quantisation that makes no sense");
 }
 
+TEST_CASE("Layout description: steps are as many as it says, or it is refused",
+          "[replayout][layout_description]") {
+    // Between numbers as small as these a step is a whole number of the least one there is, so some
+    // counts there are not.
+    const auto problem_with_steps = [](std::uint64_t greatest, std::uint64_t count) {
+        return problem_with_quantised(6, {0, greatest, count});
+    };
+    CHECK(problem_with_steps(10, 4) == "");
+    CHECK(problem_with_steps(10, 5) == "");
+    CHECK(problem_with_steps(10, 7) == "has a quantisation that makes no sense");  // they are 5
+    CHECK(problem_with_steps(29, 8) == "");
+    CHECK(problem_with_steps(29, 7) == "has a quantisation that makes no sense");  // they are 8
+}
+
 TEST_CASE("Layout description: as many leaves are taken as a layout has, and not one more",
           "[replayout][layout_description]") {
     check_is_taken(plain_property("bools", PropertyKind::Bool, 0, 65'534));

@@ -90,6 +90,36 @@ constexpr std::size_t tape_checkpoints = 3;
 
 }  // namespace
 
+TEST_CASE("Replay: behind a read that failed one seeks on from the checkpoint before it",
+          "[netdriver][replay][hostile]") {
+    const Tape tape(1'000);
+    // Who went through all from the start would come by a frame that is refused.
+    Forgery forgery(tape.bytes());
+    const std::size_t early = forgery.find(ReplayChunkKind::Frame, 1);
+    store_le(forgery.chunks[early].body().subspan(1), forgery.time_of(early) - 86'400'000'000);
+    Bytes bytes = forgery.bytes();
+    std::vector<ForgedEntry> checkpoints;
+    for (std::size_t i = 0; i < 3; ++i) {
+        checkpoints.push_back(forgery.entry(forgery.find(ReplayChunkKind::Checkpoint, i)));
+    }
+    append_end(bytes, forgery.end(checkpoints));
+    FailingSource source(bytes);
+    TestWorld world(5'000'000);
+    ReplayPlayer player({}, source, world);
+    TestSchema::get().add_to(player.driver());
+    REQUIRE(player.open() == ReplayError::None);
+    REQUIRE(player.checkpoint_count() == 3);
+    REQUIRE(player.seek(player.checkpoint_time(1)) == ReplayError::None);
+    source.failing_read = source.reads;
+    REQUIRE(player.advance(player.end_time()) == ReplayError::ReadFailed);
+    CHECK(world.object_count() == 0);
+    const NetTime time = player.time();
+    REQUIRE(player.seek(time) == ReplayError::None);
+    CHECK(text_of_world(player.driver(), world) == tape.texts.at(time));
+    CHECK(player.seek(player.checkpoint_time(0)) == ReplayError::None);
+    CHECK(player.advance(time) == ReplayError::Corrupt);
+}
+
 TEST_CASE("Replay: a front that is wrong in one thing is refused for that, and nothing behind read",
           "[netdriver][replay][hostile]") {
     struct Row {

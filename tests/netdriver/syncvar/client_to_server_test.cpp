@@ -102,6 +102,24 @@ TEST_CASE("U09 ClientToServer: only what changed travels, and is not sent back t
     CHECK(duel.game.server().driver().stats().records_sent == sent_before + 2);
 }
 
+TEST_CASE("ClientToServer: what an owner sets within its sync interval goes at its end",
+          "[syncvar]") {
+    ArenaOptions options = owners_decide();
+    options.fighter.sync_interval_us = 10 * options.tick_ms * 1'000;
+    Duel duel(options);
+    const std::uint64_t before = duel.game.client(0).driver().stats().calls_sent;
+    std::int32_t health = 100;
+    for (int i = 0; i < 100; ++i) {
+        duel.owner().health = ++health;
+        duel.game.tick();
+    }
+    const std::uint64_t sent = duel.game.client(0).driver().stats().calls_sent - before;
+    CHECK(sent >= 9);
+    CHECK(sent <= 11);
+    duel.game.settle();
+    CHECK(duel.server().health == health);
+}
+
 TEST_CASE("U03 ClientToServer: an owner that changes nothing writes nothing", "[syncvar]") {
     Duel duel;
     const std::uint64_t before = duel.game.client(0).driver().stats().calls_sent;
