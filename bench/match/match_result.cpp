@@ -78,7 +78,7 @@ void report_network(std::string& text, const MatchOptions& options, const MatchR
     print(text, "  %-22s %s sent, %s lost; %s bytes per client and tick\n", "packets",
           grouped(stats.packets_sent).c_str(), grouped(stats.packets_lost).c_str(),
           grouped(bytes_per_tick, 1).c_str());
-    print(text, "  %-22s %s of %s blocks lost and owed again; %s bunches sent again\n", "resends",
+    print(text, "  %-22s %s of %s records lost and owed again; %s bunches sent again\n", "resends",
           grouped(stats.records_lost).c_str(), grouped(stats.records_sent).c_str(),
           grouped(stats.bunches_resent).c_str());
     print(
@@ -356,8 +356,8 @@ void add_traffic(nlohmann::ordered_json& json, const NetStats& stats) {
     json["bytes_sent"] = stats.bytes_sent;
     json["packets_sent"] = stats.packets_sent;
     json["packets_lost"] = stats.packets_lost;
-    json["blocks_sent"] = stats.records_sent;
-    json["blocks_lost"] = stats.records_lost;
+    json["records_sent"] = stats.records_sent;
+    json["records_lost"] = stats.records_lost;
     json["bunches_sent"] = stats.bunches_sent;
     json["bunches_resent"] = stats.bunches_resent;
     json["objects_compared"] = stats.replication.objects_compared;
@@ -376,6 +376,7 @@ void add_traffic(nlohmann::ordered_json& json, const NetStats& stats) {
 /// Of a server, whether it shares or not.
 void add_hits(nlohmann::ordered_json& json, const ReplicationCounters& counters,
               std::uint32_t clients) {
+    json["blocks_sent"] = counters.blocks_sent;
     json["block_hits"] = counters.block_hits();
     json["block_misses"] = misses_json(counters.block_misses);
     json["hit_rate"] = hit_rate(counters);

@@ -243,6 +243,12 @@ TEST_CASE("MatchSession: counters of classes change no packet, and stand in repo
         }
     }
     CHECK(calls == with.stats.replication.serializer_calls);
+    const auto json = nlohmann::json::parse(to_json(options, with));
+    std::uint64_t blocks = 0;
+    for (const auto& type : json["types"]) {
+        blocks += type["blocks_sent"].get<std::uint64_t>();
+    }
+    CHECK(json["blocks_sent"] == blocks);
     CHECK(to_json(options, with).find("\"ValueChanged\"") != std::string::npos);
     CHECK(to_json(options, without).find("\"types\"") == std::string::npos);
     CHECK(report(options, with).find("counters of ") != std::string::npos);
@@ -267,6 +273,7 @@ TEST_CASE("MatchSession: most blocks are copied from another client's, and else 
     CHECK(unshared.block_misses[static_cast<std::size_t>(BlockMiss::SharingOff)] ==
           shared.blocks_sent);
     const auto json = nlohmann::json::parse(to_json(options, result));
+    CHECK(json["blocks_sent"] == shared.blocks_sent);
     CHECK(json["block_hits"] == shared.block_hits());
     CHECK(json["hit_rate"] == bench::ratio(shared.block_hits(), shared.blocks_sent));
     CHECK(json["hit_rate_of_fan_out"] == 1.0 - 1.0 / 100);
@@ -275,7 +282,10 @@ TEST_CASE("MatchSession: most blocks are copied from another client's, and else 
     for (const auto& count : json["block_misses"]) {
         misses += count.get<std::uint64_t>();
     }
-    CHECK(json["block_hits"].get<std::uint64_t>() + misses == shared.blocks_sent);
+    CHECK(json["block_hits"].get<std::uint64_t>() + misses == json["blocks_sent"]);
+    CHECK(json["records_sent"] == result.stats.records_sent);
+    CHECK(json["records_lost"] == result.stats.records_lost);
+    CHECK_FALSE(json.contains("blocks_lost"));  // records that were lost, when it was there
     const std::string text = report(options, result);
     CHECK(text.find("of the 99.00 % where each goes to all clients once") != std::string::npos);
     CHECK(text.find("FirstUse") != std::string::npos);
