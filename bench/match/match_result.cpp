@@ -307,11 +307,9 @@ void add_verdict(nlohmann::ordered_json& json, const MatchOptions& options,
     json["clients"] = options.clients;
     json["ticks"] = result.ticks;
     json["seed"] = options.seed;
-    // The default has another name here, as there were only two.
     json["transport"] = name_of(options.transport);
     json["role"] = options.serve.empty() ? "match" : "server";
-    json["sharing"] =
-        options.sharing == SharingLevel::Bundles ? "on" : bench::name_of(options.sharing);
+    json["sharing"] = bench::name_of(options.sharing);
     json["push"] = options.is_push_based ? "on" : "off";
     json["quantise"] = options.is_quantised ? "on" : "off";
     json["objects_spawned"] = result.objects_spawned;

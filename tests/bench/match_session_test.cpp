@@ -273,6 +273,7 @@ TEST_CASE("MatchSession: most blocks are copied from another client's, and else 
     CHECK(unshared.block_misses[static_cast<std::size_t>(BlockMiss::SharingOff)] ==
           shared.blocks_sent);
     const auto json = nlohmann::json::parse(to_json(options, result));
+    CHECK(json["sharing"] == "bundles");  // the level, whether that was said or "on"
     CHECK(json["blocks_sent"] == shared.blocks_sent);
     CHECK(json["block_hits"] == shared.block_hits());
     CHECK(json["hit_rate"] == bench::ratio(shared.block_hits(), shared.blocks_sent));
@@ -408,6 +409,7 @@ TEST_CASE("MatchSession: the figures name every option, so that they can be had 
     CHECK(told["interest"] == "grid");
     CHECK(told["radius"] == 12.5);
     CHECK(told["sharing"] == "payloads");
+    CHECK(json["sharing"] == "payloads");
     CHECK(told["twin"] == "on");
     CHECK(told["push"] == "off");
     CHECK(told["quantise"] == "off");
