@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "simulation/simulate_options.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace replayout::test {
@@ -57,20 +58,30 @@ Of the run alone, instead of what its seed says:
   --clients, --objects  up to 16, and 1 to 1,000
   --cut            ticks in which a part (network, events, game, clients) does nothing
 
+A value may stand in the word of its option, too: --seeds=1..64.
+
 Exit status: 0 all runs were good; 1 one was wrong (it ends behind five), or the trace cannot
 be written; 2 the command line is wrong.
 )";
 
 std::string SimulateOptions::read(const std::vector<std::string_view>& arguments) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-        const std::string_view name = arguments[i];
+        // --seeds 1..2 or --seeds=1..2
+        const std::size_t name_size = std::min(arguments[i].find('='), arguments[i].size());
+        const bool has_value = name_size < arguments[i].size();
+        const std::string_view name = arguments[i].substr(0, name_size);
         if (name == "--twin" || name == "--print-digest" || name == "--no-shrink") {
+            if (has_value) {
+                return std::string(name) + " has no value";
+            }
             is_twin |= name == "--twin";
             is_printing_digest |= name == "--print-digest";
             is_shrinking &= name != "--no-shrink";
             continue;
         }
-        const std::string_view value = i + 1 < arguments.size() ? arguments[++i] : "";
+        const std::string_view value = has_value ? arguments[i].substr(name_size + 1)
+                                       : i + 1 < arguments.size() ? arguments[++i]
+                                                                  : "";
         if (value.empty() || value.starts_with("--")) {
             return std::string(name) + " lacks its value, or is nothing it knows";
         }

@@ -131,6 +131,25 @@ TEST_CASE("Simulation: its arguments tell a run, and are read as they were writt
     CHECK_FALSE(SimulateOptions().read({"--seeds"}).empty());
 }
 
+TEST_CASE("Simulate: a value stands behind its option, or behind = in the same word",
+          "[simulation]") {
+    SimulateOptions options;
+    REQUIRE(options.read({"--seeds=3..9", "--twin", "--ticks=20", "--cut=game:2-5"}).empty());
+    CHECK(options.first_seed == 3);
+    CHECK(options.last_seed == 9);
+    CHECK(options.is_twin);
+    CHECK(options.tick_count == 20);
+    REQUIRE(options.cuts.size() == 1);
+    CHECK(options.cuts[0].last == 5);
+    REQUIRE(SimulateOptions().read({"--seeds=7", "--trace=a=b"}).empty());
+    CHECK(SimulateOptions().read({"--seeds=9..3"}) == "--seeds 9..3 is not right");
+    CHECK(SimulateOptions().read({"--twin=yes"}) == "--twin has no value");
+    CHECK_FALSE(SimulateOptions().read({"--seeds="}).empty());
+    CHECK_FALSE(SimulateOptions().read({"--seeds=", "3"}).empty());
+    CHECK_FALSE(SimulateOptions().read({"--seeds=--twin"}).empty());
+    CHECK_FALSE(SimulateOptions().read({"=3"}).empty());
+}
+
 TEST_CASE("Swarm: each feature is in half of the runs, some have all, some one fault alone",
           "[simulation]") {
     std::array<std::uint32_t, feature_count> runs{};
