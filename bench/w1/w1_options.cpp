@@ -3,10 +3,12 @@
 
 #include "command_line.h"
 #include "pawn.h"
+#include "report_text.h"
 #include "w1/w1_limits.h"
 
 #include <replayout/netdriver/net_config.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace replayout::bench {
@@ -35,9 +37,9 @@ int parse_w1_options(int argc, char** argv, W1Options& options) {
         ->check(number(1, w1_ticks_max))
         ->capture_default_str();
     app.add_option("--turn", options.turn,
-                   "warm ticks that a subject plays before it is the next one's turn; with 1 they "
-                   "are as cold as the cold ones, which is what was measured before there were two "
-                   "columns")
+                   "warm ticks that a subject plays before it is the next one's turn, no more than "
+                   "--ticks; where these are fewer and nothing is said they are one turn. With 1 "
+                   "they are as cold as the cold ones, and called so")
         ->check(number(1, w1_turn_max))
         ->capture_default_str();
     app.add_option("--workers", options.workers,
@@ -56,6 +58,12 @@ int parse_w1_options(int argc, char** argv, W1Options& options) {
         std::fprintf(stderr, "%s\n", refusal.c_str());
         return exit_unusable;
     }
+    if (app.count("--turn") > 0 && options.turn > options.ticks) {
+        std::fprintf(stderr, "--turn %s is more than --ticks %s: a turn is of warm ticks\n",
+                     grouped(options.turn).c_str(), grouped(options.ticks).c_str());
+        return exit_unusable;
+    }
+    options.turn = std::min(options.turn, options.ticks);
     options.sharing = sharing_level_of(sharing);
     options.is_push_based = push == "on";
     return go_on;

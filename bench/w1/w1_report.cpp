@@ -28,8 +28,29 @@ void add_yardstick(std::string& text, const char* subject, const W1Result& resul
           quotient(result.cold.ours_ns, result.cold.*ns));
 }
 
+/// Of a turn of one tick none finds what the tick before left in the caches.
+[[nodiscard]] bool has_warm_ticks(const W1Options& options) noexcept {
+    return options.turn > 1;
+}
+
+void add_method(std::string& text, const W1Options& options) {
+    if (!has_warm_ticks(options)) {
+        text +=
+            "\n  by turns of 1, both times: each finds the caches full of what the others went\n"
+            "  through, and nothing here is warm\n";
+        return;
+    }
+    print(
+        text,
+        "\n  warm: by turns of %s, each finds its memory in the caches; cold: by turns of 1, each\n"
+        "  finds the caches full of what the others went through\n",
+        grouped(options.turn).c_str());
+}
+
 void add_times(std::string& text, const W1Options& options, const W1Result& result) {
-    print(text, "  %-24s %10s %10s %12s %10s\n", "", "warm", "", "cold", "");
+    const bool has_warm = has_warm_ticks(options);
+    print(text, "  %-24s %10s %10s %12s %10s\n", "", has_warm ? "warm" : "cold", "",
+          has_warm ? "cold" : "cold again", "");
     print(text, "  %-24s %10s %10s %12s %10s\n", "", "us a tick", "ours / it", "us a tick",
           "ours / it");
     add_ours(text, "ours", result, &W1Times::ours_ns);
@@ -40,11 +61,7 @@ void add_times(std::string& text, const W1Options& options, const W1Result& resu
     add_yardstick(text, options.is_push_based ? "shared once, dirty list" : "shared once, polling",
                   result, &W1Times::shared_once_ns);
     add_yardstick(text, "memcpy of our packets", result, &W1Times::memcpy_ns);
-    print(
-        text,
-        "\n  warm: by turns of %s, each finds its memory in the caches; cold: by turns of 1, each\n"
-        "  finds the caches full of what the others went through\n",
-        grouped(options.turn).c_str());
+    add_method(text, options);
 }
 
 [[nodiscard]] std::uint64_t whole(double ns) noexcept {
@@ -72,12 +89,14 @@ void add_times(nlohmann::ordered_json& json, const W1Times& times) {
 }  // namespace
 
 std::string report(const W1Options& options, const W1Result& result) {
+    const bool has_warm = has_warm_ticks(options);
     std::string text;
     print(text,
-          "\nreplayout w1, %s objects, %s connections, %s ticks warm and %s cold, sharing %s, "
+          "\nreplayout w1, %s objects, %s connections, %s ticks %s and %s cold%s, sharing %s, "
           "push %s, %u worker%s\n\n",
           grouped(options.objects).c_str(), grouped(options.connections).c_str(),
-          grouped(options.ticks).c_str(), grouped(options.ticks).c_str(), name_of(options.sharing),
+          grouped(options.ticks).c_str(), has_warm ? "warm" : "cold",
+          grouped(options.ticks).c_str(), has_warm ? "" : " again", name_of(options.sharing),
           options.is_push_based ? "on" : "off", options.workers, options.workers == 1 ? "" : "s");
     add_times(text, options, result);
     print(text, "\n  %.1f objects and %.1f values change in a tick; %.1f serializer calls\n",
@@ -88,8 +107,9 @@ std::string report(const W1Options& options, const W1Result& result) {
     print(text, "  %.2f %% of the blocks copied whole; %.2f bytes a pair; %s allocations\n",
           100 * result.hit_rate, result.bytes_per_pair, grouped(result.allocations).c_str());
     if (options.is_push_based) {
-        print(text, "  %.1f us of the game for its marks (cold %.1f), in none of the above\n",
-              result.warm.marking_ns / 1e3, result.cold.marking_ns / 1e3);
+        print(text, "  %.1f us of the game for its marks (%s %.1f), in none of the above\n",
+              result.warm.marking_ns / 1e3, has_warm ? "cold" : "again",
+              result.cold.marking_ns / 1e3);
     }
     return text;
 }

@@ -194,6 +194,17 @@ TEST_CASE("W1: the table has the warm times and ratios beside the cold ones", "[
     CHECK(text.find("  naive, polling                120.0      0.250        100.0      0.500\n") !=
           std::string::npos);
     CHECK(text.find("warm: by turns of 50") != std::string::npos);
+    CHECK(text.find("50 ticks warm and 50 cold") != std::string::npos);
+}
+
+TEST_CASE("W1: by turns of one tick nothing is called warm", "[bench][w1]") {
+    W1Options options = small_options();
+    options.turn = 1;
+    const std::string text = report(options, W1Result());
+    CHECK(text.find("50 ticks cold and 50 cold again") != std::string::npos);
+    CHECK(text.find("cold              cold again") != std::string::npos);
+    CHECK(text.find("nothing here is warm\n") != std::string::npos);
+    CHECK(text.find("warm") == text.rfind("warm"));
 }
 
 TEST_CASE("W1: options arrive where they belong, and what makes no sense is refused",
@@ -228,6 +239,12 @@ TEST_CASE("W1: options arrive where they belong, and what makes no sense is refu
     CHECK(parse({"--objects", "50000", "--connections", "1000"}, options) == 2);
     CHECK(parse({"--ticks", "0"}, options) == 2);
     CHECK(parse({"--turn", "0"}, options) == 2);
+    options = {};
+    CHECK(parse({"--ticks", "7", "--turn", "8"}, options) == 2);
+    CHECK(parse({"--ticks", "7", "--turn", "7"}, options) == -1);
+    options = {};
+    CHECK(parse({"--ticks", "7"}, options) == -1);  // one turn of all there are
+    CHECK(options.turn == 7);
     CHECK(parse({"--sharing", "maybe"}, options) == 2);
     CHECK(parse({"--push", "1"}, options) == 2);
     CHECK(parse({"--json", ""}, options) == 2);
