@@ -198,8 +198,10 @@ void add_recording_options(CLI::App& app, MatchOptions& options) {
     app.add_option("--play", options.play_path,
                    "no match, but what was recorded of one: says what it shows at its end, and of "
                    "a built-in battle, or with the traces that were played, whether that is right");
-    app.add_option("--seek", options.seek_s,
-                   "with --play: seconds from the start of the recording, instead of its end")
+    app.add_option(
+           "--seek", options.seek_s,
+           "with --play: seconds from the start of the recording, instead of its end; beyond "
+           "that nothing can be shown")
         ->check(number(0, 1e6));
     app.add_option("--seeks", options.seeks,
                    "with --play: so many places at random, by --seed, each sought from another one "

@@ -195,6 +195,26 @@ void seek_at_random(const MatchOptions& options, TruthServer& truth, Screen& scr
     }
 }
 
+/// What is to be shown. Throws where the recording has ended before; what is told of its length, in
+/// milliseconds, is its end.
+[[nodiscard]] NetTime place_of(const MatchOptions& options, const ReplayPlayer& player) {
+    if (!options.seek_s.has_value()) {
+        return player.end_time();
+    }
+    constexpr std::int64_t half_a_millisecond_us = 500;
+    NetTime place = player.start_time();
+    place.microseconds += static_cast<std::int64_t>(*options.seek_s * 1e6);
+    if (place.microseconds > player.end_time().microseconds + half_a_millisecond_us) {
+        char text[128];
+        std::snprintf(text, sizeof(text),
+                      ": --seek %.10g is beyond its end, %.3f s from its start%s", *options.seek_s,
+                      seconds(player.end_time()) - seconds(player.start_time()),
+                      player.is_whole() ? "" : ", where it is cut off");
+        throw std::runtime_error(options.play_path + text);
+    }
+    return place;
+}
+
 [[nodiscard]] std::string hex(std::uint32_t value) {
     char text[9];
     std::snprintf(text, sizeof(text), "%08x", static_cast<unsigned>(value));
@@ -221,6 +241,7 @@ ReplayResult play_replay(const MatchOptions& options, const std::vector<Recordin
     Screen screen(options.play_path, file, **schema);
     ReplayResult result;
     const ReplayPlayer& player = screen.player;
+    const NetTime place = place_of(options, player);
     result.is_whole = player.is_whole();
     result.start_s = seconds(player.start_time());
     result.end_s = seconds(player.end_time());
@@ -244,11 +265,6 @@ ReplayResult play_replay(const MatchOptions& options, const std::vector<Recordin
         seek_at_random(options, *truth, screen,
                        std::clamp<std::uint64_t>(recorded_ticks, 1, tick_count), result);
     }
-    NetTime place = player.end_time();
-    if (options.seek_s.has_value()) {
-        place = player.start_time();
-        place.microseconds += static_cast<std::int64_t>(*options.seek_s * 1e6);
-    }
     screen.check(screen.player.seek(place));
     result.shown_s = seconds(player.time()) - result.start_s;
     result.objects = screen.world.object_count();
@@ -263,7 +279,7 @@ std::string report(const MatchOptions& options, const ReplayResult& result) {
     char line[256];
     std::string text = "  " + printable(options.play_path) + "\n";
     std::snprintf(line, sizeof(line),
-                  "  %.1f s recorded, %llu checkpoints%s; shown at %.3f s: %llu objects, checksum "
+                  "  %.3f s recorded, %llu checkpoints%s; shown at %.3f s: %llu objects, checksum "
                   "%s\n",
                   result.end_s - result.start_s,
                   static_cast<unsigned long long>(result.checkpoints),

@@ -42,7 +42,7 @@ struct ReplayResult {
 };
 
 /// `traces`: those that were played, if any were named. Throws std::runtime_error with a sentence
-/// where the file cannot be played, or is of another match.
+/// where the file cannot be played, is of another match, or ends before what is to be shown.
 [[nodiscard]] ReplayResult play_replay(const MatchOptions& options,
                                        const std::vector<Recording>& traces);
 

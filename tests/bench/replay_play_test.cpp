@@ -16,6 +16,7 @@
 
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -122,6 +123,30 @@ TEST_CASE("Replay of a match: another match, and what is none, is refused by a s
     std::ofstream(text.path) << "this is no recording";
     play.play_path = text.path;
     CHECK_THROWS_WITH(play_replay(play, {}), Catch::Matchers::Contains("not a replay"));
+}
+
+TEST_CASE("Replay of a match: a place beyond its end is refused, its end as it is told is not",
+          "[bench][replay_play]") {
+    const auto recordings = small_battle();
+    TemporaryFile file;
+    (void)record(recordings, MatchOptions(), file.path);
+    MatchOptions play;
+    play.play_path = file.path;
+    const ReplayResult whole = play_replay(play, {});
+    const double length_s = whole.end_s - whole.start_s;
+    CHECK(whole.shown_s == length_s);
+    // As it is told, in milliseconds, it may be rounded up.
+    for (const double end_s : {std::round(length_s * 1e3) / 1e3, length_s + 0.0004}) {
+        play.seek_s = end_s;
+        CHECK_NOTHROW((void)play_replay(play, {}));
+    }
+    for (const double beyond_s : {length_s + 0.002, length_s + 1, 1e6}) {
+        play.seek_s = beyond_s;
+        CHECK_THROWS_WITH(play_replay(play, {}), Catch::Matchers::Contains("is beyond its end"));
+    }
+    std::filesystem::resize_file(file.path, std::filesystem::file_size(file.path) / 2);
+    play.seek_s = length_s;
+    CHECK_THROWS_WITH(play_replay(play, {}), Catch::Matchers::Contains("where it is cut off"));
 }
 
 TEST_CASE("Replay of a match: of a battle is made what the file can have, whatever it says",
