@@ -3,6 +3,7 @@
 
 #include "match/client_judge.h"
 #include "match/progress.h"
+#include "report_text.h"
 
 #include <algorithm>
 #include <array>
@@ -120,10 +121,7 @@ bool MatchHost::are_all_there() const noexcept {
 
 MatchResult MatchHost::run(Progress& progress) {
     if (!turn_until(options_.timeout_s, [&] { return are_all_there(); })) {
-        result_.first_difference = "only " + std::to_string(server_.driver().connection_count()) +
-                                   " of " + std::to_string(options_.clients) +
-                                   " clients came; the match was not played";
-        say_goodbye();
+        give_up();
         return result_;
     }
     next_tick_ = Clock::now();
@@ -137,6 +135,17 @@ MatchResult MatchHost::run(Progress& progress) {
     judge();
     say_goodbye();
     return result_;
+}
+
+void MatchHost::give_up() {
+    const std::uint32_t came = server_.driver().connection_count();
+    result_.is_played = false;
+    result_.clients_joined = came;
+    result_.first_difference = (came == 0 ? std::string("nobody")
+                                          : "only " + std::to_string(came) + " of " +
+                                                std::to_string(options_.clients) + " clients") +
+                               " came within " + bench::grouped_short(options_.timeout_s) + " s";
+    say_goodbye();
 }
 
 void MatchHost::play_tick(std::uint64_t tick) {

@@ -55,6 +55,8 @@ class MatchHost final : private NetWorld {
     void peer_joined(PeerId peer) override;
     void peer_left(PeerId peer, CloseReason reason) override;
 
+    /// Too few have come.
+    void give_up();
     void play_tick(std::uint64_t tick);
     /// Until it is time for the next tick.
     void keep_pace();

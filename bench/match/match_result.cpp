@@ -312,6 +312,7 @@ void add_verdict(nlohmann::ordered_json& json, const MatchOptions& options,
     json["sharing"] = bench::name_of(options.sharing);
     json["push"] = options.is_push_based ? "on" : "off";
     json["quantise"] = options.is_quantised ? "on" : "off";
+    json["played"] = result.is_played;
     json["objects_spawned"] = result.objects_spawned;
     json["objects_live"] = result.objects_live;
     json["sets_applied"] = result.sets_applied;
@@ -422,6 +423,9 @@ void add_measurements(nlohmann::ordered_json& json, const MatchOptions& options,
 
 std::string report(const MatchOptions& options, const MatchResult& result) {
     std::string text = "\nreplayout match, seed " + std::to_string(options.seed) + "\n\n";
+    if (!result.is_played) {
+        return text + "  NOT PLAYED: " + result.first_difference + "\n";
+    }
     report_world(text, options, result);
     report_interest(text, options, result);
     report_network(text, options, result);

@@ -51,6 +51,7 @@ struct TypeCost {
 };
 
 struct MatchResult {
+    bool is_played = true;  ///< else too few clients came, as first_difference says
     std::uint64_t ticks = 0;
     std::uint64_t objects_spawned = 0;
     std::uint64_t objects_live = 0;

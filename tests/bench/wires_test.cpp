@@ -207,6 +207,7 @@ TEST_CASE("Wires: both sides write what they are, and what was held", "[bench][w
     CHECK(server["transport"] == name_of(usable.front()));
     CHECK(server["options"]["speed"] == 20);
     CHECK(clients["role"] == "clients");
+    CHECK(server["played"] == true);
     for (const auto& json : {server, clients}) {
         CHECK(json["converged"] == true);
         CHECK(json["clients"] == 2);
@@ -254,7 +255,12 @@ TEST_CASE("Wires: where nobody comes both sides say so, and end", "[bench][wires
         Progress progress("serving", host.tick_count(), true);
         const MatchResult result = host.run(progress);
         CHECK_FALSE(result.is_good(both.server));
-        CHECK(result.first_difference == "only 0 of 2 clients came; the match was not played");
+        CHECK(result.first_difference == "nobody came within 0.2 s");
+        CHECK(report(both.server, result) ==
+              "\nreplayout match, seed 1\n\n  NOT PLAYED: nobody came within 0.2 s\n");
+        const auto json = nlohmann::json::parse(to_json(both.server, result));
+        CHECK(json["played"] == false);
+        CHECK(json["converged"] == false);
         socket->reset();  // So nobody is there.
         MatchGuests guests(both.clients, both.client_recordings, *schema);
         REQUIRE(guests.open());
@@ -262,6 +268,22 @@ TEST_CASE("Wires: where nobody comes both sides say so, and end", "[bench][wires
         CHECK_FALSE(left.is_good(both.clients));
         CHECK(left.first_difference == "client 0: the server does not answer");
     }
+}
+
+TEST_CASE("Wires: where some come and others do not, the server says how many did",
+          "[bench][wires]") {
+    const auto usable = usable_transports();
+    if (usable.empty()) {
+        return;
+    }
+    Sides both = sides(usable.front(), 3, 30);
+    both.server.timeout_s = 3;
+    both.clients.clients = 2;
+    const BothSides result = play(both);
+    CHECK_FALSE(result.server.is_good(both.server));
+    CHECK_FALSE(result.server.is_played);
+    CHECK(result.server.clients_joined == 2);
+    CHECK(result.server.first_difference == "only 2 of 3 clients came within 3 s");
 }
 
 TEST_CASE("Wires: an address that is none is refused with a sentence", "[bench][wires]") {
