@@ -11,7 +11,7 @@
 
 namespace replayout::bench {
 
-/// Exit status: bad arguments, or a file that cannot be had.
+/// Exit status: bad arguments, or a file that cannot be had, or not be written whole.
 inline constexpr int exit_unusable = 2;
 /// No exit status: the program has something to do.
 inline constexpr int go_on = -1;

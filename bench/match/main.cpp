@@ -98,10 +98,16 @@ template <typename Played>
     if (!options.connect.empty()) {
         return tell(options, join_match(options, recordings, **schema), json);
     }
-    return tell(options,
-                options.serve.empty() ? play_match(options, recordings, **schema)
-                                      : serve_match(options, recordings, **schema),
-                json);
+    const Result<MatchResult> played = options.serve.empty()
+                                           ? play_match(options, recordings, **schema)
+                                           : serve_match(options, recordings, **schema);
+    const int status = tell(options, played, json);
+    if (!played || played->is_recorded()) {
+        return status;
+    }
+    std::fprintf(stderr, "%s: %s\n", printable(options.record_path).c_str(),
+                 played->recorded->error.c_str());
+    return status == exit_equal ? exit_unusable : status;
 }
 
 }  // namespace

@@ -388,8 +388,8 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
         "Replicates a recorded match from one server to many clients over a simulated network, "
         "proves "
         "that every client ends equal to the server, and reports what shared serialization saved.\n"
-        "Exit status: 0 all equal, 1 some client differs or is missing, 2 bad arguments or "
-        "unreadable trace.",
+        "Exit status: 0 all equal, 1 some client differs or is missing, 2 bad arguments, or "
+        "a file that cannot be read or written.",
         "replayout_match"};
     Words words;
     app.add_option("TRACE", options.traces,

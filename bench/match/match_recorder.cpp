@@ -27,7 +27,7 @@ MatchRecorder::MatchRecorder(const MatchOptions& options, std::span<const Record
       game_data_(encode_recorded_match(options, recordings, ticks)),
       recorder_(sink_, recorder_settings(options, game_data_)) {
     if (!sink_.is_open()) {
-        throw std::runtime_error("cannot write " + path_);
+        throw std::runtime_error(path_ + ": cannot be written (" + sink_.complaint() + ")");
     }
     if (const Status status = server_.start_recording(recorder_); !status) {
         throw std::runtime_error(path_ + ": " + status.error().message);
@@ -38,11 +38,10 @@ RecordResult MatchRecorder::stop() {
     server_.stop_recording();
     RecordResult result;
     result.stats = recorder_.stats();
-    const bool is_closed = sink_.close();
-    if (recorder_.error() != ReplayError::None || !is_closed) {
-        result.error =
-            "the recording failed: " +
-            std::string(to_string(is_closed ? recorder_.error() : ReplayError::WriteFailed));
+    if (!sink_.close()) {
+        result.error = "could not be written whole (" + sink_.complaint() + ")";
+    } else if (recorder_.error() != ReplayError::None) {
+        result.error = "the recording failed: " + std::string(to_string(recorder_.error()));
     }
     return result;
 }

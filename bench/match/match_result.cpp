@@ -432,7 +432,7 @@ std::string report(const MatchOptions& options, const MatchResult& result) {
     report_pressure(text, options, result);
     report_sharing(text, options, result);
     report_memory(text, result);
-    if (result.recorded.has_value()) {
+    if (result.recorded.has_value() && result.is_recorded()) {
         const ReplayRecorderStats& recorded = result.recorded->stats;
         print(text, "  %-22s %s bytes, of these %s in %s checkpoints\n", "recorded",
               grouped(recorded.bytes_written).c_str(), grouped(recorded.checkpoint_bytes).c_str(),
@@ -460,10 +460,11 @@ std::string report(const MatchOptions& options, const MatchResult& result) {
         text += "NOT QUIET: properties were sent although nothing changed.\n";
     } else if (result.has_twin && !result.is_twin_equal) {
         text += "NOT THE SAME BYTES: " + result.twin_difference + "\n";
-    } else if (result.recorded.has_value() && !result.recorded->error.empty()) {
-        text += "NOT RECORDED: " + result.recorded->error + "\n";
     } else {
         text += "NOT THE SAME BYTES: the packets differ where costs are counted\n";
+    }
+    if (!result.is_recorded()) {
+        text += "  NOT RECORDED: " + result.recorded->error + "\n";
     }
     return text;
 }

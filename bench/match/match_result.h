@@ -105,7 +105,11 @@ struct MatchResult {
     }
     [[nodiscard]] bool is_good(const MatchOptions& options) const noexcept {
         return is_converged(options) && (!has_twin || is_twin_equal) &&
-               (!recorded.has_value() || recorded->error.empty()) && (!savings || savings->is_same);
+               (!savings || savings->is_same);
+    }
+    /// Nothing was to be recorded, or all of it was: no matter of who is equal.
+    [[nodiscard]] bool is_recorded() const noexcept {
+        return !recorded.has_value() || recorded->error.empty();
     }
 };
 

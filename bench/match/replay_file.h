@@ -5,9 +5,11 @@
 
 #include <replayout/netdriver/replay_stream.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <ios>
 #include <memory>
@@ -23,20 +25,33 @@ using FilePtr = std::unique_ptr<std::FILE, CloseFile>;
 
 class ReplayFileSink final : public ReplaySink {
   public:
-    explicit ReplayFileSink(const std::string& path) : file_(std::fopen(path.c_str(), "wb")) {}
+    explicit ReplayFileSink(const std::string& path) : file_(std::fopen(path.c_str(), "wb")) {
+        note(is_open());
+    }
 
     [[nodiscard]] bool is_open() const noexcept { return file_ != nullptr; }
     [[nodiscard]] bool write(std::span<const std::byte> bytes) override {
-        return is_open() && std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) == bytes.size();
+        return is_open() &&
+               note(std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) == bytes.size());
     }
     /// Whether all of it is there.
     [[nodiscard]] bool close() {
         std::FILE* file = file_.release();
-        return file != nullptr && std::fclose(file) == 0;
+        return file != nullptr && note(std::fclose(file) == 0) && error_ == 0;
     }
+    /// What the system said when something went wrong first.
+    [[nodiscard]] std::string complaint() const { return std::strerror(error_); }
 
   private:
+    bool note(bool is_good) noexcept {
+        if (!is_good && error_ == 0) {
+            error_ = errno;
+        }
+        return is_good;
+    }
+
     FilePtr file_;
+    int error_ = 0;  // errno
 };
 
 /// By a stream: its places have 64 bits everywhere, those of std::ftell() have 32 on some systems.

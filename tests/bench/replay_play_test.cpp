@@ -104,6 +104,27 @@ TEST_CASE("Replay of a match: places at random equal what the server had", "[ben
     }
 }
 
+TEST_CASE("Replay of a match: where it cannot be written clients are equal all the same",
+          "[bench][replay_play]") {
+    const auto recordings = small_battle();
+    MatchOptions options;
+    options.clients = 2;  // as record() has
+    CHECK_THROWS_WITH(record(recordings, options, "no/such/folder/x"),
+                      Catch::Matchers::Contains("no/such/folder/x: cannot be written ("));
+    if (!std::filesystem::is_character_file("/dev/full")) {
+        WARN("left out: here is no /dev/full");
+        return;
+    }
+    const MatchResult match = record(recordings, options, "/dev/full");
+    CHECK(match.is_good(options));
+    CHECK_FALSE(match.is_recorded());
+    REQUIRE(match.recorded.has_value());
+    CHECK(match.recorded->error.starts_with("could not be written whole ("));
+    const std::string text = report(options, match);
+    CHECK(text.find("  All clients equal the server.\n  NOT RECORDED: ") != std::string::npos);
+    CHECK(text.find(" checkpoints\n") == std::string::npos);
+}
+
 TEST_CASE("Replay of a match: another match, and what is none, is refused by a sentence",
           "[bench][replay_play]") {
     const auto recordings = small_battle();
