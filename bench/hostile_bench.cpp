@@ -40,6 +40,9 @@ template <typename Write>
 }
 constexpr auto nothing = [](BitWriter&) {};
 
+/// NetConfig::function_calls_burst_max: so many calls of one function run at once.
+constexpr std::uint32_t function_burst = 120;
+
 /// Each call of the packet runs.
 void run_calls(benchmark::State& state, const std::vector<Bytes>& calls) {
     VictimServer server;
@@ -93,9 +96,9 @@ void BM_ServerJunk(benchmark::State& state) {
     state.counters["bytes"] = static_cast<double>(junk.size());
 }
 
-/// The most that run at once of one function are 120.
+/// As many as run at once of one function.
 void BM_ServerSmallCalls(benchmark::State& state) {
-    run_calls(state, as_many_as_fit(packet_bytes, 120, [](std::uint32_t) {
+    run_calls(state, as_many_as_fit(packet_bytes, function_burst, [](std::uint32_t) {
                   return call_bunch(1, 0, call(Ping, nothing));
               }));
 }
@@ -115,9 +118,9 @@ void BM_ServerDroppedCalls(benchmark::State& state) {
         },
         [&] {
             return server.is_open() &&
-                   server.driver.stats().calls_over_rate - before == calls.size() - 120;
+                   server.driver.stats().calls_over_rate - before == calls.size() - function_burst;
         },
-        "all but 120 calls must be dropped");
+        "all calls beyond the burst must be dropped");
     state.counters["calls"] = static_cast<double>(calls.size());
 }
 
@@ -129,17 +132,18 @@ void BM_ServerArrayCalls(benchmark::State& state) {
         state.SkipWithError("beyond its memory a call must be refused");
         return;
     }
-    run_calls(state, as_many_as_fit(packet_bytes, 120, [](std::uint32_t) {
+    run_calls(state, as_many_as_fit(packet_bytes, function_burst, [](std::uint32_t) {
                   return call_bunch(1, 0, call_with_cells(1'024));
               }));
 }
 
 /// Whose defaults have keyed arrays, which they put in order: the first is taken whatever it costs.
 void BM_ServerKeyedCalls(benchmark::State& state) {
-    run_calls(state,
-              as_many_as_fit(static_cast<std::size_t>(state.range(0)), 240, [](std::uint32_t i) {
-                  return call_bunch(1, 0, call_with_look(i % 2 == 0 ? Sort : SortAgain));
-              }));
+    run_calls(state, as_many_as_fit(static_cast<std::size_t>(state.range(0)), 2 * function_burst,
+                                    [](std::uint32_t i) {
+                                        return call_bunch(
+                                            1, 0, call_with_look(i % 2 == 0 ? Sort : SortAgain));
+                                    }));
 }
 
 /// 224 packets in flight, of 60 objects, and one packet that says that all but one are lost.
@@ -167,7 +171,7 @@ void BM_ServerAcks(benchmark::State& state) {
 /// Calls that wait for one that is missing (0), and the one that lets them run (1).
 void BM_ServerGap(benchmark::State& state) {
     VictimServer server;
-    constexpr std::uint32_t count = 119;
+    constexpr std::uint32_t count = function_burst - 1;  // and the one that is missing
     std::uint16_t first = 1;
     bool is_released = false;
     std::uint32_t runs = 0;
@@ -231,8 +235,7 @@ void BM_ServerParts(benchmark::State& state) {
 
 // The flood -------------------------------------------------------------------------------------
 
-/// The tick of a server of 16 clients, 30 of them a second, to which 200,000 datagrams a second of
-/// strangers (1), or in the name of its clients (2), come; or none (0).
+/// A line on which junk comes before all else, of strangers or in the names of clients.
 class FloodedTransport final : public Transport {
   public:
     explicit FloodedTransport(Transport& line) : line_(line) {}
@@ -258,6 +261,8 @@ class FloodedTransport final : public Transport {
     Transport& line_;
 };
 
+/// The tick of a server of 16 clients, 30 of them a second, to which 200,000 datagrams a second of
+/// strangers (1), or in the name of its clients (2), come; or none (0).
 void BM_Flood(benchmark::State& state) {
     constexpr std::uint32_t clients_max = 16;
     constexpr std::uint64_t junk_per_tick = 6'667;

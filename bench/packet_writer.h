@@ -4,7 +4,7 @@
 // that does not keep to the rules.
 //
 //     PacketWriter writer(session);
-//     const Bytes packet = writer.packet({open_bunch(1, 7, 0)}, block(1, body));
+//     const Bytes packet = writer.packet({open_bunch(1, 7, 0)}, packet_block(1, body));
 #pragma once
 
 #include <replayout/bit_writer.h>
