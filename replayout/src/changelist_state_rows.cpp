@@ -219,7 +219,7 @@ class ChangelistState::ScannedWords {
         if (i < objects.size()) {
             objects[i].state->prefetch_values();
         }
-        const std::size_t now = i - steps_ahead;
+        const std::size_t now = i - steps_ahead;  // in the first steps it wraps to more than any
         if (now >= objects.size()) {
             continue;
         }

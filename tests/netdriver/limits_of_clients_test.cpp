@@ -4,7 +4,9 @@
 // just beyond (docs/limits.md). The client is made by hand: ours keeps to the limits.
 #include <replayout/netdriver/net_config.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 

@@ -49,6 +49,7 @@ struct Connect {
 [[nodiscard]] std::optional<Connect> read_connect(std::span<const std::byte> bytes) noexcept {
     constexpr std::size_t head_bytes = sizeof(ENetProtocolHeader) + sizeof(enet_uint32);
     ENetProtocolConnect command;
+    // The first word is 0x8FFF: peer 0xFFF, and a time behind it; neither packed nor of a session.
     if (bytes.size() != head_bytes + sizeof(command) || bytes[0] != std::byte{0x8F}) {
         return std::nullopt;
     }
