@@ -147,9 +147,7 @@ class BlockVictim {
         (void)editor.edit(*object, 6);
         const Version version = sender.state.version();
         if (sender.update(object->memory())) {
-            OwedVersions position = since(version);
-            position.held_version = version;
-            blocks.push_back(sender.block(position));
+            blocks.push_back(sender.block(exact_at(version)));
         }
     }
     return blocks;
