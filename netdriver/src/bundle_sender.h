@@ -28,7 +28,7 @@ namespace replayout {
 
 class BundleSender {
   public:
-    /// None of them needs to be made yet.
+    /// Reads the settings; all else may be made later, as it keeps references and uses none yet.
     BundleSender(const ObjectStore& objects, ConnectionPairs& pairs, SentRecords& records,
                  PropertySender& properties, PacketSender& packets, SendContext& context,
                  const SenderSettings& settings);

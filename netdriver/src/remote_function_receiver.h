@@ -25,8 +25,8 @@ struct DueCall {
 
 class RemoteFunctionReceiver final : private ReliableMessageHandler {
   public:
-    /// Calls come on `channels_max` channels at most that are open at a time. `now`
-    /// and `pool` as in ReliableAccount.
+    /// Calls come on `channels_max` channels at most that are open at a time. `now` and `pool` as
+    /// in ReliableAccount.
     RemoteFunctionReceiver(const ReceiveLimits& limits, const NetTime& now, WaitingPool* pool,
                            std::uint32_t channels_max, MemoryResource* resource);
 

@@ -53,14 +53,15 @@ class ChangelistState {
         Differs,         ///< update_changed() is due, as find_changed() says
         LongRunsDiffer,  ///< and nothing else does (Findings::long_runs)
     };
+    /// State and object are on loan for the call.
     struct ToUpdate {
         ChangelistState* state = nullptr;
         const void* object = nullptr;
         Known known = Known::Nothing;
     };
-    /// The update of many at once, at most 64: of those of which all that is to be looked at, or
-    /// all that differs, are a few words side by side, and all of these do, as of most that change.
-    /// Returns which these are (bit i: object i). With the others nothing was done.
+    /// Updates those of `objects`, at most 64, of which a few words side by side changed, all of
+    /// them, and nothing else did, as of most that change. Returns which these are (bit i: object
+    /// i). With the others nothing was done: update() or update_changed() is still due.
     [[nodiscard]] static std::uint64_t update_few_words(std::span<const ToUpdate> objects,
                                                         ReplicationCounters& counters);
 

@@ -35,10 +35,10 @@ class ScanPlan {
     /// A run of so many bytes or more is long.
     static constexpr std::uint32_t chunk_bytes = 16;
 
-    /// What a scan finds of objects i: their bits.
+    /// What a scan finds of at most 64 objects: bit i is set where it is true of object i.
     struct Findings {
         std::uint64_t changed = 0;    ///< some value differs from the shadow
-        std::uint64_t long_runs = 0;  ///< of these, those of which only long runs do
+        std::uint64_t long_runs = 0;  ///< and all that do lie in long runs
     };
 
     explicit ScanPlan(MemoryResource* resource);
@@ -100,10 +100,11 @@ class ScanPlan {
     enum class Found : std::uint8_t { Same, LongRuns, Other };
     [[nodiscard]] inline Found find(const std::byte* object,
                                     ConstShadowBuffer shadow) const noexcept;
-    /// The same of objects in front that have this plan, whatever it is, and where it is simple.
-    /// Returns the others.
+    /// Looks at those of `bits`, from the lowest on, that have this plan, and adds what it finds.
+    /// Returns the bits from the first that has another plan on.
     [[nodiscard]] std::uint64_t find_any(const ScannedObject* scanned, const void* const* objects,
                                          std::uint64_t bits, Findings& findings) const noexcept;
+    /// The same where the plan is simple.
     [[nodiscard]] std::uint64_t find_simple(const ScannedObject* scanned,
                                             const void* const* objects, std::uint64_t bits,
                                             Findings& findings) const noexcept;

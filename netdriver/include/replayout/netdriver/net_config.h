@@ -5,7 +5,7 @@
 //
 // Limits whose names begin with client_ are of what a server takes of one client, who keeps to them
 // as well; those with clients_, of all clients together. A server has much less to take of a client
-// than a client of its server. What is named neither way bounds what a client takes, or both.
+// than a client of its server. The others say whose they are, or hold for both.
 #pragma once
 
 #include <replayout/reflection/error.h>

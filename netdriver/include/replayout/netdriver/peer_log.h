@@ -34,7 +34,8 @@ class PeerLog {
     /// `text` may hold anything. `peer` is who caused it, 0 where that is nobody in particular.
     /// Seconds are those of `now`, which may be any clock that does not go back.
     void write(LogLevel level, PeerId peer, std::string_view text, NetTime now);
-    /// The same of a text that prints as it is, see printable().
+    /// The same of a text that prints as it is, see printable(), and that is written whole, however
+    /// long it is.
     void write_printable(LogLevel level, PeerId peer, std::string_view text, NetTime now);
 
   private:

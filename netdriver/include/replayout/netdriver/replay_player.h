@@ -97,7 +97,7 @@ class ReplayPlayer {
     [[nodiscard]] ReplayError read_chunk(std::uint64_t offset, Chunk& chunk);
     /// The next one of the recording, unless it was read already.
     [[nodiscard]] ReplayError read_next();
-    /// Behind the start, and not so far that it is nobody's time.
+    /// Not before the start, and not further behind it than a recording lasts.
     [[nodiscard]] bool may_be_at(NetTime time) const noexcept;
     [[nodiscard]] ReplayError begin_at(const ReplayCheckpoint& checkpoint);
     [[nodiscard]] ReplayError begin_client();
