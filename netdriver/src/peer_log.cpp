@@ -52,8 +52,7 @@ void PeerLog::write_line(LogLevel level, Lines& own, std::string line) {
 void PeerLog::write(LogLevel level, PeerId peer, std::string_view text, NetTime now) {
     Lines& own = lines_of(peer);
     if (take_line(own, now)) {
-        const bool is_whole = text.size() <= text_bytes_max;
-        write_line(level, own, printable(text.substr(0, text_bytes_max)) + (is_whole ? "" : "..."));
+        write_line(level, own, printable_front(text, text_bytes_max));
     }
 }
 

@@ -15,7 +15,7 @@ namespace {
 /// As much of a server's name as goes into a line.
 [[nodiscard]] std::string shown_name(std::string_view name) {
     constexpr std::size_t name_bytes_max = 256;
-    return printable(name.substr(0, name_bytes_max));
+    return printable_front(name, name_bytes_max);
 }
 
 }  // namespace
@@ -155,8 +155,7 @@ const RepLayout* SessionLayouts::make_reading(std::span<const std::byte> descrip
         return nullptr;
     }
     if (const Status status = check_array_growth(**layout, config_); !status) {
-        reason = refuse(
-            printable(std::string_view(status.error().message).substr(0, PeerLog::text_bytes_max)));
+        reason = refuse(printable_front(status.error().message, PeerLog::text_bytes_max));
         return nullptr;
     }
     layouts_.push_back(*std::move(layout));

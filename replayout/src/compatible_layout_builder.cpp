@@ -74,16 +74,9 @@ struct SkippedForm {
            form == LeafForm::KeyedArray;
 }
 
-/// As much of a peer's text as goes into a sentence, in whole characters, such as prints.
+/// As much of a peer's text as goes into a sentence.
 [[nodiscard]] std::string shortened(std::string_view text) {
-    if (text.size() <= name_bytes_max) {
-        return printable(text);
-    }
-    std::size_t size = name_bytes_max;
-    while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0u) == 0x80u) {
-        --size;
-    }
-    return printable(text.substr(0, size)) + "...";
+    return printable_front(text, name_bytes_max);
 }
 
 }  // namespace

@@ -109,8 +109,8 @@ class DescriptionReader {
         if (problem_ != nullptr) {
             return Error{ErrorCode::MalformedDescription,
                          "description of layout \"" +
-                             printable(description_.name.substr(0, refused_name_bytes_max)) +
-                             "\" " + problem_};
+                             printable_front(description_.name, refused_name_bytes_max) + "\" " +
+                             problem_};
         }
         return std::move(description_);
     }

@@ -108,6 +108,23 @@ TEST_CASE("Layout description: a text longer than what is left, or not in UTF-8,
     CHECK(problem_with(leaf) == malformed);
 }
 
+TEST_CASE("Layout description: of the name of one that is refused 64 bytes are told",
+          "[replayout][layout_description]") {
+    ToldLayout told;
+    told.leaves.resize(1);
+    const auto problem_of_part = [&](const std::string& name, const std::string& shown) {
+        told.name = name;
+        Bytes bytes = told.bytes();
+        bytes.pop_back();
+        return problem_with(bytes, shown);
+    };
+    const std::string longest(64, 'x');
+    const std::string shorter(63, 'x');
+    CHECK(problem_of_part(longest, longest) == malformed);
+    CHECK(problem_of_part(longest + "x", longest + "...") == malformed);
+    CHECK(problem_of_part(shorter + "\xc3\xa9", shorter + "...") == malformed);
+}
+
 TEST_CASE("Layout description: one that ends before its bytes do is refused",
           "[replayout][layout_description]") {
     ToldLayout told;
