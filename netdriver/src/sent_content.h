@@ -30,7 +30,7 @@ static_assert(sizeof(SentRecord) == 40, "docs/performance.md says so");
 class SentContentHandler {
   public:
     /// Hints that the fate of a block of that object is told in some steps.
-    virtual void record_expected(std::uint32_t) noexcept {}
+    virtual void record_expected(std::uint32_t /*object_index*/) noexcept {}
     virtual void record_delivered(const SentRecord& record) = 0;
     virtual void record_lost(const SentRecord& record) = 0;
     /// The first `count` of these.
