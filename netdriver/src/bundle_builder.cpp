@@ -189,6 +189,7 @@ template <typename Blocks>
     return left;
 }
 
+// For bundle_builder_lanes.cpp; that of a BundleRun is called in this file alone.
 template std::uint64_t BundleBuilder::lay_down_rows(std::size_t word, std::uint64_t objects,
                                                     BlockBytes& bytes, LaneBlocks& blocks,
                                                     BlocksAhead& blocks_ahead,
