@@ -233,7 +233,7 @@ void BM_ServerParts(benchmark::State& state) {
         [&] { return server.is_open() && server.runs() == runs; }, "a part must wait for the rest");
 }
 
-// The flood -------------------------------------------------------------------------------------
+// The flood.
 
 /// A line on which junk comes before all else, of strangers or in the names of clients.
 class FloodedTransport final : public Transport {

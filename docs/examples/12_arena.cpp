@@ -52,7 +52,7 @@ class Tap final : public Transport {
     Transport& below_;
 };
 
-// ----- in Unity's words
+// In Unity's words.
 
 namespace unity {
 
@@ -119,7 +119,7 @@ std::vector<std::string> play() {
 
 }  // namespace unity
 
-// ----- in Unreal's words
+// In Unreal's words.
 
 namespace unreal {
 

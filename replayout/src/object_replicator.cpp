@@ -46,7 +46,7 @@ void ObjectReplicator::restart() {
     flags_ = flags;
 }
 
-// Who is asking ---------------------------------------------------------------------------------
+// Who is asking.
 
 LifetimeConditionSet ObjectReplicator::passing(bool is_initial) const noexcept {
     ReplicationFlags flags = flags_;
@@ -74,7 +74,7 @@ SendContext ObjectReplicator::own_context(const SendContext& context) const noex
     return own;
 }
 
-// What is owed ----------------------------------------------------------------------------------
+// What is owed.
 
 bool ObjectReplicator::owes_any() const noexcept {
     return is_initial_ || parts_.is_under_way || has_dynamic_changes() ||
@@ -163,7 +163,7 @@ void ObjectReplicator::owe_again(RepHandle handle) {
     }
 }
 
-// Blocks ----------------------------------------------------------------------------------------
+// Blocks.
 
 SendResult ObjectReplicator::replicate_properties(BitWriter& writer, std::uint64_t packet,
                                                   const SendContext& context, PacketRoom room) {

@@ -66,7 +66,7 @@ PacketHeader make_header(std::uint8_t ack_word_count) {
     return header;
 }
 
-// --- The header as bytes.
+// The header as bytes.
 
 TEST_CASE("PacketHeader: the bytes are as documented", "[netdriver][packet_notify]") {
     PacketHeader header = make_header(2);
@@ -165,7 +165,7 @@ TEST_CASE("PacketHeader: every flag byte reads as documented or is refused",
     }
 }
 
-// --- Fates, by hand.
+// Fates, by hand.
 
 TEST_CASE("PacketNotify: the first packet has sequence 1 and acknowledges 0",
           "[netdriver][packet_notify]") {
@@ -334,7 +334,7 @@ TEST_CASE("PacketNotify: a window of 256 is used to the last packet",
     }
 }
 
-// --- Headers that no peer of ours sends.
+// Headers that no peer of ours sends.
 
 // a has 100 packets of its own in flight after 50 resolved, and has processed 40 of the peer's.
 struct Scene {

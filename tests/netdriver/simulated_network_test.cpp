@@ -15,7 +15,7 @@
 namespace replayout::test {
 namespace {
 
-// --- A perfect network.
+// A perfect network.
 
 TEST_CASE("SimulatedNetwork: without settings everything arrives in order, at the next advance",
           "[netdriver][simulated_network]") {
@@ -43,7 +43,7 @@ TEST_CASE("SimulatedNetwork: latency is exact to the microsecond",
     CHECK(link.received.size() == 1);
 }
 
-// --- Faults, one at a time, against their settings.
+// Faults, one at a time, against their settings.
 
 TEST_CASE("SimulatedNetwork: independent losses have the rate that was set",
           "[netdriver][simulated_network]") {
@@ -258,7 +258,7 @@ TEST_CASE("SimulatedNetwork: a full receive queue drops, and counts",
     CHECK(server.receive(from, buffer) == 2);
 }
 
-// --- Changes while it runs.
+// Changes while it runs.
 
 TEST_CASE("SimulatedNetwork: once healed everything arrives, behind what was on the way",
           "[netdriver][simulated_network]") {

@@ -56,7 +56,7 @@ using namespace quantisation_form;
 
 using Names = std::vector<std::string>;
 
-// --- one leaf, and what makes it another ------------------------------------------------------
+// One leaf, and what makes it another.
 
 struct Row {
     std::uint32_t id = 0;
@@ -169,7 +169,7 @@ TEST_CASE("Compatible layouts: a leaf that differs from ours in one thing is ski
     }
 }
 
-// --- order ------------------------------------------------------------------------------------
+// Order.
 
 struct Blow {
     std::uint8_t bone = 0;
@@ -234,7 +234,7 @@ TEST_CASE("Compatible layouts: in an element, leaves are taken in whatever order
     CHECK(contains(dump(**layout), "bone shared"));
 }
 
-// --- checksums that meet ----------------------------------------------------------------------
+// Checksums that meet.
 
 /// A class of two bytes.
 [[nodiscard]] Result<const Type*> build_two(TypeRegistry& registry, std::string_view first,
@@ -272,7 +272,7 @@ TEST_CASE("Compatible layouts: checksums side by side are told apart",
     CHECK(skipped_names(local, told).empty());
 }
 
-// --- what is said of it -----------------------------------------------------------------------
+// What is said of it.
 
 [[nodiscard]] Result<const Type*> build_pair(TypeRegistry& registry) {
     return build_two(registry, "left", "right");
@@ -331,7 +331,7 @@ TEST_CASE("Compatible layouts: a leaf that is called as elements are shown has n
     CHECK(skipped_names(local, told) == Names{"", "[0]"});
 }
 
-// --- structs that serialize themselves --------------------------------------------------------
+// Structs that serialize themselves.
 
 /// Nothing is made from nothing.
 struct Bound {

@@ -168,7 +168,7 @@ struct Receiver {
 
 using Keys = std::vector<std::uint64_t>;
 
-// --- keys -------------------------------------------------------------------------------------
+// Keys.
 
 template <typename Key>
 void check_greatest_key() {
@@ -236,7 +236,7 @@ TEST_CASE("Keyed arrays: each key that is read takes a step", "[replayout][keyed
     }
 }
 
-// --- how many ---------------------------------------------------------------------------------
+// How many.
 
 [[nodiscard]] RepLayoutOptions with_limit(std::uint32_t count_max) {
     RepLayoutOptions options;
@@ -298,7 +298,7 @@ TEST_CASE(
     }
 }
 
-// --- what it costs ----------------------------------------------------------------------------
+// What it costs.
 
 /// s(x) of docs/wire_format.md.
 [[nodiscard]] std::size_t sorting(std::size_t count) {
@@ -378,7 +378,7 @@ TEST_CASE("Keyed arrays: with order a block costs what the format says",
     }
 }
 
-// --- who is told ------------------------------------------------------------------------------
+// Who is told.
 
 TEST_CASE("Keyed arrays: the array is told of whatever changed in it, and of nothing else",
           "[replayout][keyed_array]") {
@@ -411,7 +411,7 @@ TEST_CASE("Keyed arrays: the array is told of whatever changed in it, and of not
     CHECK(told(std::move(changes().count(2).item(15, {}, {}, far + 1).item(4, {}, {}, far))) == 1);
 }
 
-// --- parts of an update ------------------------------------------------------------------------
+// Parts of an update.
 
 TEST_CASE("Keyed arrays: a part that takes away of an array that changed before ends the update",
           "[replayout][keyed_array]") {
@@ -516,7 +516,7 @@ TEST_CASE("Keyed arrays: an element that cannot be here is refused, whatever is 
     }
 }
 
-// --- what begins anew -------------------------------------------------------------------------
+// What begins anew.
 
 TEST_CASE("Keyed arrays: any other version than the last begins anew, be it before or behind",
           "[replayout][keyed_array]") {

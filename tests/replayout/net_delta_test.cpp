@@ -504,7 +504,7 @@ TEST_CASE("Net delta: a receiver that does not know the struct passes over it",
     CHECK(client.tail == 9);
 }
 
-// --- a struct that reads what a peer makes it read --------------------------------------------
+// A struct that reads what a peer makes it read.
 
 /// Of one byte on the wire. It is only read, and does as it is told.
 struct Probe {

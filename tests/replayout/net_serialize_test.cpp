@@ -192,7 +192,7 @@ struct Pair {
     BlockReceiver receiver{*layout};
 };
 
-// --- reading ---------------------------------------------------------------------------------
+// Reading.
 
 TEST_CASE("NetSerialize: not fully mapped applies what is there, and is read again when it is",
           "[replayout][net_serialize]") {
@@ -503,7 +503,7 @@ TEST_CASE("NetSerialize: the log names the place of a value that fails, also in 
                                    "failed while reading"});
 }
 
-// --- writing ---------------------------------------------------------------------------------
+// Writing.
 
 TEST_CASE("NetSerialize: ok = false while writing leaves the value out, and is logged and counted",
           "[replayout][net_serialize]") {

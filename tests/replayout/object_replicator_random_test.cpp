@@ -117,7 +117,7 @@ class Game {
     }
 
   private:
-    // The guard ---------------------------------------------------------------------------------
+    // The guard.
 
     void edit() {
         for (std::uint32_t count = random_.below(4); count > 0; --count) {
@@ -279,7 +279,7 @@ class Game {
         REQUIRE((!sees_mood || held.mood == guard_.mood));
     }
 
-    // A receiver --------------------------------------------------------------------------------
+    // A receiver.
 
     void disturb(Twin& twin) {
         if (random_.percent(6)) {

@@ -262,7 +262,7 @@ class Game {
                on_.sender.state.update_changed(memory, on_.sender.package_map, on_.sender.counters);
     }
 
-    // What a receiver shows ---------------------------------------------------------------------
+    // What a receiver shows.
 
     class View final : public ClientView {
       public:
@@ -340,7 +340,7 @@ class Game {
         }
     }
 
-    // What happens to a receiver ----------------------------------------------------------------
+    // What happens to a receiver.
 
     /// Something may happen to it that has nothing to do with blocks.
     void disturb(RandomClassReceiver& receiver) {
@@ -428,7 +428,7 @@ class Game {
         }
     }
 
-    // What it is sent ---------------------------------------------------------------------------
+    // What it is sent.
 
     [[nodiscard]] const RepLayout& layout_of_clients() const {
         return client_types_.layout(class_index_);

@@ -132,7 +132,7 @@ void Simulation::judge_packet(PeerId from, PeerId to, std::span<const std::byte>
     }
 }
 
-// A tick ----------------------------------------------------------------------------------------
+// A tick.
 
 void Simulation::tick(bool is_safety) {
     verdict_.begin_tick(tick_);
@@ -226,7 +226,7 @@ void Simulation::join(SimClient& client) {
     client.join(++last_connection_);
 }
 
-// Faults ----------------------------------------------------------------------------------------
+// Faults.
 
 void Simulation::disturb() {
     Choices row = swarm_.row(RunPart::Events, tick_);
@@ -296,7 +296,7 @@ void Simulation::move_clock(SimClient& client, Choices& row) {
     client.step_clock(std::int64_t{1'000} * row.between(10, row.percent(80) ? 1'000 : 60'000));
 }
 
-// Liveness --------------------------------------------------------------------------------------
+// Liveness.
 
 void Simulation::heal() {
     network_.heal();

@@ -82,7 +82,7 @@ void NetworkClient::late_update(NetTime now) {
     free_what_is_gone();
 }
 
-// ----- objects
+// Objects.
 
 bool NetworkClient::register_spawn_handler(std::uint32_t asset_id, NetworkSpawnHandler handler) {
     if (types_.find_prefab(asset_id) == nullptr || !handler.spawn || !handler.unspawn) {
@@ -295,7 +295,7 @@ void NetworkClient::unspawn_kept() {
     }
 }
 
-// ----- what objects are told
+// What objects are told.
 
 void NetworkClient::start_spawned() {
     for (NetworkIdentity* object : spawned_now_) {
@@ -373,7 +373,7 @@ void NetworkClient::role_changed(ObjectHandle handle, const ObjectRole& /*previo
     }
 }
 
-// ----- the connection
+// The connection.
 
 bool NetworkClient::refuse_request(const char* why) {
     ++counters_.requests_refused;
@@ -435,7 +435,7 @@ void NetworkClient::peer_left(PeerId /*peer*/, CloseReason reason) {
     manager_.on_client_disconnect(*this, reason);
 }
 
-// ----- NetWorld
+// NetWorld.
 
 void* NetworkClient::object_memory(ObjectHandle object) {
     return NetworkIdentity::of(object).block();

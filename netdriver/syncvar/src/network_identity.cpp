@@ -115,7 +115,7 @@ void NetworkIdentity::component_changed() {
     }
 }
 
-// ----- who sees it
+// Who sees it.
 
 void NetworkIdentity::set_visibility(Visibility visibility) {
     visibility_ = visibility;
@@ -147,7 +147,7 @@ void NetworkIdentity::set_position(const Vector3& position) {
     }
 }
 
-// ----- what it is told as a client
+// What it is told as a client.
 
 void NetworkIdentity::start_client() {
     if (!std::exchange(is_started_, true)) {

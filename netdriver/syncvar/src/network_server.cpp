@@ -70,7 +70,7 @@ void NetworkServer::late_update(NetTime now) {
     free_what_is_gone();
 }
 
-// ----- objects
+// Objects.
 
 NetworkIdentity& NetworkServer::instantiate(const NetworkPrefab& prefab) {
     auto made = std::make_unique<NetworkIdentity>(prefab, resource_);
@@ -215,7 +215,7 @@ NetworkIdentity* NetworkServer::find(std::uint64_t net_id) const noexcept {
     return found == spawned_.end() ? nullptr : found->second;
 }
 
-// ----- what changed
+// What changed.
 
 void NetworkServer::component_changed(NetworkIdentity& object) {
     if (!std::exchange(object.is_queued_, true)) {
@@ -272,7 +272,7 @@ void NetworkServer::mark_sync_vars(NetworkIdentity& object, NetworkBehaviour& co
     component.dirty_bits_ = 0;
 }
 
-// ----- NetWorld
+// NetWorld.
 
 void* NetworkServer::object_memory(ObjectHandle object) {
     return NetworkIdentity::of(object).block();

@@ -83,7 +83,7 @@ bool NetworkServer::remove_client_authority(NetworkIdentity& object) {
     return true;
 }
 
-// ----- players
+// Players.
 
 void NetworkServer::set_player(NetworkConnection& connection, NetworkIdentity* player) {
     NetworkIdentity* previous = std::exchange(connection.identity_, player);
@@ -174,7 +174,7 @@ bool NetworkServer::remove_player_for_connection(NetworkConnection& connection,
     return true;
 }
 
-// ----- what owners decide
+// What owners decide.
 
 void NetworkServer::queue_owner_state(NetworkIdentity& object) {
     const std::span<const NetworkPrefab::Component> components = object.prefab().components();

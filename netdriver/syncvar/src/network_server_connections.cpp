@@ -114,7 +114,7 @@ void NetworkServer::stop_host() {
     connections_.erase(peer);
 }
 
-// ----- what clients say
+// What clients say.
 
 void NetworkServer::ready(PeerId peer) {
     NetworkConnection* connection = find_connection(peer);
@@ -153,7 +153,7 @@ void NetworkServer::not_ready_heard(PeerId peer) {
     }
 }
 
-// ----- ready or not
+// Ready or not.
 
 void NetworkServer::set_client_ready(NetworkConnection& connection) {
     connection.is_ready_ = true;
@@ -231,7 +231,7 @@ void NetworkServer::end_showing(NetworkConnection& connection) {
     apply_all_shown(connection);
 }
 
-// ----- the batch
+// The batch.
 
 void NetworkServer::send_batches() {
     // In the flush after that in which they became ready the driver knows what they are to see.

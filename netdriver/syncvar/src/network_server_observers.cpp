@@ -33,7 +33,7 @@ namespace {
 
 }  // namespace
 
-// ----- objects
+// Objects.
 
 void NetworkServer::apply_visibility(NetworkIdentity& object) {
     if (is_channel(object)) {
@@ -123,7 +123,7 @@ void NetworkServer::update_viewer(NetworkConnection& connection) {
     }
 }
 
-// ----- one object and one connection
+// One object and one connection.
 
 void NetworkServer::apply_shown(NetworkConnection& connection, NetworkIdentity& object) {
     if (connection.is_host_) {
@@ -214,7 +214,7 @@ bool NetworkServer::is_net_relevant_for(ObjectHandle handle, PeerId peer) {
     return connection != nullptr && check_observer(NetworkIdentity::of(handle), *connection);
 }
 
-// ----- the host
+// The host.
 
 bool NetworkServer::host_sees(const NetworkIdentity& object) const {
     if (host_->phase_ != Phase::Ready) {

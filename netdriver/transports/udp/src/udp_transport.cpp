@@ -221,7 +221,7 @@ class UdpTransport::Socket {
         return true;
     }
 
-    // ----- a server
+    // A server.
 
     void answer(const AddressHandshake& request, const udp::endpoint& from) {
         if (request.message != AddressMessage::Request) {
@@ -265,7 +265,7 @@ class UdpTransport::Socket {
         }
     }
 
-    // ----- a client
+    // A client.
 
     void ask() {
         Peer& server = peers_.begin()->second;

@@ -199,7 +199,7 @@ class WebSocketTransport::Endpoint {
             .set_option(tcp::no_delay(true), ignored);
     }
 
-    // ----- a server
+    // A server.
 
     void accept_next() {
         acceptor_.async_accept([this](error_code error, tcp::socket socket) {
@@ -253,7 +253,7 @@ class WebSocketTransport::Endpoint {
                                         });
     }
 
-    // ----- a client
+    // A client.
 
     void begin_to_connect() {
         const auto connection =
@@ -273,7 +273,7 @@ class WebSocketTransport::Endpoint {
             });
     }
 
-    // ----- both
+    // Both.
 
     [[nodiscard]] std::shared_ptr<Address> address_of(const AddressKey& place) {
         if (addresses_.size() >= 2 * std::size_t{settings_.peers_max}) {
