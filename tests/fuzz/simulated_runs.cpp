@@ -79,8 +79,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     config.tick_count = std::max(1u, config.script->tick_count());
     const RunResult result = is_twin ? run_with_twin(config) : Simulation(config).run();
     if (!result.is_good()) {
-        std::fprintf(stderr, "features %s\ntick %u, I%u: %s\n", config.features.text().c_str(),
-                     result.finding.tick, result.finding.invariant, result.finding.text.c_str());
+        std::fprintf(stderr, "features %s\ntick %u, %s: %s\n", config.features.text().c_str(),
+                     result.finding.tick, to_string(result.finding.invariant).c_str(),
+                     result.finding.text.c_str());
     }
     REQUIRE(result.is_good());
     return 0;

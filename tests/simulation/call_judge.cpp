@@ -37,13 +37,13 @@ void CallBook::told_owner(PeerId owner, std::uint32_t craft, std::uint32_t numbe
 void CallBook::ran(std::uint32_t connection, CraftFunction function, std::uint32_t craft,
                    std::uint32_t number) {
     if (function == CraftFunction::Ping) {
-        verdict_.require(7, pinged_.insert({connection, {craft, number}}).second, [&] {
-            return call_text("an unreliable call of a client runs twice", craft, number);
-        });
+        verdict_.require(
+            Invariant::UnreliableCalls, pinged_.insert({connection, {craft, number}}).second,
+            [&] { return call_text("an unreliable call of a client runs twice", craft, number); });
         return;
     }
     std::uint32_t& last = steered_[{connection, craft}];
-    verdict_.require(6, number > last, [&] {
+    verdict_.require(Invariant::ReliableCalls, number > last, [&] {
         return call_text("a reliable call of a client runs twice, or out of order", craft, number);
     });
     last = number;
@@ -66,7 +66,8 @@ void CallJudge::ran(const Craft& craft, CraftFunction function, std::uint32_t nu
     ++calls_judged_;
     const auto found = lives_.find(craft.handle);
     if (found == lives_.end()) {
-        verdict_.fail(8, call_text("a call of a craft that is not shown", 0, number));
+        verdict_.fail(Invariant::PresentCrafts,
+                      call_text("a call of a craft that is not shown", 0, number));
         return;
     }
     Life& life = found->second;
@@ -75,29 +76,30 @@ void CallJudge::ran(const Craft& craft, CraftFunction function, std::uint32_t nu
             signalled(life, number);
             break;
         case CraftFunction::Flash:
-            verdict_.require(7, book_.was_flashed(life.craft, number), [&] {
-                return call_text("a call that nobody made", life.craft, number);
-            });
-            verdict_.require(7, life.flashes.insert(number).second, [&] {
+            verdict_.require(
+                Invariant::UnreliableCalls, book_.was_flashed(life.craft, number),
+                [&] { return call_text("a call that nobody made", life.craft, number); });
+            verdict_.require(Invariant::UnreliableCalls, life.flashes.insert(number).second, [&] {
                 return call_text("an unreliable call runs twice", life.craft, number);
             });
             break;
         case CraftFunction::Order:
             verdict_.require(
-                6,
+                Invariant::ReliableCalls,
                 std::any_of(
                     addresses_.begin(), addresses_.end(),
                     [&](PeerId address) { return book_.was_ordered(address, life.craft, number); }),
                 [&] {
                     return call_text("an order that is not for this client", life.craft, number);
                 });
-            verdict_.require(6, number > life.last_order, [&] {
+            verdict_.require(Invariant::ReliableCalls, number > life.last_order, [&] {
                 return call_text("an order runs twice, or out of order", life.craft, number);
             });
             life.last_order = number;
             break;
         default:
-            verdict_.fail(6, call_text("a call of the server's runs here", life.craft, number));
+            verdict_.fail(Invariant::ReliableCalls,
+                          call_text("a call of the server's runs here", life.craft, number));
             break;
     }
 }
@@ -106,15 +108,16 @@ void CallJudge::signalled(Life& life, std::uint32_t number) {
     const std::vector<std::uint32_t>& signals = book_.signals(life.craft);
     const auto found = std::lower_bound(signals.begin(), signals.end(), number);
     if (found == signals.end() || *found != number) {
-        verdict_.fail(6, call_text("a call that nobody made", life.craft, number));
+        verdict_.fail(Invariant::ReliableCalls,
+                      call_text("a call that nobody made", life.craft, number));
         return;
     }
     const auto index = static_cast<std::size_t>(found - signals.begin());
-    verdict_.require(6, index >= life.next_signal, [&] {
+    verdict_.require(Invariant::ReliableCalls, index >= life.next_signal, [&] {
         return call_text("a reliable call runs twice, or out of order", life.craft, number);
     });
     const std::size_t expected = life.has_signal ? life.next_signal : life.signals_before;
-    verdict_.require(6, index <= expected, [&] {
+    verdict_.require(Invariant::ReliableCalls, index <= expected, [&] {
         return call_text("a reliable call was left out before", life.craft, number);
     });
     life.has_signal = true;
@@ -126,10 +129,11 @@ void CallJudge::check_all_ran() {
         const Life& life = entry.second;
         const std::size_t count = book_.signals(life.craft).size();
         const std::size_t ran = life.has_signal ? life.next_signal : life.signals_before;
-        verdict_.require(6, ran == count || count <= life.signals_before, [&] {
-            return "a reliable call never ran: craft " + std::to_string(life.craft) + ", " +
-                   std::to_string(count - ran) + " of " + std::to_string(count);
-        });
+        verdict_.require(
+            Invariant::ReliableCalls, ran == count || count <= life.signals_before, [&] {
+                return "a reliable call never ran: craft " + std::to_string(life.craft) + ", " +
+                       std::to_string(count - ran) + " of " + std::to_string(count);
+            });
     }
 }
 

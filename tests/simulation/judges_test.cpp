@@ -31,15 +31,14 @@ class JudgedCraft {
     }
 
     [[nodiscard]] Craft& shown() { return world_.at(handle_); }
-    /// 0: all is good.
-    std::uint32_t see() {
+    Invariant see() {
         judge_.touched(handle_);
         judge_.check(world_);
         return verdict_.finding().invariant;
     }
     [[nodiscard]] ValueJudge& judge() noexcept { return judge_; }
     [[nodiscard]] CraftWorld& world() noexcept { return world_; }
-    [[nodiscard]] std::uint32_t invariant() const { return verdict_.finding().invariant; }
+    [[nodiscard]] Invariant invariant() const { return verdict_.finding().invariant; }
     [[nodiscard]] ObjectHandle handle() const noexcept { return handle_; }
 
   private:
@@ -58,36 +57,36 @@ TEST_CASE("Value judge: what the server wrote is good, and some of it may be mis
     JudgedCraft craft;
     craft.shown().course = 5;
     craft.shown().crew = {5, 0};  // the second element was lost
-    CHECK(craft.see() == 0);
+    CHECK(craft.see() == Invariant::None);
     craft.shown().course = 7;
     craft.shown().crew = {6, 17};
-    CHECK(craft.see() == 0);
+    CHECK(craft.see() == Invariant::None);
 }
 
 TEST_CASE("Value judge: a value that never was is found", "[simulation]") {
     JudgedCraft craft;
     craft.shown().course = 8;
-    CHECK(craft.see() == 2);
+    CHECK(craft.see() == Invariant::KnownValues);
     JudgedCraft elements;
     elements.shown().crew = {15};  // it was an element, but not the first
-    CHECK(elements.see() == 2);
+    CHECK(elements.see() == Invariant::KnownValues);
     JudgedCraft unknown;
     unknown.judge().shown(ObjectHandle{999}, 0);
-    CHECK(unknown.invariant() == 2);
+    CHECK(unknown.invariant() == Invariant::KnownValues);
 }
 
 TEST_CASE("Value judge: a value that goes back is found", "[simulation]") {
     JudgedCraft craft;
     craft.shown().course = 7;
-    CHECK(craft.see() == 0);
+    CHECK(craft.see() == Invariant::None);
     craft.shown().course = 6;
-    CHECK(craft.see() == 3);
+    CHECK(craft.see() == Invariant::ForwardValues);
 }
 
 TEST_CASE("Value judge: an atomic struct in parts is found", "[simulation]") {
     JudgedCraft craft;
     craft.shown().purse = {6, 1, 8, Purse::note_of(8)};
-    CHECK(craft.see() == 4);
+    CHECK(craft.see() == Invariant::WholeAtomics);
 }
 
 TEST_CASE("Value judge: a notify twice, of nothing, or none is found", "[simulation]") {
@@ -97,36 +96,36 @@ TEST_CASE("Value judge: a notify twice, of nothing, or none is found", "[simulat
     good.shown().course = 7;
     good.judge().notified(good.shown(), course_slot, 5);
     good.judge().check_told(good.world());
-    CHECK(good.invariant() == 0);
+    CHECK(good.invariant() == Invariant::None);
     good.judge().notified(good.shown(), course_slot, 5);
-    CHECK(good.invariant() == 5);
+    CHECK(good.invariant() == Invariant::Notifies);
 
     JudgedCraft without_change;
     without_change.judge().notified(without_change.shown(), course_slot, 0);
-    CHECK(without_change.invariant() == 5);
+    CHECK(without_change.invariant() == Invariant::Notifies);
 
     JudgedCraft wrong_previous;
     wrong_previous.shown().course = 5;
     wrong_previous.judge().notified(wrong_previous.shown(), course_slot, 3);
-    CHECK(wrong_previous.invariant() == 5);
+    CHECK(wrong_previous.invariant() == Invariant::Notifies);
 
     JudgedCraft none;
     none.shown().course = 5;
     none.judge().check_told(none.world());
-    CHECK(none.invariant() == 5);
+    CHECK(none.invariant() == Invariant::Notifies);
 }
 
 TEST_CASE("Value judge: who is hidden twice, or notified when hidden, is found", "[simulation]") {
     JudgedCraft craft;
     craft.judge().hidden(craft.handle());
-    CHECK(craft.invariant() == 0);
+    CHECK(craft.invariant() == Invariant::None);
     craft.judge().hidden(craft.handle());
-    CHECK(craft.invariant() == 8);
+    CHECK(craft.invariant() == Invariant::PresentCrafts);
     JudgedCraft notified;
     notified.judge().hidden(notified.handle());
     notified.shown().course = 5;
     notified.judge().notified(notified.shown(), course_slot, 0);
-    CHECK(notified.invariant() == 8);
+    CHECK(notified.invariant() == Invariant::PresentCrafts);
 }
 
 namespace {
@@ -145,11 +144,11 @@ class JudgedCalls {
         book.multicast(CraftFunction::Flash, number, 7);
         book.told_owner(address, number, 8);
     }
-    std::uint32_t ran(CraftFunction function, std::uint32_t call) {
+    Invariant ran(CraftFunction function, std::uint32_t call) {
         judge.ran(craft, function, call);
         return invariant();
     }
-    [[nodiscard]] std::uint32_t invariant() const { return verdict_.finding().invariant; }
+    [[nodiscard]] Invariant invariant() const { return verdict_.finding().invariant; }
 
   private:
     Verdict verdict_;
@@ -166,52 +165,52 @@ TEST_CASE("Call judge: reliable calls in order, from the first that a client may
           "[simulation]") {
     JudgedCalls calls;
     for (const std::uint32_t call : {2u, 4u, 6u}) {
-        CHECK(calls.ran(CraftFunction::Signal, call) == 0);
+        CHECK(calls.ran(CraftFunction::Signal, call) == Invariant::None);
     }
-    CHECK(calls.ran(CraftFunction::Flash, 7) == 0);
-    CHECK(calls.ran(CraftFunction::Order, 8) == 0);
+    CHECK(calls.ran(CraftFunction::Flash, 7) == Invariant::None);
+    CHECK(calls.ran(CraftFunction::Order, 8) == Invariant::None);
     calls.judge.check_all_ran();
-    CHECK(calls.invariant() == 0);
+    CHECK(calls.invariant() == Invariant::None);
 }
 
 TEST_CASE("Call judge: a reliable call twice, left out, made up or missing is found",
           "[simulation]") {
     JudgedCalls twice;
     twice.ran(CraftFunction::Signal, 2);
-    CHECK(twice.ran(CraftFunction::Signal, 2) == 6);
+    CHECK(twice.ran(CraftFunction::Signal, 2) == Invariant::ReliableCalls);
     JudgedCalls left_out;
     left_out.ran(CraftFunction::Signal, 2);
-    CHECK(left_out.ran(CraftFunction::Signal, 6) == 6);
+    CHECK(left_out.ran(CraftFunction::Signal, 6) == Invariant::ReliableCalls);
     JudgedCalls first_left_out;
-    CHECK(first_left_out.ran(CraftFunction::Signal, 4) == 6);
+    CHECK(first_left_out.ran(CraftFunction::Signal, 4) == Invariant::ReliableCalls);
     JudgedCalls made_up;
-    CHECK(made_up.ran(CraftFunction::Signal, 3) == 6);
+    CHECK(made_up.ran(CraftFunction::Signal, 3) == Invariant::ReliableCalls);
     JudgedCalls missing;
     missing.ran(CraftFunction::Signal, 2);
     missing.judge.check_all_ran();
-    CHECK(missing.invariant() == 6);
+    CHECK(missing.invariant() == Invariant::ReliableCalls);
 }
 
 TEST_CASE("Call judge: an unreliable call twice or made up, and an order of another, are found",
           "[simulation]") {
     JudgedCalls twice;
     twice.ran(CraftFunction::Flash, 7);
-    CHECK(twice.ran(CraftFunction::Flash, 7) == 7);
+    CHECK(twice.ran(CraftFunction::Flash, 7) == Invariant::UnreliableCalls);
     JudgedCalls made_up;
-    CHECK(made_up.ran(CraftFunction::Flash, 8) == 7);
+    CHECK(made_up.ran(CraftFunction::Flash, 8) == Invariant::UnreliableCalls);
     JudgedCalls other;
-    CHECK(other.ran(CraftFunction::Order, 7) == 6);
+    CHECK(other.ran(CraftFunction::Order, 7) == Invariant::ReliableCalls);
     JudgedCalls order_twice;
     order_twice.ran(CraftFunction::Order, 8);
-    CHECK(order_twice.ran(CraftFunction::Order, 8) == 6);
+    CHECK(order_twice.ran(CraftFunction::Order, 8) == Invariant::ReliableCalls);
     JudgedCalls of_server;
-    CHECK(of_server.ran(CraftFunction::Steer, 8) == 6);
+    CHECK(of_server.ran(CraftFunction::Steer, 8) == Invariant::ReliableCalls);
 }
 
 TEST_CASE("Call judge: a call of a craft that is not shown is found", "[simulation]") {
     JudgedCalls calls;
     calls.judge.hidden(calls.craft.handle);
-    CHECK(calls.ran(CraftFunction::Signal, 2) == 8);
+    CHECK(calls.ran(CraftFunction::Signal, 2) == Invariant::PresentCrafts);
 }
 
 TEST_CASE("Call judge: a client's call that runs twice at the server is found", "[simulation]") {
@@ -221,20 +220,20 @@ TEST_CASE("Call judge: a client's call that runs twice at the server is found", 
     book.ran(2, CraftFunction::Steer, number, 5);  // of another connection
     CHECK(steered.is_good());
     book.ran(1, CraftFunction::Steer, number, 5);
-    CHECK(steered.finding().invariant == 6);
+    CHECK(steered.finding().invariant == Invariant::ReliableCalls);
     Verdict pinged;
     CallBook pings(pinged);
     pings.ran(1, CraftFunction::Ping, number, 5);
     pings.ran(1, CraftFunction::Ping, number, 4);
     CHECK(pinged.is_good());
     pings.ran(1, CraftFunction::Ping, number, 5);
-    CHECK(pinged.finding().invariant == 7);
+    CHECK(pinged.finding().invariant == Invariant::UnreliableCalls);
 }
 
 namespace {
 
 /// What a run with this fault of the harness is found to be.
-[[nodiscard]] std::uint32_t found_with(PlantedFault planted) {
+[[nodiscard]] Invariant found_with(PlantedFault planted) {
     FeatureSet features;
     REQUIRE(
         FeatureSet::read("churn,texts,arrays,secrets,owners,hostile_peer,push_model", features));
@@ -255,28 +254,28 @@ namespace {
 }  // namespace
 
 TEST_CASE("Simulation: a fault that is planted into a run is found", "[simulation]") {
-    CHECK(found_with(PlantedFault::None) == 0);
-    CHECK(found_with(PlantedFault::WrongValue) == 1);
-    CHECK(found_with(PlantedFault::KeptMemory) == 9);
-    CHECK(found_with(PlantedFault::ManyDatagrams) == 10);
-    CHECK(found_with(PlantedFault::Noise) == 11);
-    CHECK(found_with(PlantedFault::Secret) == 13);
-    CHECK(found_with(PlantedFault::Rejected) == 15);
-    CHECK(found_with(PlantedFault::Unreachable) == 16);
-    CHECK(found_with(PlantedFault::Recording) == 17);
-    CHECK(found_with(PlantedFault::Counter) == 19);
+    CHECK(found_with(PlantedFault::None) == Invariant::None);
+    CHECK(found_with(PlantedFault::WrongValue) == Invariant::Converged);
+    CHECK(found_with(PlantedFault::KeptMemory) == Invariant::Memory);
+    CHECK(found_with(PlantedFault::ManyDatagrams) == Invariant::DatagramsOfTick);
+    CHECK(found_with(PlantedFault::Noise) == Invariant::Silence);
+    CHECK(found_with(PlantedFault::Secret) == Invariant::Secrecy);
+    CHECK(found_with(PlantedFault::Rejected) == Invariant::RejectedInput);
+    CHECK(found_with(PlantedFault::Unreachable) == Invariant::Healing);
+    CHECK(found_with(PlantedFault::Recording) == Invariant::Recording);
+    CHECK(found_with(PlantedFault::Counter) == Invariant::Counters);
 }
 
 TEST_CASE("Twin run: one tick that differs is found, and a run that is longer", "[simulation]") {
     RunResult run;
     run.tick_digests = {1, 2, 3};
     RunResult twin = run;
-    CHECK(compare_runs(run, twin).invariant == 0);
+    CHECK(compare_runs(run, twin).invariant == Invariant::None);
     twin.tick_digests[1] = 7;
-    CHECK(compare_runs(run, twin).invariant == 12);
+    CHECK(compare_runs(run, twin).invariant == Invariant::EqualTwin);
     CHECK(compare_runs(run, twin).tick == 1);
     twin.tick_digests = {1, 2, 3, 4};
-    CHECK(compare_runs(run, twin).invariant == 12);
+    CHECK(compare_runs(run, twin).invariant == Invariant::EqualTwin);
 }
 
 TEST_CASE("Packet judge: packets with more fates than packets, and miscounted ones, are found",
@@ -294,11 +293,11 @@ TEST_CASE("Packet judge: packets with more fates than packets, and miscounted on
         judge.check_counters(stats, 5, false);
         return verdict.finding().invariant;
     };
-    CHECK(found([](NetStats& stats) { stats.packets_received = 5; }) == 0);
-    CHECK(found([](NetStats& stats) { stats.packets_received = 6; }) == 19);
-    CHECK(found([](NetStats& stats) { stats.bytes_sent = 1; }) == 19);
-    CHECK(found([](NetStats& stats) { stats.packets_lost = 1; }) == 18);
-    CHECK(found([](NetStats& stats) { stats.records_lost = 1; }) == 18);
+    CHECK(found([](NetStats& stats) { stats.packets_received = 5; }) == Invariant::None);
+    CHECK(found([](NetStats& stats) { stats.packets_received = 6; }) == Invariant::Counters);
+    CHECK(found([](NetStats& stats) { stats.bytes_sent = 1; }) == Invariant::Counters);
+    CHECK(found([](NetStats& stats) { stats.packets_lost = 1; }) == Invariant::Fates);
+    CHECK(found([](NetStats& stats) { stats.records_lost = 1; }) == Invariant::Fates);
 }
 
 }  // namespace replayout::test

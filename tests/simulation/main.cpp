@@ -114,7 +114,7 @@ class Simulate {
         if (!options_.is_shrinking) {
             return;
         }
-        const std::uint32_t invariant = result.finding.invariant;
+        const Invariant invariant = result.finding.invariant;
         Shrinker shrinker(
             [&](const SwarmConfig& smaller) {
                 return play_once(smaller, "").finding.invariant == invariant;
@@ -126,10 +126,11 @@ class Simulate {
 
     void tell_finding(const char* what, const SwarmConfig& config, const Finding& finding) {
         std::fprintf(stderr,
-                     "%s: seed %llu, tick %u, I%u: %s\n  features: %s\n  ./run simulate %s%s\n",
+                     "%s: seed %llu, tick %u, %s: %s\n  features: %s\n  ./run simulate %s%s\n",
                      what, static_cast<unsigned long long>(config.seed), finding.tick,
-                     finding.invariant, finding.text.c_str(), config.features.text().c_str(),
-                     config.arguments().c_str(), options_.is_twin ? " --twin" : "");
+                     to_string(finding.invariant).c_str(), finding.text.c_str(),
+                     config.features.text().c_str(), config.arguments().c_str(),
+                     options_.is_twin ? " --twin" : "");
     }
 
     static constexpr std::uint32_t failures_max = 5;

@@ -24,7 +24,7 @@ void PacketJudge::sent(PeerId to, std::span<const std::byte> datagram, bool may_
         const std::set<PeerId>& owners = craft->owners_of_tick;
         const bool is_owner = owners.contains(to);
         const bool is_other = owners.size() > 1 || !is_owner;
-        verdict_.require(13, mark.kind == orders_mark ? is_owner : is_other, [&] {
+        verdict_.require(Invariant::Secrecy, mark.kind == orders_mark ? is_owner : is_other, [&] {
             return "a packet for " + std::to_string(to.value) + " tells a secret of craft " +
                    std::to_string(mark.object);
         });
@@ -33,7 +33,7 @@ void PacketJudge::sent(PeerId to, std::span<const std::byte> datagram, bool may_
 
 void PacketJudge::check_counters(const NetStats& stats, std::uint64_t received, bool is_recorded) {
     const auto equal = [this](const char* name, std::uint64_t counted, std::uint64_t seen) {
-        verdict_.require(19, counted == seen, [&] {
+        verdict_.require(Invariant::Counters, counted == seen, [&] {
             return std::string(name) + ": " + std::to_string(counted) + " counted, " +
                    std::to_string(seen) + " seen";
         });
@@ -44,16 +44,17 @@ void PacketJudge::check_counters(const NetStats& stats, std::uint64_t received, 
         equal("bytes sent", stats.bytes_sent, bytes_);
     }
     // What comes from nobody is none of ours.
-    verdict_.require(19, stats.packets_received <= received,
+    verdict_.require(Invariant::Counters, stats.packets_received <= received,
                      [] { return "more packets are counted than arrived"; });
-    verdict_.require(18, stats.packets_delivered + stats.packets_lost <= stats.packets_sent,
+    verdict_.require(Invariant::Fates,
+                     stats.packets_delivered + stats.packets_lost <= stats.packets_sent,
                      [] { return "more packets have a fate than were sent"; });
-    verdict_.require(18, stats.records_lost <= stats.records_sent,
+    verdict_.require(Invariant::Fates, stats.records_lost <= stats.records_sent,
                      [] { return "more records were lost than were sent"; });
 }
 
 void PacketJudge::check_memory() {
-    verdict_.require(19,
+    verdict_.require(Invariant::Counters,
                      server_.driver().memory_report().total_bytes() ==
                          static_cast<std::uint64_t>(server_.memory().bytes_in_use()),
                      [] { return "the memory report is not what the resource gave"; });

@@ -39,7 +39,7 @@ namespace {
 RecordedRun::RecordedRun(SimServer& server, const SwarmConfig& swarm, Verdict& verdict)
     : server_(server), swarm_(swarm), verdict_(verdict), recorder_(sink_, recorder_settings()) {
     if (!server.driver().start_recording(recorder_)) {
-        verdict_.fail(17, "the recording does not start");
+        verdict_.fail(Invariant::Recording, "the recording does not start");
     }
 }
 
@@ -66,7 +66,7 @@ std::uint64_t RecordedRun::play(Choices row) {
     ReplayPlayer player(settings, sink_, world);
     if (!player.driver().add_layout(craft_layout(CraftVersion::Pushed)) ||
         player.open() != ReplayError::None) {
-        verdict_.fail(17, "the recording cannot be opened");
+        verdict_.fail(Invariant::Recording, "the recording cannot be opened");
         return 0;
     }
     constexpr std::uint64_t seeks = 8;
@@ -75,7 +75,7 @@ std::uint64_t RecordedRun::play(Choices row) {
             std::next(states_.begin(), row.below(static_cast<std::uint32_t>(states_.size())));
         const ReplayError error =
             row.percent(70) ? player.seek(place->first) : player.advance(place->first);
-        verdict_.require(17, error == ReplayError::None, [&] {
+        verdict_.require(Invariant::Recording, error == ReplayError::None, [&] {
             return "the recording cannot be played: error " +
                    std::to_string(static_cast<int>(error));
         });
@@ -95,9 +95,11 @@ void RecordedRun::check(const ReplayPlayer& player, const CraftWorld& world, Net
                    std::to_string(time.microseconds / 1'000) + " ms";
         };
         // One that is torn off goes when all of it has arrived, perhaps a frame later.
-        verdict_.require(17, expected != state.end() || server_.was_torn_off(number),
+        verdict_.require(Invariant::Recording,
+                         expected != state.end() || server_.was_torn_off(number),
                          [&] { return describe("is there still"); });
-        verdict_.require(17, expected == state.end() || expected->second == recorded_hash(*craft),
+        verdict_.require(Invariant::Recording,
+                         expected == state.end() || expected->second == recorded_hash(*craft),
                          [&] { return describe("is another one"); });
     }
 }

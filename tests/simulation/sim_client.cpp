@@ -75,7 +75,7 @@ void SimClient::join(std::uint32_t connection) {
     }
     const CraftVersion version = is_older ? CraftVersion::Older : CraftVersion::Pushed;
     if (!driver_->add_layout(craft_layout(version)) || !driver_->connect(SimServer::peer, now_)) {
-        verdict_.fail(16, "a client does not start");
+        verdict_.fail(Invariant::Healing, "a client does not start");
     }
 }
 
@@ -93,7 +93,7 @@ void SimClient::crash() {
         return;
     }
     driver_.reset();
-    verdict_.require(9, memory_.bytes_in_use() + planted_bytes == 0, [this] {
+    verdict_.require(Invariant::Memory, memory_.bytes_in_use() + planted_bytes == 0, [this] {
         return "a client's driver leaves " + std::to_string(memory_.bytes_in_use()) + " bytes";
     });
     end_judging();
@@ -130,7 +130,7 @@ void SimClient::tick(std::int64_t elapsed_us, Choices& row) {
     driver_->tick_flush(now_);
     row_ = nullptr;
     values_->check(*world_);
-    verdict_.require(9, driver_->memory_report().total_bytes() <= 16u << 20,
+    verdict_.require(Invariant::Memory, driver_->memory_report().total_bytes() <= 16u << 20,
                      [] { return "a client holds more than 16 MiB"; });
 }
 
@@ -190,7 +190,7 @@ void SimClient::check_craft(const CraftState& state) {
                ": " + what;
     };
     if (handle.is_null() == is_relevant) {
-        verdict_.fail(1, describe(is_relevant ? "is not shown" : "is shown"));
+        verdict_.fail(Invariant::Converged, describe(is_relevant ? "is not shown" : "is shown"));
         return;
     }
     if (!is_relevant) {
@@ -225,7 +225,7 @@ void SimClient::check_craft(const CraftState& state) {
     std::erase_if(shown, is_not_his);
     const auto differs =
         std::mismatch(expected.begin(), expected.end(), shown.begin(), shown.end());
-    verdict_.require(1, expected == shown, [&] {
+    verdict_.require(Invariant::Converged, expected == shown, [&] {
         const Slot slot =
             differs.first == expected.end() ? differs.second->first : differs.first->first;
         return describe("property " + std::to_string(slot >> 16) + ", place " +

@@ -52,7 +52,7 @@ SimServer::SimServer(const SwarmConfig& swarm, const TwinSettings& twin, Transpo
     world_.listener = this;
     world_.on_left = [this](PeerId, CloseReason reason) { left.push_back(reason); };
     if (!driver_.add_layout(layout_) || !driver_.listen()) {
-        verdict_.fail(16, "the server does not start");
+        verdict_.fail(Invariant::Healing, "the server does not start");
     }
     trace_.secret("orders");
     choose_work();
@@ -201,9 +201,10 @@ void SimServer::called(Craft& craft, CraftFunction function, const Report& repor
         calls_.ran(connection_at(caller), function, craft.number, report.number);
     }
     const auto state = crafts_.find(handle);
-    verdict_.require(8, state != crafts_.end(), [] { return "a call of a craft that is gone"; });
+    verdict_.require(Invariant::PresentCrafts, state != crafts_.end(),
+                     [] { return "a call of a craft that is gone"; });
     if (state != crafts_.end() && is_of_client && caller != PeerId{}) {
-        verdict_.require(6, state->second.owners_of_tick.contains(caller),
+        verdict_.require(Invariant::ReliableCalls, state->second.owners_of_tick.contains(caller),
                          [] { return "who does not own a craft calls a function of it"; });
     }
     if (row_ != nullptr && depth_ < 3 && !is_over_) {

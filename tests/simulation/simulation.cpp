@@ -172,10 +172,12 @@ void Simulation::tick_server(bool is_safety) {
     }
     const std::uint64_t taken = network_.received_by(SimServer::peer) - received +
                                 (planted == PlantedFault::ManyDatagrams ? 1u << 20 : 0u);
-    verdict_.require(10, taken <= net_config(swarm_).datagrams_per_dispatch_max,
+    verdict_.require(Invariant::DatagramsOfTick,
+                     taken <= net_config(swarm_).datagrams_per_dispatch_max,
                      [] { return "more datagrams are read in one tick than may be"; });
     verdict_.require(
-        15, !is_hashed || server_.counts().reactions != reactions || server_.state_hash() == before,
+        Invariant::RejectedInput,
+        !is_hashed || server_.counts().reactions != reactions || server_.state_hash() == before,
         [] { return "what arrived changed the server's crafts"; });
     if (planted == PlantedFault::Secret) {
         plant_secret();
@@ -188,7 +190,7 @@ void Simulation::tick_server(bool is_safety) {
         recorded_->note(now_);
     }
     const MemoryReport memory = server_.driver().memory_report();
-    verdict_.require(9,
+    verdict_.require(Invariant::Memory,
                      memory.connection_bytes + memory.in_flight_bytes <=
                          (memory.connection_count + 1) * (1u << 20),
                      [] { return "the server holds more than 1 MiB for a connection"; });
@@ -196,7 +198,8 @@ void Simulation::tick_server(bool is_safety) {
     memory_of_warm_server_ =
         tick_ <= 1'000 ? std::max<std::uint64_t>(memory_of_warm_server_, memory.total_bytes())
                        : memory_of_warm_server_;
-    verdict_.require(9, memory.total_bytes() <= 2 * memory_of_warm_server_ + (1u << 20),
+    verdict_.require(Invariant::Memory,
+                     memory.total_bytes() <= 2 * memory_of_warm_server_ + (1u << 20),
                      [] { return "the server's memory grows and grows"; });
 }
 
@@ -353,7 +356,7 @@ void Simulation::await_converged() {
             }
             settled_ticks = 0;
         }
-        verdict_.require(16, now_ < end, [this] {
+        verdict_.require(Invariant::Healing, now_ < end, [this] {
             std::string text = "not all have what they are to have";
             for (const std::unique_ptr<SimClient>& client : clients_) {
                 text +=
@@ -388,10 +391,11 @@ void Simulation::judge_healing(std::uint64_t ended_before, std::uint64_t bytes) 
     const std::int64_t windows =
         static_cast<std::int64_t>(bytes) / (32 * net_config(swarm_).packet_bytes_max);
     const std::int64_t bound_ms = (10 + windows) * round_trip_ms + 4'000;
-    verdict_.require(16, now_.microseconds <= last_due_.microseconds + bound_ms * 1'000, [&] {
-        return "healing took " + std::to_string(result_.healed_ms) + " ms, and may take " +
-               std::to_string(bound_ms) + " from when the last datagram arrived";
-    });
+    verdict_.require(
+        Invariant::Healing, now_.microseconds <= last_due_.microseconds + bound_ms * 1'000, [&] {
+            return "healing took " + std::to_string(result_.healed_ms) + " ms, and may take " +
+                   std::to_string(bound_ms) + " from when the last datagram arrived";
+        });
 }
 
 bool Simulation::is_converged() {
@@ -428,7 +432,7 @@ bool Simulation::stay_quiet() {
     const std::uint64_t records = after.records_sent - before.records_sent;
     const std::uint64_t bunches = after.bunches_sent - before.bunches_sent;
     const std::uint64_t calls = after.calls_sent - before.calls_sent;
-    verdict_.require(11, records + bunches + calls == 0, [&] {
+    verdict_.require(Invariant::Silence, records + bunches + calls == 0, [&] {
         return "sent though nothing changes: " + std::to_string(records) + " records, " +
                std::to_string(bunches) + " bunches, " + std::to_string(calls) + " calls";
     });
@@ -437,7 +441,7 @@ bool Simulation::stay_quiet() {
         std::uint64_t{quiet_ticks} * 33 / net_config(swarm_).keep_alive_ms + 2;
     // A keep-alive may ask for an answer.
     const std::uint64_t most = 4 * keep_alives * (clients_.size() + 1);
-    verdict_.require(11, packets <= most, [&] {
+    verdict_.require(Invariant::Silence, packets <= most, [&] {
         return std::to_string(packets) + " packets are sent though nothing changes, " +
                std::to_string(most) + " would do";
     });
@@ -456,13 +460,13 @@ void Simulation::end_all() {
     for (const NetTime begin = now_;
          driver.memory_report().connection_count != 0 && verdict_.is_good();) {
         tick(false);
-        verdict_.require(9, now_.microseconds - begin.microseconds <= bound_us,
+        verdict_.require(Invariant::Memory, now_.microseconds - begin.microseconds <= bound_us,
                          [] { return "who left is remembered for too long"; });
     }
     const MemoryReport memory = driver.memory_report();
-    verdict_.require(9, memory.object_count == 0 && memory.pair_count == 0,
+    verdict_.require(Invariant::Memory, memory.object_count == 0 && memory.pair_count == 0,
                      [] { return "something is left of objects"; });
-    verdict_.require(9, memory.in_flight_bytes <= empty_bytes_max, [&] {
+    verdict_.require(Invariant::Memory, memory.in_flight_bytes <= empty_bytes_max, [&] {
         return "in flight to nobody: " + std::to_string(memory.in_flight_bytes) + " bytes";
     });
 }

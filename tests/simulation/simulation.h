@@ -46,7 +46,7 @@ struct RunResult {
     std::uint64_t seeks = 0;
     std::uint64_t healed_ms = 0;  ///< until all had converged
 
-    [[nodiscard]] bool is_good() const noexcept { return finding.invariant == 0; }
+    [[nodiscard]] bool is_good() const noexcept { return finding.invariant == Invariant::None; }
 };
 
 /// Faults of the harness, for tests of what it judges.

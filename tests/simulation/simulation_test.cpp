@@ -26,7 +26,7 @@ TEST_CASE("Simulation: whatever the network and the peers do, clients are right 
         const SwarmConfig config = SwarmConfig::draw(seed, 300);
         const RunResult result = Simulation(config).run();
         INFO("./run simulate " << config.arguments());
-        INFO("tick " << result.finding.tick << ", I" << result.finding.invariant << ": "
+        INFO("tick " << result.finding.tick << ", " << to_string(result.finding.invariant) << ": "
                      << result.finding.text);
         REQUIRE(result.is_good());
         faults.add(result.faults);
@@ -64,7 +64,7 @@ TEST_CASE("Simulation: 30 % lost both ways, 5 % damaged, 20 % doubled, partition
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         const RunResult result = Simulation(worst_lines(seed)).run();
         INFO("seed " << seed);
-        INFO("tick " << result.finding.tick << ", I" << result.finding.invariant << ": "
+        INFO("tick " << result.finding.tick << ", " << to_string(result.finding.invariant) << ": "
                      << result.finding.text);
         REQUIRE(result.is_good());
         faults.add(result.faults);
@@ -83,7 +83,7 @@ TEST_CASE("Simulation: shared or not, with workers, pushed or compared: the same
         const SwarmConfig config = SwarmConfig::draw(seed, 200);
         const RunResult result = run_with_twin(config);
         INFO("./run simulate --twin " << config.arguments());
-        INFO("tick " << result.finding.tick << ", I" << result.finding.invariant << ": "
+        INFO("tick " << result.finding.tick << ", " << to_string(result.finding.invariant) << ": "
                      << result.finding.text);
         REQUIRE(result.is_good());
     }

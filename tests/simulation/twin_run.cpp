@@ -26,7 +26,7 @@ Finding compare_runs(const RunResult& run, const RunResult& twin) {
     if (here == run.tick_digests.end() && there == twin.tick_digests.end()) {
         return {};
     }
-    return {12, static_cast<std::uint32_t>(here - run.tick_digests.begin()),
+    return {Invariant::EqualTwin, static_cast<std::uint32_t>(here - run.tick_digests.begin()),
             "the twin does something else"};
 }
 

@@ -17,7 +17,8 @@ namespace {
 }  // namespace
 
 void ValueJudge::shown(ObjectHandle handle, std::uint32_t number) {
-    verdict_.require(2, number != 0, [] { return "a client is shown a craft that never was"; });
+    verdict_.require(Invariant::KnownValues, number != 0,
+                     [] { return "a client is shown a craft that never was"; });
     View view;
     view.number = number;
     views_[handle] = view;
@@ -25,7 +26,7 @@ void ValueJudge::shown(ObjectHandle handle, std::uint32_t number) {
 }
 
 void ValueJudge::hidden(ObjectHandle handle) {
-    verdict_.require(8, views_.erase(handle) == 1,
+    verdict_.require(Invariant::PresentCrafts, views_.erase(handle) == 1,
                      [] { return "a client is told to hide what it does not show"; });
     touched_.erase(handle);
 }
@@ -34,7 +35,7 @@ void ValueJudge::notified(const Craft& craft, Slot slot, std::uint64_t previous)
     ++notifies_judged_;
     const auto found = views_.find(craft.handle);
     if (found == views_.end()) {
-        verdict_.fail(8, "a notify of a craft that is not shown");
+        verdict_.fail(Invariant::PresentCrafts, "a notify of a craft that is not shown");
         return;
     }
     std::uint64_t& told = found->second.told[slot];
@@ -42,9 +43,10 @@ void ValueJudge::notified(const Craft& craft, Slot slot, std::uint64_t previous)
     const auto describe = [&](const char* what) {
         return what + (": " + place(found->second.number, slot));
     };
-    verdict_.require(5, previous == told,
+    verdict_.require(Invariant::Notifies, previous == told,
                      [&] { return describe("a notify's previous value is another one"); });
-    verdict_.require(5, now != previous, [&] { return describe("a notify without a change"); });
+    verdict_.require(Invariant::Notifies, now != previous,
+                     [&] { return describe("a notify without a change"); });
     told = now;
     digest_.add(found->second.number ^ now);
 }
@@ -68,7 +70,8 @@ void ValueJudge::check_told(const CraftWorld& world) {
             const auto told = view.told.find(slot);
             const std::uint64_t last = told == view.told.end() ? 0 : told->second;
             verdict_.require(
-                5, craft != world.crafts().end() && last == notified_value(*craft->second, slot),
+                Invariant::Notifies,
+                craft != world.crafts().end() && last == notified_value(*craft->second, slot),
                 [&] { return "no notify of the last change: " + place(view.number, slot); });
         }
     }
@@ -84,7 +87,7 @@ void ValueJudge::check_craft(View& view, const Craft& craft) {
     if (history == histories_.end()) {
         return;  // said where it was shown
     }
-    verdict_.require(4, craft.purse.adds_up(), [&] {
+    verdict_.require(Invariant::WholeAtomics, craft.purse.adds_up(), [&] {
         return "an atomic struct in parts: " + place(view.number, purse_slot);
     });
     visit_slots(
@@ -108,7 +111,7 @@ void ValueJudge::check_slot(View& view, const CraftHistory& history, Slot slot,
     const std::size_t position = history.find(slot, value, seen.position);
     if (position == CraftHistory::npos) {
         const bool was_ever = history.find(slot, value, 0) != CraftHistory::npos;
-        verdict_.fail(was_ever ? 3 : 2,
+        verdict_.fail(was_ever ? Invariant::ForwardValues : Invariant::KnownValues,
                       (was_ever ? "a value goes back: " : "a value that the server never had: ") +
                           place(view.number, slot) + ", " + std::to_string(value));
         return;
