@@ -47,11 +47,11 @@ constexpr std::uint32_t function_burst = 120;
 void run_calls(benchmark::State& state, const std::vector<Bytes>& calls) {
     VictimServer server;
     std::uint32_t runs = 0;
-    run(
+    time_packets(
         state, server,
         [&] {
             runs = server.runs();
-            return server.writer.packet(calls);
+            return server.writer().packet(calls);
         },
         [&] { return server.is_open() && server.runs() - runs == calls.size(); },
         "all calls must run");
@@ -68,13 +68,13 @@ void BM_ServerJunk(benchmark::State& state) {
     const std::int64_t kind = state.range(0);
     Bytes junk(packet_bytes, std::byte{0xa5});
     if (kind > 0) {
-        PacketWriter other(static_cast<std::uint16_t>(server.writer.header.session + 1));
+        PacketWriter other(static_cast<std::uint16_t>(server.writer().header.session + 1));
         junk = other.packet({}, Bytes(packet_bytes - packet_header_bytes_min));
     }
     const PeerId from = kind == 2 ? client_peer : PeerId{77};
     constexpr int count = 200;  // one takes too little to be looked at alone
     for (auto _ : state) {
-        const std::uint64_t dropped = server.driver.stats().packets_dropped;
+        const std::uint64_t dropped = server.driver().stats().packets_dropped;
         double seconds = 0;
         std::uint64_t asked = 0;
         for (int i = 0; i < count; ++i) {
@@ -82,13 +82,13 @@ void BM_ServerJunk(benchmark::State& state) {
             seconds += cost.seconds;
             asked += cost.asked;
             if (i % 4 == 3) {
-                (void)server.take(server.writer.packet({}));
+                (void)server.take(server.writer().packet({}));
                 server.answer();
             }
         }
         state.SetIterationTime(seconds / count);
         if (!server.is_open() || asked != 0 ||
-            server.driver.stats().packets_dropped != dropped + count) {
+            server.driver().stats().packets_dropped != dropped + count) {
             state.SkipWithError("junk must be dropped, and take no memory");
             return;
         }
@@ -110,15 +110,15 @@ void BM_ServerDroppedCalls(benchmark::State& state) {
         as_many_as_fit(static_cast<std::size_t>(state.range(0)), 600,
                        [](std::uint32_t) { return call_bunch(1, 0, call(Ping, nothing)); });
     std::uint64_t before = 0;
-    run(
+    time_packets(
         state, server,
         [&] {
-            before = server.driver.stats().calls_over_rate;
-            return server.writer.packet(calls);
+            before = server.driver().stats().calls_over_rate;
+            return server.writer().packet(calls);
         },
         [&] {
-            return server.is_open() &&
-                   server.driver.stats().calls_over_rate - before == calls.size() - function_burst;
+            return server.is_open() && server.driver().stats().calls_over_rate - before ==
+                                           calls.size() - function_burst;
         },
         "all calls beyond the burst must be dropped");
     state.counters["calls"] = static_cast<double>(calls.size());
@@ -127,7 +127,7 @@ void BM_ServerDroppedCalls(benchmark::State& state) {
 /// Of arrays of 64 KiB, which is what a call may ask for.
 void BM_ServerArrayCalls(benchmark::State& state) {
     VictimServer refusing;
-    (void)refusing.take(refusing.writer.packet({call_bunch(1, 0, call_with_cells(1'040))}));
+    (void)refusing.take(refusing.writer().packet({call_bunch(1, 0, call_with_cells(1'040))}));
     if (refusing.is_open()) {
         state.SkipWithError("beyond its memory a call must be refused");
         return;
@@ -151,18 +151,18 @@ void BM_ServerAcks(benchmark::State& state) {
     VictimServer server(60);
     std::uint64_t lost = 0;
     std::uint32_t filled = 0;
-    run(
+    time_packets(
         state, server,
         [&] {
             filled = server.fill_window();
-            lost = server.driver.stats().packets_lost;
-            server.writer.header.ack_word_count = 8;
-            server.writer.header.ack_words = {};
-            return server.writer.packet({});
+            lost = server.driver().stats().packets_lost;
+            server.writer().header.ack_word_count = 8;
+            server.writer().header.ack_words = {};
+            return server.writer().packet({});
         },
         [&] {
             return server.is_open() && filled >= 200 &&
-                   server.driver.stats().packets_lost - lost >= filled - 1;
+                   server.driver().stats().packets_lost - lost >= filled - 1;
         },
         "all packets in flight but one must be lost");
     state.counters["fates"] = filled;
@@ -177,14 +177,14 @@ void BM_ServerGap(benchmark::State& state) {
     std::uint32_t runs = 0;
     const bool is_release_timed = state.range(0) == 1;
     const auto waiting = [&] {
-        return server.writer.packet(as_many_as_fit(packet_bytes, count, [&](std::uint32_t i) {
+        return server.writer().packet(as_many_as_fit(packet_bytes, count, [&](std::uint32_t i) {
             return call_bunch(1, static_cast<std::uint16_t>(first + 1 + i), call(Confirm, nothing));
         }));
     };
     const auto missing = [&] {
-        return server.writer.packet({call_bunch(1, first, call(Confirm, nothing))});
+        return server.writer().packet({call_bunch(1, first, call(Confirm, nothing))});
     };
-    run(
+    time_packets(
         state, server,
         [&] {
             if (is_release_timed) {
@@ -222,9 +222,9 @@ void BM_ServerParts(benchmark::State& state) {
         const Bytes whole = call_with_text(1'024);
         Bytes payload(fragment_bytes(packet_bytes));
         std::copy(whole.begin(), whole.end(), payload.begin());
-        return server.writer.packet({bunch(header, payload)});
+        return server.writer().packet({bunch(header, payload)});
     };
-    run(
+    time_packets(
         state, server,
         [&] {
             runs = server.runs();

@@ -68,7 +68,7 @@ void run_blocks(benchmark::State& state, ClassNumber number, std::uint32_t count
         VictimClient refusing;
         refusing.open(1, count + 1, number);
         const bool was_open = refusing.is_open();
-        (void)refusing.take(refusing.writer.packet({}, blocks(count + 1, make)));
+        (void)refusing.take(refusing.writer().packet({}, blocks(count + 1, make)));
         if (!was_open || refusing.is_open()) {
             state.SkipWithError("what is beyond the budget must be refused");
             return;
@@ -77,15 +77,15 @@ void run_blocks(benchmark::State& state, ClassNumber number, std::uint32_t count
     VictimClient client;
     client.open(1, count, number);
     std::uint64_t received = 0;
-    run(
+    time_packets(
         state, client,
         [&] {
             before(client);
-            received = client.driver.stats().blocks_received;
-            return client.writer.packet({}, blocks(count, make));
+            received = client.driver().stats().blocks_received;
+            return client.writer().packet({}, blocks(count, make));
         },
         [&] {
-            return client.is_open() && client.driver.stats().blocks_received - received == count;
+            return client.is_open() && client.driver().stats().blocks_received - received == count;
         },
         "all blocks must be taken");
 }
@@ -111,20 +111,20 @@ void BM_ClientArrayStepsAndMessages(benchmark::State& state) {
     std::uint16_t sequence = 1;
     std::uint64_t received = 0;
     std::size_t messages = 0;
-    run(
+    time_packets(
         state, client,
         [&] {
             ++sequence;
-            received = client.driver.stats().blocks_received;
+            received = client.driver().stats().blocks_received;
             const std::vector<Bytes> bunches = as_many_as_fit(
                 datagram_bytes - all_blocks.size(), 100,
                 [&](std::uint32_t i) { return message_bunch(i + 1, sequence, look_block()); });
             messages = bunches.size();
-            return client.writer.packet(bunches, all_blocks);
+            return client.writer().packet(bunches, all_blocks);
         },
         [&] {
             return client.is_open() && messages > 70 &&
-                   client.driver.stats().blocks_received - received >= 100;
+                   client.driver().stats().blocks_received - received >= 100;
         },
         "all blocks and messages must be taken");
     state.counters["messages"] = static_cast<double>(messages);
@@ -135,10 +135,10 @@ void BM_ClientArrays(benchmark::State& state) {
     run_blocks(
         state, OfCrate, 32, true, [](std::uint32_t) { return cells_block(2'048); },
         [](VictimClient& client) {
-            client.give(
-                client.writer.packet({}, blocks(32, [](std::uint32_t) { return cells_block(0); })));
+            client.give(client.writer().packet(
+                {}, blocks(32, [](std::uint32_t) { return cells_block(0); })));
             for (std::uint32_t guid = 1; guid <= 32; ++guid) {
-                client.world.at<Crate>(client.object(guid)).of.cells = std::vector<Cell>();
+                client.world().at<Crate>(client.object(guid)).of.cells = std::vector<Cell>();
             }
         });
 }
@@ -164,31 +164,31 @@ void BM_ClientOpens(benchmark::State& state) {
     std::uint32_t first = 1;
     constexpr std::uint32_t count = 110;
     const auto opens = [&] {
-        return client.writer.packet(as_many_as_fit(packet_bytes, count, [&](std::uint32_t i) {
+        return client.writer().packet(as_many_as_fit(packet_bytes, count, [&](std::uint32_t i) {
             return open_bunch(1 + i, first + i, OfBody);
         }));
     };
     const auto closes = [&] {
         first += count;
-        return client.writer.packet(as_many_as_fit(
+        return client.writer().packet(as_many_as_fit(
             packet_bytes, count, [&](std::uint32_t i) { return close_bunch(1 + i, 2); }));
     };
     const bool are_closes_timed = state.range(0) == 1;
-    run(
+    time_packets(
         state, client,
         [&] {
             if (are_closes_timed) {
                 client.give(opens());
                 return closes();
             }
-            if (client.world.object_count() > 0) {
+            if (client.world().object_count() > 0) {
                 client.give(closes());
             }
             return opens();
         },
         [&] {
             return client.is_open() &&
-                   client.world.object_count() == (are_closes_timed ? 0 : count);
+                   client.world().object_count() == (are_closes_timed ? 0 : count);
         },
         "all objects must be made, and go");
 }
@@ -199,7 +199,7 @@ void open_awaited(VictimClient& client, std::uint32_t count) {
     client.open(1, count, OfLinks);
     for (std::uint32_t channel = 1; channel <= count; ++channel) {
         for (std::uint32_t part = 0; part < 4; ++part) {
-            client.give(client.writer.packet(
+            client.give(client.writer().packet(
                 {},
                 packet_block(channel, links_block(part / 2, part % 2 * 1'024, 1'024, awaited))));
         }
@@ -211,19 +211,19 @@ void BM_ClientAwaited(benchmark::State& state) {
     VictimClient client;
     open_awaited(client, count);
     bool is_there = false;
-    run(
+    time_packets(
         state, client,
         [&] {
             if (is_there) {
-                client.give(client.writer.packet({close_bunch(awaited, 2)}));
+                client.give(client.writer().packet({close_bunch(awaited, 2)}));
             }
             is_there = true;
-            return client.writer.packet({open_bunch(awaited, awaited, OfBody)});
+            return client.writer().packet({open_bunch(awaited, awaited, OfBody)});
         },
         [&] {
             const ObjectHandle object = client.object(awaited);
             return client.is_open() && object.value != 0 &&
-                   client.world.at<Links>(client.object(count)).second.back() == object;
+                   client.world().at<Links>(client.object(count)).second.back() == object;
         },
         "all references must become the object");
     state.counters["references"] = count * 4'096;

@@ -52,15 +52,21 @@ class Victim {
     };
 
     Victim(PeerId self, PeerId other)
-        : self_(self), driver(settings(&memory_), network_.endpoint(self), world), other_(other) {
+        : self_(self), other_(other), driver_(settings(&memory_), network_.endpoint(self), world_) {
         (void)network_.endpoint(other);  // it is there before anything is sent to it
         const Layouts& layouts = Layouts::get();
         for (const ClassLayout* layout :
              {&layouts.body, &layouts.crate, &layouts.links, &layouts.quarry, &layouts.sign}) {
             are_layouts_added_ = are_layouts_added_ && layout->error().empty() &&
-                                 driver.add_layout(layout->layout());
+                                 driver_.add_layout(layout->layout());
         }
     }
+
+    [[nodiscard]] NetDriver& driver() noexcept { return driver_; }
+    [[nodiscard]] const NetDriver& driver() const noexcept { return driver_; }
+    [[nodiscard]] World& world() noexcept { return world_; }
+    /// Of the other end.
+    [[nodiscard]] PacketWriter& writer() noexcept { return writer_; }
 
     [[nodiscard]] Cost take(const Bytes& datagram) { return take_from(other_, datagram); }
     /// In the name of another peer.
@@ -71,7 +77,7 @@ class Victim {
         const std::int64_t in_use = memory_.in_use;
         const AllocationWatch allocations;
         const StopWatch watch;
-        driver.tick_dispatch(now_);
+        driver_.tick_dispatch(now_);
         Cost cost;
         cost.seconds = watch.seconds();
         cost.allocations = allocations.count();
@@ -81,11 +87,11 @@ class Victim {
     }
     /// It sends what it has to; all of it is acknowledged by the next packet.
     void answer() {
-        driver.tick_flush(now_);
+        driver_.tick_flush(now_);
         for (const Bytes& datagram : sent()) {
             PacketHeader header;
             if (read_packet_header(datagram, header) > 0) {
-                writer.acknowledge(header.sequence);
+                writer_.acknowledge(header.sequence);
             }
         }
     }
@@ -95,6 +101,13 @@ class Victim {
     }
 
   protected:
+    [[nodiscard]] bool are_layouts_added() const noexcept { return are_layouts_added_; }
+    [[nodiscard]] NetTime now() const noexcept { return now_; }
+    /// A millisecond later it sends what it has to, of which nothing is acknowledged.
+    void flush() {
+        now_ = now_.plus_milliseconds(1);
+        driver_.tick_flush(now_);
+    }
     [[nodiscard]] std::vector<Bytes> sent() {
         std::vector<Bytes> datagrams;
         Bytes buffer(datagram_bytes);
@@ -107,6 +120,8 @@ class Victim {
         }
         return datagrams;
     }
+
+  private:
     [[nodiscard]] static NetDriverSettings settings(MemoryResource* resource) {
         NetDriverSettings settings;
         settings.resource = resource;
@@ -116,45 +131,41 @@ class Victim {
     MeteredResource memory_;
     LoopbackNetwork network_{{datagram_bytes, 1u << 14}, std::pmr::new_delete_resource()};
     PeerId self_;
+    PeerId other_;
     NetTime now_ = NetTime::from_milliseconds(1'000);
     bool are_layouts_added_ = true;
-
-  public:
-    World world;
-    NetDriver driver;
-    PacketWriter writer{0};
-
-  private:
-    PeerId other_;
+    World world_;
+    NetDriver driver_;
+    PacketWriter writer_{0};
 };
 
 /// A client of ours; the server is forged.
 class VictimClient : public Victim {
   public:
     VictimClient() : Victim(client_peer, server_peer) {
-        if (!are_layouts_added_ || !driver.connect(server_peer, now_)) {
+        if (!are_layouts_added() || !driver().connect(server_peer, now())) {
             return;
         }
-        driver.tick_flush(now_);
+        flush();
         const std::vector<Bytes> hello = sent();
         PacketHeader header;
         if (hello.empty() || read_packet_header(hello[0], header) == 0) {
             return;
         }
-        writer = PacketWriter(header.session);
-        writer.acknowledge(header.sequence);
-        give(writer.packet({message_bunch(0, 1, Bytes{std::byte{2}})}));
+        writer() = PacketWriter(header.session);
+        writer().acknowledge(header.sequence);
+        give(writer().packet({message_bunch(0, 1, Bytes{std::byte{2}})}));
     }
-    [[nodiscard]] bool is_open() const { return driver.state() == ConnectionState::Joined; }
+    [[nodiscard]] bool is_open() const { return driver().state() == ConnectionState::Joined; }
 
     /// So many objects, whose channels and ids are from `first` on.
     void open(std::uint32_t first, std::uint32_t count, ClassNumber number) {
         for (std::uint32_t i = first; i < first + count; ++i) {
-            give(writer.packet({open_bunch(i, i, number)}));
+            give(writer().packet({open_bunch(i, i, number)}));
         }
     }
     [[nodiscard]] ObjectHandle object(std::uint32_t guid) const {
-        return driver.guids().find_object(NetGUID{guid});
+        return driver().guids().find_object(NetGUID{guid});
     }
 };
 
@@ -162,49 +173,46 @@ class VictimClient : public Victim {
 class VictimServer : public Victim {
   public:
     explicit VictimServer(std::uint32_t object_count = 1) : Victim(server_peer, client_peer) {
-        if (!are_layouts_added_ || !driver.listen()) {
+        if (!are_layouts_added() || !driver().listen()) {
             return;
         }
         for (std::uint32_t i = 1; i <= object_count; ++i) {
-            world.add<Body>(ObjectHandle{i});
-            ids.push_back(driver.add_object(Layouts::get().body.layout(), ObjectHandle{i}));
-            driver.set_owner(ids.back(), client_peer);
+            world().add<Body>(ObjectHandle{i});
+            ids_.push_back(driver().add_object(Layouts::get().body.layout(), ObjectHandle{i}));
+            driver().set_owner(ids_.back(), client_peer);
         }
         const Bytes hello = model_hello();
         PacketHeader header;
         (void)read_packet_header(hello, header);
-        writer = PacketWriter(header.session);
-        writer.header.sequence = header.sequence;
+        writer() = PacketWriter(header.session);
+        writer().header.sequence = header.sequence;
         give(hello);
         for (int i = 0; i < 20; ++i) {
-            give(writer.packet({}));
+            give(writer().packet({}));
         }
     }
     [[nodiscard]] bool is_open() const {
-        return driver.connection_state(client_peer) == ConnectionState::Joined;
+        return driver().connection_state(client_peer) == ConnectionState::Joined;
     }
-    [[nodiscard]] std::uint32_t runs() { return world.at<Body>(ObjectHandle{1}).runs; }
+    [[nodiscard]] std::uint32_t runs() { return world().at<Body>(ObjectHandle{1}).runs; }
 
     /// Packets go out, none of which is acknowledged, until it sends no more. How many there were.
     std::uint32_t fill_window() {
         std::uint32_t count = 0;
         for (int tick = 0; tick < 400; ++tick) {
-            for (std::size_t i = 1; i <= ids.size(); ++i) {
-                ++world.at<Body>(ObjectHandle{i}).values[tick % 6];
+            for (std::size_t i = 1; i <= ids_.size(); ++i) {
+                ++world().at<Body>(ObjectHandle{i}).values[tick % 6];
             }
-            now_ = now_.plus_milliseconds(1);
-            driver.tick_flush(now_);
+            flush();
             for (const Bytes& datagram : sent()) {
                 PacketHeader header;
                 (void)read_packet_header(datagram, header);
-                writer.header.ack = header.sequence;
+                writer().header.ack = header.sequence;
                 ++count;
             }
         }
         return count;
     }
-
-    std::vector<NetObjectId> ids;
 
   private:
     /// What a client of ours with these layouts says first.
@@ -223,8 +231,8 @@ class VictimServer : public Victim {
             Bytes first;
         };
         Line line;
-        World world;
-        NetDriver client(NetDriverSettings{}, line, world);
+        World empty;
+        NetDriver client(NetDriverSettings{}, line, empty);
         const Layouts& layouts = Layouts::get();
         for (const ClassLayout* layout :
              {&layouts.body, &layouts.crate, &layouts.links, &layouts.quarry, &layouts.sign}) {
@@ -234,12 +242,14 @@ class VictimServer : public Victim {
         client.tick_flush(NetTime{});
         return line.first;
     }
+
+    std::vector<NetObjectId> ids_;
 };
 
-/// The mean of all packets that `make` makes; `has_worked` looks at each when it was taken.
+/// The time of each packet that `make` makes; `has_worked` looks at it when it was taken.
 template <typename Make, typename HasWorked>
-void run(benchmark::State& state, Victim& victim, const Make& make, const HasWorked& has_worked,
-         const char* promise) {
+void time_packets(benchmark::State& state, Victim& victim, const Make& make,
+                  const HasWorked& has_worked, const char* promise) {
     std::vector<double> times;
     double asked = 0;
     double kept = 0;
