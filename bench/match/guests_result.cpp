@@ -36,6 +36,9 @@ void GuestsResult::add(const MatchGuest& guest) {
 std::string report(const MatchOptions& options, const GuestsResult& result) {
     std::string text = "\nreplayout match, clients of " + printable(options.connect, 60) +
                        " over " + name_of(options.transport) + "\n\n";
+    if (result.clients_joined == 0) {
+        return text + "  NOT PLAYED: " + printable(result.first_difference) + "\n";
+    }
     print(text, "  %-22s %s, of which %s joined and %s equal\n", "clients",
           grouped(options.clients).c_str(), grouped(result.clients_joined).c_str(),
           grouped(result.clients_equal).c_str());

@@ -267,6 +267,8 @@ TEST_CASE("Wires: where nobody comes both sides say so, and end", "[bench][wires
         const GuestsResult left = guests.run();
         CHECK_FALSE(left.is_good(both.clients));
         CHECK(left.first_difference == "client 0: the server does not answer");
+        CHECK(report(both.clients, left)
+                  .ends_with("\n\n  NOT PLAYED: client 0: the server does not answer\n"));
     }
 }
 
