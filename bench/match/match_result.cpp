@@ -364,7 +364,7 @@ void add_traffic(nlohmann::ordered_json& json, const NetStats& stats) {
     json["properties_changed"] = stats.replication.properties_changed;
     json["marks_missed"] = stats.replication.marks_missed;
     json["pieces_built"] = stats.replication.pieces_built;
-    json["pieces_reused"] = stats.replication.pieces_reused;
+    json["values_copied"] = stats.replication.pieces_reused;
     json["serializer_calls"] = stats.replication.serializer_calls;
     json["payloads_built"] = stats.replication.payloads_built;
     json["bundles_built"] = stats.replication.bundles_built;

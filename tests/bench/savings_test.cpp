@@ -263,6 +263,10 @@ TEST_CASE("Savings: the figures have all classes and properties, whose sums are 
               json["replication_ns_total"].get<std::int64_t>());
     CHECK(savings["whole"]["serializer_calls"] == json["serializer_calls"]);
     CHECK(savings["whole"]["block_misses"] == json["block_misses"]);
+    CHECK(savings["whole"]["payload_reuses"].get<std::uint64_t>() +
+              savings["whole"]["pieces_reused"].get<std::uint64_t>() ==
+          json["values_copied"].get<std::uint64_t>());
+    CHECK_FALSE(json.contains("pieces_reused"));
     CHECK(savings["bundles_copied"] == json["bundles_copied"]);
     CHECK(savings["whole"]["serializer_calls_without_sharing"] == json["twin"]["serializer_calls"]);
     for (const char* key : {"values_sent", "payload_reuses", "pieces_reused", "serializer_calls",
