@@ -83,7 +83,7 @@ class UdpTransport::Socket {
             socket_.non_blocking(true, refused);
         }
         if (refused) {
-            return address_error(kind, address, refused.message());
+            return start_error(kind, address, refused);
         }
         return {};
     }

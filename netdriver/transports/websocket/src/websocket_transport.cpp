@@ -71,7 +71,7 @@ class WebSocketTransport::Endpoint {
             acceptor_.listen(boost::asio::socket_base::max_listen_connections, error);
         }
         if (error) {
-            return address_error(kind, address, error.message());
+            return start_error(kind, address, error);
         }
         accept_next();
         return {};

@@ -51,8 +51,8 @@ struct EnetSettings {
 /// One ENet host, and one thread.
 class EnetTransport final : public SocketTransport {
   public:
-    /// `address` is "1.2.3.4:7777"; port 0: any. Errors: InvalidArgument; Unsupported: libsodium
-    /// does not begin.
+    /// `address` is "1.2.3.4:7777"; port 0: any. Errors: InvalidArgument, whatever the system
+    /// says, as ENet does not tell; Unsupported: libsodium does not begin.
     [[nodiscard]] static Result<std::unique_ptr<EnetTransport>> listen(
         std::string_view address, const EnetSettings& settings = {});
     [[nodiscard]] static Result<std::unique_ptr<EnetTransport>> connect(

@@ -62,8 +62,9 @@ struct UdpSettings {
 /// One socket, and one thread.
 class UdpTransport final : public SocketTransport {
   public:
-    /// `address` is "1.2.3.4:7777" or "[::1]:7777"; port 0: any. Errors: InvalidArgument, with what
-    /// the system says; Unsupported: libsodium does not begin.
+    /// `address` is "1.2.3.4:7777" or "[::1]:7777"; port 0: any. Errors, with what the
+    /// system says: LimitExceeded, where the process has no descriptor left, else InvalidArgument;
+    /// Unsupported: libsodium does not begin.
     [[nodiscard]] static Result<std::unique_ptr<UdpTransport>> listen(
         std::string_view address, const UdpSettings& settings = {});
     /// A socket of a client, of any port; the server is asked from tick() on.

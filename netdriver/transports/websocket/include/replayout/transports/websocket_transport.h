@@ -55,8 +55,8 @@ struct WebSocketSettings {
 /// One thread, which runs all in tick() and flush().
 class WebSocketTransport final : public SocketTransport {
   public:
-    /// `address` is "1.2.3.4:8080" or "[::1]:8080"; port 0: any. Errors: InvalidArgument, with what
-    /// the system says.
+    /// `address` is "1.2.3.4:8080" or "[::1]:8080"; port 0: any. Errors, with what the
+    /// system says: LimitExceeded, where the process has no descriptor left, else InvalidArgument.
     [[nodiscard]] static Result<std::unique_ptr<WebSocketTransport>> listen(
         std::string_view address, const WebSocketSettings& settings = {});
     /// Connects to the path "/" of the server, and again a second after it was lost.
