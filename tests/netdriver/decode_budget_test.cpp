@@ -3,7 +3,6 @@
 // What reading one packet, or one call, may ask for, to the step and to the byte: with a value that
 // asks for as much as it says.
 #include <replayout/net_archive.h>
-#include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/net_driver.h>
 
 #include <cstdint>
@@ -15,9 +14,9 @@
 
 #include "support/catch.h"
 #include "support/contains.h"
+#include "support/joined_client.h"
 #include "support/log_spy.h"
 #include "support/packet_forge.h"
-#include "support/peers.h"
 #include "support/test_layout.h"
 
 namespace replayout {
@@ -85,33 +84,17 @@ void write_purchase(BitWriter& writer, std::size_t steps, std::size_t bytes) {
     writer.write_bits(bytes, 32);
 }
 
-/// A client that was shown a shop, on channel 1, and a forger of packets from its server.
+/// A client that was shown a shop, on channel 1.
 class ShopClient {
   public:
     explicit ShopClient(const NetConfig& config = {})
-        : layout_(build_shop),
-          network_(LoopbackSettings{2'048, 1u << 17}, std::pmr::get_default_resource()),
-          line_(network_.endpoint(server_peer)),
-          driver(settings(config), network_.endpoint(client_peer), world) {
-        REQUIRE(driver.add_layout(*layout_));
-        REQUIRE(driver.connect(server_peer, now_));
-        driver.tick_flush(now_);
-        Bytes memory(2'048);
-        PeerId peer;
-        const std::size_t size = line_.receive(peer, memory);
-        const auto hello = parse_packet(std::span(memory).first(size));
-        REQUIRE(hello);
-        forge_ = PacketForge(hello->header.session);
-        forge_.header().ack = 1;
-        deliver({control_bunch(1, welcome_bytes()), open_bunch(1, NetGUID{1}, 0)});
+        : layout_(build_shop), client_(world, {&*layout_}, config) {
+        deliver({open_bunch(1, NetGUID{1}, 0)});
         REQUIRE(is_joined());
     }
 
     void deliver(const std::vector<Bunch>& bunches, const Bytes& blocks = {}) {
-        line_.send(client_peer, forge_.make(bunches, blocks));
-        now_ = now_.plus_milliseconds(1);
-        driver.tick_dispatch(now_);
-        driver.tick_flush(now_);
+        client_.deliver(bunches, blocks);
     }
     /// A call of `bytes` bytes whose values ask for so much; the memory is that of both.
     void order(std::size_t bytes, std::size_t steps, std::size_t memory_bytes) {
@@ -128,16 +111,13 @@ class ShopClient {
             }
         }
     }
-    [[nodiscard]] bool is_joined() const { return driver.state() == ConnectionState::Joined; }
+    [[nodiscard]] bool is_joined() const { return client_.is_joined(); }
+
+    ShopWorld world;
 
   private:
     static constexpr std::size_t value_count = 2;  // of a call; a step each
 
-    [[nodiscard]] static NetDriverSettings settings(const NetConfig& config) {
-        NetDriverSettings settings;
-        settings.config = config;
-        return settings;
-    }
     [[nodiscard]] static Bytes call_of(std::size_t label_bytes, std::size_t steps,
                                        std::size_t memory_bytes) {
         return written([&](BitWriter& writer) {
@@ -157,14 +137,10 @@ class ShopClient {
     }
 
     TestLayout layout_;
-    LoopbackNetwork network_;
-    Transport& line_;
-    NetTime now_ = NetTime::from_milliseconds(1'000);
-    PacketForge forge_{0};
+    JoinedClient client_;
 
   public:
-    ShopWorld world;
-    NetDriver driver;
+    NetDriver& driver = client_.driver;
 };
 
 [[nodiscard]] Bytes purchase_block(std::size_t steps) {

@@ -3,7 +3,6 @@
 // Values of a NetSerializer that name objects are kept by a client as bits, to be read again: how
 // many, of one object and of all (docs/limits.md). And one that fails is a line of the log.
 #include <replayout/net_archive.h>
-#include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/net_driver.h>
 
 #include <cstdint>
@@ -12,6 +11,7 @@
 #include <string>
 
 #include "support/catch.h"
+#include "support/joined_client.h"
 #include "support/log_spy.h"
 #include "support/packet_forge.h"
 #include "support/test_layout.h"
@@ -66,26 +66,13 @@ class Library final : public NetWorld {
     std::uint64_t next_ = 1;
 };
 
-/// A client with books on channels 1 to 3, and a forger of packets from its server.
+/// A client with books on channels 1 to 3.
 class Reader {
   public:
     explicit Reader(const NetConfig& config)
-        : layout_(build_book),
-          network_(LoopbackSettings{2'048, 1u << 12}, std::pmr::get_default_resource()),
-          line_(network_.endpoint(server_peer)),
-          driver(settings(config), network_.endpoint(PeerId{2}), library_) {
-        REQUIRE(driver.add_layout(*layout_));
-        REQUIRE(driver.connect(server_peer, now_));
-        driver.tick_flush(now_);
-        Bytes memory(2'048);
-        PeerId peer;
-        const auto hello = parse_packet(std::span(memory).first(line_.receive(peer, memory)));
-        REQUIRE(hello);
-        forge_ = PacketForge(hello->header.session);
-        forge_.header().ack = 1;
-        deliver({control_bunch(1, welcome_bytes())}, {});
+        : layout_(build_book), client_(library_, {&*layout_}, config) {
         for (std::uint32_t channel = 1; channel <= 3; ++channel) {
-            deliver({open_bunch(channel, NetGUID{channel}, 0)}, {});
+            client_.deliver({open_bunch(channel, NetGUID{channel}, 0)});
         }
         REQUIRE(is_joined());
     }
@@ -96,38 +83,21 @@ class Reader {
         tell(channel, std::string(kept_bytes - other_bytes, 'x'), 99);
     }
     void tell(std::uint32_t channel, const std::string& text, std::uint64_t hero) {
-        deliver({}, block_of(channel, make_block(1, {1}, [&](BitWriter& writer) {
-                                 writer.write_packed_uint(text.size());
-                                 writer.write_bytes(std::as_bytes(std::span(text)));
-                                 writer.write_packed_uint(hero);
-                             })));
+        client_.deliver({}, block_of(channel, make_block(1, {1}, [&](BitWriter& writer) {
+                                         writer.write_packed_uint(text.size());
+                                         writer.write_bytes(std::as_bytes(std::span(text)));
+                                         writer.write_packed_uint(hero);
+                                     })));
     }
-    [[nodiscard]] bool is_joined() const { return driver.state() == ConnectionState::Joined; }
+    [[nodiscard]] bool is_joined() const { return client_.is_joined(); }
 
   private:
-    static constexpr PeerId server_peer{1};
-
-    [[nodiscard]] static NetDriverSettings settings(const NetConfig& config) {
-        NetDriverSettings settings;
-        settings.config = config;
-        return settings;
-    }
-    void deliver(const std::vector<Bunch>& bunches, const Bytes& blocks) {
-        now_ = now_.plus_milliseconds(1);
-        line_.send(PeerId{2}, forge_.make(bunches, blocks));
-        driver.tick_dispatch(now_);
-        driver.tick_flush(now_);
-    }
-
     TestLayout layout_;
-    LoopbackNetwork network_;
     Library library_;
-    Transport& line_;
-    PacketForge forge_{0};
-    NetTime now_ = NetTime::from_milliseconds(1'000);
+    JoinedClient client_;
 
   public:
-    NetDriver driver;
+    NetDriver& driver = client_.driver;
 };
 
 }  // namespace

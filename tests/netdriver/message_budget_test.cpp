@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // What keyed arrays in messages and calls cost a client, beside what the packet grants to blocks.
-#include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/net_driver.h>
 
 #include <cstdint>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "support/catch.h"
+#include "support/joined_client.h"
 #include "support/packet_forge.h"
 #include "support/test_layout.h"
 
@@ -151,30 +151,16 @@ void write_label(BitWriter& writer, std::size_t length) {
     return to_bytes(writer.bytes());
 }
 
-/// A client that holds quarries, from channel 1 on, and a forger of packets from its server.
+/// A client that holds quarries, from channel 1 on.
 class Client {
   public:
     explicit Client(std::uint32_t quarry_count = 1)
-        : layout_(build_quarry),
-          network_(LoopbackSettings{2'048, 1u << 17}, std::pmr::get_default_resource()),
-          line_(network_.endpoint(server_peer)),
-          driver(NetDriverSettings(), network_.endpoint(PeerId{2}), world) {
-        REQUIRE(driver.add_layout(*layout_));
-        REQUIRE(driver.connect(server_peer, now_));
-        driver.tick_flush(now_);
-        Bytes memory(2'048);
-        PeerId peer;
-        const std::size_t size = line_.receive(peer, memory);
-        const auto hello = parse_packet(std::span(memory).first(size));
-        REQUIRE(hello);
-        forge_ = PacketForge(hello->header.session);
-        forge_.header().ack = 1;
-        deliver({control_bunch(1, welcome_bytes())}, {});
+        : layout_(build_quarry), client_(world, {&*layout_}) {
         for (std::uint32_t channel = 1; channel <= quarry_count; ++channel) {
-            deliver({open_bunch(channel, NetGUID{channel}, 0)}, {});
+            client_.deliver({open_bunch(channel, NetGUID{channel}, 0)});
         }
         sequences_.assign(quarry_count, 1);
-        REQUIRE(driver.state() == ConnectionState::Joined);
+        REQUIRE(is_joined());
     }
 
     /// One packet: so many small messages, perhaps another one, and so many blocks behind them.
@@ -192,20 +178,20 @@ class Client {
             const Bytes block = block_of(channel_of(i), make_look());
             blocks.insert(blocks.end(), block.begin(), block.end());
         }
-        deliver(messages, blocks);
+        client_.deliver(messages, blocks);
     }
     void call(Bytes payload) {
         BunchHeader header;
         header.channel = ChannelIndex{1};
         header.is_call = true;
         header.is_unreliable = true;
-        deliver({make_bunch(header, std::move(payload))}, {});
+        client_.deliver({make_bunch(header, std::move(payload))});
     }
-    [[nodiscard]] bool is_joined() const { return driver.state() == ConnectionState::Joined; }
+    [[nodiscard]] bool is_joined() const { return client_.is_joined(); }
+
+    QuarryWorld world;
 
   private:
-    static constexpr PeerId server_peer{1};
-
     /// Quarries in turn.
     [[nodiscard]] std::uint32_t channel_of(std::uint32_t i) const {
         return i % static_cast<std::uint32_t>(sequences_.size()) + 1;
@@ -214,27 +200,13 @@ class Client {
         const std::uint32_t channel = channel_of(i);
         return value_bunch(channel, ++sequences_[channel - 1], std::move(block));
     }
-    void deliver(const std::vector<Bunch>& bunches, const Bytes& blocks) {
-        line_.send(PeerId{2}, forge_.make(bunches, blocks));
-        now_ = now_.plus_milliseconds(1);
-        driver.tick_dispatch(now_);
-        driver.tick_flush(now_);
-        Bytes memory(2'048);
-        PeerId peer;
-        while (line_.receive(peer, memory) != Transport::nothing_received) {
-        }
-    }
 
     TestLayout layout_;
-    LoopbackNetwork network_;
-    Transport& line_;
-    NetTime now_ = NetTime::from_milliseconds(1'000);
-    PacketForge forge_{0};
     std::vector<std::uint16_t> sequences_;  // of the last bunch, by quarry
+    JoinedClient client_;
 
   public:
-    QuarryWorld world;
-    NetDriver driver;
+    NetDriver& driver = client_.driver;
 };
 
 constexpr std::size_t half_a_packet = 600;

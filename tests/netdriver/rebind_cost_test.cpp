@@ -2,7 +2,6 @@
 //
 // Opens and closes of an object that many references name: each binds them all, so a packet of a
 // few bytes could keep a client busy for seconds.
-#include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/net_driver.h>
 
 #include <cstdint>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "support/catch.h"
+#include "support/joined_client.h"
 #include "support/packet_forge.h"
 #include "support/test_layout.h"
 
@@ -63,28 +63,14 @@ class Client {
     static constexpr std::uint32_t count = 2'048;
     enum class Where : std::uint8_t { Contacts, Row };
 
-    explicit Client(Where where)
-        : layout_(build_directory),
-          network_(LoopbackSettings{2'048, 1u << 17}, std::pmr::get_default_resource()),
-          line_(network_.endpoint(server_peer)),
-          driver(NetDriverSettings(), network_.endpoint(PeerId{2}), world) {
-        REQUIRE(driver.add_layout(*layout_));
-        REQUIRE(driver.connect(server_peer, now_));
-        driver.tick_flush(now_);
-        Bytes memory(2'048);
-        PeerId peer;
-        const std::size_t size = line_.receive(peer, memory);
-        const auto hello = parse_packet(std::span(memory).first(size));
-        REQUIRE(hello);
-        forge_ = PacketForge(hello->header.session);
-        forge_.header().ack = 1;
-        deliver({control_bunch(1, welcome_bytes())}, {});
-        deliver({open_bunch(1, NetGUID{1}, 0)}, {});
+    explicit Client(Where where) : layout_(build_directory), client_(world, {&*layout_}) {
+        client_.deliver({open_bunch(1, NetGUID{1}, 0)});
         for (std::uint32_t begin = 0; begin < count; begin += 256) {
-            deliver({}, block_with_length_of(
-                            1, where == Where::Row ? make_row(begin) : make_contacts(begin)));
+            client_.deliver({},
+                            block_with_length_of(
+                                1, where == Where::Row ? make_row(begin) : make_contacts(begin)));
         }
-        REQUIRE(driver.state() == ConnectionState::Joined);
+        REQUIRE(client_.is_joined());
     }
 
     /// One packet in which the target comes and goes so often.
@@ -94,24 +80,13 @@ class Client {
             bunches.push_back(open_bunch(2, target, 0));
             bunches.push_back(close_bunch(2, 2));
         }
-        deliver(bunches, {});
+        client_.deliver(bunches);
     }
-    void open() { deliver({open_bunch(2, target, 0)}, {}); }
+    void open() { client_.deliver({open_bunch(2, target, 0)}); }
+
+    DirectoryWorld world;
 
   private:
-    static constexpr PeerId server_peer{1};
-
-    void deliver(const std::vector<Bunch>& bunches, const Bytes& blocks) {
-        line_.send(PeerId{2}, forge_.make(bunches, blocks));
-        now_ = now_.plus_milliseconds(1);
-        driver.tick_dispatch(now_);
-        driver.tick_flush(now_);
-        Bytes memory(2'048);
-        PeerId peer;
-        while (line_.receive(peer, memory) != Transport::nothing_received) {
-        }
-    }
-
     [[nodiscard]] static Bytes make_contacts(std::uint32_t begin) {
         return make_block(2, {1}, [&](BitWriter& writer) {
             writer.write_bool(false);
@@ -139,14 +114,10 @@ class Client {
     }
 
     TestLayout layout_;
-    LoopbackNetwork network_;
-    Transport& line_;
-    NetTime now_ = NetTime::from_milliseconds(1'000);
-    PacketForge forge_{0};
+    JoinedClient client_;
 
   public:
-    DirectoryWorld world;
-    NetDriver driver;
+    NetDriver& driver = client_.driver;
 };
 
 }  // namespace

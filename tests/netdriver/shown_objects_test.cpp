@@ -2,10 +2,8 @@
 //
 // What a client makes of the objects that a server shows to it: which open waits, what closes with
 // what, and what of that the world is told.
-#include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/net_driver.h>
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -15,6 +13,7 @@
 #include "support/forged_caller.h"
 #include "support/forged_pawn.h"
 #include "support/forged_peer.h"
+#include "support/joined_client.h"
 #include "support/log_spy.h"
 
 namespace replayout::test {
@@ -59,56 +58,35 @@ class ReasonWorld final : public NetWorld {
 /// A client that was shown the door, object 5 on channel 1.
 class DoorClient {
   public:
-    DoorClient()
-        : network_({2'048, 1u << 16}, std::pmr::get_default_resource()),
-          line_(network_.endpoint(server_peer)),
-          driver(NetDriverSettings(), network_.endpoint(client_peer), world) {
-        TestSchema::get().add_to(driver);
-        REQUIRE(driver.connect(server_peer, now_));
-        driver.tick_flush(now_);
-        std::array<std::byte, 2'048> memory;
-        PeerId peer;
-        const std::size_t size = line_.receive(peer, memory);
-        const auto hello = parse_packet(std::span(memory).first(size));
-        REQUIRE(hello);
-        forge_ = PacketForge(hello->header.session);
-        forge_.header().ack = 1;
-        deliver({control_bunch(1, welcome_bytes()),
-                 open_bunch(1, NetGUID{5}, TestSchema::marker_number, named, write_name)});
+    DoorClient() : client_(world, layouts()) {
+        client_.deliver({open_bunch(1, NetGUID{5}, TestSchema::marker_number, named, write_name)});
         REQUIRE(!driver.guids().find_object(NetGUID{5}).is_null());
     }
 
     /// The door is destroyed, as object `guid`.
     void tell_end(std::uint64_t guid) {
-        deliver({control_bunch(++control_sequence_, written([&](BitWriter& writer) {
+        client_.deliver({control_bunch(++control_sequence_, written([&](BitWriter& writer) {
             writer.write_bits(7, 8);
             writer.write_packed_uint(guid);
             write_name(writer);
         }))});
     }
-    void close(ChannelCloseReason reason) { deliver({close_bunch(1, 2, reason)}); }
+    void close(ChannelCloseReason reason) { client_.deliver({close_bunch(1, 2, reason)}); }
+
+    ReasonWorld world;
 
   private:
-    static constexpr PeerId server_peer{1};
-    static constexpr PeerId client_peer{2};
-
-    static void write_name(BitWriter& writer) { write_text(writer, "door"); }
-    void deliver(const std::vector<Bunch>& bunches) {
-        line_.send(client_peer, forge_.make(bunches));
-        now_ = now_.plus_milliseconds(1);
-        driver.tick_dispatch(now_);
-        driver.tick_flush(now_);
+    [[nodiscard]] static std::vector<const RepLayout*> layouts() {
+        const TestSchema& schema = TestSchema::get();
+        return {&schema.pawn(), &schema.archive(), &schema.marker()};
     }
+    static void write_name(BitWriter& writer) { write_text(writer, "door"); }
 
-    LoopbackNetwork network_;
-    Transport& line_;
-    NetTime now_ = NetTime::from_milliseconds(1'000);
-    PacketForge forge_{0};
     std::uint16_t control_sequence_ = 1;
+    JoinedClient client_;
 
   public:
-    ReasonWorld world;
-    NetDriver driver;
+    NetDriver& driver = client_.driver;
 };
 
 }  // namespace
