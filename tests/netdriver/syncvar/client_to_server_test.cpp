@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/arena_game.h"
+#include "support/call_rate.h"
 #include "support/seeded_random.h"
 
 namespace replayout::test {
@@ -394,41 +395,18 @@ TEST_CASE("ClientToServer: whoever owns it and writes when, all agree in the end
 
 TEST_CASE("ClientToServer: sections go as often as the server takes calls, and not a moment sooner",
           "[syncvar]") {
-    // Half of all calls of a client, or three quarters of those of functions: 999 in a second.
     struct Rates {
         std::uint32_t calls_per_second_max;
         std::uint32_t function_calls_per_second_max;
     };
     for (const Rates& rates : {Rates{1'998, 100'000}, Rates{100'000, 1'332}}) {
         CAPTURE(rates.calls_per_second_max, rates.function_calls_per_second_max);
-        ArenaOptions options = owners_decide();
-        options.tick_ms = 1;
-        options.config.calls_per_second_max = rates.calls_per_second_max;
-        options.config.function_calls_per_second_max = rates.function_calls_per_second_max;
-        Duel duel(options);
-        ArenaGame& game = duel.game;
-        std::vector<NetworkIdentity*> pawns;
-        for (int i = 0; i < 12; ++i) {
-            pawns.push_back(&game.spawn(game.types().pawn(), &game.connection(0)));
-        }
-        game.settle();
-        game.tick(100);
-        for (const NetworkIdentity* pawn : pawns) {
-            game.fighter_on(0, *pawn).health = 5;
-        }
-        const std::uint64_t before = game.client(0).driver().stats().calls_sent;
-        std::vector<std::uint64_t> sent;
-        for (int i = 0; i < 4; ++i) {
-            game.tick();
-            sent.push_back(game.client(0).driver().stats().calls_sent - before);
-        }
-        // What it saved up, eight, and one; then one each 1,001 microseconds.
-        CHECK(sent == std::vector<std::uint64_t>{9, 9, 10, 11});
-        game.settle();
-        game.tick(100);
-        for (const NetworkIdentity* pawn : pawns) {
-            CHECK(pawn->component<Fighter>(0).health == 5);
-        }
+        Duel duel(options_of_999_calls(owners_decide(), rates.calls_per_second_max,
+                                       rates.function_calls_per_second_max));
+        check_999_calls_a_second(
+            duel.game, duel.game.types().pawn(),
+            [](NetworkIdentity& pawn) { pawn.component<Fighter>(0).health = 5; },
+            [](const NetworkIdentity& pawn) { return pawn.component<Fighter>(0).health == 5; });
     }
 }
 

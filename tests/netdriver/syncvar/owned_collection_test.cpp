@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "support/arena_game.h"
+#include "support/call_rate.h"
 #include "support/catch.h"
 #include "support/log_spy.h"
 #include "support/seeded_random.h"
@@ -365,34 +366,13 @@ TEST_CASE("Owned collections: audiences that cannot be are refused by name", "[s
 }
 
 TEST_CASE("Owned collections: operations go as often as the server takes calls", "[syncvar]") {
-    ArenaOptions options;
-    options.tick_ms = 1;
-    options.config.calls_per_second_max = 1'998;
-    options.config.function_calls_per_second_max = 1'332;
-    Table table(options);
-    ArenaGame& game = table.game;
-    std::vector<NetworkIdentity*> hands;
-    for (int i = 0; i < 12; ++i) {
-        hands.push_back(&game.spawn(game.types().find("Hand"), &game.connection(0)));
-    }
-    game.settle();
-    game.tick(500);
-    for (const NetworkIdentity* hand : hands) {
-        REQUIRE(game.on_client(0, *hand)->component<Hand>(0).cards.add(3));
-    }
-    const std::uint64_t before = game.client(0).driver().stats().calls_sent;
-    std::vector<std::uint64_t> sent;
-    for (int i = 0; i < 4; ++i) {
-        game.tick();
-        sent.push_back(game.client(0).driver().stats().calls_sent - before);
-    }
-    // What it saved up, eight, and one; then one each 1,001 microseconds.
-    CHECK(sent == std::vector<std::uint64_t>{9, 9, 10, 11});
-    game.settle();
-    game.tick(100);
-    for (const NetworkIdentity* hand : hands) {
-        CHECK(hand->component<Hand>(0).cards.items() == Cards{3});
-    }
+    Table table(options_of_999_calls({}, 1'998, 1'332));
+    check_999_calls_a_second(
+        table.game, table.game.types().find("Hand"),
+        [](NetworkIdentity& hand) { REQUIRE(hand.component<Hand>(0).cards.add(3)); },
+        [](const NetworkIdentity& hand) {
+            return hand.component<Hand>(0).cards.items() == Cards{3};
+        });
 }
 
 TEST_CASE("Owned collections: an owner writes under the ownership of which it was told all",
