@@ -24,24 +24,16 @@ namespace {
     return {bytes.begin(), bytes.end()};
 }
 
-[[nodiscard]] Bytes bytes_of(std::initializer_list<int> values) {
-    Bytes bytes;
-    for (const int value : values) {
-        bytes.push_back(static_cast<std::byte>(value));
-    }
-    return bytes;
-}
-
 TEST_CASE("Address handshake: the bytes of the document", "[transport]") {
     CHECK(written({AddressMessage::Challenge, 5, 0x0123'4567'89ab'cdef}) ==
-          bytes_of({2, 5, 0, 0, 0, 0, 0, 0, 0, 0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 1}));
+          make_bytes(2, 5, 0, 0, 0, 0, 0, 0, 0, 0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 1));
     CHECK(written({AddressMessage::Welcome, 5, 0xfedc'ba98'7654'3210}) ==
-          bytes_of({3, 5, 0, 0, 0, 0, 0, 0, 0, 0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe}));
+          make_bytes(3, 5, 0, 0, 0, 0, 0, 0, 0, 0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe));
     Bytes head(9);
     write_address_data_head(0xfedc'ba98'7654'3210, head);
-    CHECK(head == bytes_of({0, 0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe}));
+    CHECK(head == make_bytes(0, 0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe));
     Bytes request =
-        bytes_of({1, 5, 0, 0, 0, 0, 0, 0, 0, 0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 1});
+        make_bytes(1, 5, 0, 0, 0, 0, 0, 0, 0, 0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 1);
     request.resize(1'000);
     CHECK(written({AddressMessage::Request, 5, 0x0123'4567'89ab'cdef}) == request);
 }
@@ -60,14 +52,14 @@ TEST_CASE("Address handshake: what is written is read", "[transport]") {
 }
 
 TEST_CASE("Address handshake: data begins with its token, or is none", "[transport]") {
-    Bytes bytes = bytes_of({0, 1, 2, 3, 4, 5, 6, 7, 8, 42});
+    Bytes bytes = make_bytes(0, 1, 2, 3, 4, 5, 6, 7, 8, 42);
     CHECK(read_address_data_head(bytes) == 0x0807'0605'0403'0201);
     bytes.resize(9);  // of no bytes at all
     CHECK(read_address_data_head(bytes) == 0x0807'0605'0403'0201);
     bytes.resize(8);
     CHECK_FALSE(read_address_data_head(bytes).has_value());
     CHECK_FALSE(read_address_data_head({}).has_value());
-    bytes = bytes_of({1, 1, 2, 3, 4, 5, 6, 7, 8, 42});
+    bytes = make_bytes(1, 1, 2, 3, 4, 5, 6, 7, 8, 42);
     CHECK_FALSE(read_address_data_head(bytes).has_value());
 }
 

@@ -17,6 +17,17 @@
 namespace replayout::test {
 namespace {
 
+/// So many connects without the token, at the same time: no place is forgotten for its age.
+void guess(OwnClient& client, EnetTransport& server, NetTime now, enet_uint32 data, int count) {
+    for (int i = 0; i < count; ++i) {
+        client.send(OwnClient::connect_bytes(1, ~data));
+        if (i % 64 == 63) {
+            server.tick(now);
+        }
+    }
+    server.tick(now);
+}
+
 TEST_CASE("EnetTransport: nobody says goodbye in a peer's name who does not know its number",
           "[transport][enet]") {
     auto server = required(EnetTransport::listen("127.0.0.1:0"));
@@ -74,20 +85,11 @@ TEST_CASE("EnetTransport: who guesses 65,536 times has the address proved again"
     NetTime now;
     OwnClient client;
     const enet_uint32 data = client.prove(*server, now);
-    const auto guess = [&](int count) {
-        for (int i = 0; i < count; ++i) {
-            client.send(OwnClient::connect_bytes(1, ~data));
-            if (i % 64 == 63) {
-                server->tick(now);  // at the same time: no place is forgotten for its age
-            }
-        }
-        server->tick(now);
-    };
-    guess(65'535);
+    guess(client, *server, now, data, 65'535);
     CHECK(server->stats().dropped_forged == 65'535);
     CHECK(client.prove(*server, now) == data);  // to ask again begins no new count
     CHECK(server->stats().dropped_unproved == 0);
-    guess(1);
+    guess(client, *server, now, data, 1);
     CHECK(server->stats().dropped_forged == 65'536);
     CHECK_FALSE(client.connect_with(*server, now, data));
     CHECK(server->stats().dropped_unproved > 0);
@@ -190,12 +192,7 @@ TEST_CASE("EnetTransport: who guesses at a peer's address locks its door, and ha
     OwnClient client;
     const enet_uint32 data = client.prove(*server, now);
     REQUIRE(client.connect_with(*server, now, data));
-    for (int i = 0; i < 65'536; ++i) {
-        client.send(OwnClient::connect_bytes(1, ~data));
-        if (i % 64 == 63) {
-            server->tick(now);
-        }
-    }
+    guess(client, *server, now, data, 65'536);
     CHECK(server->stats().dropped_forged == 65'536);
     // Nobody begins anew there now, whatever he knows.
     client.send(OwnClient::connect_bytes(2, data));

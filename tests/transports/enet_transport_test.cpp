@@ -13,13 +13,12 @@
 #include "support/counting_resource.h"
 #include "support/seeded_random.h"
 #include "transports/false_server.h"
+#include "transports/random_bytes.h"
 #include "transports/stranger.h"
 #include "transports/transport_ends.h"
 
 namespace replayout::test {
 namespace {
-
-using namespace std::string_literals;
 
 TEST_CASE("EnetTransport: an address that proved nothing is answered with less than it sent",
           "[transport][enet]") {
@@ -128,12 +127,7 @@ TEST_CASE("EnetTransport: who is welcome and does not connect has no place for l
     auto server = required(EnetTransport::listen("127.0.0.1:0", settings));
     NetTime now = NetTime::from_milliseconds(1);
     const auto ask = [&](Stranger& stranger) {
-        stranger.drop_all();
-        stranger.send(Stranger::request(5, {}));
-        server->tick(now);
-        stranger.send(Stranger::request(5, cookie_of(stranger.receive())));
-        server->tick(now);
-        return stranger.receive();
+        return stranger.ask_twice(5, [&] { server->tick(now); });
     };
     Stranger first(server->local_address());
     CHECK(ask(first).size() == 17);
@@ -152,26 +146,17 @@ TEST_CASE("EnetTransport: who does not connect has no place for longer than one 
     settings.forget_ms = 1'000;
     settings.peers_max = 1;
     auto server = required(EnetTransport::listen("127.0.0.1:0", settings));
+    const auto ask_at = [&](std::int64_t us, Stranger& stranger) {
+        return stranger.ask_twice(5, [&] { server->tick(NetTime{us}); });
+    };
     Stranger first(server->local_address());
-    first.send(Stranger::request(5, {}));
-    server->tick(NetTime{});
-    const Bytes asked = Stranger::request(5, cookie_of(first.receive()));
-    first.send(asked);
-    server->tick(NetTime{});
-    CHECK(first.receive().size() == 17);
+    CHECK(ask_at(0, first).size() == 17);
     server->tick(NetTime{1'000'000});
     Stranger second(server->local_address());
-    second.send(Stranger::request(5, {}));
-    server->tick(NetTime{1'000'000});
-    second.send(Stranger::request(5, cookie_of(second.receive())));
-    server->tick(NetTime{1'000'000});
+    CHECK(ask_at(1'000'000, second).empty());
     CHECK(server->stats().dropped_full == 1);
     server->tick(NetTime{2'000'000});
-    second.send(Stranger::request(5, {}));
-    server->tick(NetTime{2'000'000});
-    second.send(Stranger::request(5, cookie_of(second.receive())));
-    server->tick(NetTime{2'000'000});
-    CHECK(second.receive().size() == 17);
+    CHECK(ask_at(2'000'000, second).size() == 17);
 }
 
 /// A server and a client, and what each of them says in a tick.
@@ -340,11 +325,7 @@ TEST_CASE("EnetTransport: garbage on the port harms nobody", "[transport][enet]"
     Stranger stranger(ends.server().local_address());
     SeededRandom random(4);
     for (int i = 0; i < 2'000; ++i) {
-        Bytes bytes(random.below(1'400));
-        for (std::byte& byte : bytes) {
-            byte = std::byte(random.below(256));
-        }
-        stranger.send(bytes);
+        stranger.send(random_bytes(random, random.below(1'400)));
         if (i % 32 == 0) {
             ends.advance();
         }
@@ -353,13 +334,9 @@ TEST_CASE("EnetTransport: garbage on the port harms nobody", "[transport][enet]"
     CHECK(ends.server().peer_count() == 1);
     ends.client(0).send(ends.server_peer(0), Bytes(10));
     PeerId peer;
-    Bytes buffer(2'048);
-    std::size_t size = Transport::nothing_received;
-    for (int i = 0; i < 100 && size == Transport::nothing_received; ++i) {
-        ends.advance();
-        size = ends.server().receive(peer, buffer);
-    }
-    CHECK(size == 10);
+    Bytes received;
+    REQUIRE(receive_soon(ends, ends.server(), peer, received));
+    CHECK(received.size() == 10);
 }
 
 TEST_CASE("EnetTransport: who proved himself may say anything, and harms himself alone",
@@ -368,16 +345,10 @@ TEST_CASE("EnetTransport: who proved himself may say anything, and harms himself
     ends.add_client();
     ends.connect_all();
     Stranger stranger(ends.server().local_address());
-    stranger.send(Stranger::request(5, {}));
-    ends.advance();
-    stranger.send(Stranger::request(5, cookie_of(stranger.receive())));
-    ends.advance();
+    (void)token_of(stranger.ask_twice(5, [&] { ends.advance(); }));
     SeededRandom random(5);
     for (int i = 0; i < 5'000; ++i) {
-        Bytes bytes(random.below(200));
-        for (std::byte& byte : bytes) {
-            byte = std::byte(random.below(256));
-        }
+        Bytes bytes = random_bytes(random, random.below(200));
         if (bytes.size() > 5 && random.percent(70)) {
             bytes[0] = std::byte{0x8F};
             bytes[1] = std::byte{0xFF};
@@ -394,20 +365,7 @@ TEST_CASE("EnetTransport: who proved himself may say anything, and harms himself
 
 TEST_CASE("EnetTransport: an address that is none is refused with a sentence",
           "[transport][enet]") {
-    for (const char* address : {"", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "host:7"}) {
-        const auto made = EnetTransport::listen(address);
-        REQUIRE_FALSE(made.has_value());
-        CHECK(made.error().code == ErrorCode::InvalidArgument);
-    }
-    CHECK_FALSE(EnetTransport::connect("1.2.3.4").has_value());
-    // One that another socket has, and one that is no machine's.
-    auto server = required(EnetTransport::listen("127.0.0.1:0"));
-    for (const std::string& address : {server->local_address(), "192.0.2.1:0"s}) {
-        const auto made = EnetTransport::listen(address);
-        REQUIRE_FALSE(made.has_value());
-        CHECK(made.error().code == ErrorCode::InvalidArgument);
-        CHECK(made.error().message.find("ENet address \"" + address + "\": ") == 0);
-    }
+    check_addresses_refused<EnetTransport>("ENet");
 }
 
 TEST_CASE("EnetTransport: what ENet cannot do is refused with a sentence", "[transport][enet]") {

@@ -13,6 +13,7 @@
 
 #include "support/byte_dump.h"
 #include "support/catch.h"
+#include "transports/stranger.h"
 
 namespace replayout::test {
 
@@ -30,15 +31,11 @@ class FalseServer {
 
     /// Empty: nothing came. Who sent it is the client from then on.
     [[nodiscard]] Bytes receive() {
-        Bytes bytes(2'048);
         boost::asio::ip::udp::endpoint from;
-        boost::system::error_code error;
-        bytes.resize(
-            socket_.receive_from(boost::asio::buffer(bytes.data(), bytes.size()), from, 0, error));
-        if (error) {
-            return {};
+        Bytes bytes = receive_datagram(socket_, from);
+        if (!bytes.empty()) {
+            client_ = from;
         }
-        client_ = from;
         return bytes;
     }
     void send(const Bytes& bytes) { send(bytes, *this); }

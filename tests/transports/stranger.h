@@ -18,6 +18,23 @@
 
 namespace replayout::test {
 
+/// The cookie that a server gave.
+[[nodiscard]] inline Bytes cookie_of(const Bytes& challenge) {
+    REQUIRE(challenge.size() == 17);
+    REQUIRE(challenge[0] == std::byte{2});
+    return {challenge.begin() + 9, challenge.end()};
+}
+
+/// Empty: nothing came. `from` is who sent it.
+[[nodiscard]] inline Bytes receive_datagram(boost::asio::ip::udp::socket& socket,
+                                            boost::asio::ip::udp::endpoint& from) {
+    Bytes bytes(2'048);
+    boost::system::error_code error;
+    bytes.resize(
+        socket.receive_from(boost::asio::buffer(bytes.data(), bytes.size()), from, 0, error));
+    return error ? Bytes() : bytes;
+}
+
 /// A socket that says what it likes.
 class Stranger {
   public:
@@ -38,16 +55,23 @@ class Stranger {
     }
     /// Empty: nothing came.
     [[nodiscard]] Bytes receive() {
-        Bytes bytes(2'048);
         boost::asio::ip::udp::endpoint from;
-        boost::system::error_code error;
-        bytes.resize(
-            socket_.receive_from(boost::asio::buffer(bytes.data(), bytes.size()), from, 0, error));
-        return error ? Bytes() : bytes;
+        return receive_datagram(socket_, from);
     }
     void drop_all() {
         while (!receive().empty()) {
         }
+    }
+    /// A request, and another one with the cookie that it was sent; what it was answered. By `hear`
+    /// the server takes what was said to it.
+    template <typename Hear>
+    [[nodiscard]] Bytes ask_twice(std::uint64_t client, Hear hear) {
+        drop_all();
+        send(request(client, {}));
+        hear();
+        send(request(client, cookie_of(receive())));
+        hear();
+        return receive();
     }
     [[nodiscard]] static Bytes request(std::uint64_t client, std::span<const std::byte> cookie) {
         Bytes bytes(1'000);
@@ -62,13 +86,6 @@ class Stranger {
     boost::asio::ip::udp::socket socket_;
     boost::asio::ip::udp::endpoint server_;
 };
-
-/// The cookie that a server gave.
-[[nodiscard]] inline Bytes cookie_of(const Bytes& challenge) {
-    REQUIRE(challenge.size() == 17);
-    REQUIRE(challenge[0] == std::byte{2});
-    return {challenge.begin() + 9, challenge.end()};
-}
 
 /// The token of a welcome.
 [[nodiscard]] inline Bytes token_of(const Bytes& welcome) {

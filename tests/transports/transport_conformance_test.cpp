@@ -11,36 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include "support/byte_dump.h"
 #include "support/catch.h"
 #include "support/seeded_random.h"
+#include "transports/random_bytes.h"
 #include "transports/transport_ends.h"
 
 namespace replayout::test {
 namespace {
-
-using Bytes = std::vector<std::byte>;
-
-[[nodiscard]] Bytes random_bytes(SeededRandom& random, std::size_t size) {
-    Bytes bytes(size);
-    std::generate(bytes.begin(), bytes.end(), [&] { return std::byte(random.below(256)); });
-    return bytes;
-}
-
-/// The next datagram, after some ticks if need be; false: none came.
-template <typename Ends>
-bool receive(Ends& ends, Transport& transport, PeerId& from, Bytes& datagram) {
-    for (int i = 0; i < 200; ++i) {
-        Bytes buffer(2'048);
-        const std::size_t size = transport.receive(from, buffer);
-        if (size != Transport::nothing_received) {
-            buffer.resize(size);
-            datagram = buffer;
-            return true;
-        }
-        ends.advance();
-    }
-    return false;
-}
 
 TEMPLATE_TEST_CASE("Transport: datagrams of every size arrive as they were sent", "[transport]",
                    REPLAYOUT_ALL_ENDS) {
@@ -56,12 +34,12 @@ TEMPLATE_TEST_CASE("Transport: datagrams of every size arrive as they were sent"
         ends.client(0).send(ends.server_peer(0), sent);
         PeerId client;
         Bytes received;
-        REQUIRE(receive(ends, ends.server(), client, received));
+        REQUIRE(receive_soon(ends, ends.server(), client, received));
         CHECK(received == sent);
         const Bytes answer = random_bytes(random, size);
         ends.server().send(client, answer);
         PeerId server;
-        REQUIRE(receive(ends, ends.client(0), server, received));
+        REQUIRE(receive_soon(ends, ends.client(0), server, received));
         CHECK(received == answer);
         CHECK(server == ends.server_peer(0));
     }
@@ -81,7 +59,7 @@ TEMPLATE_TEST_CASE("Transport: peers are told apart, and stay who they are", "[t
             ends.client(i).send(ends.server_peer(i), sent);
             PeerId peer;
             Bytes received;
-            REQUIRE(receive(ends, ends.server(), peer, received));
+            REQUIRE(receive_soon(ends, ends.server(), peer, received));
             CHECK(received == sent);
             CHECK(peer != PeerId{});
             if (round == 0) {
@@ -96,7 +74,7 @@ TEMPLATE_TEST_CASE("Transport: peers are told apart, and stay who they are", "[t
         ends.server().send(peers[i], sent);
         PeerId peer;
         Bytes received;
-        REQUIRE(receive(ends, ends.client(i), peer, received));
+        REQUIRE(receive_soon(ends, ends.client(i), peer, received));
         CHECK(received == sent);
     }
 }
@@ -174,7 +152,7 @@ TEMPLATE_TEST_CASE("Transport: what is sent to nobody is lost, and harms nobody"
     ends.client(0).send(ends.server_peer(0), Bytes(3, std::byte{1}));
     PeerId peer;
     Bytes received;
-    REQUIRE(receive(ends, ends.server(), peer, received));
+    REQUIRE(receive_soon(ends, ends.server(), peer, received));
     CHECK(received.size() == 3);
 }
 

@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/byte_dump.h"
 #include "support/catch.h"
 
 namespace replayout::test {
@@ -77,6 +78,22 @@ class SimulatedEnds {
     NetTime now_;
     std::vector<Transport*> clients_;
 };
+
+/// The next datagram, after some ticks if need be; false: none came.
+template <typename Ends>
+bool receive_soon(Ends& ends, Transport& transport, PeerId& from, Bytes& datagram) {
+    for (int i = 0; i < 200; ++i) {
+        Bytes buffer(2'048);
+        const std::size_t size = transport.receive(from, buffer);
+        if (size != Transport::nothing_received) {
+            buffer.resize(size);
+            datagram = buffer;
+            return true;
+        }
+        ends.advance();
+    }
+    return false;
+}
 
 #if REPLAYOUT_TESTS_HAVE_SOCKETS
 /// Over sockets of this machine. `Maker` has listen() and connect(address).
@@ -136,6 +153,29 @@ template <typename Made>
 [[nodiscard]] auto required(Made made) {
     REQUIRE(made.has_value());
     return std::move(*made);
+}
+
+/// Addresses that are none, one that another socket has, and one that is no machine's are refused
+/// with a sentence, which begins with how this transport is called.
+template <typename SomeTransport>
+void check_addresses_refused(const std::string& name) {
+    const auto server = required(SomeTransport::listen("127.0.0.1:0"));
+    const std::string addresses[] = {"",
+                                     "127.0.0.1",
+                                     "127.0.0.1:",
+                                     "127.0.0.1:65536",
+                                     "host:7",
+                                     "[::1:7",
+                                     server->local_address(),
+                                     "192.0.2.1:0"};
+    for (const std::string& address : addresses) {
+        CAPTURE(address);
+        const auto made = SomeTransport::listen(address);
+        REQUIRE_FALSE(made.has_value());
+        CHECK(made.error().code == ErrorCode::InvalidArgument);
+        CHECK(made.error().message.find(name + " address \"" + address + "\": ") == 0);
+    }
+    CHECK_FALSE(SomeTransport::connect("1.2.3.4").has_value());
 }
 #endif
 

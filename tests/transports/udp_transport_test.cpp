@@ -16,13 +16,12 @@
 #include "support/counting_resource.h"
 #include "support/seeded_random.h"
 #include "transports/false_server.h"
+#include "transports/random_bytes.h"
 #include "transports/stranger.h"
 #include "transports/transport_ends.h"
 
 namespace replayout::test {
 namespace {
-
-using namespace std::string_literals;
 
 class Server {
   public:
@@ -49,14 +48,8 @@ class Server {
     NetTime now;
 };
 
-/// A request, and another one with the cookie that it was sent; what it was answered.
 [[nodiscard]] Bytes ask_twice(Server& server, Stranger& stranger, std::uint64_t client) {
-    stranger.drop_all();
-    stranger.send(Stranger::request(client, {}));
-    CHECK(server.pump() == 0);
-    stranger.send(Stranger::request(client, cookie_of(stranger.receive())));
-    CHECK(server.pump() == 0);
-    return stranger.receive();
+    return stranger.ask_twice(client, [&] { CHECK(server.pump() == 0); });
 }
 
 /// The token of one that became a peer.
@@ -128,10 +121,7 @@ TEST_CASE("UdpTransport: a client takes nothing but its server's data and answer
     Stranger stranger(ends.client(0).local_address());
     SeededRandom random(9);
     for (int i = 0; i < 500; ++i) {
-        Bytes bytes(random.below(40));
-        for (std::byte& byte : bytes) {
-            byte = std::byte(random.below(256));
-        }
+        Bytes bytes = random_bytes(random, random.below(40));
         if (!bytes.empty()) {
             bytes[0] = std::byte(random.below(4));
         }
@@ -431,11 +421,7 @@ TEST_CASE("UdpTransport: a cookie is good for its address, its client and a whil
     first.send(Stranger::request(5, cookie));
     server.pump(21'000);
     CHECK(server.transport->peer_count() == 0);  // too late
-    first.drop_all();
-    first.send(Stranger::request(5, {}));
-    server.pump();
-    first.send(Stranger::request(5, cookie_of(first.receive())));
-    server.pump();
+    (void)join(server, first, 5);
     CHECK(server.transport->peer_count() == 1);
 }
 
@@ -447,10 +433,7 @@ TEST_CASE("UdpTransport: garbage on the port harms nobody, and is counted", "[tr
     SeededRandom random(3);
     std::uint64_t answered = 0;
     for (int i = 0; i < 2'000; ++i) {
-        Bytes bytes(random.below(1'400));
-        for (std::byte& byte : bytes) {
-            byte = std::byte(random.below(256));
-        }
+        Bytes bytes = random_bytes(random, random.below(1'400));
         if (!bytes.empty() && random.percent(50)) {
             bytes[0] = std::byte(random.below(5));
         }
@@ -524,22 +507,7 @@ TEST_CASE("UdpTransport: there is an end to peers, and who is silent is forgotte
 }
 
 TEST_CASE("UdpTransport: an address that is none is refused with a sentence", "[transport][udp]") {
-    for (const char* address :
-         {"", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "host:7", "[::1:7"}) {
-        const auto made = UdpTransport::listen(address);
-        REQUIRE_FALSE(made.has_value());
-        CHECK(made.error().code == ErrorCode::InvalidArgument);
-        CHECK(made.error().message.find("UDP address") == 0);
-    }
-    CHECK_FALSE(UdpTransport::connect("1.2.3.4").has_value());
-    // One that another socket has, and one that is no machine's.
-    Server server;
-    for (const std::string& address : {server.transport->local_address(), "192.0.2.1:0"s}) {
-        const auto made = UdpTransport::listen(address);
-        REQUIRE_FALSE(made.has_value());
-        CHECK(made.error().code == ErrorCode::InvalidArgument);
-        CHECK(made.error().message.find("UDP address \"" + address + "\": ") == 0);
-    }
+    check_addresses_refused<UdpTransport>("UDP");
 }
 
 }  // namespace

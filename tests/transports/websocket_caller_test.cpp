@@ -296,16 +296,7 @@ TEST_CASE("WebSocketTransport: a client asks again, once a second, while nobody 
 
 TEST_CASE("WebSocketTransport: an address that is none is refused with a sentence",
           "[transport][websocket]") {
-    auto server = required(WebSocketTransport::listen("127.0.0.1:0"));
-    // None, one that another socket has, and one that is no machine's.
-    for (const std::string& address :
-         {"127.0.0.1"s, "host:7"s, server->local_address(), "192.0.2.1:0"s}) {
-        const auto made = WebSocketTransport::listen(address);
-        REQUIRE_FALSE(made.has_value());
-        CHECK(made.error().code == ErrorCode::InvalidArgument);
-        CHECK(made.error().message.find("WebSocket address \"" + address + "\": ") == 0);
-    }
-    CHECK_FALSE(WebSocketTransport::connect("1.2.3.4").has_value());
+    check_addresses_refused<WebSocketTransport>("WebSocket");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <replayout/transports/websocket_transport.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -15,10 +16,32 @@
 #include "support/catch.h"
 #include "support/seeded_random.h"
 #include "transports/caller.h"
+#include "transports/random_bytes.h"
 #include "transports/transport_ends.h"
 
 namespace replayout::test {
 namespace {
+
+/// A millisecond of all of them.
+template <typename Clients>
+void tick_all(WebSocketTransport& server, const Clients& clients, NetTime& now) {
+    now = now.plus_milliseconds(1);
+    for (const auto& client : clients) {
+        client->tick(now);
+        client->flush();
+    }
+    server.tick(now);
+}
+
+/// Until the client is connected, or so many milliseconds are over.
+void tick_until_connected(WebSocketTransport& server, WebSocketTransport& client, NetTime& now,
+                          int milliseconds_max = 10'000) {
+    for (int i = 0; i < milliseconds_max && !client.is_connected(); ++i) {
+        now = now.plus_milliseconds(1);
+        server.tick(now);
+        client.tick(now);
+    }
+}
 
 TEST_CASE("WebSocketTransport: garbage on the port harms nobody", "[transport][websocket]") {
     WebSocketEnds ends;
@@ -28,10 +51,7 @@ TEST_CASE("WebSocketTransport: garbage on the port harms nobody", "[transport][w
     for (int i = 0; i < 50; ++i) {
         Caller caller(ends.server().local_address());
         const std::string line = "GET / HTTP/1.1\r\nUpgrade: websocket\r\n";
-        Bytes bytes(line.size() + random.below(20'000));
-        for (std::byte& byte : bytes) {
-            byte = std::byte(random.below(256));
-        }
+        Bytes bytes = random_bytes(random, line.size() + random.below(20'000));
         if (random.percent(50)) {
             for (std::size_t at = 0; at < line.size(); ++at) {
                 bytes[at] = static_cast<std::byte>(line[at]);
@@ -44,13 +64,9 @@ TEST_CASE("WebSocketTransport: garbage on the port harms nobody", "[transport][w
     CHECK(ends.server().peer_count() == 1);
     ends.client(0).send(ends.server_peer(0), Bytes(10));
     PeerId peer;
-    Bytes buffer(2'048);
-    std::size_t size = Transport::nothing_received;
-    for (int i = 0; i < 100 && size == Transport::nothing_received; ++i) {
-        ends.advance();
-        size = ends.server().receive(peer, buffer);
-    }
-    CHECK(size == 10);
+    Bytes received;
+    REQUIRE(receive_soon(ends, ends.server(), peer, received));
+    CHECK(received.size() == 10);
 }
 
 TEST_CASE("WebSocketTransport: for who does not read, what waits is bounded",
@@ -60,11 +76,7 @@ TEST_CASE("WebSocketTransport: for who does not read, what waits is bounded",
     auto server = required(WebSocketTransport::listen("127.0.0.1:0", settings));
     auto client = required(WebSocketTransport::connect(server->local_address()));
     NetTime now;
-    for (int i = 0; i < 10'000 && !client->is_connected(); ++i) {
-        now = now.plus_milliseconds(1);
-        server->tick(now);
-        client->tick(now);
-    }
+    tick_until_connected(*server, *client, now);
     client->send(client->server(), Bytes(1));
     client->flush();
     PeerId peer;
@@ -158,11 +170,7 @@ TEST_CASE("WebSocketTransport: who connects and does not ask has no place for lo
     CHECK(silent.is_closed());
     CHECK(std::chrono::steady_clock::now() - begin >= std::chrono::milliseconds(190));
     auto client = required(WebSocketTransport::connect(server->local_address()));
-    for (int i = 0; i < 10'000 && !client->is_connected(); ++i) {
-        now = now.plus_milliseconds(1);
-        server->tick(now);
-        client->tick(now);
-    }
+    tick_until_connected(*server, *client, now);
     CHECK(client->is_connected());
 }
 
@@ -202,14 +210,7 @@ TEST_CASE("WebSocketTransport: of one peer so much waits to be received, and not
     auto greedy = required(WebSocketTransport::connect(server->local_address()));
     auto modest = required(WebSocketTransport::connect(server->local_address()));
     NetTime now;
-    const auto pump = [&] {
-        now = now.plus_milliseconds(1);
-        for (const auto& client : {greedy.get(), modest.get()}) {
-            client->tick(now);
-            client->flush();
-        }
-        server->tick(now);
-    };
+    const auto pump = [&] { tick_all(*server, std::array{greedy.get(), modest.get()}, now); };
     for (int i = 0; i < 10'000 && !(greedy->is_connected() && modest->is_connected()); ++i) {
         pump();
     }
@@ -250,14 +251,7 @@ TEST_CASE("WebSocketTransport: of one address so much waits to be received, and 
         clients.push_back(required(WebSocketTransport::connect(server->local_address())));
     }
     NetTime now;
-    const auto pump = [&] {
-        now = now.plus_milliseconds(1);
-        for (const auto& client : clients) {
-            client->tick(now);
-            client->flush();
-        }
-        server->tick(now);
-    };
+    const auto pump = [&] { tick_all(*server, clients, now); };
     const auto is_connected = [](const auto& client) { return client->is_connected(); };
     for (int i = 0; i < 3'000 && !std::all_of(clients.begin(), clients.end(), is_connected); ++i) {
         pump();
@@ -349,11 +343,7 @@ TEST_CASE("WebSocketTransport: a client that begins anew gets in at once",
     for (int i = 0; i < 3; ++i) {
         auto client = required(WebSocketTransport::connect(server->local_address()));
         const NetTime begun = now;
-        for (int tick = 0; tick < 1'500 && !client->is_connected(); ++tick) {
-            now = now.plus_milliseconds(1);
-            server->tick(now);
-            client->tick(now);
-        }
+        tick_until_connected(*server, *client, now, 1'500);
         CHECK(client->is_connected());
         CHECK(now.microseconds - begun.microseconds < 1'500'000);
     }
