@@ -57,10 +57,7 @@ Status ReplayRecorder::begin(const LayoutTable& layouts, NetTime now) {
 void ReplayRecorder::write_front(NetTime now) {
     is_front_written_ = true;
     start_ = now;
-    if (!sink_.write(replay_magic)) {
-        fail(ReplayError::WriteFailed);
-    }
-    stats_.bytes_written += replay_magic.size();
+    write_bytes(replay_magic);
     Vector<std::byte> header(replay_chunk_head_bytes, std::byte{0},
                              Allocator<std::byte>(settings_.resource));
     append_replay_header(header, {replay_version,
@@ -97,7 +94,7 @@ void ReplayRecorder::write_part(ReplayChunkKind kind, Vector<std::byte>& bytes, 
     if (now.microseconds - start_.microseconds > replay_length_us_max) {
         fail(ReplayError::TooLong);
     }
-    if (bytes.size() > replay_part_room || is_part_open_) {
+    if (error_ == ReplayError::None && (bytes.size() > replay_part_room || is_part_open_)) {
         const bool is_checkpoint = kind == ReplayChunkKind::Checkpoint;
         const std::uint64_t offset = stats_.bytes_written;
         const std::span<std::byte> head(bytes.data() + replay_chunk_head_bytes,
@@ -105,18 +102,28 @@ void ReplayRecorder::write_part(ReplayChunkKind kind, Vector<std::byte>& bytes, 
         head[0] = is_last ? std::byte{1} : std::byte{0};
         store_le(head.subspan(1), now.microseconds);
         write_chunk(kind, bytes);
-        stats_.checkpoint_bytes += is_checkpoint ? stats_.bytes_written - offset : 0;
-        if (is_checkpoint && !is_part_open_) {
-            last_checkpoint_ = now;
-            is_checkpoint_requested_ = false;
-            if (stats_.checkpoints_written++ % thinned_ == 0) {
-                checkpoints_.push_back({now, offset, previous_digest_});
-            }
+        if (error_ == ReplayError::None) {
+            count_part({now, offset, previous_digest_}, is_checkpoint);
         }
-        stats_.frames_written += !is_checkpoint && !is_part_open_ ? 1u : 0u;
         is_part_open_ = !is_last;
     }
     bytes.resize(replay_part_room);
+}
+
+void ReplayRecorder::count_part(const ReplayCheckpoint& place, bool is_checkpoint) {
+    stats_.checkpoint_bytes += is_checkpoint ? stats_.bytes_written - place.offset : 0;
+    if (is_part_open_) {
+        return;  // what it belongs to is counted
+    }
+    if (!is_checkpoint) {
+        ++stats_.frames_written;
+        return;
+    }
+    last_checkpoint_ = place.time;
+    is_checkpoint_requested_ = false;
+    if (stats_.checkpoints_written++ % thinned_ == 0) {
+        checkpoints_.push_back(place);
+    }
     if (checkpoints_.size() == replay_checkpoints_max) {
         for (std::size_t i = 0; i < checkpoints_.size() / 2; ++i) {
             checkpoints_[i] = checkpoints_[2 * i];
@@ -145,10 +152,18 @@ void ReplayRecorder::end(NetTime now) {
     Vector<std::byte> footer(Allocator<std::byte>(settings_.resource));
     append_le(footer, static_cast<std::uint32_t>(chunk.size()));
     footer.insert(footer.end(), replay_end_magic.begin(), replay_end_magic.end());
-    if (error_ == ReplayError::None && !sink_.write({footer.data(), footer.size()})) {
-        fail(ReplayError::WriteFailed);
+    write_bytes({footer.data(), footer.size()});
+}
+
+void ReplayRecorder::write_bytes(std::span<const std::byte> bytes) {
+    if (error_ != ReplayError::None) {
+        return;
     }
-    stats_.bytes_written += footer.size();
+    if (!sink_.write(bytes)) {
+        fail(ReplayError::WriteFailed);
+        return;
+    }
+    stats_.bytes_written += bytes.size();
 }
 
 void ReplayRecorder::write_chunk(ReplayChunkKind kind, Vector<std::byte>& chunk) {
@@ -156,11 +171,7 @@ void ReplayRecorder::write_chunk(ReplayChunkKind kind, Vector<std::byte>& chunk)
         return;
     }
     previous_digest_ = finish_replay_chunk(kind, previous_digest_, chunk);
-    if (!sink_.write({chunk.data(), chunk.size()})) {
-        fail(ReplayError::WriteFailed);
-        return;
-    }
-    stats_.bytes_written += chunk.size();
+    write_bytes({chunk.data(), chunk.size()});
 }
 
 }  // namespace replayout

@@ -410,10 +410,17 @@ TEST_CASE("Replay: behind 50 days nothing is recorded, and what was is good",
     REQUIRE(net.server_driver().start_recording(recorder));
     net.tick();
     const std::string text = net.server_text();
+    const ReplayRecorderStats stats = recorder.stats();
+    CHECK(stats.bytes_written == sink.bytes().size());
     net.pawn(pawn).health = 5;
+    recorder.request_checkpoint();
     net.server_driver().tick_flush(net.now().plus_milliseconds(std::int64_t{51} * 86'400'000));
     CHECK(recorder.error() == ReplayError::TooLong);
     CHECK_FALSE(net.server_driver().is_recording());
+    CHECK(recorder.stats().frames_written == stats.frames_written);
+    CHECK(recorder.stats().checkpoints_written == stats.checkpoints_written);
+    CHECK(recorder.stats().checkpoint_bytes == stats.checkpoint_bytes);
+    CHECK(recorder.stats().bytes_written == sink.bytes().size());
     ReplayScreen screen(sink.bytes());
     REQUIRE(screen.player.open() == ReplayError::None);
     REQUIRE(screen.player.seek(screen.player.end_time()) == ReplayError::None);
@@ -463,6 +470,7 @@ TEST_CASE("Replay: a sink that fails ends the recording, and harms nobody", "[ne
     }
     CHECK(recorder.error() == ReplayError::WriteFailed);
     CHECK_FALSE(net.server_driver().is_recording());
+    CHECK(recorder.stats().bytes_written == disk.kept.bytes().size());
     REQUIRE(net.settle());
     CHECK(net.client_text(0) == net.server_text());
     ReplayScreen screen(disk.kept.bytes());

@@ -88,8 +88,12 @@ class ReplayRecorder {
     void end(NetTime now);
     void fail(ReplayError error) noexcept { error_ = error; }
 
-    /// `chunk`: room for its head, and its payload.
+    /// One was written, at that place, or goes on there.
+    void count_part(const ReplayCheckpoint& place, bool is_checkpoint);
+    /// `chunk`: room for its head, and its payload. Nothing after an error.
     void write_chunk(ReplayChunkKind kind, Vector<std::byte>& chunk);
+    /// Likewise; only what the sink took is counted.
+    void write_bytes(std::span<const std::byte> bytes);
 
     ReplaySink& sink_;
     ReplayRecorderSettings settings_;
