@@ -57,7 +57,7 @@ bool Scroll::on_deserialize(NetworkReader& reader, bool initial_state) {
         text = reader.read_string();
     }
     first_page = initial_state ? page : first_page;
-    return true;
+    return !is_refusing;
 }
 
 BagTypes::BagTypes(const BagOptions& options) {

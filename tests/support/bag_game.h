@@ -80,6 +80,7 @@ class Scroll : public NetworkBehaviour {
     std::function<void()> during_write;
     bool is_accumulating = false;
     std::int32_t misread_by = 0;  ///< bytes that its reader takes too many, or too few
+    bool is_refusing = false;     ///< what it reads
     std::uint32_t write_count = 0;
     std::uint32_t initial_write_count = 0;
     std::uint32_t read_count = 0;

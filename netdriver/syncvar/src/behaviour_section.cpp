@@ -91,6 +91,15 @@ namespace {
            "\" cannot write its section: " + std::string(to_string(writer.error()));
 }
 
+/// Of a reader that did not read what there is, or that refused it.
+[[nodiscard]] std::string describe_misread(const NetworkReader& reader) {
+    if (reader.failed()) {
+        return std::string(to_string(reader.error()));
+    }
+    return reader.bytes_left() != 0 ? std::to_string(reader.bytes_left()) + " bytes left"
+                                    : "on_deserialize() says so";
+}
+
 }  // namespace
 
 detail::SectionParameters& NetworkBehaviour::initial_section() {
@@ -124,10 +133,8 @@ void NetworkBehaviour::section_received(const detail::SectionParameters& section
     const bool is_read = on_deserialize(reader, initial_state);
     if (!is_read || reader.failed() || reader.bytes_left() != 0) {
         client().section_misread("behaviour \"" + type_->name + "\" (component " +
-                                 std::to_string(component_index_) + ") misread its section: " +
-                                 (reader.failed()
-                                      ? std::string(to_string(reader.error()))
-                                      : std::to_string(reader.bytes_left()) + " bytes left"));
+                                 std::to_string(component_index_) +
+                                 ") misread its section: " + describe_misread(reader));
     }
 }
 

@@ -30,8 +30,6 @@ namespace detail {
 /// Parameters of spawn_batch().
 struct SpawnBatch {
     std::vector<NetworkIdentity*> objects;
-
-    friend bool operator==(const SpawnBatch&, const SpawnBatch&) = default;
 };
 
 class ConnectionChannel final : public NetworkBehaviour {

@@ -61,12 +61,9 @@ void NetworkClient::keep_call(NetworkBehaviour& component, SyncCollection& colle
         return;
     }
     waiting.operation_count = 0;
-    const std::uint64_t net_id = object.net_id();
     const std::vector<SyncCollection*> calls = std::exchange(waiting.calls, {});
     for (SyncCollection* kept : calls) {
-        if (find(net_id) == &object) {  // A callback may end it.
-            kept->apply_kept(object.is_started_);
-        }
+        kept->apply_kept(object.is_started_);
     }
 }
 
@@ -85,7 +82,7 @@ void NetworkClient::run_waiting(std::uint64_t net_id) {
     for (const Waiting::KeptValue& kept : waiting->values) {
         kept.component->waiting_hooks_ = 0;
     }
-    // One of them may end the object.
+    // One of them may end the object: they run when nothing is received.
     for (const Waiting::KeptValue& kept : waiting->values) {
         NetworkBehaviour& component = *kept.component;
         const Property& property = component.type_->sync_vars[kept.variable].property;

@@ -339,6 +339,41 @@ TEST_CASE("U04 Custom serialization: what cannot be written stops nothing beside
     CHECK(scroll_on(game, 1, shelf).text == "short");
 }
 
+TEST_CASE("U04 Custom serialization: an initial section that cannot be written is told of once",
+          "[syncvar]") {
+    BagGame game;
+    NetworkIdentity& shelf = game.spawn(game.shelf());
+    const LogSpy log;
+    const auto join_again = [&] {
+        game.join();
+        game.settle();
+        return LogSpy::messages().size();
+    };
+    shelf.component<Scroll>(scroll).text.assign(40'000, 'x');
+    CHECK(join_again() == 1);
+    CHECK(join_again() == 1);
+    shelf.component<Scroll>(scroll).text = "short";
+    CHECK(join_again() == 1);
+    CHECK(scroll_on(game, 2, shelf).text == "short");
+    shelf.component<Scroll>(scroll).text.assign(40'000, 'x');
+    CHECK(join_again() == 2);
+}
+
+TEST_CASE("U06 Custom serialization: a reader that says so misread, though no byte is left",
+          "[syncvar]") {
+    BagGame game;
+    game.join();
+    NetworkIdentity& shelf = game.spawn(game.shelf());
+    game.settle();
+    const LogSpy log;
+    scroll_on(game, 0, shelf).is_refusing = true;
+    shelf.component<Scroll>(scroll).write("unread");
+    game.settle();
+    CHECK(game.client(0).counters().sections_misread == 1);
+    REQUIRE(LogSpy::messages().size() == 1);
+    CHECK(LogSpy::messages()[0].find("on_deserialize() says so") != std::string::npos);
+}
+
 TEST_CASE("Custom serialization: a section of the greatest size arrives", "[syncvar]") {
     BagOptions options;
     options.link.loss = 0.2;

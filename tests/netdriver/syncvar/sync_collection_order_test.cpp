@@ -149,6 +149,73 @@ TEST_CASE("Collections: of an object that was started callbacks come early rathe
     CHECK(shown.told.size() == count);
 }
 
+TEST_CASE("Hooks: of those that waited one may end the connection, and is the last of its object",
+          "[syncvar]") {
+    ArenaGame game;
+    game.join();
+    NetworkIdentity& twins = game.spawn(game.types().twins());
+    game.settle();
+    NetworkIdentity* shown = game.on_client(0, twins);
+    REQUIRE(shown != nullptr);
+    std::uint32_t hook_count = 0;
+    for (const std::size_t component : {0u, 1u}) {
+        shown->component<Fighter>(component).during_hook = [&](Fighter&) {
+            ++hook_count;
+            game.client(0).disconnect();
+        };
+    }
+    game.server().set_client_not_ready(game.connection(0));
+    game.tick(5);
+    for (const std::size_t component : {0u, 1u}) {
+        twins.component<Fighter>(component).health = 7;
+    }
+    REQUIRE(game.client(0).ready());
+    game.tick(5);
+    CHECK(hook_count == 1);
+    CHECK(game.on_client(0, twins) == nullptr);
+}
+
+TEST_CASE("Hooks: those of UNet's style do not run where an object is shown again", "[syncvar]") {
+    ArenaOptions options;
+    options.fighter.hook_style = HookStyle::UNet;
+    ArenaGame game(options);
+    game.join();
+    NetworkIdentity& pawn = game.spawn(game.types().pawn());
+    game.settle();
+    game.fighter_on(0, pawn).told.clear();
+    game.server().set_client_not_ready(game.connection(0));
+    game.tick(5);
+    pawn.component<Fighter>(0).health = 7;
+    REQUIRE(game.client(0).ready());
+    game.settle();
+    CHECK(game.fighter_on(0, pawn).health == 7);
+    CHECK(game.fighter_on(0, pawn).told.empty());
+}
+
+TEST_CASE("Collections: of callbacks that waited one may end the connection, and is the last",
+          "[syncvar]") {
+    SlowJoin slow;
+    std::uint32_t callback_count = 0;
+    slow.game.on_made = [&](NetworkIdentity& made) {
+        for (const std::size_t component : {0u, 2u}) {
+            made.component<Bag>(component).numbers.on_change = [&](SyncListOperation, std::uint32_t,
+                                                                   std::int32_t) {
+                ++callback_count;
+                slow.game.leave(0);
+            };
+        }
+    };
+    slow.game.join();
+    for (std::int32_t i = 0; i < 90 && slow.game.is_there(0); ++i) {
+        slow.game.tick();
+        slow.bag().numbers.add(i);
+        slow.chest->component<Bag>(2).numbers.add(i);
+    }
+    slow.game.tick(200);
+    CHECK(callback_count == 1);
+    CHECK_FALSE(slow.game.is_there(0));
+}
+
 TEST_CASE("Hooks: of one variable one waits, with what it was at first and is in the end",
           "[syncvar]") {
     ArenaOptions options;

@@ -70,8 +70,9 @@ class NetworkClient final : private NetWorld {
 
     /// As NetDriver::connect().
     [[nodiscard]] Status connect(PeerId server, NetTime now);
-    /// Says goodbye, and unspawns all objects within the call. Not from within a hook or what an
-    /// object is told as it stops (asserted).
+    /// Says goodbye, and unspawns all objects within the call. Not from within a hook or a callback
+    /// of a collection that runs as its value arrives, nor what an object is told as it stops
+    /// (asserted).
     void disconnect();
     /// Takes what the server sent; what came is started, if the initial batch is there. `now` never
     /// goes back.
