@@ -22,7 +22,9 @@
 
 namespace replayout {
 
-/// One thread at a time.
+/// One thread at a time. The limits are chosen: a person reads ten lines in a second at most, four
+/// peers may be heard at the same time, and with lines of text_bytes_max, escaped to four times
+/// that, peers make a log grow by 160 KiB a second.
 class PeerLog {
   public:
     static constexpr std::uint32_t lines_per_second = 10;         ///< of one peer
