@@ -6,8 +6,8 @@
 
 The input path is what reads bytes of peers and files, named file by file in input_path.txt. Each of its
 branches that no test takes stands in left_out.txt with its reason: one that does not, or that is taken and
-stands there all the same, is an error. Of files behind a ~ they are only shown. Prints the input path by
-itself, last, where one sees it; see docs/coverage.md.
+stands there all the same, is an error. Prints the input path by itself, last, where one sees it; see
+docs/coverage.md.
 """
 import collections
 import fnmatch
@@ -60,11 +60,10 @@ def read_figures(report):
 
 
 def read_input_path(name):
-    """Patterns, each with whether what is not taken of it must be listed."""
+    """Patterns."""
     with open(os.path.join(HERE, name), encoding="utf-8") as lines:
         patterns = [line.strip() for line in lines]
-    return [(pattern.lstrip("~ "), not pattern.startswith("~"))
-            for pattern in patterns if pattern and not pattern.startswith("#")]
+    return [pattern for pattern in patterns if pattern and not pattern.startswith("#")]
 
 
 def read_left_out(name):
@@ -87,10 +86,10 @@ def read_left_out(name):
     return entries, problems
 
 
-def compare(figures_by_path, judged, entries):
+def compare(figures_by_path, input_path, entries):
     problems = []
     seen = set()
-    for path in judged:
+    for path in input_path:
         figures = figures_by_path[path]
         for text, count in figures.missed.items():
             listed, less = entries.get((path, text), (0, False))
@@ -99,8 +98,7 @@ def compare(figures_by_path, judged, entries):
                 places = ", ".join(str(number) for number in figures.places[text])
                 problems.append(f"{path}: {count}: {text}    (line {places}; listed {listed})")
     for (path, text), (count, less) in entries.items():
-        is_judged = path in judged or path not in figures_by_path
-        if is_judged and (path, text) not in seen and not less:
+        if (path, text) not in seen and not less:
             problems.append(f"{path}: {count}: {text}    (listed, but taken or gone)")
     return problems
 
@@ -134,25 +132,17 @@ def main(arguments):
                 if file["lines"]:
                     figures_by_path[file["file"]] = read_figures(file)
     entries, problems = read_left_out("left_out.txt")
-    input_path, judged = [], []
-    for pattern, is_judged in read_input_path("input_path.txt"):
+    input_path = []
+    for pattern in read_input_path("input_path.txt"):
         found = sorted(fnmatch.filter(figures_by_path, pattern))
         input_path += [path for path in found if path not in input_path]
-        judged += found if is_judged else []
         if not found:
             problems.append(f"input_path.txt: {pattern}: nothing of it was counted")
     rest = sorted(set(figures_by_path) - set(input_path))
     print_table("The rest", figures_by_path, rest)
     total = print_table("The input path", figures_by_path, input_path)
     listed = sum(count for count, _ in entries.values())
-    problems += compare(figures_by_path, judged, entries)
-    for path in input_path:
-        if path not in judged:
-            for text, count in figures_by_path[path].missed.items():
-                if count <= entries.get((path, text), (0, False))[0]:
-                    continue
-                places = ", ".join(str(number) for number in figures_by_path[path].places[text])
-                print(f"not judged yet: {path}:{places}: {count}: {text}")
+    problems += compare(figures_by_path, input_path, entries)
     missing = total.branches - total.branches_taken
     print(f"\ninput path: {total.branches_taken} of {total.branches} branches taken, {missing} not;"
           f" {listed} places stand in left_out.txt with a reason")
