@@ -67,7 +67,8 @@ def options():
     parser.add_argument("--seed", type=int, default=1, help="of the chance (1)")
     parser.add_argument("--all", action="store_true", help="of all classes, all of them")
     parser.add_argument("--seconds", type=float, default=20, metavar="N",
-                        help="of tests for one mutant at most, the fastest first; 0: all (20)")
+                        help="of tests for one mutant, the fastest first; of those that live and"
+                             "\nhave no reason to, then all; 0: all of each (20)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many run at a time")
     parser.add_argument("--folder", default=os.path.join(ROOT, "build", "mutate"),
                         help="where the copy is made and built (build/mutate)")
@@ -109,6 +110,14 @@ def print_counts(counts):
         total.update(count)
 
 
+def judge_twice(workshop, records, mutants, known, seconds):
+    """What lives through the fastest tests, and has no reason to, is played all others as well."""
+    all_tests = Judge(workshop, records)
+    for mutant, verdict in Judge(workshop, records, seconds).judge_all(mutants):
+        is_open = verdict == "survived" and mutant.is_limit and not is_known(mutant, known)
+        yield mutant, all_tests.judge(mutant) if is_open and seconds > 0 else verdict
+
+
 def report(results, known, is_verbose):
     """Prints what survived, and a table. How many of the class `limit` live without a reason."""
     counts = collections.defaultdict(collections.Counter)
@@ -144,13 +153,14 @@ def main(arguments):
         return 0
     started = time.monotonic()
     workshop.build(say)
-    judge = Judge(workshop, workshop.record(say), arguments.seconds)
+    records = workshop.record(say)
     mutants = choose(workshop, arguments)
     say(f"{len(mutants)} mutants, built and recorded in {time.monotonic() - started:.0f} s")
     started = time.monotonic()
     with open(os.path.join(HERE, "survivors.txt"), encoding="utf-8") as file:
         known = read_survivors(file)
-    alive = report(judge.judge_all(mutants), known, arguments.verbose)
+    results = judge_twice(workshop, records, mutants, known, arguments.seconds)
+    alive = report(results, known, arguments.verbose)
     print(f"{alive} that weaken a limit live without a reason; judged in "
           f"{time.monotonic() - started:.0f} s")
     return 1 if alive else 0

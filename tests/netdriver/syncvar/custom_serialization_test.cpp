@@ -286,6 +286,12 @@ TEST_CASE("U06 Custom serialization: a misread does not touch its neighbours, an
         CHECK(game.on_client(0, shelf)->component<SealedScroll>(sealed).seal == 9);
         REQUIRE(LogSpy::messages().size() == 1);
         CHECK(LogSpy::messages()[0].find("\"Scroll\" (component 0)") != std::string::npos);
+        if (misread < 0) {
+            CHECK(LogSpy::messages()[0].find(" bytes left") != std::string::npos);
+        } else if (misread > 1'000) {
+            CHECK(LogSpy::messages()[0].find(to_string(UNetError::EndOfBytes)) !=
+                  std::string::npos);
+        }
         CHECK(game.client(0).counters().sections_misread == 1);
         // Behind it all is as it should be.
         scroll_on(game, 0, shelf).misread_by = 0;
