@@ -41,15 +41,15 @@ TEST_CASE("Close log: tells once of each connection whose it was, why it ended, 
     CallFixture net;
     const ObjectHandle turret = net.join_with_turret();
     const std::string object = std::to_string(net.server().driver.guid_of(net.id_of(turret)).value);
-    const WarningSpy spy;
+    const LogSpy spy(LogLevel::Warning);
     (void)net.call_from(0, turret, "server_fire", {Turret::refused_number, {}, ""});
     net.tick(10);
-    REQUIRE(spy.messages.size() == 2);
-    CHECK(spy.messages[0] ==
+    REQUIRE(LogSpy::messages().size() == 2);
+    CHECK(LogSpy::messages()[0] ==
           "the connection of peer 2 was closed: call refused, in a call of "
           "\"server_fire\", object " +
               object + " of class \"Turret\"");
-    CHECK(spy.messages[1] == "peer 1 closed the connection: call refused");
+    CHECK(LogSpy::messages()[1] == "peer 1 closed the connection: call refused");
 }
 
 TEST_CASE("Close log: who leaves, or is asked to, is no warning", "[netdriver][close_log]") {
@@ -57,12 +57,12 @@ TEST_CASE("Close log: who leaves, or is asked to, is no warning", "[netdriver][c
     net.join();
     net.join();
     REQUIRE(net.settle());
-    const WarningSpy spy;
+    const LogSpy spy(LogLevel::Warning);
     net.client(0).driver.disconnect({});
     net.server().driver.disconnect(CallFixture::client_peer(1));
     net.tick(10);
     CHECK(net.server().driver.connection_count() == 0);
-    CHECK(spy.messages.empty());
+    CHECK(LogSpy::messages().empty());
 }
 
 TEST_CASE("Close log: silence is told of", "[netdriver][close_log]") {
@@ -74,12 +74,12 @@ TEST_CASE("Close log: silence is told of", "[netdriver][close_log]") {
     LinkSettings link;
     link.loss = 1;
     net.network().set_settings(link);
-    const WarningSpy spy;
+    const LogSpy spy(LogLevel::Warning);
     net.tick(200);
-    REQUIRE(spy.messages.size() == 2);
-    CHECK(spy.messages[0].find("the connection of peer ") == 0);
-    CHECK(spy.messages[0].find(" was closed: timeout") != std::string::npos);
-    CHECK(spy.messages[1].find(" was closed: timeout") != std::string::npos);
+    REQUIRE(LogSpy::messages().size() == 2);
+    CHECK(LogSpy::messages()[0].find("the connection of peer ") == 0);
+    CHECK(LogSpy::messages()[0].find(" was closed: timeout") != std::string::npos);
+    CHECK(LogSpy::messages()[1].find(" was closed: timeout") != std::string::npos);
 }
 
 TEST_CASE("Close log: peers that are closed by the dozen do not fill it, and are counted",
@@ -94,27 +94,27 @@ TEST_CASE("Close log: peers that are closed by the dozen do not fill it, and are
         (void)net.call_from(i, turrets[i], "server_fire", {Turret::refused_number, {}, ""});
     }
     std::vector<std::string> lines;
-    const auto take_lines = [&](const WarningSpy& spy) {
+    const auto take_lines = [&] {
         lines.clear();
-        for (const std::string& message : spy.messages) {
+        for (const std::string& message : LogSpy::messages()) {
             if (message.find("the connection of peer ") == 0) {
                 lines.push_back(message);
             }
         }
     };
     {
-        const WarningSpy spy;
+        const LogSpy spy(LogLevel::Warning);
         net.tick(3);
-        take_lines(spy);
+        take_lines();
     }
     CHECK(lines.size() == 10);
     CHECK(net.server().driver.stats().closed[static_cast<std::size_t>(CloseReason::CallRefused)] ==
           29);
     net.tick(10);
     (void)net.call_from(29, turrets[29], "server_fire", {Turret::refused_number, {}, ""});
-    const WarningSpy spy;
+    const LogSpy spy(LogLevel::Warning);
     net.tick(3);
-    take_lines(spy);
+    take_lines();
     REQUIRE(lines.size() == 1);
     CHECK(lines[0].find("(19 lines like this were left out before)") != std::string::npos);
 }
@@ -127,7 +127,7 @@ TEST_CASE("Close log: of a client with other layouts each end tells once, and wh
     NetDriver stranger(NetDriverSettings(), net.network().endpoint(PeerId{99}), world);
     REQUIRE(stranger.add_layout(schema.pawn()));
     REQUIRE(stranger.add_layout(schema.marker()));
-    const WarningSpy spy;
+    const LogSpy spy(LogLevel::Warning);
     REQUIRE(stranger.connect(NetFixture::server_peer, net.now()));
     for (int i = 0; i < 10; ++i) {
         net.tick();
@@ -135,11 +135,12 @@ TEST_CASE("Close log: of a client with other layouts each end tells once, and wh
         stranger.tick_flush(net.now());
     }
     const std::string lacking(schema.archive().type().name());
-    REQUIRE(spy.messages.size() == 2);
-    CHECK(spy.messages[0] == "the connection of peer 99 was closed: layout mismatch, class \"" +
-                                 lacking + "\" (layouts: it has 2, we have 3)");
+    REQUIRE(LogSpy::messages().size() == 2);
+    CHECK(LogSpy::messages()[0] ==
+          "the connection of peer 99 was closed: layout mismatch, class \"" + lacking +
+              "\" (layouts: it has 2, we have 3)");
     // It does not know the class by whose hash it is told.
-    CHECK(spy.messages[1] == "peer 1 closed the connection: layout mismatch");
+    CHECK(LogSpy::messages()[1] == "peer 1 closed the connection: layout mismatch");
 }
 
 TEST_CASE("Close log: a client is told the class of which it has another layout",
@@ -156,7 +157,7 @@ TEST_CASE("Close log: a client is told the class of which it has another layout"
     REQUIRE(server.listen());
     NetTime now = NetTime::from_milliseconds(1'000);
     REQUIRE(client.connect(PeerId{1}, now));
-    const WarningSpy spy;
+    const LogSpy spy(LogLevel::Warning);
     for (int i = 0; i < 10; ++i) {
         now = now.plus_milliseconds(20);
         network.advance(now);
@@ -165,11 +166,11 @@ TEST_CASE("Close log: a client is told the class of which it has another layout"
             driver->tick_flush(now);
         }
     }
-    REQUIRE(spy.messages.size() == 2);
-    CHECK(spy.messages[0] ==
+    REQUIRE(LogSpy::messages().size() == 2);
+    CHECK(LogSpy::messages()[0] ==
           "the connection of peer 2 was closed: layout mismatch, class \"Lamp\" "
           "(layouts: it has 1, we have 1)");
-    CHECK(spy.messages[1] == "peer 1 closed the connection: layout mismatch, class \"Lamp\"");
+    CHECK(LogSpy::messages()[1] == "peer 1 closed the connection: layout mismatch, class \"Lamp\"");
 }
 
 }  // namespace replayout::test

@@ -113,11 +113,11 @@ TEST_CASE("Text of peers: names of a server's classes and properties print in th
           "[netdriver][peer_log][hostile]") {
     for (const std::string& name : hostile_names()) {
         const auto lines_of = [](const Bytes& message) {
-            const WarningSpy spy;
+            const LogSpy spy(LogLevel::Warning);
             ToldClient client;
             client.tell(message);
-            check_lines(spy.messages);
-            return spy.messages.size();
+            check_lines(LogSpy::messages());
+            return LogSpy::messages().size();
         };
         CHECK(lines_of(known(name)) == 2);  // and that the connection was closed
         CHECK(lines_of(described(own_class(), name)) == 1);
@@ -128,7 +128,7 @@ TEST_CASE("Text of peers: names of a server's classes and properties print in th
 TEST_CASE("Text of peers: what a layout says of differences prints, for whoever prints it",
           "[netdriver][peer_log][hostile]") {
     for (const std::string& name : hostile_names()) {
-        const WarningSpy spy;
+        const LogSpy spy(LogLevel::Warning);
         ToldClient client;
         client.tell(described(own_class(), name));
         client.tell({std::byte{2}});  // welcome
@@ -149,13 +149,14 @@ TEST_CASE("Text of peers: a name of a million bytes is a line of some thousand",
     const std::string name(1'000'000, '\x01');
     for (const Bytes& message :
          {known(name), described(own_class(), name), described(name, "number", 99)}) {
-        const WarningSpy spy;
+        const LogSpy spy(LogLevel::Warning);
         ToldClient client(config);
         client.tell(message);
-        CHECK(std::any_of(spy.messages.begin(), spy.messages.end(), [](const std::string& line) {
+        const std::vector<std::string>& lines = LogSpy::messages();
+        CHECK(std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
             return line.find("\\x01...\"") != std::string::npos;
         }));
-        check_lines(spy.messages);
+        check_lines(lines);
     }
 }
 
@@ -167,14 +168,14 @@ TEST_CASE("Text of peers: names of objects that are not found print in the log",
     server.welcome();
     std::uint32_t channel = 1;
     for (const std::string& name : hostile_names()) {
-        const WarningSpy spy;
+        const LogSpy spy(LogLevel::Warning);
         server.tick(1'000);
         server.deliver_packet(
             {open_bunch(channel, NetGUID{channel}, TestSchema::pawn_number, name_fact,
                         [&](BitWriter& writer) { write_text(writer, name.substr(0, 96)); })});
         REQUIRE(server.is_joined());
-        CHECK(spy.messages.size() == 1);
-        check_lines(spy.messages);
+        CHECK(LogSpy::messages().size() == 1);
+        check_lines(LogSpy::messages());
         ++channel;
     }
 }
@@ -184,16 +185,16 @@ TEST_CASE("Text of peers: a flood of what cannot be spawned is ten lines a secon
     ForgedServer server;
     server.world().refused_layout = &TestSchema::get().pawn();
     server.welcome();
-    const WarningSpy spy;
+    const LogSpy spy(LogLevel::Warning);
     for (std::uint32_t channel = 1; channel <= 300; ++channel) {
         server.deliver_packet({open_bunch(channel, NetGUID{channel}, TestSchema::pawn_number)});
     }
     REQUIRE(server.is_joined());
-    CHECK(spy.messages.size() == 10);
+    CHECK(LogSpy::messages().size() == 10);
     server.tick(1'000);
     server.deliver_packet({open_bunch(301, NetGUID{301}, TestSchema::pawn_number)});
-    REQUIRE(spy.messages.size() == 11);
-    CHECK(spy.messages.back().find("(290 lines like this were left out before)") !=
+    REQUIRE(LogSpy::messages().size() == 11);
+    CHECK(LogSpy::messages().back().find("(290 lines like this were left out before)") !=
           std::string::npos);
 }
 

@@ -349,27 +349,28 @@ TEST_CASE("Shown objects: of what is refused it is logged what it was of",
         ForgedServer server;
         server.welcome();
         server.open(1, TestSchema::pawn_number);
-        const WarningSpy log;
+        const LogSpy log(LogLevel::Warning);
         server.deliver_packet({}, block_of(1, Bytes(1)));
         REQUIRE(server.driver().close_reason() == CloseReason::MalformedBlock);
-        REQUIRE(log.messages.size() == 1);
-        CHECK(log.messages[0].find("object 1 of class \"Pawn\"") != std::string::npos);
+        REQUIRE(LogSpy::messages().size() == 1);
+        CHECK(LogSpy::messages()[0].find("object 1 of class \"Pawn\"") != std::string::npos);
     }
     {
         ForgedServer server;
         server.welcome();
-        const WarningSpy log;
+        const LogSpy log(LogLevel::Warning);
         server.deliver_packet({}, block_of(1, Bytes(1)));  // of no object
         REQUIRE(server.driver().close_reason() == CloseReason::UnknownChannel);
-        REQUIRE(log.messages.size() == 1);
-        CHECK(log.messages[0].find("object") == std::string::npos);
+        REQUIRE(LogSpy::messages().size() == 1);
+        CHECK(LogSpy::messages()[0].find("object") == std::string::npos);
     }
     ForgedCalled called;
-    const WarningSpy log;
+    const LogSpy log(LogLevel::Warning);
     called.deliver({call_bunch(1, 1, call_bytes(tell_index))});
     REQUIRE(called.closed_count(CloseReason::MalformedBunch) == 1);
-    REQUIRE(log.messages.size() == 1);
-    CHECK(log.messages[0].find("client_tell\", object 1 of class \"Turret\"") != std::string::npos);
+    REQUIRE(LogSpy::messages().size() == 1);
+    CHECK(LogSpy::messages()[0].find("client_tell\", object 1 of class \"Turret\"") !=
+          std::string::npos);
 }
 
 TEST_CASE("Hostile calls: a function that is none runs none, whatever ran before",

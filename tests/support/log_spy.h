@@ -11,46 +11,31 @@
 
 namespace replayout::test {
 
-/// Collects errors of the log while it lives.
+/// Collects what is logged at a level, and above it, while it lives.
 class LogSpy {
   public:
-    LogSpy() {
+    explicit LogSpy(LogLevel least = LogLevel::Error) : least_(least) {
         messages().clear();
         set_log_handler(
-            [](LogLevel level, std::string_view message, void*) {
-                if (level == LogLevel::Error) {
+            [](LogLevel level, std::string_view message, void* context) {
+                if (level >= static_cast<const LogSpy*>(context)->least_) {
                     messages().emplace_back(message);
                 }
             },
-            nullptr);
+            this);
     }
     ~LogSpy() { set_log_handler(nullptr, nullptr); }
     LogSpy(const LogSpy&) = delete;
     LogSpy& operator=(const LogSpy&) = delete;
 
+    /// Of the one that lives, or lived last.
     [[nodiscard]] static std::vector<std::string>& messages() {
         static std::vector<std::string> all;
         return all;
     }
-};
 
-/// Collects warnings and errors of the log while it lives.
-class WarningSpy {
-  public:
-    WarningSpy() {
-        set_log_handler(
-            [](LogLevel level, std::string_view message, void* context) {
-                if (level == LogLevel::Warning || level == LogLevel::Error) {
-                    static_cast<WarningSpy*>(context)->messages.emplace_back(message);
-                }
-            },
-            this);
-    }
-    ~WarningSpy() { set_log_handler(nullptr, nullptr); }
-    WarningSpy(const WarningSpy&) = delete;
-    WarningSpy& operator=(const WarningSpy&) = delete;
-
-    std::vector<std::string> messages;
+  private:
+    LogLevel least_;
 };
 
 }  // namespace replayout::test

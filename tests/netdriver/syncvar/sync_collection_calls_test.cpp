@@ -33,7 +33,7 @@ TEST_CASE("Collections: operations that nobody is to hear are done with, without
     game.settle();
     NetworkIdentity& chest = game.spawn(game.chest(), &game.connection(0));
     game.settle();
-    const WarningSpy log;
+    const LogSpy log(LogLevel::Warning);
     Pouch& pouch = chest.component<Pouch>(1);
     pouch.secrets.add("who was told of it is the owner no more");
     REQUIRE(pouch.secrets.waiting_count() == 1);
@@ -46,7 +46,7 @@ TEST_CASE("Collections: operations that nobody is to hear are done with, without
     bag.numbers.add(5);
     game.tick(3);
     CHECK(bag.numbers.waiting_count() == 0);
-    CHECK(log.messages.empty());
+    CHECK(LogSpy::messages().empty());
     game.show(0, chest, true);
     game.settle();
     game.check_equal(chest);
