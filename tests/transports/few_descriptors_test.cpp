@@ -15,7 +15,7 @@
 #include "transports/caller.h"
 #endif
 
-#if REPLAYOUT_TESTS_HAVE_FEW_DESCRIPTORS
+#if REPLAYOUT_TESTS_HAVE_FEW_DESCRIPTORS && REPLAYOUT_TESTS_HAVE_SOCKETS
 
 namespace replayout::test {
 namespace {
