@@ -7,6 +7,8 @@
 #include <replayout/netdriver/net_driver_settings.h>
 
 #include <initializer_list>
+#include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -14,14 +16,23 @@ using namespace replayout::match;
 
 namespace {
 
-[[nodiscard]] int parse(std::initializer_list<const char*> arguments, MatchOptions& options) {
-    std::vector<std::string> texts{"replayout_match"};
-    texts.insert(texts.end(), arguments.begin(), arguments.end());
+[[nodiscard]] int parse_texts(std::vector<std::string> texts, MatchOptions& options) {
+    texts.insert(texts.begin(), "replayout_match");
     std::vector<char*> pointers;
     for (std::string& text : texts) {
         pointers.push_back(text.data());
     }
     return parse_options(static_cast<int>(pointers.size()), pointers.data(), options);
+}
+
+[[nodiscard]] int parse(std::initializer_list<const char*> arguments, MatchOptions& options) {
+    return parse_texts({arguments.begin(), arguments.end()}, options);
+}
+
+/// Of arguments with spaces between them, and none within.
+[[nodiscard]] int parse_line(const std::string& line, MatchOptions& options) {
+    std::istringstream words(line);
+    return parse_texts({std::istream_iterator<std::string>(words), {}}, options);
 }
 
 }  // namespace
@@ -112,54 +123,14 @@ TEST_CASE("MatchOptions: a recording and the figures are two files", "[bench][ma
 
 TEST_CASE("MatchOptions: every option arrives where it belongs", "[bench][match_options]") {
     MatchOptions options;
-    CHECK(parse({"a.rtr.gz",
-                 "b.rtr.gz",
-                 "--clients",
-                 "3",
-                 "--loss",
-                 "0.5",
-                 "--burst",
-                 "4",
-                 "--duplicate",
-                 "0.1",
-                 "--reorder",
-                 "0.2",
-                 "--latency-ms",
-                 "7",
-                 "--jitter-ms",
-                 "2",
-                 "--bandwidth",
-                 "9000",
-                 "--seed",
-                 "11",
-                 "--ticks",
-                 "12",
-                 "--join-over",
-                 "1.5",
-                 "--sharing",
-                 "off",
-                 "--twin",
-                 "off",
-                 "--json",
-                 "x.json",
-                 "--push",
-                 "on",
-                 "--quantise",
-                 "on",
-                 "--churn",
-                 "2.5",
-                 "--owners",
-                 "0.5",
-                 "--interest",
-                 "grid",
-                 "--radius",
-                 "7.5",
-                 "--workers",
-                 "4",
-                 "--executor-work-min",
-                 "0",
-                 "--quiet"},
-                options) == -1);
+    const int status = parse_line(
+        "a.rtr.gz b.rtr.gz --clients 3 --loss 0.5 --burst 4 --duplicate 0.1 "
+        "--reorder 0.2 --latency-ms 7 --jitter-ms 2 --bandwidth 9000 --seed 11 "
+        "--ticks 12 --join-over 1.5 --sharing off --twin off --json x.json --push on "
+        "--quantise on --churn 2.5 --owners 0.5 --interest grid --radius 7.5 "
+        "--workers 4 --executor-work-min 0 --quiet",
+        options);
+    CHECK(status == -1);
     CHECK(options.traces == std::vector<std::string>{"a.rtr.gz", "b.rtr.gz"});
     CHECK(options.clients == 3);
     CHECK(options.loss == 0.5);

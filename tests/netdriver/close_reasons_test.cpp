@@ -21,9 +21,18 @@ using Counts = std::array<std::uint64_t, close_reason_count>;
 
 /// What a scenario ends with: how many connections of which reason were closed.
 using Scenario = Counts (*)();
+using Scenarios = std::map<CloseReason, Scenario>;
 
 [[nodiscard]] Counts counts_of(const NetDriver& driver) {
     return driver.stats().closed;
+}
+
+/// A client joins, and does that.
+[[nodiscard]] Counts join_and(void (*act)(ForgedClient&)) {
+    ForgedClient client;
+    client.join(7);
+    act(client);
+    return counts_of(client.driver());
 }
 
 /// A client says hello with one byte another.
@@ -52,28 +61,21 @@ using Scenario = Counts (*)();
     return counts_of(server.driver());
 }
 
-[[nodiscard]] std::map<CloseReason, Scenario> scenarios() {
+/// Of a client that says hello to a server of ours, and what it says of sessions and packets.
+[[nodiscard]] Scenarios session_scenarios() {
     return {
         {CloseReason::Requested,
          [] {
-             ForgedClient client;
-             client.join(7);
-             client.driver().disconnect(ForgedPeer::client_peer);
-             return counts_of(client.driver());
+             return join_and(
+                 [](ForgedClient& client) { client.driver().disconnect(ForgedPeer::client_peer); });
          }},
         {CloseReason::Timeout,
          [] {
-             ForgedClient client;
-             client.join(7);
-             client.tick(NetConfig().timeout_ms);
-             return counts_of(client.driver());
+             return join_and([](ForgedClient& client) { client.tick(NetConfig().timeout_ms); });
          }},
         {CloseReason::Replaced,
          [] {
-             ForgedClient client;
-             client.join(7);
-             client.deliver(client.hello_packet(8));
-             return counts_of(client.driver());
+             return join_and([](ForgedClient& client) { client.deliver(client.hello_packet(8)); });
          }},
         {CloseReason::ServerFull,
          [] {
@@ -89,55 +91,30 @@ using Scenario = Counts (*)();
         {CloseReason::LayoutMismatch, [] { return say_hello_with_another(1 + 4 + 2); }},
         {CloseReason::MalformedBunch,
          [] {
-             ForgedClient client;
-             client.join(7);
-             client.deliver(client.forge().make_raw(true, {}));
-             return counts_of(client.driver());
+             return join_and(
+                 [](ForgedClient& client) { client.deliver(client.forge().make_raw(true, {})); });
          }},
-        {CloseReason::MalformedBlock, [] { return send_to_client({}, {}, block_of(0, Bytes(3))); }},
         {CloseReason::NotAllowed,
          [] {
-             ForgedClient client;
-             client.join(7);
-             client.deliver(client.forge().make({}, Bytes(3)));
-             return counts_of(client.driver());
+             return join_and(
+                 [](ForgedClient& client) { client.deliver(client.forge().make({}, Bytes(3))); });
          }},
         {CloseReason::InvalidAck,
          [] {
-             ForgedClient client;
-             client.join(7);
-             client.forge().header().ack = 500;
-             client.deliver(client.forge().make({}));
-             return counts_of(client.driver());
+             return join_and([](ForgedClient& client) {
+                 client.forge().header().ack = 500;
+                 client.deliver(client.forge().make({}));
+             });
          }},
+    };
+}
+
+/// Of an owner that calls a server of ours, or does not take what that calls.
+[[nodiscard]] Scenarios owner_scenarios() {
+    return {
         {CloseReason::UnknownChannel,
          [] { return call({}, {call_bunch(2, 1, order_bytes(fire_index, 1))}); }},
         {CloseReason::ReliableOverflow, [] { return call({}, {control_bunch(3, Bytes(1))}); }},
-        {CloseReason::TooManyChannels,
-         [] {
-             NetConfig config;
-             config.channels_max = 1;
-             return send_to_client(config, {open_bunch(2, NetGUID{2}, 0)}, {});
-         }},
-        {CloseReason::TooManyReferences,
-         [] {
-             NetConfig config;
-             config.references_per_object_max = 0;
-             const Bytes block = pawn_block(
-                 {target_handle}, [](BitWriter& writer) { writer.write_packed_uint(77); });
-             return send_to_client(config, {}, block_of(1, block));
-         }},
-        {CloseReason::TooManyLayouts,
-         [] {
-             NetConfig config;
-             config.described_bytes_max = 1'024;
-             ForgedServer server(config, LayoutPolicy::SkipUnknown);
-             server.forge().header().ack = 1;
-             Bytes known(1'100, std::byte{'x'});
-             known[0] = std::byte{5};
-             server.deliver_packet({control_bunch(1, known)});
-             return counts_of(server.driver());
-         }},
         {CloseReason::UnknownFunction,
          [] { return call({}, {call_bunch(1, 1, call_bytes(turret_function_count))}); }},
         {CloseReason::CallRefused,
@@ -167,11 +144,50 @@ using Scenario = Counts (*)();
     };
 }
 
+/// Of what a server sends to a client of ours.
+[[nodiscard]] Scenarios client_scenarios() {
+    return {
+        {CloseReason::MalformedBlock, [] { return send_to_client({}, {}, block_of(0, Bytes(3))); }},
+        {CloseReason::TooManyChannels,
+         [] {
+             NetConfig config;
+             config.channels_max = 1;
+             return send_to_client(config, {open_bunch(2, NetGUID{2}, 0)}, {});
+         }},
+        {CloseReason::TooManyReferences,
+         [] {
+             NetConfig config;
+             config.references_per_object_max = 0;
+             const Bytes block = pawn_block(
+                 {target_handle}, [](BitWriter& writer) { writer.write_packed_uint(77); });
+             return send_to_client(config, {}, block_of(1, block));
+         }},
+        {CloseReason::TooManyLayouts,
+         [] {
+             NetConfig config;
+             config.described_bytes_max = 1'024;
+             ForgedServer server(config, LayoutPolicy::SkipUnknown);
+             server.forge().header().ack = 1;
+             Bytes known(1'100, std::byte{'x'});
+             known[0] = std::byte{5};
+             server.deliver_packet({control_bunch(1, known)});
+             return counts_of(server.driver());
+         }},
+    };
+}
+
+[[nodiscard]] Scenarios all_scenarios() {
+    Scenarios all = session_scenarios();
+    all.merge(owner_scenarios());
+    all.merge(client_scenarios());
+    return all;
+}
+
 }  // namespace
 
 TEST_CASE("CloseReason: a peer can bring about every one but those that are none",
           "[netdriver][close_reason]") {
-    const std::map<CloseReason, Scenario> all = scenarios();
+    const Scenarios all = all_scenarios();
     for (std::size_t number = 0; number < close_reason_count; ++number) {
         const auto reason = static_cast<CloseReason>(number);
         INFO(to_string(reason));

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <string>
 #include <vector>
@@ -60,6 +61,25 @@ class InterestStage {
 [[nodiscard]] std::size_t count_told(PropHost& host, const std::string& line) {
     return static_cast<std::size_t>(
         std::count(host.world.told.begin(), host.world.told.end(), line));
+}
+
+/// In each of so many ticks client 0 is shown them, or not, in turn; and some of them change.
+void flicker(InterestStage& stage, int ticks, bool is_shown_at_last,
+             std::initializer_list<ObjectHandle> shown,
+             std::initializer_list<ObjectHandle> changing) {
+    for (int tick = ticks; tick > 0; --tick) {
+        const bool is_shown = (tick % 2 == 1) == is_shown_at_last;
+        stage.game.tick([&] {
+            for (const ObjectHandle object : shown) {
+                stage.interest().set_relevant_for(InterestStage::peer(0), stage.id(object),
+                                                  is_shown);
+            }
+            for (const ObjectHandle object : changing) {
+                ++stage.game.prop(object).hp;
+            }
+        });
+    }
+    REQUIRE(stage.game.settle());
 }
 
 }  // namespace
@@ -372,21 +392,7 @@ TEST_CASE("Interest: what enters and leaves in each tick stays at the client as 
     const ObjectHandle sleeper = stage.game.add(stage.game.layouts().prop());
     driver.set_dormancy(stage.id(sleeper), NetDormancy::DormantAll);
     const ObjectHandle kept = client.world.named("door");
-    const auto flicker = [&](int ticks, bool is_shown_at_last) {
-        for (int tick = ticks; tick > 0; --tick) {
-            const bool is_shown = (tick % 2 == 1) == is_shown_at_last;
-            stage.game.tick([&] {
-                for (const ObjectHandle object : {door, prop, sleeper}) {
-                    stage.interest().set_relevant_for(InterestStage::peer(0), stage.id(object),
-                                                      is_shown);
-                }
-                ++stage.game.prop(door).hp;
-                ++stage.game.prop(prop).hp;
-            });
-        }
-        REQUIRE(stage.game.settle());
-    };
-    flicker(200, true);
+    flicker(stage, 200, true, {door, prop, sleeper}, {door, prop});
     CHECK(stage.game.find_on(0, door) == kept);
     CHECK(client.world.at(kept).hp == stage.game.prop(door).hp);
     CHECK(stage.game.prop_on(0, prop).hp == stage.game.prop(prop).hp);
@@ -396,7 +402,7 @@ TEST_CASE("Interest: what enters and leaves in each tick stays at the client as 
     CHECK(closed_count > 20);
     CHECK(closed_count + 3 == count_told(client, "find door") + count_told(client, "spawn"));
 
-    flicker(200, false);
+    flicker(stage, 200, false, {door, prop, sleeper}, {door, prop});
     CHECK(stage.game.find_on(0, door).is_null());
     CHECK(client.world.contains(kept));
     CHECK(client.world.at(kept).hp > 300);  // what it was when it was seen last
@@ -411,13 +417,7 @@ TEST_CASE("Interest: what enters and leaves in each tick stays at the client as 
     CHECK(client.world.props().size() == 1);
 
     const ObjectHandle corpse = stage.game.add(stage.game.layouts().prop());
-    for (int tick = 0; tick < 51; ++tick) {
-        stage.game.tick([&] {
-            stage.interest().set_relevant_for(InterestStage::peer(0), stage.id(corpse),
-                                              tick % 2 == 0);
-        });
-    }
-    REQUIRE(stage.game.settle());
+    flicker(stage, 51, true, {corpse}, {});
     stage.game.prop(corpse).hp = 7;
     driver.tear_off(stage.id(corpse));
     stage.game.tick();

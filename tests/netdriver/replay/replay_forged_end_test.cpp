@@ -55,6 +55,17 @@ constexpr std::size_t tape_checkpoints = 3;
     }
 }
 
+/// Opens `front` with that end behind it; by its chunks alone it ends at `last`.
+void check_end(Bytes front, const ForgedEnd& end, std::int64_t last, bool is_believed) {
+    append_end(front, end);
+    ReplayScreen screen(front);
+    REQUIRE(screen.player.open() == ReplayError::None);
+    CHECK(screen.player.checkpoint_count() == (is_believed ? 2 : tape_checkpoints));
+    CHECK(screen.player.end_time().microseconds == (is_believed ? end.time : last));
+    // Who does not believe it sees that it is there, behind all the rest.
+    CHECK(screen.player.is_whole() == (end.kind == ReplayChunkKind::End));
+}
+
 }  // namespace
 
 TEST_CASE("Replay: an end that is wrong in one thing is not believed, and all is read instead",
@@ -118,14 +129,7 @@ TEST_CASE("Replay: an end that is wrong in one thing is not believed, and all is
         INFO(row.what);
         ForgedEnd end = right;
         row.change(end);
-        Bytes bytes = front;
-        append_end(bytes, end);
-        ReplayScreen screen(bytes);
-        REQUIRE(screen.player.open() == ReplayError::None);
-        CHECK(screen.player.checkpoint_count() == (row.is_believed ? 2 : tape_checkpoints));
-        CHECK(screen.player.end_time().microseconds == (row.is_believed ? end.time : last));
-        // Who does not believe it sees that it is there, behind all the rest.
-        CHECK(screen.player.is_whole() == (end.kind == ReplayChunkKind::End));
+        check_end(front, end, last, row.is_believed);
     }
 }
 

@@ -80,19 +80,25 @@ TEST_CASE("AddPlayer: a client that is not ready, a manager without a prefab, an
     CHECK(game.client(0).counters().requests_refused == 3);
 }
 
-TEST_CASE("U51 ChangeOwner: edges alone are told, in Mirror's order", "[syncvar]") {
-    ArenaGame game;
+/// A pawn that two clients are shown and nobody owns.
+[[nodiscard]] NetworkIdentity& spawn_ownerless_pawn(ArenaGame& game) {
     game.join();
     game.join();
     game.settle();
-    NetworkServer& server = game.server();
-    NetworkConnection& connection = game.connection(0);
     NetworkIdentity& pawn = game.spawn(game.types().pawn());
     game.settle();
+    CHECK(take_told(game.fighter_on(0, pawn)) == Told{"start client"});
+    CHECK_FALSE(game.on_client(0, pawn)->is_owned());
+    return pawn;
+}
+
+TEST_CASE("U51 ChangeOwner: edges alone are told, in Mirror's order", "[syncvar]") {
+    ArenaGame game;
+    NetworkIdentity& pawn = spawn_ownerless_pawn(game);
+    NetworkServer& server = game.server();
+    NetworkConnection& connection = game.connection(0);
     NetworkIdentity& shown = *game.on_client(0, pawn);
     Fighter& fighter = game.fighter_on(0, pawn);
-    CHECK(take_told(fighter) == Told{"start client"});
-    CHECK_FALSE(shown.is_owned());
 
     SECTION("owned, and not any more") {
         REQUIRE(server.assign_client_authority(pawn, connection));
@@ -108,6 +114,34 @@ TEST_CASE("U51 ChangeOwner: edges alone are told, in Mirror's order", "[syncvar]
         CHECK_FALSE(shown.is_owned());
         CHECK(take_told(fighter) == Told{"stop authority"});
     }
+    SECTION("from one client to another") {
+        REQUIRE(server.assign_client_authority(pawn, connection));
+        game.settle();
+        REQUIRE(server.remove_client_authority(pawn));
+        REQUIRE(server.assign_client_authority(pawn, game.connection(1)));
+        game.settle();
+        CHECK(take_told(fighter) == Told{"start authority", "stop authority"});
+        CHECK(take_told(game.fighter_on(1, pawn)) == Told{"start client", "start authority"});
+        CHECK(connection.owned().empty());
+        CHECK(game.connection(1).owned().size() == 1);
+    }
+    SECTION("given and taken in one tick: nothing is told") {
+        REQUIRE(server.assign_client_authority(pawn, connection));
+        REQUIRE(server.remove_client_authority(pawn));
+        game.settle();
+        CHECK(take_told(fighter).empty());
+    }
+}
+
+TEST_CASE("U51 ChangeOwner: edges alone are told of the player, and of the one in its place",
+          "[syncvar]") {
+    ArenaGame game;
+    NetworkIdentity& pawn = spawn_ownerless_pawn(game);
+    NetworkServer& server = game.server();
+    NetworkConnection& connection = game.connection(0);
+    NetworkIdentity& shown = *game.on_client(0, pawn);
+    Fighter& fighter = game.fighter_on(0, pawn);
+
     SECTION("a player, and another one in its place that keeps authority") {
         REQUIRE(server.add_player_for_connection(connection, pawn));
         game.settle();
@@ -130,23 +164,6 @@ TEST_CASE("U51 ChangeOwner: edges alone are told, in Mirror's order", "[syncvar]
         CHECK(take_told(fighter) == Told{"start local player"});
         CHECK(take_told(game.fighter_on(0, next)) == Told{"stop local player"});
         CHECK(game.client(0).local_player() == &shown);
-    }
-    SECTION("from one client to another") {
-        REQUIRE(server.assign_client_authority(pawn, connection));
-        game.settle();
-        REQUIRE(server.remove_client_authority(pawn));
-        REQUIRE(server.assign_client_authority(pawn, game.connection(1)));
-        game.settle();
-        CHECK(take_told(fighter) == Told{"start authority", "stop authority"});
-        CHECK(take_told(game.fighter_on(1, pawn)) == Told{"start client", "start authority"});
-        CHECK(connection.owned().empty());
-        CHECK(game.connection(1).owned().size() == 1);
-    }
-    SECTION("given and taken in one tick: nothing is told") {
-        REQUIRE(server.assign_client_authority(pawn, connection));
-        REQUIRE(server.remove_client_authority(pawn));
-        game.settle();
-        CHECK(take_told(fighter).empty());
     }
     SECTION("destroyed while it is the player") {
         REQUIRE(server.add_player_for_connection(connection, pawn));
