@@ -45,10 +45,25 @@ constexpr std::int64_t time_us_max = std::int64_t{1} << 60;
 
 [[nodiscard]] bool read_time(std::span<const std::byte> bytes, NetTime& time) noexcept {
     time.microseconds = static_cast<std::int64_t>(load_le(bytes, 8));
-    return time.microseconds > -time_us_max && time.microseconds < time_us_max;
+    return is_replay_time(time);
 }
 
 }  // namespace
+
+bool is_replay_time(NetTime time) noexcept {
+    return time.microseconds > -time_us_max && time.microseconds < time_us_max;
+}
+
+bool thin_replay_checkpoints(Vector<ReplayCheckpoint>& checkpoints) noexcept {
+    if (checkpoints.size() < replay_checkpoints_max) {
+        return false;
+    }
+    for (std::size_t i = 0; i < checkpoints.size() / 2; ++i) {
+        checkpoints[i] = checkpoints[2 * i];
+    }
+    checkpoints.resize(checkpoints.size() / 2);
+    return true;
+}
 
 std::uint64_t load_le(std::span<const std::byte> bytes, std::size_t count) noexcept {
     REPLAYOUT_ASSERT(count <= bytes.size() && count <= 8);

@@ -53,6 +53,9 @@ inline constexpr std::uint16_t replay_has_bunches = 0x8000;
 /// From the start to the end of a recording, so that who goes through one tick by tick comes to an
 /// end, whatever a file says: 50 days.
 inline constexpr std::int64_t replay_length_us_max = std::int64_t{1} << 42;
+/// One that a recording can hold: 36,000 years from the clock's origin at most, so that what is
+/// added to it is a number still.
+[[nodiscard]] bool is_replay_time(NetTime time) noexcept;
 /// A part with more than that is written, as soon as it may be.
 inline constexpr std::size_t replay_part_bytes = 128 * 1024;
 
@@ -65,6 +68,8 @@ struct ReplayCheckpoint {
 inline constexpr std::size_t replay_checkpoint_bytes = 24;
 /// In the End; of more one in two, four, ... is named.
 inline constexpr std::size_t replay_checkpoints_max = 32'768;
+/// Of as many every second one goes. Whether they were.
+[[nodiscard]] bool thin_replay_checkpoints(Vector<ReplayCheckpoint>& checkpoints) noexcept;
 
 struct ReplayChunkHead {
     ReplayChunkKind kind = ReplayChunkKind::Header;

@@ -139,7 +139,8 @@ bool ReplayPlayer::read_end(ReplayError& error) {
         return false;
     }
     const std::uint64_t count = load_le(payload.subspan(16), 4);
-    if (payload.size() - fixed_bytes != count * replay_checkpoint_bytes) {
+    if (count > replay_checkpoints_max ||
+        payload.size() - fixed_bytes != count * replay_checkpoint_bytes) {
         return false;
     }
     Vector<ReplayCheckpoint> checkpoints(Allocator<ReplayCheckpoint>{resource_});
@@ -176,6 +177,8 @@ ReplayError ReplayPlayer::scan() {
     std::uint64_t whole = chunk.offset;
     end_offset_ = source_.size();
     Vector<ReplayCheckpoint> open(Allocator<ReplayCheckpoint>{resource_});  // none, or one
+    std::uint64_t checkpoint_count = 0;
+    std::uint64_t thinned = 1;  // one of so many is kept, as a recorder does
     std::uint64_t previous = chunk.digest;
     bool are_layouts_over = false;
     bool is_part_open = false;
@@ -218,7 +221,10 @@ ReplayError ReplayPlayer::scan() {
         is_any = true;
         chunk.take();
         if (!is_part_open) {
-            checkpoints_.insert(checkpoints_.end(), open.begin(), open.end());
+            if (!open.empty() && checkpoint_count++ % thinned == 0) {
+                checkpoints_.push_back(open.front());
+                thinned *= thin_replay_checkpoints(checkpoints_) ? 2u : 1u;
+            }
             open.clear();
             whole = chunk.offset;
             end_ = part_time;

@@ -57,6 +57,9 @@ Status ReplayRecorder::begin(const LayoutTable& layouts, NetTime now) {
 void ReplayRecorder::write_front(NetTime now) {
     is_front_written_ = true;
     start_ = now;
+    if (!is_replay_time(now)) {
+        fail(ReplayError::TooLong);
+    }
     write_bytes(replay_magic);
     Vector<std::byte> header(replay_chunk_head_bytes, std::byte{0},
                              Allocator<std::byte>(settings_.resource));
@@ -91,7 +94,7 @@ void ReplayRecorder::write_part(ReplayChunkKind kind, Vector<std::byte>& bytes, 
     if (!is_front_written_) {
         write_front(now);
     }
-    if (now.microseconds - start_.microseconds > replay_length_us_max) {
+    if (!is_replay_time(now) || now.microseconds - start_.microseconds > replay_length_us_max) {
         fail(ReplayError::TooLong);
     }
     if (error_ == ReplayError::None && (bytes.size() > replay_part_room || is_part_open_)) {
@@ -124,13 +127,7 @@ void ReplayRecorder::count_part(const ReplayCheckpoint& place, bool is_checkpoin
     if (stats_.checkpoints_written++ % thinned_ == 0) {
         checkpoints_.push_back(place);
     }
-    if (checkpoints_.size() == replay_checkpoints_max) {
-        for (std::size_t i = 0; i < checkpoints_.size() / 2; ++i) {
-            checkpoints_[i] = checkpoints_[2 * i];
-        }
-        checkpoints_.resize(checkpoints_.size() / 2);
-        thinned_ *= 2;
-    }
+    thinned_ *= thin_replay_checkpoints(checkpoints_) ? 2u : 1u;
 }
 
 void ReplayRecorder::end(NetTime now) {

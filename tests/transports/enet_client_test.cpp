@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -113,6 +114,60 @@ TEST_CASE("EnetTransport: a client whose connect nobody answers asks again, as a
     asking.tick(200);
     CHECK(client_of(asking.server.receive()) != asking.number);
     CHECK(asking.client->stats().peers_forgotten == 0);
+}
+
+/// ENet's answer to a connect, of a server that takes datagrams of no more than these bytes.
+[[nodiscard]] Bytes verify_bytes(const Bytes& connect, enet_uint32 mtu) {
+    ENetProtocolConnect asked;
+    std::memcpy(&asked, connect.data() + 8, sizeof(asked));
+    ENetProtocolVerifyConnect command{};
+    command.header.command =
+        ENET_PROTOCOL_COMMAND_VERIFY_CONNECT | std::uint8_t{ENET_PROTOCOL_COMMAND_FLAG_ACKNOWLEDGE};
+    command.header.channelID = 0xFF;
+    command.header.reliableSequenceNumber = ENET_HOST_TO_NET_16(1);
+    command.mtu = ENET_HOST_TO_NET_32(mtu);
+    command.windowSize = asked.windowSize;
+    command.channelCount = asked.channelCount;
+    command.packetThrottleInterval = asked.packetThrottleInterval;
+    command.packetThrottleAcceleration = asked.packetThrottleAcceleration;
+    command.packetThrottleDeceleration = asked.packetThrottleDeceleration;
+    command.connectID = asked.connectID;
+    // Behind the number of the client's peer, the time, as it says that there is one, and the
+    // checksum, in whose place the number of the connection is when it is taken.
+    Bytes bytes(8 + sizeof(command));
+    bytes[0] = std::byte{0x80};
+    std::memcpy(bytes.data() + 4, &asked.connectID, sizeof(asked.connectID));
+    std::memcpy(bytes.data() + 8, &command, sizeof(command));
+    ENetBuffer buffer{};
+    buffer.data = bytes.data();
+    buffer.dataLength = bytes.size();
+    const enet_uint32 checksum = enet_crc32(&buffer, 1);
+    std::memcpy(bytes.data() + 4, &checksum, sizeof(checksum));
+    return bytes;
+}
+
+TEST_CASE("EnetTransport: a client whose server takes datagrams too small asks again",
+          "[transport][enet]") {
+    for (const enet_uint32 mtu : {1'291u, 1'292u}) {  // of datagrams of 1,200 bytes
+        INFO("MTU " << mtu);
+        EnetAsker asking;
+        const Bytes connect = asking.answer(handshake_bytes(3, asking.number, 9));
+        REQUIRE(connect.size() == 56);
+        asking.server.send(verify_bytes(connect, mtu));
+        asking.tick();
+        const bool is_enough = mtu == 1'292;
+        CHECK(asking.client->is_connected() == is_enough);
+        CHECK(asking.client->stats().dropped_malformed == (is_enough ? 0 : 1));
+        Bytes said;
+        for (int i = 0; i < 300 && said.size() != 1'000; ++i) {
+            asking.tick();
+            said = asking.server.receive();
+        }
+        CHECK((said.size() == 1'000) == !is_enough);
+        if (!is_enough) {
+            CHECK(client_of(said) != asking.number);
+        }
+    }
 }
 
 TEST_CASE("EnetTransport: what the system does not send counts as an error", "[transport][enet]") {

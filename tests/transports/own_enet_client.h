@@ -99,18 +99,24 @@ class OwnClient {
 
     /// The end of our connection, as whoever knows its number says it.
     [[nodiscard]] Bytes goodbye(enet_uint32 number) const {
-        const auto head =
-            static_cast<enet_uint16>(peer_->outgoingPeerID | peer_->outgoingSessionID << 12);
-        std::array<std::byte, 14> bytes{};
-        put(bytes, 0, ENET_HOST_TO_NET_16(head));
-        put(bytes, 2, number);
-        bytes[6] = std::byte{ENET_PROTOCOL_COMMAND_DISCONNECT};
-        bytes[7] = std::byte{0xFF};
+        Bytes command(sizeof(ENetProtocolDisconnect));
+        command[0] = std::byte{ENET_PROTOCOL_COMMAND_DISCONNECT};
+        command[1] = std::byte{0xFF};
+        return datagram(number, command);
+    }
+    /// Commands of our connection, whatever they are, behind `flags` of the head.
+    [[nodiscard]] Bytes datagram(enet_uint32 number, const Bytes& commands, int flags = 0) const {
+        const auto head = static_cast<enet_uint16>(peer_->outgoingPeerID |
+                                                   peer_->outgoingSessionID << 12 | flags);
+        Bytes bytes(6);
+        put(std::span(bytes), 0, ENET_HOST_TO_NET_16(head));
+        put(std::span(bytes), 2, number);
+        bytes.insert(bytes.end(), commands.begin(), commands.end());
         ENetBuffer buffer{};
         buffer.data = bytes.data();
         buffer.dataLength = bytes.size();
-        put(bytes, 2, enet_crc32(&buffer, 1));
-        return {bytes.begin(), bytes.end()};
+        put(std::span(bytes), 2, enet_crc32(&buffer, 1));
+        return bytes;
     }
     [[nodiscard]] enet_uint32 number() const { return peer_->connectID; }
 

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <bit>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "behaviour_section.h"
@@ -281,7 +282,15 @@ std::uint64_t NetworkBehaviour::apply_section(const NetworkBehaviour& section,
     const std::byte* source =
         reinterpret_cast<const std::byte*>(&section) - type_->behaviour_offset;
     std::uint64_t changed = 0;
+    const auto facts = [this] {
+        return std::tuple(identity_->net_id_, identity_->authority_epoch_,
+                          identity_->connection_to_client().value);
+    };
+    const auto before = facts();
     for (std::uint32_t i = 0; i < type_->sync_vars.size(); ++i) {
+        if (facts() != before) {
+            break;  // The hook of the one before ended it, or took it from its owner.
+        }
         const auto& [property, owner_offset, mode, hook, bind] = type_->sync_vars[i];
         std::byte* own = object() + property.offset;
         if ((section.dirty_bits_ & ~except & bit_of(i)) == 0 ||

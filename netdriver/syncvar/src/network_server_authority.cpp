@@ -233,7 +233,11 @@ void NetworkServer::take_section(NetworkBehaviour& component, const NetworkBehav
         ++counters_.sections_refused;
         return;
     }
-    component.set_dirty_bit(component.apply_section(section, 0));
+    const std::uint64_t net_id = object.net_id_;
+    const std::uint64_t changed = component.apply_section(section, 0);
+    if (object.net_id_ == net_id) {
+        component.set_dirty_bit(changed);
+    }
 }
 
 void NetworkServer::take_operations(NetworkBehaviour& component, SyncCollection& collection,

@@ -138,6 +138,34 @@ TEST_CASE("Replay: behind a read that failed one seeks on from the checkpoint be
     CHECK(player.advance(time) == ReplayError::Corrupt);
 }
 
+TEST_CASE("Replay: of checkpoints no more are named than a recording may have",
+          "[netdriver][replay][hostile]") {
+    const Tape tape(1'000);
+    Forgery forgery(tape.bytes());
+    const std::size_t first = forgery.find(ReplayChunkKind::Checkpoint);
+    const ForgedChunk checkpoint = forgery.chunks[first];
+    const std::size_t last = forgery.find(ReplayChunkKind::Checkpoint, 2);
+    forgery.chunks.resize(last);
+    forgery.chunks.insert(forgery.chunks.begin() + static_cast<std::ptrdiff_t>(first), 40'000,
+                          checkpoint);
+    const Bytes unended = forgery.bytes();
+    // Of more one in two is known, as a recorder does it.
+    ReplayScreen scanned(unended);
+    REQUIRE(scanned.player.open() == ReplayError::None);
+    CHECK(scanned.player.checkpoint_count() == 16'384 + (40'002 - 32'768) / 2);
+    const NetTime end = scanned.player.end_time();
+    REQUIRE(scanned.player.seek(end) == ReplayError::None);
+    CHECK(scanned.text() == tape.texts.at(end));
+    for (const std::size_t count : {std::size_t{32'768}, std::size_t{32'769}}) {
+        INFO("checkpoints " << count);
+        Bytes bytes = unended;
+        append_end(bytes, forgery.end(std::vector(count, forgery.entry(first))));
+        ReplayScreen screen(bytes);
+        REQUIRE(screen.player.open() == ReplayError::None);
+        CHECK((screen.player.checkpoint_count() == count) == (count == 32'768));
+    }
+}
+
 TEST_CASE("Replay: a front that is wrong in one thing is refused for that, and nothing behind read",
           "[netdriver][replay][hostile]") {
     struct Row {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // What is recorded is shown again: each tick as it was, from any place to any other.
+#include <replayout/netdriver/loopback_transport.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -425,6 +427,26 @@ TEST_CASE("Replay: behind 50 days nothing is recorded, and what was is good",
     REQUIRE(screen.player.open() == ReplayError::None);
     REQUIRE(screen.player.seek(screen.player.end_time()) == ReplayError::None);
     CHECK(screen.text() == text);
+}
+
+TEST_CASE("Replay: where its clock is further than a file may say nothing is recorded",
+          "[netdriver][replay]") {
+    constexpr std::int64_t furthest = (std::int64_t{1} << 60) - 1;
+    for (const bool is_within : {true, false}) {
+        NetDriverSettings settings;
+        LoopbackNetwork network({2'048, 1u << 17}, std::pmr::get_default_resource());
+        TestWorld world(1);
+        NetDriver driver(settings, network.endpoint(PeerId{1}), world);
+        TestSchema::get().add_to(driver);
+        REQUIRE(driver.listen());
+        ReplayMemory sink;
+        ReplayRecorder recorder(sink);
+        REQUIRE(driver.start_recording(recorder));
+        driver.tick_flush(NetTime{is_within ? furthest : furthest + 1});
+        driver.stop_recording();
+        CHECK(recorder.error() == (is_within ? ReplayError::None : ReplayError::TooLong));
+        CHECK(sink.bytes().empty() == !is_within);
+    }
 }
 
 TEST_CASE("Replay: game data comes back, and too much of it is refused", "[netdriver][replay]") {

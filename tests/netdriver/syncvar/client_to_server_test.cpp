@@ -121,6 +121,49 @@ TEST_CASE("ClientToServer: what an owner sets within its sync interval goes at i
     CHECK(duel.server().health == health);
 }
 
+TEST_CASE("ClientToServer: what comes behind a hook that takes the object away is not written",
+          "[syncvar]") {
+    for (const bool is_destroyed : {false, true}) {
+        INFO(is_destroyed);
+        ArenaGame game(owners_decide());
+        game.join();
+        game.join();
+        NetworkIdentity& pawn = game.server().add_scene_object(game.types().pawn(), 7);
+        for (const std::size_t client : {0u, 1u}) {
+            (void)game.client(client).add_scene_object(game.types().pawn(), 7);
+        }
+        game.settle();
+        REQUIRE(game.server().spawn(pawn, &game.connection(0)));
+        game.settle();
+        Fighter& fighter = pawn.component<Fighter>(0);
+        fighter.during_hook = [&](Fighter& hit) {
+            if (is_destroyed) {
+                game.server().destroy(pawn);
+            } else {
+                game.server().remove_client_authority(pawn);
+                hit.speed = 1.0f;
+                hit.name = "server's";
+            }
+        };
+        Fighter& owner = game.fighter_on(0, pawn);
+        owner.health = 1;
+        owner.speed = 66.0f;
+        owner.name = "owner's";
+        game.settle();
+        fighter.during_hook = {};
+        CHECK(fighter.speed == 1.0f);
+        CHECK(fighter.name.get() == (is_destroyed ? "" : "server's"));
+        if (is_destroyed) {
+            CHECK(fighter.told.back() == "stop server");
+            REQUIRE(game.server().spawn(pawn));
+            game.settle();
+        }
+        CHECK(game.fighter_on(1, pawn).speed == 1.0f);
+        CHECK(game.fighter_on(1, pawn).name.get() == fighter.name.get());
+        CHECK(game.fighter_on(1, pawn).health == (is_destroyed ? 100 : 1));
+    }
+}
+
 TEST_CASE("U03 ClientToServer: an owner that changes nothing writes nothing", "[syncvar]") {
     Duel duel;
     const std::uint64_t before = duel.game.client(0).driver().stats().calls_sent;

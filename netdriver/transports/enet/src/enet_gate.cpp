@@ -60,6 +60,63 @@ struct Connect {
     return Connect{command.connectID, ENET_NET_TO_HOST_32(command.data)};
 }
 
+/// Of a command that this transport has ENet say behind the connect: its bytes, but for payload. 0:
+/// it is none of these.
+[[nodiscard]] std::size_t command_bytes(std::byte command) noexcept {
+    switch (std::to_integer<unsigned>(command) & ENET_PROTOCOL_COMMAND_MASK) {
+        case ENET_PROTOCOL_COMMAND_ACKNOWLEDGE:
+            return sizeof(ENetProtocolAcknowledge);
+        case ENET_PROTOCOL_COMMAND_VERIFY_CONNECT:
+            return sizeof(ENetProtocolVerifyConnect);
+        case ENET_PROTOCOL_COMMAND_DISCONNECT:
+            return sizeof(ENetProtocolDisconnect);
+        case ENET_PROTOCOL_COMMAND_PING:
+            return sizeof(ENetProtocolPing);
+        case ENET_PROTOCOL_COMMAND_SEND_UNSEQUENCED:
+            return sizeof(ENetProtocolSendUnsequenced);
+        case ENET_PROTOCOL_COMMAND_BANDWIDTH_LIMIT:
+            return sizeof(ENetProtocolBandwidthLimit);
+        case ENET_PROTOCOL_COMMAND_THROTTLE_CONFIGURE:
+            return sizeof(ENetProtocolThrottleConfigure);
+        default:
+            return 0;
+    }
+}
+
+/// Commands as ours say them, behind a head that is not packed; no more of them than ENet puts into
+/// a datagram.
+[[nodiscard]] bool are_ours(std::span<const std::byte> bytes) noexcept {
+    constexpr unsigned compressed = ENET_PROTOCOL_HEADER_FLAG_COMPRESSED >> 8;
+    constexpr unsigned sent_time = ENET_PROTOCOL_HEADER_FLAG_SENT_TIME >> 8;
+    const unsigned flags = bytes.empty() ? compressed : std::to_integer<unsigned>(bytes[0]);
+    const std::size_t head_bytes =
+        sizeof(enet_uint32) +
+        ((flags & sent_time) != 0 ? sizeof(ENetProtocolHeader) : sizeof(enet_uint16));
+    if ((flags & compressed) != 0 || bytes.size() < head_bytes) {
+        return false;
+    }
+    bytes = bytes.subspan(head_bytes);
+    for (int count = 0; !bytes.empty(); ++count) {
+        std::size_t size = command_bytes(bytes[0]);
+        if (size == 0 || size > bytes.size() || count == ENET_PROTOCOL_MAXIMUM_PACKET_COMMANDS) {
+            return false;
+        }
+        if (size == sizeof(ENetProtocolSendUnsequenced)) {
+            ENetProtocolSendUnsequenced command;
+            std::memcpy(&command, bytes.data(), sizeof(command));
+            if ((command.header.command & ENET_PROTOCOL_COMMAND_MASK) ==
+                ENET_PROTOCOL_COMMAND_SEND_UNSEQUENCED) {
+                size += ENET_NET_TO_HOST_16(command.dataLength);
+            }
+        }
+        if (size > bytes.size()) {
+            return false;
+        }
+        bytes = bytes.subspan(size);
+    }
+    return true;
+}
+
 [[nodiscard]] bool is_same(const ENetAddress& left, const ENetAddress& right) noexcept {
     return left.host == right.host && left.port == right.port;
 }
@@ -109,7 +166,7 @@ bool EnetGate::admits(std::span<const std::byte> bytes, const ENetAddress& from)
         // Of what is no handshake the number is 0, which is no client's.
         const AddressHandshake answer = handshake.value_or(AddressHandshake{});
         const bool is_ours = answer.client == client_;
-        return !(is_ours && take_answer(answer));
+        return !(is_ours && take_answer(answer)) && admits_commands(bytes);
     }
     if (handshake && handshake->message == AddressMessage::Request) {
         answer(*handshake, from);
@@ -120,7 +177,13 @@ bool EnetGate::admits(std::span<const std::byte> bytes, const ENetAddress& from)
         ++stats_.dropped_unproved;
         return false;
     }
-    return !is_connect(bytes) || admits_connect(bytes, found);
+    return is_connect(bytes) ? admits_connect(bytes, found) : admits_commands(bytes);
+}
+
+bool EnetGate::admits_commands(std::span<const std::byte> bytes) {
+    const bool are_known = are_ours(bytes);
+    stats_.dropped_malformed += are_known ? 0u : 1u;
+    return are_known;
 }
 
 bool EnetGate::admits_connect(std::span<const std::byte> bytes, ProvedMap::iterator proved) {

@@ -7,6 +7,10 @@
 //                  through; and of these nobody begins a connection who does not know the token of
 //                  the welcome, of which ENet's connect brings the low half
 //     a client's   asks until it is welcome, and then ENet may begin to connect
+//
+// And of a peer it sees nothing but what this transport says: ENet can do more, and bounds what it
+// keeps of that by the bytes of payload alone. A fragment of 25 bytes makes it take 128 KiB, and of
+// packets that wait for others, without payload, it keeps any number.
 #pragma once
 
 #include "address_cookie.h"
@@ -97,6 +101,8 @@ class EnetGate {
     using ProvedMap = std::pmr::map<ENetAddress, Proved, AddressLess>;
 
     [[nodiscard]] bool is_server() const noexcept { return !is_client_; }
+    /// Bytes of a peer: of commands that this transport does not use it sees none.
+    [[nodiscard]] bool admits_commands(std::span<const std::byte> bytes);
     /// Bytes to nobody, that must be a connect of who is welcome.
     [[nodiscard]] bool admits_connect(std::span<const std::byte> bytes, ProvedMap::iterator proved);
     void count_wrong_connect(ProvedMap::iterator proved);

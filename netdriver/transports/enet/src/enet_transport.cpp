@@ -220,6 +220,9 @@ class EnetTransport::Host final : EnetPeers {
             // What does not fit ENet would send in parts, reliably, and keep until it is answered.
             ++stats_.dropped_malformed;
             enet_peer_reset(&peer);
+            if (!is_server_) {
+                gate_.forget_welcome(true);  // who answers later may grant more
+            }
             return;
         }
         const PeerId id =
