@@ -136,7 +136,7 @@ void add_switches(CLI::App& app, Words& words) {
 void add_worker_options(CLI::App& app, MatchOptions& options) {
     app.add_option("--workers", options.workers,
                    "threads that flushes of the server are split over, and those of the second "
-                   "one; the packets are the same")
+                   "one; the packets are the same; not with --report")
         ->check(number(1, workers_max))
         ->capture_default_str();
     app.add_option("--executor-work-min", options.executor_work_min,

@@ -155,7 +155,7 @@ void report_blocks(std::string& text, const MatchOptions& options, const Savings
     if (options.clients == 1) {
         text += "of the only client's\n";
     } else {
-        print(text, "where %s %% can be at most\n",
+        print(text, "%s %% are all but the first\n",
               percent(std::uint64_t{options.clients - 1}, std::uint64_t{options.clients}).c_str());
         print(text, "  %-22s if each is owed to all of the %s clients, once\n", "",
               grouped(std::uint64_t{options.clients}).c_str());

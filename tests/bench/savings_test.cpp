@@ -235,7 +235,7 @@ TEST_CASE("Savings: the most saved are the first, and of the rest it is told how
     CHECK(contains(text, "What sharing saved"));
     CHECK(contains(text, " ms instead of "));
     CHECK(contains(text, " of what can be"));
-    CHECK(contains(text, "where 80.00 % can be at most"));
+    CHECK(contains(text, "80.00 % are all but the first"));
     CHECK(contains(text, "why not"));
     CHECK(contains(text, "and " + std::to_string(savings.classes.size() - 2) + " more\n"));
     CHECK(contains(text, "\n  " + savings.classes[1].name));

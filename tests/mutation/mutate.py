@@ -55,18 +55,28 @@ def is_known(mutant, known):
     return known.get((file, before, after, 0))
 
 
+def not_negative(kind):
+    def number(text):
+        value = kind(text)
+        if value < 0:
+            raise ValueError
+        return value
+    number.__name__ = "number from 0 on"
+    return number
+
+
 def options():
     parser = argparse.ArgumentParser(
         prog="./run mutate", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("files", nargs="*", metavar="FILE",
                         help="part of a file's name, or a group of files (decode); all without")
     parser.add_argument("--list", action="store_true", help="list the mutants, build nothing")
-    parser.add_argument("--other", type=int, default=0, metavar="N",
+    parser.add_argument("--other", type=not_negative(int), default=0, metavar="N",
                         help="besides, N by chance of those that weaken no limit (0)")
     parser.add_argument("--kind", choices=KINDS, action="append", help="these alone; may be repeated")
     parser.add_argument("--seed", type=int, default=1, help="of the chance (1)")
     parser.add_argument("--all", action="store_true", help="of all classes, all of them")
-    parser.add_argument("--seconds", type=float, default=20, metavar="N",
+    parser.add_argument("--seconds", type=not_negative(float), default=20, metavar="N",
                         help="of tests for one mutant, the fastest first; of those that live and"
                              "\nhave no reason to, then all; 0: all of each (20)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many run at a time")

@@ -23,7 +23,9 @@ written. One pass, linear in the lines.
 
 "t", the tick, may stand in any of them and is told with what is wrong.
 
-    check_history.py TRACE...        exits with 1 if something is wrong
+    check_history.py TRACE...
+
+Exits with 0 if all is right, with 1 if something is wrong, with 2 if there is nothing to read.
 """
 import json
 import sys
@@ -162,12 +164,23 @@ def check(lines, is_whole=True):
 
 
 def main(paths):
-    is_good = bool(paths)
+    if not paths or paths[0].startswith("-"):
+        print("usage: check_history.py TRACE...", file=sys.stderr)
+        return 2
+    is_good = True
     for path in paths:
-        with open(path, encoding="utf-8") as file:
-            for problem in check(file):
-                print(f"{path}: {problem}")
-                is_good = False
+        try:
+            with open(path, encoding="utf-8") as file:
+                lines = file.readlines()
+        except (OSError, UnicodeDecodeError) as error:
+            print(f"{path}: {error}", file=sys.stderr)
+            return 2
+        problems = check(lines)
+        for problem in problems:
+            print(f"{path}: {problem}")
+        if not problems:
+            print(f"{path}: {len(lines):,} events, nothing wrong")
+        is_good = is_good and not problems
     return 0 if is_good else 1
 
 

@@ -35,4 +35,6 @@ def main(program, seeds=12):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) not in (2, 3):
+        sys.exit("usage: check_runs.py PROGRAM [SEEDS]")
     sys.exit(main(*sys.argv[1:]))

@@ -79,11 +79,16 @@ std::string SimulateOptions::read(const std::vector<std::string_view>& arguments
             is_shrinking &= name != "--no-shrink";
             continue;
         }
+        constexpr std::string_view valued[] = {"--seeds",    "--ticks",   "--jobs",    "--trace",
+                                               "--features", "--clients", "--objects", "--cut"};
+        if (std::find(std::begin(valued), std::end(valued), name) == std::end(valued)) {
+            return std::string(name) + " is nothing it knows";
+        }
         const std::string_view value = has_value ? arguments[i].substr(name_size + 1)
                                        : i + 1 < arguments.size() ? arguments[++i]
                                                                   : "";
         if (value.empty() || value.starts_with("--")) {
-            return std::string(name) + " lacks its value, or is nothing it knows";
+            return std::string(name) + " lacks its value";
         }
         bool is_right = true;
         if (name == "--seeds") {
@@ -101,10 +106,8 @@ std::string SimulateOptions::read(const std::vector<std::string_view>& arguments
         } else if (name == "--objects") {
             is_right =
                 read_number(value, object_max.emplace()) && *object_max > 0 && *object_max <= 1'000;
-        } else if (name == "--cut") {
-            is_right = read_cut(value, cuts.emplace_back());
         } else {
-            return std::string(name) + " is nothing it knows";
+            is_right = read_cut(value, cuts.emplace_back());
         }
         if (!is_right) {
             return std::string(name) + " " + std::string(value) + " is not right";
