@@ -80,6 +80,29 @@ TEST_CASE("EnetTransport: to a client nobody connects, nor does its server", "[t
     CHECK_FALSE(asking.client->is_connected());
 }
 
+TEST_CASE("EnetTransport: of its server ENet sees no command that this transport does not use",
+          "[transport][enet]") {
+    EnetAsker asking;
+    // To peers that there are not; and the head, the checksum, and what has no meaning.
+    const Bytes rows[] = {
+        make_bytes(0x8F),
+        make_bytes(0x8F, 0xFE),
+        make_bytes(0x8E, 0xFF),
+        make_bytes(0, 0, 1, 2, 3),
+        make_bytes(0, 0, 1, 2, 3, 4, ENET_PROTOCOL_COMMAND_SEND_RELIABLE, 0, 0, 1, 0, 0),
+        make_bytes(0, 0, 1, 2, 3, 4, 0)};
+    std::uint64_t count = 0;
+    for (const Bytes& row : rows) {
+        CAPTURE(++count);
+        CHECK(asking.answer(row).empty());
+        CHECK(asking.client->stats().dropped_malformed == count);
+    }
+    // To nobody: a connect, it may be, though it has two bytes.
+    CHECK(asking.answer(make_bytes(0x8F, 0xFF)).empty());
+    CHECK(asking.client->stats().dropped_unproved == 1);
+    CHECK(asking.client->stats().dropped_malformed == count);
+}
+
 TEST_CASE("EnetTransport: a client takes answers to its own number, and connects as it was told",
           "[transport][enet]") {
     EnetAsker asking;

@@ -99,6 +99,8 @@ TEST_CASE("EnetTransport: of a peer ENet sees no command that this transport doe
         {"33 commands", repeated(ping, 33), 0},
         {"packed", ping, ENET_PROTOCOL_HEADER_FLAG_COMPRESSED},
         {"no time where one is said", {}, ENET_PROTOCOL_HEADER_FLAG_SENT_TIME},
+        {"half a time", Bytes(1), ENET_PROTOCOL_HEADER_FLAG_SENT_TIME},
+        {"half a command with payload", Bytes(longer.begin(), longer.begin() + 7), 0},
     };
     auto server = required(EnetTransport::listen("127.0.0.1:0"));
     NetTime now;

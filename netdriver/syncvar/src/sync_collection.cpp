@@ -46,8 +46,8 @@ bool SyncCollection::is_told() const noexcept {
 
 bool SyncCollection::is_owner_epoch(std::uint32_t epoch) const noexcept {
     const NetworkIdentity& object = behaviour_->identity();
-    return object.is_spawned() && object.connection_to_client().value != 0 &&
-           object.authority_epoch_ == epoch;
+    // What is not spawned has no owner.
+    return object.connection_to_client().value != 0 && object.authority_epoch_ == epoch;
 }
 
 bool SyncCollection::may_write() const {

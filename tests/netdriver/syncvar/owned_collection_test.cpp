@@ -152,6 +152,22 @@ void change(Hand& hand, SeededRandom& random) {
     }
 }
 
+TEST_CASE("OwnedCollection: what comes behind a callback that takes the object away is not done",
+          "[syncvar]") {
+    Table table;
+    table.hand().cards.on_change = [&](SyncListOperation, std::uint32_t, std::int32_t) {
+        table.hand().cards.on_change = {};
+        table.game.server().remove_client_authority(*table.object);
+    };
+    Hand& owner = table.hand_on(0);
+    owner.cards.add(2);
+    owner.cards.add(3);
+    owner.cards.add(4);
+    table.game.settle();
+    CHECK(table.hand().cards.items() == std::vector{1, 2});
+    CHECK(table.hand_on(1).cards.items() == std::vector{1, 2});
+}
+
 TEST_CASE("Owned collections: what the owner does arrives at the server and at all others",
           "[syncvar]") {
     Table table;

@@ -60,10 +60,10 @@ struct Connect {
     return Connect{command.connectID, ENET_NET_TO_HOST_32(command.data)};
 }
 
-/// Of a command that this transport has ENet say behind the connect: its bytes, but for payload. 0:
-/// it is none of these.
-[[nodiscard]] std::size_t command_bytes(std::byte command) noexcept {
-    switch (std::to_integer<unsigned>(command) & ENET_PROTOCOL_COMMAND_MASK) {
+/// What the first of these commands takes, payload included, which may be more than there is. 0: it
+/// is none that this transport has ENet say behind the connect.
+[[nodiscard]] std::size_t command_bytes(std::span<const std::byte> commands) noexcept {
+    switch (std::to_integer<unsigned>(commands[0]) & ENET_PROTOCOL_COMMAND_MASK) {
         case ENET_PROTOCOL_COMMAND_ACKNOWLEDGE:
             return sizeof(ENetProtocolAcknowledge);
         case ENET_PROTOCOL_COMMAND_VERIFY_CONNECT:
@@ -72,8 +72,11 @@ struct Connect {
             return sizeof(ENetProtocolDisconnect);
         case ENET_PROTOCOL_COMMAND_PING:
             return sizeof(ENetProtocolPing);
-        case ENET_PROTOCOL_COMMAND_SEND_UNSEQUENCED:
-            return sizeof(ENetProtocolSendUnsequenced);
+        case ENET_PROTOCOL_COMMAND_SEND_UNSEQUENCED: {
+            ENetProtocolSendUnsequenced command{};
+            std::memcpy(&command, commands.data(), std::min(commands.size(), sizeof(command)));
+            return sizeof(command) + ENET_NET_TO_HOST_16(command.dataLength);
+        }
         case ENET_PROTOCOL_COMMAND_BANDWIDTH_LIMIT:
             return sizeof(ENetProtocolBandwidthLimit);
         case ENET_PROTOCOL_COMMAND_THROTTLE_CONFIGURE:
@@ -83,38 +86,27 @@ struct Connect {
     }
 }
 
-/// Commands as ours say them, behind a head that is not packed; no more of them than ENet puts into
-/// a datagram.
+/// Whole commands as ours say them, behind a head that is not packed; no more of them than ENet
+/// puts into a datagram.
 [[nodiscard]] bool are_ours(std::span<const std::byte> bytes) noexcept {
     constexpr unsigned compressed = ENET_PROTOCOL_HEADER_FLAG_COMPRESSED >> 8;
     constexpr unsigned sent_time = ENET_PROTOCOL_HEADER_FLAG_SENT_TIME >> 8;
     const unsigned flags = bytes.empty() ? compressed : std::to_integer<unsigned>(bytes[0]);
-    const std::size_t head_bytes =
-        sizeof(enet_uint32) +
-        ((flags & sent_time) != 0 ? sizeof(ENetProtocolHeader) : sizeof(enet_uint16));
-    if ((flags & compressed) != 0 || bytes.size() < head_bytes) {
+    if ((flags & compressed) != 0) {
         return false;
     }
-    bytes = bytes.subspan(head_bytes);
-    for (int count = 0; !bytes.empty(); ++count) {
-        std::size_t size = command_bytes(bytes[0]);
-        if (size == 0 || size > bytes.size() || count == ENET_PROTOCOL_MAXIMUM_PACKET_COMMANDS) {
+    const bool has_time = (flags & sent_time) != 0;
+    std::size_t end =
+        (has_time ? sizeof(ENetProtocolHeader) : sizeof(enet_uint16)) + sizeof(enet_uint32);
+    int count = 0;
+    for (; end < bytes.size(); ++count) {
+        const std::size_t size = command_bytes(bytes.subspan(end));
+        if (size == 0) {
             return false;
         }
-        if (size == sizeof(ENetProtocolSendUnsequenced)) {
-            ENetProtocolSendUnsequenced command;
-            std::memcpy(&command, bytes.data(), sizeof(command));
-            if ((command.header.command & ENET_PROTOCOL_COMMAND_MASK) ==
-                ENET_PROTOCOL_COMMAND_SEND_UNSEQUENCED) {
-                size += ENET_NET_TO_HOST_16(command.dataLength);
-            }
-        }
-        if (size > bytes.size()) {
-            return false;
-        }
-        bytes = bytes.subspan(size);
+        end += size;
     }
-    return true;
+    return end == bytes.size() && count <= ENET_PROTOCOL_MAXIMUM_PACKET_COMMANDS;
 }
 
 [[nodiscard]] bool is_same(const ENetAddress& left, const ENetAddress& right) noexcept {
