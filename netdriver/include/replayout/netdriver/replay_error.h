@@ -20,8 +20,7 @@ enum class ReplayError : std::uint8_t {
     Empty,            ///< it ends before there is anything to show
     Corrupt,          ///< a part of it is not what was written there
     Refused,          ///< it is whole, and holds what no server sends (ReplayPlayer::close_reason)
-    TooLong,          ///< it has lasted 50 days, or its clock is 36,000 years from its origin; nothing
-                      ///< is recorded from then on
+    TooLong,          ///< it has lasted 50 days, or is 36,000 years from its clock's origin
 };
 
 /// Stable lower-case English phrase ("not a replay").
