@@ -94,7 +94,8 @@ void ReplayRecorder::write_part(ReplayChunkKind kind, Vector<std::byte>& bytes, 
     if (!is_front_written_) {
         write_front(now);
     }
-    if (!is_replay_time(now) || now.microseconds - start_.microseconds > replay_length_us_max) {
+    if (error_ == ReplayError::None &&
+        (!is_replay_time(now) || now.microseconds - start_.microseconds > replay_length_us_max)) {
         fail(ReplayError::TooLong);
     }
     if (error_ == ReplayError::None && (bytes.size() > replay_part_room || is_part_open_)) {
@@ -133,6 +134,9 @@ void ReplayRecorder::count_part(const ReplayCheckpoint& place, bool is_checkpoin
 void ReplayRecorder::end(NetTime now) {
     if (!is_front_written_) {
         write_front(now);
+    }
+    if (error_ != ReplayError::None) {
+        return;  // and of a start that no file holds nothing is to be reckoned
     }
     now.microseconds = std::min(now.microseconds, start_.microseconds + replay_length_us_max);
     Vector<std::byte> chunk(replay_chunk_head_bytes, std::byte{0},

@@ -110,6 +110,24 @@ struct Line {
     NetDriver client{NetDriverSettings(), network.endpoint(PeerId{2}), client_world};
 };
 
+/// Of what the server sent; of it the first two opens are lost, and all else arrives.
+struct LostOpens {
+    explicit LostOpens(Line& line) {
+        line.transport.set_script([this](const Bytes& datagram) {
+            const auto packet = parse_packet(datagram);
+            const bool is_open = packet && packet->has_open(1);
+            open_count += is_open ? 1u : 0u;
+            large_count += datagram.size() > 1'000 ? 1u : 0u;
+            return !is_open || open_count > 2;
+        });
+    }
+    LostOpens(const LostOpens&) = delete;
+    LostOpens& operator=(const LostOpens&) = delete;
+
+    std::uint32_t open_count = 0;
+    std::uint32_t large_count = 0;
+};
+
 /// Makes one of the values too large for a packet.
 void fill(Ledger& ledger, std::uint32_t which, std::uint32_t value) {
     const std::string text(1'500, static_cast<char>('a' + value % 26));
@@ -201,13 +219,7 @@ TEST_CASE("Lost opens: a large value that arrives before its open goes on from w
     for (std::uint32_t which = 0; which < 3; ++which) {
         INFO("value " << which);
         Line line;
-        std::uint32_t opens = 0;
-        line.transport.set_script([&](const Bytes& datagram) {
-            const auto packet = parse_packet(datagram);
-            const bool is_open = packet && packet->has_open(1);
-            opens += is_open ? 1 : 0;
-            return !is_open || opens > 2;  // the open is lost twice; all else arrives
-        });
+        const LostOpens sent(line);
         const ObjectHandle handle = line.server_world.spawn({NetGUID(), *line.layout});
         Ledger& ledger = *line.server_world.objects.at(handle);
         (void)line.server.add_object(*line.layout, handle);
@@ -220,7 +232,7 @@ TEST_CASE("Lost opens: a large value that arrives before its open goes on from w
             ledger.round = round;
         }
         line.tick(60);
-        CHECK(opens == 3);
+        CHECK(sent.open_count == 3);
         CHECK(line.server.is_settled());
         REQUIRE(line.client_world.objects.size() == 1);
         CHECK((*line.client_world.objects.begin()->second == ledger));
@@ -232,25 +244,17 @@ TEST_CASE("Lost opens: a large value that arrived waits for the open, however of
     for (std::uint32_t which = 0; which < 3; ++which) {
         INFO("value " << which);
         Line line;
-        std::uint32_t opens = 0;
-        std::uint32_t large_count = 0;
-        line.transport.set_script([&](const Bytes& datagram) {
-            const auto packet = parse_packet(datagram);
-            const bool is_open = packet && packet->has_open(1);
-            opens += is_open ? 1 : 0;
-            large_count += datagram.size() > 1'000 ? 1u : 0u;
-            return !is_open || opens > 2;
-        });
+        const LostOpens sent(line);
         const ObjectHandle handle = line.server_world.spawn({NetGUID(), *line.layout});
         Ledger& ledger = *line.server_world.objects.at(handle);
         (void)line.server.add_object(*line.layout, handle);
         line.tick(1);
         fill(ledger, which, 0);
         line.tick(60);
-        CHECK(opens == 3);
+        CHECK(sent.open_count == 3);
         // Of the struct with deltas, two in its only message; of an array that message, and once
         // more what it is, as its first block was lost with the open.
-        CHECK(large_count == 2);
+        CHECK(sent.large_count == 2);
         REQUIRE(line.client_world.objects.size() == 1);
         CHECK((*line.client_world.objects.begin()->second == ledger));
     }
