@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -120,6 +121,31 @@ TEST_CASE("Fast arrays: items have ids that stay, given by the first mark",
     CHECK(line.trader.stock.array_replication_key == 3);
     line.sync();
     CHECK(line.remote.stock.content() == line.trader.stock.content());
+}
+
+TEST_CASE("Fast arrays: behind the largest id and key come the smallest, and -1 never",
+          "[replayout][fast_array]") {
+    constexpr std::int32_t largest = std::numeric_limits<std::int32_t>::max();
+    constexpr std::int32_t smallest = std::numeric_limits<std::int32_t>::min();
+    Cabin cabin;
+    cabin.items.resize(5);
+    cabin.id_counter = largest;
+    cabin.mark_item_dirty(cabin.items[0]);
+    cabin.mark_item_dirty(cabin.items[1]);
+    CHECK(cabin.items[0].replication_id == largest);
+    CHECK(cabin.items[1].replication_id == smallest);
+    cabin.id_counter = -2;
+    cabin.mark_item_dirty(cabin.items[2]);
+    cabin.mark_item_dirty(cabin.items[3]);
+    CHECK(cabin.items[2].replication_id == -2);
+    CHECK(cabin.items[3].replication_id == 0);
+    Passenger& often = cabin.items[4];
+    often.replication_key = largest;
+    cabin.mark_item_dirty(often);
+    CHECK(often.replication_key == smallest);
+    often.replication_key = -2;
+    cabin.mark_item_dirty(often);
+    CHECK(often.replication_key == 0);
 }
 
 TEST_CASE("Fast arrays: a receiver is told item by item, and of the whole at last",

@@ -41,6 +41,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -109,15 +110,25 @@ struct FastArraySerializer {
     /// To be called after `item`, one of `items`, was added or changed.
     void mark_item_dirty(Item& item) noexcept {
         if (item.replication_id == -1) {
-            item.replication_id = id_counter++;
+            item.replication_id = id_counter;
+            id_counter = next(id_counter);
         }
-        ++item.replication_key;
+        item.replication_key = next(item.replication_key);
         mark_array_dirty();
     }
     /// To be called after items were removed.
     void mark_array_dirty() noexcept { ++array_replication_key; }
 
   private:
+    /// All numbers but -1, which says that there is none yet: behind the largest the smallest.
+    [[nodiscard]] static constexpr std::int32_t next(std::int32_t counter) noexcept {
+        using Limits = std::numeric_limits<std::int32_t>;
+        if (counter == Limits::max()) {
+            return Limits::min();
+        }
+        return counter == -2 ? 0 : counter + 1;
+    }
+
     /// Its items are here now: no mark of either array looks like an old one.
     void follow(const FastArraySerializer& other) noexcept {
         array_replication_key = std::max(array_replication_key, other.array_replication_key) + 1;
