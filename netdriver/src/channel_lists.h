@@ -5,6 +5,7 @@
 #pragma once
 
 #include <replayout/net_guid.h>
+#include <replayout/reflection/hash.h>
 #include <replayout/reflection/memory.h>
 
 #include <algorithm>
@@ -16,7 +17,8 @@ namespace replayout {
 
 class ChannelLists {
   public:
-    explicit ChannelLists(MemoryResource* resource) : lists_(resource), resource_(resource) {}
+    ChannelLists(const SecretHash& hash, MemoryResource* resource)
+        : lists_(0, hash, {}, resource), resource_(resource) {}
 
     void add(NetGUID guid, std::uint32_t channel) { list_of(guid).push_back(channel); }
     /// Nothing where it is in the list. O(list).
@@ -54,7 +56,7 @@ class ChannelLists {
         return lists_.try_emplace(guid.value, empty).first->second;
     }
 
-    std::pmr::unordered_map<std::uint64_t, List> lists_;  // looked up, never walked
+    std::pmr::unordered_map<std::uint64_t, List, SecretHash> lists_;  // looked up, never walked
     MemoryResource* resource_;
 };
 

@@ -17,7 +17,7 @@ NetDriver::NetDriver(const NetDriverSettings& settings, Transport& transport, Ne
       transport_(transport),
       world_(world),
       memory_(settings.resource, settings.executor != nullptr ? &memory_mutex_ : nullptr),
-      guids_(NetGUIDCache::Authority::Assigns, &memory_.guids),
+      guids_(NetGUIDCache::Authority::Assigns, settings.seed, &memory_.guids),
       spawn_handlers_(&memory_.layout_table),
       layouts_(std::make_unique<LayoutTable>(&memory_.layout_table)) {
     guids_.set_keeps_names(settings.is_keeping_names || settings.is_validating);

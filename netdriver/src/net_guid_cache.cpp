@@ -5,19 +5,18 @@ namespace replayout {
 
 namespace {
 
-using IdMap = std::pmr::unordered_map<std::uint64_t, std::uint64_t>;
-
-[[nodiscard]] std::uint64_t find_or_zero(const IdMap& map, std::uint64_t key) noexcept {
+template <typename Map>
+[[nodiscard]] std::uint64_t find_or_zero(const Map& map, std::uint64_t key) noexcept {
     const auto found = map.find(key);
     return found == map.end() ? 0 : found->second;
 }
 
 }  // namespace
 
-NetGUIDCache::NetGUIDCache(Authority authority, MemoryResource* resource)
+NetGUIDCache::NetGUIDCache(Authority authority, std::uint64_t secret, MemoryResource* resource)
     : guids_by_object_(resource),
       named_by_guid_(resource),
-      objects_by_guid_(resource),
+      objects_by_guid_(0, SecretHash(secret), {}, resource),
       authority_(authority) {}
 
 NetGUID NetGUIDCache::assign(ObjectHandle object) {

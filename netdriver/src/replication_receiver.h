@@ -9,11 +9,13 @@
 #pragma once
 
 #include <replayout/netdriver/memory_report.h>
+#include <replayout/netdriver/net_driver_settings.h>
 #include <replayout/netdriver/net_guid_cache.h>
 #include <replayout/netdriver/net_stats.h>
 #include <replayout/netdriver/net_world.h>
 #include <replayout/netdriver/peer_log.h>
 #include <replayout/receive_properties.h>
+#include <replayout/reflection/hash.h>
 
 #include "actor_channel.h"
 #include "channel_lists.h"
@@ -36,9 +38,9 @@ using SpawnHandlers = std::pmr::unordered_map<const RepLayout*, SpawnHandler*>;
 class ReplicationReceiver final : private ReliableMessageHandler {
   public:
     /// `now` is of what the connection receives, and outlives the receiver.
-    ReplicationReceiver(const NetConfig& config, const NetTime& now, const SessionLayouts& layouts,
-                        NetWorld& world, NetGUIDCache& guids, NetStats& stats,
-                        RemoteFunctionSender& outgoing_calls, MemoryMeters& memory,
+    ReplicationReceiver(const NetDriverSettings& settings, const NetTime& now,
+                        const SessionLayouts& layouts, NetWorld& world, NetGUIDCache& guids,
+                        NetStats& stats, RemoteFunctionSender& outgoing_calls, MemoryMeters& memory,
                         const SpawnHandlers& handlers, bool& is_calling_out, PeerId server,
                         PeerLog& peer_log);
     ~ReplicationReceiver();
@@ -162,6 +164,9 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     /// Takes from the packet's budget what rebind() is going to cost. False: it is spent.
     [[nodiscard]] bool spend_rebind(NetGUID guid);
 
+    // Keys are a server's choice.
+    using KeyTable = std::pmr::unordered_map<std::uint64_t, std::uint32_t, SecretHash>;
+
     const NetConfig& config_;
     const SessionLayouts& layouts_;
     NetWorld& world_;
@@ -171,14 +176,14 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     MemoryResource* resource_;
     Vector<ActorChannel*> channels_;  // by channel index; null: never used
     // Looked up, never walked.
-    std::pmr::unordered_map<std::uint64_t, std::uint32_t> channels_by_guid_;
+    KeyTable channels_by_guid_;
     // Hash of a stable name -> channel of the object that is there under it.
-    std::pmr::unordered_map<std::uint64_t, std::uint32_t> channels_by_name_;
+    KeyTable channels_by_name_;
     ChannelLists mentions_;  // that have a reference to the object
     ChannelLists parts_;     // of its parts
     ChannelLists awaiting_;  // with an open that waits for this outer
     // Parts with stable names that are shown: hash of outer and name -> how many.
-    std::pmr::unordered_map<std::uint64_t, std::uint32_t> named_parts_;
+    KeyTable named_parts_;
     bool has_begun_batch_ = false;
     std::uint32_t opened_count_ = 0;
     Vector<std::uint32_t> ready_;      // channels that need not wait any more

@@ -39,6 +39,10 @@ std::uint64_t hash64(std::string_view text) noexcept {
     return XXH3_64bits(text.data(), text.size());
 }
 
+std::uint64_t hash64(std::uint64_t number, std::uint64_t seed) noexcept {
+    return XXH3_64bits_withSeed(&number, sizeof(number), seed);
+}
+
 std::string to_string(const Digest128& digest) {
     std::string text;
     text.reserve(32);

@@ -17,7 +17,7 @@ constexpr NetGUID first{1};
 constexpr NetGUID second{2};
 
 [[nodiscard]] NetGUIDCache make_cache(Authority authority) {
-    return NetGUIDCache(authority, std::pmr::get_default_resource());
+    return NetGUIDCache(authority, 7, std::pmr::get_default_resource());
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ TEST_CASE("NetGUIDCache: many objects keep their ids and give back their memory"
           "[netdriver][net_guid_cache]") {
     CountingResource memory;
     {
-        NetGUIDCache cache(Authority::Assigns, &memory);
+        NetGUIDCache cache(Authority::Assigns, 7, &memory);
         for (std::uint64_t i = 1; i <= 10'000; ++i) {
             const ObjectHandle object{i * 7};
             cache.bind(cache.guid_of(object), object);

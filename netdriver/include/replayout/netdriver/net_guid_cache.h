@@ -13,6 +13,7 @@
 
 #include <replayout/package_map.h>
 #include <replayout/reflection/diagnostics.h>
+#include <replayout/reflection/hash.h>
 #include <replayout/reflection/memory.h>
 
 #include <cstdint>
@@ -27,7 +28,8 @@ class NetGUIDCache final : public PackageMap {
         Learns,   ///< a client
     };
 
-    NetGUIDCache(Authority authority, MemoryResource* resource);
+    /// `secret` is of the tables whose keys a server gives its client, see SecretHash.
+    NetGUIDCache(Authority authority, std::uint64_t secret, MemoryResource* resource);
 
     /// Before the first id.
     void set_authority(Authority authority) noexcept { authority_ = authority; }
@@ -69,7 +71,7 @@ class NetGUIDCache final : public PackageMap {
     };
     std::pmr::unordered_map<std::uint64_t, Entry> guids_by_object_;
     std::pmr::unordered_map<std::uint64_t, std::uint64_t> named_by_guid_;
-    std::pmr::unordered_map<std::uint64_t, std::uint64_t> objects_by_guid_;
+    std::pmr::unordered_map<std::uint64_t, std::uint64_t, SecretHash> objects_by_guid_;
     std::uint64_t last_guid_ = 0;
     std::uint64_t binding_count_ = 0;  // of assign_to_new()
     Authority authority_;

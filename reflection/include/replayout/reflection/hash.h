@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Hashes that stand on the wire or identify a layout: XXH3 with seed 0 over a canonical
-// little-endian byte string, so that every compiler and machine gets the same value. xxHash itself
-// stays private to one source file.
+// little-endian byte string, so that every compiler and machine gets the same value; and one with a
+// secret, for tables. xxHash itself stays private to one source file.
 #pragma once
 
 #include <compare>
@@ -17,6 +17,24 @@ namespace replayout {
 /// XXH3 64 bits, seed 0.
 [[nodiscard]] std::uint64_t hash64(std::span<const std::byte> bytes) noexcept;
 [[nodiscard]] std::uint64_t hash64(std::string_view text) noexcept;
+
+/// XXH3 64 bits of the number's eight bytes, with `seed`. Not for the wire: it differs by
+/// endianness.
+[[nodiscard]] std::uint64_t hash64(std::uint64_t number, std::uint64_t seed) noexcept;
+
+/// Of tables whose keys a peer chooses: who does not know the secret finds no keys that lie in one
+/// chain. The order of such a table hangs on the secret, so it is looked up and never walked.
+class SecretHash {
+  public:
+    explicit SecretHash(std::uint64_t secret) noexcept : secret_(secret) {}
+
+    [[nodiscard]] std::size_t operator()(std::uint64_t key) const noexcept {
+        return static_cast<std::size_t>(hash64(key, secret_));
+    }
+
+  private:
+    std::uint64_t secret_;
+};
 
 /// A 128-bit digest.
 struct Digest128 {
