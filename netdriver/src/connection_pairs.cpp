@@ -39,8 +39,11 @@ void ConnectionPairs::grow() {
 }
 
 PairExtra& ConnectionPairs::extra_of(std::uint32_t index) {
-    PairExtra* extra = find_extra(index);
-    return extra != nullptr ? *extra : extras_.emplace(index, PairExtra(resource_)).first->second;
+    if (PairExtra* const extra = find_extra(index)) {
+        return *extra;
+    }
+    PairExtra extra(packets_.sequence_behind_open(), resource_);
+    return extras_.emplace(index, std::move(extra)).first->second;
 }
 
 CompleteVersions* ConnectionPairs::tracked(std::uint32_t index) noexcept {

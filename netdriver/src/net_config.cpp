@@ -59,6 +59,7 @@ Status NetConfig::validate() const {
         {"keep_alive_ms", keep_alive_ms, 1, timeout_ms - 1},
         {"timeout_ms", timeout_ms, 2, 3'600'000},
         {"linger_ms", linger_ms, 1, 60'000},
+        {"first_sequence", first_sequence, 1, 65'535},
     };
     for (const Range& range : ranges) {
         if (range.value < range.min || range.value > range.max) {

@@ -35,7 +35,8 @@ NetConnection::NetConnection(const NetConfig& config, const PacketSender::Settin
       held_(config.reorder_packets_max, &memory.connections),
       close_log_(close_log),
       begin_(now),
-      close_time_(now) {}
+      close_time_(now),
+      next_control_sequence_(settings.first_sequence) {}
 
 void NetConnection::receive(std::span<const std::byte> datagram, NetTime now,
                             PayloadHandler& payload, SentContentHandler& sent) {

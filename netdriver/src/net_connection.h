@@ -144,7 +144,7 @@ class NetConnection final : private ReliableMessageHandler {
     NetTime begin_;
     NetTime close_time_;
     std::uint32_t blamed_name_hash_ = 0;
-    std::uint16_t next_control_sequence_ = 1;
+    std::uint16_t next_control_sequence_;
 };
 
 }  // namespace replayout

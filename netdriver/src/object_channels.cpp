@@ -48,8 +48,8 @@ ObjectChannels::ObjectChannels(const ObjectStore& objects, ConnectionPairs& pair
       removed_(Allocator<std::pair<std::uint32_t, RemovedObject>>(&memory.pairs)) {}
 
 void ObjectChannels::queue_open(std::uint32_t index, const OpenPayload& payload) {
-    queue_bunch(packets_.reliable(), pairs_.edit(index), open_header(index), 1, payload.bytes(),
-                {BunchTag::Kind::Open, index, 0});
+    queue_bunch(packets_.reliable(), pairs_.edit(index), open_header(index),
+                packets_.first_sequence(), payload.bytes(), {BunchTag::Kind::Open, index, 0});
     ++stats_.channels_opened;
 }
 
@@ -67,7 +67,7 @@ std::uint16_t ObjectChannels::end_messages(std::uint32_t index) {
     drop_bunches(pairs_.edit(index), abandoned);
     if (extra == nullptr) {
         REPLAYOUT_ASSERT(abandoned == 0);
-        return 2;  // behind the open
+        return packets_.sequence_behind_open();
     }
     const auto sequence = static_cast<std::uint16_t>(extra->next_sequence - abandoned);
     pairs_.erase_extra(index);
@@ -323,7 +323,7 @@ void ObjectChannels::remove_dormant(std::uint32_t index, ChannelCloseReason reas
 void ObjectChannels::destroy_kept(std::uint32_t index, const RemovedObject& removed) {
     (void)pairs_.reset(index);
     queue_open(index, OpenPayload(removed.guid, removed.layout_number, removed.role, nullptr));
-    queue_close(index, 2, removed.reason);
+    queue_close(index, packets_.sequence_behind_open(), removed.reason);
 }
 
 bool ObjectChannels::finish_dormant_close(std::uint32_t index) {

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "reliable_receiver.h"
+
 namespace replayout {
 
 namespace {
@@ -18,6 +20,17 @@ namespace {
 
 }  // namespace
 
+PacketSender::Settings PacketSender::Settings::of(const NetConfig& config, PeerId peer,
+                                                  std::uint16_t session) noexcept {
+    return {peer,
+            session,
+            config.packet_bytes_max,
+            replayout::reliable_window(ReceiveLimits::of_server(config)),
+            config.bytes_per_second_max,
+            config.has_congestion_control,
+            static_cast<std::uint16_t>(config.first_sequence)};
+}
+
 PacketSender::PacketSender(const Settings& settings, Transport& transport, NetStats& stats,
                            MemoryResource* resource)
     : settings_(settings),
@@ -25,7 +38,9 @@ PacketSender::PacketSender(const Settings& settings, Transport& transport, NetSt
       stats_(stats),
       budget_(settings.bytes_per_second_max),
       sent_bundles_(resource),
-      notify_(PacketNotifySettings{.session = settings.session}),
+      notify_(PacketNotifySettings{.session = settings.session,
+                                   .first_sequence_sent = settings.first_sequence,
+                                   .first_sequence_received = settings.first_sequence}),
       reliable_(fragment_bytes(settings.packet_bytes_max), settings.reliable_window, stats,
                 resource),
       sent_bunches_(resource),

@@ -25,6 +25,7 @@
 // (BandwidthBudget), and be slower where packets are lost (CongestionRate).
 #pragma once
 
+#include <replayout/netdriver/net_config.h>
 #include <replayout/netdriver/net_stats.h>
 #include <replayout/netdriver/packet_notify.h>
 #include <replayout/netdriver/time.h>
@@ -54,6 +55,11 @@ class PacketSender final : private PacketNotifyHandler {
         ReliableWindow reliable_window;
         std::uint32_t bytes_per_second_max = 0;
         bool has_congestion_control = false;
+        std::uint16_t first_sequence = 1;
+
+        /// Of either end.
+        [[nodiscard]] static Settings of(const NetConfig& config, PeerId peer,
+                                         std::uint16_t session) noexcept;
     };
 
     PacketSender(const Settings& settings, Transport& transport, NetStats& stats,
@@ -68,6 +74,12 @@ class PacketSender final : private PacketNotifyHandler {
                                         SentContentHandler& handler);
 
     [[nodiscard]] const PacketNotify& notify() const noexcept { return notify_; }
+    /// Of packets, and of each channel.
+    [[nodiscard]] std::uint16_t first_sequence() const noexcept { return settings_.first_sequence; }
+    /// Of the bunch that follows the open of a channel.
+    [[nodiscard]] std::uint16_t sequence_behind_open() const noexcept {
+        return static_cast<std::uint16_t>(settings_.first_sequence + 1);
+    }
     [[nodiscard]] ReliableSender& reliable() noexcept { return reliable_; }
     /// Gives back room for what packets carried, see KeptRoom.
     void trim() {

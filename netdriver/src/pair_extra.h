@@ -60,8 +60,9 @@ inline void set_initial(SendingRepState& pair, bool is_initial) noexcept {
 
 /// Beside a pair, where needed.
 struct PairExtra {
-    explicit PairExtra(MemoryResource* resource)
+    PairExtra(std::uint16_t sequence_behind_open, MemoryResource* resource)
         : lost_parts(resource),
+          next_sequence(sequence_behind_open),
           order(resource),
           paused(resource),
           left_out(resource),
@@ -80,7 +81,7 @@ struct PairExtra {
     }
 
     LostParts lost_parts;
-    std::uint16_t next_sequence = 2;  ///< of the channel's bunches; 1 was the open
+    std::uint16_t next_sequence;  ///< of the channel's bunches, behind the open
     ChannelOrder order;
     PausedValues paused;
     Version waited_since = 0;  ///< of values whose turn it is, the first of them; else 0

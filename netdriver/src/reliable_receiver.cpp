@@ -30,7 +30,10 @@ ReliableWindow reliable_window(const ReceiveLimits& limits) noexcept {
 }
 
 ReliableReceiver::ReliableReceiver(ReliableAccount& account, MemoryResource* resource)
-    : account_(account), waiting_(resource), parts_(Allocator<std::byte>(resource)) {}
+    : account_(account),
+      next_sequence_(account.limits().first_sequence),
+      waiting_(resource),
+      parts_(Allocator<std::byte>(resource)) {}
 
 ReliableReceiver::~ReliableReceiver() {
     reset();
@@ -42,7 +45,7 @@ void ReliableReceiver::reset() {
     }
     waiting_.clear();
     drop_parts();
-    next_sequence_ = 1;
+    next_sequence_ = account_.limits().first_sequence;
 }
 
 void ReliableReceiver::drop_bytes() noexcept {

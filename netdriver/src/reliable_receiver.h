@@ -84,7 +84,7 @@ class ReliableReceiver {
     void drop_parts() noexcept;
 
     ReliableAccount& account_;
-    std::uint64_t next_sequence_ = 1;
+    std::uint64_t next_sequence_;
     NetTime progress_;  // when that grew last, or something began to wait
     std::pmr::map<std::uint64_t, Waiting> waiting_;
     Vector<std::byte> parts_;

@@ -39,6 +39,7 @@ std::size_t largest_call_bytes(const ReceiveLimits& limits) noexcept {
 RemoteFunctionSender::RemoteFunctionSender(const NetConfig& config, const ReceiveLimits& limits,
                                            MemoryResource* resource)
     : part_bytes_(limits.part_bytes),
+      first_sequence_(static_cast<std::uint16_t>(limits.first_sequence)),
       calls_max_(config.calls_waiting_max),
       window_(reliable_window(limits)),
       memory_(std::pmr::pool_options{0, pooled_message_bytes_max}, resource),
@@ -124,7 +125,7 @@ OutgoingCall& RemoteFunctionSender::add(ChannelIndex channel, FunctionIndex func
     }
     if (call.is_kept()) {
         std::uint16_t& next =
-            next_sequences_.try_emplace(channel.value, std::uint16_t{1}).first->second;
+            next_sequences_.try_emplace(channel.value, first_sequence_).first->second;
         call.sequence = next;
         next = static_cast<std::uint16_t>(next + call.part_count());
         add_to(kept_, amount_of(call));

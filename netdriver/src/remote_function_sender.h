@@ -180,6 +180,7 @@ class RemoteFunctionSender {
     std::optional<NetTime> refused_since_;  // and took no reliable call since
     bool was_refused_ = false;              // since the last flush
     std::size_t part_bytes_;
+    std::uint16_t first_sequence_;  // of each channel
     std::uint64_t calls_max_;
     ReliableWindow window_;
     // One call is much like the one before: its bytes fit where that one's were.

@@ -28,10 +28,20 @@ class ReplayPlayer::NoTransport final : public Transport {
     std::size_t datagram_bytes_max_;
 };
 
+namespace {
+
+// Every recording begins with the protocol's numbers.
+[[nodiscard]] NetDriverSettings playing_settings(NetDriverSettings settings) noexcept {
+    settings.config.first_sequence = NetConfig().first_sequence;
+    return settings;
+}
+
+}  // namespace
+
 ReplayPlayer::ReplayPlayer(const NetDriverSettings& settings, ReplaySource& source, NetWorld& world)
     : source_(source),
       transport_(std::make_unique<NoTransport>(settings.config.packet_bytes_max)),
-      driver_(settings, *transport_, world),
+      driver_(playing_settings(settings), *transport_, world),
       resource_(settings.resource),
       game_data_(Allocator<std::byte>(resource_)),
       layouts_(Allocator<Vector<std::byte>>(resource_)),

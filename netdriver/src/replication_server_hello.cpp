@@ -13,19 +13,9 @@ namespace replayout {
 
 namespace {
 
-[[nodiscard]] PacketSender::Settings packet_settings(const NetDriverSettings& settings, PeerId peer,
-                                                     std::uint16_t session) noexcept {
-    return {peer,
-            session,
-            settings.config.packet_bytes_max,
-            reliable_window(ReceiveLimits::of_server(settings.config)),
-            settings.config.bytes_per_second_max,
-            settings.config.has_congestion_control};
-}
-
 /// The hello that a first packet begins with, if it does; nothing of it is trusted or kept.
-[[nodiscard]] bool find_hello(std::span<const std::byte> datagram, PacketHeader& header,
-                              Hello& hello) noexcept {
+[[nodiscard]] bool find_hello(std::span<const std::byte> datagram, std::uint32_t first_sequence,
+                              PacketHeader& header, Hello& hello) noexcept {
     const std::size_t header_bytes = read_packet_header(datagram, header);
     if (header_bytes == 0 || !header.has_bunches) {
         return false;
@@ -35,7 +25,8 @@ namespace {
         return false;
     }
     const BunchHeader bunch = read_bunch_header(reader);
-    const bool is_first = bunch.channel.is_control() && bunch.sequence == 1 && !bunch.is_partial;
+    const bool is_first =
+        bunch.channel.is_control() && bunch.sequence == first_sequence && !bunch.is_partial;
     return !reader.failed() && is_first &&
            read_hello(reader.take_bytes(bunch.payload_bytes), hello);
 }
@@ -46,7 +37,8 @@ void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> da
                                       NetTime now) {
     PacketHeader header;
     Hello hello;
-    if (!find_hello(datagram, header, hello) || ended_sessions_.contains(peer, header.session)) {
+    if (!find_hello(datagram, settings_.config.first_sequence, header, hello) ||
+        ended_sessions_.contains(peer, header.session)) {
         ++stats_.packets_dropped;
         return;
     }
@@ -145,8 +137,8 @@ ReplicationServer::Client& ReplicationServer::accept(PeerId peer, std::uint16_t 
     void* memory = memory_.connections.allocate(sizeof(Client), alignof(Client));
     ServerLane& lane = lanes_.emptiest();
     ++lane.client_count;
-    auto* client =
-        ::new (memory) Client(*this, packet_settings(settings_, peer, session), lane, now);
+    auto* client = ::new (memory)
+        Client(*this, PacketSender::Settings::of(settings_.config, peer, session), lane, now);
     if (ended_sessions_.contains(peer)) {
         client->connection.packets().begin_in_debt();
     }

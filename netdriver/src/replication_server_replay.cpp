@@ -44,10 +44,10 @@ void ReplicationServer::stop_recording(NetTime now) {
 // Not told of its layouts, nor welcomed: the recording says the one, and there is nobody for the
 // other.
 void ReplicationServer::begin_replay_connection(NetTime now) {
-    PacketSender::Settings packets;
-    packets.peer = replay_peer;
-    packets.packet_bytes_max = settings_.config.packet_bytes_max;
-    packets.reliable_window = reliable_window(ReceiveLimits::of_server(settings_.config));
+    PacketSender::Settings packets = PacketSender::Settings::of(settings_.config, replay_peer, 0);
+    packets.bytes_per_second_max = 0;
+    packets.has_congestion_control = false;
+    packets.first_sequence = NetConfig().first_sequence;
     void* memory = memory_.connections.allocate(sizeof(Client), alignof(Client));
     ServerLane& lane = lanes_.emptiest();
     ++lane.client_count;

@@ -59,6 +59,7 @@ constexpr Limit limits[] = {
     {"probe_max_ms", &NetConfig::probe_max_ms, 100, 1'000},
     {"timeout_ms", &NetConfig::timeout_ms, 1'001, 3'600'000},
     {"linger_ms", &NetConfig::linger_ms, 1, 60'000},
+    {"first_sequence", &NetConfig::first_sequence, 1, 65'535},
 };
 
 /// What validate() says of the default with one value set otherwise.

@@ -180,6 +180,13 @@ struct NetConfig {
     /// room for six probes after it: at 100, 300, 700, 1,100, 1,500 and 1,900 ms.
     std::uint32_t linger_ms = 2'000;
 
+    /// The number of the first packet of a connection each way, and of the first bunch and the
+    /// first call of each channel. 1 to 65,535. The protocol says 1; both ends must say the same,
+    /// or do not hear each other. Recordings begin with 1 in any case. For tests: the wire has 16
+    /// bits of these numbers, and near 65,535 a session passes the end of them in its first
+    /// seconds.
+    std::uint32_t first_sequence = 1;
+
     /// Refuses values outside the ranges above, by name.
     [[nodiscard]] Status validate() const;
 };
