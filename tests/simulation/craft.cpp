@@ -21,7 +21,7 @@ const Value& expect(const Result<Value>& result) {
 }
 
 struct CraftTypes {
-    explicit CraftTypes(CraftVersion version) {
+    CraftTypes(CraftVersion version, CraftClass craft_class) {
         expect(struct_builder<Report>(registry, "Report")
                    .property<&Report::number>()
                    .property<&Report::target>()
@@ -40,7 +40,7 @@ struct CraftTypes {
                    .build());
         expect(struct_builder<Crate>(registry, "Crate").property<&Crate::count>().build());
         expect(register_fast_array<Hold>(registry, "Hold"));
-        const Type* craft = build_craft(version);
+        const Type* craft = build_craft(version, craft_class);
         if (!registry.freeze()) {
             std::abort();
         }
@@ -51,9 +51,10 @@ struct CraftTypes {
         layout = std::move(*made);
     }
 
-    [[nodiscard]] const Type* build_craft(CraftVersion version) {
+    [[nodiscard]] const Type* build_craft(CraftVersion version, CraftClass craft_class) {
         using Flags = FunctionFlags;
-        TypeBuilder<Craft> builder = class_builder<Craft>(registry, "Craft");
+        TypeBuilder<Craft> builder =
+            class_builder<Craft>(registry, craft_class == CraftClass::Craft ? "Craft" : "Barge");
         builder.property<&Craft::number>()
             .property<&Craft::course>()
             .on_rep<&Craft::on_rep_course>()
@@ -97,18 +98,21 @@ struct CraftTypes {
 
 }  // namespace
 
-const RepLayout& craft_layout(CraftVersion version) {
-    static const CraftTypes pushed(CraftVersion::Pushed);
-    static const CraftTypes compared(CraftVersion::Compared);
-    static const CraftTypes older(CraftVersion::Older);
-    switch (version) {
-        case CraftVersion::Compared:
-            return *compared.layout;
-        case CraftVersion::Older:
-            return *older.layout;
-        default:
-            return *pushed.layout;
-    }
+const RepLayout& craft_layout(CraftVersion version, CraftClass craft_class) {
+    static const auto types = [] {
+        std::array<std::unique_ptr<CraftTypes>, 6> made;
+        for (std::size_t i = 0; i < made.size(); ++i) {
+            made[i] = std::make_unique<CraftTypes>(CraftVersion(i / 2), CraftClass(i % 2));
+        }
+        return made;
+    }();
+    return *types[static_cast<std::size_t>(version) * 2 + static_cast<std::size_t>(craft_class)]
+                ->layout;
+}
+
+Status add_craft_layouts(NetDriver& driver, CraftVersion version) {
+    const Status added = driver.add_layout(craft_layout(version, CraftClass::Craft));
+    return added ? driver.add_layout(craft_layout(version, CraftClass::Barge)) : added;
 }
 
 void Craft::post_net_receive() {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// What is replicated in a simulation: one class with a property of every kind that behaves in a way
+// What is replicated in a simulation: a class with a property of every kind that behaves in a way
 // of its own, and with functions that carry numbers. Both ends use the same layout, or two that
 // differ in what is push based, which changes no byte; or a client has an older one.
 #pragma once
 
 #include <replayout/fast_array.h>
+#include <replayout/netdriver/net_driver.h>
 #include <replayout/netdriver/net_world.h>
 #include <replayout/reflection/reflection.h>
 #include <replayout/rep_layout.h>
@@ -108,8 +109,14 @@ struct Craft {
 /// older one lacks properties (is_in_older_craft).
 enum class CraftVersion : std::uint8_t { Pushed, Compared, Older };
 
+/// Two classes that differ in nothing but their name: one that all know, and one that a client may
+/// lack.
+enum class CraftClass : std::uint8_t { Craft, Barge };
+
 /// Immutable, made once.
-[[nodiscard]] const RepLayout& craft_layout(CraftVersion version);
+[[nodiscard]] const RepLayout& craft_layout(CraftVersion version, CraftClass craft_class);
+/// Adds both classes.
+[[nodiscard]] Status add_craft_layouts(NetDriver& driver, CraftVersion version);
 
 /// The crafts of one end. A server's are added by the game, a client's by the driver.
 class CraftWorld final : public NetWorld {

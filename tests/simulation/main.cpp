@@ -155,12 +155,12 @@ int main(int argument_count, char** argument_values) {
     const std::vector<std::string_view> arguments(argument_values + 1,
                                                   argument_values + argument_count);
     if (!arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h")) {
-        std::fputs(SimulateOptions::help, stdout);
+        std::fputs(SimulateOptions::help().c_str(), stdout);
         return EXIT_SUCCESS;
     }
     SimulateOptions options;
     if (const std::string problem = options.read(arguments); !problem.empty()) {
-        std::fprintf(stderr, "simulate: %s\n%s", problem.c_str(), SimulateOptions::help);
+        std::fprintf(stderr, "simulate: %s\n%s", problem.c_str(), SimulateOptions::help().c_str());
         return 2;
     }
     replayout::set_assert_handler(stop_at_assertion);

@@ -63,8 +63,10 @@ std::uint64_t RecordedRun::play(Choices row) {
     CraftWorld world(5'000'000);
     NetDriverSettings settings;
     settings.config = net_config(swarm_);
+    settings.config.first_sequence =
+        static_cast<std::uint32_t>(1 + swarm_.seed % 65'535);  // of no recording
     ReplayPlayer player(settings, sink_, world);
-    if (!player.driver().add_layout(craft_layout(CraftVersion::Pushed)) ||
+    if (!add_craft_layouts(player.driver(), CraftVersion::Pushed) ||
         player.open() != ReplayError::None) {
         verdict_.fail(Invariant::Recording, "the recording cannot be opened");
         return 0;

@@ -34,6 +34,7 @@ void RunReport::add(const SwarmConfig& config, const RunResult& result) {
     sum_.crashes += result.crashes;
     sum_.hitches += result.hitches;
     sum_.clock_steps += result.clock_steps;
+    sum_.in_need += result.in_need;
     sum_.secrets_seen += result.secrets_seen;
     sum_.seeks += result.seeks;
     healed_ms_max_ = std::max(healed_ms_max_, result.healed_ms);
@@ -65,6 +66,7 @@ void RunReport::print(std::FILE* file, double seconds) const {
         {"crashes", sum_.crashes},
         {"hitches", sum_.hitches},
         {"clock steps", sum_.clock_steps},
+        {"joins with little memory", sum_.in_need},
         {"joins", sum_.clients.joins},
         {"crafts spawned", sum_.game.spawned},
         {"crafts removed", sum_.game.removed},

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <iterator>
+#include <limits>
 
 namespace replayout::test {
 
@@ -28,6 +29,16 @@ template <typename Values>
 
 }  // namespace
 
+const RepLayout& SimServer::layout() const {
+    return craft_layout(craft_version_,
+                        is_barge(last_number_) ? CraftClass::Barge : CraftClass::Craft);
+}
+
+bool SimServer::is_of_barge(const CraftState& state) const {
+    return is_barge(state.number) ||
+           (!state.outer.is_null() && is_of_barge(crafts_.at(state.outer)));
+}
+
 void SimServer::add(Choices& row) {
     const ObjectHandle handle = world_.add();
     world_.at(handle).number = ++last_number_;
@@ -36,7 +47,7 @@ void SimServer::add(Choices& row) {
     if (swarm_.has(Feature::Places)) {
         parameters.location = Vector3{static_cast<float>(row.below(400)), 0, 0};
     }
-    begin(handle, driver_.add_object(layout_, handle, parameters), {});
+    begin(handle, driver_.add_object(layout(), handle, parameters), {});
     if (!players_.empty() && row.percent(50)) {
         set_owner(handle, any_player(row));
     }
@@ -47,7 +58,7 @@ void SimServer::add_part(Choices& row, ObjectHandle outer) {
     world_.at(handle).number = ++last_number_;
     SubobjectParameters parameters;
     parameters.condition = pick(row, part_conditions);
-    begin(handle, driver_.add_subobject(crafts_.at(outer).id, layout_, handle, parameters), outer);
+    begin(handle, driver_.add_subobject(crafts_.at(outer).id, layout(), handle, parameters), outer);
     if (parameters.condition == LifetimeCondition::NetGroup) {
         driver_.interest().add_to_group(crafts_.at(handle).id, NetGroup{row.below(3)});
     }
@@ -64,6 +75,9 @@ void SimServer::begin(ObjectHandle handle, NetObjectId id, ObjectHandle outer) {
     crafts_[handle] = state;
     numbers_[driver_.guid_of(id)] = state.number;
     handles_[state.number] = handle;
+    if (swarm_.has(Feature::LateSequences)) {
+        world_.at(handle).hold.id_counter = std::numeric_limits<std::int32_t>::max() - 2;
+    }
     trace_.made(state.number);
     note(handle);
 }

@@ -65,8 +65,9 @@ void SimClient::join(std::uint32_t connection) {
     NetDriverSettings settings = host_settings(net_config(swarm_), swarm_.seed * 1'000 + connection,
                                                SharingLevel::Bundles, false);
     settings.resource = &memory_;
-    if (swarm_.has(Feature::SchemaSkew)) {
-        settings.layout_policy = LayoutPolicy::SkipUnknown;
+    settings.layout_policy = layout_policy(swarm_);
+    if (is_in_need) {
+        settings.config.decode_allocation_bytes_max = swarm_.tight_bytes;
     }
     driver_ = std::make_unique<NetDriver>(settings, network_.endpoint(peer_), *world_);
     if (!is_hostile) {
@@ -74,7 +75,10 @@ void SimClient::join(std::uint32_t connection) {
         server_.tell_owner(address(), connection_);
     }
     const CraftVersion version = is_older ? CraftVersion::Older : CraftVersion::Pushed;
-    if (!driver_->add_layout(craft_layout(version)) || !driver_->connect(SimServer::peer, now_)) {
+    const Status added = is_lacking_barges
+                             ? driver_->add_layout(craft_layout(version, CraftClass::Craft))
+                             : add_craft_layouts(*driver_, version);
+    if (!added || !driver_->connect(SimServer::peer, now_)) {
         verdict_.fail(Invariant::Healing, "a client does not start");
     }
 }
@@ -184,7 +188,8 @@ void SimClient::check_converged() {
 void SimClient::check_craft(const CraftState& state) {
     NetDriver& server = server_.driver();
     const ObjectHandle handle = driver_->guids().find_object(server.guid_of(state.id));
-    const bool is_relevant = server.is_relevant_for(address(), state.id);
+    const bool is_relevant = server.is_relevant_for(address(), state.id) &&
+                             !(is_lacking_barges && server_.is_of_barge(state));
     const auto describe = [&](const std::string& what) {
         return "client " + std::to_string(connection_) + ", craft " + std::to_string(state.number) +
                ": " + what;

@@ -66,9 +66,11 @@ class SimClient final : public CraftListener {
         return driver_ != nullptr && driver_->state() == ConnectionState::Closed;
     }
 
-    bool is_older = false;    ///< his class is CraftVersion::Older
-    bool is_hostile = false;  ///< what he shows is his own affair
-    bool is_talking = true;   ///< he may call functions
+    bool is_older = false;           ///< his classes are CraftVersion::Older
+    bool is_lacking_barges = false;  ///< he has no such class
+    bool is_in_need = false;         ///< a packet gets little memory, and the connection ends by it
+    bool is_hostile = false;         ///< what he shows is his own affair
+    bool is_talking = true;          ///< he may call functions
     std::uint32_t absent_ticks = 0;
     std::uint32_t hitch_ticks = 0;
     std::uint32_t parted_ticks = 0;

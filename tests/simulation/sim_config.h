@@ -28,6 +28,7 @@ struct TwinSettings {
     config.linger_ms = 500;
     config.has_congestion_control = swarm.has_congestion_control;
     config.reorder_packets_max = swarm.reorder_packets_max;
+    config.first_sequence = swarm.first_sequence;
     const std::uint32_t divisor = swarm.limit_divisor;
     const auto smaller = [divisor](std::uint32_t limit, std::uint32_t least) {
         return std::max(limit / divisor, least);
@@ -44,6 +45,12 @@ struct TwinSettings {
     config.calls_waiting_max = smaller(config.calls_waiting_max, 16);
     config.destroyed_names_max = smaller(config.destroyed_names_max, 16);
     return config;
+}
+
+[[nodiscard]] inline LayoutPolicy layout_policy(const SwarmConfig& swarm) {
+    return swarm.has(Feature::SchemaSkew) || swarm.has(Feature::MissingClass)
+               ? LayoutPolicy::SkipUnknown
+               : LayoutPolicy::Refuse;
 }
 
 }  // namespace replayout::test

@@ -19,9 +19,7 @@ namespace {
     settings.resource = memory;
     settings.executor = executor;
     settings.executor_work_min = 0;
-    if (swarm.has(Feature::SchemaSkew)) {
-        settings.layout_policy = LayoutPolicy::SkipUnknown;
-    }
+    settings.layout_policy = layout_policy(swarm);
     return settings;
 }
 
@@ -43,7 +41,7 @@ SimServer::SimServer(const SwarmConfig& swarm, const TwinSettings& twin, Transpo
       verdict_(verdict),
       digest_(digest),
       trace_(trace),
-      layout_(craft_layout(twin.is_pushed ? CraftVersion::Pushed : CraftVersion::Compared)),
+      craft_version_(twin.is_pushed ? CraftVersion::Pushed : CraftVersion::Compared),
       executor_(make_executor(swarm, twin)),
       world_(1'000),
       driver_(server_settings(swarm, twin, &memory_, executor_ ? &*executor_ : nullptr), transport,
@@ -51,7 +49,7 @@ SimServer::SimServer(const SwarmConfig& swarm, const TwinSettings& twin, Transpo
       calls_(verdict) {
     world_.listener = this;
     world_.on_left = [this](PeerId, CloseReason reason) { left.push_back(reason); };
-    if (!driver_.add_layout(layout_) || !driver_.listen()) {
+    if (!add_craft_layouts(driver_, craft_version_) || !driver_.listen()) {
         verdict_.fail(Invariant::Healing, "the server does not start");
     }
     trace_.secret("orders");

@@ -89,6 +89,12 @@ class SimServer final : public CraftListener {
     [[nodiscard]] std::uint32_t number_of(NetGUID guid) const;
     [[nodiscard]] std::uint32_t number_of(ObjectHandle handle) const;
     [[nodiscard]] ObjectHandle handle_of(std::uint32_t number) const { return handles_.at(number); }
+    /// Every fourth, in runs in which clients may lack that class.
+    [[nodiscard]] bool is_barge(std::uint32_t number) const noexcept {
+        return swarm_.has(Feature::MissingClass) && number % 4 == 3;
+    }
+    /// It, or what it is a part of.
+    [[nodiscard]] bool is_of_barge(const CraftState& state) const;
     [[nodiscard]] const CraftState* find_number(std::uint32_t number) const;
     [[nodiscard]] bool was_torn_off(std::uint32_t number) const {
         return torn_off_.contains(number);
@@ -118,6 +124,8 @@ class SimServer final : public CraftListener {
     [[nodiscard]] static bool is_taken(CallResult result) noexcept;
     void add(Choices& row);
     void add_part(Choices& row, ObjectHandle outer);
+    /// Of the class of the craft that was added last.
+    [[nodiscard]] const RepLayout& layout() const;
     void begin(ObjectHandle handle, NetObjectId id, ObjectHandle outer);
     /// With all its parts. What is gone lies in the graveyard until the tick ends.
     void forget(ObjectHandle handle);
@@ -164,7 +172,7 @@ class SimServer final : public CraftListener {
     Verdict& verdict_;
     TraceDigest& digest_;
     HistoryTrace& trace_;
-    const RepLayout& layout_;
+    CraftVersion craft_version_;
     CountingResource memory_;
     std::optional<OrderedExecutor> executor_;
     CraftWorld world_;

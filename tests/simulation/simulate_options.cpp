@@ -8,6 +8,34 @@ namespace replayout::test {
 
 namespace {
 
+constexpr std::string_view usage =
+    R"(Usage: simulate [--seeds FIRST..LAST] [--ticks N] [--jobs N] [--twin] [--trace FILE]
+                [--print-digest] [--no-shrink]
+                [--features A,B,...] [--clients N] [--objects N] [--cut PART:FIRST-LAST]...
+
+  --seeds 1..64    which runs; one number is one run
+  --ticks 600      of the safety phase
+  --jobs 1         runs at a time, up to 256
+  --twin           each run once more, without sharing, with two workers, compared instead of
+                   pushed: every packet must be the same
+  --trace FILE     what happened, for check_history.py; of one run, without --twin
+  --print-digest   one line a run: its seed and the digest of all that happened
+  --no-shrink      a run that goes wrong is not made smaller
+
+Of the run alone, instead of what its seed says:
+  --features       these of those below and no others; none
+  --clients, --objects  up to 16, and 1 to 1,000
+  --cut            ticks in which a part (network, events, game, clients) does nothing
+
+A value may stand in the word of its option, too: --seeds=1..64.
+
+Exit status: 0 all runs were good; 1 one was wrong (it ends behind five), or the trace cannot
+be written; 2 the command line is wrong.
+
+Features, faults first:)";
+
+constexpr std::size_t columns_max = 96;
+
 template <typename Number>
 [[nodiscard]] bool read_number(std::string_view text, Number& number) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -39,30 +67,18 @@ template <typename Number>
 
 }  // namespace
 
-const char SimulateOptions::help[] =
-    R"(Usage: simulate [--seeds FIRST..LAST] [--ticks N] [--jobs N] [--twin] [--trace FILE]
-                [--print-digest] [--no-shrink]
-                [--features A,B,...] [--clients N] [--objects N] [--cut PART:FIRST-LAST]...
-
-  --seeds 1..64    which runs; one number is one run
-  --ticks 600      of the safety phase
-  --jobs 1         runs at a time, up to 256
-  --twin           each run once more, without sharing, with two workers, compared instead of
-                   pushed: every packet must be the same
-  --trace FILE     what happened, for check_history.py; of one run, without --twin
-  --print-digest   one line a run: its seed and the digest of all that happened
-  --no-shrink      a run that goes wrong is not made smaller
-
-Of the run alone, instead of what its seed says:
-  --features       these and no others; none
-  --clients, --objects  up to 16, and 1 to 1,000
-  --cut            ticks in which a part (network, events, game, clients) does nothing
-
-A value may stand in the word of its option, too: --seeds=1..64.
-
-Exit status: 0 all runs were good; 1 one was wrong (it ends behind five), or the trace cannot
-be written; 2 the command line is wrong.
-)";
+std::string SimulateOptions::help() {
+    std::string text(usage);
+    std::size_t column = columns_max;
+    for (const Feature feature : FeatureSet::of_bits(~std::uint64_t{0}).list()) {
+        const std::string_view name = to_string(feature);
+        const bool is_new_line = column + 1 + name.size() > columns_max;
+        text += is_new_line ? "\n  " : " ";
+        column = (is_new_line ? 2 : column + 1) + name.size();
+        text += name;
+    }
+    return text + '\n';
+}
 
 std::string SimulateOptions::read(const std::vector<std::string_view>& arguments) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {

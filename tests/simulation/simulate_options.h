@@ -30,8 +30,8 @@ struct SimulateOptions {
     /// What is wrong with them, or nothing.
     [[nodiscard]] std::string read(const std::vector<std::string_view>& arguments);
     [[nodiscard]] SwarmConfig config_of(std::uint64_t seed) const;
-
-    static const char help[];
+    /// How to call it, with the names of all features.
+    [[nodiscard]] static std::string help();
 };
 
 }  // namespace replayout::test

@@ -54,6 +54,7 @@ Simulation::Simulation(const SwarmConfig& swarm, const TwinSettings& twin, std::
         SimClient& client = *clients_.back();
         client.is_hostile = is_hostile;
         client.is_older = swarm.has(Feature::SchemaSkew) && i % 2 == 0;
+        client.is_lacking_barges = swarm.has(Feature::MissingClass) && i % 3 != 2;
         const std::uint32_t late = row.below(300);
         client.absent_ticks = swarm.has(Feature::LateJoins) && i > 0 ? late : 0;
         const std::uint32_t skewed = row.between(900, 1'100);
@@ -208,7 +209,7 @@ void Simulation::tick_client(SimClient& client, bool is_safety) {
         if (client.absent_ticks > 0) {
             --client.absent_ticks;
         } else if (is_safety || !client.is_hostile) {
-            join(client);
+            join(client, is_safety);
         }
         return;
     }
@@ -224,8 +225,10 @@ void Simulation::tick_client(SimClient& client, bool is_safety) {
     }
 }
 
-void Simulation::join(SimClient& client) {
+void Simulation::join(SimClient& client, bool is_safety) {
     client.is_talking = true;
+    client.is_in_need = is_safety && swarm_.has(Feature::TightMemory) && last_connection_ % 3 == 0;
+    result_.in_need += client.is_in_need ? 1u : 0u;
     client.join(++last_connection_);
 }
 
@@ -311,7 +314,7 @@ void Simulation::heal() {
         client->parted_ticks = 0;
         client->clock_per_mille = 1'000;
         client->is_talking = false;
-        if (client->is_hostile) {
+        if (client->is_hostile || client->is_in_need) {
             client->crash();
         }
         if (planted == PlantedFault::Unreachable) {

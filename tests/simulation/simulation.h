@@ -42,6 +42,7 @@ struct RunResult {
     std::uint64_t crashes = 0;
     std::uint64_t hitches = 0;
     std::uint64_t clock_steps = 0;
+    std::uint64_t in_need = 0;  ///< joins whose packets get little memory
     std::uint64_t secrets_seen = 0;
     std::uint64_t seeks = 0;
     std::uint64_t healed_ms = 0;  ///< until all had converged
@@ -76,7 +77,7 @@ class Simulation {
     void tick(bool is_safety);
     void tick_server(bool is_safety);
     void tick_client(SimClient& client, bool is_safety);
-    void join(SimClient& client);
+    void join(SimClient& client, bool is_safety);
     /// What happens to the network and to those at it.
     void disturb();
     void disturb(SimClient& client, Choices& row);

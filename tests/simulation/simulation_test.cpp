@@ -89,6 +89,41 @@ TEST_CASE("Simulation: shared or not, with workers, pushed or compared: the same
     }
 }
 
+/// Work of all kinds, and faults that do not look at what a datagram holds.
+[[nodiscard]] SwarmConfig run_from(std::uint64_t seed, std::uint32_t first_sequence) {
+    FeatureSet features;
+    for (std::size_t i = fault_count; i < feature_count; ++i) {
+        features.add(Feature(i));
+    }
+    for (const Feature fault : {Feature::Loss, Feature::Duplicates, Feature::Jitter,
+                                Feature::Crashes, Feature::Partitions}) {
+        features.add(fault);
+    }
+    SwarmConfig config = SwarmConfig::draw(seed, 300, features);
+    config.first_sequence = first_sequence;
+    return config;
+}
+
+TEST_CASE("Simulation: late sequences change nothing of a run but its numbers", "[simulation]") {
+    const SeedRange seeds = seed_range(1, 6);
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        INFO("seed " << seed);
+        const RunResult early = Simulation(run_from(seed, 1)).run();
+        const auto first = static_cast<std::uint32_t>(65'535 - seed % 60);
+        const RunResult late = Simulation(run_from(seed, first)).run();
+        INFO("tick " << late.finding.tick << ": " << late.finding.text);
+        REQUIRE(early.is_good());
+        REQUIRE(late.is_good());
+        CHECK(late.digest != early.digest);
+        CHECK(late.faults.sent == early.faults.sent);
+        CHECK(late.faults.bytes == early.faults.bytes);
+        CHECK(late.clients.values_judged == early.clients.values_judged);
+        CHECK(late.clients.notifies_judged == early.clients.notifies_judged);
+        CHECK(late.clients.calls_judged == early.clients.calls_judged);
+        CHECK(late.closed == early.closed);
+    }
+}
+
 TEST_CASE("Simulation: a seed is the same run each time, and another one another", "[simulation]") {
     const std::uint64_t seed = run_seed() % 1'000 + 1;
     INFO("seed " << seed);

@@ -9,19 +9,19 @@ namespace replayout::test {
 namespace {
 
 constexpr std::array<std::string_view, feature_count> feature_names{
-    "loss",           "burst_loss",     "duplicates",       "jitter",
-    "delay_spikes",   "corruption",     "asymmetric",       "partitions",
-    "replays",        "rebinding",      "crashes",          "leaves",
-    "server_hitches", "client_hitches", "bandwidth",        "clock_skew",
-    "clock_steps",    "small_limits",   "hostile_peer",     "schema_skew",
-    "churn",          "texts",          "large_texts",      "arrays",
-    "struct_arrays",  "atomic_structs", "references",       "fast_arrays",
-    "quantised",      "push_model",     "secrets",          "owners",
-    "conditions",     "reverts",        "dormancy",         "relevancy",
-    "places",         "subobjects",     "tear_off",         "rates",
-    "late_joins",     "reliable_calls", "unreliable_calls", "server_calls",
-    "large_calls",    "nested_calls",   "destroy_in_calls", "recording",
-    "workers",
+    "loss",           "burst_loss",       "duplicates",     "jitter",
+    "delay_spikes",   "corruption",       "asymmetric",     "partitions",
+    "replays",        "rebinding",        "crashes",        "leaves",
+    "server_hitches", "client_hitches",   "bandwidth",      "clock_skew",
+    "clock_steps",    "small_limits",     "hostile_peer",   "schema_skew",
+    "missing_class",  "tight_memory",     "late_sequences", "churn",
+    "texts",          "large_texts",      "arrays",         "struct_arrays",
+    "atomic_structs", "references",       "fast_arrays",    "quantised",
+    "push_model",     "secrets",          "owners",         "conditions",
+    "reverts",        "dormancy",         "relevancy",      "places",
+    "subobjects",     "tear_off",         "rates",          "late_joins",
+    "reliable_calls", "unreliable_calls", "server_calls",   "large_calls",
+    "nested_calls",   "destroy_in_calls", "recording",      "workers",
 };
 constexpr std::array<std::string_view, run_part_count> part_names{"network", "events", "game",
                                                                   "clients"};
@@ -133,6 +133,15 @@ SwarmConfig SwarmConfig::draw(std::uint64_t seed, std::uint32_t tick_count,
     config.reorder_packets_max = row.percent(40) ? row.between(1, 224) : 0;
     config.to_client = draw_link(row, config.features);
     config.to_server = draw_link(row, config.features);
+    // Packets pass the end in any case, channels only if they begin next to it.
+    config.first_sequence = 65'536 - (row.percent(50) ? row.between(1, 8) : row.between(1, 400));
+    config.tight_bytes = 1'024 * (row.percent(50) ? 1 : row.between(1, 16));
+    if (!config.has(Feature::LateSequences)) {
+        config.first_sequence = 1;
+    }
+    if (!config.has(Feature::TightMemory)) {
+        config.tight_bytes = 0;
+    }
     if (!config.has(Feature::Asymmetric)) {
         config.to_server = config.to_client;
     }

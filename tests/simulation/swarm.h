@@ -39,6 +39,9 @@ enum class Feature : std::uint8_t {
     SmallLimits,
     HostilePeer,
     SchemaSkew,
+    MissingClass,
+    TightMemory,
+    LateSequences,
     // Work.
     Churn,
     Texts,
@@ -70,8 +73,8 @@ enum class Feature : std::uint8_t {
     Recording,
     Workers,
 };
-inline constexpr std::size_t feature_count = 49;
-inline constexpr std::size_t fault_count = 20;  ///< those that stand first
+inline constexpr std::size_t feature_count = 52;
+inline constexpr std::size_t fault_count = 23;  ///< those that stand first
 
 [[nodiscard]] std::string_view to_string(Feature feature) noexcept;
 
@@ -103,7 +106,7 @@ class FeatureSet {
     std::uint64_t bits_ = 0;
 };
 static_assert(feature_count <= 64 && feature_count == std::size_t(Feature::Workers) + 1);
-static_assert(fault_count == std::size_t(Feature::SchemaSkew) + 1);
+static_assert(fault_count == std::size_t(Feature::LateSequences) + 1);
 
 /// How one direction of a link behaves. Shares are per mille of datagrams.
 struct LinkFaults {
@@ -179,6 +182,8 @@ struct SwarmConfig {
     std::uint32_t cap_bytes_per_second = 0;
     bool has_congestion_control = false;
     std::uint32_t reorder_packets_max = 0;
+    std::uint32_t first_sequence = 1;  ///< late ones pass the end of 16 bits in the run
+    std::uint32_t tight_bytes = 0;  ///< that a packet may ask for, of a client in need; 0: none is
 
     [[nodiscard]] static SwarmConfig draw(std::uint64_t seed, std::uint32_t tick_count);
     /// With other features than the seed's.
