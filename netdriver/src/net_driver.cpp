@@ -12,12 +12,22 @@
 
 namespace replayout {
 
+namespace {
+
+// No byte hangs on it, so it need not be the same each time, and nobody has to think of it: the
+// system lays out memory by chance.
+[[nodiscard]] std::uint64_t table_secret(std::uint64_t seed, const void* driver) noexcept {
+    return hash64(seed, std::uint64_t{reinterpret_cast<std::uintptr_t>(driver)});
+}
+
+}  // namespace
+
 NetDriver::NetDriver(const NetDriverSettings& settings, Transport& transport, NetWorld& world)
     : settings_(settings),
       transport_(transport),
       world_(world),
       memory_(settings.resource, settings.executor != nullptr ? &memory_mutex_ : nullptr),
-      guids_(NetGUIDCache::Authority::Assigns, settings.seed, &memory_.guids),
+      guids_(NetGUIDCache::Authority::Assigns, table_secret(settings.seed, this), &memory_.guids),
       spawn_handlers_(&memory_.layout_table),
       layouts_(std::make_unique<LayoutTable>(&memory_.layout_table)) {
     guids_.set_keeps_names(settings.is_keeping_names || settings.is_validating);

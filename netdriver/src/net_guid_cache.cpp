@@ -14,9 +14,10 @@ template <typename Map>
 }  // namespace
 
 NetGUIDCache::NetGUIDCache(Authority authority, std::uint64_t secret, MemoryResource* resource)
-    : guids_by_object_(resource),
+    : hash_(secret),
+      guids_by_object_(0, hash_, {}, resource),
       named_by_guid_(resource),
-      objects_by_guid_(0, SecretHash(secret), {}, resource),
+      objects_by_guid_(0, hash_, {}, resource),
       authority_(authority) {}
 
 NetGUID NetGUIDCache::assign(ObjectHandle object) {

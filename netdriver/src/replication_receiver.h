@@ -9,7 +9,6 @@
 #pragma once
 
 #include <replayout/netdriver/memory_report.h>
-#include <replayout/netdriver/net_driver_settings.h>
 #include <replayout/netdriver/net_guid_cache.h>
 #include <replayout/netdriver/net_stats.h>
 #include <replayout/netdriver/net_world.h>
@@ -38,9 +37,9 @@ using SpawnHandlers = std::pmr::unordered_map<const RepLayout*, SpawnHandler*>;
 class ReplicationReceiver final : private ReliableMessageHandler {
   public:
     /// `now` is of what the connection receives, and outlives the receiver.
-    ReplicationReceiver(const NetDriverSettings& settings, const NetTime& now,
-                        const SessionLayouts& layouts, NetWorld& world, NetGUIDCache& guids,
-                        NetStats& stats, RemoteFunctionSender& outgoing_calls, MemoryMeters& memory,
+    ReplicationReceiver(const NetConfig& config, const NetTime& now, const SessionLayouts& layouts,
+                        NetWorld& world, NetGUIDCache& guids, NetStats& stats,
+                        RemoteFunctionSender& outgoing_calls, MemoryMeters& memory,
                         const SpawnHandlers& handlers, bool& is_calling_out, PeerId server,
                         PeerLog& peer_log);
     ~ReplicationReceiver();

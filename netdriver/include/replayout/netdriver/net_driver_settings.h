@@ -20,10 +20,9 @@ class Executor;
 struct NetDriverSettings {
     NetConfig config;
     InterestSettings interest;  ///< of a server
-    /// Decides, with the time of connect(), what is random: the number of a session. Also the
-    /// secret of a client's tables (SecretHash). Give each process another one: a client that comes
-    /// back under the number of a session that the server still believes in is heard only after
-    /// that has timed out; and a server that knows it can make look-ups of its client slow.
+    /// Decides, with the time of connect(), what is random: the number of a session. Give each
+    /// process another one: a client that comes back under the number of a session that the server
+    /// still believes in is heard only after that has timed out.
     std::uint64_t seed = 1;
     /// What is computed once for all connections. Less is for measuring; never changes a byte.
     SharingLevel sharing = SharingLevel::Bundles;

@@ -28,8 +28,12 @@ class NetGUIDCache final : public PackageMap {
         Learns,   ///< a client
     };
 
-    /// `secret` is of the tables whose keys a server gives its client, see SecretHash.
+    /// `secret` is of the tables whose keys a server gives its client: a number that it should not
+    /// guess.
     NetGUIDCache(Authority authority, std::uint64_t secret, MemoryResource* resource);
+
+    /// For other tables with such keys.
+    [[nodiscard]] const SecretHash& hash() const noexcept { return hash_; }
 
     /// Before the first id.
     void set_authority(Authority authority) noexcept { authority_ = authority; }
@@ -69,8 +73,9 @@ class NetGUIDCache final : public PackageMap {
         bool is_kept = false;  // when the object goes
         bool was_bound = false;
     };
-    std::pmr::unordered_map<std::uint64_t, Entry> guids_by_object_;
-    std::pmr::unordered_map<std::uint64_t, std::uint64_t> named_by_guid_;
+    SecretHash hash_;
+    std::pmr::unordered_map<std::uint64_t, Entry, SecretHash> guids_by_object_;
+    std::pmr::unordered_map<std::uint64_t, std::uint64_t> named_by_guid_;  // a server's alone
     std::pmr::unordered_map<std::uint64_t, std::uint64_t, SecretHash> objects_by_guid_;
     std::uint64_t last_guid_ = 0;
     std::uint64_t binding_count_ = 0;  // of assign_to_new()

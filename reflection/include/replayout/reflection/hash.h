@@ -22,8 +22,9 @@ namespace replayout {
 /// endianness.
 [[nodiscard]] std::uint64_t hash64(std::uint64_t number, std::uint64_t seed) noexcept;
 
-/// Of tables whose keys a peer chooses: who does not know the secret finds no keys that lie in one
-/// chain. The order of such a table hangs on the secret, so it is looked up and never walked.
+/// Of tables whose keys a peer chooses. Who does not know the secret is not known to find keys that
+/// lie in one chain; XXH3 is no cryptographic hash, though. The order of such a table hangs on the
+/// secret, so it is looked up and never walked.
 class SecretHash {
   public:
     explicit SecretHash(std::uint64_t secret) noexcept : secret_(secret) {}
