@@ -148,6 +148,29 @@ TEST_CASE("Fast arrays: behind the largest id and key come the smallest, and -1 
     CHECK(often.replication_key == 0);
 }
 
+TEST_CASE(
+    "Fast arrays: of two arrays the counter that is ahead is kept, beyond the largest as well",
+    "[replayout][fast_array]") {
+    constexpr std::int32_t largest = std::numeric_limits<std::int32_t>::max();
+    constexpr std::int32_t smallest = std::numeric_limits<std::int32_t>::min();
+    struct Counters {
+        std::int32_t behind;
+        std::int32_t ahead;
+    };
+    for (const Counters& counters :
+         {Counters{3, 7}, Counters{largest, smallest + 1}, Counters{-2, 0}}) {
+        Cabin behind;
+        behind.id_counter = counters.behind;
+        Cabin ahead;
+        ahead.id_counter = counters.ahead;
+        Cabin kept = ahead;
+        kept = behind;
+        CHECK(kept.id_counter == counters.ahead);
+        behind = std::move(ahead);
+        CHECK(behind.id_counter == counters.ahead);
+    }
+}
+
 TEST_CASE("Fast arrays: a receiver is told item by item, and of the whole at last",
           "[replayout][fast_array]") {
     Line line;

@@ -55,10 +55,10 @@ namespace replayout {
 /// array, copy it: moved, it may meet another item of its id there, and then nothing of that array
 /// is sent until one of them is gone; that is logged, and counted as over a limit.
 struct FastArraySerializerItem {
-    /// Tells the item apart, given by the first mark and never again; -1: none yet. At a receiver
-    /// that of the sender.
+    /// Tells the item apart, given by the first mark, and not again before 4,294,967,294 others;
+    /// -1: none yet. At a receiver that of the sender.
     std::int32_t replication_id = -1;
-    /// Grows with each mark. The sender's alone.
+    /// Another one with each mark. The sender's alone.
     std::int32_t replication_key = -1;
 
     FastArraySerializerItem() noexcept = default;
@@ -84,7 +84,7 @@ struct FastArraySerializer {
     using Item = ItemType;
 
     std::vector<Item> items;
-    /// Grows with each mark. The sender's alone, as the next.
+    /// Another one with each mark. The sender's alone, as the next.
     std::uint32_t array_replication_key = 0;
     std::int32_t id_counter = 0;
 
@@ -132,7 +132,10 @@ struct FastArraySerializer {
     /// Its items are here now: no mark of either array looks like an old one.
     void follow(const FastArraySerializer& other) noexcept {
         array_replication_key = std::max(array_replication_key, other.array_replication_key) + 1;
-        id_counter = std::max(id_counter, other.id_counter);
+        // Whichever is ahead, by less than half of all there are.
+        const std::uint32_t ahead =
+            static_cast<std::uint32_t>(other.id_counter) - static_cast<std::uint32_t>(id_counter);
+        id_counter = static_cast<std::int32_t>(ahead) > 0 ? other.id_counter : id_counter;
     }
 };
 
