@@ -3,8 +3,10 @@
 
 #include "simulation/craft_slots.h"
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <utility>
 
 namespace replayout::test {
@@ -99,15 +101,18 @@ struct CraftTypes {
 }  // namespace
 
 const RepLayout& craft_layout(CraftVersion version, CraftClass craft_class) {
+    using OfVersion = std::array<std::unique_ptr<CraftTypes>, craft_class_count>;
     static const auto types = [] {
-        std::array<std::unique_ptr<CraftTypes>, 6> made;
+        std::array<OfVersion, craft_version_count> made;
         for (std::size_t i = 0; i < made.size(); ++i) {
-            made[i] = std::make_unique<CraftTypes>(CraftVersion(i / 2), CraftClass(i % 2));
+            for (std::size_t j = 0; j < made[i].size(); ++j) {
+                made[i][j] = std::make_unique<CraftTypes>(CraftVersion(i), CraftClass(j));
+            }
         }
         return made;
     }();
-    return *types[static_cast<std::size_t>(version) * 2 + static_cast<std::size_t>(craft_class)]
-                ->layout;
+    const OfVersion& of_version = types[static_cast<std::size_t>(version)];
+    return *of_version[static_cast<std::size_t>(craft_class)]->layout;
 }
 
 Status add_craft_layouts(NetDriver& driver, CraftVersion version) {

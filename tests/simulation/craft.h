@@ -12,6 +12,7 @@
 #include <replayout/rep_layout.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -108,10 +109,12 @@ struct Craft {
 /// The class as it is, with its push based property compared like all others, and as it was: an
 /// older one lacks properties (is_in_older_craft).
 enum class CraftVersion : std::uint8_t { Pushed, Compared, Older };
+inline constexpr std::size_t craft_version_count = 3;
 
 /// Two classes that differ in nothing but their name: one that all know, and one that a client may
 /// lack.
 enum class CraftClass : std::uint8_t { Craft, Barge };
+inline constexpr std::size_t craft_class_count = 2;
 
 /// Immutable, made once.
 [[nodiscard]] const RepLayout& craft_layout(CraftVersion version, CraftClass craft_class);

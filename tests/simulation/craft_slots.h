@@ -84,6 +84,7 @@ void visit_slots(const Craft& craft, NumberOf number_of, Visitor visit) {
     visit(purse_slot, std::uint64_t{craft.purse.left} << 32 | craft.purse.right);
     visit(escort_slot, number_of(craft.escort));
     for (const Crate& crate : craft.hold.items) {
+        // Ids near both their ends differ in their low half as well.
         visit(hold_slot + static_cast<std::uint16_t>(crate.replication_id), crate.count);
     }
     visit(orders_slot, craft.orders);

@@ -63,8 +63,8 @@ std::uint64_t RecordedRun::play(Choices row) {
     CraftWorld world(5'000'000);
     NetDriverSettings settings;
     settings.config = net_config(swarm_);
-    settings.config.first_sequence =
-        static_cast<std::uint32_t>(1 + swarm_.seed % 65'535);  // of no recording
+    // A recording begins with 1, whatever its player is told.
+    settings.config.first_sequence = static_cast<std::uint32_t>(1 + swarm_.seed % 65'535);
     ReplayPlayer player(settings, sink_, world);
     if (!add_craft_layouts(player.driver(), CraftVersion::Pushed) ||
         player.open() != ReplayError::None) {

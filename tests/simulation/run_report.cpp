@@ -34,7 +34,8 @@ void RunReport::add(const SwarmConfig& config, const RunResult& result) {
     sum_.crashes += result.crashes;
     sum_.hitches += result.hitches;
     sum_.clock_steps += result.clock_steps;
-    sum_.in_need += result.in_need;
+    sum_.tight_joins += result.tight_joins;
+    sum_.tight_ends += result.tight_ends;
     sum_.secrets_seen += result.secrets_seen;
     sum_.seeks += result.seeks;
     healed_ms_max_ = std::max(healed_ms_max_, result.healed_ms);
@@ -66,7 +67,8 @@ void RunReport::print(std::FILE* file, double seconds) const {
         {"crashes", sum_.crashes},
         {"hitches", sum_.hitches},
         {"clock steps", sum_.clock_steps},
-        {"joins with little memory", sum_.in_need},
+        {"joins with tight memory", sum_.tight_joins},
+        {"ended by it", sum_.tight_ends},
         {"joins", sum_.clients.joins},
         {"crafts spawned", sum_.game.spawned},
         {"crafts removed", sum_.game.removed},
@@ -77,6 +79,7 @@ void RunReport::print(std::FILE* file, double seconds) const {
         {"values judged", sum_.clients.values_judged},
         {"notifies judged", sum_.clients.notifies_judged},
         {"calls judged", sum_.clients.calls_judged},
+        {"crafts of a class lacked", sum_.clients.crafts_lacked},
         {"secrets seen by owners", sum_.secrets_seen},
         {"seeks in recordings", sum_.seeks},
         {"longest healing, ms", healed_ms_max_},

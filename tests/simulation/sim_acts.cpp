@@ -29,9 +29,8 @@ template <typename Values>
 
 }  // namespace
 
-const RepLayout& SimServer::layout() const {
-    return craft_layout(craft_version_,
-                        is_barge(last_number_) ? CraftClass::Barge : CraftClass::Craft);
+const RepLayout& SimServer::layout_of(std::uint32_t number) const {
+    return craft_layout(craft_version_, is_barge(number) ? CraftClass::Barge : CraftClass::Craft);
 }
 
 bool SimServer::is_of_barge(const CraftState& state) const {
@@ -47,7 +46,7 @@ void SimServer::add(Choices& row) {
     if (swarm_.has(Feature::Places)) {
         parameters.location = Vector3{static_cast<float>(row.below(400)), 0, 0};
     }
-    begin(handle, driver_.add_object(layout(), handle, parameters), {});
+    begin(handle, driver_.add_object(layout_of(last_number_), handle, parameters), {});
     if (!players_.empty() && row.percent(50)) {
         set_owner(handle, any_player(row));
     }
@@ -58,7 +57,9 @@ void SimServer::add_part(Choices& row, ObjectHandle outer) {
     world_.at(handle).number = ++last_number_;
     SubobjectParameters parameters;
     parameters.condition = pick(row, part_conditions);
-    begin(handle, driver_.add_subobject(crafts_.at(outer).id, layout(), handle, parameters), outer);
+    begin(handle,
+          driver_.add_subobject(crafts_.at(outer).id, layout_of(last_number_), handle, parameters),
+          outer);
     if (parameters.condition == LifetimeCondition::NetGroup) {
         driver_.interest().add_to_group(crafts_.at(handle).id, NetGroup{row.below(3)});
     }

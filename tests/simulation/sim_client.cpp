@@ -15,6 +15,7 @@ void ClientCounts::add(const ClientCounts& other) {
     notifies_judged += other.notifies_judged;
     calls_judged += other.calls_judged;
     calls_made += other.calls_made;
+    crafts_lacked += other.crafts_lacked;
 }
 
 SimClient::SimClient(const SwarmConfig& swarm, PeerId peer, FaultyNetwork& network,
@@ -66,8 +67,8 @@ void SimClient::join(std::uint32_t connection) {
                                                SharingLevel::Bundles, false);
     settings.resource = &memory_;
     settings.layout_policy = layout_policy(swarm_);
-    if (is_in_need) {
-        settings.config.decode_allocation_bytes_max = swarm_.tight_bytes;
+    if (has_tight_memory) {
+        settings.config.decode_allocation_bytes_max = swarm_.tight_allocation_bytes_max;
     }
     driver_ = std::make_unique<NetDriver>(settings, network_.endpoint(peer_), *world_);
     if (!is_hostile) {
@@ -188,8 +189,9 @@ void SimClient::check_converged() {
 void SimClient::check_craft(const CraftState& state) {
     NetDriver& server = server_.driver();
     const ObjectHandle handle = driver_->guids().find_object(server.guid_of(state.id));
-    const bool is_relevant = server.is_relevant_for(address(), state.id) &&
-                             !(is_lacking_barges && server_.is_of_barge(state));
+    const bool is_lacked = is_lacking_barges && server_.is_of_barge(state);
+    counts_.crafts_lacked += is_lacked ? 1u : 0u;
+    const bool is_relevant = server.is_relevant_for(address(), state.id) && !is_lacked;
     const auto describe = [&](const std::string& what) {
         return "client " + std::to_string(connection_) + ", craft " + std::to_string(state.number) +
                ": " + what;

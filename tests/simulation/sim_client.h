@@ -24,6 +24,7 @@ struct ClientCounts {
     std::uint64_t notifies_judged = 0;
     std::uint64_t calls_judged = 0;
     std::uint64_t calls_made = 0;
+    std::uint64_t crafts_lacked = 0;  ///< not shown in the end, for want of their class
 
     void add(const ClientCounts& other);
 };
@@ -68,7 +69,7 @@ class SimClient final : public CraftListener {
 
     bool is_older = false;           ///< his classes are CraftVersion::Older
     bool is_lacking_barges = false;  ///< he has no such class
-    bool is_in_need = false;         ///< a packet gets little memory, and the connection ends by it
+    bool has_tight_memory = false;   ///< SwarmConfig::tight_allocation_bytes_max is for him
     bool is_hostile = false;         ///< what he shows is his own affair
     bool is_talking = true;          ///< he may call functions
     std::uint32_t absent_ticks = 0;

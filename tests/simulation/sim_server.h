@@ -124,8 +124,7 @@ class SimServer final : public CraftListener {
     [[nodiscard]] static bool is_taken(CallResult result) noexcept;
     void add(Choices& row);
     void add_part(Choices& row, ObjectHandle outer);
-    /// Of the class of the craft that was added last.
-    [[nodiscard]] const RepLayout& layout() const;
+    [[nodiscard]] const RepLayout& layout_of(std::uint32_t number) const;
     void begin(ObjectHandle handle, NetObjectId id, ObjectHandle outer);
     /// With all its parts. What is gone lies in the graveyard until the tick ends.
     void forget(ObjectHandle handle);

@@ -220,6 +220,11 @@ void Simulation::tick_client(SimClient& client, bool is_safety) {
     Choices row = is_safety ? swarm_.client_row(client.peer().value, tick_) : Choices({});
     client.tick(tick_us, row);
     if (client.is_closed()) {
+        const CloseReason reason = client.driver()->close_reason();
+        result_.tight_ends += client.has_tight_memory && (reason == CloseReason::MalformedBlock ||
+                                                          reason == CloseReason::MalformedBunch)
+                                  ? 1u
+                                  : 0u;
         client.crash();
         client.absent_ticks = is_safety ? 10 : 1;
     }
@@ -227,8 +232,10 @@ void Simulation::tick_client(SimClient& client, bool is_safety) {
 
 void Simulation::join(SimClient& client, bool is_safety) {
     client.is_talking = true;
-    client.is_in_need = is_safety && swarm_.has(Feature::TightMemory) && last_connection_ % 3 == 0;
-    result_.in_need += client.is_in_need ? 1u : 0u;
+    // An older one is refused for it when it joins: a layout that is described has long arrays.
+    client.has_tight_memory = is_safety && swarm_.has(Feature::TightMemory) && !client.is_older &&
+                              last_connection_ % 3 == 0;
+    result_.tight_joins += client.has_tight_memory ? 1u : 0u;
     client.join(++last_connection_);
 }
 
@@ -314,7 +321,7 @@ void Simulation::heal() {
         client->parted_ticks = 0;
         client->clock_per_mille = 1'000;
         client->is_talking = false;
-        if (client->is_hostile || client->is_in_need) {
+        if (client->is_hostile || client->has_tight_memory) {
             client->crash();
         }
         if (planted == PlantedFault::Unreachable) {

@@ -42,7 +42,8 @@ struct RunResult {
     std::uint64_t crashes = 0;
     std::uint64_t hitches = 0;
     std::uint64_t clock_steps = 0;
-    std::uint64_t in_need = 0;  ///< joins whose packets get little memory
+    std::uint64_t tight_joins = 0;  ///< of clients with tight memory
+    std::uint64_t tight_ends = 0;   ///< of these, for want of it
     std::uint64_t secrets_seen = 0;
     std::uint64_t seeks = 0;
     std::uint64_t healed_ms = 0;  ///< until all had converged

@@ -22,6 +22,8 @@ TEST_CASE("Simulation: whatever the network and the peers do, clients are right 
     const SeedRange seeds = seed_range(1, 48);
     FaultCounts faults;
     GameCounts game;
+    ClientCounts clients;
+    std::uint64_t tight_ends = 0;
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         const SwarmConfig config = SwarmConfig::draw(seed, 300);
         const RunResult result = Simulation(config).run();
@@ -31,19 +33,20 @@ TEST_CASE("Simulation: whatever the network and the peers do, clients are right 
         REQUIRE(result.is_good());
         faults.add(result.faults);
         game.add(result.game);
+        clients.add(result.clients);
+        tight_ends += result.tight_ends;
     }
     CHECK((!seeds.is_default || (faults.corrupt > 100 && faults.lost > 1'000 &&
                                  faults.duplicated > 1'000 && faults.replayed > 10)));
     CHECK((!seeds.is_default || (game.calls > 500 && game.removed > 50)));
+    CAPTURE(tight_ends, clients.crafts_lacked);
+    CHECK((!seeds.is_default || (tight_ends > 0 && clients.crafts_lacked > 50)));
 }
 
 /// All kinds of work, over lines that lose, damage and double as much as they ever do, both ways,
 /// and are cut again and again.
 [[nodiscard]] SwarmConfig worst_lines(std::uint64_t seed) {
-    FeatureSet features;
-    for (std::size_t i = fault_count; i < feature_count; ++i) {
-        features.add(Feature(i));
-    }
+    FeatureSet features = FeatureSet::all_work();
     for (const Feature fault :
          {Feature::Loss, Feature::Corruption, Feature::Duplicates, Feature::Partitions}) {
         features.add(fault);
@@ -91,10 +94,7 @@ TEST_CASE("Simulation: shared or not, with workers, pushed or compared: the same
 
 /// Work of all kinds, and faults that do not look at what a datagram holds.
 [[nodiscard]] SwarmConfig run_from(std::uint64_t seed, std::uint32_t first_sequence) {
-    FeatureSet features;
-    for (std::size_t i = fault_count; i < feature_count; ++i) {
-        features.add(Feature(i));
-    }
+    FeatureSet features = FeatureSet::all_work();
     for (const Feature fault : {Feature::Loss, Feature::Duplicates, Feature::Jitter,
                                 Feature::Crashes, Feature::Partitions}) {
         features.add(fault);
@@ -109,7 +109,7 @@ TEST_CASE("Simulation: late sequences change nothing of a run but its numbers", 
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         INFO("seed " << seed);
         const RunResult early = Simulation(run_from(seed, 1)).run();
-        const auto first = static_cast<std::uint32_t>(65'535 - seed % 60);
+        const auto first = static_cast<std::uint32_t>(65'536 - seed);
         const RunResult late = Simulation(run_from(seed, first)).run();
         INFO("tick " << late.finding.tick << ": " << late.finding.text);
         REQUIRE(early.is_good());
@@ -121,6 +121,30 @@ TEST_CASE("Simulation: late sequences change nothing of a run but its numbers", 
         CHECK(late.clients.notifies_judged == early.clients.notifies_judged);
         CHECK(late.clients.calls_judged == early.clients.calls_judged);
         CHECK(late.closed == early.closed);
+    }
+}
+
+TEST_CASE("Simulation: who gets little memory ends by what needs more, comes back, and is right",
+          "[simulation]") {
+    FeatureSet features;
+    for (const Feature feature : {Feature::TightMemory, Feature::Churn, Feature::LargeTexts,
+                                  Feature::StructArrays, Feature::FastArrays}) {
+        features.add(feature);
+    }
+    const SeedRange seeds = seed_range(1, 6);
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        INFO("seed " << seed);
+        const SwarmConfig config = SwarmConfig::draw(seed, 300, features);
+        const RunResult result = Simulation(config).run();
+        INFO("tick " << result.finding.tick << ": " << result.finding.text);
+        REQUIRE(result.is_good());
+        const auto ended = [&](CloseReason reason) {
+            return result.closed[static_cast<std::size_t>(reason)];
+        };
+        // Nothing else is wrong with anything here.
+        CHECK(result.tight_ends ==
+              ended(CloseReason::MalformedBlock) + ended(CloseReason::MalformedBunch));
+        CHECK((config.client_count == 0 || result.tight_ends > 0));
     }
 }
 

@@ -135,12 +135,12 @@ SwarmConfig SwarmConfig::draw(std::uint64_t seed, std::uint32_t tick_count,
     config.to_server = draw_link(row, config.features);
     // Packets pass the end in any case, channels only if they begin next to it.
     config.first_sequence = 65'536 - (row.percent(50) ? row.between(1, 8) : row.between(1, 400));
-    config.tight_bytes = 1'024 * (row.percent(50) ? 1 : row.between(1, 16));
+    config.tight_allocation_bytes_max = 1'024 * (row.percent(50) ? 1 : row.between(1, 16));
     if (!config.has(Feature::LateSequences)) {
         config.first_sequence = 1;
     }
     if (!config.has(Feature::TightMemory)) {
-        config.tight_bytes = 0;
+        config.tight_allocation_bytes_max = 0;
     }
     if (!config.has(Feature::Asymmetric)) {
         config.to_server = config.to_client;

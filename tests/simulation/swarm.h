@@ -92,6 +92,10 @@ class FeatureSet {
         features.bits_ = bits & (~std::uint64_t{0} >> (64 - feature_count));
         return features;
     }
+    /// Every kind of work, and no fault.
+    [[nodiscard]] static FeatureSet all_work() noexcept {
+        return of_bits(~std::uint64_t{0} << fault_count);
+    }
     [[nodiscard]] std::uint64_t bits() const noexcept { return bits_; }
     /// Of a text as text() gives it; false where it names what is no feature.
     [[nodiscard]] static bool read(std::string_view text, FeatureSet& features);
@@ -183,7 +187,8 @@ struct SwarmConfig {
     bool has_congestion_control = false;
     std::uint32_t reorder_packets_max = 0;
     std::uint32_t first_sequence = 1;  ///< late ones pass the end of 16 bits in the run
-    std::uint32_t tight_bytes = 0;  ///< that a packet may ask for, of a client in need; 0: none is
+    /// decode_allocation_bytes_max of a client with tight memory; 0: none has.
+    std::uint32_t tight_allocation_bytes_max = 0;
 
     [[nodiscard]] static SwarmConfig draw(std::uint64_t seed, std::uint32_t tick_count);
     /// With other features than the seed's.
