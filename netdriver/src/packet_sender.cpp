@@ -22,13 +22,13 @@ namespace {
 
 PacketSender::Settings PacketSender::Settings::of(const NetConfig& config, PeerId peer,
                                                   std::uint16_t session) noexcept {
-    return {peer,
-            session,
-            config.packet_bytes_max,
-            replayout::reliable_window(ReceiveLimits::of_server(config)),
-            config.bytes_per_second_max,
-            config.has_congestion_control,
-            static_cast<std::uint16_t>(config.first_sequence)};
+    return {.peer = peer,
+            .session = session,
+            .packet_bytes_max = config.packet_bytes_max,
+            .reliable_window = replayout::reliable_window(ReceiveLimits::of_server(config)),
+            .bytes_per_second_max = config.bytes_per_second_max,
+            .has_congestion_control = config.has_congestion_control,
+            .first_sequence = static_cast<std::uint16_t>(config.first_sequence)};
 }
 
 PacketSender::PacketSender(const Settings& settings, Transport& transport, NetStats& stats,

@@ -57,7 +57,8 @@ class PacketSender final : private PacketNotifyHandler {
         bool has_congestion_control = false;
         std::uint16_t first_sequence = 1;
 
-        /// Of either end.
+        /// Of either end: the window is what clients grant, and a client, which sends no more than
+        /// two bunches beside its calls, stays far below.
         [[nodiscard]] static Settings of(const NetConfig& config, PeerId peer,
                                          std::uint16_t session) noexcept;
     };

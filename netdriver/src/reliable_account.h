@@ -26,7 +26,7 @@ struct ReceiveLimits {
     std::size_t message_bytes_max = 0;  ///< of one message
     std::size_t call_bytes_max = 0;     ///< of one call
     std::size_t part_bytes = 0;         ///< of a part, but for the last
-    std::uint32_t first_sequence = 1;   ///< of a channel
+    std::uint16_t first_sequence = 1;   ///< with which a channel begins
 
     /// What a client takes, on its channels; the same once more of calls.
     [[nodiscard]] static ReceiveLimits of_server(const NetConfig& config) noexcept;

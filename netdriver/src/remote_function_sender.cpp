@@ -37,9 +37,9 @@ std::size_t largest_call_bytes(const ReceiveLimits& limits) noexcept {
 }
 
 RemoteFunctionSender::RemoteFunctionSender(const NetConfig& config, const ReceiveLimits& limits,
-                                           MemoryResource* resource)
+                                           std::uint16_t first_sequence, MemoryResource* resource)
     : part_bytes_(limits.part_bytes),
-      first_sequence_(static_cast<std::uint16_t>(limits.first_sequence)),
+      first_sequence_(first_sequence),
       calls_max_(config.calls_waiting_max),
       window_(reliable_window(limits)),
       memory_(std::pmr::pool_options{0, pooled_message_bytes_max}, resource),

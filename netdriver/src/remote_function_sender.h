@@ -118,9 +118,9 @@ class RemoteFunctionSender {
   public:
     using Calls = std::pmr::list<OutgoingCall>;
 
-    /// `limits` are those of the other end.
+    /// `limits` are those of the other end; `first_sequence` is that of the calls of each channel.
     RemoteFunctionSender(const NetConfig& config, const ReceiveLimits& limits,
-                         MemoryResource* resource);
+                         std::uint16_t first_sequence, MemoryResource* resource);
 
     /// Before anything is sent. True: reliable calls were refused since the last time, and none was
     /// taken for NetConfig::calls_full_timeout_ms, or the oldest has waited for so long; with 0

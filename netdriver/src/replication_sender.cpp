@@ -5,18 +5,6 @@
 
 namespace replayout {
 
-namespace {
-
-/// Of calls to who is at the other end of `packets`.
-[[nodiscard]] ReceiveLimits call_limits(const NetConfig& config,
-                                        const PacketSender& packets) noexcept {
-    ReceiveLimits limits = ReceiveLimits::of_server(config);
-    limits.first_sequence = packets.first_sequence();
-    return limits;
-}
-
-}  // namespace
-
 ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& packets,
                                      SendContext& context, NetStats& stats,
                                      const SenderSettings& settings, MemoryMeters& memory)
@@ -35,7 +23,8 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       roles_(objects, pairs_, packets, settings.peer, memory),
       closing_names_(&memory.pairs),
       part_notices_(objects, pairs_, packets, closing_names_, settings.config, memory),
-      calls_(settings.config, call_limits(settings.config, packets), &memory.in_flight),
+      calls_(settings.config, ReceiveLimits::of_server(settings.config), packets.first_sequence(),
+             &memory.in_flight),
       incoming_calls_(ReceiveLimits::of_client(settings.config), settings.receive_now,
                       &settings.waiting_pool, settings.config.called_channels_max,
                       &memory.connections),

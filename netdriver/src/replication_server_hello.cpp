@@ -14,7 +14,7 @@ namespace replayout {
 namespace {
 
 /// The hello that a first packet begins with, if it does; nothing of it is trusted or kept.
-[[nodiscard]] bool find_hello(std::span<const std::byte> datagram, std::uint32_t first_sequence,
+[[nodiscard]] bool find_hello(std::span<const std::byte> datagram, std::uint16_t first_sequence,
                               PacketHeader& header, Hello& hello) noexcept {
     const std::size_t header_bytes = read_packet_header(datagram, header);
     if (header_bytes == 0 || !header.has_bunches) {
@@ -37,7 +37,8 @@ void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> da
                                       NetTime now) {
     PacketHeader header;
     Hello hello;
-    if (!find_hello(datagram, settings_.config.first_sequence, header, hello) ||
+    if (!find_hello(datagram, static_cast<std::uint16_t>(settings_.config.first_sequence), header,
+                    hello) ||
         ended_sessions_.contains(peer, header.session)) {
         ++stats_.packets_dropped;
         return;

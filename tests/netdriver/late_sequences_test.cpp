@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "support/call_game.h"
 #include "support/catch.h"
 #include "support/net_fixture.h"
 
@@ -40,7 +41,7 @@ TEST_CASE("Late sequences: objects come, change, sleep and go beyond the end of 
         REQUIRE(net.settle());
         for (std::int32_t round = 0; round < 40; ++round) {
             net.pawn(pawn).health = round;
-            net.archive(archive).pages.assign(1, std::string(5'000, 'a' + round % 26));
+            net.archive(archive).pages[0].assign(5'000, static_cast<char>('a' + round % 26));
             const ObjectHandle other = net.add_pawn();
             net.pawn(other).health = round;
             REQUIRE(net.settle());
@@ -53,6 +54,32 @@ TEST_CASE("Late sequences: objects come, change, sleep and go beyond the end of 
         }
         CHECK(net.server_driver().stats().packets_sent > 80);
         CHECK(net.client_driver(0).stats().packets_dropped == 0);
+    }
+}
+
+TEST_CASE("Late sequences: calls run once and in order beyond the end of 16 bits, also in parts",
+          "[netdriver][late_sequences]") {
+    for (const std::uint32_t first : {65'535u, 65'530u}) {
+        INFO("first " << first);
+        CallFixtureOptions options;
+        options.server = config_from(first);
+        options.client = config_from(first);
+        options.server.calls_burst_max = options.server.function_calls_burst_max = 1'000;
+        options.link.loss = 0.2;
+        CallFixture net(options);
+        const ObjectHandle turret = net.join_with_turret();
+        Numbers all;
+        for (std::uint32_t number = 1; number <= 20; ++number) {
+            // Five parts each way for every other one.
+            const Cargo cargo = make_cargo(number, number % 2 == 0 ? 5'000 : 50);
+            CHECK(net.call_with(turret, "client_deliver", cargo) == CallResult::Sent);
+            CHECK(net.call_with_from(0, turret, "server_deliver", cargo) == CallResult::Sent);
+            all.push_back(number);
+            REQUIRE(net.settle());
+        }
+        net.tick(200);
+        CHECK(heard(net.client(0), "deliver") == all);
+        CHECK(heard(net.server(), "deliver") == all);
     }
 }
 

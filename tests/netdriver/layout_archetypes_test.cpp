@@ -19,7 +19,7 @@
 namespace replayout::test {
 namespace {
 
-namespace older {
+namespace older_garden {
 struct Lamp {
     std::int32_t power = 1;
     std::int32_t tint = 1;
@@ -29,9 +29,9 @@ struct Tree {
     std::string kind = "fir";
     std::int32_t height = 1;
 };
-}  // namespace older
+}  // namespace older_garden
 
-namespace newer {
+namespace newer_garden {
 struct Lamp {
     std::int32_t tint = 1;
     std::int32_t power = 1;
@@ -43,34 +43,36 @@ struct Tree {
     std::uint8_t added = 0;
     std::string kind = "fir";
 };
-}  // namespace newer
+}  // namespace newer_garden
 
 [[nodiscard]] Result<const Type*> build_older_lamp(TypeRegistry& registry) {
-    return class_builder<older::Lamp>(registry, "Lamp")
-        .property<&older::Lamp::power>()
-        .property<&older::Lamp::tint>()
-        .function<&older::Lamp::server_toggle>(FunctionFlags::Server | FunctionFlags::Reliable)
+    return class_builder<older_garden::Lamp>(registry, "Lamp")
+        .property<&older_garden::Lamp::power>()
+        .property<&older_garden::Lamp::tint>()
+        .function<&older_garden::Lamp::server_toggle>(FunctionFlags::Server |
+                                                      FunctionFlags::Reliable)
         .build();
 }
 [[nodiscard]] Result<const Type*> build_newer_lamp(TypeRegistry& registry) {
-    return class_builder<newer::Lamp>(registry, "Lamp")
-        .property<&newer::Lamp::tint>()
-        .property<&newer::Lamp::power>()
-        .property<&newer::Lamp::added>()
-        .function<&newer::Lamp::server_toggle>(FunctionFlags::Server | FunctionFlags::Reliable)
+    return class_builder<newer_garden::Lamp>(registry, "Lamp")
+        .property<&newer_garden::Lamp::tint>()
+        .property<&newer_garden::Lamp::power>()
+        .property<&newer_garden::Lamp::added>()
+        .function<&newer_garden::Lamp::server_toggle>(FunctionFlags::Server |
+                                                      FunctionFlags::Reliable)
         .build();
 }
 [[nodiscard]] Result<const Type*> build_older_tree(TypeRegistry& registry) {
-    return class_builder<older::Tree>(registry, "Tree")
-        .property<&older::Tree::kind>()
-        .property<&older::Tree::height>()
+    return class_builder<older_garden::Tree>(registry, "Tree")
+        .property<&older_garden::Tree::kind>()
+        .property<&older_garden::Tree::height>()
         .build();
 }
 [[nodiscard]] Result<const Type*> build_newer_tree(TypeRegistry& registry) {
-    return class_builder<newer::Tree>(registry, "Tree")
-        .property<&newer::Tree::height>()
-        .property<&newer::Tree::added>()
-        .property<&newer::Tree::kind>()
+    return class_builder<newer_garden::Tree>(registry, "Tree")
+        .property<&newer_garden::Tree::height>()
+        .property<&newer_garden::Tree::added>()
+        .property<&newer_garden::Tree::kind>()
         .build();
 }
 
@@ -123,8 +125,8 @@ struct Layouts {
     TestLayout low_tree;
     TestLayout high_tree;
 };
-using NewerLayouts = Layouts<newer::Lamp, newer::Tree>;
-using OlderLayouts = Layouts<older::Lamp, older::Tree>;
+using NewerLayouts = Layouts<newer_garden::Lamp, newer_garden::Tree>;
+using OlderLayouts = Layouts<older_garden::Lamp, older_garden::Tree>;
 
 template <typename Lamp, typename Tree>
 class Garden final : public NetWorld {
@@ -199,8 +201,8 @@ struct Game {
     NewerLayouts server_layouts{build_newer_lamp, build_newer_tree};
     OlderLayouts client_layouts{build_older_lamp, build_older_tree};
     LoopbackNetwork network{{2'048, 1u << 16}, std::pmr::get_default_resource()};
-    Garden<newer::Lamp, newer::Tree> server_world{server_layouts, 1};
-    Garden<older::Lamp, older::Tree> client_world{client_layouts, 1'000};
+    Garden<newer_garden::Lamp, newer_garden::Tree> server_world{server_layouts, 1};
+    Garden<older_garden::Lamp, older_garden::Tree> client_world{client_layouts, 1'000};
     NetDriver server{skipping(), network.endpoint(PeerId{1}), server_world};
     NetDriver client{skipping(), network.endpoint(PeerId{2}), client_world};
 };
@@ -221,13 +223,13 @@ TEST_CASE("Layout versions: each archetype is read by the layout of its own",
     game.server_world.tree(high).kind = "ash";
     game.tick(20);
     REQUIRE(game.client.state() == ConnectionState::Joined);
-    const older::Lamp& shown_lamp = game.client_world.lamp(game.shown(lamp_object));
+    const older_garden::Lamp& shown_lamp = game.client_world.lamp(game.shown(lamp_object));
     CHECK(shown_lamp.power == 60);
     CHECK(shown_lamp.tint == 9);
-    const older::Tree& shown_low = game.client_world.tree(game.shown(low_object));
+    const older_garden::Tree& shown_low = game.client_world.tree(game.shown(low_object));
     CHECK(shown_low.height == 3);
     CHECK(shown_low.kind == "yew");
-    const older::Tree& shown_high = game.client_world.tree(game.shown(high_object));
+    const older_garden::Tree& shown_high = game.client_world.tree(game.shown(high_object));
     CHECK(shown_high.height == 30);
     CHECK(shown_high.kind == "ash");
 }

@@ -13,7 +13,7 @@ namespace replayout::test {
 
 TEST_CASE("RemoteFunctionSender: what waits is for messages, parts that go ahead are for values") {
     const NetConfig config;
-    RemoteFunctionSender calls(config, ReceiveLimits::of_server(config),
+    RemoteFunctionSender calls(config, ReceiveLimits::of_server(config), 1,
                                std::pmr::new_delete_resource());
     const std::array<std::byte, 3'000> bytes{};
     const auto waiting = [&] {
@@ -46,7 +46,7 @@ TEST_CASE("RemoteFunctionSender: stalled is who was refused calls, and took none
     NetConfig config;
     config.calls_waiting_max = 2;
     config.calls_full_timeout_ms = 100;
-    RemoteFunctionSender calls(config, ReceiveLimits::of_server(config),
+    RemoteFunctionSender calls(config, ReceiveLimits::of_server(config), 1,
                                std::pmr::new_delete_resource());
     const std::array<std::byte, 8> bytes{};
     const auto flush = [&](std::int64_t now_ms) {

@@ -527,4 +527,25 @@ TEST_CASE("Replay: neither sharing nor threads change a byte of a recording",
     CHECK(record(SharingLevel::Bundles, &executor) == bytes);
 }
 
+TEST_CASE("Replay: a recording begins with 1, whatever its server and its player are told",
+          "[netdriver][replay]") {
+    NetFixtureOptions options;
+    options.server.first_sequence = 65'530;
+    NetFixture net(options);
+    ReplayMemory sink;
+    ReplayRecorder recorder(sink);
+    REQUIRE(net.server_driver().start_recording(recorder));
+    const ObjectHandle archive = net.add_archive();
+    for (std::int32_t i = 0; i < 20; ++i) {
+        net.tick([&] { net.archive(archive).pages[0].assign(5'000, static_cast<char>('a' + i)); });
+    }
+    net.server_driver().stop_recording();
+    NetDriverSettings settings;
+    settings.config.first_sequence = 1'000;
+    ReplayScreen screen(sink.bytes(), settings);
+    REQUIRE(screen.player.open() == ReplayError::None);
+    REQUIRE(screen.player.seek(screen.player.end_time()) == ReplayError::None);
+    CHECK(screen.text() == net.server_text());
+}
+
 }  // namespace replayout::test

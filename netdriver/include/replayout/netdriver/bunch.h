@@ -7,7 +7,7 @@
 //     packed   channel      0: control; else the object's channel
 //     u8       flags        bit 0 open, 1 close, 2 partial, 3 first of the parts,
 //                           4 last of the parts, 5 call, 6 unreliable, 7 message
-//     u16      sequence     of the channel, from 1, low 16 bits; not of what is sent once
+//     u16      sequence     of the channel, low 16 bits; not of what is sent once
 //     packed   byte count   of the payload
 //     ...      payload
 #pragma once

@@ -9,8 +9,8 @@
 //
 //     byte  field
 //      0    u16 session     chosen in the handshake; sorts out packets of an earlier session
-//      2    u16 sequence    low 16 bits; the first packet of a session has sequence 1
-//      4    u16 ack         low 16 bits of the highest sequence processed; 0 = none yet
+//      2    u16 sequence    low 16 bits; the first is 1, or NetConfig::first_sequence
+//      4    u16 ack         low 16 bits of the highest processed; before the first: none yet
 //      6    u8  flags       bits 0..2 ack word count - 1     bit 3 has_bunches
 //                           bit 4 ack_requested              bits 5..7 zero, or malformed
 //      7    u32 ack_words   1 to 8; bit i of word j: packet (ack - 1 - 32 * j - i) was processed
