@@ -76,13 +76,19 @@ function(replayout_precompile target)
 endfunction()
 
 # Warns about files of the calling directory that match a pattern and that no list names: a source
-# that is never compiled, a header that is never installed, a test that never runs.
+# that is never compiled, a header that is never installed, a test that never runs. Where warnings are
+# errors this is one.
 function(replayout_check_listed pattern)
     file(GLOB on_disk RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${pattern})
     list(REMOVE_ITEM on_disk ${ARGN})
     if(on_disk AND PROJECT_IS_TOP_LEVEL)
         list(JOIN on_disk ", " on_disk)
-        message(WARNING "On disk, but named in no list of ${CMAKE_CURRENT_LIST_FILE}: ${on_disk}")
+        if(REPLAYOUT_WARNINGS_AS_ERRORS)
+            set(severity FATAL_ERROR)
+        else()
+            set(severity WARNING)
+        endif()
+        message(${severity} "On disk, but named in no list of ${CMAKE_CURRENT_LIST_FILE}: ${on_disk}")
     endif()
 endfunction()
 
