@@ -3,6 +3,7 @@
 // The life of objects: joined, spawned, updated, destroyed. What loss does to it is in
 // net_driver_loss_test.cpp, what has a size in net_driver_large_object_test.cpp.
 #include <replayout/netdriver/net_driver.h>
+#include <replayout/reflection/hash.h>
 
 #include <cstdint>
 #include <cstring>
@@ -450,6 +451,17 @@ TEST_CASE("NetDriver: a client that leaves loses its objects, the server keeps i
     net.tick(5);
     CHECK(net.server_driver().connection_count() == 0);
     CHECK(net.server_driver().object_count() == 1);
+}
+
+TEST_CASE("NetDriver: drivers of one seed hash what their servers choose with secrets of their own",
+          "[netdriver][net_driver]") {
+    NetFixture red;
+    NetFixture blue;
+    red.join();
+    blue.join();
+    const SecretHash& of_red = red.client_driver(0).guids().hash();
+    const SecretHash& of_blue = blue.client_driver(0).guids().hash();
+    CHECK(of_red(1) != of_blue(1));
 }
 
 TEST_CASE("NetDriver: two servers in one process do not know of each other",
