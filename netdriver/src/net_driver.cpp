@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/netdriver/net_rates.h>
+#include <replayout/reflection/hash.h>
 
 #include "layout_table.h"
 #include "replication_client.h"
@@ -8,6 +9,7 @@
 #include "value_scope.h"
 
 #include <array>
+#include <cstdint>
 #include <string>
 
 namespace replayout {

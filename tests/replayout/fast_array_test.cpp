@@ -163,11 +163,15 @@ TEST_CASE(
         behind.id_counter = counters.behind;
         Cabin ahead;
         ahead.id_counter = counters.ahead;
+        behind.array_replication_key = static_cast<std::uint32_t>(counters.behind);
+        ahead.array_replication_key = static_cast<std::uint32_t>(counters.ahead);
         Cabin kept = ahead;
         kept = behind;
         CHECK(kept.id_counter == counters.ahead);
+        CHECK(kept.array_replication_key == ahead.array_replication_key + 1);
         behind = std::move(ahead);
         CHECK(behind.id_counter == counters.ahead);
+        CHECK(behind.array_replication_key == static_cast<std::uint32_t>(counters.ahead) + 1);
     }
 }
 

@@ -221,10 +221,9 @@ void Simulation::tick_client(SimClient& client, bool is_safety) {
     client.tick(tick_us, row);
     if (client.is_closed()) {
         const CloseReason reason = client.driver()->close_reason();
-        result_.tight_ends += client.has_tight_memory && (reason == CloseReason::MalformedBlock ||
-                                                          reason == CloseReason::MalformedBunch)
-                                  ? 1u
-                                  : 0u;
+        const bool is_of_bytes =
+            reason == CloseReason::MalformedBlock || reason == CloseReason::MalformedBunch;
+        result_.tight_ends += client.has_tight_memory && is_of_bytes ? 1u : 0u;
         client.crash();
         client.absent_ticks = is_safety ? 10 : 1;
     }

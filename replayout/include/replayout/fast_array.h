@@ -38,7 +38,6 @@
 
 #include <replayout/reflection/type_builder.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -129,13 +128,22 @@ struct FastArraySerializer {
         return counter == -2 ? 0 : counter + 1;
     }
 
+    /// By less than half of all numbers, the largest passed or not.
+    [[nodiscard]] static constexpr bool is_ahead(std::uint32_t counter,
+                                                 std::uint32_t other) noexcept {
+        return static_cast<std::int32_t>(counter - other) > 0;
+    }
+
     /// Its items are here now: no mark of either array looks like an old one.
     void follow(const FastArraySerializer& other) noexcept {
-        array_replication_key = std::max(array_replication_key, other.array_replication_key) + 1;
-        // Whichever is ahead, by less than half of all there are.
-        const std::uint32_t ahead =
-            static_cast<std::uint32_t>(other.id_counter) - static_cast<std::uint32_t>(id_counter);
-        id_counter = static_cast<std::int32_t>(ahead) > 0 ? other.id_counter : id_counter;
+        if (is_ahead(other.array_replication_key, array_replication_key)) {
+            array_replication_key = other.array_replication_key;
+        }
+        mark_array_dirty();
+        if (is_ahead(static_cast<std::uint32_t>(other.id_counter),
+                     static_cast<std::uint32_t>(id_counter))) {
+            id_counter = other.id_counter;
+        }
     }
 };
 
