@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Every limit and every interval of the driver, each with its default and the reason for it. What
-// happens at each, and the test of it, stands in docs/limits.md.
+// Every limit and every interval of the driver, and where its numbers begin, each with its default
+// and the reason for it. What happens at each, and the test of it, stands in docs/limits.md.
 //
 // Limits whose names begin with client_ are of what a server takes of one client, who keeps to them
 // as well; those with clients_, of all clients together. A server has much less to take of a client
