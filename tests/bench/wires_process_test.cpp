@@ -110,30 +110,31 @@ void say_garbage(MatchTransport transport, std::uint16_t port) {
     }
 }
 
-/// A match over each transport that there is, all at once: they mostly wait.
-[[nodiscard]] std::vector<std::unique_ptr<Processes>> begin_all() {
+/// A match over each transport that there is. `in_middle(processes)` runs in the middle of each. A
+/// match begins when the one before it has had its middle: matches do not wait for the test, and
+/// one that began with the others could be over before its turn came.
+template <typename InMiddle>
+[[nodiscard]] std::vector<std::unique_ptr<Processes>> play_all(InMiddle in_middle) {
     std::vector<std::unique_ptr<Processes>> matches;
     for (const MatchTransport transport :
          {MatchTransport::Udp, MatchTransport::Enet, MatchTransport::WebSocket}) {
         if (is_usable(transport)) {
-            matches.push_back(std::make_unique<Processes>(transport));
+            Processes& processes = *matches.emplace_back(std::make_unique<Processes>(transport));
+            processes.begin_all_clients();
+            processes.wait_for_middle();
+            in_middle(processes);
         }
-    }
-    for (const auto& processes : matches) {
-        processes->begin_all_clients();
     }
     return matches;
 }
 
 TEST_CASE("Wires: a client process is killed and comes back amid garbage, and all end equal",
           "[bench][wires]") {
-    const auto matches = begin_all();
-    for (const auto& processes : matches) {
-        processes->wait_for_middle();
-        processes->clients(1)->kill();
-        say_garbage(processes->transport(), processes->port());
-        processes->clients(1) = processes->begin_clients();
-    }
+    const auto matches = play_all([](Processes& processes) {
+        processes.clients(1)->kill();
+        say_garbage(processes.transport(), processes.port());
+        processes.clients(1) = processes.begin_clients();
+    });
     for (const auto& processes : matches) {
         CAPTURE(match::name_of(processes->transport()));
         const int status = processes->server().wait(end_max);
@@ -149,11 +150,7 @@ TEST_CASE("Wires: a client process is killed and comes back amid garbage, and al
 
 TEST_CASE("Wires: a client process is killed and stays away, and the others end equal",
           "[bench][wires]") {
-    const auto matches = begin_all();
-    for (const auto& processes : matches) {
-        processes->wait_for_middle();
-        processes->clients(1)->kill();
-    }
+    const auto matches = play_all([](Processes& processes) { processes.clients(1)->kill(); });
     for (const auto& processes : matches) {
         CAPTURE(match::name_of(processes->transport()));
         CHECK(processes->server().wait(end_max) == 1);  // which misses two
@@ -163,11 +160,7 @@ TEST_CASE("Wires: a client process is killed and stays away, and the others end 
 }
 
 TEST_CASE("Wires: the server process is killed, and its clients say so", "[bench][wires]") {
-    const auto matches = begin_all();
-    for (const auto& processes : matches) {
-        processes->wait_for_middle();
-        processes->server().kill();
-    }
+    const auto matches = play_all([](Processes& processes) { processes.server().kill(); });
     for (const auto& processes : matches) {
         CAPTURE(match::name_of(processes->transport()));
         for (std::size_t i = 0; i < 3; ++i) {
