@@ -111,9 +111,9 @@ DynamicTypeBuilder& DynamicTypeBuilder::fast_array(const FastArrayOps& fast) {
 }
 
 DynamicTypeBuilder& DynamicTypeBuilder::function(std::string_view name, FunctionFlags flags,
-                                                 const Type* parameters,
-                                                 const FunctionThunk& thunk) {
-    description_.functions.push_back({std::string(name), flags, parameters, thunk});
+                                                 const Type* parameters, const FunctionThunk& thunk,
+                                                 TypeKey key) {
+    description_.functions.push_back({std::string(name), flags, parameters, thunk, key});
     return *this;
 }
 

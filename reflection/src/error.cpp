@@ -57,4 +57,13 @@ std::string_view to_string(ErrorCode code) noexcept {
     return "unknown error";
 }
 
+namespace detail {
+
+const Error& no_error() noexcept {
+    static const Error none;
+    return none;
+}
+
+}  // namespace detail
+
 }  // namespace replayout

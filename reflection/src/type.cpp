@@ -6,7 +6,8 @@
 
 namespace replayout {
 
-Type::Type(TypeDescription description) : description_(std::move(description)) {
+Type::Type(TypeDescription description, TypeKey key)
+    : description_(std::move(description)), key_(key) {
     if (description_.base != nullptr) {
         nesting_depth_ = description_.base->nesting_depth();
     }

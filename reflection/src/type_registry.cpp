@@ -33,7 +33,7 @@ Result<const Type*> TypeRegistry::add(TypeDescription description, TypeKey key) 
     if (Status checked = detail::check_description(*this, description); !checked) {
         return checked.error();
     }
-    types_.push_back(std::make_unique<Type>(std::move(description)));
+    types_.push_back(std::make_unique<Type>(std::move(description), key));
     const Type* type = types_.back().get();
     types_by_name_.emplace(type->name(), type);
     if (!key.is_null()) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "support/catch.h"
-
 #include <replayout/reflection/error.h>
 
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
+
+#include "support/catch.h"
+#include "support/caught_failure.h"
 
 using namespace replayout;
 
@@ -25,6 +27,21 @@ TEST_CASE("Result: an error is there with its code and its sentence", "[reflecti
     REQUIRE_FALSE(result);
     CHECK(result.error().code == ErrorCode::DuplicateName);
     CHECK(result.error().message == "type \"Pawn\": is already registered");
+}
+
+TEST_CASE("Result: to use one without a value ends the process with its error, in any build",
+          "[reflection][error]") {
+    Result<std::string> result = Error{ErrorCode::UnknownType, "type \"Pawn\": is not there"};
+    const std::string said = "a Result without a value was used: type \"Pawn\": is not there";
+    CHECK(test::failure_in([&] { (void)*result; }) == said);
+    CHECK(test::failure_in([&] { (void)result->size(); }) == said);
+    CHECK(test::failure_in([&] { (void)*std::as_const(result); }) == said);
+}
+
+TEST_CASE("Result: the error of one that has a value is of code Ok", "[reflection][error]") {
+    const Result<int> result = 3;
+    CHECK(result.error().code == ErrorCode::Ok);
+    CHECK(result.error().message.empty());
 }
 
 TEST_CASE("Status: success by default, else the error it was made from", "[reflection][error]") {

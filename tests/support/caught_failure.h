@@ -3,7 +3,9 @@
 // Which assertion fails in a call. Its handler must not return, and we have no exceptions to rely
 // on: so it jumps out of the call, whose own objects are not destroyed then.
 //
-//     CHECK(failure_in([&] { driver.mark_property_dirty(id, "colour"); }) == "parent != nullptr");
+//     CHECK(failure_in([&] { (void)layout.skipped_name(cmd); }) != "");
+//
+// For what our caller does wrong see refusals.h: that is refused, and needs no jump.
 #pragma once
 
 #include <replayout/reflection/diagnostics.h>
@@ -19,7 +21,7 @@ inline std::jmp_buf after_failure;
 inline std::string seen_failure;
 
 [[noreturn]] inline void jump_out(const AssertionFailure& failure) {
-    seen_failure = failure.expression;
+    seen_failure = failure.message != nullptr ? failure.message : failure.expression;
     std::longjmp(after_failure, 1);
 }
 

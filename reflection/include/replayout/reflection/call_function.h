@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
 // From the functions of a C++ class to the pointers that the engine calls when a remote call
-// arrives. Private to the typed builder.
+// arrives. Private to the typed builder, but for FunctionParameters.
 #pragma once
 
 #include <functional>
 #include <type_traits>
 #include <utility>
 
-namespace replayout::detail {
+namespace replayout {
+
+namespace detail {
 
 /// What a function of a remote call takes, by the form of a pointer to it; void: nothing. Only
 /// declared. One that is noexcept converts to one that is not.
@@ -42,6 +44,14 @@ struct RemoteParameters<Function> {
     using type = typename decltype(parameters_of(std::declval<Function>()))::type;
 };
 
+}  // namespace detail
+
+/// What a C++ function that is called remotely takes: void, or a struct.
+template <auto Function>
+using FunctionParameters = typename detail::RemoteParameters<decltype(Function)>::type;
+
+namespace detail {
+
 template <typename T, auto Function, typename Parameters>
 decltype(auto) invoke_remote(void* object, const void* params) {
     if constexpr (std::is_void_v<Parameters>) {
@@ -70,4 +80,6 @@ bool validate_remote(void* object, const void* params, void* /*context*/) {
     return invoke_remote<T, Function, Parameters>(object, params);
 }
 
-}  // namespace replayout::detail
+}  // namespace detail
+
+}  // namespace replayout

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// Assertions and the log, both through handlers that the embedder may set.
+// Assertions, refusals of misuse, and the log, through handlers that the embedder may set.
 //
-// REPLAYOUT_ASSERT guards what our caller passes and what we believe of ourselves. It is never
-// reached by bytes from a peer or a file; those are checked and refused. REPLAYOUT_VALIDATE is the
-// same for invariants that cost more than a branch to check (REPLAYOUT_VALIDATION).
+//     REPLAYOUT_ASSERT    what we believe of ourselves. Off in a release build.
+//     REPLAYOUT_EXPECT    what our caller promises. Checked in every build: a debug build stops
+//     with
+//                         the sentence, a release build logs it and refuses the call.
+//     REPLAYOUT_VALIDATE  invariants that cost more than a branch (REPLAYOUT_VALIDATION).
 //
-// The two handlers are the only state of the process that the library keeps. They are set before
-// the engine is used and not while it runs.
+//     REPLAYOUT_EXPECT(index < size(), false, "set: item %u of a list of %u", index, size());
+//
+// None of them is reached by bytes from a peer or a file; those are checked and refused.
+//
+// The handlers are the only state of the process that the library keeps, beside one flag for each
+// place of REPLAYOUT_EXPECT. Set them before the engine is used and not while it runs.
 #pragma once
 
 #include <replayout/reflection/config.h>
 
+#include <atomic>
 #include <cstdint>
 #include <string_view>
 
@@ -21,27 +28,54 @@ struct AssertionFailure {
     const char* expression;
     const char* file;
     int line;
+    /// REPLAYOUT_EXPECT: what the caller did wrong, and what to do. Else null.
+    const char* message = nullptr;
 };
 
-/// Called when an assertion fails; should not return. If it does, the process aborts.
+/// Called when an assertion fails, or our caller breaks a promise. Should not return. If it returns
+/// from an assertion, the process aborts. If it returns from a broken promise, the library logs the
+/// sentence and refuses the call, as a release build does.
 using AssertHandler = void (*)(const AssertionFailure& failure);
 
 enum class LogLevel : std::uint8_t { Debug, Info, Warning, Error };
 
-/// `context` is the pointer given with the handler; `message` is a line without its end.
+/// `context` is the pointer given with the handler; `message` is a line without its end. Called on
+/// the thread that logs.
 using LogHandler = void (*)(LogLevel level, std::string_view message, void* context);
 
-/// Replaces the handler and returns the one before. Null restores the default: print to stderr.
+/// Replaces the handler and returns the one before. Null restores the default: print to stderr, and
+/// abort.
 AssertHandler set_assert_handler(AssertHandler handler) noexcept;
 
-/// Replaces the log handler. Null silences the log, which is also the default.
+/// Replaces the log handler. Null restores the default: warnings and errors go to stderr, at most
+/// default_log_lines_per_second of them. To silence the log, set a handler that does nothing.
 void set_log_handler(LogHandler handler, void* context) noexcept;
+
+/// A person reads ten lines in a second at most, and four peers may be heard at the same time. The
+/// next line that is printed says how many were left out.
+inline constexpr std::uint32_t default_log_lines_per_second = 40;
 
 void log(LogLevel level, std::string_view message);
 
 namespace detail {
+
 [[noreturn]] void fail_assertion(const char* expression, const char* file, int line) noexcept;
-}
+
+/// One place of REPLAYOUT_EXPECT.
+struct Expectation {
+    const char* expression;
+    const char* file;
+    int line;
+    bool is_stopping;  ///< the code at the place was compiled with assertions
+    std::atomic<bool> is_logged{false};
+};
+
+/// Formats the sentence on the stack. It is cut at 511 bytes.
+[[gnu::cold, gnu::noinline, gnu::format(printf, 2, 3)]] void refuse_misuse(Expectation& place,
+                                                                           const char* format,
+                                                                           ...) noexcept;
+
+}  // namespace detail
 
 }  // namespace replayout
 
@@ -51,6 +85,21 @@ namespace detail {
 #else
 #define REPLAYOUT_ASSERT(expression) (true ? void() : void(expression))
 #endif
+
+/// Returns `value` from the function unless the condition holds. A function without a value returns
+/// `void()`. What follows are the format and the arguments of printf: a sentence that names the
+/// function, class and id, and says what to do. A debug build stops with it, through the assert
+/// handler. A release build logs it as an error, once for each place, and returns. The arguments
+/// are evaluated only then.
+#define REPLAYOUT_EXPECT(condition, value, ...)                                \
+    do {                                                                       \
+        if (!(condition)) [[unlikely]] {                                       \
+            static constinit ::replayout::detail::Expectation replayout_place{ \
+                #condition, __FILE__, __LINE__, REPLAYOUT_ASSERTIONS != 0};    \
+            ::replayout::detail::refuse_misuse(replayout_place, __VA_ARGS__);  \
+            return value;                                                      \
+        }                                                                      \
+    } while (false)
 
 #if REPLAYOUT_VALIDATION
 #define REPLAYOUT_VALIDATE(expression) \

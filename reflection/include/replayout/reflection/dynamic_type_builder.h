@@ -67,9 +67,11 @@ class DynamicTypeBuilder {
     /// The array just declared, which is keyed, says itself what changed in it.
     DynamicTypeBuilder& fast_array(const FastArrayOps& fast);
 
-    /// A function; `parameters` is a struct type, or null when it has none. `thunk` runs it.
+    /// A function; `parameters` is a struct type, or null when it has none. `thunk` runs it. `key`
+    /// is that of the C++ function behind it, by which typed calls find it (function_key_of).
     DynamicTypeBuilder& function(std::string_view name, FunctionFlags flags,
-                                 const Type* parameters = nullptr, const FunctionThunk& thunk = {});
+                                 const Type* parameters = nullptr, const FunctionThunk& thunk = {},
+                                 TypeKey key = {});
     DynamicTypeBuilder& traits(const StructTraits& traits);
     /// What runs around a block of properties; for a class only.
     DynamicTypeBuilder& hooks(const ReceiveHooks& hooks);

@@ -54,6 +54,16 @@ struct Error {
     std::string message;
 };
 
+namespace detail {
+
+/// Prints why there is no value, in a release build too, and aborts.
+[[noreturn, gnu::cold, gnu::noinline]] void stop_without_value(const Error& error) noexcept;
+
+/// Of code Ok.
+[[nodiscard]] const Error& no_error() noexcept;
+
+}  // namespace detail
+
 /// A value or the reason why there is none.
 template <typename T>
 class [[nodiscard]] Result {
@@ -64,28 +74,27 @@ class [[nodiscard]] Result {
     [[nodiscard]] bool has_value() const noexcept { return content_.index() == 0; }
     explicit operator bool() const noexcept { return has_value(); }
 
-    /// The value; asserts that there is one.
+    /// The value. Where there is none, the process prints the error and aborts, in a release build
+    /// too: test has_value() before.
     [[nodiscard]] const T& operator*() const& noexcept { return *checked(); }
     [[nodiscard]] T& operator*() & noexcept { return *checked(); }
     [[nodiscard]] T&& operator*() && noexcept { return std::move(*checked()); }
     [[nodiscard]] const T* operator->() const noexcept { return checked(); }
     [[nodiscard]] T* operator->() noexcept { return checked(); }
 
-    /// The error; asserts that there is one.
+    /// The error; of code Ok where there is a value.
     [[nodiscard]] const Error& error() const noexcept {
-        REPLAYOUT_ASSERT(!has_value());
-        return *std::get_if<1>(&content_);
+        return has_value() ? detail::no_error() : *std::get_if<1>(&content_);
     }
 
   private:
     [[nodiscard]] const T* checked() const noexcept {
-        REPLAYOUT_ASSERT(has_value());
+        if (!has_value()) [[unlikely]] {
+            detail::stop_without_value(error());
+        }
         return std::get_if<0>(&content_);
     }
-    [[nodiscard]] T* checked() noexcept {
-        REPLAYOUT_ASSERT(has_value());
-        return std::get_if<0>(&content_);
-    }
+    [[nodiscard]] T* checked() noexcept { return const_cast<T*>(std::as_const(*this).checked()); }
 
     std::variant<T, Error> content_;
 };

@@ -4,6 +4,8 @@
 // other, and what runs when a call arrives. It returns nothing.
 #pragma once
 
+#include <replayout/reflection/type_key.h>
+
 #include <cstdint>
 #include <string>
 
@@ -49,6 +51,7 @@ struct Function {
     FunctionFlags flags = FunctionFlags::None;
     const Type* parameters = nullptr;  ///< a struct type; null: no parameters
     FunctionThunk thunk = {};          ///< empty: it can be called from here, and not run here
+    TypeKey key = {};  ///< function_key_of(); null: no C++ function stands behind it
 };
 
 }  // namespace replayout

@@ -59,6 +59,7 @@ template <typename T, auto Member>
     function.name = name;
     function.flags = flags;
     function.thunk.call = detail::call_remote<T, Member, Parameters>;
+    function.key = function_key_of<Member>();
     if constexpr (!std::is_void_v<Parameters>) {
         function.parameters = registry.find(type_key_of<Parameters>());
         if (function.parameters == nullptr) {

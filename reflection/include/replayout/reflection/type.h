@@ -9,6 +9,7 @@
 #include <replayout/reflection/property.h>
 #include <replayout/reflection/receive_hooks.h>
 #include <replayout/reflection/struct_traits.h>
+#include <replayout/reflection/type_key.h>
 #include <replayout/reflection/type_ops.h>
 
 #include <cstdint>
@@ -40,11 +41,13 @@ struct TypeDescription {
 class Type {
   public:
     /// Only a TypeRegistry makes types; it has checked the description.
-    explicit Type(TypeDescription description);
+    explicit Type(TypeDescription description, TypeKey key = {});
     Type(const Type&) = delete;
     Type& operator=(const Type&) = delete;
 
     [[nodiscard]] std::string_view name() const noexcept { return description_.name; }
+    /// Of the C++ type behind it; null where there is none.
+    [[nodiscard]] TypeKey key() const noexcept { return key_; }
     [[nodiscard]] TypeKind kind() const noexcept { return description_.kind; }
     [[nodiscard]] std::uint32_t size() const noexcept { return description_.size; }
     [[nodiscard]] std::uint32_t alignment() const noexcept { return description_.alignment; }
@@ -76,6 +79,7 @@ class Type {
 
   private:
     TypeDescription description_;
+    TypeKey key_;
     std::uint32_t nesting_depth_ = 0;
 };
 

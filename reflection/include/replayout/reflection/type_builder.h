@@ -221,7 +221,7 @@ TypeBuilder<T>& TypeBuilder<T>::function(FunctionFlags flags, std::string_view n
             refuse_unknown("function", name, detail::name_of_type<Parameters>());
         }
     }
-    builder_.function(name, flags, parameters, thunk);
+    builder_.function(name, flags, parameters, thunk, function_key_of<Member>());
     return *this;
 }
 

@@ -29,12 +29,21 @@ struct TypeKeyVariable {
     static inline char variable = 0;
 };
 
+template <auto Function>
+struct FunctionKeyType {};
+
 }  // namespace detail
 
 /// The key of `T`, the same for const and volatile.
 template <typename T>
 [[nodiscard]] TypeKey type_key_of() noexcept {
     return {&detail::TypeKeyVariable<std::remove_cv_t<T>>::variable};
+}
+
+/// One key for each C++ function, whatever its name is to the other end.
+template <auto Function>
+[[nodiscard]] TypeKey function_key_of() noexcept {
+    return type_key_of<detail::FunctionKeyType<Function>>();
 }
 
 }  // namespace replayout
