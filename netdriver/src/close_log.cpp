@@ -9,6 +9,29 @@
 
 namespace replayout {
 
+std::string CloseLog::mismatch_text(const ClosePlace& place, bool is_by_peer) const {
+    std::string text;
+    const RepLayout* const ours =
+        place.layout_name_hash == 0 ? nullptr : layouts_.find_by_hash(place.layout_name_hash);
+    if (ours != nullptr) {
+        text += ", class \"" + std::string(ours->name()) + '"';
+    }
+    if (ours != nullptr && place.has_peer_layout.has_value()) {
+        text += *place.has_peer_layout ? ", which is another one there"
+                                       : ", which it lacks: call add_layout() there, too";
+    } else if (ours != nullptr && is_by_peer) {
+        text += ", which it lacks, or has another one of: its log tells";
+    } else if (ours == nullptr && place.layout_name_hash != 0 &&
+               (is_by_peer || place.has_peer_layout.has_value())) {
+        text += ", a class that it has and we lack: call add_layout() here, too";
+    }
+    if (place.peer_layout_count.has_value()) {
+        text += " (layouts: it has " + std::to_string(*place.peer_layout_count) + ", we have " +
+                std::to_string(layouts_.count()) + ')';
+    }
+    return text;
+}
+
 void CloseLog::connection_closed(PeerId peer, CloseReason reason, bool is_by_peer,
                                  const ClosePlace& place, NetTime now) {
     if (reason == CloseReason::Requested) {
@@ -25,14 +48,13 @@ void CloseLog::connection_closed(PeerId peer, CloseReason reason, bool is_by_pee
     if (!place.function.empty()) {
         text += ", in a call of \"" + std::string(place.function) + '"';
     }
-    const RepLayout* layout =
-        place.layout_name_hash == 0 ? nullptr : layouts_.find_by_hash(place.layout_name_hash);
-    if (layout != nullptr) {
-        text += ", class \"" + std::string(layout->type().name()) + '"';
+    if (place.is_unanswered) {
+        text +=
+            ": nothing ever came from it: see that a server listens at that address, that the "
+            "transport is ticked before each tick_dispatch(), and that no firewall is between";
     }
-    if (place.peer_layout_count.has_value()) {
-        text += " (layouts: it has " + std::to_string(*place.peer_layout_count) + ", we have " +
-                std::to_string(layouts_.count()) + ')';
+    if (reason == CloseReason::LayoutMismatch) {
+        text += mismatch_text(place, is_by_peer);
     }
     if (!place.class_name.empty()) {
         text += ", object " + std::to_string(place.object.value) + " of class \"" +

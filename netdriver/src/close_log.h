@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace replayout {
@@ -28,6 +29,8 @@ struct ClosePlace {
     /// the peer has, where it said so.
     std::uint32_t layout_name_hash = 0;
     std::optional<std::uint32_t> peer_layout_count{};
+    std::optional<bool> has_peer_layout{};  ///< it listed one of that name
+    bool is_unanswered = false;             ///< of a timeout: the peer was never heard
 };
 
 class CloseLog {
@@ -42,6 +45,8 @@ class CloseLog {
                            const ClosePlace& place, NetTime now);
 
   private:
+    [[nodiscard]] std::string mismatch_text(const ClosePlace& place, bool is_by_peer) const;
+
     const LayoutTable& layouts_;
     TokenBucket bucket_;
     std::uint64_t left_out_count_ = 0;

@@ -95,7 +95,9 @@ struct DueObjects {
                 if (one.memory == nullptr) {
                     one.memory = world.object_memory(one.info->object());
                 }
-                objects[now] = {&one.info->changelist_state(), one.memory, one.known};
+                // One without memory is left to who compares it, as what is known to differ is.
+                objects[now] = {&one.info->changelist_state(), one.memory,
+                                one.memory != nullptr ? one.known : DueObject::Known::Differs};
             }
         }
         return ChangelistState::update_few_words({objects.data(), due.size()}, counters);

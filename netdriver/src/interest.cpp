@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/netdriver/interest.h>
 
-#include "replication_server.h"
+#include "driver_end.h"
 
 #include <cmath>
 #include <string>
@@ -26,9 +26,8 @@ constexpr float length_max = 1e30f;
                  std::string("interest settings: ") + setting + " is not between " + range};
 }
 
-/// An object that is no part.
-[[nodiscard]] bool is_whole(const ReplicationServer& server, NetObjectId id) noexcept {
-    return server.objects().contains(id) && !server.objects().at(id.index)->is_subobject();
+[[nodiscard]] bool is_view(std::uint32_t view) noexcept {
+    return view < views_per_client_max;
 }
 
 }  // namespace
@@ -50,109 +49,144 @@ Status InterestSettings::validate() const {
     return {};
 }
 
+DriverEnd Interest::end() const noexcept {
+    return {server_, nullptr, is_calling_out_};
+}
+
 void Interest::set_relevancy(NetObjectId id, NetRelevancy relevancy) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    REPLAYOUT_ASSERT(is_whole(server_, id));
-    server_.interest().set_relevancy(id.index, relevancy);
+    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
+                     end().refusal("set_relevancy", id).c_str());
+    server_->interest().set_relevancy(id.index, relevancy);
 }
 
 void Interest::set_cull_distance(NetObjectId id, float distance) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    REPLAYOUT_ASSERT(is_whole(server_, id));
-    REPLAYOUT_ASSERT(is_length(distance));
-    server_.interest().set_cull_distance(id.index, distance);
+    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
+                     end().refusal("set_cull_distance", id).c_str());
+    REPLAYOUT_EXPECT(is_length(distance), void(),
+                     "set_cull_distance: %g is not between 0.001 and 1e30",
+                     static_cast<double>(distance));
+    server_->interest().set_cull_distance(id.index, distance);
 }
 
 void Interest::set_owner_object(NetObjectId id, NetObjectId owner) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    REPLAYOUT_ASSERT(is_whole(server_, id));
-    REPLAYOUT_ASSERT(is_whole(server_, owner));
-    server_.interest().set_owner_object(id.index, owner.index);
+    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
+                     end().refusal("set_owner_object", id).c_str());
+    REPLAYOUT_EXPECT(end().may_change_whole(owner), void(), "%s",
+                     end().refusal("set_owner_object, the owner", owner).c_str());
+    REPLAYOUT_EXPECT(
+        server_->interest().set_owner_object(id.index, owner.index), void(),
+        "set_owner_object: object %u.%u is carried by object %u.%u already, by whatever "
+        "others: let go of one before",
+        owner.index, owner.generation, id.index, id.generation);
 }
 
 void Interest::set_class_relevancy(const RepLayout& layout, NetRelevancy relevancy) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    server_.interest().set_class_relevancy(server_.layouts().number_of(layout), relevancy);
+    REPLAYOUT_EXPECT(end().may_change(), void(), "%s",
+                     end().refusal("set_class_relevancy").c_str());
+    const std::uint32_t number = server_->layouts().number_of(layout);
+    REPLAYOUT_EXPECT(number != LayoutTable::no_number, void(), "%s",
+                     DriverEnd::unknown_layout("set_class_relevancy", layout).c_str());
+    server_->interest().set_class_relevancy(number, relevancy);
 }
 
 void Interest::set_class_cull_distance(const RepLayout& layout, float distance) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    REPLAYOUT_ASSERT(is_length(distance));
-    server_.interest().set_class_cull_distance(server_.layouts().number_of(layout), distance);
+    REPLAYOUT_EXPECT(end().may_change(), void(), "%s",
+                     end().refusal("set_class_cull_distance").c_str());
+    const std::uint32_t number = server_->layouts().number_of(layout);
+    REPLAYOUT_EXPECT(number != LayoutTable::no_number, void(), "%s",
+                     DriverEnd::unknown_layout("set_class_cull_distance", layout).c_str());
+    REPLAYOUT_EXPECT(is_length(distance), void(),
+                     "set_class_cull_distance: %g is not between 0.001 and 1e30",
+                     static_cast<double>(distance));
+    server_->interest().set_class_cull_distance(number, distance);
 }
 
 void Interest::set_location(NetObjectId id, const Vector3& location) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    REPLAYOUT_ASSERT(is_finite(location));
-    server_.set_location(id, location);
+    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
+                     end().refusal("set_location", id).c_str());
+    REPLAYOUT_EXPECT(is_finite(location), void(),
+                     "set_location: (%g, %g, %g) is no place: give finite numbers",
+                     static_cast<double>(location.x), static_cast<double>(location.y),
+                     static_cast<double>(location.z));
+    server_->set_location(id, location);
 }
 
 void Interest::set_viewer(PeerId peer, const Vector3& location, std::uint32_t view) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    REPLAYOUT_ASSERT(is_finite(location));
-    REPLAYOUT_ASSERT(view < views_per_client_max);
-    if (ClientInterest* client = server_.find_interest(peer)) {
-        server_.interest().set_viewer(*client, location, view);
+    REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("set_viewer").c_str());
+    REPLAYOUT_EXPECT(is_finite(location), void(),
+                     "set_viewer: (%g, %g, %g) is no place: give finite numbers",
+                     static_cast<double>(location.x), static_cast<double>(location.y),
+                     static_cast<double>(location.z));
+    REPLAYOUT_EXPECT(is_view(view), void(), "set_viewer: view %u: a client has views 0 to %u", view,
+                     views_per_client_max - 1);
+    if (ClientInterest* client = server_->find_interest(peer)) {
+        server_->interest().set_viewer(*client, location, view);
     }
 }
 
 void Interest::remove_viewer(PeerId peer, std::uint32_t view) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    REPLAYOUT_ASSERT(view < views_per_client_max);
-    if (ClientInterest* client = server_.find_interest(peer)) {
-        server_.interest().remove_viewer(*client, view);
+    REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("remove_viewer").c_str());
+    REPLAYOUT_EXPECT(is_view(view), void(), "remove_viewer: view %u: a client has views 0 to %u",
+                     view, views_per_client_max - 1);
+    if (ClientInterest* client = server_->find_interest(peer)) {
+        server_->interest().remove_viewer(*client, view);
     }
 }
 
 void Interest::set_view_radius(PeerId peer, float radius, std::uint32_t view) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    REPLAYOUT_ASSERT(radius >= 0.0f && radius <= length_max);
-    REPLAYOUT_ASSERT(view < views_per_client_max);
-    if (ClientInterest* client = server_.find_interest(peer)) {
-        server_.interest().set_view_radius(*client, radius, view);
+    REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("set_view_radius").c_str());
+    REPLAYOUT_EXPECT(radius >= 0.0f && radius <= length_max, void(),
+                     "set_view_radius: %g is not between 0 and 1e30", static_cast<double>(radius));
+    REPLAYOUT_EXPECT(is_view(view), void(), "set_view_radius: view %u: a client has views 0 to %u",
+                     view, views_per_client_max - 1);
+    if (ClientInterest* client = server_->find_interest(peer)) {
+        server_->interest().set_view_radius(*client, radius, view);
     }
 }
 
 void Interest::add_to_group(NetObjectId id, NetGroup group) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    server_.add_to_group(id, group);
+    REPLAYOUT_EXPECT(end().may_change(id), void(), "%s", end().refusal("add_to_group", id).c_str());
+    server_->add_to_group(id, group);
 }
 
 void Interest::remove_from_group(NetObjectId id, NetGroup group) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    server_.remove_from_group(id, group);
+    REPLAYOUT_EXPECT(end().may_change(id), void(), "%s",
+                     end().refusal("remove_from_group", id).c_str());
+    server_->remove_from_group(id, group);
 }
 
 void Interest::clear_groups(NetObjectId id) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    server_.clear_groups(id);
+    REPLAYOUT_EXPECT(end().may_change(id), void(), "%s", end().refusal("clear_groups", id).c_str());
+    server_->clear_groups(id);
 }
 
 void Interest::set_in_group(PeerId peer, NetGroup group, bool is_in_group) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    server_.set_in_group(peer, group, is_in_group);
+    REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("set_in_group").c_str());
+    server_->set_in_group(peer, group, is_in_group);
 }
 
 void Interest::set_relevant_for(PeerId peer, NetObjectId id, bool is_relevant) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    server_.set_relevant_for(peer, id, is_relevant);
+    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
+                     end().refusal("set_relevant_for", id).c_str());
+    server_->set_relevant_for(peer, id, is_relevant);
 }
 
 void Interest::clear_relevant_for(PeerId peer, NetObjectId id) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    server_.clear_relevant_for(peer, id);
+    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
+                     end().refusal("clear_relevant_for", id).c_str());
+    server_->clear_relevant_for(peer, id);
 }
 
 void Interest::reconsider(NetObjectId id) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    REPLAYOUT_ASSERT(is_whole(server_, id));
-    server_.interest().reconsider(id.index);
+    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
+                     end().refusal("reconsider", id).c_str());
+    server_->interest().reconsider(id.index);
 }
 
 void Interest::reconsider(PeerId peer, NetObjectId id) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    REPLAYOUT_ASSERT(is_whole(server_, id));
-    if (ClientInterest* client = server_.find_interest(peer)) {
+    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
+                     end().refusal("reconsider", id).c_str());
+    if (ClientInterest* client = server_->find_interest(peer)) {
         client->reconsidered.mark(id.index);
     }
 }

@@ -94,13 +94,15 @@ void InterestManager::set_cull_distance(std::uint32_t index, float distance) {
     }
 }
 
-void InterestManager::set_owner_object(std::uint32_t index, std::uint32_t owner) {
+bool InterestManager::set_owner_object(std::uint32_t index, std::uint32_t owner) {
     if (rule_of(index).owner == owner) {
-        return;
+        return true;
     }
     (void)make_rule(std::max(index, owner));
     for (std::uint32_t at = owner; at != no_index; at = rules_[at].owner) {
-        REPLAYOUT_ASSERT(at != index);  // a circle
+        if (at == index) {
+            return false;
+        }
     }
     leave_owner(index);
     rules_[index].owner = owner;
@@ -111,6 +113,7 @@ void InterestManager::set_owner_object(std::uint32_t index, std::uint32_t owner)
     }
     rules_[owner].first_owned = index;
     reconsider(index);
+    return true;
 }
 
 void InterestManager::leave_owner(std::uint32_t index) {

@@ -36,7 +36,8 @@ class InterestManager {
     // See Interest. Objects by index, that are no parts.
     void set_relevancy(std::uint32_t index, NetRelevancy relevancy);
     void set_cull_distance(std::uint32_t index, float distance);
-    void set_owner_object(std::uint32_t index, std::uint32_t owner);
+    /// False, and nothing done: the owner is carried by the object.
+    [[nodiscard]] bool set_owner_object(std::uint32_t index, std::uint32_t owner);
     void set_class_relevancy(std::uint32_t layout_number, NetRelevancy relevancy);
     void set_class_cull_distance(std::uint32_t layout_number, float distance);
     /// Once the object is there.

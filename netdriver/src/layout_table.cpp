@@ -39,7 +39,12 @@ Status check_array_growth(const RepLayout& layout, const NetConfig& config) {
 }
 
 Status LayoutTable::add(const RepLayout& layout) {
-    const std::string_view name = layout.type().name();
+    const std::string_view name = layout.name();
+    if (layout.is_receive_only()) {
+        return Error{ErrorCode::InvalidArgument,
+                     "net driver: layout of \"" + std::string(name) +
+                         "\": it is only read with (create_compatible); add that of create()"};
+    }
     const auto place = std::lower_bound(layouts_.begin(), layouts_.end(), name, is_before);
     if (place != layouts_.end() && (*place)->type().name() == name) {
         return Error{ErrorCode::DuplicateName,
@@ -50,7 +55,7 @@ Status LayoutTable::add(const RepLayout& layout) {
 }
 
 Status LayoutTable::add_archetype(ArchetypeId id, const RepLayout& layout) {
-    const std::string name(layout.type().name());
+    const std::string name(layout.name());
     const std::string what =
         "net driver: archetype " + std::to_string(id.value) + " of \"" + name + "\": ";
     if (id.value == 0) {
@@ -60,7 +65,7 @@ Status LayoutTable::add_archetype(ArchetypeId id, const RepLayout& layout) {
     if (of_class == nullptr) {
         return Error{ErrorCode::InvalidArgument, what + "no layout of the class was added"};
     }
-    if (of_class->fingerprint() != layout.fingerprint()) {
+    if (layout.is_receive_only() || of_class->fingerprint() != layout.fingerprint()) {
         return Error{ErrorCode::InvalidArgument, what + "its layout is not that of the class"};
     }
     const auto place = std::lower_bound(archetypes_.begin(), archetypes_.end(), id, has_lower_id);
@@ -75,10 +80,10 @@ Status LayoutTable::add_archetype(ArchetypeId id, const RepLayout& layout) {
 }
 
 std::uint32_t LayoutTable::number_of(const RepLayout& layout) const noexcept {
-    const auto place =
-        std::lower_bound(layouts_.begin(), layouts_.end(), layout.type().name(), is_before);
-    REPLAYOUT_ASSERT(place != layouts_.end() && (*place)->fingerprint() == layout.fingerprint());
-    return static_cast<std::uint32_t>(place - layouts_.begin());
+    const auto place = std::lower_bound(layouts_.begin(), layouts_.end(), layout.name(), is_before);
+    const bool is_known =
+        place != layouts_.end() && (*place)->fingerprint() == layout.fingerprint();
+    return is_known ? static_cast<std::uint32_t>(place - layouts_.begin()) : no_number;
 }
 
 ArchetypeId LayoutTable::archetype_of(const RepLayout& layout) const noexcept {
@@ -157,6 +162,14 @@ bool LayoutTable::is_listed(const RepLayout& layout, std::span<const std::byte> 
         }
     }
     return false;
+}
+
+bool LayoutTable::is_named(std::uint32_t name_hash, std::span<const std::byte> ids) noexcept {
+    bool is_found = false;
+    for (std::size_t i = 0; i < ids.size() / LayoutId::encoded_bytes && !is_found; ++i) {
+        is_found = read_layout_id(ids, i).name_hash == name_hash;
+    }
+    return is_found;
 }
 
 const RepLayout* LayoutTable::find_by_hash(std::uint32_t name_hash) const noexcept {

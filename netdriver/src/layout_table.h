@@ -44,7 +44,9 @@ class LayoutTable {
     [[nodiscard]] const RepLayout* find(std::uint64_t number) const noexcept {
         return number < layouts_.size() ? layouts_[number] : nullptr;
     }
-    /// The layout, or that of its class if it is an archetype's, must be of this table.
+    static constexpr std::uint32_t no_number = 0xFFFF'FFFF;
+    /// Of the layout, or of that of its class if it is an archetype's; no_number where that was not
+    /// added.
     [[nodiscard]] std::uint32_t number_of(const RepLayout& layout) const noexcept;
 
     struct Archetype {
@@ -75,6 +77,9 @@ class LayoutTable {
     /// Whether a hello lists a layout just like this one. What it does not list is not known.
     [[nodiscard]] static bool is_listed(const RepLayout& layout,
                                         std::span<const std::byte> ids) noexcept;
+    /// Whether a hello lists a layout with a name of this hash.
+    [[nodiscard]] static bool is_named(std::uint32_t name_hash,
+                                       std::span<const std::byte> ids) noexcept;
     /// Null when no layout has a name with this hash.
     [[nodiscard]] const RepLayout* find_by_hash(std::uint32_t name_hash) const noexcept;
 

@@ -22,7 +22,10 @@ std::size_t LoopbackNetwork::Endpoint::datagram_bytes_max() const noexcept {
 }
 
 void LoopbackNetwork::Endpoint::send(PeerId peer, std::span<const std::byte> datagram) {
-    REPLAYOUT_ASSERT(datagram.size() <= datagram_bytes_max());
+    REPLAYOUT_EXPECT(datagram.size() <= datagram_bytes_max(), void(),
+                     "send: a datagram of %zu bytes, and datagram_bytes_max is %zu: send no larger "
+                     "ones (Transport::datagram_bytes_max)",
+                     datagram.size(), datagram_bytes_max());
     LoopbackStats& stats = network_.stats_;
     stats.datagrams_sent += 1;
     const auto found = network_.endpoints_.find(peer);

@@ -90,6 +90,9 @@ void MarkValidator::validate(const ObjectStore& objects, const BitRow& live, con
         const ChangelistState& state = info.changelist_state();
         if (has_marks(state.layout())) {
             const void* const object = world.object_memory(info.object());
+            if (object == nullptr) {
+                continue;  // its compare said so
+            }
             state.find_missed_marks(object, missed_);
             report(info, object, counters);
         }

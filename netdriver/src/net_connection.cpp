@@ -251,6 +251,8 @@ void NetConnection::end(CloseReason reason, bool is_by_peer, std::uint32_t name_
         close_reason_ = reason;
         ++stats_.closed[static_cast<std::size_t>(reason)];
         ClosePlace place;
+        place.is_unanswered = reason == CloseReason::Timeout &&
+                              state_ == ConnectionState::Connecting && last_receive_ == begin_;
         place.layout_name_hash = reason == CloseReason::LayoutMismatch ? name_hash : 0;
         close_log_.connection_closed(peer_, reason, is_by_peer, place, now_);
     }

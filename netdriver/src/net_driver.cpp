@@ -3,9 +3,8 @@
 #include <replayout/netdriver/net_rates.h>
 #include <replayout/reflection/hash.h>
 
+#include "driver_end.h"
 #include "layout_table.h"
-#include "replication_client.h"
-#include "replication_server.h"
 #include "value_scope.h"
 
 #include <array>
@@ -37,8 +36,19 @@ NetDriver::NetDriver(const NetDriverSettings& settings, Transport& transport, Ne
 
 NetDriver::~NetDriver() = default;
 
+DriverEnd NetDriver::end() const noexcept {
+    return {server_.get(), client_.get(), is_calling_out_};
+}
+
+NetTime NetDriver::not_before_last_tick(NetTime now) const {
+    REPLAYOUT_EXPECT(!has_time_ || now >= now_, now_,
+                     "now went back by %lld us: a driver takes the time of a clock that only goes "
+                     "forward, so no time has passed",
+                     static_cast<long long>(now_.microseconds - now.microseconds));
+    return now;
+}
+
 Status NetDriver::add_layout(const RepLayout& layout) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
     if (server_ != nullptr || client_ != nullptr) {
         return Error{ErrorCode::InvalidArgument,
                      "net driver: a layout was added after listen() or connect()"};
@@ -47,7 +57,6 @@ Status NetDriver::add_layout(const RepLayout& layout) {
 }
 
 Status NetDriver::add_archetype(ArchetypeId id, const RepLayout& layout) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
     if (server_ != nullptr || client_ != nullptr) {
         return Error{ErrorCode::InvalidArgument,
                      "net driver: an archetype was added after listen() or connect()"};
@@ -56,7 +65,8 @@ Status NetDriver::add_archetype(ArchetypeId id, const RepLayout& layout) {
 }
 
 void NetDriver::set_spawn_handler(const RepLayout& layout, SpawnHandler* handler) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
+    REPLAYOUT_EXPECT(!is_calling_out_, void(), "%s",
+                     DriverEnd::refusal_within("set_spawn_handler").c_str());
     if (handler != nullptr) {
         spawn_handlers_[&layout] = handler;
     } else {
@@ -65,9 +75,17 @@ void NetDriver::set_spawn_handler(const RepLayout& layout, SpawnHandler* handler
 }
 
 Status NetDriver::check_start() const {
+    if (is_players_) {
+        return Error{ErrorCode::InvalidArgument,
+                     "net driver: it belongs to a ReplayPlayer, which starts it"};
+    }
     if (server_ != nullptr || client_ != nullptr) {
         return Error{ErrorCode::InvalidArgument, "net driver: started twice"};
     }
+    return check_settings();
+}
+
+Status NetDriver::check_settings() const {
     Status status = settings_.config.validate();
     if (status) {
         status = settings_.interest.validate();
@@ -85,7 +103,6 @@ Status NetDriver::check_start() const {
 }
 
 Status NetDriver::listen() {
-    REPLAYOUT_ASSERT(!is_calling_out_);
     Status status = check_start();
     if (!status) {
         return status;
@@ -101,12 +118,12 @@ Status NetDriver::listen() {
 }
 
 Status NetDriver::connect(PeerId server, NetTime now) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
     Status status = check_start();
     if (!status) {
         return status;
     }
     now_ = now;
+    has_time_ = true;
     guids_.set_authority(NetGUIDCache::Authority::Learns);
     client_ = std::make_unique<ReplicationClient>(settings_, *layouts_, transport_, world_, guids_,
                                                   stats_, server, now, memory_, spawn_handlers_,
@@ -114,13 +131,31 @@ Status NetDriver::connect(PeerId server, NetTime now) {
     return {};
 }
 
+bool NetDriver::may_tick() const noexcept {
+    return !is_calling_out_ && !is_ticking_ && !is_players_ &&
+           (server_ != nullptr || client_ != nullptr);
+}
+
+RefusalText NetDriver::why_no_tick(const char* function) const noexcept {
+    if (is_calling_out_) {
+        return DriverEnd::refusal_within(function);
+    }
+    RefusalText text;
+    text.append("%s: %s", function,
+                is_players_   ? "the driver belongs to a ReplayPlayer: call its advance()"
+                : is_ticking_ ? "called from within a tick of this driver; do it after that"
+                              : "the driver has not started: call listen() or connect() before, "
+                                "and look at its Status");
+    return text;
+}
+
 void NetDriver::tick_dispatch(NetTime now) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    REPLAYOUT_ASSERT(!is_ticking_);
-    REPLAYOUT_ASSERT(server_ != nullptr || client_ != nullptr);
+    REPLAYOUT_EXPECT(may_tick(), void(), "%s", why_no_tick("tick_dispatch").c_str());
+    now = not_before_last_tick(now);
     const ValueScope calling_out(is_calling_out_, true);
     const ValueScope ticking(is_ticking_, true);
     now_ = now;
+    has_time_ = true;
     receive_datagrams();
     if (server_ != nullptr) {
         server_->receive_held(now);
@@ -158,12 +193,12 @@ void NetDriver::tell_of_peers() {
 }
 
 void NetDriver::tick_flush(NetTime now) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    REPLAYOUT_ASSERT(!is_ticking_);
-    REPLAYOUT_ASSERT(server_ != nullptr || client_ != nullptr);
+    REPLAYOUT_EXPECT(may_tick(), void(), "%s", why_no_tick("tick_flush").c_str());
+    now = not_before_last_tick(now);
     const ValueScope calling_out(is_calling_out_, true);
     const ValueScope ticking(is_ticking_, true);
     now_ = now;
+    has_time_ = true;
     if (server_ != nullptr) {
         server_->flush(now);
     } else {
@@ -176,42 +211,38 @@ void NetDriver::tick_flush(NetTime now) {
 }
 
 Interest NetDriver::interest() {
-    REPLAYOUT_ASSERT(server_ != nullptr);
-    return {*server_, is_calling_out_};
+    return {server_.get(), is_calling_out_};
 }
 
 NetRates NetDriver::rates() {
-    REPLAYOUT_ASSERT(server_ != nullptr);
-    return NetRates(*server_, is_calling_out_);
+    return {server_.get(), is_calling_out_};
 }
 
 void NetDriver::set_host(PeerId host) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    REPLAYOUT_ASSERT(server_ != nullptr);
+    REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("set_host").c_str());
     server_->set_host(host);
 }
 
 void NetDriver::clear_host() {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    REPLAYOUT_ASSERT(server_ != nullptr);
+    REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("clear_host").c_str());
     server_->clear_host();
 }
 
 void NetDriver::set_is_replay(PeerId peer, bool is_replay) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    REPLAYOUT_ASSERT(server_ != nullptr);
+    REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("set_is_replay").c_str());
     server_->set_is_replay(peer, is_replay);
 }
 
 Status NetDriver::start_recording(ReplayRecorder& recorder) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    REPLAYOUT_ASSERT(server_ != nullptr);
+    if (!end().may_change()) {
+        return Error{ErrorCode::InvalidArgument,
+                     "net driver: " + std::string(end().refusal("start_recording").c_str())};
+    }
     return server_->start_recording(recorder, now_);
 }
 
 void NetDriver::stop_recording() {
-    REPLAYOUT_ASSERT(!is_calling_out_);
-    REPLAYOUT_ASSERT(server_ != nullptr);
+    REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("stop_recording").c_str());
     server_->stop_recording(now_);
 }
 
@@ -220,28 +251,33 @@ bool NetDriver::is_recording() const noexcept {
 }
 
 std::optional<ConnectionShadow> NetDriver::connection_shadow(PeerId peer, NetObjectId id) const {
-    REPLAYOUT_ASSERT(server_ != nullptr && server_->objects().contains(id));
+    REPLAYOUT_EXPECT(end().may_read(id), std::nullopt, "%s",
+                     end().refusal("connection_shadow", id).c_str());
     return server_->connection_shadow(peer, id);
 }
 
 std::uint32_t NetDriver::object_count() const noexcept {
-    REPLAYOUT_ASSERT(server_ != nullptr);
+    REPLAYOUT_EXPECT(end().may_read(), 0, "%s", end().refusal("object_count").c_str());
     return server_->objects().object_count();
 }
 
 std::uint32_t NetDriver::connection_count() const noexcept {
-    REPLAYOUT_ASSERT(server_ != nullptr);
+    REPLAYOUT_EXPECT(end().may_read(), 0, "%s", end().refusal("connection_count").c_str());
     return server_->connection_count();
 }
 
 ConnectionState NetDriver::connection_state(PeerId peer) const noexcept {
-    REPLAYOUT_ASSERT(server_ != nullptr);
+    REPLAYOUT_EXPECT(end().may_read(), ConnectionState::Closed, "%s",
+                     end().refusal("connection_state").c_str());
     const NetConnection* connection = server_->find(peer);
     return connection == nullptr ? ConnectionState::Closed : connection->state();
 }
 
 void NetDriver::disconnect(PeerId peer) {
-    REPLAYOUT_ASSERT(!is_calling_out_);
+    REPLAYOUT_EXPECT(!is_calling_out_, void(), "%s",
+                     DriverEnd::refusal_within("disconnect").c_str());
+    REPLAYOUT_EXPECT(!is_players_, void(),
+                     "disconnect: the driver belongs to a ReplayPlayer, which has no server");
     const ValueScope calling_out(is_calling_out_, true);
     if (server_ != nullptr) {
         server_->disconnect(peer, now_);
@@ -251,7 +287,7 @@ void NetDriver::disconnect(PeerId peer) {
 }
 
 bool NetDriver::is_settled() const noexcept {
-    REPLAYOUT_ASSERT(server_ != nullptr);
+    REPLAYOUT_EXPECT(end().may_read(), true, "%s", end().refusal("is_settled").c_str());
     return server_->is_settled();
 }
 
@@ -263,7 +299,7 @@ const NetStats& NetDriver::stats() const noexcept {
 }
 
 const TypeCounters* NetDriver::type_counters(const RepLayout& layout) const noexcept {
-    REPLAYOUT_ASSERT(server_ != nullptr);
+    REPLAYOUT_EXPECT(end().may_read(), nullptr, "%s", end().refusal("type_counters").c_str());
     return server_->type_counters(layout);
 }
 
@@ -306,17 +342,20 @@ InitialBatchProgress NetDriver::initial_batch() const noexcept {
 }
 
 ObjectRole NetDriver::role_of(ObjectHandle object) const noexcept {
-    REPLAYOUT_ASSERT(client_ != nullptr);
+    REPLAYOUT_EXPECT(client_ != nullptr, ObjectRole(), "%s",
+                     end().refusal_of_client("role_of").c_str());
     return client_->receiver().role_of(object);
 }
 
 const RepLayout* NetDriver::server_layout(std::string_view class_name) const noexcept {
-    REPLAYOUT_ASSERT(client_ != nullptr);
+    REPLAYOUT_EXPECT(client_ != nullptr, nullptr, "%s",
+                     end().refusal_of_client("server_layout").c_str());
     return client_->server_layout(class_name);
 }
 
 NetGUID NetDriver::find_reference(ObjectHandle object, const RepPath& path) const noexcept {
-    REPLAYOUT_ASSERT(client_ != nullptr);
+    REPLAYOUT_EXPECT(client_ != nullptr, NetGUID(), "%s",
+                     end().refusal_of_client("find_reference").c_str());
     return client_->receiver().find_reference(object, path);
 }
 

@@ -49,10 +49,15 @@ bool NetGUIDCache::is_current(NetGUID guid, ObjectHandle object) const noexcept 
 }
 
 NetGUID NetGUIDCache::assign_to_new(ObjectHandle object) {
-    REPLAYOUT_ASSERT(authority_ == Authority::Assigns && !object.is_null());
+    if (object.is_null()) {
+        return {};
+    }
+    REPLAYOUT_ASSERT(authority_ == Authority::Assigns);
     const auto found = guids_by_object_.find(object.value);
     if (found != guids_by_object_.end() && found->second.was_bound) {
-        REPLAYOUT_ASSERT(find_object({found->second.guid}).is_null());  // not added twice
+        if (!find_object({found->second.guid}).is_null()) {
+            return {};
+        }
         if (!keeps_names_) {
             named_by_guid_.erase(found->second.guid);
         }

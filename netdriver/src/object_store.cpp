@@ -12,6 +12,7 @@ ObjectStore::ObjectStore(MemoryResource* resource)
       slots_(Allocator<Slot>(resource)),
       bands_(Allocator<std::uint8_t>(resource)),
       traits_(Allocator<std::uint8_t>(resource)),
+      last_layouts_(Allocator<std::uint32_t>(resource)),
       free_indices_(Allocator<std::uint32_t>(resource)),
       indices_(resource),
       destroyed_parts_(Allocator<std::pair<std::uint32_t, DestroyedNames>>(resource)) {}
@@ -31,6 +32,7 @@ NetObjectId ObjectStore::add(const RepLayout& layout, std::uint32_t layout_numbe
         slots_.push_back(Slot());
         bands_.push_back(ordinary_send_band);
         traits_.push_back(0);
+        last_layouts_.push_back(layout_number);
         free_indices_.reserve(slots_.size());
     } else {
         index = free_indices_.back();
@@ -41,6 +43,7 @@ NetObjectId ObjectStore::add(const RepLayout& layout, std::uint32_t layout_numbe
     slot.info = ::new (memory) NetworkObjectInfo(layout, layout_number, object, guid, resource_);
     bands_[index] = ordinary_send_band;
     traits_[index] = 0;
+    last_layouts_[index] = layout_number;
     indices_.emplace(guid.value, index);
     ++slot.generation;
     ++object_count_;
@@ -148,11 +151,6 @@ const DestroyedNames* ObjectStore::destroyed_parts_of(std::uint32_t outer) const
 std::uint32_t ObjectStore::find_index(NetGUID guid) const noexcept {
     const auto found = indices_.find(guid.value);
     return found == indices_.end() ? no_index : found->second;
-}
-
-bool ObjectStore::contains(NetObjectId id) const noexcept {
-    return id.index < slot_count() && slots_[id.index].info != nullptr &&
-           slots_[id.index].generation == id.generation;
 }
 
 }  // namespace replayout

@@ -154,15 +154,23 @@ class ObjectStore {
     /// Keeps the object, which has another id from now on that nobody has.
     void retire_id(NetObjectId id) noexcept;
 
-    [[nodiscard]] bool contains(NetObjectId id) const noexcept;
+    [[nodiscard]] bool contains(NetObjectId id) const noexcept {
+        return id.index < slot_count() && slots_[id.index].generation == id.generation &&
+               slots_[id.index].info != nullptr;
+    }
     /// Null when the slot is empty.
     [[nodiscard]] NetworkObjectInfo* at(std::uint32_t index) const noexcept {
         return slots_[index].info;
     }
 
-    /// Of the object in a slot that is not empty.
+    /// Of the object in a slot, or, where that is empty, the last one that was there.
     [[nodiscard]] NetObjectId id_at(std::uint32_t index) const noexcept {
         return {index, slots_[index].generation};
+    }
+
+    /// LayoutTable::number_of() of the object that is in a slot, or was there last.
+    [[nodiscard]] std::uint32_t last_layout_at(std::uint32_t index) const noexcept {
+        return last_layouts_[index];
     }
 
     /// The slot of the object with this id, or no_index.
@@ -269,6 +277,7 @@ class ObjectStore {
     Vector<Slot> slots_;
     Vector<std::uint8_t> bands_;          // by slot: asked for pairs, of which there are many
     Vector<std::uint8_t> traits_;         // likewise
+    Vector<std::uint32_t> last_layouts_;  // by slot: names what was removed, to who forgot that
     Vector<std::uint32_t> free_indices_;  // last freed first: its memory is warm
     std::pmr::unordered_map<std::uint64_t, std::uint32_t> indices_;  // looked up, never walked
     std::uint32_t object_count_ = 0;

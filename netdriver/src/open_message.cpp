@@ -3,6 +3,8 @@
 
 #include "stable_name.h"
 
+#include <replayout/utf8.h>
+
 #include <bit>
 #include <cmath>
 
@@ -83,6 +85,21 @@ void write_vector(BitWriter& writer, const Vector3& vector) noexcept {
 }
 
 }  // namespace
+
+bool is_valid(const SpawnParameters& parameters) noexcept {
+    const auto is_finite = [](const std::optional<Vector3>& vector) {
+        return !vector.has_value() ||
+               (std::isfinite(vector->x) && std::isfinite(vector->y) && std::isfinite(vector->z));
+    };
+    const std::optional<Quat>& rotation = parameters.rotation;
+    const bool is_rotation =
+        !rotation.has_value() || (std::isfinite(rotation->x) && std::isfinite(rotation->y) &&
+                                  std::isfinite(rotation->z) && std::isfinite(rotation->w));
+    return is_finite(parameters.location) && is_finite(parameters.scale) &&
+           is_finite(parameters.velocity) && is_rotation &&
+           parameters.stable_name.size() <= stable_name_bytes_max &&
+           is_valid_utf8(parameters.stable_name);
+}
 
 void encode_spawn_record(ArchetypeId archetype, NetGUID outer, const SpawnParameters& parameters,
                          SpawnRecord& record) {

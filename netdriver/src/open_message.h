@@ -39,7 +39,10 @@ struct SpawnRecord {
     Vector<std::byte> bytes;  ///< takes no memory where there are none
 };
 
-/// `outer` null: an object of its own.
+/// Its numbers are finite, and its name, if it has one, is UTF-8 of up to stable_name_bytes_max.
+[[nodiscard]] bool is_valid(const SpawnParameters& parameters) noexcept;
+
+/// `outer` null: an object of its own. The parameters are valid.
 void encode_spawn_record(ArchetypeId archetype, NetGUID outer, const SpawnParameters& parameters,
                          SpawnRecord& record);
 

@@ -48,8 +48,9 @@ class PolledObjects {
     [[nodiscard]] std::uint64_t word(std::size_t word) const noexcept {
         return objects_.word(word);
     }
-    /// Looks at polled objects 64 * word and on, and tells the memory of each.
-    [[nodiscard]] ScanPlan::Findings changed_of(std::size_t word, std::uint64_t objects,
+    /// Looks at polled objects 64 * word and on, and tells the memory of each. Leaves out of
+    /// `objects` those of which the world has no memory.
+    [[nodiscard]] ScanPlan::Findings changed_of(std::size_t word, std::uint64_t& objects,
                                                 NetWorld& world,
                                                 std::array<const void*, 64>& memory) const {
         if (objects == 0) {
@@ -61,6 +62,10 @@ class PolledObjects {
         for (std::uint64_t left = objects; left != 0; left &= left - 1) {
             const auto i = static_cast<std::uint32_t>(std::countr_zero(left));
             memory[i] = world.object_memory(handles[i]);
+            if (memory[i] == nullptr) [[unlikely]] {
+                objects &= ~(std::uint64_t{1} << i);
+                continue;
+            }
             scanned[i].plan->prefetch(memory[i], scanned[i].shadow);
         }
         return find_changed(scanned, memory.data(), objects);

@@ -56,6 +56,11 @@ bool read_call_head(BitReader& reader, std::span<const RepFunction> functions,
 RemoteFunctionRunner::Outcome RemoteFunctionRunner::run(const RepFunction& function, void* object,
                                                         BitReader& reader, bool is_validated,
                                                         const RemoteFunctionCall& call) {
+    REPLAYOUT_EXPECT(object != nullptr, Outcome::Missing,
+                     "a call of \"%s\" is dropped: object_memory() of the world is null for handle "
+                     "%llu: remove an object, or let the driver despawn it, before its memory goes",
+                     function.function->name.c_str(),
+                     static_cast<unsigned long long>(call.object.value));
     const ValueScope running(current_call_, &call);
     std::byte* const self = static_cast<std::byte*>(object) + function.object_offset;
     if (function.parameters == nullptr) {
@@ -74,6 +79,12 @@ void RemoteFunctionRunner::run_here(const RepFunction& function, void* object, c
                                     const RemoteFunctionCall& call) {
     const FunctionThunk& thunk = function.function->thunk;
     if (thunk) {
+        REPLAYOUT_EXPECT(object != nullptr, void(),
+                         "\"%s\" does not run: object_memory() of the world is null for handle "
+                         "%llu: remove an object, or let the driver despawn it, before its memory "
+                         "goes",
+                         function.function->name.c_str(),
+                         static_cast<unsigned long long>(call.object.value));
         const ValueScope running(current_call_, &call);
         thunk.call(static_cast<std::byte*>(object) + function.object_offset, params, thunk.context);
     }

@@ -25,6 +25,7 @@ class RemoteFunctionRunner {
         Ran,
         Malformed,
         Refused,  ///< by the function's validation
+        Missing,  ///< the world has no memory of the object: nothing of the call was read
     };
 
     RemoteFunctionRunner(const NetConfig& config, NetGUIDCache& guids, NetStats& stats,

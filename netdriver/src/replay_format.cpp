@@ -34,6 +34,8 @@ std::string_view to_string(ReplayError error) noexcept {
             return "refused";
         case ReplayError::TooLong:
             return "too long";
+        case ReplayError::Misused:
+            return "misused";
     }
     return "unknown";
 }

@@ -47,17 +47,26 @@ ReplayPlayer::ReplayPlayer(const NetDriverSettings& settings, ReplaySource& sour
       layouts_(Allocator<Vector<std::byte>>(resource_)),
       checkpoints_(Allocator<ReplayCheckpoint>(resource_)),
       buffer_(Allocator<std::byte>(resource_)),
-      next_(std::make_unique<Chunk>()) {}
+      next_(std::make_unique<Chunk>()) {
+    driver_.is_players_ = true;
+}
 
 ReplayPlayer::~ReplayPlayer() = default;
 
 NetTime ReplayPlayer::checkpoint_time(std::size_t index) const noexcept {
-    REPLAYOUT_ASSERT(index < checkpoints_.size());
+    REPLAYOUT_EXPECT(index < checkpoints_.size(), start_,
+                     "checkpoint_time: checkpoint %zu of a recording that has %zu", index,
+                     checkpoints_.size());
     return checkpoints_[index].time;
 }
 
 ReplayError ReplayPlayer::seek(NetTime time) {
-    REPLAYOUT_ASSERT(is_open_ && !driver_.is_ticking_);
+    REPLAYOUT_EXPECT(is_open_, ReplayError::Misused,
+                     "seek: the recording is not open: call open() before, and look at its answer");
+    REPLAYOUT_EXPECT(
+        !driver_.is_ticking_, ReplayError::Misused,
+        "seek: called from within the world, a notify or a function that is played; do "
+        "it after that");
     error_ = ReplayError::None;
     time = std::clamp(time, start_, end_);
     const auto later =
@@ -77,7 +86,13 @@ ReplayError ReplayPlayer::seek(NetTime time) {
 }
 
 ReplayError ReplayPlayer::advance(NetTime time) {
-    REPLAYOUT_ASSERT(is_open_ && !driver_.is_ticking_);
+    REPLAYOUT_EXPECT(
+        is_open_, ReplayError::Misused,
+        "advance: the recording is not open: call open() before, and look at its answer");
+    REPLAYOUT_EXPECT(
+        !driver_.is_ticking_, ReplayError::Misused,
+        "advance: called from within the world, a notify or a function that is played; do "
+        "it after that");
     if (error_ != ReplayError::None) {
         return error_;  // else all before it would be played again, each time
     }

@@ -13,7 +13,12 @@
 namespace replayout {
 
 ReplayError ReplayPlayer::open() {
-    REPLAYOUT_ASSERT(!is_open_);
+    REPLAYOUT_EXPECT(!is_open_ && !has_begun_, ReplayError::Misused,
+                     "open: called before: a player is for one recording");
+    has_begun_ = true;
+    const Status status = driver_.check_settings();
+    REPLAYOUT_EXPECT(status.has_value(), ReplayError::Misused, "open: %s",
+                     status.error().message.c_str());
     ReplayError error = read_header();
     error = error == ReplayError::None ? read_layouts() : error;
     if (error != ReplayError::None) {
@@ -37,9 +42,6 @@ ReplayError ReplayPlayer::open() {
 }
 
 ReplayError ReplayPlayer::read_header() {
-    // The settings are the embedder's, as those of connect() are.
-    REPLAYOUT_ASSERT(driver_.server_ == nullptr && driver_.client_ == nullptr);
-    REPLAYOUT_ASSERT(driver_.check_start().has_value());
     driver_.guids_.set_authority(NetGUIDCache::Authority::Learns);
     end_offset_ = source_.size();
     std::array<std::byte, replay_magic.size()> magic;

@@ -55,8 +55,8 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     void stop_playing();
 
     /// See NetDriver.
-    [[nodiscard]] CallResult call_function(ObjectHandle object, std::string_view function,
-                                           const void* params);
+    [[nodiscard]] CallResult call_function(ObjectHandle object, const CalledFunction& function,
+                                           const CallParams& params);
 
     [[nodiscard]] const NetConnection& connection() const noexcept { return connection_; }
     [[nodiscard]] InitialBatchProgress initial_batch() const noexcept;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Remote calls that a client makes.
+#include "driver_end.h"
 #include "replication_client.h"
 
 #include <algorithm>
@@ -8,9 +9,11 @@
 
 namespace replayout {
 
-CallResult ReplicationClient::call_function(ObjectHandle object, std::string_view function,
-                                            const void* params) {
-    REPLAYOUT_ASSERT(!is_encoding_);
+CallResult ReplicationClient::call_function(ObjectHandle object, const CalledFunction& function,
+                                            const CallParams& params) {
+    REPLAYOUT_EXPECT(!is_encoding_, CallResult::Misused,
+                     "call_function: called from within a net_serialize of parameters; do it after "
+                     "that call");
     ChannelIndex index;
     const ActorChannel* channel = receiver_.find_channel_of(object, index);
     if (channel == nullptr || connection_.state() != ConnectionState::Joined) {
@@ -20,21 +23,24 @@ CallResult ReplicationClient::call_function(ObjectHandle object, std::string_vie
         return CallResult::NoChannel;  // nobody is there to run it
     }
     const RepLayout& layout = *channel->local;
-    const std::optional<FunctionIndex> found = layout.find_function(function);
+    const std::optional<FunctionIndex> found = find_called(layout, function);
     if (!found.has_value()) {
+        peer_log_.write(LogLevel::Warning, connection_.peer(),
+                        unknown_function(layout, function.name).c_str(), connection_.now());
         return CallResult::UnknownFunction;
     }
+    REPLAYOUT_EXPECT(is_callable(layout, *found, params), CallResult::Misused, "%s",
+                     uncallable(layout, *found, params).c_str());
     const RepFunction& called = layout.functions()[found->value];
-    REPLAYOUT_ASSERT((params != nullptr) == (called.parameters != nullptr));
     if (!called.runs_on_server()) {
-        receiver_.run_here(called, object, params);
+        receiver_.run_here(called, object, params.memory());
         return CallResult::Ran;
     }
     if (channel->layout != channel->local) {
         return CallResult::UnknownFunction;
     }
     const bool is_reliable = called.has(FunctionFlags::Reliable);
-    const CallResult result = encode_call(layout, *found, params);
+    const CallResult result = encode_call(layout, *found, params.memory());
     if (result != CallResult::Sent) {
         return result;
     }

@@ -103,6 +103,8 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     void outer_arrived(NetGUID guid);
     /// The channel of that object, or null.
     [[nodiscard]] const ActorChannel* find_outer(NetGUID guid) const noexcept;
+    /// False: the world has no memory of an object that is shown, which is logged.
+    [[nodiscard]] bool has_memory(const ActorChannel& channel, const void* object) const;
     [[nodiscard]] CloseReason receive_open(std::span<const std::byte> payload);
     void log_refusal(const ActorChannel& channel, const OpenMessage& open, ObjectHandle spawned);
     void carry_over(std::uint32_t index);

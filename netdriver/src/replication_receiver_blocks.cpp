@@ -4,6 +4,7 @@
 #include "replication_receiver.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace replayout {
@@ -112,6 +113,11 @@ CloseReason ReplicationReceiver::receive_properties_of(std::uint32_t index, BitR
                                                                  : CloseReason::MalformedBlock;
     }
     void* object = world_.object_memory(channel.object);
+    if (!has_memory(channel, object)) {
+        ++stats_.blocks_skipped;
+        return skip_properties(*channel.layout, reader, context) ? CloseReason::None
+                                                                 : CloseReason::MalformedBlock;
+    }
     const bool is_received =
         receive_properties(*channel.layout, reader, object, channel.references, context);
     count_references(channel);
@@ -123,6 +129,16 @@ CloseReason ReplicationReceiver::receive_properties_of(std::uint32_t index, BitR
     ++stats_.blocks_received;
     update_mentions(index);
     return context.has_too_many_references ? CloseReason::TooManyReferences : CloseReason::None;
+}
+
+bool ReplicationReceiver::has_memory(const ActorChannel& channel, const void* object) const {
+    REPLAYOUT_EXPECT(object != nullptr, false,
+                     "object_memory() of the world is null for a \"%s\" that the server shows "
+                     "(network id %llu, handle %llu): keep its memory until despawn()",
+                     std::string(channel.layout->name()).c_str(),
+                     static_cast<unsigned long long>(channel.guid.value),
+                     static_cast<unsigned long long>(channel.object.value));
+    return true;
 }
 
 void ReplicationReceiver::finish_update() {

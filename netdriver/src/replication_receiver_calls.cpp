@@ -73,6 +73,7 @@ CloseReason ReplicationReceiver::run_call(const DueCall& call) {
     const RemoteFunctionCall running{channel->object, NetObjectId{}, server_};
     const auto outcome = call_runner_.run(
         functions[function->value], world_.object_memory(running.object), reader, false, running);
+    stats_.calls_dropped += outcome == RemoteFunctionRunner::Outcome::Missing ? 1u : 0u;
     return outcome == RemoteFunctionRunner::Outcome::Malformed ? CloseReason::MalformedBunch
                                                                : CloseReason::None;
 }

@@ -33,9 +33,12 @@ void ReplicationReceiver::rebind(NetGUID guid, ObjectHandle target) {
         ActorChannel* channel = find_channel(index);
         // Of one that is dormant too: its references are the engine's to follow all the same.
         if (channel != nullptr && !channel->object.is_null()) {
+            void* const object = world_.object_memory(channel->object);
+            if (!has_memory(*channel, object)) {
+                continue;
+            }
             ReceiveContext context = receive_context(*channel);
-            rebind_references(*channel->layout, world_.object_memory(channel->object),
-                              channel->references, guid, target, context);
+            rebind_references(*channel->layout, object, channel->references, guid, target, context);
             count_references(*channel);
             count_values(context);
         }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "driver_end.h"
 #include "replication_server_client.h"
 
 #include <algorithm>
+#include <string>
 
 namespace replayout {
 
@@ -215,6 +217,26 @@ void ReplicationServer::close_stuck(NetTime now) {
         if (is_joined(client) && client.sender.incoming_calls().is_stuck_since(since)) {
             client.connection.close(CloseReason::ReliableOverflow, now);
         }
+        look_for_viewer(client);
+    }
+}
+
+void ReplicationServer::look_for_viewer(Client& client) {
+    constexpr std::uint8_t looks_max = 3;  // so it had 128 flushes to be given one
+    const bool has_viewer =
+        std::any_of(client.interest.viewers.begin(), client.interest.viewers.end(),
+                    [](std::uint32_t viewer) { return viewer != InterestGrid::no_viewer; });
+    if (has_viewer || client.is_replay || !is_joined(client) ||
+        client.looks_without_viewer == looks_max || !interest_.grid().has_objects()) {
+        return;
+    }
+    if (++client.looks_without_viewer == looks_max) {
+        peer_log_.write(
+            LogLevel::Warning, client.connection.peer(),
+            "peer " + std::to_string(client.connection.peer().value) +
+                " has no viewer, so of objects of NetRelevancy::Grid and Distance it is "
+                "shown those alone that it owns: call Interest::set_viewer() for it",
+            now_);
     }
 }
 
@@ -383,7 +405,10 @@ std::uint32_t ReplicationServer::connection_count() const noexcept {
 }
 
 const TypeCounters* ReplicationServer::type_counters(const RepLayout& layout) const noexcept {
-    return type_counters_.empty() ? nullptr : &type_counters_[layouts_.number_of(layout)];
+    const std::uint32_t number = layouts_.number_of(layout);
+    REPLAYOUT_EXPECT(number != LayoutTable::no_number, nullptr, "%s",
+                     DriverEnd::unknown_layout("type_counters", layout).c_str());
+    return type_counters_.empty() ? nullptr : &type_counters_[number];
 }
 
 void ReplicationServer::count_memory(MemoryReport& report) const noexcept {

@@ -36,6 +36,7 @@
 
 namespace replayout {
 
+class RefusalText;
 class ReplayRecorder;
 class ReplicationSender;
 
@@ -100,6 +101,10 @@ class ReplicationServer {
     [[nodiscard]] CallResult call_function(NetObjectId id, FunctionIndex function,
                                            const void* params, RemoteFunctionSendPolicy policy);
 
+    /// The game called what the class has not. Few lines a second.
+    [[gnu::cold, gnu::noinline]] void log_unknown_function(const RepLayout& layout,
+                                                           std::string_view function);
+
     [[nodiscard]] Status start_recording(ReplayRecorder& recorder, NetTime now);
     void stop_recording(NetTime now);
     [[nodiscard]] bool is_recording() const noexcept { return recorder_ != nullptr; }
@@ -157,6 +162,12 @@ class ReplicationServer {
     [[nodiscard]] CloseReason strike(Client& client, std::uint64_t& count);
     [[nodiscard]] NetObjectId add(const RepLayout& layout, ObjectHandle object, NetObjectId outer,
                                   const SpawnParameters& parameters);
+    /// The world has no memory of an object.
+    [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText without_memory(
+        const char* function, std::uint32_t index) const noexcept;
+    /// Why an object was not added.
+    [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText why_not_twice(
+        const RepLayout& layout, ObjectHandle object) const noexcept;
     [[nodiscard]] static bool is_joined(const Client& client) noexcept;
     /// Null: there is none.
     [[nodiscard]] Client* find_client(PeerId peer) const;
@@ -216,6 +227,8 @@ class ReplicationServer {
     void give_back_room();
     /// Ends clients of whose calls some have waited for too long.
     void close_stuck(NetTime now);
+    /// Logs once that a client sees nothing, because the game did not say from where it looks.
+    void look_for_viewer(Client& client);
     void replicate_to(Client& client, std::uint32_t initial_opens);
     /// Of those who joined, as many as may begin in one flush.
     void begin_initial_batches();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Remote calls of a server: those that it makes, and those of its clients.
+#include "driver_end.h"
 #include "replication_server_client.h"
 
 namespace replayout {
@@ -40,6 +41,10 @@ CallResult ReplicationServer::call_function(NetObjectId id, FunctionIndex functi
     call_runner_.run_here(called, world_.object_memory(object), params,
                           {object, id, is_hosts_call ? *host_ : PeerId{}});
     return result;
+}
+
+void ReplicationServer::log_unknown_function(const RepLayout& layout, std::string_view function) {
+    peer_log_.write(LogLevel::Warning, PeerId{}, unknown_function(layout, function).c_str(), now_);
 }
 
 CallResult ReplicationServer::send_to_clients(NetObjectId id, FunctionIndex function,
@@ -217,6 +222,9 @@ CloseReason ReplicationServer::run_call(Client& client, const DueCall& call) {
             return CloseReason::MalformedBunch;
         case RemoteFunctionRunner::Outcome::Refused:
             return CloseReason::CallRefused;
+        case RemoteFunctionRunner::Outcome::Missing:
+            ++stats_.calls_dropped;
+            break;
         case RemoteFunctionRunner::Outcome::Ran:
             break;
     }

@@ -10,12 +10,23 @@
 //
 // What a lane may not do it leaves over: behind the lanes the driver's thread does it, in the order
 // of the objects.
+#include "driver_end.h"
 #include "replication_server_client.h"
 
 #include <algorithm>
 #include <bit>
 
 namespace replayout {
+
+RefusalText ReplicationServer::without_memory(const char* function,
+                                              std::uint32_t index) const noexcept {
+    RefusalText text;
+    text.append("%s: object_memory() of the world is null for ", function);
+    append_object(text, *this, objects_.id_at(index));
+    text.append(", handle %llu: call remove_object() before its memory goes",
+                static_cast<unsigned long long>(objects_.at(index)->object().value));
+    return text;
+}
 
 inline void ReplicationServer::note_compared(const DueObject& due, bool has_changed) {
     const ChangelistState& state = due.info->changelist_state();
@@ -39,6 +50,8 @@ inline void ReplicationServer::note_compared(const DueObject& due, bool has_chan
 }
 
 inline bool ReplicationServer::update(const DueObject& due, PackageMap& ids, NetStats& stats) {
+    REPLAYOUT_EXPECT(due.memory != nullptr, false, "%s",
+                     without_memory("tick_flush", due.index).c_str());
     ChangelistState& state = due.info->changelist_state();
     return due.is_polled() ? state.update_changed(due.memory, ids, stats.replication)
                            : state.update(due.memory, ids, stats.replication);
@@ -62,7 +75,7 @@ void ReplicationServer::compare_by_rows(ServerLane& lane, LaneShare words, Chang
     std::uint64_t same_count = 0;
     for (std::size_t word = words.begin; word < words.end; ++word) {
         const std::uint64_t due = due_.word(word);
-        const std::uint64_t polled = due & polled_.word(word);
+        std::uint64_t polled = due & polled_.word(word);
         const ScanPlan::Findings found = polled_.changed_of(word, polled, world_, memory);
         due_count += static_cast<std::uint64_t>(std::popcount(due));
         same_count += static_cast<std::uint64_t>(std::popcount(polled & ~found.changed));

@@ -68,6 +68,7 @@ void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> da
             difference = layouts_.find_difference(hello.layout_ids, hello.layout_count);
             ClosePlace place;
             place.peer_layout_count = hello.layout_count;
+            place.has_peer_layout = LayoutTable::is_named(difference, hello.layout_ids);
             client.connection.blame(place);
         }
         client.connection.close(refusal, now, difference);

@@ -6,6 +6,8 @@
 
 #include "value_scope.h"
 
+#include <string>
+
 namespace replayout {
 
 void ReplicationServer::set_location(NetObjectId id, const Vector3& location) {
@@ -21,7 +23,11 @@ void ReplicationServer::add_to_group(NetObjectId id, NetGroup group) {
         interest_.add_to_group(id.index, group);
         return;
     }
-    REPLAYOUT_ASSERT(info.family().condition == LifetimeCondition::NetGroup);
+    REPLAYOUT_EXPECT(info.family().condition == LifetimeCondition::NetGroup, void(),
+                     "add_to_group: object %u.%u, a \"%s\", is a part that is not of "
+                     "LifetimeCondition::NetGroup: put its outer into the group",
+                     id.index, id.generation,
+                     std::string(info.changelist_state().layout().name()).c_str());
     if (interest_.groups().add(id.index, group)) {
         show_part_to_all(id.index);
     }

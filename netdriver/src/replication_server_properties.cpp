@@ -2,18 +2,42 @@
 //
 // What the game says of an object that is there, beside its values: whose it is, what of it
 // changed, and which of its properties are for whom.
+#include "driver_end.h"
 #include "replication_server_client.h"
-
-#include <string>
 
 namespace replayout {
 
 namespace {
 
-/// The assertion that follows can name neither.
-void log_unknown_property(const RepLayout& layout, std::string_view property) {
-    log(LogLevel::Error, "\"" + std::string(layout.name()) + "\" has no property \"" +
-                             std::string(property) + "\" that is replicated");
+[[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText unknown_property(
+    const char* function, const RepLayout& layout, std::string_view property) noexcept {
+    RefusalText text;
+    text.append("%s: ", function);
+    text.append_name(layout.name());
+    text.append(" has no property ");
+    text.append_name(property);
+    text.append(" that is replicated");
+    append_properties(text, layout, property);
+    return text;
+}
+
+/// Of another condition than the function is for.
+[[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText wrong_condition(const char* function,
+                                                                       const RepLayout& layout,
+                                                                       std::string_view property,
+                                                                       const char* what) noexcept {
+    RefusalText text;
+    text.append("%s: property ", function);
+    text.append_name(property);
+    text.append(" of ");
+    text.append_name(layout.name());
+    text.append(" %s", what);
+    return text;
+}
+
+[[nodiscard]] bool may_be_dynamic(LifetimeCondition condition) noexcept {
+    return condition != LifetimeCondition::Dynamic && condition != LifetimeCondition::Custom &&
+           condition < LifetimeCondition::NetGroup;
 }
 
 }  // namespace
@@ -50,13 +74,15 @@ void ReplicationServer::take_back_hidden_values(std::uint32_t index) {
 }
 
 void ReplicationServer::mark_property_dirty(NetObjectId id, std::string_view property) {
+    const RepLayout& layout = objects_.at(id.index)->changelist_state().layout();
+    REPLAYOUT_EXPECT(layout.find_parent(property).has_value(), void(), "%s",
+                     unknown_property("mark_property_dirty", layout, property).c_str());
     for_each_parent(id, property,
                     [](ChangelistState& state, ParentIndex parent) { state.mark_dirty(parent); });
     set_due(id.index);
 }
 
 void ReplicationServer::mark_property_dirty(NetObjectId id, ParentIndex property) {
-    REPLAYOUT_ASSERT(objects_.contains(id));
     objects_.at(id.index)->changelist_state().mark_dirty(property);
     set_due(id.index);
 }
@@ -69,6 +95,15 @@ void ReplicationServer::mark_object_dirty(NetObjectId id) {
 
 void ReplicationServer::set_property_active(NetObjectId id, std::string_view property,
                                             bool is_active) {
+    const RepLayout& layout = objects_.at(id.index)->changelist_state().layout();
+    const std::optional<ParentIndex> found = layout.find_parent(property);
+    REPLAYOUT_EXPECT(found.has_value(), void(), "%s",
+                     unknown_property("set_property_active", layout, property).c_str());
+    REPLAYOUT_EXPECT(
+        layout.parents()[found->value].condition == LifetimeCondition::Custom, void(), "%s",
+        wrong_condition("set_property_active", layout, property,
+                        "is not of LifetimeCondition::Custom: give it that in its class")
+            .c_str());
     for_each_parent(id, property, [&](ChangelistState& state, ParentIndex parent) {
         state.set_active(parent, is_active);
     });
@@ -78,6 +113,19 @@ void ReplicationServer::set_property_active(NetObjectId id, std::string_view pro
 
 void ReplicationServer::set_dynamic_condition(NetObjectId id, std::string_view property,
                                               LifetimeCondition condition) {
+    const RepLayout& layout = objects_.at(id.index)->changelist_state().layout();
+    const std::optional<ParentIndex> found = layout.find_parent(property);
+    REPLAYOUT_EXPECT(found.has_value(), void(), "%s",
+                     unknown_property("set_dynamic_condition", layout, property).c_str());
+    REPLAYOUT_EXPECT(
+        layout.parents()[found->value].condition == LifetimeCondition::Dynamic, void(), "%s",
+        wrong_condition("set_dynamic_condition", layout, property,
+                        "is not of LifetimeCondition::Dynamic: give it that in its class")
+            .c_str());
+    REPLAYOUT_EXPECT(may_be_dynamic(condition), void(), "%s",
+                     wrong_condition("set_dynamic_condition", layout, property,
+                                     "cannot become Dynamic, Custom or NetGroup")
+                         .c_str());
     for_each_parent(id, property, [&](ChangelistState& state, ParentIndex parent) {
         const LifetimeCondition before = state.conditions().condition_of(parent);
         if (condition == before) {
@@ -93,15 +141,16 @@ void ReplicationServer::set_dynamic_condition(NetObjectId id, std::string_view p
 
 LifetimeCondition ReplicationServer::dynamic_condition_of(NetObjectId id,
                                                           std::string_view property) const {
-    REPLAYOUT_ASSERT(objects_.contains(id));
     const ChangelistState& state = objects_.at(id.index)->changelist_state();
     const std::optional<ParentIndex> parent = state.layout().find_parent(property);
-    if (!parent.has_value()) {
-        log_unknown_property(state.layout(), property);
-    }
-    REPLAYOUT_ASSERT(parent.has_value());
-    REPLAYOUT_ASSERT(state.layout().parents()[parent->value].condition ==
-                     LifetimeCondition::Dynamic);
+    REPLAYOUT_EXPECT(parent.has_value(), LifetimeCondition::None, "%s",
+                     unknown_property("dynamic_condition_of", state.layout(), property).c_str());
+    REPLAYOUT_EXPECT(
+        state.layout().parents()[parent->value].condition == LifetimeCondition::Dynamic,
+        LifetimeCondition::None, "%s",
+        wrong_condition("dynamic_condition_of", state.layout(), property,
+                        "is not of LifetimeCondition::Dynamic")
+            .c_str());
     return state.conditions().condition_of(*parent);
 }
 
@@ -110,17 +159,11 @@ void ReplicationServer::for_each_parent(NetObjectId id, std::string_view propert
     REPLAYOUT_ASSERT(objects_.contains(id));
     ChangelistState& state = objects_.at(id.index)->changelist_state();
     const std::span<const RepParentCmd> parents = state.layout().parents();
-    bool is_found = false;
     for (std::size_t i = 0; i < parents.size(); ++i) {
         if (parents[i].property->name == property) {
             visit(state, ParentIndex{static_cast<std::uint16_t>(i)});
-            is_found = true;
         }
     }
-    if (!is_found) {
-        log_unknown_property(state.layout(), property);
-    }
-    REPLAYOUT_ASSERT(is_found);
 }
 
 }  // namespace replayout

@@ -2,10 +2,12 @@
 //
 // Objects of a server as they come and go: for all clients, for one that does not see them any
 // more, and for good, under a name that all ends know.
+#include "driver_end.h"
 #include "replication_server_client.h"
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 namespace replayout {
 
@@ -26,15 +28,25 @@ NetObjectId ReplicationServer::add_object(const RepLayout& layout, ObjectHandle 
 
 NetObjectId ReplicationServer::add(const RepLayout& layout, ObjectHandle object, NetObjectId outer,
                                    const SpawnParameters& parameters) {
-    REPLAYOUT_ASSERT(!object.is_null());
+    REPLAYOUT_EXPECT(!object.is_null(), NetObjectId(),
+                     "add_object: a \"%s\" without a handle: give it one that is not 0",
+                     std::string(layout.name()).c_str());
+    REPLAYOUT_EXPECT(is_valid(parameters), NetObjectId(),
+                     "add_object: a \"%s\" whose stable name has more than %zu bytes or is not "
+                     "UTF-8, or whose numbers are not finite",
+                     std::string(layout.name()).c_str(), stable_name_bytes_max);
+    const std::uint32_t number = layouts_.number_of(layout);
+    REPLAYOUT_EXPECT(number != LayoutTable::no_number, NetObjectId(), "%s",
+                     DriverEnd::unknown_layout("add_object", layout).c_str());
     if (objects_.object_count() >= settings_.config.channels_max) {
         log(LogLevel::Error, "an object was not added: there are channels_max of them");
         return {};
     }
-    forget_destroyed(parameters.stable_name);
     const NetGUID guid = guids_.assign_to_new(object);
+    REPLAYOUT_EXPECT(!guid.is_null(), NetObjectId(), "%s", why_not_twice(layout, object).c_str());
+    forget_destroyed(parameters.stable_name);
     guids_.bind(guid, object);
-    const NetObjectId id = objects_.add(layout, layouts_.number_of(layout), object, guid);
+    const NetObjectId id = objects_.add(layout, number, object, guid);
     const bool is_part = outer.generation != 0;
     if (is_part) {
         objects_.attach(id.index, outer.index);
@@ -52,26 +64,46 @@ NetObjectId ReplicationServer::add(const RepLayout& layout, ObjectHandle object,
     begin_updates(id.index);
     changes_.objects.set(id.index);
     if (!is_part) {
-        interest_.object_added(id.index, layouts_.number_of(layout));
+        interest_.object_added(id.index, number);
         new_objects_.insert(id.index);
     }
     return id;
+}
+
+RefusalText ReplicationServer::why_not_twice(const RepLayout& layout,
+                                             ObjectHandle object) const noexcept {
+    RefusalText text;
+    text.append("add_object: the handle of a ");
+    text.append_name(layout.name());
+    text.append(" is that of ");
+    const std::uint32_t index = objects_.find_index(guids_.find_guid(object));
+    if (index != ObjectStore::no_index && !objects_.at(index)->is_torn_off()) {
+        append_object(text, *this, objects_.id_at(index));
+        text.append(", which is replicated: remove that before, or use another handle");
+    } else {
+        text.append("an object that is torn off: it is yours again after the next tick_flush()");
+    }
+    return text;
 }
 
 NetObjectId ReplicationServer::add_subobject(NetObjectId outer, const RepLayout& layout,
                                              ObjectHandle object,
                                              const SubobjectParameters& parameters) {
     REPLAYOUT_ASSERT(objects_.contains(outer));
-    REPLAYOUT_ASSERT(may_be_of_subobject(parameters.condition));
+    REPLAYOUT_EXPECT(may_be_of_subobject(parameters.condition), NetObjectId(),
+                     "add_subobject: a part, a \"%s\", has condition %u, which is for properties: "
+                     "choose one that looks at the connection",
+                     std::string(layout.name()).c_str(),
+                     static_cast<unsigned>(parameters.condition));
     SpawnParameters spawn;
     spawn.stable_name = parameters.stable_name;
-    const std::size_t place = objects_.forget_destroyed_part(outer.index, parameters.stable_name);
-    for (Client* client : clients_) {
-        client->sender.part_notices().forget_name(outer.index, place);
-    }
     const NetObjectId id = add(layout, object, outer, spawn);
     if (id.generation == 0) {
         return id;
+    }
+    const std::size_t place = objects_.forget_destroyed_part(outer.index, parameters.stable_name);
+    for (Client* client : clients_) {
+        client->sender.part_notices().forget_name(outer.index, place);
     }
     NetworkObjectInfo& info = *objects_.at(id.index);
     const NetworkObjectInfo& whole = *objects_.at(outer.index);
@@ -94,9 +126,13 @@ NetObjectId ReplicationServer::add_subobject(NetObjectId outer, const RepLayout&
 
 void ReplicationServer::remove_object(NetObjectId id, ChannelCloseReason reason) {
     REPLAYOUT_ASSERT(objects_.contains(id));
-    REPLAYOUT_ASSERT(reason == ChannelCloseReason::Destroyed ||
-                     reason == ChannelCloseReason::LevelUnloaded ||
-                     reason == ChannelCloseReason::Migrated);
+    const bool is_games_own = reason == ChannelCloseReason::Destroyed ||
+                              reason == ChannelCloseReason::LevelUnloaded ||
+                              reason == ChannelCloseReason::Migrated;
+    REPLAYOUT_EXPECT(is_games_own, void(),
+                     "remove_object: object %u.%u: reason %u is the driver's own: use Destroyed, "
+                     "LevelUnloaded or Migrated",
+                     id.index, id.generation, static_cast<unsigned>(reason));
     if (reason == ChannelCloseReason::Destroyed) {
         note_destroyed(id.index);
     }
@@ -131,7 +167,12 @@ void ReplicationServer::forget_object(NetObjectId id) {
 }
 
 void ReplicationServer::set_host(PeerId host) {
-    REPLAYOUT_ASSERT((!host_.has_value() || *host_ == host) && find_joined(host) == nullptr);
+    REPLAYOUT_EXPECT(!host_.has_value() || *host_ == host, void(),
+                     "set_host: peer %llu is the host already: call clear_host() before",
+                     static_cast<unsigned long long>(host_->value));
+    REPLAYOUT_EXPECT(find_joined(host) == nullptr, void(),
+                     "set_host: peer %llu is a client: give the host an id of its own",
+                     static_cast<unsigned long long>(host.value));
     host_ = host;
 }
 

@@ -42,6 +42,14 @@ std::uint64_t scale(std::uint64_t draw, std::uint64_t range) noexcept {
     return (draw >> 32) * range >> 32;
 }
 
+[[nodiscard]] bool are_valid(const LinkSettings& settings) noexcept {
+    return is_probability(settings.loss) && is_probability(settings.duplicate) &&
+           is_probability(settings.reorder) && settings.burst_packets >= 0.0 &&
+           is_duration(settings.reorder_ms) && is_duration(settings.latency_ms) &&
+           is_duration(settings.jitter_ms) && settings.jitter_ms * 2 < milliseconds_max &&
+           settings.bandwidth_bytes_per_second <= bytes_max && settings.queue_bytes <= bytes_max;
+}
+
 // The finaliser of SplitMix64 (Steele, Lea, Flood 2014): every input bit reaches every output bit.
 std::uint64_t mix(std::uint64_t value) noexcept {
     value += 0x9e3779b97f4a7c15;
@@ -64,15 +72,11 @@ NetTime plus_microseconds(NetTime time, std::uint64_t microseconds) noexcept {
 //     (delivers) <--------- (loses)
 //                    e                   b > 1: b = 1, e = (1 - loss) / loss
 SimulatedNetwork::LinkModel SimulatedNetwork::make_model(const LinkSettings& settings) {
-    REPLAYOUT_ASSERT(is_probability(settings.loss));
-    REPLAYOUT_ASSERT(is_probability(settings.duplicate));
-    REPLAYOUT_ASSERT(is_probability(settings.reorder));
-    REPLAYOUT_ASSERT(settings.burst_packets >= 0.0);
-    REPLAYOUT_ASSERT(is_duration(settings.reorder_ms));
-    REPLAYOUT_ASSERT(is_duration(settings.latency_ms));
-    REPLAYOUT_ASSERT(is_duration(settings.jitter_ms) && settings.jitter_ms * 2 < milliseconds_max);
-    REPLAYOUT_ASSERT(settings.bandwidth_bytes_per_second <= bytes_max);
-    REPLAYOUT_ASSERT(settings.queue_bytes <= bytes_max);
+    REPLAYOUT_EXPECT(
+        are_valid(settings), LinkModel(),
+        "simulated network: settings of a link: loss, duplicate and reorder are 0 to 1, "
+        "times 0 to %g ms, bytes 0 to %llu",
+        milliseconds_max, static_cast<unsigned long long>(bytes_max));
     LinkModel model;
     model.loss = to_threshold(settings.loss);
     model.duplicate = to_threshold(settings.duplicate);
@@ -203,7 +207,9 @@ SimulatedNetwork::Link& SimulatedNetwork::link_between(PeerId from, PeerId to) {
 }
 
 void SimulatedNetwork::advance(NetTime now) {
-    REPLAYOUT_ASSERT(now >= now_);
+    REPLAYOUT_EXPECT(now >= now_, void(),
+                     "simulated network: now went back by %lld us, so no time has passed",
+                     static_cast<long long>(now_.microseconds - now.microseconds));
     now_ = now;
     while (!arrivals_.empty() && arrivals_.front().due <= now) {
         std::pop_heap(arrivals_.begin(), arrivals_.end(), is_later);
@@ -289,8 +295,11 @@ std::size_t SimulatedNetwork::Endpoint::datagram_bytes_max() const noexcept {
 }
 
 void SimulatedNetwork::Endpoint::send(PeerId peer, std::span<const std::byte> datagram) {
-    REPLAYOUT_ASSERT(datagram.size() <= datagram_bytes_max());
-    REPLAYOUT_ASSERT(peer != PeerId{});
+    REPLAYOUT_EXPECT(datagram.size() <= datagram_bytes_max(), void(),
+                     "send: a datagram of %zu bytes, and datagram_bytes_max is %zu: send no larger "
+                     "ones (Transport::datagram_bytes_max)",
+                     datagram.size(), datagram_bytes_max());
+    REPLAYOUT_EXPECT(peer != PeerId{}, void(), "send: peer 0 is nobody: name another one");
     if (!connected_) {
         network_.stats_.packets_sent += 1;
         network_.stats_.bytes_sent += datagram.size();

@@ -65,7 +65,9 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
 [[gnu::noinline, gnu::flatten]] bool ChangelistState::update(const void* object,
                                                              PackageMap& package_map,
                                                              ReplicationCounters& counters) {
-    REPLAYOUT_ASSERT(object != nullptr);
+    REPLAYOUT_EXPECT(object != nullptr, false,
+                     "update: a \"%s\" without memory: give it the object",
+                     std::string(layout_->name()).c_str());
     if (is_compared_whole_) {
         ++counters.objects_compared;
         const CompareRun& only = layout_->only_run();
@@ -346,7 +348,11 @@ void ChangelistState::name_references(NetGUID placeholder, PackageMap& package_m
 }
 
 void ChangelistState::mark_dirty(ParentIndex parent) noexcept {
-    REPLAYOUT_ASSERT(parent.value < layout_->parents().size());
+    REPLAYOUT_EXPECT(parent.value < layout_->parents().size(), void(),
+                     "mark_dirty: property %u of a \"%s\", which has %zu: use "
+                     "RepLayout::find_parent() of this class",
+                     unsigned{parent.value}, std::string(layout_->name()).c_str(),
+                     layout_->parents().size());
     if (layout_->parents()[parent.value].is_push_based) {
         due_.set(parent.value);
         is_marked_ = true;
@@ -361,7 +367,9 @@ void ChangelistState::mark_all_dirty() noexcept {
 }
 
 void ChangelistState::find_missed_marks(const void* object, ChangeMask& missed) const {
-    REPLAYOUT_ASSERT(object != nullptr);
+    REPLAYOUT_EXPECT(object != nullptr, void(),
+                     "find_missed_marks: a \"%s\" without memory: give it the object",
+                     std::string(layout_->name()).c_str());
     const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
     missed.reset(static_cast<std::uint32_t>(layout_->parents().size()));
     const ChangeMask* const inactive = conditions_.inactive();

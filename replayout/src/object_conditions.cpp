@@ -25,7 +25,10 @@ ObjectConditions::ObjectConditions(const RepLayout& layout, MemoryResource* reso
 
 void ObjectConditions::set_active(ParentIndex index, bool is_active) {
     const RepParentCmd& parent = layout_->parents()[index.value];
-    REPLAYOUT_ASSERT(parent.condition == LifetimeCondition::Custom);
+    REPLAYOUT_EXPECT(parent.condition == LifetimeCondition::Custom, void(),
+                     "set_active: \"%s\" is not of LifetimeCondition::Custom: give it that in its "
+                     "class",
+                     parent.property->name.c_str());
     if (inactive_.bit_count() == 0) {
         inactive_.reset(layout_->handle_count());
         turning_off_.reset(layout_->handle_count());
@@ -59,10 +62,13 @@ void ObjectConditions::finish_compare() {
 }
 
 void ObjectConditions::set_dynamic(ParentIndex parent, LifetimeCondition condition) {
-    REPLAYOUT_ASSERT(layout_->parents()[parent.value].condition == LifetimeCondition::Dynamic);
-    REPLAYOUT_ASSERT(condition != LifetimeCondition::Dynamic &&
-                     condition != LifetimeCondition::Custom &&
-                     condition < LifetimeCondition::NetGroup);
+    const bool may_be = condition != LifetimeCondition::Dynamic &&
+                        condition != LifetimeCondition::Custom &&
+                        condition < LifetimeCondition::NetGroup;
+    REPLAYOUT_EXPECT(
+        may_be && layout_->parents()[parent.value].condition == LifetimeCondition::Dynamic, void(),
+        "set_dynamic: \"%s\" is not of LifetimeCondition::Dynamic, or cannot become condition %u",
+        layout_->parents()[parent.value].property->name.c_str(), static_cast<unsigned>(condition));
     if (dynamic_.empty()) {
         dynamic_.resize(layout_->parents().size(), LifetimeCondition::None);
     }

@@ -160,6 +160,9 @@ class Rebinder {
 
 std::uint32_t rebind_references(const RepLayout& layout, void* object, ReceivingRepState& state,
                                 NetGUID guid, ObjectHandle target, ReceiveContext& context) {
+    REPLAYOUT_EXPECT(object != nullptr, 0,
+                     "rebind_references: a \"%s\" without memory: give it the object",
+                     std::string(layout.name()).c_str());
     Rebinder rebinder(layout, state, static_cast<std::byte*>(object), target, context);
     auto& references = state.references();
     auto reference = references.begin();

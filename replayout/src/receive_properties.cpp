@@ -5,11 +5,16 @@
 #include "notify_queue.h"
 #include "property_reader.h"
 
+#include <string>
+
 namespace replayout {
 
 bool receive_properties(const RepLayout& layout, BitReader& reader, void* object,
                         ReceivingRepState& state, ReceiveContext& context) {
-    REPLAYOUT_ASSERT(object != nullptr);
+    REPLAYOUT_EXPECT(object != nullptr, skip_properties(layout, reader, context),
+                     "receive_properties: a \"%s\" without memory: give it an object, or call "
+                     "skip_properties()",
+                     std::string(layout.name()).c_str());
     auto* bytes = static_cast<std::byte*>(object);
     BitReader check_reader = reader;
     PropertyReader check(layout, check_reader, context, bytes, &state);
@@ -42,6 +47,9 @@ void finish_update(const RepLayout& layout, void* object, ReceivingRepState& sta
     if (context.scratch.is_update_under_way()) {
         auto* bytes = static_cast<std::byte*>(object);
         NotifyQueue notifies(layout, bytes, state, context.scratch);
+        if (object == nullptr) {
+            return;  // nobody is there to be notified: it is dropped
+        }
         finish_keyed_arrays(layout, bytes, state, context);
         notifies.run();
     }

@@ -89,4 +89,13 @@ std::optional<FunctionIndex> RepLayout::find_function(std::string_view name) con
     return std::nullopt;
 }
 
+std::optional<FunctionIndex> RepLayout::find_function(TypeKey function) const noexcept {
+    for (std::size_t i = 0; i < functions_.size() && !function.is_null(); ++i) {
+        if (functions_[i].function->key == function) {
+            return FunctionIndex{static_cast<std::uint16_t>(i)};
+        }
+    }
+    return std::nullopt;
+}
+
 }  // namespace replayout

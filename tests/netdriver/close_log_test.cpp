@@ -138,9 +138,11 @@ TEST_CASE("Close log: of a client with other layouts each end tells once, and wh
     REQUIRE(LogSpy::messages().size() == 2);
     CHECK(LogSpy::messages()[0] ==
           "the connection of peer 99 was closed: layout mismatch, class \"" + lacking +
-              "\" (layouts: it has 2, we have 3)");
+              "\", which it lacks: call add_layout() there, too (layouts: it has 2, we have 3)");
     // It does not know the class by whose hash it is told.
-    CHECK(LogSpy::messages()[1] == "peer 1 closed the connection: layout mismatch");
+    CHECK(LogSpy::messages()[1] ==
+          "peer 1 closed the connection: layout mismatch, a class that it has and we lack: call "
+          "add_layout() here, too");
 }
 
 TEST_CASE("Close log: a client is told the class of which it has another layout",
@@ -168,9 +170,33 @@ TEST_CASE("Close log: a client is told the class of which it has another layout"
     }
     REQUIRE(LogSpy::messages().size() == 2);
     CHECK(LogSpy::messages()[0] ==
-          "the connection of peer 2 was closed: layout mismatch, class \"Lamp\" "
-          "(layouts: it has 1, we have 1)");
-    CHECK(LogSpy::messages()[1] == "peer 1 closed the connection: layout mismatch, class \"Lamp\"");
+          "the connection of peer 2 was closed: layout mismatch, class \"Lamp\", "
+          "which is another one there (layouts: it has 1, we have 1)");
+    CHECK(LogSpy::messages()[1] ==
+          "peer 1 closed the connection: layout mismatch, class \"Lamp\", which it lacks, or has "
+          "another one of: its log tells");
+}
+
+TEST_CASE("Close log: an address that never answers is told from a line that fell silent",
+          "[netdriver][close_log]") {
+    SimulatedNetwork network({}, 1, std::pmr::get_default_resource());
+    const TestLayout layout(build_new_lamp);
+    TestWorld world(1);
+    NetDriver client(NetDriverSettings(), network.endpoint(PeerId{2}), world);
+    REQUIRE(client.add_layout(*layout));
+    NetTime now = NetTime::from_milliseconds(1'000);
+    REQUIRE(client.connect(PeerId{1}, now));
+    const LogSpy spy(LogLevel::Warning);
+    for (int i = 0; i < 400; ++i) {
+        now = now.plus_milliseconds(50);
+        network.advance(now);
+        client.tick_dispatch(now);
+        client.tick_flush(now);
+    }
+    CHECK(client.close_reason() == CloseReason::Timeout);
+    REQUIRE(LogSpy::messages().size() == 1);
+    CHECK(LogSpy::messages()[0].find("was closed: timeout: nothing ever came from it") !=
+          std::string::npos);
 }
 
 }  // namespace replayout::test

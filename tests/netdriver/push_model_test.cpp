@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "support/catch.h"
-#include "support/caught_failure.h"
+#include "support/refusals.h"
 #include "support/run_seed.h"
 #include "support/scripted_transport.h"
 #include "support/seeded_random.h"
@@ -519,26 +519,28 @@ TEST_CASE("Push model: the last change before a switch needs its mark, and valid
     CHECK(game.beacon_on_client(beacon).cargo == 7);
 }
 
-TEST_CASE("Push model: the name of no property is logged with its class, and asserted",
+TEST_CASE("Push model: the name of no property is refused with its class and the names there are",
           "[netdriver][push_model]") {
-    if (REPLAYOUT_ASSERTIONS == 0) {
-        return;  // nobody refuses it then
-    }
-    std::size_t refused_count = 0;
     BeaconGame game;
     const NetObjectId id = game.ids.at(game.add());
-    const LogLines log;
-    const auto note = [&](const auto& call) { refused_count += failure_in(call) != "" ? 1u : 0u; };
-    note([&] { game.server.mark_property_dirty(id, "colour"); });
-    note([&] { game.server.set_property_active(id, "kargo", true); });
-    note([&] { game.server.set_dynamic_condition(id, "rout", LifetimeCondition::Never); });
-    note([&] { (void)game.server.dynamic_condition_of(id, ""); });
-    CHECK(refused_count == 4);
-    CHECK(log.lines ==
-          std::vector<std::string>{"\"Beacon\" has no property \"colour\" that is replicated",
-                                   "\"Beacon\" has no property \"kargo\" that is replicated",
-                                   "\"Beacon\" has no property \"rout\" that is replicated",
-                                   "\"Beacon\" has no property \"\" that is replicated"});
+    const Refusals refusals;
+    game.server.mark_property_dirty(id, "colour");
+    game.server.set_property_active(id, "kargo", true);
+    game.server.set_dynamic_condition(id, "rout", LifetimeCondition::Never);
+    CHECK(game.server.dynamic_condition_of(id, "") == LifetimeCondition::None);
+    if (Refusals::are_told) {
+        const std::string has_no = ": \"Beacon\" has no property ";
+        REQUIRE(refusals.sentences().size() == 4);
+        CHECK(refusals.sentences()[0] == "mark_property_dirty" + has_no +
+                                             "\"colour\" that is replicated; did you mean "
+                                             "\"color\"?");
+        CHECK(refusals.count("set_property_active" + has_no + "\"kargo\"") == 1);
+        CHECK(refusals.count("did you mean \"cargo\"?") == 1);
+        CHECK(refusals.count("set_dynamic_condition" + has_no + "\"rout\"") == 1);
+        CHECK(refusals.count("dynamic_condition_of" + has_no +
+                             "\"\" that is replicated; it has "
+                             "\"") == 1);
+    }
 }
 
 TEST_CASE("Push model: validation looks at each object once in so many ticks",

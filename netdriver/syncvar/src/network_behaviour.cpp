@@ -69,7 +69,11 @@ void NetworkBehaviour::bind(NetworkIdentity& identity, const BehaviourType& type
 }
 
 NetworkIdentity& NetworkBehaviour::identity() const noexcept {
-    REPLAYOUT_ASSERT(identity_ != nullptr);
+    if (identity_ == nullptr) [[unlikely]] {
+        replayout::detail::fail_assertion(
+            "identity: this behaviour belongs to no object: make it by instantiate() of a prefab",
+            __FILE__, __LINE__);
+    }
     return *identity_;
 }
 
@@ -87,12 +91,20 @@ bool NetworkBehaviour::is_local_player() const noexcept {
 }
 
 NetworkServer& NetworkBehaviour::server() const noexcept {
-    REPLAYOUT_ASSERT(identity().server_ != nullptr);
+    if (identity().server_ == nullptr) [[unlikely]] {
+        replayout::detail::fail_assertion(
+            "server: this object is not spawned by a server: ask is_server() before", __FILE__,
+            __LINE__);
+    }
     return *identity().server_;
 }
 
 NetworkClient& NetworkBehaviour::client() const noexcept {
-    REPLAYOUT_ASSERT(identity().client_ != nullptr);
+    if (identity().client_ == nullptr) [[unlikely]] {
+        replayout::detail::fail_assertion(
+            "client: this object is not shown by a client: a host has server()", __FILE__,
+            __LINE__);
+    }
     return *identity().client_;
 }
 
@@ -124,8 +136,31 @@ CallResult NetworkBehaviour::logged(CallResult result, std::string_view function
     return result;
 }
 
-CallResult NetworkBehaviour::call(std::string_view function, const void* params) {
+void NetworkBehaviour::log_out_of_place(FunctionFlags flags, std::string_view function) const {
+    const char* why = nullptr;
+    const NetworkServer* const server = identity_->server_;
+    if (server == nullptr && identity_->client_ == nullptr) {
+        why = "the object is not spawned, so nobody is called: spawn it before";
+    } else if (server == nullptr && !has_flag(flags, FunctionFlags::Server)) {
+        why = "a client calls what a server calls, so it runs here alone: use a command";
+    } else if (server != nullptr && has_flag(flags, FunctionFlags::Server) &&
+               identity_->owner_.value == 0) {
+        why =
+            "a server calls a command of an object without an owner, so it runs here alone: call "
+            "the function itself";
+    }
+    if (why != nullptr) {
+        log_line(LogLevel::Warning,
+                 "call of \"" + type_->name + "." + std::string(function) + "\": " + why);
+    }
+}
+
+CallResult NetworkBehaviour::call(std::string_view function, CallParams params) {
     const std::string name = NetworkPrefab::member_name(component_index_, function);
+    const RepLayout& layout = identity().prefab().layout();
+    if (const std::optional<FunctionIndex> found = layout.find_function(name)) {
+        log_out_of_place(layout.functions()[found->value].function->flags, function);
+    }
     if (NetworkServer* server = identity().server_) {
         return logged(server->driver().call_function(identity().object_, name, params), function);
     }
@@ -135,7 +170,7 @@ CallResult NetworkBehaviour::call(std::string_view function, const void* params)
     return CallResult::NoChannel;
 }
 
-CallResult NetworkBehaviour::call_function(TypeKey function, const void* params) {
+CallResult NetworkBehaviour::call_function(TypeKey function, CallParams params) {
     const std::vector<BehaviourFunction>& functions = type_->functions;
     const auto found =
         std::find_if(functions.begin(), functions.end(),
@@ -147,6 +182,7 @@ CallResult NetworkBehaviour::call_function(TypeKey function, const void* params)
     const auto place = static_cast<std::size_t>(found - functions.begin());
     const FunctionIndex index = prefab.components()[component_index_].functions[place];
     const std::string& name = found->function.name;
+    log_out_of_place(found->function.flags, name);
     if (NetworkServer* server = identity().server_) {
         return logged(server->driver().call_function(identity().object_, index, params), name);
     }

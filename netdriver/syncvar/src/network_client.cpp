@@ -3,6 +3,7 @@
 #include "network_client_waiting.h"
 #include "scene_name.h"
 #include "sync_section.h"
+#include "update_scope.h"
 #include "value_copy.h"
 
 #include <replayout/netdriver/peer_log.h>
@@ -63,6 +64,9 @@ void NetworkClient::disconnect() {
 }
 
 void NetworkClient::early_update(NetTime now) {
+    REPLAYOUT_EXPECT(!is_updating_, void(),
+                     "early_update: called from within a callback; do it after the update");
+    const detail::UpdateScope updating(is_updating_);
     now_ = now;
     driver_.tick_dispatch(now);
     start_spawned();
@@ -75,6 +79,9 @@ void NetworkClient::early_update(NetTime now) {
 }
 
 void NetworkClient::late_update(NetTime now) {
+    REPLAYOUT_EXPECT(!is_updating_, void(),
+                     "late_update: called from within a callback; do it after the update");
+    const detail::UpdateScope updating(is_updating_);
     now_ = now;
     send_answers();
     send_sections();
@@ -109,8 +116,12 @@ NetworkIdentity& NetworkClient::instantiate(const NetworkPrefab& prefab) {
 
 NetworkIdentity& NetworkClient::add_scene_object(const NetworkPrefab& prefab,
                                                  std::uint64_t scene_id) {
-    REPLAYOUT_ASSERT(scene_id != 0);
     NetworkIdentity& object = instantiate(prefab);
+    REPLAYOUT_EXPECT(
+        scene_id != 0, object,
+        "add_scene_object: a \"%s\" of id 0 is made, and is none of the scene: give it "
+        "an id that is not 0",
+        prefab.name().c_str());
     object.scene_id_ = scene_id;
     if (!scene_objects_.emplace(scene_id, &object).second) {
         log(LogLevel::Error, "a scene has two objects of one id");
@@ -119,7 +130,14 @@ NetworkIdentity& NetworkClient::add_scene_object(const NetworkPrefab& prefab,
 }
 
 void NetworkClient::destroy(NetworkIdentity& object) {
-    REPLAYOUT_ASSERT(!object.is_spawned());
+    REPLAYOUT_EXPECT(
+        objects_.contains(&object), void(),
+        "destroy: the object is none of this client: use one that it made, and did not "
+        "destroy");
+    REPLAYOUT_EXPECT(!object.is_spawned(), void(),
+                     "destroy: the server shows net id %llu, a \"%s\": only it destroys that",
+                     static_cast<unsigned long long>(object.net_id()),
+                     object.prefab().name().c_str());
     object.is_gone_ = true;
     has_gone_ = true;
 }

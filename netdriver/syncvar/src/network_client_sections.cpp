@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Of NetworkClient: what it decides as the owner of an object (sync_section.h).
+#include "prefab_params.h"
 #include "sync_section.h"
 
 #include <replayout/syncvar/network_client.h>
@@ -21,17 +22,17 @@ constexpr std::size_t operations_max = 32;
 
 class ClientCall final : public detail::CollectionCall {
   public:
-    ClientCall(NetDriver& driver, ObjectHandle object, std::string_view function)
+    ClientCall(NetDriver& driver, ObjectHandle object, const Function& function)
         : driver_(driver), object_(object), function_(function) {}
 
     [[nodiscard]] CallResult run(const void* params) const override {
-        return driver_.call_function(object_, function_, params);
+        return driver_.call_function(object_, function_.name, {params, function_.parameters});
     }
 
   private:
     NetDriver& driver_;
     ObjectHandle object_;
-    std::string_view function_;
+    const Function& function_;
 };
 
 }  // namespace
@@ -81,7 +82,7 @@ bool NetworkClient::send_section(NetworkBehaviour& component) {
         object.prefab().components()[component.component_index()].sync_to_server;
     const CallResult result = driver_.call_function(
         object.handle(), object.prefab().layout().functions()[function.value].function->name,
-        sections_->make(component, mask, epoch));
+        params_of(object.prefab(), function, sections_->make(component, mask, epoch)));
     if (result == CallResult::Full || result == CallResult::NoChannel) {
         return false;  // no channel: its objects came before the word that it may join
     }
@@ -107,7 +108,7 @@ void NetworkClient::send_collections(NetworkBehaviour& component) {
             component.last_sync_us_ = now_.microseconds;
             const FunctionIndex function = placed.collections[index].to_server;
             const ClientCall call(driver_, object.handle(),
-                                  prefab.layout().functions()[function.value].function->name);
+                                  *prefab.layout().functions()[function.value].function);
             if (!collection.send_waiting(call, operations_max, 1)) {
                 continue;
             }

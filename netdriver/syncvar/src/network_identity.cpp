@@ -82,8 +82,17 @@ void* NetworkIdentity::find_component(TypeKey key) const noexcept {
     return nullptr;
 }
 
+void detail::stop_without_component(const NetworkIdentity& object, std::size_t index) noexcept {
+    const std::string text = "component: a \"" + object.prefab().name() + "\" has no component " +
+                             std::to_string(index) +
+                             " of this class: find_component() answers null where there is none";
+    replayout::detail::fail_assertion(text.c_str(), __FILE__, __LINE__);
+}
+
 void* NetworkIdentity::component_as(std::size_t index, TypeKey key) const noexcept {
-    REPLAYOUT_ASSERT(index < components_.size());
+    if (index >= components_.size()) {
+        return nullptr;
+    }
     const NetworkPrefab::Component& component = prefab_->components()[index];
     for (const BehaviourType::Class& known : component.type->classes) {
         if (known.key == key) {
@@ -125,7 +134,8 @@ void NetworkIdentity::set_visibility(Visibility visibility) {
 }
 
 void NetworkIdentity::set_interest_range(float range) {
-    REPLAYOUT_ASSERT(range >= 0);
+    REPLAYOUT_EXPECT(range >= 0, void(), "set_interest_range: %g is below 0",
+                     static_cast<double>(range));
     interest_range_ = range;
     if (server_ != nullptr) {
         server_->apply_visibility(*this);
@@ -133,7 +143,9 @@ void NetworkIdentity::set_interest_range(float range) {
 }
 
 void NetworkIdentity::set_interest_group(std::uint32_t group) {
-    REPLAYOUT_ASSERT(group < 0xFFFF'FFFD);  // the door has groups of its own
+    REPLAYOUT_EXPECT(group < 0xFFFF'FFFD, void(),
+                     "set_interest_group: %u is one of the library's own groups: use a lower one",
+                     group);
     const std::uint32_t previous = std::exchange(interest_group_, group);
     if (server_ != nullptr && previous != group) {
         server_->interest_group_changed(*this, previous);

@@ -74,7 +74,11 @@ NetworkPrefab::NetworkPrefab(std::string_view name, std::span<const PrefabCompon
 NetworkPrefab::~NetworkPrefab() = default;
 
 const RepLayout& NetworkPrefab::layout() const noexcept {
-    REPLAYOUT_ASSERT(layout_ != nullptr);
+    if (layout_ == nullptr) [[unlikely]] {
+        replayout::detail::fail_assertion(
+            "layout: a prefab has one once its NetworkTypes are frozen: call freeze() before",
+            __FILE__, __LINE__);
+    }
     return *layout_;
 }
 

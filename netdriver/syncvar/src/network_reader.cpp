@@ -296,7 +296,7 @@ void NetworkReader::finish() noexcept {
 }
 
 void NetworkReader::fail(UNetError error) noexcept {
-    REPLAYOUT_ASSERT(error != UNetError::None);
+    REPLAYOUT_EXPECT(error != UNetError::None, void(), "fail: None is no error: name one");
     if (!failed()) {
         error_ = error;
     }

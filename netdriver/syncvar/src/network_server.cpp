@@ -2,6 +2,7 @@
 #include "connection_channel.h"
 #include "scene_name.h"
 #include "sync_section.h"
+#include "update_scope.h"
 
 #include <replayout/netdriver/peer_log.h>
 #include <replayout/reflection/diagnostics.h>
@@ -52,12 +53,26 @@ Status NetworkServer::listen() {
 }
 
 void NetworkServer::early_update(NetTime now) {
+    REPLAYOUT_EXPECT(
+        is_listening_, void(),
+        "early_update: the server does not listen: call listen() before, and look at its "
+        "Status");
+    REPLAYOUT_EXPECT(!is_updating_, void(),
+                     "early_update: called from within a callback; do it after the update");
+    const detail::UpdateScope updating(is_updating_);
     now_ = now;
     driver_.tick_dispatch(now);
     free_what_is_gone();
 }
 
 void NetworkServer::late_update(NetTime now) {
+    REPLAYOUT_EXPECT(
+        is_listening_, void(),
+        "late_update: the server does not listen: call listen() before, and look at its "
+        "Status");
+    REPLAYOUT_EXPECT(!is_updating_, void(),
+                     "late_update: called from within a callback; do it after the update");
+    const detail::UpdateScope updating(is_updating_);
     now_ = now;
     ++flush_number_;
     update_host();
@@ -81,10 +96,23 @@ NetworkIdentity& NetworkServer::instantiate(const NetworkPrefab& prefab) {
 
 NetworkIdentity& NetworkServer::add_scene_object(const NetworkPrefab& prefab,
                                                  std::uint64_t scene_id) {
-    REPLAYOUT_ASSERT(scene_id != 0);
     NetworkIdentity& object = instantiate(prefab);
+    REPLAYOUT_EXPECT(
+        scene_id != 0, object,
+        "add_scene_object: a \"%s\" of id 0 is made, and is none of the scene: give it "
+        "an id that is not 0",
+        prefab.name().c_str());
     object.scene_id_ = scene_id;
     return object;
+}
+
+bool NetworkServer::owns(const NetworkIdentity& object) const noexcept {
+    return objects_.contains(&object);
+}
+
+bool NetworkServer::owns(const NetworkConnection& connection) const noexcept {
+    const auto found = connections_.find(connection.peer());
+    return found != connections_.end() && found->second.get() == &connection;
 }
 
 bool NetworkServer::refuse(PeerId peer, const char* why) {
@@ -93,7 +121,8 @@ bool NetworkServer::refuse(PeerId peer, const char* why) {
 }
 
 bool NetworkServer::spawn(NetworkIdentity& object, NetworkConnection* owner) {
-    REPLAYOUT_ASSERT(objects_.contains(&object));
+    REPLAYOUT_EXPECT(owns(object), false, "spawn: %s", another_servers);
+    REPLAYOUT_EXPECT(owner == nullptr || owns(*owner), false, "spawn: %s", another_connection);
     if (!is_listening_) {
         return refuse(PeerId{}, "a server that does not listen spawns nothing");
     }
@@ -140,6 +169,7 @@ bool NetworkServer::is_channel(const NetworkIdentity& object) const noexcept {
 }
 
 void NetworkServer::unspawn(NetworkIdentity& object) {
+    REPLAYOUT_EXPECT(owns(object), void(), "unspawn: %s", another_servers);
     if (!object.is_spawned() || object.is_stopping_ || is_channel(object)) {
         refuse(object.owner_, "an object that is not spawned cannot be unspawned");
         return;
@@ -177,6 +207,7 @@ void NetworkServer::unspawn(NetworkIdentity& object) {
 }
 
 void NetworkServer::destroy(NetworkIdentity& object) {
+    REPLAYOUT_EXPECT(owns(object), void(), "destroy: %s", another_servers);
     if (object.is_gone_ || is_channel(object)) {
         return;
     }
@@ -192,6 +223,7 @@ void NetworkServer::destroy(NetworkIdentity& object) {
 }
 
 void NetworkServer::destroy_owned(NetworkConnection& connection) {
+    REPLAYOUT_EXPECT(owns(connection), void(), "destroy_owned: %s", another_connection);
     while (!connection.owned_.empty()) {
         NetworkIdentity* object = connection.owned_.back();
         destroy(*object);

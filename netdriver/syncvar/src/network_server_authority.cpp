@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Of NetworkServer: who owns what, players, and what owners decide.
+#include "prefab_params.h"
 #include "sync_section.h"
+#include "update_scope.h"
 
 #include <replayout/syncvar/network_server.h>
 #include <replayout/syncvar/sync_collection.h>
@@ -58,6 +60,8 @@ bool NetworkServer::tell_last_owner(NetworkIdentity& object) {
 }
 
 bool NetworkServer::assign_client_authority(NetworkIdentity& object, NetworkConnection& owner) {
+    REPLAYOUT_EXPECT(owns(object), false, "assign_client_authority: %s", another_servers);
+    REPLAYOUT_EXPECT(owns(owner), false, "assign_client_authority: %s", another_connection);
     if (!object.is_spawned() || is_channel(object)) {
         return refuse(owner.peer(), "of an object that is not spawned nobody has authority");
     }
@@ -69,6 +73,7 @@ bool NetworkServer::assign_client_authority(NetworkIdentity& object, NetworkConn
 }
 
 bool NetworkServer::remove_client_authority(NetworkIdentity& object) {
+    REPLAYOUT_EXPECT(owns(object), false, "remove_client_authority: %s", another_servers);
     const NetworkConnection* owner = owner_of(object);
     if (owner == nullptr) {
         return refuse(PeerId{}, "nobody has authority of the object");
@@ -102,6 +107,7 @@ void NetworkServer::set_player(NetworkConnection& connection, NetworkIdentity* p
 
 bool NetworkServer::add_player_for_connection(NetworkConnection& connection,
                                               NetworkIdentity& player) {
+    REPLAYOUT_EXPECT(owns(connection), false, "add_player_for_connection: %s", another_connection);
     if (connection.identity() != nullptr) {
         return refuse(connection.peer(), "a connection has a player already");
     }
@@ -111,6 +117,9 @@ bool NetworkServer::add_player_for_connection(NetworkConnection& connection,
 bool NetworkServer::replace_player_for_connection(NetworkConnection& connection,
                                                   NetworkIdentity& player,
                                                   ReplacePlayerOptions options) {
+    REPLAYOUT_EXPECT(owns(player), false, "replace_player_for_connection: %s", another_servers);
+    REPLAYOUT_EXPECT(owns(connection), false, "replace_player_for_connection: %s",
+                     another_connection);
     if (is_channel(player) || (player.owner_.value != 0 && player.owner_ != connection.peer())) {
         return refuse(connection.peer(), "another connection owns what is to be a player");
     }
@@ -152,6 +161,8 @@ bool NetworkServer::replace_player_for_connection(NetworkConnection& connection,
 
 bool NetworkServer::remove_player_for_connection(NetworkConnection& connection,
                                                  RemovePlayerOptions options) {
+    REPLAYOUT_EXPECT(owns(connection), false, "remove_player_for_connection: %s",
+                     another_connection);
     NetworkIdentity* player = connection.identity();
     if (player == nullptr) {
         return false;
@@ -207,8 +218,10 @@ bool NetworkServer::send_owner_state(NetworkIdentity& object, std::uint32_t epoc
     for (NetworkBehaviour* component : object.components()) {
         const NetworkPrefab::Component& placed = prefab.components()[component->component_index()];
         if (placed.settings.sync_direction == SyncDirection::ClientToServer &&
-            driver_.call_function(object.object_, placed.sync_to_owner,
-                                  sections_->make(*component, all, epoch)) == CallResult::Full) {
+            driver_.call_function(
+                object.object_, placed.sync_to_owner,
+                params_of(prefab, placed.sync_to_owner, sections_->make(*component, all, epoch))) ==
+                CallResult::Full) {
             return false;
         }
         if (placed.settings.sync_direction == SyncDirection::ClientToServer &&

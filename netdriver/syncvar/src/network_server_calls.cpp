@@ -7,6 +7,7 @@
 #include <replayout/syncvar/sync_collection.h>
 
 #include "behaviour_section.h"
+#include "prefab_params.h"
 
 #include <bit>
 
@@ -16,16 +17,18 @@ namespace {
 
 class DriverCall final : public detail::CollectionCall {
   public:
-    DriverCall(NetDriver& driver, NetObjectId object, FunctionIndex function)
-        : driver_(driver), object_(object), function_(function) {}
+    DriverCall(NetDriver& driver, NetObjectId object, const NetworkPrefab& prefab,
+               FunctionIndex function)
+        : driver_(driver), object_(object), prefab_(prefab), function_(function) {}
 
     [[nodiscard]] CallResult run(const void* params) const override {
-        return driver_.call_function(object_, function_, params);
+        return driver_.call_function(object_, function_, params_of(prefab_, function_, params));
     }
 
   private:
     NetDriver& driver_;
     NetObjectId object_;
+    const NetworkPrefab& prefab_;
     FunctionIndex function_;
 };
 
@@ -38,7 +41,7 @@ void NetworkServer::send_collections(NetworkIdentity& object, NetworkBehaviour& 
     for (std::uint64_t bits = component.collection_dirty_bits_; bits != 0; bits &= bits - 1) {
         const auto index = static_cast<std::size_t>(std::countr_zero(bits));
         const NetworkPrefab::Collection& collection = placed.collections[index];
-        const DriverCall call(driver_, object.object_, collection.changes);
+        const DriverCall call(driver_, object.object_, prefab, collection.changes);
         if (component.collection(index).send_waiting(call, prefab.limits().array_count_max)) {
             component.collection_dirty_bits_ &= ~(bits & (~bits + 1));
         }
@@ -80,7 +83,7 @@ bool NetworkServer::send_owner_collections(NetworkBehaviour& component, std::uin
         object.prefab().components()[component.component_index()];
     for (std::size_t i = 0; i < placed.collections.size(); ++i) {
         const NetworkPrefab::Collection& functions = placed.collections[i];
-        const DriverCall call(driver_, object.object_,
+        const DriverCall call(driver_, object.object_, object.prefab(),
                               epoch == 0 ? functions.to_last_owner : functions.to_owner);
         SyncCollection& collection = component.collection(i);
         const CallResult result = collection.send_to_owner(epoch, call);
@@ -123,7 +126,8 @@ bool NetworkServer::serve_owner(NetworkIdentity& object) {
         }
         for (std::size_t i = 0; i < placed.collections.size(); ++i) {
             SyncCollection& collection = component->collection(i);
-            const DriverCall call(driver_, object.object_, placed.collections[i].items_function);
+            const DriverCall call(driver_, object.object_, object.prefab(),
+                                  placed.collections[i].items_function);
             if (collection.send_state(call) != CallResult::Sent) {
                 return false;
             }

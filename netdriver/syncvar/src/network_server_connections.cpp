@@ -3,6 +3,7 @@
 // Of NetworkServer: who joins, who is ready, and the batch of objects that those are named.
 #include "connection_channel.h"
 #include "server_groups.h"
+#include "update_scope.h"
 
 #include <replayout/netdriver/peer_log.h>
 #include <replayout/reflection/diagnostics.h>
@@ -61,7 +62,11 @@ void NetworkServer::peer_left(PeerId peer, CloseReason /*reason*/) {
 }
 
 NetworkConnection& NetworkServer::start_host(PeerId host) {
-    REPLAYOUT_ASSERT(host_ == nullptr && find_connection(host) == nullptr);
+    REPLAYOUT_EXPECT(host_ == nullptr, *host_,
+                     "start_host: this process plays already: call stop_host() before");
+    REPLAYOUT_EXPECT(find_connection(host) == nullptr, *find_connection(host),
+                     "start_host: peer %llu is a client: give the host an id of its own",
+                     static_cast<unsigned long long>(host.value));
     driver_.set_host(host);
     host_ =
         connections_.emplace(host, std::make_unique<NetworkConnection>(host)).first->second.get();
@@ -156,10 +161,12 @@ void NetworkServer::not_ready_heard(PeerId peer) {
 // Ready or not.
 
 void NetworkServer::set_client_ready(NetworkConnection& connection) {
+    REPLAYOUT_EXPECT(owns(connection), void(), "set_client_ready: %s", another_connection);
     connection.is_ready_ = true;
 }
 
 void NetworkServer::set_client_not_ready(NetworkConnection& connection) {
+    REPLAYOUT_EXPECT(owns(connection), void(), "set_client_not_ready: %s", another_connection);
     connection.is_ready_ = false;
 }
 
@@ -262,7 +269,7 @@ bool NetworkServer::send_batch(NetworkConnection& connection) {
 }
 
 CallResult NetworkServer::call(NetworkConnection& connection, std::string_view function,
-                               const void* params) {
+                               CallParams params) {
     return connection.channel_->components().front()->call(function, params);
 }
 

@@ -3,6 +3,7 @@
 // Of NetworkServer: who sees what. Clients by the driver's Interest; the host, which is no client
 // of the driver, by the same rules said once more, of which only a distance is a computation.
 #include "server_groups.h"
+#include "update_scope.h"
 
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/syncvar/network_server.h>
@@ -176,14 +177,20 @@ bool NetworkServer::set_shown(NetworkIdentity& object, NetworkConnection& connec
 }
 
 bool NetworkServer::show_to(NetworkIdentity& object, NetworkConnection& connection) {
+    REPLAYOUT_EXPECT(owns(object), false, "show_to: %s", another_servers);
+    REPLAYOUT_EXPECT(owns(connection), false, "show_to: %s", another_connection);
     return set_shown(object, connection, true);
 }
 
 bool NetworkServer::hide_from(NetworkIdentity& object, NetworkConnection& connection) {
+    REPLAYOUT_EXPECT(owns(object), false, "hide_from: %s", another_servers);
+    REPLAYOUT_EXPECT(owns(connection), false, "hide_from: %s", another_connection);
     return set_shown(object, connection, false);
 }
 
 void NetworkServer::forget_shown(NetworkIdentity& object, NetworkConnection& connection) {
+    REPLAYOUT_EXPECT(owns(object), void(), "forget_shown: %s", another_servers);
+    REPLAYOUT_EXPECT(owns(connection), void(), "forget_shown: %s", another_connection);
     if (connection.shown_.erase(object.net_id()) == 0) {
         return;
     }
@@ -194,6 +201,7 @@ void NetworkServer::forget_shown(NetworkIdentity& object, NetworkConnection& con
 }
 
 void NetworkServer::rebuild_observers(NetworkIdentity& object) {
+    REPLAYOUT_EXPECT(owns(object), void(), "rebuild_observers: %s", another_servers);
     if (object.is_spawned() && !is_channel(object)) {
         driver_.interest().reconsider(object.object_);
         queue_for_host(object);

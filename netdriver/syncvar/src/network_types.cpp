@@ -133,7 +133,10 @@ Status NetworkTypes::freeze() {
 }
 
 Status NetworkTypes::add_layouts_to(NetDriver& driver) const {
-    REPLAYOUT_ASSERT(is_frozen());
+    if (!is_frozen()) {
+        return Error{ErrorCode::RegistryNotFrozen,
+                     "network types: call freeze() before listen() or connect()"};
+    }
     for (const std::unique_ptr<NetworkPrefab>& prefab : prefabs_) {
         if (Status added = driver.add_layout(prefab->layout()); !added) {
             return added;

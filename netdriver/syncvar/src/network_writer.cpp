@@ -189,19 +189,23 @@ void NetworkWriter::write(const NetworkHash128& value) noexcept {
 }
 
 void NetworkWriter::overwrite_uint16(std::size_t position, std::uint16_t value) noexcept {
-    REPLAYOUT_ASSERT(position_ >= 2 && position <= position_ - 2);
+    REPLAYOUT_EXPECT(position_ >= 2 && position <= position_ - 2, void(),
+                     "overwrite_uint16: byte %zu of a text of %zu: write there before", position,
+                     position_);
     store(buffer_.data() + position, value, 2);
 }
 
 void NetworkWriter::fail(UNetError error) noexcept {
-    REPLAYOUT_ASSERT(error != UNetError::None);
+    REPLAYOUT_EXPECT(error != UNetError::None, void(), "fail: None is no error: name one");
     if (!failed()) {
         error_ = error;
     }
 }
 
 void NetworkWriter::rewind(Mark mark) noexcept {
-    REPLAYOUT_ASSERT(mark.position <= position_);
+    REPLAYOUT_EXPECT(mark.position <= position_, void(),
+                     "rewind: byte %zu of a text of %zu: use a mark of this writer", mark.position,
+                     position_);
     position_ = mark.position;
     error_ = UNetError::None;
 }

@@ -55,7 +55,7 @@ void UNetPacketReader::finish_message() noexcept {
 }
 
 void UNetPacketReader::drop_unknown() noexcept {
-    REPLAYOUT_ASSERT(has_message_);
+    REPLAYOUT_EXPECT(has_message_, void(), "drop_unknown: there is no message: call next() before");
     drop_from(message_start_, UNetError::UnknownMessageType);
 }
 

@@ -184,6 +184,8 @@ class RepLayout {
     [[nodiscard]] std::span<const RepFunction> functions() const noexcept { return functions_; }
     /// O(functions).
     [[nodiscard]] std::optional<FunctionIndex> find_function(std::string_view name) const noexcept;
+    /// By the C++ function behind it (function_key_of). O(functions).
+    [[nodiscard]] std::optional<FunctionIndex> find_function(TypeKey function) const noexcept;
 
     /// Some property is push based.
     [[nodiscard]] bool has_push_based() const noexcept { return has_push_based_; }

@@ -36,6 +36,7 @@
 
 namespace replayout {
 
+struct DriverEnd;
 class ReplicationServer;
 
 // How far Grid reaches. What counts is how many cells lie between an object's and a viewer's: of n
@@ -152,10 +153,12 @@ class Interest {
 
   private:
     friend class NetDriver;
-    Interest(ReplicationServer& server, const bool& is_calling_out) noexcept
+    Interest(ReplicationServer* server, const bool& is_calling_out) noexcept
         : server_(server), is_calling_out_(is_calling_out) {}
 
-    ReplicationServer& server_;
+    [[nodiscard]] DriverEnd end() const noexcept;
+
+    ReplicationServer* server_;  // null: the driver does not serve, and all is refused
     const bool& is_calling_out_;
 };
 

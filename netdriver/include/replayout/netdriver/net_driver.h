@@ -14,12 +14,18 @@
 //         ... the game changes its objects ...
 //         server.tick_flush(now);       // compare once, send to everyone
 //
+// A call that breaks the rules of this class changes nothing: an id that was removed or is another
+// driver's, a call before listen() or at the wrong end, one from within a notify. A debug build
+// stops with a sentence that says what to do. A release build logs that sentence, once for each
+// place, and returns what the function returns where there is nothing.
+//
 // A driver belongs to one thread, starts none (executor.h lends it some), reads no clock and
 // allocates from the resource it was given. Layouts, transport and world must outlive it. Same
 // seed, same calls, same bytes. docs/architecture.md tells the story of one tick.
 #pragma once
 
 #include <replayout/connection_shadow.h>
+#include <replayout/netdriver/call_params.h>
 #include <replayout/netdriver/channel_close_reason.h>
 #include <replayout/netdriver/close_reason.h>
 #include <replayout/netdriver/connection_state.h>
@@ -38,7 +44,9 @@
 #include <replayout/netdriver/time.h>
 #include <replayout/netdriver/transport.h>
 #include <replayout/receiving_rep_state.h>
+#include <replayout/reflection/call_function.h>
 #include <replayout/reflection/error.h>
+#include <replayout/reflection/member_pointer.h>
 #include <replayout/type_counters.h>
 
 #include <cstdint>
@@ -50,8 +58,10 @@
 
 namespace replayout {
 
+struct DriverEnd;
 struct ObjectFacts;
 class LayoutTable;
+class RefusalText;
 class NetRates;
 class ReplicationClient;
 class ReplayPlayer;
@@ -59,8 +69,9 @@ class ReplayRecorder;
 class ReplicationServer;
 
 /// While it calls the world for an object, or a notify or hook of one, these may call only
-/// functions that are const, and a client's call_function() (NetWorld says which has what); that is
-/// asserted. A remote function that runs, and the world told of peers, may call all but the ticks.
+/// functions that are const, and a client's call_function() (NetWorld says which has what); others
+/// are refused. A remote function that runs, and the world told of peers, may call all but the
+/// ticks.
 class NetDriver {
   public:
     /// Nothing happens before listen() or connect().
@@ -90,7 +101,8 @@ class NetDriver {
     /// Starts as a client of `server`.
     [[nodiscard]] Status connect(PeerId server, NetTime now);
 
-    /// Takes what has arrived. `now` must not go back from call to call, here and below.
+    /// Takes what has arrived. `now` must not go back from call to call, here and below: where it
+    /// does, no time has passed.
     void tick_dispatch(NetTime now);
     /// Sends what there is to send.
     void tick_flush(NetTime now);
@@ -207,8 +219,8 @@ class NetDriver {
     /// had it (NetDormancy::Initial). O(1).
     [[nodiscard]] bool is_dormant_for(PeerId peer, NetObjectId id) const;
 
-    // Remote functions, those of the object's class (TypeBuilder::function). `params` is of the
-    // function's parameters' type, taken within the call; null where it has none. A call goes out
+    // Remote functions, those of the object's class (TypeBuilder::function). `params` are taken
+    // within the call; of another type than the function's they are refused. A call goes out
     // with the next tick_flush(), and together with what its object, and those that the parameters
     // name, were when it was made: it never runs before. Not from within a net_serialize. A
     // function that a call runs may do anything but destroy the driver or begin a tick of it.
@@ -216,12 +228,27 @@ class NetDriver {
     /// One of the clients runs on the owner's, a multicast on all and here, one of the server here
     /// alone. A multicast is sent to all who have joined, or refused; an unreliable one passes over
     /// who has too many calls waiting.
+    ///
+    ///     call<&Pawn::client_stun>(id, {2.5f});    // wrong parameters do not compile
+    template <auto Function>
+    requires std::is_void_v<FunctionParameters<Function>>
+    [[nodiscard]] CallResult call(
+        NetObjectId id, RemoteFunctionSendPolicy policy = RemoteFunctionSendPolicy::Default) {
+        return call_named(id, function_name_of<Function>(), {}, policy);
+    }
+    template <auto Function>
+    requires(!std::is_void_v<FunctionParameters<Function>>) [[nodiscard]] CallResult
+        call(NetObjectId id, const FunctionParameters<Function>& params,
+             RemoteFunctionSendPolicy policy = RemoteFunctionSendPolicy::Default) {
+        return call_named(id, function_name_of<Function>(), &params, policy);
+    }
+    /// The same by name. A name that the class has not is logged.
     [[nodiscard]] CallResult call_function(
-        NetObjectId id, std::string_view function, const void* params = nullptr,
+        NetObjectId id, std::string_view function, CallParams params = {},
         RemoteFunctionSendPolicy policy = RemoteFunctionSendPolicy::Default);
     /// The same without looking for the name (RepLayout::find_function).
     [[nodiscard]] CallResult call_function(
-        NetObjectId id, FunctionIndex function, const void* params = nullptr,
+        NetObjectId id, FunctionIndex function, CallParams params = {},
         RemoteFunctionSendPolicy policy = RemoteFunctionSendPolicy::Default);
 
     // Recordings.
@@ -273,8 +300,18 @@ class NetDriver {
 
     /// One of the server runs there, if this client owns the object, else that drops it. Any other
     /// runs here alone, of an object that is shown; from a notify or hook it may do what that may.
+    template <auto Function>
+    requires std::is_void_v<FunctionParameters<Function>>
+    [[nodiscard]] CallResult call(ObjectHandle object) {
+        return call_named(object, function_name_of<Function>(), {});
+    }
+    template <auto Function>
+    requires(!std::is_void_v<FunctionParameters<Function>>) [[nodiscard]] CallResult
+        call(ObjectHandle object, const FunctionParameters<Function>& params) {
+        return call_named(object, function_name_of<Function>(), &params);
+    }
     [[nodiscard]] CallResult call_function(ObjectHandle object, std::string_view function,
-                                           const void* params = nullptr);
+                                           CallParams params = {});
 
     // Both.
 
@@ -295,7 +332,22 @@ class NetDriver {
   private:
     friend class ReplayPlayer;  // a client without a server
 
+    template <auto Function>
+    [[nodiscard]] static CalledFunction function_name_of() noexcept {
+        return {detail::name_of_member<Function>(), function_key_of<Function>()};
+    }
+    [[nodiscard]] CallResult call_named(NetObjectId id, const CalledFunction& function,
+                                        CallParams params, RemoteFunctionSendPolicy policy);
+    [[nodiscard]] CallResult call_named(ObjectHandle object, const CalledFunction& function,
+                                        CallParams params);
     [[nodiscard]] Status check_start() const;
+    [[nodiscard]] Status check_settings() const;
+    [[nodiscard]] bool may_tick() const noexcept;
+    [[nodiscard]] RefusalText why_no_tick(const char* function) const noexcept;
+    /// What it may do now, see driver_end.h.
+    [[nodiscard]] DriverEnd end() const noexcept;
+    /// `now`, or the time of the last tick, where that is later.
+    [[nodiscard]] NetTime not_before_last_tick(NetTime now) const;
     [[nodiscard]] const ObjectFacts& facts_of(NetObjectId id) const;
     void receive_datagrams();
     void tell_of_peers();
@@ -309,6 +361,8 @@ class NetDriver {
     NetGUIDCache guids_;
     std::pmr::unordered_map<const RepLayout*, SpawnHandler*> spawn_handlers_;  // looked up only
     NetTime now_;
+    bool has_time_ = false;    // now_ was given
+    bool is_players_ = false;  // a ReplayPlayer ticks it, and nobody else
     bool is_ticking_ = false;
     bool is_calling_out_ = false;  // within the calls that may reach the world, notifies and hooks
     std::unique_ptr<LayoutTable> layouts_;

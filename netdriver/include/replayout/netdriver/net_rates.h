@@ -18,6 +18,7 @@
 
 namespace replayout {
 
+struct DriverEnd;
 class ReplicationServer;
 
 /// What a server may send to one client.
@@ -103,10 +104,12 @@ class NetRates {
 
   private:
     friend class NetDriver;
-    NetRates(ReplicationServer& server, const bool& is_calling_out) noexcept
+    NetRates(ReplicationServer* server, const bool& is_calling_out) noexcept
         : server_(server), is_calling_out_(is_calling_out) {}
 
-    ReplicationServer& server_;
+    [[nodiscard]] DriverEnd end() const noexcept;
+
+    ReplicationServer* server_;  // null: the driver does not serve, and all is refused
     const bool& is_calling_out_;
 };
 

@@ -5,9 +5,11 @@
 
 #include <replayout/netdriver/net_object_id.h>
 #include <replayout/netdriver/transport.h>
+#include <replayout/reflection/type_key.h>
 #include <replayout/reflection/value_ops.h>
 
 #include <cstdint>
+#include <string_view>
 
 namespace replayout {
 
@@ -36,6 +38,15 @@ enum class CallResult : std::uint8_t {
     /// reliable or larger than a packet, or for one that is queued queued_calls_per_function_max at
     /// every receiver. Try later.
     Full,
+    /// The call itself is wrong: a stale id, parameters of another type, a call at the wrong end,
+    /// or from within a notify. The log says what to do.
+    Misused,
+};
+
+/// Which function a call means: by its key, where that is not null, else by its name.
+struct CalledFunction {
+    std::string_view name;
+    TypeKey key{};
 };
 
 /// Of an unreliable multicast; every other call is sent as by ForceSend, and so is one larger than

@@ -21,6 +21,7 @@ enum class ReplayError : std::uint8_t {
     Corrupt,          ///< a part of it is not what was written there
     Refused,          ///< it is whole, and holds what no server sends (ReplayPlayer::close_reason)
     TooLong,          ///< it has lasted 50 days, or is 36,000 years from its clock's origin
+    Misused,          ///< the player was called wrongly; the log says what to do
 };
 
 /// Stable lower-case English phrase ("not a replay").

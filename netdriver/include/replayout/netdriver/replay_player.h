@@ -14,7 +14,8 @@
 // holds is taken as a server's packets are: within NetConfig, and no further. After an error the
 // world is empty, and advance() answers the same until seek() to another place does.
 //
-// What it calls of the world, notifies, hooks and functions must not call the player.
+// What it calls of the world, notifies, hooks and functions must not call the player. Calls that
+// break these rules are refused as those of a driver are, and answer ReplayError::Misused.
 //
 // Classes that changed since are read as those of a server of another version, if the settings say
 // so (NetDriverSettings::layout_policy); else they must be the same.
@@ -123,6 +124,7 @@ class ReplayPlayer {
     NetTime time_;
     std::uint64_t header_digest_ = 0;
     CloseReason close_reason_ = CloseReason::None;
+    bool has_begun_ = false;  // open() was called
     bool is_open_ = false;
     bool is_whole_ = false;
     bool is_seeking_ = false;

@@ -2,6 +2,7 @@
 #include <replayout/transports/enet_transport.h>
 
 #include "address_text.h"
+#include "drive_watch.h"
 #include "enet_gate.h"
 #include "peer_stay.h"
 #include "transport_secret.h"
@@ -104,6 +105,7 @@ class EnetTransport::Host final : EnetPeers {
     }
 
     void tick(NetTime now) {
+        watch_.ticked();
         now_ = now;
         gate_.tick(now);
         serve();
@@ -120,7 +122,10 @@ class EnetTransport::Host final : EnetPeers {
     void flush() { enet_host_flush(host_); }
 
     void send(PeerId peer, std::span<const std::byte> datagram) {
-        REPLAYOUT_ASSERT(datagram.size() <= settings_.datagram_bytes_max);
+        REPLAYOUT_EXPECT(datagram.size() <= settings_.datagram_bytes_max, void(),
+                         "send: a datagram of %zu bytes, and datagram_bytes_max is %zu: send no "
+                         "larger ones (Transport::datagram_bytes_max)",
+                         datagram.size(), std::size_t{settings_.datagram_bytes_max});
         const auto found = peers_.find(peer);
         if (found == peers_.end()) {
             gate_.want();
@@ -146,7 +151,7 @@ class EnetTransport::Host final : EnetPeers {
     }
 
     [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) {
-        return arrived_.receive(pool_, peer, buffer);
+        return watch_.answered(arrived_.receive(pool_, peer, buffer), "ENet transport");
     }
 
     [[nodiscard]] const EnetSettings& settings() const noexcept { return settings_; }
@@ -313,6 +318,7 @@ class EnetTransport::Host final : EnetPeers {
     DatagramPool pool_;
     DatagramQueue arrived_;
     std::pmr::map<PeerId, Peer> peers_;
+    DriveWatch watch_;
     NetTime now_;
     std::uint64_t last_peer_ = 0;
     std::uint64_t seen_ = 0;  // datagrams

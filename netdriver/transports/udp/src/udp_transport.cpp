@@ -5,6 +5,7 @@
 #include "address_handshake.h"
 #include "asio_address.h"
 #include "asio_start.h"
+#include "drive_watch.h"
 #include "peer_stay.h"
 #include "transport_secret.h"
 
@@ -94,6 +95,7 @@ class UdpTransport::Socket {
     }
 
     void tick(NetTime now) {
+        watch_.ticked();
         now_ = now;
         datagrams_left_ = settings_.datagrams_per_tick_max;
         if (!is_server_) {
@@ -105,7 +107,10 @@ class UdpTransport::Socket {
     }
 
     void send(PeerId peer, std::span<const std::byte> datagram) {
-        REPLAYOUT_ASSERT(datagram.size() <= settings_.datagram_bytes_max);
+        REPLAYOUT_EXPECT(datagram.size() <= settings_.datagram_bytes_max, void(),
+                         "send: a datagram of %zu bytes, and datagram_bytes_max is %zu: send no "
+                         "larger ones (Transport::datagram_bytes_max)",
+                         datagram.size(), std::size_t{settings_.datagram_bytes_max});
         const auto found = peers_.find(peer);
         if (found == peers_.end()) {
             return;
@@ -136,7 +141,7 @@ class UdpTransport::Socket {
                 boost::asio::buffer(buffer_.data(), buffer_.size()), from, 0, error);
             if (error == boost::asio::error::would_block ||
                 error == boost::asio::error::try_again) {
-                return nothing_received;
+                return watch_.answered(nothing_received, "UDP transport");
             }
             --datagrams_left_;  // Whatever it is: a flood must not keep us here.
             if (error) {
@@ -161,7 +166,7 @@ class UdpTransport::Socket {
                 take_answer(*handshake, from);
             }
         }
-        return nothing_received;
+        return watch_.answered(nothing_received, "UDP transport");
     }
 
     [[nodiscard]] std::string address_of(PeerId peer) const {
@@ -315,6 +320,7 @@ class UdpTransport::Socket {
     std::pmr::map<PeerId, Peer> peers_;
     AddressPlaces places_;
     SocketStats stats_;
+    DriveWatch watch_;
     NetTime now_;
     std::uint64_t last_peer_ = 0;
     std::int64_t next_sweep_us_ = 0;

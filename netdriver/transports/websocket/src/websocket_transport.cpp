@@ -3,6 +3,7 @@
 
 #include "asio_address.h"
 #include "asio_start.h"
+#include "drive_watch.h"
 #include "peer_stay.h"
 
 #include <replayout/netdriver/datagram_pool.h>
@@ -80,6 +81,7 @@ class WebSocketTransport::Endpoint {
     void set_server(const tcp::endpoint& server) { server_ = server; }
 
     void tick(NetTime now) {
+        watch_.ticked();
         now_ = now;
         if (std::exchange(has_failed_to_accept_, false)) {
             accept_next();
@@ -104,7 +106,10 @@ class WebSocketTransport::Endpoint {
     }
 
     void send(PeerId peer, std::span<const std::byte> datagram) {
-        REPLAYOUT_ASSERT(datagram.size() <= settings_.datagram_bytes_max);
+        REPLAYOUT_EXPECT(datagram.size() <= settings_.datagram_bytes_max, void(),
+                         "send: a datagram of %zu bytes, and datagram_bytes_max is %zu: send no "
+                         "larger ones (Transport::datagram_bytes_max)",
+                         datagram.size(), std::size_t{settings_.datagram_bytes_max});
         const auto found = peers_.find(peer);
         if (found == peers_.end()) {
             is_wanted_ = true;
@@ -124,7 +129,8 @@ class WebSocketTransport::Endpoint {
     }
 
     [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) {
-        const std::size_t size = arrived_.receive(pool_, peer, buffer);
+        const std::size_t size =
+            watch_.answered(arrived_.receive(pool_, peer, buffer), "WebSocket transport");
         const auto found =
             size == Transport::nothing_received ? waiting_.end() : waiting_.find(peer);
         if (found == waiting_.end()) {
@@ -425,6 +431,7 @@ class WebSocketTransport::Endpoint {
     std::map<PeerId, ConnectionPointer> peers_;
     std::map<AddressKey, std::weak_ptr<Address>> addresses_;
     std::pmr::map<PeerId, Waiting> waiting_;
+    DriveWatch watch_;
     NetTime now_;
     std::uint64_t last_peer_ = 0;
     tcp::endpoint server_;

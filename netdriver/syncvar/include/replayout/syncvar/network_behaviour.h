@@ -12,6 +12,7 @@
 // BehaviourBuilder.
 #pragma once
 
+#include <replayout/netdriver/call_params.h>
 #include <replayout/netdriver/remote_function.h>
 #include <replayout/reflection/call_function.h>
 #include <replayout/reflection/diagnostics.h>
@@ -103,9 +104,8 @@ class NetworkBehaviour {
         call(const detail::ParametersOf<Member>& params) {
         return call_function(detail::remote_function_key<Member>(), &params);
     }
-    /// The same by name, for scripts. `params` is of its parameters' type, which nobody checks;
-    /// null where it has none.
-    CallResult call(std::string_view function, const void* params = nullptr);
+    /// The same by name, for scripts. Parameters of another type than the function's are refused.
+    CallResult call(std::string_view function, CallParams params = {});
 
     // Custom serialization, of a class that BehaviourBuilder::custom_serialization() says it of.
     // The behaviour has a dirty mask of its own bits (set_dirty_bit), and no SyncVars. What is
@@ -168,9 +168,11 @@ class NetworkBehaviour {
     friend void detail::after_sync_var_changed(void* variable, const detail::SyncVarLink& link,
                                                const void* previous);
 
-    CallResult call_function(TypeKey function, const void* params);
+    CallResult call_function(TypeKey function, CallParams params);
     /// The same answer, of a call of `function`, which is in the log if it can never be.
     CallResult logged(CallResult result, std::string_view function) const;
+    /// Logs a call that does not do here what its name promises.
+    void log_out_of_place(FunctionFlags flags, std::string_view function) const;
     void bind(NetworkIdentity& identity, const BehaviourType& type, const SyncSettings& settings,
               std::uint8_t component_index);
     [[nodiscard]] static NetworkBehaviour& behaviour_of(void* variable,

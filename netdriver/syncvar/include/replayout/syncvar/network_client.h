@@ -190,6 +190,7 @@ class NetworkClient final : private NetWorld {
     NetworkIdentity* local_player_ = nullptr;
     std::uint32_t answers_due_ = 0;  // that it heard that it is not ready
     bool is_connected_ = false;
+    bool is_updating_ = false;
     bool is_ready_ = false;
     bool is_spawn_finished_ = false;
     bool has_gone_ = false;

@@ -21,6 +21,14 @@
 
 namespace replayout::syncvar {
 
+class NetworkIdentity;
+
+namespace detail {
+/// Says that there is no such component, and ends the process, in a release build too.
+[[noreturn, gnu::cold, gnu::noinline]] void stop_without_component(const NetworkIdentity& object,
+                                                                   std::size_t index) noexcept;
+}  // namespace detail
+
 class NetworkClient;
 class NetworkServer;
 class SyncCollection;
@@ -75,7 +83,9 @@ class NetworkIdentity {
     template <typename T>
     [[nodiscard]] T& component(std::size_t index) const noexcept {
         void* found = component_as(index, type_key_of<T>());
-        REPLAYOUT_ASSERT(found != nullptr);
+        if (found == nullptr) [[unlikely]] {
+            detail::stop_without_component(*this, index);
+        }
         return *static_cast<T*>(found);
     }
 

@@ -192,6 +192,9 @@ class NetworkServer final : private NetWorld {
     [[nodiscard]] bool serve_owner(NetworkIdentity& object);
     /// False, and a warning in the log. `peer` is whom it is about.
     bool refuse(PeerId peer, const char* why);
+    // Whether this server made it, and has it still.
+    [[nodiscard]] bool owns(const NetworkIdentity& object) const noexcept;
+    [[nodiscard]] bool owns(const NetworkConnection& connection) const noexcept;
     [[nodiscard]] bool has_connections() const noexcept { return !connections_.empty(); }
     void free_what_is_gone();
 
@@ -255,7 +258,7 @@ class NetworkServer final : private NetWorld {
     /// True: all was said.
     bool send_batch(NetworkConnection& connection);
     CallResult call(NetworkConnection& connection, std::string_view function,
-                    const void* params = nullptr);
+                    CallParams params = {});
 
     const NetworkTypes& types_;
     NetworkManager& manager_;
@@ -280,6 +283,7 @@ class NetworkServer final : private NetWorld {
     std::vector<NetworkIdentity*> host_queue_;  // to be looked at for the host
     bool is_host_looking_at_all_ = false;
     bool is_listening_ = false;
+    bool is_updating_ = false;
     bool has_gone_ = false;
 };
 

@@ -85,7 +85,8 @@ class SyncList final : public LoggedCollection<T, detail::ListChange<T>> {
     std::function<void(Operation operation, std::uint32_t index, const T& item)> on_change;
 
     [[nodiscard]] const T& operator[](std::uint32_t index) const noexcept {
-        REPLAYOUT_ASSERT(index < this->size());
+        REPLAYOUT_EXPECT(index < this->size(), no_item(), "SyncList: item %u of a list of %u",
+                         index, this->size());
         return this->items()[index];
     }
     [[nodiscard]] bool contains(const T& item) const {
@@ -99,7 +100,8 @@ class SyncList final : public LoggedCollection<T, detail::ListChange<T>> {
     }
     /// True also where it was that already.
     bool set(std::uint32_t index, T item) {
-        REPLAYOUT_ASSERT(index < this->size());
+        REPLAYOUT_EXPECT(index < this->size(), false, "SyncList::set: item %u of a list of %u",
+                         index, this->size());
         if (!this->may_write()) {
             return false;
         }
@@ -111,7 +113,8 @@ class SyncList final : public LoggedCollection<T, detail::ListChange<T>> {
         return true;
     }
     bool remove_at(std::uint32_t index) {
-        REPLAYOUT_ASSERT(index < this->size());
+        REPLAYOUT_EXPECT(index < this->size(), false,
+                         "SyncList::remove_at: item %u of a list of %u", index, this->size());
         if (!this->may_write()) {
             return false;
         }
@@ -147,12 +150,18 @@ class SyncList final : public LoggedCollection<T, detail::ListChange<T>> {
     }
 
   private:
+    /// What an index that is none names.
+    [[nodiscard]] static const T& no_item() {
+        static const T none{};
+        return none;
+    }
     [[nodiscard]] static detail::ListChange<T> change(Operation operation, std::uint32_t index,
                                                       T item) {
         return {operation, index, std::move(item)};
     }
     bool put(Operation operation, std::uint32_t index, T item) {
-        REPLAYOUT_ASSERT(index <= this->size());
+        REPLAYOUT_EXPECT(index <= this->size(), false, "SyncList::insert: item %u of a list of %u",
+                         index, this->size());
         if (!this->may_write() || !this->may_grow(this->size())) {
             return false;
         }

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+//
+// That an update runs, for the length of a block, and what is said to whom calls with what is not
+// this end's.
+#pragma once
+
+namespace replayout::syncvar {
+
+inline constexpr const char* another_servers =
+    "the object is none of this server: use one that it made by instantiate() or "
+    "add_scene_object(), and did not destroy";
+inline constexpr const char* another_connection =
+    "the connection is none of this server: use one that it gave to the manager, and that did not "
+    "end";
+
+namespace detail {
+
+class UpdateScope {
+  public:
+    explicit UpdateScope(bool& is_updating) noexcept : is_updating_(is_updating) {
+        is_updating_ = true;
+    }
+    ~UpdateScope() { is_updating_ = false; }
+    UpdateScope(const UpdateScope&) = delete;
+    UpdateScope& operator=(const UpdateScope&) = delete;
+
+  private:
+    bool& is_updating_;
+};
+
+}  // namespace detail
+
+}  // namespace replayout::syncvar
