@@ -9,6 +9,7 @@
 #include <string>
 
 #include "support/catch.h"
+#include "support/log_spy.h"
 #include "transports/false_server.h"
 #include "transports/stranger.h"
 #include "transports/transport_ends.h"
@@ -57,6 +58,16 @@ TEST_CASE("UdpTransport: a client asks five times a second until it is welcome",
     CHECK(asking.client->peer_count() == 1);
     CHECK_FALSE(asking.asks_at(600'000));
     CHECK(asking.client->stats().datagrams_sent == 0);
+}
+
+TEST_CASE("UdpTransport: one that nobody ticks says so once", "[transport][udp]") {
+    UdpAsker asking;
+    const LogSpy log(LogLevel::Warning);
+    for (int i = 0; i < 1'000; ++i) {
+        CHECK(asking.receive() == Transport::nothing_received);
+    }
+    REQUIRE(LogSpy::messages().size() == 1);
+    CHECK(LogSpy::messages()[0].find("UDP transport: receive() was called 256 times") == 0);
 }
 
 TEST_CASE("UdpTransport: a client that heard nothing for five seconds asks again",

@@ -122,7 +122,7 @@ class NetDriver {
     /// has the facts, the dormancy and the relevancy of its outer, and goes when that goes or by
     /// itself; clients have it where its condition says so. Parts may have parts. What the outer
     /// decides is said of that: who owns it, dormancy, relevancy, tear-off; of a part it is
-    /// asserted. A part stays with its outer: for another one, remove it and add it again.
+    /// refused. A part stays with its outer: for another one, remove it and add it again.
     /// O(connections).
     [[nodiscard]] NetObjectId add_subobject(NetObjectId outer, const RepLayout& layout,
                                             ObjectHandle object,
@@ -152,7 +152,7 @@ class NetDriver {
     // mark ends with the next look at the object: in the next tick_flush(), if it has no frequency
     // of its own (NetRates). A new object is marked. Marks of other properties do
     // nothing; one without a change costs a comparison. A name, here and below, is that of a
-    // replicated property; where the class has none of it, that is logged and asserted.
+    // replicated property; where the class has none of it, the call is refused.
 
     /// O(properties) for finding the name, else O(1). Of a C array all elements are marked.
     void mark_property_dirty(NetObjectId id, std::string_view property);

@@ -60,7 +60,7 @@ class NetworkBehaviour {
     NetworkBehaviour(const NetworkBehaviour&) = delete;
     NetworkBehaviour& operator=(const NetworkBehaviour&) = delete;
 
-    /// Of a behaviour that an identity was made with; asserted.
+    /// Of a behaviour that an identity was made with; of another the process ends.
     [[nodiscard]] NetworkIdentity& identity() const noexcept;
     [[nodiscard]] std::uint8_t component_index() const noexcept { return component_index_; }
     [[nodiscard]] const SyncSettings& sync_settings() const noexcept { return settings_; }
@@ -151,7 +151,7 @@ class NetworkBehaviour {
     }
 
   protected:
-    // Of a behaviour that is spawned at that end (asserted).
+    // Of a behaviour that is spawned at that end; of another the process ends.
     [[nodiscard]] NetworkServer& server() const noexcept;
     [[nodiscard]] NetworkClient& client() const noexcept;
 

@@ -72,7 +72,7 @@ class NetworkClient final : private NetWorld {
     [[nodiscard]] Status connect(PeerId server, NetTime now);
     /// Says goodbye, and unspawns all objects within the call. Not from within a hook or a callback
     /// of a collection that runs as its value arrives, nor what an object is told as it stops
-    /// (asserted).
+    /// (refused).
     void disconnect();
     /// Takes what the server sent; what came is started, if the initial batch is there. `now` never
     /// goes back.
@@ -92,7 +92,7 @@ class NetworkClient final : private NetWorld {
     /// first is the one that is spawned.
     [[nodiscard]] NetworkIdentity& add_scene_object(const NetworkPrefab& prefab,
                                                     std::uint64_t scene_id);
-    /// Ends an object that is not spawned (asserted).
+    /// Ends an object of this client that is not spawned; others are refused.
     void destroy(NetworkIdentity& object);
     /// Null: no object of that id is spawned.
     [[nodiscard]] NetworkIdentity* find(std::uint64_t net_id) const noexcept;

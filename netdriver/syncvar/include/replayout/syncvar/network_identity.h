@@ -73,13 +73,12 @@ class NetworkIdentity {
     [[nodiscard]] T* get_component() const noexcept {
         return static_cast<T*>(find_component(type_key_of<T>()));
     }
-    /// The component `index`, of which there are more (asserted), if it is of such a class; else
-    /// null.
+    /// The component `index`, if there are more than that and it is of such a class; else null.
     template <typename T>
     [[nodiscard]] T* find_component(std::size_t index) const noexcept {
         return static_cast<T*>(component_as(index, type_key_of<T>()));
     }
-    /// The component `index`, which is of class T (asserted).
+    /// The component `index`, which is of class T; the process ends where it is not.
     template <typename T>
     [[nodiscard]] T& component(std::size_t index) const noexcept {
         void* found = component_as(index, type_key_of<T>());

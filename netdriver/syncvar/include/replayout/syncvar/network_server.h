@@ -14,7 +14,9 @@
 //     server.spawn(crate);
 //
 // Objects are made by instantiate() and belong to the server until destroy(). What is said wrongly
-// (spawning twice, an owner who is not there) is logged as a warning, and nothing happens.
+// (spawning twice, an owner who is not there) is logged as a warning, and nothing happens. Objects
+// and connections of another server, and updates before listen() or from within callbacks, are
+// refused as misuse of a NetDriver is: a debug build stops with a sentence.
 #pragma once
 
 #include <replayout/netdriver/net_driver.h>
@@ -104,7 +106,7 @@ class NetworkServer final : private NetWorld {
     /// one's. Active while it is spawned.
     [[nodiscard]] NetworkIdentity& add_scene_object(const NetworkPrefab& prefab,
                                                     std::uint64_t scene_id);
-    /// Clients are sent the object, which this server made (asserted), from the next late_update()
+    /// Clients are sent the object, which this server made, from the next late_update()
     /// on. False: it is spawned already, or gone, there is no room for it, or the server does not
     /// listen.
     bool spawn(NetworkIdentity& object, NetworkConnection* owner = nullptr);

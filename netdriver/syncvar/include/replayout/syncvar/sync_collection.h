@@ -116,7 +116,7 @@ enum class OperationMerge : std::uint8_t {
 
 }  // namespace detail
 
-/// See the head of this file. Asserts what is wrong about arguments, such as an index.
+/// See the head of this file. Refuses what is wrong about arguments, such as an index.
 class SyncCollection {
   public:
     SyncCollection(const SyncCollection&) = delete;
