@@ -395,7 +395,11 @@ void CompatibleLayoutBuilder::finish_scopes() {
 Result<std::unique_ptr<RepLayout>> RepLayout::create_compatible(
     const TypeRegistry& registry, const RepLayout* local, std::span<const std::byte> description,
     LayoutPolicy policy, MemoryResource* resource) {
-    REPLAYOUT_ASSERT(local == nullptr || !local->is_receive_only());
+    if (local != nullptr && local->is_receive_only()) {
+        return Error{
+            ErrorCode::InvalidArgument,
+            "layout of \"" + local->name_ + "\": it is only read with; give the one of create()"};
+    }
     Result<LayoutDescription> read = read_layout_description(description);
     if (!read) {
         return read.error();

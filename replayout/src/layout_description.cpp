@@ -334,7 +334,11 @@ std::vector<std::string> leaf_names(const RepLayout& layout) {
 }
 
 void write_layout_description(const RepLayout& layout, BitWriter& writer) {
-    REPLAYOUT_ASSERT(!layout.is_receive_only());
+    REPLAYOUT_EXPECT(
+        !layout.is_receive_only(), void(),
+        "describe_layout: the layout of a \"%s\" is only read with: describe the one of "
+        "create()",
+        std::string(layout.name()).c_str());
     REPLAYOUT_ASSERT(writer.bit_count() % 8 == 0);
     const std::vector<std::string> names = leaf_names(layout);
     writer.write_bits(layout_description_version, 8);

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/net_archive.h>
+#include <replayout/reflection/diagnostics.h>
 #include <replayout/utf8.h>
 
 namespace replayout {
+
+namespace {
+
+constexpr const char* no_map =
+    "there is no PackageMap: what is serialized once for all receivers names no objects, so leave "
+    "with_net_shared_serialization off";
+
+}  // namespace
 
 void NetArchive::fail() noexcept {
     if (is_saving()) {
@@ -54,7 +63,10 @@ void NetArchive::serialize_string(std::string& text, std::uint32_t bytes_max) {
 }
 
 bool NetArchive::serialize_object(ObjectHandle& object, PackageMap* map) {
-    REPLAYOUT_ASSERT(map != nullptr);
+    if (map == nullptr) {
+        fail();
+    }
+    REPLAYOUT_EXPECT(map != nullptr, false, "serialize_object: %s", no_map);
     if (is_saving()) {
         const NetGUID guid = map->guid_of(object);
         writer_->write_packed_uint(guid.value);
@@ -67,7 +79,7 @@ bool NetArchive::serialize_object(ObjectHandle& object, PackageMap* map) {
 }
 
 bool NetArchive::receiver_has(ObjectHandle object, PackageMap* map) {
-    REPLAYOUT_ASSERT(map != nullptr);
+    REPLAYOUT_EXPECT(map != nullptr, false, "receiver_has: %s", no_map);
     if (receiver_ == nullptr || object.is_null()) {
         return true;
     }
