@@ -93,20 +93,19 @@ int main() {
     server.set_owner(id, PeerId{2});  // whose calls run
     server_world.door(object).on_push = [&](Door& door, const Push& push) {
         door.angle += push.degrees;
-        (void)server.call_function(id, "multicast_creak", &push);
+        (void)server.call<&Door::multicast_creak>(id, push);  // another struct does not compile
     };
     tick(server, client, now);
     tick(server, client, now);
 
     std::printf("the client pushes\n");
-    Push push{45};
-    (void)client.call_function(ObjectHandle{1}, "server_push", &push);
+    (void)client.call<&Door::server_push>(ObjectHandle{1}, {45});
     tick(server, client, now);
     tick(server, client, now);
 
     std::printf("the client pushes too far\n");
-    push.degrees = 720;
-    (void)client.call_function(ObjectHandle{1}, "server_push", &push);
+    const Push push{720};
+    (void)client.call_function(ObjectHandle{1}, "server_push", &push);  // by name, as scripts do
     tick(server, client, now);
     tick(server, client, now);
     const std::string_view reason = to_string(client.close_reason());
