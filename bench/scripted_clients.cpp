@@ -51,10 +51,21 @@ class DeafHandler final : public PacketNotifyHandler {
 }  // namespace
 
 std::vector<std::byte> make_hello(const RepLayout& layout) {
+    const RepLayout* const layouts[] = {&layout};
+    return make_hello(layouts, {});
+}
+
+std::vector<std::byte> make_hello(std::span<const RepLayout* const> layouts,
+                                  const NetDriverSettings& settings) {
     HelloTransport transport;
     EmptyWorld world;
-    NetDriver client(NetDriverSettings{}, transport, world);
-    if (!client.add_layout(layout) || !client.connect(PeerId{1}, NetTime{})) {
+    NetDriver client(settings, transport, world);
+    for (const RepLayout* layout : layouts) {
+        if (!client.add_layout(*layout)) {
+            return {};
+        }
+    }
+    if (!client.connect(PeerId{1}, NetTime{})) {
         return {};
     }
     client.tick_flush(NetTime{});

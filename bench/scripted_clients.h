@@ -13,6 +13,7 @@
 // Nothing is made up: the acks are those of a PacketNotify of each client's own.
 #pragma once
 
+#include <replayout/netdriver/net_driver_settings.h>
 #include <replayout/netdriver/packet_notify.h>
 #include <replayout/netdriver/transport.h>
 #include <replayout/rep_layout.h>
@@ -30,6 +31,9 @@ namespace replayout::bench {
 /// The datagram that a client of a server with this one layout says hello with: session and schema
 /// are in it, so a real client writes it.
 [[nodiscard]] std::vector<std::byte> make_hello(const RepLayout& layout);
+/// The same of a server with all of these, in this order; `settings` are the server's.
+[[nodiscard]] std::vector<std::byte> make_hello(std::span<const RepLayout* const> layouts,
+                                                const NetDriverSettings& settings);
 
 class ScriptedClients final : public Transport {
   public:

@@ -22,18 +22,33 @@ struct Walker {
     float yaw = 0;
 };
 
+/// The plane that they stand in: rows as far from each other as the places in a row.
+struct WalkerPlane {
+    std::uint32_t row_length = 250;
+    std::uint32_t row_count = 200;
+
+    /// A tenth of that, for who counts instructions one by one.
+    [[nodiscard]] static constexpr WalkerPlane small() noexcept { return {100, 50}; }
+    [[nodiscard]] constexpr std::uint32_t place_count() const noexcept {
+        return row_length * row_count;
+    }
+};
+
 /// In rows over the whole of a plane; those whose turn it is, one in a hundred of any place, go a
 /// step, to and fro, and a few of them into another cell.
 class WalkerWorkload final : public Workload {
   public:
-    static constexpr std::uint32_t count = 50'000;
-    static constexpr std::uint32_t walking_count = count / 100;
+    /// Ticks until each has walked once.
+    static constexpr std::uint32_t turn_ticks = 100;
 
-    explicit WalkerWorkload(bool are_viewers_walking);
+    /// The plane has a multiple of 100 places.
+    explicit WalkerWorkload(bool are_viewers_walking, const WalkerPlane& plane = {});
 
     [[nodiscard]] const std::string& error() const noexcept override { return layout_.error(); }
     [[nodiscard]] const RepLayout& layout() const noexcept override { return layout_.layout(); }
-    [[nodiscard]] std::uint32_t object_count() const noexcept override { return count; }
+    [[nodiscard]] std::uint32_t object_count() const noexcept override {
+        return plane_.place_count();
+    }
     [[nodiscard]] void* object_memory(std::uint32_t object) noexcept override {
         return &walkers_[object];
     }
@@ -50,17 +65,18 @@ class WalkerWorkload final : public Workload {
 
   private:
     static constexpr std::array<std::string_view, 3> names = {"x", "y", "yaw"};
-    static constexpr std::uint32_t row_length = 250;  // and 200 rows, as far from each other
-    static constexpr std::uint64_t way_ticks = 400;
-    static constexpr std::uint32_t turn_ticks = count / walking_count;
 
     /// Viewers stand ten by ten in the middle of the plane, so that each sees as much as the next,
     /// and may walk to and fro, each at a moment of its own.
     void look(NetDriver& driver, std::size_t viewer);
-    [[nodiscard]] static float home(std::uint32_t place) noexcept;
+    /// Ticks that a viewer walks one way.
+    [[nodiscard]] std::uint64_t way_ticks() const noexcept {
+        return std::uint64_t{plane_.row_length} * 8 / 5;
+    }
     [[nodiscard]] static Vector3 place_of(const Walker& walker) noexcept;
 
     ClassLayout layout_;
+    WalkerPlane plane_;
     std::vector<Walker> walkers_;
     bool are_viewers_walking_;
     std::array<ParentIndex, names.size()> properties_{};

@@ -23,8 +23,7 @@ constexpr double ticks_per_second = 1'000.0 / 33;
     settings.connections = connection_count;
     settings.sharing = sharing_of(state.range(0));
     settings.config.bytes_per_second_max = cap;
-    settings.crowded_ticks =
-        3 * WalkerWorkload::count / WalkerWorkload::walking_count;  // each walks thrice
+    settings.crowded_ticks = 3 * WalkerWorkload::turn_ticks;  // each walks thrice
     settings.interest.axes = InterestAxes::XY;
     settings.interest.view_radius = view_radius;
     settings.interest.cell_size = view_radius / 2;

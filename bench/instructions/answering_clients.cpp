@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include "instructions/answering_clients.h"
+
+#include "instructions/counted_tick.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace replayout::bench {
+
+AnsweringClients::AnsweringClients(std::uint32_t count, std::span<const std::byte> hello,
+                                   std::uint32_t delay_ticks)
+    : clients_(count, hello), answers_(std::size_t{delay_ticks} + 1) {}
+
+void AnsweringClients::answer() {
+    clients_.answer();
+    match::DatagramList& latest = answers_[due_];  // it was handed out, and is the last one now
+    latest.clear();
+    std::array<std::byte, 1'200> buffer;
+    PeerId peer;
+    for (std::size_t size = clients_.receive(peer, buffer); size != nothing_received;
+         size = clients_.receive(peer, buffer)) {
+        latest.add(peer, std::span(buffer).first(size));
+    }
+    due_ = (due_ + 1) % answers_.size();
+    handed_out_ = 0;
+}
+
+std::size_t AnsweringClients::hand_out(PeerId& peer, std::span<std::byte> buffer) {
+    const match::DatagramList& due = answers_[due_];
+    if (handed_out_ == due.entries().size()) {
+        return nothing_received;
+    }
+    const match::DatagramList::Entry& entry = due.entries()[handed_out_++];
+    const std::span<const std::byte> bytes = due.bytes(entry);
+    peer = entry.peer;
+    std::memcpy(buffer.data(), bytes.data(), std::min(bytes.size(), buffer.size()));
+    return std::min(bytes.size(), buffer.size());
+}
+
+void AnsweringClients::send(PeerId peer, std::span<const std::byte> datagram) {
+    replayout_uncounted_send(*this, peer, datagram.data(), datagram.size());
+}
+
+std::size_t AnsweringClients::receive(PeerId& peer, std::span<std::byte> buffer) {
+    return replayout_uncounted_receive(*this, peer, buffer.data(), buffer.size());
+}
+
+}  // namespace replayout::bench
