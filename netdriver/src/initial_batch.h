@@ -73,6 +73,11 @@ class InitialBatch {
     /// What was released to be opened, and may not be there; whoever finds out takes it away.
     [[nodiscard]] const Vector<Sent>& sent() const noexcept { return sent_; }
     void add_sent(const Sent& object) { sent_.push_back(object); }
+    /// The one that was added last found no room: it waits, and is next again.
+    void take_back_last() {
+        waiting_.insert(sent_.back().id.index);
+        sent_.pop_back();
+    }
     /// The last one takes its place.
     void take_sent(std::size_t place) noexcept;
     /// Nothing waits, and everything is there.

@@ -7,7 +7,30 @@ namespace replayout {
 
 bool ReplicationSender::open_initial_batch(std::uint32_t initial_opens) {
     const std::uint64_t end = stats_.channels_opened + initial_opens;
-    const auto release = [&](std::uint32_t index) {
+    while (stats_.channels_opened < end) {
+        const std::uint32_t index = initial_batch_.next();
+        if (index == BitRow::no_bit) {
+            return true;
+        }
+        const std::size_t sent_before = initial_batch_.sent().size();
+        release_joined(index);
+        if (pairs_.dormancy().is_resting(index)) {
+            continue;
+        }
+        const SendOutcome outcome = replicate_actor(index);
+        if (outcome == SendOutcome::Done) {
+            continue;
+        }
+        if (channel_state(pairs_[index]) == ChannelState::Closed) {
+            take_back_joined(sent_before);
+        }
+        return outcome != SendOutcome::NoRoom;
+    }
+    return true;
+}
+
+void ReplicationSender::release_joined(std::uint32_t root) {
+    objects_.for_each_in_family(root, [this](std::uint32_t index) {
         if (!initial_batch_.waiting().test(index)) {
             return;
         }
@@ -17,21 +40,17 @@ bool ReplicationSender::open_initial_batch(std::uint32_t initial_opens) {
             initial_batch_.add_sent(
                 {objects_.id_at(index), objects_.at(index)->changelist_state().version()});
         }
-    };
-    while (stats_.channels_opened < end) {
-        const std::uint32_t index = initial_batch_.next();
-        if (index == BitRow::no_bit) {
-            return true;
-        }
-        objects_.for_each_in_family(index, release);
-        if (pairs_.dormancy().is_resting(index)) {
-            continue;
-        }
-        if (const SendOutcome outcome = replicate_actor(index); outcome != SendOutcome::Done) {
-            return outcome != SendOutcome::NoRoom;  // it is pending now
-        }
+    });
+}
+
+// What found no room goes first the next time. As a pending object it would be one of those that
+// came into the world meanwhile, and wait for their share.
+void ReplicationSender::take_back_joined(std::size_t sent_before) {
+    while (initial_batch_.sent().size() > sent_before) {
+        const std::uint32_t index = initial_batch_.sent().back().id.index;
+        pairs_.pending().clear(index);
+        initial_batch_.take_back_last();
     }
-    return true;
 }
 
 bool ReplicationSender::is_initial_batch_over() {
