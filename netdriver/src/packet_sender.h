@@ -170,7 +170,11 @@ class PacketSender final : private PacketNotifyHandler {
     [[nodiscard]] std::uint32_t value_room() const noexcept;
     /// The first of a value of so many bytes may, and the other end has room for it.
     [[nodiscard]] bool has_room_for_value(std::size_t bytes) const noexcept {
-        return value_room() > 0 && reliable_.has_room_behind_unsent(Share::Values, bytes);
+        return value_room() > 0 && has_window_for_value(bytes);
+    }
+    /// The other end has room for it.
+    [[nodiscard]] bool has_window_for_value(std::size_t bytes) const noexcept {
+        return reliable_.has_room_behind_unsent(Share::Values, bytes);
     }
 
     /// Whether a bunch of so many bytes, header included, can be written now; the packet that has

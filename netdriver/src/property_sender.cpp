@@ -383,10 +383,13 @@ PropertySender::LargeValue PropertySender::send_large_value(std::uint32_t index,
         return LargeValue::Owed;  // one is left for the close, and one for a message
     }
     ValueTurns& turns = values_.turns();
-    if (!turns.may_go(index) || !packets_.has_room_for_value(byte_count)) {
+    const bool has_room = turns.is_promised(index) ? packets_.has_window_for_value(byte_count)
+                                                   : packets_.has_room_for_value(byte_count);
+    if (!turns.may_go(index) || !has_room) {
         turns.wait(index, fragments);
         return LargeValue::Waiting;
     }
+    turns.keep_promise(index);
     turns.leave(index);
     Vector<std::byte> payload(byte_count, Allocator<std::byte>(resource_));
     BitWriter writer({payload.data(), payload.size()});

@@ -26,16 +26,26 @@ class ValueTurns {
         : row_(resource),
           waiting_(resource),
           has_turn_(resource),
+          promised_(resource),
           round_(Allocator<std::uint32_t>(resource)) {}
 
     /// It is its turn, or nobody waits.
     [[nodiscard]] bool may_go(std::uint32_t index) const noexcept {
         return !is_blocked_ && (row_.count() == 0 || has_turn_.test(index));
     }
+    /// Whether one value of the object may go though nothing is left of the room that there was
+    /// when its turn began. Its small values go before it in that turn: where these took the room,
+    /// a value would never go.
+    [[nodiscard]] bool is_promised(std::uint32_t index) const noexcept {
+        return promised_.test(index);
+    }
+    /// A value of the object goes out.
+    void keep_promise(std::uint32_t index) noexcept { promised_.erase(index); }
     /// It waits, if it does not already, for room for so many fragments.
     void wait(std::uint32_t index, std::uint32_t fragments) {
         is_blocked_ = is_blocked_ || has_turn_.test(index);
         has_turn_.erase(index);
+        promised_.erase(index);
         if (!waiting_.test(index)) {
             waiting_.insert(index);
             row_.push_back() = {index, fragments};
@@ -60,6 +70,7 @@ class ValueTurns {
     template <typename End, typename Begin>
     void begin_round(std::uint32_t room, End end, Begin begin) {
         for (const std::uint32_t index : round_) {
+            promised_.erase(index);
             if (has_turn_.test(index)) {
                 has_turn_.erase(index);
                 leave(index);
@@ -73,6 +84,7 @@ class ValueTurns {
             if (waiting_.test(place.index) && !has_turn_.test(place.index)) {
                 room -= is_first_alone ? room : std::min(room, place.fragments);
                 has_turn_.insert(place.index);
+                promised_.insert(place.index);
                 round_.push_back(place.index);
             }
         }
@@ -92,6 +104,7 @@ class ValueTurns {
     void take_turns_from(std::size_t first) noexcept {
         for (std::size_t i = first; i < round_.size(); ++i) {
             has_turn_.erase(round_[i]);
+            promised_.erase(round_[i]);
         }
         round_.erase(round_.begin() + static_cast<std::ptrdiff_t>(first), round_.end());
     }
@@ -99,6 +112,7 @@ class ValueTurns {
     RingQueue<Place> row_;  // who left stands in it until it is at the front
     BitRow waiting_;
     BitRow has_turn_;
+    BitRow promised_;              // room for one value, of those
     Vector<std::uint32_t> round_;  // those who had a turn when it began
     bool is_blocked_ = false;      // for the rest of the round
 };
