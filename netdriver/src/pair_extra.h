@@ -10,6 +10,7 @@
 #include <replayout/owed_versions.h>
 #include <replayout/paused_values.h>
 #include <replayout/reflection/lifetime_condition.h>
+#include <replayout/send_properties.h>
 #include <replayout/sending_rep_state.h>
 
 #include "channel_order.h"
@@ -90,6 +91,7 @@ struct PairExtra {
     CompleteVersions complete;    ///< where a call meant the object
     Version joined_version = 0;   ///< of keyed arrays: the object's when its channel was opened
     Version restart_version = 0;  ///< likewise when they began anew, see OwedVersions
+    RepCursor rest;               ///< where an object goes on that found room for some parts alone
 };
 
 }  // namespace replayout

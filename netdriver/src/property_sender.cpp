@@ -116,9 +116,11 @@ SendOutcome PropertySender::replicate_parts(std::uint32_t index, OwedVersions po
         position = records_.sending_position_of(index);
         pairs_.collect_owed(index, position, context_.scratch.owed);
     }
+    const RepCursor begin = take_rest(index);
     const TakenOfPair taken = records_.take_owed(index, position);
     pairs_.pending().clear(index);
-    RepCursor cursor;
+    records_.return_unsent_before(taken, begin);
+    RepCursor cursor = begin;
     SendResult result = SendResult::Part;
     while (result != SendResult::Whole && result != SendResult::Nothing) {
         const std::uint32_t next = context_.scratch.owed.next(cursor.handle.value - 1);
@@ -126,7 +128,7 @@ SendOutcome PropertySender::replicate_parts(std::uint32_t index, OwedVersions po
             break;  // the last value was too large and went its own way
         }
         if (!packets_.can_write()) {
-            records_.return_unsent_from(taken, cursor);
+            keep_rest(taken, begin, cursor);
             return SendOutcome::NoRoom;
         }
         RepRange range{1, 1};  // of Nothing
@@ -149,6 +151,40 @@ SendOutcome PropertySender::replicate_parts(std::uint32_t index, OwedVersions po
         }
     }
     return SendOutcome::Done;
+}
+
+// Where all of an object changes in each tick, and a flush has room for a part of it, those behind
+// that part would never be sent if each flush began with the first.
+RepCursor PropertySender::take_rest(std::uint32_t index) {
+    PairExtra* const extra = pairs_.find_extra(index);
+    if (extra == nullptr) {
+        return {};
+    }
+    RepCursor begin = std::exchange(extra->rest, RepCursor());
+    const ChangeMask& owed = context_.scratch.owed;
+    const std::uint32_t bit = owed.next(begin.handle.value - 1);
+    if (bit == owed.bit_count()) {
+        return {};  // it was sent some other way
+    }
+    begin.element = bit + 1 == begin.handle.value ? begin.element : 0;
+    return begin;
+}
+
+void PropertySender::keep_rest(const TakenOfPair& taken, const RepCursor& begin,
+                               const RepCursor& rest) {
+    records_.return_unsent_from(taken, rest);
+    RepCursor next = rest;
+    const RepLayout& layout = objects_.at(taken.index)->changelist_state().layout();
+    if (rest.element > 0 && layout.cmd(layout.cmd_of(layout.root(), rest.handle)).type ==
+                                RepLayoutCmdType::KeyedArray) {
+        next.element = 0;  // removals stand at the first of its parts
+    }
+    pairs_.extra_of(taken.index).rest = next;
+    if (next.handle > begin.handle || next.element > begin.element) {
+        // The rest keeps the place that the object had; else it waits for its next turn, as others
+        // would wait for it for ever.
+        pairs_.placed().insert(taken.index);
+    }
 }
 
 bool PropertySender::may_share_payload(std::uint32_t index, const OwedVersions& position) const {

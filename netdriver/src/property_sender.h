@@ -66,6 +66,10 @@ class PropertySender {
     /// A block was written with all that is owed.
     void record_plain(std::uint32_t index, const OwedVersions& position);
     [[nodiscard]] SendOutcome replicate_parts(std::uint32_t index, OwedVersions position);
+    /// Where the parts of what is owed begin: where the last ones found no room.
+    [[nodiscard]] RepCursor take_rest(std::uint32_t index);
+    /// What is left of the parts found no room.
+    void keep_rest(const TakenOfPair& taken, const RepCursor& begin, const RepCursor& rest);
     /// The block of this pair is what its position and its conditions say, for all who share them.
     [[nodiscard]] bool may_share_payload(std::uint32_t index, const OwedVersions& position) const;
     [[nodiscard]] SharedSerialization::PayloadKey payload_key(std::uint32_t index,

@@ -88,6 +88,17 @@ void SentRecords::return_unsent(const TakenOfPair& taken, const RepRange& range)
     owe_carried(taken);
 }
 
+void SentRecords::return_unsent_before(const TakenOfPair& taken, const RepCursor& cursor) {
+    TakenOfPair rest = taken;
+    rest.is_initial = false;
+    if (cursor.handle.value > 1) {
+        return_unsent(rest, {1, cursor.handle.value});
+    }
+    if (cursor.element > 0) {
+        return_unsent(rest, {cursor.handle.value, cursor.handle.value + 1, 0, cursor.element});
+    }
+}
+
 void SentRecords::pause_unsent(const TakenOfPair& taken, const RepRange& range) {
     carried_parts_.clear();
     const Version version = pairs_[taken.index].sent_version;

@@ -32,9 +32,12 @@ struct ArrayPart {
         return part;
     }
     DynamicArrayCutter cutter(properties, context.scratch.part, begin.handle, writer);
-    const std::uint32_t end = cutter.write(static_cast<std::uint32_t>(begin.element), array.count);
-    part.is_any = end > begin.element;
-    part.places.begin = begin.element;
+    // One that became shorter since the part before begins anew.
+    const std::uint32_t first =
+        begin.element < array.count ? static_cast<std::uint32_t>(begin.element) : 0;
+    const std::uint32_t end = cutter.write(first, array.count);
+    part.is_any = end > first;
+    part.places.begin = first;
     if (end < array.count) {
         part.places.end = end;
         part.next = end;
