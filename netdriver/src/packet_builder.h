@@ -86,6 +86,12 @@ class PacketBuilder {
         return room_bytes_ - bunch_bytes_ - block_bytes_;
     }
 
+    /// What its packet takes so far, with a header as it is most often.
+    [[nodiscard]] std::size_t bytes_used() const noexcept {
+        constexpr std::size_t usual_header_bytes = 12;
+        return is_empty() ? 0 : usual_header_bytes + bunch_bytes_ + block_bytes_;
+    }
+
     /// That of a packet in which there is nothing yet.
     [[nodiscard]] std::size_t room_bytes() const noexcept { return room_bytes_; }
 

@@ -349,6 +349,7 @@ void PacketSender::send_packet(bool ack_requested) {
     open_packet_.budget_share = objects_share_;
     carried_opens_.clear();
     ++packets_finished_;
+    bytes_finished_ += builder_.bytes_used();
     last_send_ = now_;
     has_sent_ = true;
     ++stats_.packets_sent;

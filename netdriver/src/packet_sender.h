@@ -135,6 +135,12 @@ class PacketSender final : private PacketNotifyHandler {
     /// The packet that blocks are written to. Requires can_write().
     [[nodiscard]] PacketBuilder& builder() noexcept { return builder_; }
 
+    /// Bytes of packets that were put together here, the open one included. What is written between
+    /// two calls took the difference.
+    [[nodiscard]] std::uint64_t bytes_written() const noexcept {
+        return bytes_finished_ + builder_.bytes_used();
+    }
+
     /// What the block just written to the builder carried.
     void add_record(const SentRecord& record);
     /// The same of blocks that were just copied from a bundle. Holds its run.
@@ -314,6 +320,7 @@ class PacketSender final : private PacketNotifyHandler {
     NetTime now_;
     NetTime last_send_;
     std::uint64_t packets_finished_ = 0;
+    std::uint64_t bytes_finished_ = 0;  // of these
     std::uint64_t highest_with_content_ = 0;
     std::array<std::uint32_t, share_count> in_flight_{};  // packets with content
     BudgetShare objects_share_ = BudgetShare::State;

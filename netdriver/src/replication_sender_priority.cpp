@@ -102,8 +102,10 @@ bool ReplicationSender::replicate_next() {
     prefetch_coming();
     const std::uint32_t index = candidate.index;
     // Some went out with what was taken before.
+    const std::uint64_t bytes_before = packets_.bytes_written();
     const SendOutcome outcome =
         pairs_.pending().test(index) ? replicate_actor(index) : SendOutcome::Done;
+    order_.pay(candidate, static_cast<std::uint32_t>(packets_.bytes_written() - bytes_before));
     if (outcome == SendOutcome::HeldBack) {
         order_.hold_back(candidate, kind_of(index));
     } else if (outcome == SendOutcome::NoRoom && candidate.kind == kind_of(index)) {

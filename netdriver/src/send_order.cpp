@@ -5,13 +5,10 @@ namespace replayout {
 
 namespace {
 
-// A candidate is one number, the least goes first: rank, band, age from above, distance (0 of what
-// is not new), index; of what is overdue, or where the pressure can grow no more, age before band.
+// A candidate that was not missed is one number, the least goes first: rank (of what goes to a
+// queue its kind), band, distance (0 of what is not new), index.
 constexpr int rank_shift = 52;
 constexpr int band_shift = 48;
-constexpr int age_shift = 32;
-constexpr int first_age_shift = 36;
-constexpr int last_band_shift = 32;
 constexpr int distance_shift = SendOrder::index_bits;
 constexpr std::uint32_t no_tick_rank = 15;
 // An age is told from a lower one modulo 2^16, so what has it does not age any more.
@@ -24,39 +21,22 @@ constexpr std::uint16_t age_max = 0xC000;
     return std::max(std::bit_cast<std::uint32_t>(squared) >> mantissa_bits_cut, 1u);
 }
 
-[[nodiscard]] std::uint64_t number_of(std::uint32_t rank, std::uint32_t band, std::uint32_t age,
-                                      std::uint32_t distance, std::uint32_t index,
-                                      bool is_age_first) noexcept {
-    return std::uint64_t{rank} << rank_shift |
-           std::uint64_t{band} << (is_age_first ? last_band_shift : band_shift) |
-           std::uint64_t{0xFFFFu - age} << (is_age_first ? first_age_shift : age_shift) |
+[[nodiscard]] std::uint64_t number_of(std::uint32_t rank, std::uint32_t band,
+                                      std::uint32_t distance, std::uint32_t index) noexcept {
+    return std::uint64_t{rank} << rank_shift | std::uint64_t{band} << band_shift |
            std::uint64_t{distance} << distance_shift | index;
 }
 
 struct CandidateParts {
     std::uint32_t index = 0;
     std::uint32_t rank = 0;
-    bool is_new = false;
+    std::uint32_t band = 0;
 };
 
 [[nodiscard]] CandidateParts parts_of(std::uint64_t candidate) noexcept {
-    const auto low = static_cast<std::uint32_t>(candidate);
-    return {low & SendOrder::index_mask, static_cast<std::uint32_t>(candidate >> rank_shift),
-            low > SendOrder::index_mask};
-}
-
-[[nodiscard]] SendOrder::Kind kind_of(const CandidateParts& parts) noexcept {
-    if (parts.is_new) {
-        return SendOrder::Kind::New;
-    }
-    return parts.rank == SendOrder::unfinished_rank ? SendOrder::Kind::Unfinished
-                                                    : SendOrder::Kind::Shown;
-}
-
-/// Of one that was not missed.
-[[nodiscard]] std::uint32_t band_of_candidate(std::uint64_t candidate, bool is_age_first) noexcept {
-    return static_cast<std::uint32_t>(candidate >> (is_age_first ? last_band_shift : band_shift)) &
-           15u;
+    return {static_cast<std::uint32_t>(candidate) & SendOrder::index_mask,
+            static_cast<std::uint32_t>(candidate >> rank_shift),
+            static_cast<std::uint32_t>(candidate >> band_shift) & 15u};
 }
 
 }  // namespace
@@ -94,23 +74,33 @@ void SendOrder::grow(const BitRow& owed) {
 
 void SendOrder::add(std::uint32_t index, std::uint32_t rank, std::uint32_t band) {
     REPLAYOUT_ASSERT(index <= index_mask);
-    candidates_.fresh.push_back(number_of(rank, band, 0, 0, index, pressure_ == pressure_max));
+    candidates_.fresh.push_back(number_of(rank, band, 0, index));
 }
 
 bool SendOrder::add_arrival(std::uint32_t index, const Arrival& arrival) {
-    if (arrival.kind == Kind::New) {
-        REPLAYOUT_ASSERT(index <= index_mask);
-        candidates_.fresh.push_back(number_of(due_rank, arrival.band, 0,
-                                              distance_step(arrival.distance_squared), index,
-                                              pressure_ == pressure_max));
+    REPLAYOUT_ASSERT(index <= index_mask);
+    if (arrival.kind != Kind::Shown) {
+        const bool is_new = arrival.kind == Kind::New;
+        candidates_.arrivals.push_back(
+            number_of(static_cast<std::uint32_t>(arrival.kind), arrival.band,
+                      is_new ? distance_step(arrival.distance_squared) : 0, index));
         return true;
     }
-    const bool is_forced = missed_.test(index);
-    if (arrival.kind == Kind::Unfinished || is_forced) {
-        add(index, arrival.kind == Kind::Unfinished ? unfinished_rank : due_rank, arrival.band);
+    if (missed_.test(index)) {  // it is forced
+        add(index, due_rank, arrival.band);
         return true;
     }
     return false;
+}
+
+void SendOrder::queue_arrivals() {
+    std::sort(candidates_.arrivals.begin(), candidates_.arrivals.end());
+    for (const std::uint64_t number : candidates_.arrivals) {
+        const CandidateParts parts = parts_of(number);
+        append(parts.index, queue_of(static_cast<Kind>(parts.rank), parts.band));
+    }
+    candidates_.arrivals_room.note(candidates_.arrivals.size());
+    candidates_.arrivals.clear();
 }
 
 void SendOrder::sort_fresh(std::size_t begin) {
@@ -125,66 +115,125 @@ void SendOrder::skip_old_entries(Queue& queue) noexcept {
     }
 }
 
-std::uint64_t SendOrder::head_number(std::uint8_t queue) const noexcept {
-    const std::uint32_t index = queues_[queue].front() & index_mask;
-    const std::uint32_t band = queue % band_count;
-    const std::uint32_t age = age_of(index);
-    const Kind kind = kind_of_queue(queue);
-    std::uint32_t rank = kind == Kind::Unfinished ? unfinished_rank : due_rank;
-    if (kind == Kind::Shown && is_any_new_missed_ && age >= std::max(1u << pressure_ >> 2, 1u)) {
-        rank = overdue_rank;
-    }
-    const bool is_age_first = pressure_ == pressure_max || rank == overdue_rank;
-    return number_of(rank, band, age, kind == Kind::New ? 1 : 0, index, is_age_first);
-}
-
-void SendOrder::find_heads() {
-    candidates_.head_count = 0;
+void SendOrder::find_waiting() {
+    candidates_.waiting = 0;
     for (std::size_t queue = 0; queue < queues_.size(); ++queue) {
         skip_old_entries(queues_[queue]);
-        if (queues_[queue].count() > 0) {
-            add_head(static_cast<std::uint8_t>(queue));
+        candidates_.waiting |= queues_[queue].count() > 0 ? 1u << queue : 0u;
+    }
+}
+
+bool SendOrder::is_any_shown_due() const noexcept {
+    return waiting_bands(Kind::Shown) != 0 ||
+           (is_fresh_left() &&
+            parts_of(candidates_.fresh[candidates_.next_fresh]).rank == due_rank);
+}
+
+std::uint32_t SendOrder::oldest_band(Kind kind, std::uint32_t bands) const noexcept {
+    std::uint32_t oldest = 0;
+    std::int32_t oldest_age = -1;
+    for (std::uint32_t left = bands; left != 0; left &= left - 1) {
+        const auto band = static_cast<std::uint32_t>(std::countr_zero(left));
+        const std::int32_t age = age_of(queues_[queue_of(kind, band)].front() & index_mask);
+        if (age > oldest_age) {
+            oldest = band;
+            oldest_age = age;
         }
     }
+    return oldest;
 }
 
-void SendOrder::add_head(std::uint8_t queue) {
-    const std::size_t place = candidates_.head_count++;
-    candidates_.queues[place] = queue;
-    candidates_.heads[place] = head_number(queue);
-}
-
-void SendOrder::set_head(std::size_t place) {
-    const std::uint8_t queue = candidates_.queues[place];
-    skip_old_entries(queues_[queue]);
-    if (queues_[queue].count() > 0) {
-        candidates_.heads[place] = head_number(queue);
-        return;
+std::uint8_t SendOrder::next_new_queue(bool is_oldest) const noexcept {
+    if (const std::uint32_t bands = waiting_bands(Kind::Unfinished); bands != 0) {
+        return queue_of(Kind::Unfinished, static_cast<std::uint32_t>(std::countr_zero(bands)));
     }
-    --candidates_.head_count;
-    candidates_.queues[place] = candidates_.queues[candidates_.head_count];
-    candidates_.heads[place] = candidates_.heads[candidates_.head_count];
+    const std::uint32_t bands = waiting_bands(Kind::New);
+    return queue_of(Kind::New, is_oldest ? oldest_band(Kind::New, bands)
+                                         : static_cast<std::uint32_t>(std::countr_zero(bands)));
+}
+
+std::uint8_t SendOrder::next_shown_queue(bool is_oldest) const noexcept {
+    const std::uint32_t bands = waiting_bands(Kind::Shown);
+    if (bands == 0) {
+        return no_queue;
+    }
+    if (is_oldest) {
+        return queue_of(Kind::Shown, oldest_band(Kind::Shown, bands));
+    }
+    const auto band = static_cast<std::uint32_t>(std::countr_zero(bands));
+    if (is_fresh_left()) {
+        const CandidateParts fresh = parts_of(candidates_.fresh[candidates_.next_fresh]);
+        if (fresh.rank == due_rank && fresh.band < band) {
+            return no_queue;
+        }
+    }
+    return queue_of(Kind::Shown, band);
+}
+
+bool SendOrder::is_new_next() const noexcept {
+    if (waiting_bands(Kind::Unfinished) != 0) {
+        return true;
+    }
+    const std::uint32_t bands = waiting_bands(Kind::New);
+    if (bands == 0 || turns_.is_shown_behind()) {
+        return bands != 0 && !is_any_shown_due();
+    }
+    if (turns_.is_new_behind() || !is_any_shown_due()) {
+        return true;
+    }
+    // As much was sent of either.
+    const std::uint8_t shown = next_shown_queue(false);
+    const auto band = static_cast<std::uint32_t>(std::countr_zero(bands));
+    if (shown == no_queue) {
+        const std::uint32_t age = age_of(queues_[queue_of(Kind::New, band)].front() & index_mask);
+        const std::uint32_t other = parts_of(candidates_.fresh[candidates_.next_fresh]).band;
+        return band < other || (band == other && age > 0);
+    }
+    const std::uint32_t other = shown % band_count;
+    return band < other ||
+           (band == other && age_of(queues_[queue_of(Kind::New, band)].front() & index_mask) >
+                                 age_of(queues_[shown].front() & index_mask));
+}
+
+SendOrder::Candidate SendOrder::take_from(std::uint8_t queue, bool is_oldest) {
+    Queue& from = queues_[queue];
+    const std::uint32_t index = from.front() & index_mask;
+    from.pop_front();
+    --entry_count_;
+    skip_old_entries(from);
+    candidates_.waiting &= ~(from.count() == 0 ? 1u << queue : 0u);
+    candidates_.last_queue = queue;
+    return {index, kind_of_queue(queue), queue, is_oldest};
 }
 
 SendOrder::Candidate SendOrder::take() {
     REPLAYOUT_ASSERT(has_candidate());
-    Candidates& all = candidates_;
-    const auto first = std::min_element(
-        all.heads.begin(), all.heads.begin() + static_cast<std::ptrdiff_t>(all.head_count));
-    const auto place = static_cast<std::size_t>(first - all.heads.begin());
-    const bool is_fresh_left = all.next_fresh < all.fresh.size();
-    if (place < all.head_count && (!is_fresh_left || *first < all.fresh[all.next_fresh])) {
-        const std::uint8_t queue = all.queues[place];
-        const std::uint32_t index = queues_[queue].front() & index_mask;
-        queues_[queue].pop_front();
-        --entry_count_;
-        set_head(place);
-        all.last_queue = queue;
-        return {index, kind_of_queue(queue), queue};
+    if (is_new_next()) {
+        const bool is_oldest = turns_.is_oldest_next(SendTurns::Class::New);
+        return take_from(next_new_queue(is_oldest), is_oldest);
     }
-    all.last_queue = no_queue;
-    const CandidateParts parts = parts_of(all.fresh[all.next_fresh++]);
-    return {parts.index, kind_of(parts), no_queue};
+    const bool is_oldest = turns_.is_oldest_next(SendTurns::Class::Shown);
+    const std::uint8_t queue = next_shown_queue(is_oldest || pressure_ == pressure_max);
+    if (queue != no_queue) {
+        return take_from(queue, is_oldest);
+    }
+    candidates_.last_queue = no_queue;
+    return {parts_of(candidates_.fresh[candidates_.next_fresh++]).index, Kind::Shown, no_queue,
+            is_oldest};
+}
+
+void SendOrder::pay(const Candidate& candidate, std::uint32_t bytes) noexcept {
+    switch (candidate.kind) {
+        case Kind::Unfinished:
+            turns_.pay_first_values(is_any_shown_due(), bytes);
+            break;
+        case Kind::New:
+            turns_.pay(SendTurns::Class::New, candidate.is_oldest, is_any_shown_due(), bytes);
+            break;
+        case Kind::Shown:
+            turns_.pay(SendTurns::Class::Shown, candidate.is_oldest, is_any_new(), bytes);
+            break;
+    }
 }
 
 std::uint32_t SendOrder::coming(std::size_t distance) const noexcept {
@@ -205,23 +254,13 @@ void SendOrder::miss(const Candidate& candidate) {
     queues_[candidate.queue].push_front() =
         entry_of(candidate.index, missed_since_[candidate.index]);
     ++entry_count_;
-    Candidates& all = candidates_;
-    const auto queues_end = all.queues.begin() + static_cast<std::ptrdiff_t>(all.head_count);
-    const auto queue = std::find(all.queues.begin(), queues_end, candidate.queue);
-    if (queue == queues_end) {
-        add_head(candidate.queue);
-    } else {
-        all.heads[static_cast<std::size_t>(queue - all.queues.begin())] =
-            head_number(candidate.queue);
-    }
+    candidates_.waiting |= 1u << candidate.queue;
 }
 
 void SendOrder::hold_back(const Candidate& candidate, Kind kind) {
-    const std::uint32_t band =
-        candidate.queue == no_queue
-            ? band_of_candidate(candidates_.fresh[candidates_.next_fresh - 1],
-                                pressure_ == pressure_max)
-            : candidate.queue % band_count;
+    const std::uint32_t band = candidate.queue == no_queue
+                                   ? parts_of(candidates_.fresh[candidates_.next_fresh - 1]).band
+                                   : candidate.queue % band_count;
     candidates_.held_back.push_back({candidate.index, queue_of(Kind::New, band), kind});
 }
 
@@ -240,10 +279,9 @@ void SendOrder::append(std::uint32_t index, std::uint8_t queue) {
     ++entry_count_;
 }
 
-std::optional<SendOrder::Candidate> SendOrder::kept_candidate(std::uint64_t fresh) noexcept {
+std::optional<std::uint32_t> SendOrder::kept_index(std::uint64_t fresh) noexcept {
     const CandidateParts parts = parts_of(fresh);
-    return parts.rank <= due_rank ? std::optional(Candidate{parts.index, kind_of(parts), no_queue})
-                                  : std::nullopt;
+    return parts.rank == due_rank ? std::optional(parts.index) : std::nullopt;
 }
 
 void SendOrder::give_back_held() {
@@ -265,37 +303,24 @@ void SendOrder::give_back_held() {
 }
 
 void SendOrder::note_what_is_left() {
-    is_any_new_missed_ = false;
-    const auto note = [this](bool is_new) {
-        is_any_new_missed_ = is_any_new_missed_ || is_new;
-        is_calm_ = is_calm_ && is_new;
-    };
-    for (std::size_t queue = 0; queue < queues_.size(); ++queue) {
-        skip_old_entries(queues_[queue]);
-        if (queues_[queue].count() > 0) {
-            note(kind_of_queue(queue) == Kind::New);
-        }
-    }
-    for (std::size_t i = candidates_.next_fresh; i < candidates_.fresh.size(); ++i) {
-        const CandidateParts parts = parts_of(candidates_.fresh[i]);
-        if (parts.rank <= due_rank + 1) {
-            note(parts.is_new);
-        }
-    }
+    find_waiting();
+    turns_.end_flush(is_any_new(), is_any_shown_due());
+    is_calm_ = is_calm_ && waiting_bands(Kind::Shown) == 0 &&
+               (!is_fresh_left() ||
+                parts_of(candidates_.fresh[candidates_.next_fresh]).rank > due_rank + 1);
 }
 
 void SendOrder::keep_fresh() {
-    const bool is_age_first = pressure_ == pressure_max;
     for (std::size_t i = candidates_.next_fresh; i < candidates_.fresh.size(); ++i) {
-        const std::uint64_t fresh = candidates_.fresh[i];
-        if (const std::optional<Candidate> candidate = kept_candidate(fresh)) {
-            append(candidate->index,
-                   queue_of(candidate->kind, band_of_candidate(fresh, is_age_first)));
+        const CandidateParts parts = parts_of(candidates_.fresh[i]);
+        if (parts.rank == due_rank) {
+            append(parts.index, queue_of(Kind::Shown, parts.band));
         }
     }
     candidates_.fresh_room.note(candidates_.fresh.size());
     candidates_.fresh.clear();
     candidates_.next_fresh = 0;
+    candidates_.waiting = 0;
 }
 
 void SendOrder::end() {
@@ -343,7 +368,7 @@ void SendOrder::end_period() {
             const std::uint16_t age = age_of(queues_[queue].front() & index_mask);
             is_any_aged = is_any_aged || age > age_max;
             is_any_old_missed =
-                is_any_old_missed || (kind_of_queue(queue) != Kind::New && age > period_age);
+                is_any_old_missed || (kind_of_queue(queue) == Kind::Shown && age > period_age);
         }
     }
     if (is_any_aged) {

@@ -16,13 +16,14 @@
 //
 // What was due and found no room is missed, and due in each flush until it is sent: before all of
 // its band that were missed later or not at all. What is new to a client does not step down, and
-// of what was missed as long the nearest goes first; nor does the pressure grow by it. So that a
-// flood of it leaves others their turn, what was missed for a quarter of a period is overdue while
-// what is new is missed as well. What a client was shown goes before all else until its first
-// values are sent: it would stand there with those of its archetype.
+// of what came in the same flush the nearest goes first; nor does the pressure grow by it. New and
+// shown objects take turns by bytes, see SendTurns. What a client was shown goes before all else
+// until its first values are sent: it would stand there with those of its archetype. Its bytes are
+// those of new objects.
 //
-//     order     shown without values; overdue, by first missed flush;
-//               band, first missed flush, distance of what is new, index
+//     turn      shown without values; new or shown, whichever had fewer bytes
+//     order     band, first missed flush, distance of what is new, index
+//     or        first missed flush, band, and so on, where it is the turn of the oldest
 //
 // Room that is left goes to pairs that are not due: first to those that would be if they had
 // stepped down by one less, and so on, so they too are sent in the ticks of others.
@@ -32,15 +33,16 @@
 // when in four periods in a row there was room for all that a pressure of one less asks for. So it
 // settles where a period has room for everything once, and with P bytes that are owed again and
 // again, and B bytes a flush for them, no pair of exponent e waits for longer than
-// (ceil(P / B) + 1) x 2^e ticks.
+// (ceil(P / B) + 1) x 2^e ticks. While new objects wait, shown ones have half of the room for
+// certain, and new ones have the other half. docs/limits.md has the bounds of all of them.
 //
 // Where the pressure can grow no more, the bands that go first may ask for more than there is room
 // for. Then the first missed goes first, whatever its band, and the same holds.
 //
-// What was missed stands in queues, one for each kind and band, so a flush looks at the first of
-// each and not at all of it: its band, and the distance of what is new, are those of when it was
-// missed first. What is neither missed nor due costs a few instructions in a walk over rows of
-// bits.
+// What was missed, and what is new, stands in queues, one for each kind and band, so a flush looks
+// at the first of each and not at all of it: its band, and the distance of what is new, are those
+// of when it came there. What is neither missed nor due costs a few instructions in a walk over
+// rows of bits.
 #pragma once
 
 #include <replayout/prefetch.h>
@@ -60,6 +62,7 @@
 #include "ring_queue.h"
 #include "row_growth.h"
 #include "send_band.h"
+#include "send_turns.h"
 #include "update_calendar.h"
 
 namespace replayout {
@@ -85,11 +88,14 @@ class SendOrder {
     class Candidates {
       public:
         explicit Candidates(MemoryResource* resource)
-            : fresh(Allocator<std::uint64_t>(resource)), held_back(Allocator<Held>(resource)) {}
+            : fresh(Allocator<std::uint64_t>(resource)),
+              arrivals(Allocator<std::uint64_t>(resource)),
+              held_back(Allocator<Held>(resource)) {}
 
         /// Between flushes, see KeptRoom.
         void trim() {
             fresh_room.trim(fresh);
+            arrivals_room.trim(arrivals);
             held_room.trim(held_back);
         }
 
@@ -102,15 +108,14 @@ class SendOrder {
         };
         static constexpr std::size_t queue_count = kind_count * band_count;
 
-        Vector<std::uint64_t> fresh;  // a number each, the least goes first (send_order.cpp)
-        std::size_t next_fresh = 0;   // those before it were taken
-        // Of each queue that is not empty its first, as such a number.
-        std::array<std::uint64_t, queue_count> heads{};
-        std::array<std::uint8_t, queue_count> queues{};
-        std::size_t head_count = 0;
+        Vector<std::uint64_t> fresh;     // shown, not missed: a number each, the least goes first
+        std::size_t next_fresh = 0;      // those before it were taken
+        Vector<std::uint64_t> arrivals;  // scratch: what goes to queues; likewise a number each
+        std::uint32_t waiting = 0;       // a bit for each queue that is not empty
         std::uint8_t last_queue = 0xFF;  // from which the last one was taken
         Vector<Held> held_back;          // out of queues, in order
         KeptRoom fresh_room;
+        KeptRoom arrivals_room;
         KeptRoom held_room;
     };
 
@@ -130,9 +135,7 @@ class SendOrder {
     [[nodiscard]] std::uint32_t exponent_of(std::uint32_t band,
                                             const TickRange& ticks) const noexcept;
     // What counts before the band: greater ones are sent only where lesser ones leave room.
-    static constexpr std::uint32_t unfinished_rank = 0;
-    static constexpr std::uint32_t overdue_rank = 1;
-    static constexpr std::uint32_t due_rank = 2;
+    static constexpr std::uint32_t due_rank = 0;
     /// The rank of a pair that was shown and has values, from `due_rank` up. Due is what was
     /// missed, and what has one of its own among the object's ticks since the last flush. Another
     /// pair's rank is by how much less far it would have to step down for that, and greater than
@@ -153,6 +156,7 @@ class SendOrder {
         std::uint32_t index = 0;
         Kind kind = Kind::Shown;
         std::uint8_t queue = no_queue;  // it came from; for miss() and hold_back()
+        bool is_oldest = false;         // it goes as the oldest of its class
     };
 
     // A flush: begin(), take() as long as there is room and say of each what became of it, end().
@@ -166,7 +170,7 @@ class SendOrder {
     template <typename Arrive, typename BandOf, typename TicksOf>
     void begin(const BitRow& owed, Arrive arrive, BandOf band_of, TicksOf ticks_of);
     [[nodiscard]] bool has_candidate() const noexcept {
-        return candidates_.next_fresh < candidates_.fresh.size() || candidates_.head_count > 0;
+        return candidates_.waiting != 0 || is_fresh_left();
     }
     /// Candidates of what is owed and not due, the first time in a flush. Requires that all others
     /// were taken.
@@ -183,6 +187,9 @@ class SendOrder {
             replayout::prefetch(&missed_since_[index], sizeof(std::uint16_t));
         }
     }
+    /// The one that was taken last took so many bytes, whatever became of it. Before sent(), miss()
+    /// or hold_back().
+    void pay(const Candidate& candidate, std::uint32_t bytes) noexcept;
     /// It went out, or waits for another object.
     void sent(std::uint32_t index) noexcept { missed_.erase(index); }
     /// The one that was taken last found no room. It goes first again.
@@ -255,17 +262,34 @@ class SendOrder {
     void add(std::uint32_t index, std::uint32_t rank, std::uint32_t band);
     /// False: it is due by no tick of its own.
     bool add_arrival(std::uint32_t index, const Arrival& arrival);
+    /// To their queues, in order.
+    void queue_arrivals();
     void sort_fresh(std::size_t begin);
+    [[nodiscard]] bool is_fresh_left() const noexcept {
+        return candidates_.next_fresh < candidates_.fresh.size();
+    }
+    /// Of the queues that are not empty, those of a kind, a bit for each band.
+    [[nodiscard]] std::uint32_t waiting_bands(Kind kind) const noexcept {
+        constexpr std::uint32_t all_bands = (1u << band_count) - 1;
+        return candidates_.waiting >> queue_of(kind, 0) & all_bands;
+    }
+    [[nodiscard]] bool is_any_new() const noexcept {
+        return (waiting_bands(Kind::New) | waiting_bands(Kind::Unfinished)) != 0;
+    }
+    [[nodiscard]] bool is_any_shown_due() const noexcept;
     /// The first that is live, or nothing.
     void skip_old_entries(Queue& queue) noexcept;
-    void find_heads();
-    void add_head(std::uint8_t queue);
-    /// Its first was taken.
-    void set_head(std::size_t place);
-    [[nodiscard]] std::uint64_t head_number(std::uint8_t queue) const noexcept;
+    void find_waiting();
+    /// Of these bands the one whose first has been missed for longest.
+    [[nodiscard]] std::uint32_t oldest_band(Kind kind, std::uint32_t bands) const noexcept;
+    /// From which queue the next one of its kind comes. Shown: no_queue, the first of `fresh`.
+    [[nodiscard]] std::uint8_t next_new_queue(bool is_oldest) const noexcept;
+    [[nodiscard]] std::uint8_t next_shown_queue(bool is_oldest) const noexcept;
+    [[nodiscard]] bool is_new_next() const noexcept;
+    [[nodiscard]] Candidate take_from(std::uint8_t queue, bool is_oldest);
     void append(std::uint32_t index, std::uint8_t queue);
-    /// Of one that will be kept where it finds no room: what it is.
-    [[nodiscard]] static std::optional<Candidate> kept_candidate(std::uint64_t fresh) noexcept;
+    /// Of a fresh one that will be kept where it finds no room.
+    [[nodiscard]] static std::optional<std::uint32_t> kept_index(std::uint64_t fresh) noexcept;
     void give_back_held();
     void keep_fresh();
     void note_what_is_left();
@@ -288,7 +312,7 @@ class SendOrder {
 
     std::uint32_t flushes_left_ = 1;  // of the period
     std::uint32_t calm_periods_ = 0;  // in a row
-    bool is_any_new_missed_ = false;  // in the last flush
+    SendTurns turns_;
     bool is_calm_ = true;  // in this period all was sent that a pressure of one less asks for
 };
 
@@ -296,6 +320,7 @@ template <typename Arrive, typename BandOf, typename TicksOf>
 void SendOrder::begin(const BitRow& owed, Arrive arrive, BandOf band_of, TicksOf ticks_of) {
     REPLAYOUT_ASSERT(!has_begun());
     REPLAYOUT_ASSERT(candidates_.fresh.empty() && candidates_.held_back.empty());
+    REPLAYOUT_ASSERT(candidates_.arrivals.empty());
     stage_ = Stage::Due;
     grow(owed);
     std::array<std::uint32_t, band_count> exponents;
@@ -327,7 +352,8 @@ void SendOrder::begin(const BitRow& owed, Arrive arrive, BandOf band_of, TicksOf
         });
     }
     sort_fresh(0);
-    find_heads();
+    queue_arrivals();
+    find_waiting();
 }
 
 template <typename BandOf, typename TicksOf>
@@ -364,11 +390,12 @@ void SendOrder::end(KindOf kind_of) {
         const auto left = fresh.begin() + static_cast<std::ptrdiff_t>(candidates_.next_fresh);
         fresh.erase(std::remove_if(left, fresh.end(),
                                    [&](std::uint64_t number) {
-                                       const auto candidate = kept_candidate(number);
-                                       return candidate.has_value() &&
-                                              keeps_no_place(candidate->index, candidate->kind);
+                                       const auto index = kept_index(number);
+                                       return index.has_value() &&
+                                              keeps_no_place(*index, Kind::Shown);
                                    }),
                     fresh.end());
+        missed_.retain(placed_, placed_);  // what was opened amid the flush stands in a queue
         auto& held = candidates_.held_back;
         held.erase(
             std::remove_if(held.begin(), held.end(),
