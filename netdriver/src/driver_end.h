@@ -71,6 +71,11 @@ struct DriverEnd {
         const char* function, const RepLayout& layout) noexcept;
 };
 
+// Here, for the good path of each function is a few compares.
+inline DriverEnd NetDriver::end() const noexcept {
+    return {server_.get(), client_.get(), is_calling_out_};
+}
+
 /// `object 7.1, a "Pawn"`: index and generation. Of an object that is there.
 void append_object(RefusalText& text, const ReplicationServer& server, NetObjectId id) noexcept;
 

@@ -36,10 +36,6 @@ NetDriver::NetDriver(const NetDriverSettings& settings, Transport& transport, Ne
 
 NetDriver::~NetDriver() = default;
 
-DriverEnd NetDriver::end() const noexcept {
-    return {server_.get(), client_.get(), is_calling_out_};
-}
-
 NetTime NetDriver::not_before_last_tick(NetTime now) const {
     REPLAYOUT_EXPECT(!has_time_ || now >= now_, now_,
                      "now went back by %lld us: a driver takes the time of a clock that only goes "
