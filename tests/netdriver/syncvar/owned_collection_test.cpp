@@ -93,7 +93,13 @@ struct Table {
     /// Tells the owner as if the server had begun that ownership.
     template <typename Parameters>
     void tell_owner(const char* function, const Parameters& params) {
-        REQUIRE(game.server().driver().call_function(id(), function, &params) == CallResult::Sent);
+        const RepLayout& layout = object->prefab().layout();
+        const auto found = layout.find_function(function);
+        REQUIRE(found.has_value());
+        // A section has no C++ type of its own.
+        const Type* const type = layout.functions()[found->value].function->parameters;
+        REQUIRE(game.server().driver().call_function(id(), function, CallParams(&params, type)) ==
+                CallResult::Sent);
         game.settle();
     }
     /// The same of the SyncVars, of which none changed.
