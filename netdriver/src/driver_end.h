@@ -24,7 +24,7 @@ namespace replayout {
 class RefusalText {
   public:
     [[gnu::format(printf, 2, 3)]] void append(const char* format, ...) noexcept;
-    /// What does not print is left out.
+    /// In quotes; what does not print becomes a question mark.
     void append_name(std::string_view name) noexcept;
     [[nodiscard]] const char* c_str() const noexcept { return text_.data(); }
 
