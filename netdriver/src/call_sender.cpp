@@ -43,6 +43,7 @@ CallResult CallSender::add_call(const NewCall& call, RemoteFunctionEncoder& enco
     // One in parts is kept, and in order with others that are: it cannot stand behind them.
     added.is_queued = call.is_queued && !added.is_in_parts();
     added.named.push_back({call.index, objects_.at(call.index)->guid(), 0, false});
+    added.is_for_next = pairs_.dormancy().returning.test(call.index);
     return added.is_queued ? CallResult::Queued : CallResult::Sent;
 }
 
@@ -74,7 +75,7 @@ bool CallSender::send_calls_of(bool are_queued) {
         const bool is_behind =
             std::find(scratch_.waiting_channels.begin(), scratch_.waiting_channels.end(),
                       call->channel) != scratch_.waiting_channels.end();
-        if (call->is_in_flight || call->is_queued != are_queued || is_behind) {
+        if (call->is_in_flight || call->is_queued != are_queued || call->is_for_next || is_behind) {
             ++call;
             continue;
         }

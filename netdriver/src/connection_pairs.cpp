@@ -215,7 +215,8 @@ bool ConnectionPairs::has_object(std::uint32_t index) const noexcept {
 }
 
 std::optional<ConnectionShadow> ConnectionPairs::connection_shadow(std::uint32_t index) const {
-    if (index >= pairs_.size() || channel_state(pairs_[index]) != ChannelState::Open) {
+    if (index >= pairs_.size() || channel_state(pairs_[index]) != ChannelState::Open ||
+        dormancy_.leaving.test(index)) {
         return std::nullopt;
     }
     OwedVersions position = position_of(index);

@@ -91,6 +91,9 @@ void DormantChannels::enter_dormancy() {
 void DormantChannels::tear_off(std::uint32_t index) {
     pairs_.grow();
     pairs_.dormancy().asked.erase(index);
+    if (pairs_.dormancy().leaving.test(index)) {
+        return;  // the client is not to keep it
+    }
     const bool was_kept = pairs_.dormancy().kept.test(index);
     const ChannelState state = channel_state(pairs_[index]);
     const bool has_channel = state == ChannelState::OpenSent || state == ChannelState::Open;
@@ -126,8 +129,9 @@ bool DormantChannels::may_go_dormant(std::uint32_t index) const {
                              ? pairs_.has_arrived(index)
                              : pairs_.is_exact(index) && !values_.has_unmapped(index);
     const bool may_go = channel_state(pair) == ChannelState::Open &&
-                        !pairs_.pending().test(index) && has_all && !roles_.is_telling(index) &&
-                        !part_notices_.is_telling(index) && !has_torn_off_parts(index) &&
+                        !pairs_.dormancy().leaving.test(index) && !pairs_.pending().test(index) &&
+                        has_all && !roles_.is_telling(index) && !part_notices_.is_telling(index) &&
+                        !has_torn_off_parts(index) &&
                         !calls_.has_calls(ObjectStore::channel_of(index));
     REPLAYOUT_ASSERT(!may_go || bunch_count(pair) == 0);
     return may_go;
@@ -139,7 +143,8 @@ bool DormantChannels::has_torn_off_parts(std::uint32_t index) const {
     if (objects_.at(index)->is_torn_off()) {
         std::uint32_t part = objects_.at(index)->family().first;
         for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
-            has_any = has_any || pairs_.dormancy().becoming.test(part);
+            has_any = has_any || pairs_.dormancy().becoming.test(part) ||
+                      pairs_.dormancy().leaving.test(part);
         }
     }
     return has_any;

@@ -44,6 +44,7 @@ Status NetConfig::validate() const {
         {"client_call_bytes_max", client_call_bytes_max, 0, 1'048'576},
         {"calls_waiting_max", calls_waiting_max, 1, 4'096},
         {"calls_full_timeout_ms", calls_full_timeout_ms, 0, 3'600'000},
+        {"close_waits_for_calls_ms", close_waits_for_calls_ms, 0, 3'600'000},
         {"queued_calls_per_function_max", queued_calls_per_function_max, 1, 1'024},
         {"initial_opens_per_flush_max", initial_opens_per_flush_max, 1, 1'048'576},
         {"destroyed_names_max", destroyed_names_max, 0, 1'048'576},

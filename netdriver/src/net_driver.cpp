@@ -254,7 +254,7 @@ std::optional<ConnectionShadow> NetDriver::connection_shadow(PeerId peer, NetObj
 
 std::uint32_t NetDriver::object_count() const noexcept {
     REPLAYOUT_EXPECT(end().may_read(), 0, "%s", end().refusal("object_count").c_str());
-    return server_->objects().object_count();
+    return server_->object_count();
 }
 
 std::uint32_t NetDriver::connection_count() const noexcept {

@@ -47,7 +47,7 @@ NetObjectId NetDriver::find_object(ObjectHandle object) const noexcept {
     REPLAYOUT_EXPECT(end().may_read(), NetObjectId(), "%s", end().refusal("find_object").c_str());
     const ObjectStore& objects = server_->objects();
     const std::uint32_t index = objects.find_index(guids_.find_guid(object));
-    return index == ObjectStore::no_index || objects.at(index)->is_torn_off()
+    return index == ObjectStore::no_index || objects.at(index)->is_departing()
                ? NetObjectId{}
                : objects.id_at(index);
 }

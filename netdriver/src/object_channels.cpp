@@ -168,7 +168,9 @@ void ObjectChannels::note_closing_name(std::uint32_t index) {
 }
 
 bool ObjectChannels::is_name_taken(std::uint32_t index) const noexcept {
-    return !closing_names_.is_empty() && closing_names_.contains(name_key_of(index));
+    // One that is leaving is the object of that name itself.
+    return !closing_names_.is_empty() && !pairs_.dormancy().leaving.test(index) &&
+           closing_names_.contains(name_key_of(index));
 }
 
 void ObjectChannels::begin(std::uint32_t index) {

@@ -58,6 +58,9 @@ class ObjectChannels {
         }
         queue_close(index, end_messages(index), reason);
     }
+    /// It is going to be closed: the client may still find the object under its stable name when
+    /// another one opens.
+    void note_closing_name(std::uint32_t index);
     /// Whether the client is to have the object. A dormant state is to be applied again.
     void set_relevant(std::uint32_t index, bool is_relevant);
 
@@ -102,8 +105,6 @@ class ObjectChannels {
     [[nodiscard]] std::uint16_t end_messages(std::uint32_t index);
     void queue_close(std::uint32_t index, std::uint16_t sequence, ChannelCloseReason reason);
     void finish_close(std::uint32_t index);
-    /// The client may still find the object under its stable name when another one opens.
-    void note_closing_name(std::uint32_t index);
     /// The dormant object of that slot is about to be removed.
     void remove_dormant(std::uint32_t index, ChannelCloseReason reason);
     void destroy_kept(std::uint32_t index, const RemovedObject& removed);

@@ -111,6 +111,11 @@ class alignas(64) NetworkObjectInfo {
     /// It goes, as soon as each client has all of it.
     [[nodiscard]] bool is_torn_off() const noexcept { return is_torn_off_; }
     void tear_off() noexcept { is_torn_off_ = true; }
+    /// The game removed it; it stays for reliable calls that some clients do not have yet.
+    [[nodiscard]] bool is_removed() const noexcept { return is_removed_; }
+    void set_removed() noexcept { is_removed_ = true; }
+    /// It is the game's no more, and nobody calls it.
+    [[nodiscard]] bool is_departing() const noexcept { return is_torn_off_ || is_removed_; }
     /// Its handle is the game's again, its memory is asked for no more.
     [[nodiscard]] bool is_handed_back() const noexcept { return is_handed_back_; }
     void hand_back() noexcept { is_handed_back_ = true; }
@@ -127,6 +132,7 @@ class alignas(64) NetworkObjectInfo {
     NetDormancy dormancy_ = NetDormancy::Awake;
     bool is_torn_off_ = false;
     bool is_handed_back_ = false;
+    bool is_removed_ = false;
     ChangelistState changelist_state_;
     SpawnRecord spawn_record_;
     NetGUID guid_;
@@ -235,14 +241,26 @@ class ObjectStore {
     [[nodiscard]] std::size_t destroyed_part_count() const noexcept {
         return destroyed_part_count_;
     }
-    /// Calls `visit(index)` for the object and all parts of it, at any depth, outer before inner.
+    /// Calls `visit(index)` for the object and all parts of it, at any depth, outer before inner;
+    /// not for those that were removed and still wait for clients.
     template <typename Visitor>
     void for_each_in_family(std::uint32_t index, Visitor&& visit) const {
+        if (!at(index)->is_removed()) {
+            for_each_there_is(index, [&](std::uint32_t member) {
+                if (!at(member)->is_removed()) {
+                    visit(member);
+                }
+            });
+        }
+    }
+    /// Likewise, also for those.
+    template <typename Visitor>
+    void for_each_there_is(std::uint32_t index, Visitor&& visit) const {
         visit(index);
         std::uint32_t part = first_part_of(index);
         while (part != no_index) {
             const std::uint32_t next = at(part)->family().next;
-            for_each_in_family(part, visit);
+            for_each_there_is(part, visit);
             part = next;
         }
     }

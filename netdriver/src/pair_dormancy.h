@@ -36,6 +36,8 @@ struct PairDormancy {
           kept(resource),
           asked(resource),
           irrelevant(resource),
+          leaving(resource),
+          returning(resource),
           awaits_outer(resource),
           resting_words(resource) {}
 
@@ -45,6 +47,8 @@ struct PairDormancy {
         dormant.erase(index);
         stirs(index);
         kept.erase(index);
+        leaving.erase(index);
+        returning.erase(index);
         awaits_outer.erase(index);
     }
     /// The object is about to be removed.
@@ -61,6 +65,11 @@ struct PairDormancy {
         return dormant.test(index) || irrelevant.test(index);
     }
 
+    /// The client is to have the object, now or as soon as it has left.
+    [[nodiscard]] bool is_shown(std::uint32_t index) const noexcept {
+        return !irrelevant.test(index) || returning.test(index);
+    }
+
     /// Goes dormant as soon as the client has all of it.
     BitRow becoming;
     /// A change of the object is no reason to send anything. Also of an object that is kept from a
@@ -72,6 +81,11 @@ struct PairDormancy {
     BitRow asked;
     /// The client is not to have the object; see Interest.
     BitRow irrelevant;
+    /// Besides, its channel stays open for reliable calls that were made before; see
+    /// LeavingChannels.
+    BitRow leaving;
+    /// It leaves, and is to come again behind that.
+    BitRow returning;
     /// The open of a subobject was delivered, and that of its outer was not.
     BitRow awaits_outer;
     /// Words of a row of objects of which all 64 rest, as far as was found out: a bit for each.

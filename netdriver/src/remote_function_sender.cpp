@@ -46,7 +46,8 @@ RemoteFunctionSender::RemoteFunctionSender(const NetConfig& config, const Receiv
       calls_(&memory_),
       next_sequences_(Allocator<std::pair<std::uint32_t, std::uint16_t>>(resource)),
       full_timeout_ms_(config.calls_full_timeout_ms),
-      closing_(Allocator<std::pair<std::uint32_t, ReliableAmount>>(resource)) {}
+      closing_(Allocator<std::pair<std::uint32_t, ReliableAmount>>(resource)),
+      undecided_(resource) {}
 
 bool RemoteFunctionSender::begin_flush(NetTime now) {
     now_ = now;
@@ -93,6 +94,20 @@ bool RemoteFunctionSender::has_calls(ChannelIndex channel) const noexcept {
                        [&](const OutgoingCall& call) { return call.channel == channel; });
 }
 
+std::uint32_t RemoteFunctionSender::reliable_count(ChannelIndex channel) const noexcept {
+    return static_cast<std::uint32_t>(
+        std::count_if(calls_.begin(), calls_.end(), [&](const OutgoingCall& call) {
+            return call.is_reliable && call.channel == channel && !call.is_for_next;
+        }));
+}
+
+bool RemoteFunctionSender::has_fresh_call(ChannelIndex channel) const noexcept {
+    return std::any_of(calls_.begin(), calls_.end(), [&](const OutgoingCall& call) {
+        return call.is_reliable && call.channel == channel && !call.named.empty() &&
+               !call.named.front().has_version;
+    });
+}
+
 bool RemoteFunctionSender::has_unsent(Share share) const noexcept {
     return std::any_of(calls_.begin(), calls_.end(), [&](const OutgoingCall& call) {
         return !call.is_in_flight && call.goes_ahead() == (share == Share::Values);
@@ -124,13 +139,17 @@ OutgoingCall& RemoteFunctionSender::add(ChannelIndex channel, FunctionIndex func
         call.parts.assign(part_count_of(payload.size()), OutgoingCall::PartState::Unsent);
     }
     if (call.is_kept()) {
-        std::uint16_t& next =
-            next_sequences_.try_emplace(channel.value, first_sequence_).first->second;
-        call.sequence = next;
-        next = static_cast<std::uint16_t>(next + call.part_count());
+        give_sequence(call);
         add_to(kept_, amount_of(call));
     }
     return call;
+}
+
+void RemoteFunctionSender::give_sequence(OutgoingCall& call) {
+    std::uint16_t& next =
+        next_sequences_.try_emplace(call.channel.value, first_sequence_).first->second;
+    call.sequence = next;
+    next = static_cast<std::uint16_t>(next + call.part_count());
 }
 
 void RemoteFunctionSender::take_back() {
@@ -209,7 +228,8 @@ RemoteFunctionSender::Calls::iterator RemoteFunctionSender::find(CallOrder order
 void RemoteFunctionSender::delivered(const SentCall& name) {
     const auto call = find(name.order);
     if (call == calls_.end()) {
-        return;  // dropped
+        undecided_.delivered(name.order);
+        return;
     }
     if (call->is_in_parts()) {
         call->parts[name.part] = OutgoingCall::PartState::Delivered;
@@ -233,22 +253,52 @@ void RemoteFunctionSender::erase_delivered(ChannelIndex channel) {
     }
 }
 
-void RemoteFunctionSender::lost(const SentCall& name) {
+std::uint32_t RemoteFunctionSender::lost(const SentCall& name) {
     const auto call = find(name.order);
     if (call == calls_.end()) {
-        return;
+        return undecided_.lost(name.order);
     }
     call->is_in_flight = false;
     if (call->is_in_parts()) {
         call->parts[name.part] = OutgoingCall::PartState::Lost;
         call->next_part = std::min(call->next_part, name.part);
     }
+    return 0;
+}
+
+std::uint32_t RemoteFunctionSender::parts_under_way(const OutgoingCall& call) noexcept {
+    if (!call.is_in_parts()) {
+        return call.is_delivered ? 0 : 1;
+    }
+    return static_cast<std::uint32_t>(
+        std::count(call.parts.begin(), call.parts.end(), OutgoingCall::PartState::InFlight));
+}
+
+std::uint32_t RemoteFunctionSender::drop_next(ChannelIndex channel) {
+    std::uint32_t count = 0;
+    for (auto call = calls_.begin(); call != calls_.end();) {
+        const bool is_dropped = call->channel == channel && call->is_for_next;
+        count += is_dropped ? 1u : 0u;
+        call = is_dropped ? erase(call) : std::next(call);
+    }
+    return count;
 }
 
 std::uint32_t RemoteFunctionSender::close_channel(ChannelIndex channel) {
     std::uint32_t count = 0;
     ReliableAmount sent;
+    bool has_gap = false;  // a kept call is dropped: none behind it runs
+    undecided_.begin_channel();
+    next_sequences_.erase(channel.value);
     for (auto call = calls_.begin(); call != calls_.end();) {
+        if (call->channel == channel && call->is_for_next) {
+            call->is_for_next = false;
+            if (call->is_kept()) {
+                give_sequence(*call);
+            }
+            ++call;
+            continue;
+        }
         if (call->channel != channel) {
             ++call;
             continue;
@@ -256,14 +306,18 @@ std::uint32_t RemoteFunctionSender::close_channel(ChannelIndex channel) {
         if (call->was_sent) {
             add_to(sent, amount_of(*call));
         }
-        count += call->is_delivered ? 0u : 1u;
+        has_gap = has_gap || (call->is_kept() && !call->is_in_flight);
+        if (call->is_kept() && !has_gap) {
+            undecided_.add(call->order, parts_under_way(*call));
+        } else {
+            ++count;
+        }
         call = erase(call);
     }
     if (sent.bunches > 0) {
         add_to(kept_, sent);
         add_to(closing_[channel.value], sent);
     }
-    next_sequences_.erase(channel.value);
     return count;
 }
 

@@ -25,7 +25,6 @@
 #include <replayout/reflection/memory.h>
 #include <replayout/sending_rep_state.h>
 
-#include <compare>
 #include <cstdint>
 #include <list>
 #include <memory_resource>
@@ -34,15 +33,9 @@
 
 #include "reliable_account.h"
 #include "reliable_sender.h"
+#include "undecided_calls.h"
 
 namespace replayout {
-
-/// Names a call within its connection; later ones are greater.
-struct CallOrder {
-    std::uint64_t value = 0;
-
-    friend constexpr auto operator<=>(CallOrder, CallOrder) noexcept = default;
-};
 
 /// A call that is to be made of a server's object.
 struct NewCall {
@@ -103,6 +96,7 @@ struct OutgoingCall {
     bool is_queued = false;     ///< goes behind those that are not
     bool is_in_flight = false;  ///< one that is kept: nothing of it is to be sent now
     bool is_delivered = false;  ///< it counts until those before it are
+    bool is_for_next = false;   ///< of the channel's next life: goes when this one is over
     bool was_sent = false;      ///< any of it
     Vector<std::byte> payload;
     Vector<PartState> parts;            ///< of one larger than a packet
@@ -126,6 +120,8 @@ class RemoteFunctionSender {
     /// taken for NetConfig::calls_full_timeout_ms, or the oldest has waited for so long; with 0
     /// never.
     [[nodiscard]] bool begin_flush(NetTime now);
+    /// Of the last flush.
+    [[nodiscard]] NetTime now() const noexcept { return now_; }
     /// A reliable call found no room.
     void note_refused();
 
@@ -144,8 +140,13 @@ class RemoteFunctionSender {
 
     /// In the order in which they were added.
     [[nodiscard]] Calls& calls() noexcept { return calls_; }
+    [[nodiscard]] const Calls& calls() const noexcept { return calls_; }
     /// Whether any call of that channel waits or is under way. O(calls).
     [[nodiscard]] bool has_calls(ChannelIndex channel) const noexcept;
+    /// How many reliable ones, but for the channel's next life. O(calls).
+    [[nodiscard]] std::uint32_t reliable_count(ChannelIndex channel) const noexcept;
+    /// Whether a reliable one means what its object is as of the next compare. O(calls).
+    [[nodiscard]] bool has_fresh_call(ChannelIndex channel) const noexcept;
     [[nodiscard]] bool is_idle() const noexcept { return calls_.empty(); }
     /// Any waits to be sent of which that share is to send next: Values parts that go ahead,
     /// Messages all else. O(calls).
@@ -158,10 +159,14 @@ class RemoteFunctionSender {
     /// Likewise, or the whole call. Returns the call behind it.
     Calls::iterator sent(Calls::iterator call);
     void delivered(const SentCall& name);
-    void lost(const SentCall& name);
+    /// Returns how many calls never run for that: their channel closed meanwhile.
+    [[nodiscard]] std::uint32_t lost(const SentCall& name);
 
-    /// The channel closes here: forgets its calls, and its sequences. Returns how many there were.
-    /// What the other end may have of them counts until channel_closed().
+    /// Forgets the calls for the channel's next life. Returns how many there were.
+    std::uint32_t drop_next(ChannelIndex channel);
+    /// The channel closes here: forgets its calls but those for its next life, which begins, and
+    /// its sequences. Returns how many never run, as far as that is known: what becomes of those
+    /// under way lost() says. What the other end may have of them counts until channel_closed().
     std::uint32_t close_channel(ChannelIndex channel);
     /// The other end knows of the close.
     void channel_closed(ChannelIndex channel);
@@ -174,6 +179,10 @@ class RemoteFunctionSender {
     /// Those that the other end has no reason to let wait.
     void erase_delivered(ChannelIndex channel);
     [[nodiscard]] Calls::iterator find(CallOrder order) noexcept;
+    /// The next numbers of its channel.
+    void give_sequence(OutgoingCall& call);
+    /// How many of its packets are under way.
+    [[nodiscard]] static std::uint32_t parts_under_way(const OutgoingCall& call) noexcept;
 
     // What every flush touches comes first.
     NetTime now_;                           // of the last flush
@@ -191,6 +200,7 @@ class RemoteFunctionSender {
     std::uint32_t full_timeout_ms_;
     ReliableAmount kept_;                             // of those in the list, and in closing_
     FlatMap<std::uint32_t, ReliableAmount> closing_;  // by channel
+    UndecidedCalls undecided_;
 };
 
 }  // namespace replayout

@@ -78,7 +78,7 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     void bunch_delivered(const BunchTag&) override {}
     void bunch_lost(const BunchTag&) override {}
     void call_delivered(const SentCall& name) override { calls_.delivered(name); }
-    void call_lost(const SentCall& name) override { calls_.lost(name); }
+    void call_lost(const SentCall& name) override { stats_.calls_dropped += calls_.lost(name); }
     [[nodiscard]] CallResult encode_call(const RepLayout& layout, FunctionIndex function,
                                          const void* params);
     void send_calls();

@@ -32,6 +32,7 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
                 incoming_calls_, stats, settings.peer, memory),
       dormant_channels_(objects, pairs_, values_, roles_, part_notices_, channels_, packets, calls_,
                         stats),
+      leaving_channels_(objects, pairs_, channels_, calls_, settings.config, stats, memory),
       call_sender_(objects, pairs_, values_, records_, channels_, packets, calls_, context,
                    settings, body_, memory),
       order_(settings.candidates, pairs_.placed(), &memory.pairs),
@@ -280,8 +281,14 @@ bool ReplicationSender::replicate_pending(std::uint32_t begin, std::uint32_t end
     return true;
 }
 
+void ReplicationSender::exclude(std::uint32_t index, ChannelCloseReason reason) {
+    object_removed(index, reason);
+    pairs_.dormancy().irrelevant.insert(index);
+}
+
 void ReplicationSender::object_removed(std::uint32_t index, ChannelCloseReason reason) {
     stir();
+    leaving_channels_.forget(index);
     channels_.close_object(index, reason);
     pairs_.dormancy().forget(index);
     initial_batch_.release(index);

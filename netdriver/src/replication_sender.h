@@ -6,6 +6,7 @@
 //
 //     CallSender         remote calls, each with the state that it means
 //     DormantChannels    closes the channels of what goes dormant or is torn off
+//     LeavingChannels    closes the channels of what goes for good, behind calls of it
 //     ObjectChannels     opens and closes channels, an outer before its parts
 //     PartNoticeSender   tells the client of parts that were destroyed
 //     RoleSender         tells the client of its roles
@@ -28,6 +29,7 @@
 #include "dormant_channels.h"
 #include "initial_batch.h"
 #include "kept_room.h"
+#include "leaving_channels.h"
 #include "object_channels.h"
 #include "object_store.h"
 #include "packet_sender.h"
@@ -112,6 +114,54 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     /// The connection records instead of playing, or does no longer.
     void set_is_replay(bool is_replay);
 
+    /// The client has the object of that slot, or is being sent it, and reliable calls of it are on
+    /// their way.
+    [[nodiscard]] bool is_called(std::uint32_t index) const noexcept {
+        return leaving_channels_.must_wait(index);
+    }
+    /// Of these, one was made since the object was compared, as far as is known.
+    [[nodiscard]] bool has_fresh_call(std::uint32_t index) const noexcept {
+        return calls_.has_fresh_call(ObjectStore::channel_of(index));
+    }
+    /// The client is to have the object no more, and goes on having it until the calls of its
+    /// family are there.
+    void leave_behind_calls(std::uint32_t index, ChannelCloseReason reason) {
+        stir();
+        leaving_channels_.leave(index, reason);
+    }
+    [[nodiscard]] bool is_leaving(std::uint32_t index) const noexcept {
+        return pairs_.dormancy().leaving.test(index);
+    }
+    /// One that leaves is to come again, or not after all.
+    void return_later(std::uint32_t index) {
+        stir();
+        leaving_channels_.return_later(index);
+    }
+    void forget_return(std::uint32_t index) {
+        stir();
+        leaving_channels_.forget_return(index);
+    }
+    /// Of what close_left() closed, which is to come again.
+    [[nodiscard]] std::span<const std::uint32_t> returned() const noexcept {
+        return leaving_channels_.returned();
+    }
+    /// In each flush, before anything is sent: closes the channels of what need not wait any more.
+    /// Returns what went without its calls.
+    [[nodiscard]] std::span<const LeavingChannels::DroppedCalls> close_left() {
+        if (leaving_channels_.is_empty()) {
+            return {};
+        }
+        stir();
+        return leaving_channels_.close_ready();
+    }
+    [[nodiscard]] bool has_leaving() const noexcept { return !leaving_channels_.is_empty(); }
+    [[nodiscard]] std::span<const LeavingChannels::DroppedCalls> close_left_now(
+        std::uint32_t index) {
+        stir();
+        return leaving_channels_.close_now(index);
+    }
+    /// The client is to have an object no more that stays for others.
+    void exclude(std::uint32_t index, ChannelCloseReason reason);
     /// The object of that slot is about to be removed.
     void object_removed(std::uint32_t index, ChannelCloseReason reason);
     /// Its channel closes for tear-off as soon as the client has all of it. Who never had it is not
@@ -274,7 +324,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     }
     void call_lost(const SentCall& name) override {
         stir();
-        calls_.lost(name);
+        stats_.calls_dropped += calls_.lost(name);
     }
 
     /// Something happened, or may have, of which there may be something to send but bundles.
@@ -369,6 +419,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     RemoteFunctionReceiver incoming_calls_;
     ObjectChannels channels_;
     DormantChannels dormant_channels_;
+    LeavingChannels leaving_channels_;
     CallSender call_sender_;
     SendOrder order_;                  // of a flush, with a cap
     Vector<std::uint32_t> to_settle_;  // scratch: once regular pairs have caught up

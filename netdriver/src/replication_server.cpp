@@ -83,11 +83,13 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
                memory),
       dormancy_(&memory.objects),
       torn_off_(&memory.objects),
+      departures_(Allocator<Departure>(&memory.objects)),
+      told_of_dropped_calls_(&memory.objects),
       interest_(settings.interest, objects_, world, stats.interest, memory),
       bundle_order_(objects_, interest_, &memory.scratch),
       conditional_(&memory.objects),
       new_objects_(&memory.objects),
-      torn_family_(Allocator<std::uint32_t>(&memory.scratch)),
+      family_(Allocator<std::uint32_t>(&memory.scratch)),
       destroyed_names_(&memory.objects),
       mark_validator_(settings.mark_validation_ticks, &memory.objects),
       type_counters_(Allocator<TypeCounters>(&memory.layout_table)),
@@ -197,6 +199,7 @@ void ReplicationServer::flush(NetTime now) {
         }
     }
     close_stuck(now);
+    close_left();
     update_relevancy();
     server_replicate_actors(now);
     for (Client* client : clients_) {
@@ -429,7 +432,7 @@ void ReplicationServer::disconnect(PeerId peer, NetTime now) {
 }
 
 bool ReplicationServer::is_settled() const noexcept {
-    return torn_off_.is_empty() &&
+    return torn_off_.is_empty() && departures_.empty() &&
            std::all_of(clients_.begin(), clients_.end(), [&](const Client* client) {
                return is_joined(*client) && client->sender.is_settled() &&
                       client->next_notice == destroyed_names_.count() &&

@@ -15,6 +15,7 @@
 #include "ended_sessions.h"
 #include "interest_manager.h"
 #include "layout_table.h"
+#include "leaving_channels.h"
 #include "mark_validator.h"
 #include "net_connection.h"
 #include "object_dormancy.h"
@@ -131,6 +132,10 @@ class ReplicationServer {
     void collect_stats() noexcept { lanes_.collect_stats(); }
 
     [[nodiscard]] const ObjectStore& objects() const noexcept { return objects_; }
+    /// That the game has.
+    [[nodiscard]] std::uint32_t object_count() const noexcept {
+        return objects_.object_count() - static_cast<std::uint32_t>(departures_.size());
+    }
     [[nodiscard]] std::uint32_t connection_count() const noexcept;
     /// Null when nobody counts.
     [[nodiscard]] const TypeCounters* type_counters(const RepLayout& layout) const noexcept;
@@ -145,6 +150,12 @@ class ReplicationServer {
     static constexpr std::size_t refused_max = 64;
 
     class Client;  // replication_server_client.h
+
+    /// An object that was removed, and is kept for reliable calls.
+    struct Departure {
+        std::uint32_t index = 0;
+        ChannelCloseReason reason = ChannelCloseReason::Destroyed;
+    };
 
     /// Calls `visit(ChangelistState&, ParentIndex)` for the property, each element of a C array.
     template <typename Visitor>
@@ -198,12 +209,36 @@ class ReplicationServer {
     void decide_relevancy(Client& client, std::uint32_t index);
     /// The same was decided anew, for one client, of an object and all parts of it.
     void show_family(Client& client, std::uint32_t index, bool is_relevant);
+    /// `waits`: for reliable calls of one of them.
+    void hide_family(ReplicationSender& sender, std::uint32_t index, bool waits);
     void show_parts(Client& client, std::uint32_t index);
     void show_part(Client& client, std::uint32_t part);
     void show_part_to_all(std::uint32_t part);
     /// To one client, every subobject with a condition.
     void show_conditional(Client& client);
     void remove_family(NetObjectId id, ChannelCloseReason reason);
+    /// Reliable calls of it, or of a part of it, are on their way to who has it.
+    [[nodiscard]] bool is_family_called(const ReplicationSender& sender, std::uint32_t index) const;
+    /// Some clients do not have all reliable calls of it yet, or of a part that was removed before.
+    [[nodiscard]] bool must_depart(std::uint32_t index) const;
+    /// Then, instead of remove_family().
+    void depart_family(NetObjectId id, ChannelCloseReason reason);
+    /// The last time, if a call that is on its way means what it is now.
+    void compare_before_departure(std::uint32_t index);
+    /// The game has no more to do with the object of that slot.
+    void depart(std::uint32_t index, ChannelCloseReason reason);
+    /// Before a flush: closes channels of what was removed or hidden, behind its calls.
+    void close_left();
+    /// It was hidden, and shown again before it had left.
+    void show_returned(Client& client, std::uint32_t index);
+    /// Those that no client waits for any more.
+    void remove_departed_objects();
+    /// To make room for a new object.
+    void end_oldest_departure();
+    void note_dropped_calls(const Client& client,
+                            std::span<const LeavingChannels::DroppedCalls> dropped);
+    /// A client joined: what was removed it is not to have.
+    void introduce_departing(Client& client);
     void tear_off_one(std::uint32_t index);
     void set_facts_of(std::uint32_t index, const ObjectFacts& facts);
     void take_back_hidden_values(std::uint32_t index);
@@ -344,11 +379,14 @@ class ReplicationServer {
     BundleBuilder bundles_;
     ObjectDormancy dormancy_;
     BitRow torn_off_;
+    bool is_any_leaving_ = false;   // behind reliable calls, at any client
+    Vector<Departure> departures_;  // in the order in which they were removed, parts first
+    BitRow told_of_dropped_calls_;  // objects of which it was logged
     InterestManager interest_;
     BundleOrder bundle_order_;
-    BitRow conditional_;                 // subobjects that not every client is to have
-    BitRow new_objects_;                 // since relevancy was updated last; no subobjects
-    Vector<std::uint32_t> torn_family_;  // scratch
+    BitRow conditional_;            // subobjects that not every client is to have
+    BitRow new_objects_;            // since relevancy was updated last; no subobjects
+    Vector<std::uint32_t> family_;  // scratch
     DestroyedNames destroyed_names_;
     std::optional<PeerId> host_;
     bool is_host_told_of_ = false;

@@ -10,7 +10,11 @@ bool ReplicationServer::is_called(const Client& client, const RepFunction& funct
     const bool is_everybodys = function.has(FunctionFlags::Multicast);
     const bool is_owner = objects_.at(index)->facts().role_of(client.connection.peer()).is_owned;
     return is_joined(client) && (is_everybodys || is_owner) &&
-           !client.sender.dormancy().irrelevant.test(index);
+           client.sender.dormancy().is_shown(index);
+}
+
+bool ReplicationServer::may_run(const Client& client, std::uint32_t index) const noexcept {
+    return !client.other_versions.test(objects_.at(index)->layout_number());
 }
 
 CallResult ReplicationServer::call_function(NetObjectId id, FunctionIndex function,
@@ -184,7 +188,7 @@ CloseReason ReplicationServer::strike(Client& client, std::uint64_t& count) {
 CloseReason ReplicationServer::run_call(Client& client, const DueCall& call) {
     const std::uint32_t index = ObjectStore::index_of(call.channel);
     if (client.sender.callable(call.channel) != CallableState::Yes ||
-        objects_.at(index)->is_torn_off()) {
+        objects_.at(index)->is_departing()) {
         ++stats_.calls_dropped;  // a call before it removed the object, or it is nobody's any more
         return CloseReason::None;
     }

@@ -83,6 +83,7 @@ void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> da
     client.connection.send_control(welcome_message());
     introduce_dormant(client);
     introduce_torn_off(client);
+    introduce_departing(client);
     interest_.add_client(client.interest);
     show_conditional(client);
     client.sender.mark_pending(live_);

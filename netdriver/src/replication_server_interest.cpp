@@ -93,7 +93,7 @@ void ReplicationServer::clear_relevant_for(PeerId peer, NetObjectId id) {
 bool ReplicationServer::is_relevant_for(PeerId peer, NetObjectId id) const {
     REPLAYOUT_ASSERT(objects_.contains(id));
     const Client* client = find_joined(peer);
-    return client != nullptr && !client->sender.dormancy().irrelevant.test(id.index);
+    return client != nullptr && client->sender.dormancy().is_shown(id.index);
 }
 
 ClientInterest* ReplicationServer::find_interest(PeerId peer) const {
@@ -128,7 +128,7 @@ void ReplicationServer::decide_relevancy(Client& client, std::uint32_t index) {
     const BitRow& irrelevant = client.sender.dormancy().irrelevant;
     const bool is_relevant = interest_.is_relevant(client.interest, irrelevant, index);
     ++stats_.interest.pairs_decided;
-    if (is_relevant == !irrelevant.test(index)) {
+    if (is_relevant == client.sender.dormancy().is_shown(index)) {
         return;
     }
     if (!client.interest.is_new && !new_objects_.test(index)) {
@@ -149,12 +149,11 @@ bool ReplicationServer::is_shown(const Client& client, std::uint32_t index) cons
 void ReplicationServer::show_family(Client& client, std::uint32_t index, bool is_relevant) {
     ReplicationSender& sender = client.sender;
     if (!is_relevant) {
-        // Parts first: a client that has them has the whole.
-        std::uint32_t part = objects_.first_part_of(index);
-        for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
-            show_family(client, part, false);
-        }
-        sender.set_relevant(index, false);
+        hide_family(sender, index, is_family_called(sender, index));
+        return;
+    }
+    if (sender.is_leaving(index)) {
+        sender.return_later(index);  // with its parts, as far as it is to have them then
         return;
     }
     if (sender.dormancy().irrelevant.test(index)) {
@@ -170,6 +169,24 @@ void ReplicationServer::show_family(Client& client, std::uint32_t index, bool is
     show_parts(client, index);
 }
 
+void ReplicationServer::hide_family(ReplicationSender& sender, std::uint32_t index, bool waits) {
+    if (objects_.at(index)->is_removed()) {
+        return;  // it goes already
+    }
+    // Parts first: a client that has them has the whole.
+    std::uint32_t part = objects_.first_part_of(index);
+    for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
+        hide_family(sender, part, waits);
+    }
+    sender.forget_return(index);
+    if (!waits) {
+        sender.set_relevant(index, false);
+    } else if (!sender.dormancy().irrelevant.test(index)) {
+        is_any_leaving_ = true;
+        sender.leave_behind_calls(index, ChannelCloseReason::Relevancy);
+    }
+}
+
 void ReplicationServer::show_parts(Client& client, std::uint32_t index) {
     std::uint32_t part = objects_.first_part_of(index);
     for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
@@ -178,6 +195,9 @@ void ReplicationServer::show_parts(Client& client, std::uint32_t index) {
 }
 
 void ReplicationServer::show_part(Client& client, std::uint32_t part) {
+    if (objects_.at(part)->is_removed()) {
+        return;  // who still has it is not to have it
+    }
     const std::uint32_t outer = objects_.at(part)->family().outer;
     const bool is_shown_whole = !client.sender.dormancy().irrelevant.test(outer);
     show_family(client, part, is_shown_whole && is_shown(client, part));

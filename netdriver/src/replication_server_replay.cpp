@@ -57,6 +57,7 @@ void ReplicationServer::begin_replay_connection(NetTime now) {
     client->sender.set_is_replay(true);
     introduce_dormant(*client);
     introduce_torn_off(*client);
+    introduce_departing(*client);
     show_conditional(*client);
     client->sender.mark_pending(live_);
     begin_initial_batch(*client);

@@ -39,6 +39,9 @@ NetObjectId ReplicationServer::add(const RepLayout& layout, ObjectHandle object,
     REPLAYOUT_EXPECT(number != LayoutTable::no_number, NetObjectId(), "%s",
                      DriverEnd::unknown_layout("add_object", layout).c_str());
     if (objects_.object_count() >= settings_.config.channels_max) {
+        end_oldest_departure();
+    }
+    if (objects_.object_count() >= settings_.config.channels_max) {
         log(LogLevel::Error, "an object was not added: there are channels_max of them");
         return {};
     }
@@ -136,7 +139,11 @@ void ReplicationServer::remove_object(NetObjectId id, ChannelCloseReason reason)
     if (reason == ChannelCloseReason::Destroyed) {
         note_destroyed(id.index);
     }
-    remove_family(id, reason);
+    if (must_depart(id.index)) {
+        depart_family(id, reason);
+    } else {
+        remove_family(id, reason);
+    }
 }
 
 void ReplicationServer::remove_family(NetObjectId id, ChannelCloseReason reason) {
@@ -161,6 +168,7 @@ void ReplicationServer::forget_object(NetObjectId id) {
     dormancy_.forget(id.index);
     conditional_.erase(id.index);
     written_alone_.erase(id.index);
+    told_of_dropped_calls_.erase(id.index);
     interest_.forget(id.index);
     changes_.objects.clear(id.index);
     objects_.remove(id);
@@ -196,10 +204,9 @@ ObjectRole ReplicationServer::role_for(PeerId peer, const ObjectFacts& facts) co
 void ReplicationServer::tear_off(NetObjectId id) {
     REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
     // Outer before inner.
-    torn_family_.clear();
-    objects_.for_each_in_family(id.index,
-                                [&](std::uint32_t index) { torn_family_.push_back(index); });
-    for (const std::uint32_t index : torn_family_) {
+    family_.clear();
+    objects_.for_each_in_family(id.index, [&](std::uint32_t index) { family_.push_back(index); });
+    for (const std::uint32_t index : family_) {
         tear_off_one(index);
     }
 }

@@ -28,6 +28,7 @@ constexpr Limit limits[] = {
     {"reorder_packets_max", &NetConfig::reorder_packets_max, 0, 224},
     {"bunch_bytes_max", &NetConfig::bunch_bytes_max, 1'200, 1'048'576},
     {"call_bytes_max", &NetConfig::call_bytes_max, 0, 1'048'576},
+    {"close_waits_for_calls_ms", &NetConfig::close_waits_for_calls_ms, 0, 3'600'000},
     {"calls_full_timeout_ms", &NetConfig::calls_full_timeout_ms, 0, 3'600'000},
     {"reliable_waiting_max", &NetConfig::reliable_waiting_max, 1, 65'536},
     {"reliable_waiting_bytes_max", &NetConfig::reliable_waiting_bytes_max, 64 * 1'024, 64u << 20},

@@ -136,6 +136,12 @@ struct NetConfig {
     /// queue is for the caller to know. Longer than what your caps let wait, say the 10 s of
     /// timeout_ms, it ends who holds up all others.
     std::uint32_t calls_full_timeout_ms = 0;
+    /// How long the close of an object waits on one connection for the reliable calls that were
+    /// made of it before; then it goes without them, which is counted and logged. 0 to 3,600,000;
+    /// 0: it does not wait. 10 s leave the other end room before waiting_timeout_ms, which a call
+    /// of which only some parts came must not reach. In bytes it waits for no more than
+    /// reliable_waiting_bytes_max of a connection.
+    std::uint32_t close_waits_for_calls_ms = 10'000;
     /// How often the same unreliable multicast may be queued for one update of an object. 1 to
     /// 1,024. Unreal's documented limit is two.
     std::uint32_t queued_calls_per_function_max = 2;

@@ -127,9 +127,13 @@ class NetDriver {
     [[nodiscard]] NetObjectId add_subobject(NetObjectId outer, const RepLayout& layout,
                                             ObjectHandle object,
                                             const SubobjectParameters& parameters = {});
-    /// The object is replicated no more; Destroyed, LevelUnloaded or Migrated says what clients
-    /// make of that. One with a stable name that is destroyed is also told to clients who do not
-    /// see it, and to all who join later; a part's to who has its outer. O(connections).
+    /// The object is replicated no more, and its memory is the game's when this returns. Until then
+    /// it must be there: it may be asked for once more, where a reliable call was made of the
+    /// object since the last tick_flush(). Reliable calls of it run at clients that have it before
+    /// it goes there (NetConfig::close_waits_for_calls_ms). Destroyed, LevelUnloaded or Migrated
+    /// says what clients make of that. One with a stable name that is destroyed is also told to
+    /// clients who do not see it, and to all who join later; a part's to who has its outer.
+    /// O(connections).
     void remove_object(NetObjectId id, ChannelCloseReason reason = ChannelCloseReason::Destroyed);
     /// Each client that has the object is sent what it is at the next tick_flush(), for which its
     /// memory is asked for once more, and keeps it as its own, without the parts, which go before

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "leaving_channels.h"
+
+#include <utility>
+
+namespace replayout {
+
+LeavingChannels::LeavingChannels(const ObjectStore& objects, ConnectionPairs& pairs,
+                                 ObjectChannels& channels, RemoteFunctionSender& calls,
+                                 const NetConfig& config, NetStats& stats, MemoryMeters& memory)
+    : objects_(objects),
+      pairs_(pairs),
+      channels_(channels),
+      calls_(calls),
+      stats_(stats),
+      timeout_ms_(config.close_waits_for_calls_ms),
+      leaving_(Allocator<std::pair<std::uint32_t, Leaving>>(&memory.pairs)),
+      waiting_(&memory.scratch),
+      ready_(Allocator<std::uint32_t>(&memory.scratch)),
+      dropped_(Allocator<DroppedCalls>(&memory.scratch)),
+      returned_(Allocator<std::uint32_t>(&memory.scratch)) {}
+
+bool LeavingChannels::must_wait(std::uint32_t index) const noexcept {
+    return !calls_.is_idle() && pairs_.has_object(index) &&
+           calls_.reliable_count(ObjectStore::channel_of(index)) > 0;
+}
+
+void LeavingChannels::leave(std::uint32_t index, ChannelCloseReason reason) {
+    pairs_.grow();
+    const bool was_leaving = is_leaving(index);
+    if (was_leaving || pairs_.has_object(index)) {
+        if (reason != ChannelCloseReason::Relevancy) {
+            channels_.note_closing_name(index);
+        }
+        forget_return(index);
+        Leaving& leaving = leaving_[index];
+        leaving.since = was_leaving ? leaving.since : calls_.now();
+        leaving.reason = reason;
+        pairs_.dormancy().leaving.insert(index);
+        // Whatever its calls wait for is sent, and it is in no bundle any more.
+        (void)pairs_.edit(index);
+        pairs_.pending().set(index);
+    } else {
+        channels_.close_object(index, reason);
+        pairs_.pending().clear(index);
+    }
+    pairs_.dormancy().irrelevant.insert(index);
+}
+
+void LeavingChannels::return_later(std::uint32_t index) {
+    REPLAYOUT_ASSERT(is_leaving(index));
+    pairs_.dormancy().returning.insert(index);
+}
+
+void LeavingChannels::forget_return(std::uint32_t index) {
+    if (pairs_.dormancy().returning.test(index)) {
+        pairs_.dormancy().returning.clear(index);
+        stats_.calls_dropped += calls_.drop_next(ObjectStore::channel_of(index));
+    }
+}
+
+void LeavingChannels::forget(std::uint32_t index) {
+    if (is_leaving(index)) {
+        forget_return(index);
+        pairs_.dormancy().leaving.erase(index);
+        leaving_.erase(index);
+    }
+}
+
+std::uint32_t LeavingChannels::top_of(std::uint32_t index) const noexcept {
+    while (objects_.is_part(index) && is_leaving(objects_.at(index)->family().outer)) {
+        index = objects_.at(index)->family().outer;
+    }
+    return index;
+}
+
+std::span<const LeavingChannels::DroppedCalls> LeavingChannels::close_ready() {
+    dropped_.clear();
+    returned_.clear();
+    if (leaving_.empty()) {
+        return {};
+    }
+    for (const OutgoingCall& call : calls_.calls()) {
+        const std::uint32_t index = ObjectStore::index_of(call.channel);
+        if (call.is_reliable && !call.is_for_next && is_leaving(index)) {
+            waiting_.insert(top_of(index));
+        }
+    }
+    ready_.clear();
+    for (const auto& [index, leaving] : leaving_) {
+        const std::uint32_t top = top_of(index);
+        const bool is_over = calls_.now() >= leaving.since.plus_milliseconds(timeout_ms_);
+        if (is_over || !waiting_.test(top)) {
+            waiting_.erase(top);
+            ready_.push_back(top);
+        }
+    }
+    for (const std::uint32_t index : ready_) {
+        if (is_leaving(index)) {
+            close_family(index);
+        }
+    }
+    waiting_.clear_all();
+    return {dropped_.data(), dropped_.size()};
+}
+
+std::span<const LeavingChannels::DroppedCalls> LeavingChannels::close_now(std::uint32_t index) {
+    dropped_.clear();
+    returned_.clear();
+    if (is_leaving(index)) {
+        close_family(top_of(index));
+    }
+    return {dropped_.data(), dropped_.size()};
+}
+
+void LeavingChannels::close_family(std::uint32_t index) {
+    std::uint32_t part = objects_.first_part_of(index);
+    for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
+        if (is_leaving(part)) {
+            close_family(part);
+        }
+    }
+    const auto leaving = leaving_.find(index);
+    const ChannelCloseReason reason = leaving->second.reason;
+    leaving_.erase(leaving);
+    if (const std::uint32_t count = calls_.reliable_count(ObjectStore::channel_of(index))) {
+        dropped_.push_back({index, count});
+    }
+    if (pairs_.dormancy().returning.test(index)) {
+        returned_.push_back(index);
+    }
+    channels_.close_object(index, reason);
+    pairs_.pending().clear(index);
+}
+
+}  // namespace replayout

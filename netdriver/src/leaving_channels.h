@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+//
+// Objects that go at one client, and of which reliable calls are on their way to him: their
+// channels close when he has those.
+//
+//     call    object removed, or hidden    call delivered    close
+//     -----------------------------------------------------------> channel
+//             |------------ leaving -------------------------|
+//
+// The client is not to have such an object (PairDormancy::irrelevant): nothing new is sent of it,
+// and no new call. What was owed until then still goes, since a call may wait for it. All of a
+// family that leaves goes together, so a call finds the parts of its object. The wait is bounded
+// (NetConfig::close_waits_for_calls_ms); then the calls are dropped.
+#pragma once
+
+#include <replayout/netdriver/channel_close_reason.h>
+#include <replayout/netdriver/net_config.h>
+#include <replayout/netdriver/net_stats.h>
+#include <replayout/netdriver/time.h>
+#include <replayout/reflection/memory.h>
+
+#include "connection_pairs.h"
+#include "object_channels.h"
+#include "remote_function_sender.h"
+
+#include <cstdint>
+#include <span>
+
+namespace replayout {
+
+class LeavingChannels {
+  public:
+    /// An object that went without so many of its reliable calls.
+    struct DroppedCalls {
+        std::uint32_t index = 0;
+        std::uint32_t count = 0;
+    };
+
+    LeavingChannels(const ObjectStore& objects, ConnectionPairs& pairs, ObjectChannels& channels,
+                    RemoteFunctionSender& calls, const NetConfig& config, NetStats& stats,
+                    MemoryMeters& memory);
+
+    /// The client has the object, or is being sent it, and reliable calls of it are on their way.
+    /// O(calls).
+    [[nodiscard]] bool must_wait(std::uint32_t index) const noexcept;
+    /// The client is to have the object of that slot no more. It waits for calls of its family,
+    /// where it has not the object it just goes.
+    void leave(std::uint32_t index, ChannelCloseReason reason);
+    /// It is to have the object again: behind the close, with the calls that are made from now on.
+    void return_later(std::uint32_t index);
+    /// Not after all.
+    void forget_return(std::uint32_t index);
+    /// Its channel closes by itself.
+    void forget(std::uint32_t index);
+
+    /// In each flush, before anything is sent: closes the channels of those that need not wait any
+    /// more. Returns what was dropped, on loan until the next time.
+    [[nodiscard]] std::span<const DroppedCalls> close_ready();
+    /// Closes one at once, with its family.
+    [[nodiscard]] std::span<const DroppedCalls> close_now(std::uint32_t index);
+    /// Of those that it closed, the ones that are to come again; on loan likewise.
+    [[nodiscard]] std::span<const std::uint32_t> returned() const noexcept {
+        return {returned_.data(), returned_.size()};
+    }
+    [[nodiscard]] bool is_empty() const noexcept { return leaving_.empty(); }
+
+  private:
+    struct Leaving {
+        NetTime since;
+        ChannelCloseReason reason = ChannelCloseReason::Destroyed;
+    };
+
+    [[nodiscard]] bool is_leaving(std::uint32_t index) const noexcept {
+        return pairs_.dormancy().leaving.test(index);
+    }
+    /// The outermost of its family that leaves with it.
+    [[nodiscard]] std::uint32_t top_of(std::uint32_t index) const noexcept;
+    /// All that leaves with it, inner before outer.
+    void close_family(std::uint32_t index);
+
+    const ObjectStore& objects_;
+    ConnectionPairs& pairs_;
+    ObjectChannels& channels_;
+    RemoteFunctionSender& calls_;
+    NetStats& stats_;
+    std::uint32_t timeout_ms_;
+    FlatMap<std::uint32_t, Leaving> leaving_;  // by object index
+    BitRow waiting_;                           // scratch: of the outermost, those that wait
+    Vector<std::uint32_t> ready_;              // scratch
+    Vector<DroppedCalls> dropped_;
+    Vector<std::uint32_t> returned_;
+};
+
+}  // namespace replayout

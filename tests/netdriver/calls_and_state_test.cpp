@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+//
+// A call sees at least the state of its object that was set before it in the same tick, of whatever
+// kind that is, and it may see what was set after it.
+#include <replayout/netdriver/net_driver.h>
+#include <replayout/netdriver/net_rates.h>
+#include <replayout/reflection/reflection.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "support/catch.h"
+#include "support/class_game.h"
+#include "support/delta_types.h"
+#include "support/fast_array_types.h"
+#include "support/run_seed.h"
+#include "support/seeded_random.h"
+
+namespace replayout::test {
+namespace {
+
+struct Entry {
+    std::uint32_t id = 0;
+    std::uint32_t number = 0;
+};
+
+struct Number {
+    std::uint32_t number = 0;
+};
+
+struct Desk;
+std::function<void(const Desk& desk, std::uint32_t number)> on_number;
+
+/// Each of its properties says a number.
+struct Desk {
+    std::uint32_t plain = 0;
+    std::vector<std::uint32_t> numbers;
+    std::vector<Entry> entries;  // keyed
+    Inventory inventory;
+    Scores scores;
+    std::array<std::string, 3> texts;  // together more than a packet
+    std::string book;                  // more than a packet by itself
+
+    void multicast_number(const Number& said) {
+        if (on_number) {
+            on_number(*this, said.number);
+        }
+    }
+};
+
+[[nodiscard]] std::string text_of(std::uint32_t number, std::size_t bytes) {
+    std::string text = std::to_string(number) + ' ';
+    text.resize(bytes, 'x');
+    return text;
+}
+[[nodiscard]] std::uint32_t number_of(const std::string& text) {
+    return text.empty() ? 0 : static_cast<std::uint32_t>(std::stoul(text));
+}
+
+[[nodiscard]] Result<const Type*> build_desk(TypeRegistry& registry) {
+    REQUIRE(struct_builder<Entry>(registry, "Entry")
+                .property<&Entry::id>()
+                .property<&Entry::number>()
+                .build());
+    REQUIRE(struct_builder<Number>(registry, "Number").property<&Number::number>().build());
+    register_inventory(registry);
+    REQUIRE(struct_builder<Scores>(registry, "Scores").build());
+    return class_builder<Desk>(registry, "Desk")
+        .property<&Desk::plain>()
+        .property<&Desk::numbers>()
+        .property<&Desk::entries>()
+        .keyed_by<&Entry::id>()
+        .property<&Desk::inventory>()
+        .property<&Desk::scores>()
+        .property<&Desk::texts>()
+        .property<&Desk::book>()
+        .function<&Desk::multicast_number>(FunctionFlags::Multicast | FunctionFlags::Reliable)
+        .build();
+}
+
+/// The same without custom deltas, which have a call wait until all of them are there.
+[[nodiscard]] Result<const Type*> build_steady_desk(TypeRegistry& registry) {
+    REQUIRE(struct_builder<Entry>(registry, "Entry")
+                .property<&Entry::id>()
+                .property<&Entry::number>()
+                .build());
+    REQUIRE(struct_builder<Number>(registry, "Number").property<&Number::number>().build());
+    register_inventory(registry);
+    return class_builder<Desk>(registry, "Desk")
+        .property<&Desk::plain>()
+        .property<&Desk::numbers>()
+        .property<&Desk::entries>()
+        .keyed_by<&Entry::id>()
+        .property<&Desk::inventory>()
+        .property<&Desk::texts>()
+        .property<&Desk::book>()
+        .function<&Desk::multicast_number>(FunctionFlags::Multicast | FunctionFlags::Reliable)
+        .build();
+}
+
+/// What a tick sets.
+struct Kinds {
+    bool has_large = false;
+    bool has_delta = false;
+};
+
+void set_numbers(Desk& desk, std::uint32_t number, const Kinds& kinds) {
+    desk.plain = number;
+    desk.numbers.assign(1 + number % 5, number);
+    desk.entries.resize(1 + number % 4);
+    for (std::uint32_t i = 0; i < desk.entries.size(); ++i) {
+        desk.entries[i] = {i + 1, number};
+    }
+    if (desk.inventory.items.empty()) {
+        (void)desk.inventory.add(1, 0);
+    }
+    desk.inventory.change(0, static_cast<std::int32_t>(number));
+    if (kinds.has_delta) {
+        desk.scores.values[1] = static_cast<std::int32_t>(number);
+    }
+    if (kinds.has_large) {
+        for (std::string& text : desk.texts) {
+            text = text_of(number, 700);
+        }
+        desk.book = text_of(number, 3'000);
+    }
+}
+
+/// The least that it says, of numbers as of which it must be `number`, and `large`.
+[[nodiscard]] bool says_at_least(const Desk& desk, std::uint32_t number, std::uint32_t large,
+                                 bool has_delta) {
+    bool is_right = desk.plain >= number && !desk.numbers.empty() && !desk.entries.empty() &&
+                    !desk.inventory.items.empty();
+    for (const std::uint32_t entry : desk.numbers) {
+        is_right = is_right && entry >= number;
+    }
+    for (const Entry& entry : desk.entries) {
+        is_right = is_right && entry.number >= number;
+    }
+    is_right = is_right && desk.inventory.items[0].count >= static_cast<std::int32_t>(number);
+    if (has_delta) {
+        const auto score = desk.scores.values.find(1);
+        is_right = is_right && score != desk.scores.values.end() &&
+                   score->second >= static_cast<std::int32_t>(number);
+    }
+    for (const std::string& text : desk.texts) {
+        is_right = is_right && number_of(text) >= large;
+    }
+    return is_right && number_of(desk.book) >= large;
+}
+
+struct Play {
+    std::uint64_t seed = 1;
+    bool has_delta = false;
+    std::uint32_t cap = 0;
+    double loss = 0;
+};
+
+void play_desk(const Play& play) {
+    SeededRandom random(play.seed);
+    ClassGameOptions options;
+    options.seed = play.seed;
+    options.layout.limits.string_bytes_max = 4'000;
+    options.link.loss = play.loss;
+    options.link.reorder = 0.1;
+    options.link.reorder_ms = 50;
+    options.link.latency_ms = 30;
+    ClassGame<Desk> game(play.has_delta ? build_desk : build_steady_desk, options);
+    game.join();
+    const ObjectHandle desk = game.add();
+    REQUIRE(game.settle());
+    game.driver().rates().set_bytes_per_second_max(game.peer_of(0), play.cap);
+
+    std::vector<std::uint32_t> large_at{0};  // by number
+    std::uint32_t last = 0;
+    bool is_right = true;
+    on_number = [&](const Desk& callee, std::uint32_t number) {
+        if (&callee == &game.object(desk)) {
+            return;  // at the server
+        }
+        is_right = is_right && number == last + 1 &&
+                   says_at_least(callee, number, large_at[number], play.has_delta);
+        last = number;
+    };
+    std::uint32_t large = 0;
+    std::uint32_t made = 0;
+    for (int tick = 0; tick < 200; ++tick) {
+        for (std::uint32_t i = random.below(3); i > 0; --i) {
+            const bool is_large = random.percent(5);
+            large = is_large ? made + 1 : large;
+            set_numbers(game.object(desk), made + 1, {is_large, play.has_delta});
+            const Number said{made + 1};
+            if (game.driver().call_function(game.id_of(desk), "multicast_number", &said) !=
+                CallResult::Sent) {
+                break;
+            }
+            ++made;
+            large_at.push_back(large);
+        }
+        game.tick();
+    }
+    game.network().heal();
+    game.driver().rates().set_bytes_per_second_max(game.peer_of(0), 0);
+    REQUIRE(game.settle());
+    on_number = nullptr;
+    CHECK(is_right);
+    CHECK(last == made);
+    CHECK(made > 50);
+}
+
+TEST_CASE("Calls and state: a call sees what was set before it, of whatever kind",
+          "[netdriver][rpc][random]") {
+    const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 2);
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        for (const bool has_delta : {false, true}) {
+            for (const std::uint32_t cap : {0u, 40'000u}) {
+                for (const double loss : {0.0, 0.2}) {
+                    INFO("REPLAYOUT_SEED=" << seed << ", deltas " << has_delta << ", cap " << cap
+                                           << ", loss " << loss);
+                    play_desk({seed, has_delta, cap, loss});
+                }
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace replayout::test
