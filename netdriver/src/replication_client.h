@@ -81,6 +81,7 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     void call_lost(const SentCall& name) override { stats_.calls_dropped += calls_.lost(name); }
     [[nodiscard]] CallResult encode_call(const RepLayout& layout, FunctionIndex function,
                                          const void* params);
+    void log_not_owned(const ActorChannel& channel, std::string_view function);
     void send_calls();
     [[nodiscard]] CloseReason receive_layout(std::span<const std::byte> message);
     [[nodiscard]] CloseReason receive_destruction_notice(std::span<const std::byte> message);

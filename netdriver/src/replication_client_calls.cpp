@@ -4,6 +4,7 @@
 #include "replication_client.h"
 
 #include <algorithm>
+#include <string>
 
 #include "value_scope.h"
 
@@ -37,7 +38,11 @@ CallResult ReplicationClient::call_function(ObjectHandle object, const CalledFun
         return CallResult::Ran;
     }
     if (channel->layout != channel->local) {
-        return CallResult::UnknownFunction;
+        return CallResult::NoSuchVersion;
+    }
+    if (!channel->role.is_owned) {
+        log_not_owned(*channel, function);
+        return CallResult::NotOwned;
     }
     const bool is_reliable = called.has(FunctionFlags::Reliable);
     const CallResult result = encode_call(layout, *found, params.memory());
@@ -49,6 +54,17 @@ CallResult ReplicationClient::call_function(ObjectHandle object, const CalledFun
     }
     (void)calls_.add(index, *found, is_reliable, call_encoder_.bytes());
     return CallResult::Sent;
+}
+
+void ReplicationClient::log_not_owned(const ActorChannel& channel, std::string_view function) {
+    peer_log_.write_printable(
+        LogLevel::Warning, connection_.peer(),
+        "a call of \"" + std::string(function) + "\" of object " +
+            std::to_string(channel.guid.value) + ", of class \"" +
+            std::string(channel.local->name()) +
+            "\", is not made: this client does not own it, and a server runs the calls of an "
+            "object's owner alone. NetDriver::set_owner() makes it this client's",
+        connection_.now());
 }
 
 CallResult ReplicationClient::encode_call(const RepLayout& layout, FunctionIndex function,

@@ -43,6 +43,7 @@ ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender:
               server.waiting_pool_},
              server.memory_),
       interest(settings.peer, server.memory_),
+      other_versions(&server.memory_.connections),
       call_limiter(server.settings_.config, now, &server.memory_.connections),
       strikes(server.settings_.config.client_strikes_per_second_max,
               server.settings_.config.client_strikes_per_second_max, now) {

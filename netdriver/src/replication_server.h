@@ -163,6 +163,8 @@ class ReplicationServer {
     /// Whether a call is for this client.
     [[nodiscard]] bool is_called(const Client& client, const RepFunction& function,
                                  std::uint32_t index) const noexcept;
+    /// It has that class as it is here, as far as it is known.
+    [[nodiscard]] bool may_run(const Client& client, std::uint32_t index) const noexcept;
     [[nodiscard]] CallResult send_to_clients(NetObjectId id, FunctionIndex function,
                                              const void* params, bool is_queued);
     [[nodiscard]] CallResult add_calls(const NewCall& call, const RepFunction& function);
@@ -339,7 +341,7 @@ class ReplicationServer {
     /// Whether a client of other layouts may be told ours.
     [[nodiscard]] bool may_describe(const Hello& hello) const noexcept;
     void describe_layouts();
-    void send_layouts(NetConnection& connection, const Hello& hello);
+    void send_layouts(Client& client, const Hello& hello);
     Client& accept(PeerId peer, std::uint16_t session, NetTime now);
     void destroy(Client* client) noexcept;
 

@@ -59,9 +59,15 @@ CallResult ReplicationServer::send_to_clients(NetObjectId id, FunctionIndex func
     const bool is_reliable = called.has(FunctionFlags::Reliable);
     update_relevancy_of(id.index);
     bool is_anybody = false;
+    bool has_other_version = false;
     bool is_full = false;
     for (Client* client : clients_) {
-        if (is_called(*client, called, id.index)) {
+        if (!is_called(*client, called, id.index)) {
+            continue;
+        }
+        if (!may_run(*client, id.index)) {
+            has_other_version = true;
+        } else {
             is_anybody = true;
             if (is_reliable && !client->sender.has_room_for_call(true)) {
                 client->sender.note_refused_call();
@@ -73,7 +79,9 @@ CallResult ReplicationServer::send_to_clients(NetObjectId id, FunctionIndex func
         return CallResult::Full;  // to all, or to nobody
     }
     if (!is_anybody) {
-        return called.has(FunctionFlags::Multicast) ? CallResult::Ran : CallResult::NotOwned;
+        const CallResult refusal =
+            has_other_version ? CallResult::NoSuchVersion : CallResult::NotOwned;
+        return called.has(FunctionFlags::Multicast) ? CallResult::Ran : refusal;
     }
     call_ids_.forget();
     const CallResult result =
@@ -90,7 +98,7 @@ CallResult ReplicationServer::add_calls(const NewCall& call, const RepFunction& 
     CallResult result = CallResult::Sent;
     for (Client* client : clients_) {
         ReplicationSender& sender = client->sender;
-        if (!is_called(*client, function, call.index)) {
+        if (!is_called(*client, function, call.index) || !may_run(*client, call.index)) {
             continue;
         }
         const bool has_room = sender.has_room_for_call(call.is_reliable) &&

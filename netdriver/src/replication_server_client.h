@@ -41,6 +41,8 @@ class alignas(64) ReplicationServer::Client final : public PayloadHandler {
     NetConnection connection;
     ReplicationSender sender;
     ClientInterest interest;
+    BitRow
+        other_versions;  ///< layouts, by number, that it is known to have otherwise or not at all
     CallLimiter call_limiter;
     TokenBucket strikes;
 

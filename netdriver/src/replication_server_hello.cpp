@@ -78,7 +78,7 @@ void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> da
     }
     if (hello.schema != schema_) {
         client.awaits_layouts = true;
-        send_layouts(client.connection, hello);
+        send_layouts(client, hello);
     }
     client.connection.send_control(welcome_message());
     introduce_dormant(client);
@@ -110,7 +110,11 @@ bool ReplicationServer::may_describe(const Hello& hello) const noexcept {
     return hello.takes_layouts && layouts_.count() > 0 && descriptions_.size() == layouts_.count();
 }
 
-void ReplicationServer::send_layouts(NetConnection& connection, const Hello& hello) {
+void ReplicationServer::send_layouts(Client& client, const Hello& hello) {
+    NetConnection& connection = client.connection;
+    // Where the list did not fit, what it leaves out may be the same.
+    const bool is_list_whole =
+        hello.layout_ids.size() / LayoutId::encoded_bytes >= hello.layout_count;
     for (std::uint32_t number = 0; number < layouts_.count(); ++number) {
         const RepLayout& layout = *layouts_.find(number);
         if (LayoutTable::is_listed(layout, hello.layout_ids)) {
@@ -118,6 +122,9 @@ void ReplicationServer::send_layouts(NetConnection& connection, const Hello& hel
                 known_layout_message({layout.fingerprint(), layout.name()}, settings_.resource);
             connection.send_control({message.data(), message.size()});
         } else {
+            if (is_list_whole) {
+                client.other_versions.insert(number);
+            }
             const Vector<std::byte>& message = descriptions_[number];
             connection.send_control({message.data(), message.size()});
         }

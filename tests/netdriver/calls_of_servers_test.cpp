@@ -194,12 +194,17 @@ TEST_CASE("Calls of servers: a client's on the object of another, or of nobody, 
     TwoClients game;
     const ObjectHandle nobodys = game.net.add();
     REQUIRE(game.net.settle());
-    (void)game.net.call_from(1, game.turret, "server_fire", {1, {}, ""});
-    (void)game.net.call_from(1, nobodys, "server_fire", {2, {}, ""});
+    CHECK(game.net.call_from(1, game.turret, "server_fire", {1, {}, ""}) == CallResult::NotOwned);
+    CHECK(game.net.call_from(1, nobodys, "server_fire", {2, {}, ""}) == CallResult::NotOwned);
+    // It was his a moment ago, and he does not know.
+    const ObjectHandle once = game.net.add_owned(1);
+    REQUIRE(game.net.settle());
+    game.net.server().driver.clear_owner(game.net.id_of(once));
+    CHECK(game.net.call_from(1, once, "server_fire", {4, {}, ""}) == CallResult::Sent);
     (void)game.net.call_from(0, game.turret, "server_fire", {3, {}, ""});
     game.net.tick(3);
     CHECK(heard(game.net.server(), "fire") == Numbers{3});
-    CHECK(game.net.server().driver.stats().calls_not_owned == 2);
+    CHECK(game.net.server().driver.stats().calls_not_owned == 1);
 }
 
 TEST_CASE("Remote functions: under a cap of its own a client sends no more calls than it has room",

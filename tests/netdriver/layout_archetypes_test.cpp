@@ -24,6 +24,8 @@ struct Lamp {
     std::int32_t power = 1;
     std::int32_t tint = 1;
     void server_toggle() { ++power; }
+    void client_blink() { ++power; }
+    void multicast_blink() { ++power; }
 };
 struct Tree {
     std::string kind = "fir";
@@ -37,6 +39,8 @@ struct Lamp {
     std::int32_t power = 1;
     std::uint8_t added = 0;
     void server_toggle() { ++power; }
+    void client_blink() { ++power; }
+    void multicast_blink() { ++power; }
 };
 struct Tree {
     std::int32_t height = 1;
@@ -51,6 +55,10 @@ struct Tree {
         .property<&older_garden::Lamp::tint>()
         .function<&older_garden::Lamp::server_toggle>(FunctionFlags::Server |
                                                       FunctionFlags::Reliable)
+        .function<&older_garden::Lamp::client_blink>(FunctionFlags::Client |
+                                                     FunctionFlags::Reliable)
+        .function<&older_garden::Lamp::multicast_blink>(FunctionFlags::Multicast |
+                                                        FunctionFlags::Reliable)
         .build();
 }
 [[nodiscard]] Result<const Type*> build_newer_lamp(TypeRegistry& registry) {
@@ -60,6 +68,10 @@ struct Tree {
         .property<&newer_garden::Lamp::added>()
         .function<&newer_garden::Lamp::server_toggle>(FunctionFlags::Server |
                                                       FunctionFlags::Reliable)
+        .function<&newer_garden::Lamp::client_blink>(FunctionFlags::Client |
+                                                     FunctionFlags::Reliable)
+        .function<&newer_garden::Lamp::multicast_blink>(FunctionFlags::Multicast |
+                                                        FunctionFlags::Reliable)
         .build();
 }
 [[nodiscard]] Result<const Type*> build_older_tree(TypeRegistry& registry) {
@@ -242,11 +254,27 @@ TEST_CASE("Layout versions: of a class that is another here a client calls no fu
     game.tick(20);
     game.server.set_owner(id, PeerId{2});
     game.tick(5);
-    CHECK(game.client.call_function(game.shown(id), "server_toggle") ==
-          CallResult::UnknownFunction);
+    CHECK(game.client.call_function(game.shown(id), "server_toggle") == CallResult::NoSuchVersion);
     game.tick(5);
     CHECK(game.client.stats().calls_sent == 0);
     CHECK(game.server.connection_count() == 1);
+}
+
+TEST_CASE("Layout versions: a server's call that no client can run says so, and is not sent",
+          "[netdriver][layout_versions][rpc]") {
+    Game game;
+    ObjectHandle lamp;
+    const NetObjectId id = game.add(*game.server_layouts.lamp, lamp);
+    game.tick(20);
+    CHECK(game.server.call_function(id, "client_blink") == CallResult::NotOwned);
+    game.server.set_owner(id, PeerId{2});
+    CHECK(game.server.call_function(id, "client_blink") == CallResult::NoSuchVersion);
+    // It runs here, and nobody else could.
+    CHECK(game.server.call_function(id, "multicast_blink") == CallResult::Ran);
+    game.tick(5);
+    CHECK(game.server.stats().calls_sent == 0);
+    CHECK(game.server.stats().calls_dropped == 0);
+    CHECK(game.client.stats().calls_unknown == 0);
 }
 
 }  // namespace replayout::test

@@ -46,6 +46,7 @@ TEST_CASE("Remote functions: only the owner's calls run", "[netdriver][rpc]") {
     CHECK(net.server().driver.stats().calls_not_owned == 2);
     // Not a reason to close, and the order of the channel goes on.
     net.server().driver.set_owner(net.id_of(turret), CallFixture::client_peer(0));
+    net.tick(3);  // until he knows
     (void)net.call_from(0, turret, "server_fire", {3, {}, ""});
     net.tick(3);
     CHECK(heard(net.server(), "fire") == Numbers{3});

@@ -31,7 +31,9 @@ namespace {
 [[nodiscard]] const char* why_never(CallResult result) noexcept {
     switch (result) {
         case CallResult::UnknownFunction:
-            return "the other end, or the class, has no such function";
+            return "the class has no such function";
+        case CallResult::NoSuchVersion:
+            return "the other end has another version of the prefab, and so none of its functions";
         case CallResult::ValueOverLimit:
             return "a parameter is beyond its limit (RepLimits), or text that is not UTF-8";
         case CallResult::SerializeFailed:

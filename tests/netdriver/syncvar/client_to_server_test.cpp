@@ -198,9 +198,9 @@ TEST_CASE("U08 ClientToServer: what is forged changes nothing, and is counted", 
     duel.game.settle();
     const auto& counters = duel.game.server().counters();
     // By who does not own the object.
-    CHECK(duel.forge(1, "0.sync_to_server", 1, 1, 5) == CallResult::Sent);
+    CHECK(duel.forge(1, "0.sync_to_server", 1, 1, 5) == CallResult::NotOwned);
     duel.game.settle();
-    CHECK(duel.game.server().driver().stats().calls_not_owned == 1);
+    CHECK(duel.game.server().driver().stats().calls_not_owned == 0);
     // By the owner: variables that are none, a time that is over.
     CHECK(duel.forge(0, "0.sync_to_server", 0x11, 1, 5) == CallResult::Sent);
     CHECK(duel.forge(0, "0.sync_to_server", 1, 99, 5) == CallResult::Sent);

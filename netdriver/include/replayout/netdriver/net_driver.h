@@ -302,7 +302,8 @@ class NetDriver {
     /// `path` is in handles of server_layout().
     [[nodiscard]] NetGUID find_reference(ObjectHandle object, const RepPath& path) const noexcept;
 
-    /// One of the server runs there, if this client owns the object, else that drops it. Any other
+    /// One of the server runs there, if this client owns the object, else the answer is NotOwned;
+    /// who owned it a moment ago may be answered Sent, and the server drops it. Any other
     /// runs here alone, of an object that is shown; from a notify or hook it may do what that may.
     template <auto Function>
     requires std::is_void_v<FunctionParameters<Function>>

@@ -27,10 +27,14 @@ enum class CallResult : std::uint8_t {
     Sent,    ///< goes out with the next tick_flush(), or as soon after it as it may
     Queued,  ///< an unreliable multicast: goes with each receiver's next update of the object
     /// A function of the owner's client, and no client owns the object that is here and to be shown
-    /// it: it has no owner, that has left, or the object is hidden from him.
+    /// it: it has no owner, that has left, or the object is hidden from him. Or a client calls a
+    /// function of the server, and does not own the object, as far as it knows.
     NotOwned,
     NoChannel,  ///< of a client: it is not joined, or was not shown the object, or that is dormant
-    UnknownFunction,  ///< none of this name; or, of a client, the server has another version of it
+    UnknownFunction,  ///< none of this name
+    /// The other end has another version of the object's class, and so runs no function of it
+    /// (LayoutPolicy::SkipUnknown). A multicast just runs here, and at who has this version.
+    NoSuchVersion,
     ValueOverLimit,   ///< a text, array, map or set beyond its limit, or text that is not UTF-8
     SerializeFailed,  ///< a net_serialize said that it failed
     TooLarge,         ///< the call exceeds NetConfig::call_bytes_max, or all that may wait
@@ -48,6 +52,9 @@ struct CalledFunction {
     std::string_view name;
     TypeKey key{};
 };
+
+/// For logs: "sent", "not owned" ...
+[[nodiscard]] std::string_view to_string(CallResult result) noexcept;
 
 /// Of an unreliable multicast; every other call is sent as by ForceSend, and so is one larger than
 /// a packet, which goes reliably, in order with reliable ones. A queued one stands behind all that
