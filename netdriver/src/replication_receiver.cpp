@@ -36,6 +36,7 @@ ReplicationReceiver::ReplicationReceiver(const NetConfig& config, const NetTime&
       ready_(Allocator<std::uint32_t>(resource_)),
       family_(Allocator<std::uint32_t>(resource_)),
       scratch_(&memory.scratch),
+      waiting_channels_(Allocator<std::uint32_t>(&memory.scratch)),
       named_(Allocator<NetGUID>(&memory.scratch)),
       dropped_(Allocator<NetGUID>(&memory.scratch)),
       outgoing_calls_(outgoing_calls),

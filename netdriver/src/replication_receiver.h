@@ -6,6 +6,12 @@
 // A reference names an id. When the object behind it appears, every reference to it is set; before
 // that object is destroyed every reference to it is null. For that each id knows the channels that
 // mention it.
+//
+// What a packet brings takes effect in one order, whatever objects it is of:
+//
+//     bunches: objects come and go, roles, large values    blocks: values    notifies    calls
+//
+// What goes is told first: its notifies and calls run before, and so do those of all others.
 #pragma once
 
 #include <replayout/netdriver/memory_report.h>
@@ -132,8 +138,13 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     };
     [[nodiscard]] CloseReason receive_properties_of(std::uint32_t index, BitReader& reader,
                                                     BlockFrame frame);
-    /// Hooks and notifies of an object of which parts have arrived, and not the last.
+    /// Ends the update of an object of which parts have arrived, and not the last.
     void finish_update();
+    /// Of what that channel's object just received, notifies may wait.
+    void note_waiting(std::uint32_t index);
+    /// Hooks and notifies of all that the packet brought so far: before its calls, and before
+    /// anything goes.
+    void run_notifies();
     void close_channel(std::uint32_t index, ChannelCloseReason reason);
     void drop_calls_of(std::uint32_t index);
     /// The object of a channel is no more a client's.
@@ -153,7 +164,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     [[nodiscard]] ActorChannel* find_channel(std::uint32_t index) const noexcept {
         return index < channels_.size() ? channels_[index] : nullptr;
     }
-    /// For what arrives for that object.
+    /// For what arrives for that object. Its notifies wait.
     [[nodiscard]] ReceiveContext receive_context(const ActorChannel& channel);
     /// What its object holds now, for the limits of all objects together.
     void count_references(ActorChannel& channel) noexcept;
@@ -192,9 +203,10 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     std::size_t reference_count_ = 0;  // of all channels
     std::size_t value_bytes_ = 0;      // likewise
     ReceiveScratch scratch_;
-    Vector<NetGUID> named_;              // by the block being read
-    Vector<NetGUID> dropped_;            // likewise
-    std::uint32_t current_channel_ = 0;  // of the bunch being read
+    Vector<std::uint32_t> waiting_channels_;  // of the updates whose notifies wait, in their order
+    Vector<NetGUID> named_;                   // by the block being read
+    Vector<NetGUID> dropped_;                 // likewise
+    std::uint32_t current_channel_ = 0;       // of the bunch being read
     // Of which parts have arrived, and not the last; 0: none. Anything else that arrives ends its
     // update, so there is one in a connection at most.
     std::uint32_t updating_channel_ = 0;

@@ -90,6 +90,7 @@ ReceiveContext ReplicationReceiver::receive_context(const ActorChannel& channel)
     context.kept_bytes_max = room(channel.value_bytes, value_bytes_, config_.kept_bytes_max,
                                   config_.kept_bytes_per_object_max);
     context.failure = &failure_;
+    context.waits_to_notify = true;
     return context;
 }
 
@@ -121,6 +122,7 @@ CloseReason ReplicationReceiver::receive_properties_of(std::uint32_t index, BitR
     const bool is_received =
         receive_properties(*channel.layout, reader, object, channel.references, context);
     count_references(channel);
+    note_waiting(index);
     updating_channel_ = scratch_.is_update_under_way() ? index : 0;
     count_values(context);
     if (!is_received) {
@@ -151,7 +153,28 @@ void ReplicationReceiver::finish_update() {
     replayout::finish_update(*channel.layout, world_.object_memory(channel.object),
                              channel.references, context);
     count_references(channel);
+    note_waiting(index);
     update_mentions(index);
+}
+
+void ReplicationReceiver::note_waiting(std::uint32_t index) {
+    // An update that was under way, and the one that ended it, may be two.
+    waiting_channels_.resize(scratch_.waiting_count(), index);
+}
+
+void ReplicationReceiver::run_notifies() {
+    if (waiting_channels_.empty()) {
+        return;
+    }
+    for (std::size_t place = 0; place < waiting_channels_.size(); ++place) {
+        const ActorChannel& channel = *channels_[waiting_channels_[place]];
+        void* const object = world_.object_memory(channel.object);
+        if (has_memory(channel, object)) {
+            run_waiting_notifies(scratch_, place, *channel.layout, object);
+        }
+    }
+    scratch_.drop_waiting();
+    waiting_channels_.clear();
 }
 
 void ReplicationReceiver::count_values(const ReceiveContext& context) {

@@ -27,6 +27,7 @@ void ReplicationReceiver::note_refusal(std::uint32_t index, std::string_view fun
 }
 
 CloseReason ReplicationReceiver::run_calls() {
+    run_notifies();
     DueCall call;
     while (calls_.take_due(call)) {
         const CloseReason reason = run_call(call);
@@ -51,6 +52,7 @@ CloseReason ReplicationReceiver::run_calls_of(ChannelIndex channel) {
 
 CloseReason ReplicationReceiver::run_call(const DueCall& call) {
     finish_update();
+    run_notifies();
     const ActorChannel* channel = find_channel(call.channel.value);
     if (!channel->is_open()) {
         ++stats_.calls_dropped;

@@ -21,6 +21,7 @@ CloseReason ReplicationReceiver::receive_close(std::span<const std::byte> payloa
     if (!stays && !spend_close(index)) {
         return CloseReason::MalformedBunch;
     }
+    run_notifies();
     const CloseReason called = run_calls_of(ChannelIndex{index});
     if (!stays) {
         close_channel(index, reason);
@@ -85,6 +86,7 @@ void ReplicationReceiver::close_channel(std::uint32_t index, ChannelCloseReason 
     if (channel.state == ActorChannel::State::Closed) {
         return;
     }
+    run_notifies();  // a value that waits to be told may name what goes
     stats_.channels_closed += channel.is_open() ? 1u : 0u;
     // What is a part of it goes with it, and first. Their channels stay until their own closes
     // come; until then what arrives on them is thrown away.
@@ -122,6 +124,7 @@ void ReplicationReceiver::close_channel(std::uint32_t index, ChannelCloseReason 
 
 void ReplicationReceiver::close_all() {
     finish_update();
+    run_notifies();
     for (std::uint32_t index = 0; index < channels_.size(); ++index) {
         if (channels_[index] != nullptr) {
             close_channel(index, ChannelCloseReason::Disconnected);

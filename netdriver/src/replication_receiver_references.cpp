@@ -38,7 +38,9 @@ void ReplicationReceiver::rebind(NetGUID guid, ObjectHandle target) {
                 continue;
             }
             ReceiveContext context = receive_context(*channel);
+            context.waits_to_notify = !target.is_null();  // what goes is there until they ran
             rebind_references(*channel->layout, object, channel->references, guid, target, context);
+            note_waiting(index);
             count_references(*channel);
             count_values(context);
         }

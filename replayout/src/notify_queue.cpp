@@ -41,11 +41,15 @@ void ReceiveScratch::mark_changed(const RepLayout& layout, ParentIndex parent) n
 }
 
 NotifyQueue::NotifyQueue(const RepLayout& layout, std::byte* object, const ReceivingRepState& state,
-                         ReceiveScratch& scratch)
-    : layout_(layout), object_(object), state_(state), scratch_(scratch) {
+                         const ReceiveContext& context)
+    : layout_(layout),
+      object_(object),
+      state_(state),
+      scratch_(context.scratch),
+      waits_(context.waits_to_notify) {
     // Not by the object itself, which may lie elsewhere at each call.
-    REPLAYOUT_ASSERT(!scratch.is_update_under_way() ||
-                     (scratch.updated_layout_ == &layout && scratch.updated_state_ == &state));
+    REPLAYOUT_ASSERT(!scratch_.is_update_under_way() ||
+                     (scratch_.updated_layout_ == &layout && scratch_.updated_state_ == &state));
 }
 
 NotifyQueue::~NotifyQueue() {
@@ -67,7 +71,69 @@ void call_hooks(const Type& type, std::byte* object, ReceiveHook ReceiveHooks::*
     }
 }
 
+/// One behind the values, of the class or of a base.
+[[nodiscard]] bool has_late_hooks(const Type& type) noexcept {
+    return type.hooks().post_net_receive || type.hooks().post_rep_notifies ||
+           (type.base() != nullptr && has_late_hooks(*type.base()));
+}
+
+/// The part of the object whose type declares the property: itself, or a base within it.
+[[nodiscard]] std::byte* declaring_object(const RepParentCmd& parent, std::byte* object) noexcept {
+    const Property& property = *parent.property;
+    return object + parent.object_offset.value - property.offset -
+           std::size_t{parent.array_index} * property.size;
+}
+
+/// One part changed it, and another changed it back, as far as that can be told.
+[[nodiscard]] bool is_back(const RepParentCmd& parent, const std::byte* object,
+                           const std::byte* previous) {
+    const Property& property = *parent.property;
+    const TypeOps& ops = property.ops;
+    const std::byte* present = object + property.offset;
+    if (property.kind == PropertyKind::BitBool) {
+        const bool bit = (std::to_integer<std::uint8_t>(*present) & property.bit_mask) != 0;
+        return bit == *reinterpret_cast<const bool*>(previous);
+    }
+    const std::size_t bytes = std::size_t{property.array_dim} * property.size;
+    if (ops.is_trivial) {
+        return std::memcmp(present, previous, bytes) == 0;
+    }
+    if (ops.equal == nullptr) {
+        return false;
+    }
+    for (std::size_t offset = 0; offset < bytes; offset += property.size) {
+        if (!ops.equal(present + offset, previous + offset)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 }  // namespace
+
+/// Tells an object of one update of it.
+class UpdateNotifier {
+  public:
+    UpdateNotifier(const RepLayout& layout, std::byte* object, bool has_parts) noexcept
+        : layout_(layout), object_(object), has_parts_(has_parts) {}
+
+    void begin() { call_hooks(layout_.type(), object_, &ReceiveHooks::post_net_receive); }
+    void tell(std::uint32_t parent_index, bool is_changed, const std::byte* previous) {
+        const RepParentCmd& parent = layout_.parents()[parent_index];
+        const NotifyFunction& notify = parent.property->notify;
+        std::byte* const object = declaring_object(parent, object_);
+        const bool is_new = is_changed && !(has_parts_ && is_back(parent, object, previous));
+        if (is_new || notify.when == RepNotify::Always) {
+            notify.call(object, previous, notify.context);
+        }
+    }
+    void end() { call_hooks(layout_.type(), object_, &ReceiveHooks::post_rep_notifies); }
+
+  private:
+    const RepLayout& layout_;
+    std::byte* object_;
+    bool has_parts_;
+};
 
 void NotifyQueue::begin() {
     if (!scratch_.is_update_under_way()) {
@@ -92,7 +158,7 @@ void NotifyQueue::before_write(ParentIndex parent) {
         return;
     }
     const TypeOps& ops = property.ops;
-    const std::byte* value = declaring_object(cmd) + property.offset;
+    const std::byte* value = declaring_object(cmd, object_) + property.offset;
     auto* copy = static_cast<std::byte*>(
         scratch_.values_.allocate(std::size_t{property.array_dim} * property.size, ops.alignment));
     for (std::uint32_t i = 0; i < property.array_dim; ++i) {
@@ -120,54 +186,48 @@ void NotifyQueue::mark_element_changed(CmdIndex array, std::uint64_t key) {
     scratch_.keyed_changes_.push_back({array, ReceiveScratch::ElementChange::Changed, key});
 }
 
-std::byte* NotifyQueue::declaring_object(const RepParentCmd& parent) const noexcept {
-    const Property& property = *parent.property;
-    return object_ + parent.object_offset.value - property.offset -
-           std::size_t{parent.array_index} * property.size;
-}
-
-bool NotifyQueue::is_back(const RepParentCmd& parent, const std::byte* previous) const {
-    const Property& property = *parent.property;
-    const TypeOps& ops = property.ops;
-    const std::byte* present = declaring_object(parent) + property.offset;
-    if (property.kind == PropertyKind::BitBool) {
-        const bool bit = (std::to_integer<std::uint8_t>(*present) & property.bit_mask) != 0;
-        return bit == *reinterpret_cast<const bool*>(previous);
+void ReceiveScratch::put_off(const RepLayout& layout) {
+    const std::size_t begin = waiting_values_.size();
+    if (previous_values_.empty() && !has_late_hooks(layout.type())) {
+        return;
     }
-    const std::size_t bytes = std::size_t{property.array_dim} * property.size;
-    if (ops.is_trivial) {
-        return std::memcmp(present, previous, bytes) == 0;
-    }
-    if (ops.equal == nullptr) {
-        return false;
-    }
-    for (std::size_t offset = 0; offset < bytes; offset += property.size) {
-        if (!ops.equal(present + offset, previous + offset)) {
-            return false;
-        }
-    }
-    return true;
+    waiting_values_.insert(waiting_values_.end(), previous_values_.begin(), previous_values_.end());
+    previous_values_.clear();
+    waiting_updates_.push_back({&layout, begin, waiting_values_.size(), earlier_value_count_ > 0});
 }
 
 void NotifyQueue::run() {
     if (!scratch_.is_update_under_way()) {
         return;
     }
-    call_hooks(layout_.type(), object_, &ReceiveHooks::post_net_receive);
-    const bool has_parts = scratch_.earlier_value_count_ > 0;
     // Handles of a layout that only receives are the sender's, in its order of declaration;
     // notifies run in our order.
     scratch_.sort_previous_values();
+    if (waits_) {
+        scratch_.put_off(layout_);
+        scratch_.drop_update();
+        return;
+    }
+    UpdateNotifier notifier(layout_, object_, scratch_.earlier_value_count_ > 0);
+    notifier.begin();
     for (const auto& entry : scratch_.previous_values_) {
-        const RepParentCmd& parent = layout_.parents()[entry.parent_index];
-        const NotifyFunction& notify = parent.property->notify;
-        const bool is_changed = entry.is_changed && !(has_parts && is_back(parent, entry.value));
-        if (is_changed || notify.when == RepNotify::Always) {
-            notify.call(declaring_object(parent), entry.value, notify.context);
-        }
+        notifier.tell(entry.parent_index, entry.is_changed, entry.value);
     }
     scratch_.drop_update();
-    call_hooks(layout_.type(), object_, &ReceiveHooks::post_rep_notifies);
+    notifier.end();
+}
+
+void run_waiting_notifies(ReceiveScratch& scratch, std::size_t place, const RepLayout& layout,
+                          void* object) {
+    const ReceiveScratch::WaitingUpdate update = scratch.waiting_updates_[place];
+    REPLAYOUT_ASSERT(update.layout == &layout);
+    UpdateNotifier notifier(layout, static_cast<std::byte*>(object), update.has_parts);
+    notifier.begin();
+    for (std::size_t i = update.value_begin; i < update.value_end; ++i) {
+        const ReceiveScratch::PreviousValue& entry = scratch.waiting_values_[i];
+        notifier.tell(entry.parent_index, entry.is_changed, entry.value);
+    }
+    notifier.end();
 }
 
 }  // namespace replayout

@@ -15,7 +15,7 @@ namespace replayout {
 class NotifyQueue {
   public:
     NotifyQueue(const RepLayout& layout, std::byte* object, const ReceivingRepState& state,
-                ReceiveScratch& scratch);
+                const ReceiveContext& context);
     ~NotifyQueue();
     NotifyQueue(const NotifyQueue&) = delete;
     NotifyQueue& operator=(const NotifyQueue&) = delete;
@@ -33,19 +33,15 @@ class NotifyQueue {
     /// So did an element of a keyed array.
     void mark_element_changed(CmdIndex array, std::uint64_t key);
     /// All values are written: calls post_net_receive, the notifies that are due, in order of
-    /// declaration, and post_rep_notifies. Nothing where nothing began.
+    /// declaration, and post_rep_notifies, or lets them wait. Nothing where nothing began.
     void run();
 
   private:
-    /// The part of the object whose type declares the property: itself, or a base within it.
-    [[nodiscard]] std::byte* declaring_object(const RepParentCmd& parent) const noexcept;
-    /// One part changed it, and another changed it back, as far as that can be told.
-    [[nodiscard]] bool is_back(const RepParentCmd& parent, const std::byte* previous) const;
-
     const RepLayout& layout_;
     std::byte* object_;
     const ReceivingRepState& state_;
     ReceiveScratch& scratch_;
+    bool waits_;
     bool is_held_ = false;
 };
 

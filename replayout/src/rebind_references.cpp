@@ -31,7 +31,7 @@ class Rebinder {
           object_(object),
           target_(target),
           context_(context),
-          notifies_(layout, object, state, context.scratch) {
+          notifies_(layout, object, state, context) {
         context.scratch.sort_previous_values();  // any of them may be looked for
     }
 

@@ -25,7 +25,7 @@ bool receive_properties(const RepLayout& layout, BitReader& reader, void* object
     if (check.must_end_update()) {
         finish_update(layout, object, state, context);
     }
-    NotifyQueue notifies(layout, bytes, state, context.scratch);
+    NotifyQueue notifies(layout, bytes, state, context);
     notifies.begin();
     BitReader apply = reader.without_budget();
     const bool is_applied =
@@ -46,7 +46,7 @@ void finish_update(const RepLayout& layout, void* object, ReceivingRepState& sta
                    ReceiveContext& context) {
     if (context.scratch.is_update_under_way()) {
         auto* bytes = static_cast<std::byte*>(object);
-        NotifyQueue notifies(layout, bytes, state, context.scratch);
+        NotifyQueue notifies(layout, bytes, state, context);
         if (object == nullptr) {
             return;  // nobody is there to be notified: it is dropped
         }

@@ -18,6 +18,8 @@ ReceiveScratch::ReceiveScratch(MemoryResource* resource)
       struct_bits_(Allocator<std::uint32_t>(resource)),
       previous_values_(Allocator<PreviousValue>(resource)),
       keyed_changes_(Allocator<KeyedChange>(resource)),
+      waiting_values_(Allocator<PreviousValue>(resource)),
+      waiting_updates_(Allocator<WaitingUpdate>(resource)),
       places_(Allocator<KeyPlace>(resource)),
       named_keys_(Allocator<std::uint64_t>(resource)),
       gone_keys_(Allocator<std::uint64_t>(resource)),
@@ -33,14 +35,28 @@ ReceiveScratch::ReceiveScratch(MemoryResource* resource)
 
 ReceiveScratch::~ReceiveScratch() {
     drop_update();
+    drop_waiting();
+}
+
+void ReceiveScratch::destroy(std::pmr::memory_resource& values,
+                             const PreviousValue& entry) noexcept {
+    for (std::uint32_t i = 0; i < entry.count; ++i) {
+        entry.destroy(entry.value + std::size_t{i} * entry.size);
+    }
+    values.deallocate(entry.value, std::size_t{entry.count} * entry.size, entry.alignment);
+}
+
+void ReceiveScratch::drop_waiting() noexcept {
+    for (const PreviousValue& entry : waiting_values_) {
+        destroy(values_, entry);
+    }
+    waiting_values_.clear();
+    waiting_updates_.clear();
 }
 
 void ReceiveScratch::drop_update() noexcept {
     for (const PreviousValue& entry : previous_values_) {
-        for (std::uint32_t i = 0; i < entry.count; ++i) {
-            entry.destroy(entry.value + std::size_t{i} * entry.size);
-        }
-        values_.deallocate(entry.value, std::size_t{entry.count} * entry.size, entry.alignment);
+        destroy(values_, entry);
     }
     previous_values_.clear();
     keyed_changes_.clear();

@@ -151,6 +151,47 @@ struct TankPair {
     BlockReceiver receiver{*layout};
 };
 
+TEST_CASE("Notifies: may wait until others are written, and then know the value before",
+          "[replayout][notify]") {
+    const TestLayout layout(build_tank);
+    Tank server;
+    BlockSender sender(*layout);
+    BlockReceiver receiver(*layout);
+    Tank client;
+    const auto receive = [&] {
+        REQUIRE(sender.update(&server));
+        const Bytes block = sender.block(since(sender.state.version() - 1));
+        DecodeBudget budget;
+        BitReader reader(block, &budget);
+        ReceiveContext context = receiver.context();
+        context.must_fill_reader = true;
+        context.waits_to_notify = true;
+        REQUIRE(receive_properties(*layout, reader, &client, receiver.state, context));
+    };
+    server.health = 60;
+    server.title = "heavy";
+    receive();
+    server.health = 50;
+    receive();
+    server.quiet = 1;  // nobody is told of that
+    receive();
+    CHECK(client.health == 50);
+    CHECK(client.Bookkeeping::calls.empty());
+    REQUIRE(receiver.scratch.waiting_count() == 2);
+    run_waiting_notifies(receiver.scratch, 0, *layout, &client);
+    CHECK(client.Bookkeeping::calls ==
+          std::vector<std::string>{"health 100, armour is 5", "title \"\""});
+    client.Bookkeeping::calls.clear();
+    run_waiting_notifies(receiver.scratch, 1, *layout, &client);
+    CHECK(client.Bookkeeping::calls == std::vector<std::string>{"health 60, armour is 5"});
+    receiver.scratch.drop_waiting();
+    CHECK(receiver.scratch.waiting_count() == 0);
+    // What nobody ran is forgotten, with its values.
+    server.title = "light";
+    receive();
+    CHECK(receiver.scratch.waiting_count() == 1);
+}
+
 TEST_CASE("Notifies: run in the order of declaration, base first, after all values are there",
           "[replayout][receive_notifies]") {
     TankPair pair;

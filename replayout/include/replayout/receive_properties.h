@@ -14,6 +14,10 @@
 // An object in parts is several blocks and one *update*: pre_net_receive runs before the first of
 // them, values are written as they arrive, and everything behind the values waits for the last.
 // Until then the elements that a keyed array lost are still there.
+//
+// Who receives many objects at once, and wants all their values to be there before any notify runs,
+// lets these wait (ReceiveContext::waits_to_notify): post_net_receive, notifies and
+// post_rep_notifies of an update then run by run_waiting_notifies().
 #pragma once
 
 #include <replayout/bit_reader.h>
@@ -42,6 +46,12 @@ class ReceiveScratch {
     /// Forgets the update, because its object is gone: nothing more is called.
     void drop_update() noexcept;
 
+    /// Updates of which notifies wait (ReceiveContext::waits_to_notify), in the order in which they
+    /// ended. Whose they are nobody tells: keep that beside the scratch.
+    [[nodiscard]] std::size_t waiting_count() const noexcept { return waiting_updates_.size(); }
+    /// Forgets them: nothing more is called.
+    void drop_waiting() noexcept;
+
     /// For values that live no longer than the reading of a block. Keeps what it took.
     [[nodiscard]] MemoryResource* resource() noexcept { return &values_; }
 
@@ -52,6 +62,8 @@ class ReceiveScratch {
     friend class KeyedArrayReader;
     friend class NotifyQueue;
     friend class StructReader;
+    friend void run_waiting_notifies(ReceiveScratch& scratch, std::size_t place,
+                                     const RepLayout& layout, void* object);
     /// What became of an element of a keyed array in this block.
     /// Moved: its rank, whatever else.
     enum class ElementChange : std::uint8_t { Removed, Added, Moved, Changed };
@@ -107,6 +119,17 @@ class ReceiveScratch {
         [[nodiscard]] bool follows(const LeafSpan& before) const noexcept;
     };
 
+    /// An update of which all is written, and nobody was told.
+    struct WaitingUpdate {
+        const RepLayout* layout;
+        std::size_t value_begin;  ///< of waiting_values_
+        std::size_t value_end;
+        bool has_parts;
+    };
+
+    static void destroy(std::pmr::memory_resource& values, const PreviousValue& entry) noexcept;
+    /// The update under way is told later.
+    void put_off(const RepLayout& layout);
     [[nodiscard]] PreviousValue* find_previous_value(std::uint32_t parent_index) noexcept;
     /// The notify of that property runs, if it has one.
     void mark_changed(const RepLayout& layout, ParentIndex parent) noexcept;
@@ -140,6 +163,8 @@ class ReceiveScratch {
     // Of the update. What earlier parts brought comes first.
     Vector<PreviousValue> previous_values_;
     Vector<KeyedChange> keyed_changes_;
+    Vector<PreviousValue> waiting_values_;  // of waiting_updates_
+    Vector<WaitingUpdate> waiting_updates_;
     std::size_t earlier_value_count_ = 0;
     std::size_t sorted_value_count_ = 0;    // of previous_values_, from the first on: by parent
     std::size_t earlier_change_count_ = 0;  // these are sorted
@@ -174,6 +199,8 @@ struct ReceiveContext {
     /// ends an update holds no more than the values before it, and 125,000 changes of elements (16
     /// bytes each) beside those of one block.
     bool more_parts_follow = false;
+    /// Hooks and notifies behind the values wait for run_waiting_notifies().
+    bool waits_to_notify = false;
     /// Of one object: bits of structs with a NetSerializer that name objects, kept to be read
     /// again.
     std::uint32_t kept_bytes_max = 1024 * 1024;
@@ -201,6 +228,11 @@ struct ReceiveContext {
 /// are those that it is of (`state` is asserted). For a last part that was lost.
 void finish_update(const RepLayout& layout, void* object, ReceivingRepState& state,
                    ReceiveContext& context);
+
+/// Runs what waits of the update at `place`, below waiting_count(): `layout` and `object` are those
+/// that it is of (`layout` is asserted). Once for each, in their order; then drop_waiting().
+void run_waiting_notifies(ReceiveScratch& scratch, std::size_t place, const RepLayout& layout,
+                          void* object);
 
 /// Reads one block and throws it away, with the same checks: for an object that does not exist
 /// here.
