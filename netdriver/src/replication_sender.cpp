@@ -81,7 +81,7 @@ bool ReplicationSender::is_settled() const noexcept {
     return packets_.reliable_is_idle() && channels_.is_idle() &&
            initial_batch_.state() == InitialBatch::State::Finished && calls_.is_idle() &&
            roles_.is_idle() && part_notices_.is_idle() && values_.turns().is_empty() &&
-           !pairs_.has_pending();
+           !values_.has_put_off() && !pairs_.has_pending();
 }
 
 bool ReplicationSender::has_more_for_window() const noexcept {

@@ -265,7 +265,12 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     }
     void note_refused_call() { calls_.note_refused(); }
     /// Before anything is sent. True: reliable calls found no room for too long.
-    [[nodiscard]] bool begin_flush(NetTime now) { return calls_.begin_flush(now); }
+    [[nodiscard]] bool begin_flush(NetTime now) {
+        if (!is_quiet_ && values_.has_put_off()) {
+            values_.owe_put_off();
+        }
+        return calls_.begin_flush(now);
+    }
     /// Not too many of that function are queued.
     [[nodiscard]] bool may_queue_call(std::uint32_t index, FunctionIndex function) const noexcept {
         return call_sender_.may_queue_call(index, function);

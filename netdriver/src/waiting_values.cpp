@@ -24,6 +24,7 @@ WaitingValues::WaitingValues(const ObjectStore& objects, ConnectionPairs& pairs,
       context_(context),
       turns_(&memory.pairs),
       unmapped_(&memory.pairs),
+      put_off_(&memory.pairs),
       missed_(Allocator<RepHandle>(&memory.scratch)) {}
 
 void WaitingValues::value_delivered(const BunchTag& tag) {
@@ -146,7 +147,34 @@ void WaitingValues::note_sent(std::uint32_t index, const RepRange& handles,
     for (const UnmappedValue& value : scratch.unmapped) {
         unmapped_.add({value.guid, index, value.handle});
     }
+    note_put_off(index, handles);
     note_left_out(index, scratch.left_out, position);
+}
+
+void WaitingValues::note_put_off(std::uint32_t index, const RepRange& handles) {
+    const SendScratch& scratch = context_.scratch;
+    const Vector<RepHandle>& values = scratch.put_off;
+    if (!put_off_.is_empty()) {
+        put_off_.take_of(index, [&](RepHandle handle) {
+            return handles.contains(handle) && scratch.owed.test(handle.value - 1) &&
+                   std::find(values.begin(), values.end(), handle) == values.end();
+        });
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (i == 0 || values[i] != values[i - 1]) {  // else another element of the same array
+            put_off_.add(index, values[i]);
+        }
+    }
+}
+
+void WaitingValues::owe_put_off() {
+    put_off_.take_due([this](std::uint32_t index, RepHandle handle) {
+        if (is_paused(index, handle)) {
+            return false;
+        }
+        pairs_.owe_again(index, handle);
+        return true;
+    });
 }
 
 void WaitingValues::note_left_out(std::uint32_t index, std::span<const RepHandle> handles,
@@ -198,6 +226,9 @@ void WaitingValues::owe_missed_deltas(std::uint32_t index) {
 
 void WaitingValues::forget_object(std::uint32_t index) {
     turns_.leave(index);
+    if (!put_off_.is_empty()) {
+        put_off_.take_of(index, [](RepHandle) { return true; });
+    }
     if (unmapped_.is_empty()) {
         return;  // most often
     }

@@ -4,6 +4,7 @@
 //
 //     in turn     too large for a packet, and there is no room     once others had theirs
 //     unmapped    its receiver lacks the object that it names      once the receiver has that
+//     put off     its net_serialize said that something is missing  a flush later, then ever more
 //     paused      too large for a packet, it travels reliably      once it was delivered; all of
 //                                                                  it, if it was taken back
 //     left out    it could not be written                          with what is owed of the same
@@ -16,6 +17,7 @@
 #include <replayout/send_properties.h>
 
 #include "connection_pairs.h"
+#include "put_off_values.h"
 #include "reliable_sender.h"
 #include "unmapped_values.h"
 #include "value_turns.h"
@@ -73,19 +75,25 @@ class WaitingValues final : public ReceiverIds {
     void forget_object(std::uint32_t index);
 
     /// Whether any value of the object waits for another object.
+    /// Or for a net_serialize to answer otherwise.
     [[nodiscard]] bool has_unmapped(std::uint32_t index) const noexcept {
-        return unmapped_.is_waiting(index);
+        return unmapped_.is_waiting(index) || put_off_.contains(index);
     }
     /// Sets the handles of those. Whether there are any.
     bool mark_unmapped(std::uint32_t index, ChangeMask& handles) const noexcept {
-        return unmapped_.mark(index, handles);
+        const bool is_put_off = put_off_.mark(index, handles);
+        return unmapped_.mark(index, handles) || is_put_off;
     }
+    [[nodiscard]] bool has_put_off() const noexcept { return !put_off_.is_empty(); }
+    /// Once a flush, before anything is sent: what was put off, and has waited, is owed again.
+    void owe_put_off();
 
   private:
     [[nodiscard]] bool is_paused(std::uint32_t index, RepHandle handle) const;
     /// The client is sent it only at first.
     [[nodiscard]] bool is_initial_value(std::uint32_t index,
                                         const PausedValues::Entry& value) const;
+    void note_put_off(std::uint32_t index, const RepRange& handles);
     void owe_waiting(std::uint32_t index);
     void end_turn(std::uint32_t index) noexcept;
     /// What happened to the value meanwhile is owed.
@@ -99,6 +107,7 @@ class WaitingValues final : public ReceiverIds {
     SendContext& context_;
     ValueTurns turns_;
     UnmappedValues unmapped_;
+    PutOffValues put_off_;
     Vector<RepHandle> missed_;  // scratch: deltas that were not taken
 };
 

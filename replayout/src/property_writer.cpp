@@ -222,6 +222,11 @@ const SharedPiece* PropertyWriter::build_shared_serialization(RepHandle handle, 
         }
         return piece;
     }
+    if (has_failed_before(handle, index)) {
+        has_failed_ = true;
+        context_.scratch.left_out.push_back(handle);
+        return nullptr;
+    }
     count_call(handle, is_array(index) || is_delta(index) ? reason_of_array_miss(handle)
                                                           : reason_of_miss(handle));
     const Version version = state_.last_changed(handle);
@@ -237,6 +242,15 @@ const SharedPiece* PropertyWriter::build_shared_serialization(RepHandle handle, 
     return is_array(index) || is_delta(index)
                ? &state_.shared().keep_array(handle, version, question_of(handle, index), bits)
                : &state_.shared().keep(handle, version, bits);
+}
+
+bool PropertyWriter::has_failed_before(RepHandle handle, CmdIndex index) const noexcept {
+    // A call is another question each time.
+    return state_.shared().has_failures() && !is_delta(index) &&
+           layout_.type().kind() != TypeKind::Struct &&
+           state_.shared().has_failed(
+               handle, state_.last_changed(handle),
+               is_array(index) ? question_of(handle, index) : OwedVersions());
 }
 
 const SharedPiece* PropertyWriter::find_piece(RepHandle handle, CmdIndex index) const noexcept {

@@ -54,6 +54,7 @@ RpcParametersStatus RpcParameters::write(BitWriter& writer, SendContext& context
     REPLAYOUT_ASSERT(state_.has_value());
     REPLAYOUT_ASSERT(writer.bit_count() % 8 == 0 && !writer.overflowed());
     context.scratch.unmapped.clear();
+    context.scratch.put_off.clear();
     context.scratch.left_out.clear();
     if (layout_.handle_count() == 0) {
         return RpcParametersStatus::Ok;

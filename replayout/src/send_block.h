@@ -32,6 +32,7 @@ inline void write_block(PropertyWriter& properties, const ChangeMask& handles, B
 /// All but deltas: what the last send found out, which was nothing mostly.
 inline void reset_findings(SendScratch& scratch) noexcept {
     scratch.unmapped.clear();
+    scratch.put_off.clear();
     scratch.left_out.clear();
     scratch.carried.clear();
     scratch.array_steps = 0;

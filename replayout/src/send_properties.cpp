@@ -39,6 +39,7 @@ namespace {
         rest.clear(handle.value - 1);
     }
     scratch.unmapped.clear();
+    scratch.put_off.clear();
     scratch.deltas.clear();
     if (!rest.any()) {
         return SendResult::Nothing;

@@ -24,6 +24,8 @@ SendScratch::SendScratch(MemoryResource* resource)
       full_spans(Allocator<PlaceSpan>(resource)),
       carried(Allocator<LostPart>(resource)),
       unmapped(Allocator<UnmappedValue>(resource)),
+      put_off(Allocator<RepHandle>(resource)),
+      told_put_off(Allocator<const Property*>(resource)),
       left_out(Allocator<RepHandle>(resource)),
       deltas(Allocator<SentDelta>(resource)),
       unchanged(Allocator<UnchangedDelta>(resource)) {

@@ -20,6 +20,7 @@ constexpr std::size_t compact_bytes_min = 512;
 SharedSerialization::SharedSerialization(std::uint32_t handle_count, MemoryResource* resource)
     : pieces_(Allocator<SharedPiece>(resource)),
       array_pieces_(Allocator<SharedArrayPiece>(resource)),
+      failures_(Allocator<Failure>(resource)),
       delta_states_(Allocator<DeltaState>(resource)),
       buffer_(Allocator<std::byte>(resource)),
       spare_(Allocator<std::byte>(resource)),
@@ -97,6 +98,28 @@ const SharedPiece& SharedSerialization::keep_array(RepHandle handle, Version ver
     return entry.piece;
 }
 
+bool SharedSerialization::note_failure(RepHandle handle, Version version,
+                                       const OwedVersions& owed) {
+    REPLAYOUT_ASSERT(owed.lost_parts.empty());  // a loan, which would not outlast this
+    const auto found =
+        std::find_if(failures_.begin(), failures_.end(),
+                     [handle](const Failure& entry) { return entry.handle == handle; });
+    if (found == failures_.end()) {
+        failures_.push_back({handle, version, owed});
+        return true;
+    }
+    const bool is_new = found->version != version;
+    *found = {handle, version, owed};
+    return is_new;
+}
+
+bool SharedSerialization::has_failed(RepHandle handle, Version version,
+                                     const OwedVersions& owed) const noexcept {
+    return std::any_of(failures_.begin(), failures_.end(), [&](const Failure& entry) {
+        return entry.handle == handle && entry.version == version && entry.owed == owed;
+    });
+}
+
 const NetDeltaStatePtr& SharedSerialization::keep_delta_state(RepHandle handle, Version version,
                                                               const NetDeltaStatePtr& state) {
     const auto found =
@@ -169,7 +192,8 @@ std::size_t SharedSerialization::memory_bytes() const noexcept {
     }
     return payload_bytes + pieces_.capacity() * sizeof(SharedPiece) +
            array_pieces_.capacity() * sizeof(SharedArrayPiece) +
-           delta_states_.capacity() * sizeof(DeltaState) + buffer_.capacity() + spare_.capacity();
+           failures_.capacity() * sizeof(Failure) + delta_states_.capacity() * sizeof(DeltaState) +
+           buffer_.capacity() + spare_.capacity();
 }
 
 void SharedSerialization::replace(const BitWriter& bits, SharedPiece& piece) {

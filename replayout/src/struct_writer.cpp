@@ -79,25 +79,59 @@ void PropertyWriter::note_failure(const RepLayoutCmd& cmd, ConstShadowBuffer lea
     }
     ++context_.counters.values_failed;
     left_out.push_back(handle_);
+    const bool is_call = layout_.type().kind() == TypeKind::Struct;
+    if (!is_call && !note_shared_failure()) {
+        return;  // of another receiver it was logged
+    }
     // The layout of a struct is that of a call's parameters.
     log(LogLevel::Error,
         describe_struct_failure(cmd, value_path(layout_, handle_, state_.shadow(), leaf.data()),
                                 "writing") +
-            (layout_.type().kind() == TypeKind::Struct ? "; the call is refused"
-                                                       : "; the property is left out"));
+            (is_call ? "; the call is refused" : "; the property is left out"));
+}
+
+bool PropertyWriter::note_shared_failure() {
+    const CmdIndex index = layout_.cmd_of(layout_.root(), handle_);
+    const bool is_kept = is_array(index) && is_shared_question(handle_, index);
+    return state_.shared().note_failure(handle_, state_.last_changed(handle_),
+                                        is_kept ? question_of(handle_, index) : OwedVersions());
 }
 
 void PropertyWriter::note_unmapped(const RepLayoutCmd& cmd) {
     ++context_.counters.values_unmapped;
-    if (has_flag(cmd.flags, RepLayoutCmdFlags::IsSharedSerialization)) {
-        log(LogLevel::Error, "net_serialize of \"" +
-                                 std::string(cmd.property->struct_type->name()) +
-                                 "\" in property \"" + cmd.property->name +
-                                 "\" is shared, and so cannot be unmapped for a receiver");
+    const bool is_shared = has_flag(cmd.flags, RepLayoutCmdFlags::IsSharedSerialization);
+    const bool is_call = layout_.type().kind() == TypeKind::Struct;  // it has no update to come
+    const bool is_put_off = !is_shared && !is_call && context_.scratch.guids.empty();
+    if (is_shared || is_put_off) {
+        log_put_off(cmd, is_shared);
+    }
+    if (is_put_off) {
+        context_.scratch.put_off.push_back(handle_);
     }
     for (const NetGUID guid : context_.scratch.guids) {
         context_.scratch.unmapped.push_back({handle_, guid});
     }
+}
+
+void PropertyWriter::log_put_off(const RepLayoutCmd& cmd, bool is_shared) {
+    if (!context_.scratch.told_put_off.insert(cmd.property).second) {
+        return;
+    }
+    const std::string place = "net_serialize of \"" +
+                              std::string(cmd.property->struct_type->name()) + "\" in property \"" +
+                              cmd.property->name + "\" of \"" + std::string(layout_.name()) + '"';
+    log(LogLevel::Error,
+        is_shared
+            ? place +
+                  " answers false and is shared: all receivers get what it wrote, and none gets "
+                  "more before it changes. Answer true, or take with_net_shared_serialization from "
+                  "the struct, and ask NetArchive::receiver_has()"
+            : place +
+                  " answers false and asked for no object: it is sent again in the next update, "
+                  "and "
+                  "then ever more seldom, until it answers true. Ask NetArchive::receiver_has() "
+                  "for "
+                  "the object that is missing, or set ok to false to be left out until it changes");
 }
 
 void PropertyWriter::check_purity(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, BitReader bits) {

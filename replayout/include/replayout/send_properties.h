@@ -71,6 +71,12 @@ class SendScratch {
     /// Written, and to be owed again (OwedVersions) once ReceiverIds::is_mapped(guid) turns true.
     /// Not before, and not periodically: an idle world sends nothing.
     Vector<UnmappedValue> unmapped;
+    /// Written, though net_serialize answered "not fully mapped" without having asked for an object
+    /// (NetArchive::receiver_has): it wants to be asked again, so they are owed again at a later
+    /// update. The sooner, the more they cost: a driver lets ever more updates pass.
+    Vector<RepHandle> put_off;
+    /// Properties of which such an answer was logged. Looked up, never walked.
+    FlatSet<const Property*> told_put_off;
     /// Not written though owed: a net_serialize failed, or a delta had nothing to say. They count
     /// as sent; the receiver keeps what it has until they change again. What else was owed of the
     /// same array or atomic group is then owed besides: to be given to LeftOutValues.

@@ -83,6 +83,13 @@ class SharedSerialization {
     const SharedPiece& keep_array(RepHandle handle, Version version, const OwedVersions& owed,
                                   const BitWriter& bits);
 
+    /// The value that last changed at `version` could not be written: so it is for all who are owed
+    /// the same of it. `owed` is of an array; else nothing. False: that was known.
+    bool note_failure(RepHandle handle, Version version, const OwedVersions& owed);
+    [[nodiscard]] bool has_failed(RepHandle handle, Version version,
+                                  const OwedVersions& owed) const noexcept;
+    [[nodiscard]] bool has_failures() const noexcept { return !failures_.empty(); }
+
     /// The state of a receiver that took a delta of the value that last changed at `version`, made
     /// for one of them: kept for all. Returns what is kept, which may have been made before.
     const NetDeltaStatePtr& keep_delta_state(RepHandle handle, Version version,
@@ -138,6 +145,11 @@ class SharedSerialization {
     static constexpr std::uint32_t array_piece_count_max = 8;
     static constexpr std::uint32_t payload_count_max = 4;
 
+    struct Failure {
+        RepHandle handle;
+        Version version = 0;
+        OwedVersions owed;
+    };
     struct DeltaState {
         RepHandle handle;
         Version version = 0;
@@ -157,6 +169,7 @@ class SharedSerialization {
     Version newest_used_ = 0;
     Vector<SharedPiece> pieces_;  // by handle; empty until the first is kept
     Vector<SharedArrayPiece> array_pieces_;
+    Vector<Failure> failures_;         // one of a handle
     Vector<DeltaState> delta_states_;  // of the newest value that was written
     Vector<std::byte> buffer_;
     Vector<std::byte> spare_;  // for compacting

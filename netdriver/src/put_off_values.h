@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+//
+// Values of one connection of which net_serialize answered "not fully mapped", and asked for no
+// object: it wants to be asked again, and nobody can tell when. So each is owed again in the next
+// flush, and when it answers so again, after 2, 4, 8 ... flushes, 64 at most.
+#pragma once
+
+#include <replayout/change_mask.h>
+#include <replayout/handle.h>
+#include <replayout/reflection/memory.h>
+
+#include <cstdint>
+#include <utility>
+
+namespace replayout {
+
+class PutOffValues {
+  public:
+    static constexpr std::uint32_t flushes_max = 64;
+
+    explicit PutOffValues(MemoryResource* resource)
+        : values_(Allocator<std::pair<Key, Wait>>(resource)) {}
+
+    /// It was sent, and put off.
+    void add(std::uint32_t index, RepHandle handle);
+    /// Takes out those of an object for which `is_meant(handle)` holds.
+    template <typename Predicate>
+    void take_of(std::uint32_t index, Predicate is_meant) {
+        for (auto value = values_.lower_bound({index, 0});
+             value != values_.end() && value->first.first == index;) {
+            value = is_meant(RepHandle{value->first.second}) ? values_.erase(value) : value + 1;
+        }
+    }
+    /// Once a flush: calls `bool owe(index, handle)` for each that has waited; false: not now.
+    template <typename Owe>
+    void take_due(Owe owe) {
+        for (auto& [key, wait] : values_) {
+            if (wait.flushes_left > 0 && --wait.flushes_left == 0 &&
+                !owe(key.first, RepHandle{key.second})) {
+                wait.flushes_left = 1;
+            }
+        }
+    }
+
+    [[nodiscard]] bool is_empty() const noexcept { return values_.empty(); }
+    /// Any of that object.
+    [[nodiscard]] bool contains(std::uint32_t index) const noexcept;
+    /// Sets the handles of those of one object. Whether there are any.
+    bool mark(std::uint32_t index, ChangeMask& handles) const noexcept;
+
+  private:
+    using Key = std::pair<std::uint32_t, std::uint32_t>;  // index, handle
+    struct Wait {
+        std::uint32_t flushes = 0;       // between the last two times
+        std::uint32_t flushes_left = 0;  // 0: it is owed
+    };
+
+    FlatMap<Key, Wait> values_;
+};
+
+}  // namespace replayout
