@@ -228,7 +228,7 @@ RefusalText DriverEnd::refusal(const char* function, NetObjectId id) const noexc
         text.append(",");
     }
     text.append(" was removed or torn off: forget an id with its object");
-    if (is_there && !objects.at(id.index)->is_torn_off()) {
+    if (is_there && !objects.at(id.index)->is_departing()) {
         text.append("; in its place is ");
         append_object(text, *server, objects.id_at(id.index));
     }
