@@ -203,13 +203,16 @@ SimulatedNetwork::Link& SimulatedNetwork::link_between(PeerId from, PeerId to) {
         return found->second;
     }
     const std::uint64_t link_seed = mix(mix(mix(seed_) ^ from.value) ^ to.value);
-    return links_.try_emplace(ends, default_model_, link_seed).first->second;
+    Link& link = links_.try_emplace(ends, default_model_, link_seed).first->second;
+    link.backlog_time = now_;
+    return link;
 }
 
 void SimulatedNetwork::advance(NetTime now) {
-    REPLAYOUT_EXPECT(now >= now_, void(),
+    REPLAYOUT_EXPECT(!has_begun_ || now >= now_, void(),
                      "simulated network: now went back by %lld us, so no time has passed",
                      static_cast<long long>(now_.microseconds - now.microseconds));
+    has_begun_ = true;
     now_ = now;
     while (!arrivals_.empty() && arrivals_.front().due <= now) {
         std::pop_heap(arrivals_.begin(), arrivals_.end(), is_later);

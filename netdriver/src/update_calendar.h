@@ -111,6 +111,8 @@ class UpdateCalendar {
 
 template <typename Visitor>
 void UpdateCalendar::advance(NetTime now, Visitor visit) {
+    // What began to wait before the first tick knew of no clock, and this one begins below zero.
+    const bool is_all_due = tick_count_ == 0 && now < now_;
     const std::int64_t first = bucket_number(now_.microseconds);
     before_ = tick_count_ == 0 ? now : now_;
     now_ = now;
@@ -118,13 +120,15 @@ void UpdateCalendar::advance(NetTime now, Visitor visit) {
     if (waiting_count_ == 0) {
         return;
     }
-    const std::int64_t last = std::min(bucket_number(now.microseconds), first + bucket_count - 1);
+    const std::int64_t last =
+        is_all_due ? first + bucket_count - 1
+                   : std::min(bucket_number(now.microseconds), first + bucket_count - 1);
     for (std::int64_t bucket = first; bucket <= last; ++bucket) {
         std::uint32_t index = first_of(bucket);
         while (index != none) {
             const std::uint32_t next = entries_[index].next;
             ++visited_count_;
-            if (entries_[index].due_us <= now.microseconds) {
+            if (is_all_due || entries_[index].due_us <= now.microseconds) {
                 unlink(index);
                 visit(index);
             }

@@ -33,6 +33,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory_resource>
 #include <random>
@@ -184,7 +185,7 @@ class SimulatedNetwork {
         std::uint64_t backlog = 0;
         NetTime backlog_time;
         /// When the last datagram that keeps the order is due.
-        NetTime last_due;
+        NetTime last_due{std::numeric_limits<std::int64_t>::min()};
         std::uint64_t packets_sent = 0;
         std::uint64_t highest_arrived = 0;
     };
@@ -226,6 +227,7 @@ class SimulatedNetwork {
     SimulatedNetworkSettings settings_;
     std::uint64_t seed_;
     NetTime now_;
+    bool has_begun_ = false;  // before that it knows of no clock
     LinkModel default_model_;
     SimulatedNetworkStats stats_;
     DatagramPool pool_;

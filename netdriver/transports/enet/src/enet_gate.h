@@ -21,6 +21,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory_resource>
 #include <span>
@@ -123,7 +124,7 @@ class EnetGate {
     ProvedMap proved_;
     ENetHost* host_ = nullptr;
     NetTime now_;
-    std::int64_t next_sweep_us_ = 0;
+    std::int64_t next_sweep_us_ = std::numeric_limits<std::int64_t>::min();
 
     bool is_client_ = false;
     ENetAddress server_address_{};
@@ -131,7 +132,7 @@ class EnetGate {
     std::uint64_t client_;
     std::uint64_t cookie_ = 0;
     std::uint64_t token_ = 0;
-    std::int64_t next_request_us_ = 0;
+    std::int64_t next_request_us_ = std::numeric_limits<std::int64_t>::min();
     bool is_wanted_ = true;
     bool is_welcome_ = false;
     bool has_new_welcome_ = false;

@@ -12,6 +12,7 @@
 #include <replayout/reflection/diagnostics.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory_resource>
 #include <vector>
@@ -323,14 +324,14 @@ class UdpTransport::Socket {
     DriveWatch watch_;
     NetTime now_;
     std::uint64_t last_peer_ = 0;
-    std::int64_t next_sweep_us_ = 0;
+    std::int64_t next_sweep_us_ = std::numeric_limits<std::int64_t>::min();
     std::uint32_t datagrams_left_ = 0;
     bool is_server_;
 
     udp::endpoint server_endpoint_;
     std::uint64_t client_;
     std::uint64_t cookie_ = 0;
-    std::int64_t next_request_us_ = 0;
+    std::int64_t next_request_us_ = std::numeric_limits<std::int64_t>::min();
     bool is_welcome_ = false;
     bool is_wanted_ = true;  // somebody wants to send
 };

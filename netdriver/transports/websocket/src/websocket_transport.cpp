@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <limits>
 #include <map>
 #include <memory>
 #include <memory_resource>
@@ -435,7 +436,7 @@ class WebSocketTransport::Endpoint {
     NetTime now_;
     std::uint64_t last_peer_ = 0;
     tcp::endpoint server_;
-    std::int64_t next_connect_us_ = 0;
+    std::int64_t next_connect_us_ = std::numeric_limits<std::int64_t>::min();
     bool is_wanted_ = true;  // somebody wants to send
     bool is_server_;
 };
