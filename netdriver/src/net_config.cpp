@@ -51,6 +51,8 @@ Status NetConfig::validate() const {
         {"called_channels_max", called_channels_max, 1, 1'048'576},
         {"calls_per_second_max", calls_per_second_max, 1, 1'000'000},
         {"calls_burst_max", calls_burst_max, 1, 1'000'000},
+        {"client_updates_per_second_max", client_updates_per_second_max, 1, 1'000'000},
+        {"client_updates_burst_max", client_updates_burst_max, 1, 1'000'000},
         {"function_calls_per_second_max", function_calls_per_second_max, 1, 1'000'000},
         {"function_calls_burst_max", function_calls_burst_max, 1, 1'000'000},
         {"client_strikes_per_second_max", client_strikes_per_second_max, 1, 1'000'000},

@@ -222,4 +222,10 @@ CallResult NetDriver::call_named(ObjectHandle object, const CalledFunction& func
     return client_->call_function(object, function, params);
 }
 
+void NetDriver::run_kept_calls(ObjectHandle object) {
+    if (client_ != nullptr) {
+        client_->run_kept_calls(object);
+    }
+}
+
 }  // namespace replayout

@@ -64,8 +64,7 @@ bool RemoteFunctionSender::begin_flush(NetTime now) {
         return now >= since.plus_milliseconds(full_timeout_ms_);
     };
     // A client that takes one now and then would hold up all others for as long as it likes.
-    return (refused_since_.has_value() && is_over(*refused_since_)) ||
-           (!calls_.empty() && is_over(calls_.front().made));
+    return (refused_since_.has_value() && is_over(*refused_since_)) || has_waited();
 }
 
 void RemoteFunctionSender::note_refused() {
@@ -73,6 +72,11 @@ void RemoteFunctionSender::note_refused() {
     if (!refused_since_.has_value()) {
         refused_since_ = now_;
     }
+}
+
+bool RemoteFunctionSender::has_waited() const noexcept {
+    return full_timeout_ms_ != 0 && !calls_.empty() &&
+           now_ >= calls_.front().made.plus_milliseconds(full_timeout_ms_);
 }
 
 std::uint32_t RemoteFunctionSender::part_count_of(std::size_t payload_bytes) const noexcept {
@@ -87,6 +91,15 @@ bool RemoteFunctionSender::has_room_for(bool is_reliable,
     const std::uint32_t count = part_count_of(payload_bytes);
     return (!is_reliable && count <= 1) || (kept_.bunches + count <= window_.bunches &&
                                             kept_.bytes + payload_bytes <= window_.bytes);
+}
+
+bool RemoteFunctionSender::has_room_for_update(std::size_t payload_bytes) const noexcept {
+    const std::uint32_t count = part_count_of(payload_bytes);
+    const bool is_half_free = 2 * calls_.size() <= calls_max_ &&
+                              2 * (kept_.bunches + count) <= window_.bunches &&
+                              2 * (kept_.bytes + payload_bytes) <= window_.bytes;
+    // One larger than half of it goes alone.
+    return (is_half_free || calls_.empty()) && has_room_for(true, payload_bytes);
 }
 
 bool RemoteFunctionSender::has_calls(ChannelIndex channel) const noexcept {

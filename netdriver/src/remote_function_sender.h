@@ -122,12 +122,17 @@ class RemoteFunctionSender {
     [[nodiscard]] bool begin_flush(NetTime now);
     /// Of the last flush.
     [[nodiscard]] NetTime now() const noexcept { return now_; }
-    /// A reliable call found no room.
+    /// A reliable multicast found no room, and so was refused to all.
     void note_refused();
+    /// The oldest has waited for NetConfig::calls_full_timeout_ms; with 0 never.
+    [[nodiscard]] bool has_waited() const noexcept;
 
     /// A call of that size may be added. What this admits the other end can let wait, whatever is
     /// lost: it counts calls as it does.
     [[nodiscard]] bool has_room_for(bool is_reliable, std::size_t payload_bytes) const noexcept;
+    /// The same of a call that brings state (FunctionFlags::Update), which may take up half of what
+    /// may wait.
+    [[nodiscard]] bool has_room_for_update(std::size_t payload_bytes) const noexcept;
     /// How many calls of a function are queued for the object's next update.
     [[nodiscard]] std::uint32_t queued_count(ChannelIndex channel,
                                              FunctionIndex function) const noexcept;

@@ -41,6 +41,7 @@ ReplicationClient::ReplicationClient(const NetDriverSettings& settings, const La
                       &memory.layout_table),
       calls_(settings.config, ReceiveLimits::of_client(settings.config),
              connection_.packets().first_sequence(), &memory.in_flight),
+      limiter_(settings.config, CallLimiter::Side::Client, now, &memory.in_flight),
       waiting_channels_(Allocator<ChannelIndex>(&memory.scratch)),
       call_scratch_(&memory.scratch),
       call_context_{guids,   stats.replication,     call_scratch_, settings.sharing,

@@ -5,6 +5,7 @@
 
 #include <replayout/netdriver/net_driver.h>
 
+#include "call_limiter.h"
 #include "layout_table.h"
 #include "net_connection.h"
 #include "remote_function_encoder.h"
@@ -13,6 +14,7 @@
 #include "session_layouts.h"
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -58,6 +60,9 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     [[nodiscard]] CallResult call_function(ObjectHandle object, const CalledFunction& function,
                                            const CallParams& params);
 
+    /// See NetDriver.
+    void run_kept_calls(ObjectHandle object);
+
     [[nodiscard]] const NetConnection& connection() const noexcept { return connection_; }
     [[nodiscard]] InitialBatchProgress initial_batch() const noexcept;
     [[nodiscard]] const ReplicationReceiver& receiver() const noexcept { return receiver_; }
@@ -82,6 +87,10 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     [[nodiscard]] CallResult encode_call(const RepLayout& layout, FunctionIndex function,
                                          const void* params);
     void log_not_owned(const ActorChannel& channel, std::string_view function);
+    /// This client may call that now. False, and the first time of each function a line in the log:
+    /// there were too many.
+    [[nodiscard]] bool may_call(const RepLayout& layout, FunctionIndex function, CallKind kind,
+                                std::size_t bytes);
     void send_calls();
     [[nodiscard]] CloseReason receive_layout(std::span<const std::byte> message);
     [[nodiscard]] CloseReason receive_destruction_notice(std::span<const std::byte> message);
@@ -100,6 +109,7 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     NetConnection connection_;
     SessionLayouts server_layouts_;
     RemoteFunctionSender calls_;
+    CallLimiter limiter_;
     Vector<ChannelIndex> waiting_channels_;  // scratch: with a call that waits
     SendScratch call_scratch_;
     SendContext call_context_;
@@ -109,7 +119,7 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     NetWorld& world_;
     NetGUIDCache& guids_;
     std::uint32_t waiting_timeout_ms_;
-    NetTime next_look_;  // for what waits
+    NetTime next_look_{std::numeric_limits<std::int64_t>::min()};  // for what waits
     bool is_open_ = true;
     bool is_playing_ = false;
     bool is_join_told_ = false;

@@ -41,7 +41,7 @@ CallResult ReplicationClient::call_function(ObjectHandle object, const CalledFun
         return CallResult::NoSuchVersion;
     }
     if (!channel->role.is_owned) {
-        log_not_owned(*channel, function);
+        log_not_owned(*channel, called.function->name);
         return CallResult::NotOwned;
     }
     const bool is_reliable = called.has(FunctionFlags::Reliable);
@@ -49,7 +49,12 @@ CallResult ReplicationClient::call_function(ObjectHandle object, const CalledFun
     if (result != CallResult::Sent) {
         return result;
     }
-    if (!calls_.has_room_for(is_reliable, call_encoder_.bytes().size())) {
+    const std::size_t bytes = call_encoder_.bytes().size();
+    const CallKind kind = call_kind_of(is_reliable, called.has(FunctionFlags::Update));
+    // Updates leave half of what may be under way to all other calls.
+    const bool has_room = kind == CallKind::Update ? calls_.has_room_for_update(bytes)
+                                                   : calls_.has_room_for(is_reliable, bytes);
+    if (!has_room || !may_call(layout, *found, kind, bytes)) {
         return CallResult::Full;
     }
     (void)calls_.add(index, *found, is_reliable, call_encoder_.bytes());
@@ -67,12 +72,40 @@ void ReplicationClient::log_not_owned(const ActorChannel& channel, std::string_v
         connection_.now());
 }
 
+bool ReplicationClient::may_call(const RepLayout& layout, FunctionIndex function, CallKind kind,
+                                 std::size_t bytes) {
+    const std::uint32_t number = layouts_.number_of(layout);
+    if (limiter_.take(number, function, kind, bytes, connection_.now())) {
+        return true;
+    }
+    if (kind != CallKind::Update &&
+        limiter_.note_refused(number, function, kind, connection_.now())) {
+        peer_log_.write(LogLevel::Warning, {},
+                        "calls of \"" + std::string(layout.name()) + "." +
+                            std::string(layout.functions()[function.value].function->name) +
+                            "\" are refused: they are more than "
+                            "NetConfig::function_calls_per_second_max, or all calls are more than "
+                            "calls_per_second_max",
+                        connection_.now());
+    }
+    return false;
+}
+
 CallResult ReplicationClient::encode_call(const RepLayout& layout, FunctionIndex function,
                                           const void* params) {
     const ValueScope encoding(is_encoding_, true);
     const CallResult result =
         call_encoder_.set(layout, function, params, guids_, call_context_.counters);
     return result == CallResult::Sent ? call_encoder_.write(call_context_) : result;
+}
+
+void ReplicationClient::run_kept_calls(ObjectHandle object) {
+    const CloseReason reason =
+        object.is_null() ? receiver_.run_kept_calls() : receiver_.run_kept_calls_of(object);
+    if (reason != CloseReason::None) {
+        connection_.blame(receiver_.refused_place());
+        connection_.close(reason, connection_.now());
+    }
 }
 
 void ReplicationClient::send_calls() {

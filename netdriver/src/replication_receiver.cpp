@@ -41,6 +41,8 @@ ReplicationReceiver::ReplicationReceiver(const NetConfig& config, const NetTime&
       dropped_(Allocator<NetGUID>(&memory.scratch)),
       outgoing_calls_(outgoing_calls),
       calls_(ReceiveLimits::of_server(config), now, nullptr, config.channels_max, resource_),
+      kept_calls_(ReceiveLimits::of_server(config), now, resource_),
+      is_calling_out_(is_calling_out),
       call_runner_(config, guids, stats, memory, is_calling_out, peer_log, now),
       server_(server),
       now_(now),

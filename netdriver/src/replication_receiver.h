@@ -25,6 +25,7 @@
 #include "actor_channel.h"
 #include "channel_lists.h"
 #include "close_log.h"
+#include "kept_calls.h"
 #include "open_message.h"
 #include "remote_function_receiver.h"
 #include "remote_function_runner.h"
@@ -94,6 +95,10 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     void run_here(const RepFunction& function, ObjectHandle object, const void* params) {
         call_runner_.run_here(function, world_.object_memory(object), params, {object, {}, {}});
     }
+    /// Runs the calls that were kept, as far as the world lets them now.
+    [[nodiscard]] CloseReason run_kept_calls();
+    /// The same of one object.
+    [[nodiscard]] CloseReason run_kept_calls_of(ObjectHandle object);
     [[nodiscard]] const RemoteFunctionCall* current_call() const noexcept {
         return call_runner_.current_call();
     }
@@ -158,7 +163,17 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     /// Runs what the packet brought, when its blocks are applied.
     [[nodiscard]] CloseReason run_calls();
     [[nodiscard]] CloseReason run_calls_of(ChannelIndex channel);
+    /// Runs it, or keeps it where the world wants that.
     [[nodiscard]] CloseReason run_call(const DueCall& call);
+    /// Runs what these bytes call. The channel is open.
+    [[nodiscard]] CloseReason run_call_now(ChannelIndex index, std::span<const std::byte> payload);
+    /// `is_last`: what may not run now is dropped.
+    [[nodiscard]] CloseReason run_kept_calls_of(ChannelIndex index, bool is_last);
+    [[nodiscard]] bool may_run(ChannelIndex index, const RepFunction& function, bool is_last);
+    /// The function of a call whose head is read; null: this client has none such, or is not to be
+    /// called of it. `reason` is None then, unless the bytes are malformed.
+    [[nodiscard]] const RepFunction* read_function(ChannelIndex index, BitReader& reader,
+                                                   CloseReason& reason);
 
     void note_refusal(std::uint32_t index, std::string_view function = {}) noexcept;
     [[nodiscard]] ActorChannel* find_channel(std::uint32_t index) const noexcept {
@@ -216,6 +231,8 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     std::size_t small_message_steps_ = DecodeBudget::array_steps_default;
     RemoteFunctionSender& outgoing_calls_;
     RemoteFunctionReceiver calls_;
+    KeptCalls kept_calls_;
+    bool& is_calling_out_;  // the driver's: off while the world may call it
     RemoteFunctionRunner call_runner_;
     PeerId server_;
     const NetTime& now_;

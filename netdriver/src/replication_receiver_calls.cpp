@@ -2,6 +2,8 @@
 // Remote calls that a server makes on this client.
 #include "replication_receiver.h"
 
+#include "value_scope.h"
+
 namespace replayout {
 
 CloseReason ReplicationReceiver::receive_call(const BunchHeader& header,
@@ -53,31 +55,118 @@ CloseReason ReplicationReceiver::run_calls_of(ChannelIndex channel) {
 CloseReason ReplicationReceiver::run_call(const DueCall& call) {
     finish_update();
     run_notifies();
-    const ActorChannel* channel = find_channel(call.channel.value);
-    if (!channel->is_open()) {
+    if (!find_channel(call.channel.value)->is_open()) {
         ++stats_.calls_dropped;
         return CloseReason::None;
     }
-    DecodeBudget budget = call_runner_.budget_for(call.payload.size());
-    BitReader reader(call.payload, &budget);
-    const std::span<const RepFunction> functions = channel->layout->functions();
-    std::optional<FunctionIndex> function;
-    note_refusal(call.channel.value);
-    if (!read_call_head(reader, functions, function)) {
-        return CloseReason::MalformedBunch;
+    BitReader head(call.payload);
+    CloseReason reason = CloseReason::None;
+    const RepFunction* function = read_function(call.channel, head, reason);
+    if (function == nullptr) {
+        return reason;
     }
-    const bool is_known = function.has_value() && functions[function->value].runs_on_clients();
-    if (!is_known || channel->state == ActorChannel::State::Refused) {
-        ++stats_.calls_unknown;
+    const bool is_ready = may_run(call.channel, *function, false);
+    if (!is_ready && kept_calls_.keep(call)) {
         return CloseReason::None;
     }
-    note_refusal(call.channel.value, functions[function->value].function->name);
-    const RemoteFunctionCall running{channel->object, NetObjectId{}, server_};
-    const auto outcome = call_runner_.run(
-        functions[function->value], world_.object_memory(running.object), reader, false, running);
+    // Those that were kept come before it. Where there is no room for more, it is now or never.
+    if (kept_calls_.has(call.channel)) {
+        reason = run_kept_calls_of(call.channel, !is_ready);
+        if (reason != CloseReason::None) {
+            return reason;
+        }
+    }
+    const bool may_run_now = is_ready || may_run(call.channel, *function, true);
+    if (!may_run_now || !find_channel(call.channel.value)->is_open()) {
+        ++stats_.calls_dropped;
+        return CloseReason::None;
+    }
+    return run_call_now(call.channel, call.payload);
+}
+
+const RepFunction* ReplicationReceiver::read_function(ChannelIndex index, BitReader& reader,
+                                                      CloseReason& reason) {
+    const ActorChannel& channel = *find_channel(index.value);
+    const std::span<const RepFunction> functions = channel.layout->functions();
+    std::optional<FunctionIndex> function;
+    note_refusal(index.value);
+    if (!read_call_head(reader, functions, function)) {
+        reason = CloseReason::MalformedBunch;
+        return nullptr;
+    }
+    const bool is_known = function.has_value() && functions[function->value].runs_on_clients();
+    if (!is_known || channel.state == ActorChannel::State::Refused) {
+        ++stats_.calls_unknown;
+        return nullptr;
+    }
+    return &functions[function->value];
+}
+
+CloseReason ReplicationReceiver::run_call_now(ChannelIndex index,
+                                              std::span<const std::byte> payload) {
+    DecodeBudget budget = call_runner_.budget_for(payload.size());
+    BitReader reader(payload, &budget);
+    CloseReason reason = CloseReason::None;
+    const RepFunction* function = read_function(index, reader, reason);
+    if (function == nullptr) {
+        return reason;
+    }
+    note_refusal(index.value, function->function->name);
+    const RemoteFunctionCall running{find_channel(index.value)->object, NetObjectId{}, server_};
+    const auto outcome =
+        call_runner_.run(*function, world_.object_memory(running.object), reader, false, running);
     stats_.calls_dropped += outcome == RemoteFunctionRunner::Outcome::Missing ? 1u : 0u;
     return outcome == RemoteFunctionRunner::Outcome::Malformed ? CloseReason::MalformedBunch
                                                                : CloseReason::None;
+}
+
+bool ReplicationReceiver::may_run(ChannelIndex index, const RepFunction& function, bool is_last) {
+    // What makes the object ready may call the driver, as a remote function may.
+    const ValueScope calling_out(is_calling_out_, is_calling_out_ && !is_last);
+    return world_.may_run_call(find_channel(index.value)->object, *function.function, is_last);
+}
+
+CloseReason ReplicationReceiver::run_kept_calls_of(ChannelIndex index, bool is_last) {
+    while (kept_calls_.has(index)) {
+        const std::span<const std::byte> first = kept_calls_.first(index);
+        BitReader head(first);
+        CloseReason reason = CloseReason::None;
+        const RepFunction* function = read_function(index, head, reason);
+        REPLAYOUT_ASSERT(function != nullptr);
+        const bool is_ready = function != nullptr && (may_run(index, *function, false) ||
+                                                      (is_last && may_run(index, *function, true)));
+        // The world may have run some of them by now, or ended the connection.
+        if (!kept_calls_.has(index)) {
+            return CloseReason::None;
+        }
+        if (!is_ready) {
+            stats_.calls_dropped += is_last ? kept_calls_.drop(index) : 0;
+            return CloseReason::None;
+        }
+        const Vector<std::byte> call = kept_calls_.take(index);
+        reason = run_call_now(index, {call.data(), call.size()});
+        if (reason != CloseReason::None) {
+            return reason;
+        }
+    }
+    return CloseReason::None;
+}
+
+CloseReason ReplicationReceiver::run_kept_calls() {
+    for (ChannelIndex channel; kept_calls_.find_next(channel); ++channel.value) {
+        const CloseReason reason = run_kept_calls_of(channel, false);
+        if (reason != CloseReason::None) {
+            return reason;
+        }
+    }
+    return CloseReason::None;
+}
+
+CloseReason ReplicationReceiver::run_kept_calls_of(ObjectHandle object) {
+    ChannelIndex channel;
+    return kept_calls_.is_empty() || find_channel_of(object, channel) == nullptr
+               ? CloseReason::None
+               : run_kept_calls_of(channel, false);
 }
 
 const ActorChannel* ReplicationReceiver::find_channel_of(ObjectHandle object,

@@ -22,7 +22,10 @@ CloseReason ReplicationReceiver::receive_close(std::span<const std::byte> payloa
         return CloseReason::MalformedBunch;
     }
     run_notifies();
-    const CloseReason called = run_calls_of(ChannelIndex{index});
+    CloseReason called = run_calls_of(ChannelIndex{index});
+    if (called == CloseReason::None) {
+        called = run_kept_calls_of(ChannelIndex{index}, true);
+    }
     if (!stays) {
         close_channel(index, reason);
         return called;
@@ -58,6 +61,7 @@ bool ReplicationReceiver::spend_close(std::uint32_t index) {
 
 void ReplicationReceiver::drop_calls_of(std::uint32_t index) {
     calls_.channel_closed(ChannelIndex{index});
+    stats_.calls_dropped += kept_calls_.drop(ChannelIndex{index});
     stats_.calls_dropped += outgoing_calls_.drop_channel(ChannelIndex{index});
 }
 
@@ -132,6 +136,7 @@ void ReplicationReceiver::close_all() {
         }
     }
     calls_.clear();
+    kept_calls_.clear();
 }
 
 }  // namespace replayout

@@ -264,6 +264,16 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
         calls_.take_back();
     }
     void note_refused_call() { calls_.note_refused(); }
+    /// The client joins, was not sent this object yet, and half of the calls that may wait for it
+    /// do: a multicast then goes to all others, so that a long join neither delays nor ends
+    /// anybody.
+    [[nodiscard]] bool is_passed_over(std::uint32_t index) const noexcept {
+        return initial_batch_.state() != InitialBatch::State::Finished &&
+               !calls_.has_room_for_update(PacketBuilder::packet_bytes_limit) &&
+               (!pairs_.contains(index) || channel_state(pairs_[index]) == ChannelState::Closed);
+    }
+    /// The oldest of those that wait has waited for NetConfig::calls_full_timeout_ms.
+    [[nodiscard]] bool has_waited_for_calls() const noexcept { return calls_.has_waited(); }
     /// Before anything is sent. True: reliable calls found no room for too long.
     [[nodiscard]] bool begin_flush(NetTime now) {
         if (!is_quiet_ && values_.has_put_off()) {

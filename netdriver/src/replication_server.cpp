@@ -44,7 +44,8 @@ ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender:
              server.memory_),
       interest(settings.peer, server.memory_),
       other_versions(&server.memory_.connections),
-      call_limiter(server.settings_.config, now, &server.memory_.connections),
+      call_limiter(server.settings_.config, CallLimiter::Side::Server, now,
+                   &server.memory_.connections),
       strikes(server.settings_.config.client_strikes_per_second_max,
               server.settings_.config.client_strikes_per_second_max, now) {
     if (server.settings_.is_validating) {

@@ -169,6 +169,9 @@ class ReplicationServer {
                                              const void* params, bool is_queued);
     [[nodiscard]] CallResult add_calls(const NewCall& call, const RepFunction& function);
     /// Runs what a client's packet brought. Anything but None ends the connection.
+    /// There is no room for another reliable call to it. True: it takes too little, and is closed;
+    /// false: there may be room soon.
+    [[nodiscard]] bool falls_behind(Client& client);
     [[nodiscard]] CloseReason run_calls(Client& client);
     [[nodiscard]] CloseReason run_call(Client& client, const DueCall& call);
     /// A call of a client is dropped, and counted in `count`. Anything but None: once too often.

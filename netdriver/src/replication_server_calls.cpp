@@ -10,7 +10,8 @@ bool ReplicationServer::is_called(const Client& client, const RepFunction& funct
     const bool is_everybodys = function.has(FunctionFlags::Multicast);
     const bool is_owner = objects_.at(index)->facts().role_of(client.connection.peer()).is_owned;
     return is_joined(client) && (is_everybodys || is_owner) &&
-           client.sender.dormancy().is_shown(index);
+           client.sender.dormancy().is_shown(index) &&
+           !(is_everybodys && client.sender.is_passed_over(index));
 }
 
 bool ReplicationServer::may_run(const Client& client, std::uint32_t index) const noexcept {
@@ -57,6 +58,8 @@ CallResult ReplicationServer::send_to_clients(NetObjectId id, FunctionIndex func
     const RepLayout& layout = info.changelist_state().layout();
     const RepFunction& called = layout.functions()[function.value];
     const bool is_reliable = called.has(FunctionFlags::Reliable);
+    // Of what one client alone is called nobody else waits for it.
+    const bool is_multicast = called.has(FunctionFlags::Multicast);
     update_relevancy_of(id.index);
     bool is_anybody = false;
     bool has_other_version = false;
@@ -67,11 +70,17 @@ CallResult ReplicationServer::send_to_clients(NetObjectId id, FunctionIndex func
         }
         if (!may_run(*client, id.index)) {
             has_other_version = true;
-        } else {
-            is_anybody = true;
-            if (is_reliable && !client->sender.has_room_for_call(true)) {
+            continue;
+        }
+        const bool has_room = !is_reliable || client->sender.has_room_for_call(true);
+        if (!has_room && is_multicast && falls_behind(*client)) {
+            continue;
+        }
+        is_anybody = true;
+        if (!has_room) {
+            is_full = true;
+            if (is_multicast) {
                 client->sender.note_refused_call();
-                is_full = true;
             }
         }
     }
@@ -79,9 +88,10 @@ CallResult ReplicationServer::send_to_clients(NetObjectId id, FunctionIndex func
         return CallResult::Full;  // to all, or to nobody
     }
     if (!is_anybody) {
+        force_paced(id.index);  // who was passed over is opened it as it is now
         const CallResult refusal =
             has_other_version ? CallResult::NoSuchVersion : CallResult::NotOwned;
-        return called.has(FunctionFlags::Multicast) ? CallResult::Ran : refusal;
+        return is_multicast ? CallResult::Ran : refusal;
     }
     call_ids_.forget();
     const CallResult result =
@@ -90,6 +100,15 @@ CallResult ReplicationServer::send_to_clients(NetObjectId id, FunctionIndex func
         return result;
     }
     return add_calls({id.index, function, is_reliable, is_queued}, called);
+}
+
+bool ReplicationServer::falls_behind(Client& client) {
+    if (!client.sender.has_waited_for_calls()) {
+        return false;
+    }
+    // It ends alone: all others go on, and no call that it is to run is missing at one that stays.
+    client.connection.close(CloseReason::CallsStalled, now_);
+    return true;
 }
 
 CallResult ReplicationServer::add_calls(const NewCall& call, const RepFunction& function) {
@@ -112,7 +131,11 @@ CallResult ReplicationServer::add_calls(const NewCall& call, const RepFunction& 
             ++dropped_count;
             continue;
         }
-        if (written == CallResult::Full) {
+        const bool is_multicast = function.has(FunctionFlags::Multicast);
+        if (written == CallResult::Full && is_multicast && falls_behind(*client)) {
+            continue;
+        }
+        if (written == CallResult::Full && is_multicast) {
             sender.note_refused_call();
         }
         if (written != CallResult::Sent && written != CallResult::Queued) {
@@ -215,7 +238,10 @@ CloseReason ReplicationServer::run_call(Client& client, const DueCall& call) {
     }
     place.function = functions[function->value].function->name;
     client.connection.blame(place);
-    if (!client.call_limiter.take(info.layout_number(), *function, call.payload.size(), now_)) {
+    const CallKind kind =
+        call_kind_of(call.is_reliable, functions[function->value].has(FunctionFlags::Update));
+    if (!client.call_limiter.take(info.layout_number(), *function, kind, call.payload.size(),
+                                  now_)) {
         if (call.is_reliable) {
             return CloseReason::TooManyCalls;
         }

@@ -125,8 +125,10 @@ using Scenarios = std::map<CloseReason, Scenario>;
          [] {
              NetConfig config;
              config.calls_burst_max = 1;
+             config.client_waiting_max = 1;
              return call(config, {call_bunch(1, 1, order_bytes(fire_index, 1)),
-                                  call_bunch(1, 2, order_bytes(fire_index, 2))});
+                                  call_bunch(1, 2, order_bytes(fire_index, 2)),
+                                  call_bunch(1, 3, order_bytes(fire_index, 3))});
          }},
         {CloseReason::CallsStalled,
          [] {
@@ -136,7 +138,7 @@ using Scenarios = std::map<CloseReason, Scenario>;
              ForgedCaller caller(config);
              const Order order{1, {}, ""};
              for (int i = 0; i < 30; ++i) {
-                 (void)caller.driver.call_function(caller.id, "client_tell", &order);
+                 (void)caller.driver.call_function(caller.id, "multicast_boom", &order);
                  caller.tick(50);
              }
              return counts_of(caller.driver);

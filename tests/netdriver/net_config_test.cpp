@@ -43,6 +43,8 @@ constexpr Limit limits[] = {
     {"called_channels_max", &NetConfig::called_channels_max, 1, 1'048'576},
     {"calls_per_second_max", &NetConfig::calls_per_second_max, 1, 1'000'000},
     {"calls_burst_max", &NetConfig::calls_burst_max, 1, 1'000'000},
+    {"client_updates_per_second_max", &NetConfig::client_updates_per_second_max, 1, 1'000'000},
+    {"client_updates_burst_max", &NetConfig::client_updates_burst_max, 1, 1'000'000},
     {"function_calls_per_second_max", &NetConfig::function_calls_per_second_max, 1, 1'000'000},
     {"function_calls_burst_max", &NetConfig::function_calls_burst_max, 1, 1'000'000},
     {"client_waiting_max", &NetConfig::client_waiting_max, 1, 65'536},

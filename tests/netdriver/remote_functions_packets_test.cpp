@@ -82,10 +82,12 @@ TEST_CASE("Remote functions: calls of a warm server and client allocate nothing"
           "[netdriver][rpc]") {
     CallFixtureOptions options;
     options.is_validating = false;
-    options.server.calls_per_second_max = 1'000'000;
-    options.server.calls_burst_max = 1'000'000;
-    options.server.function_calls_per_second_max = 1'000'000;
-    options.server.function_calls_burst_max = 1'000'000;
+    for (NetConfig* config : {&options.server, &options.client}) {
+        config->calls_per_second_max = 1'000'000;
+        config->calls_burst_max = 1'000'000;
+        config->function_calls_per_second_max = 1'000'000;
+        config->function_calls_burst_max = 1'000'000;
+    }
     CallFixture net(options);
     net.join();
     const ObjectHandle turret = net.add_owned(0);

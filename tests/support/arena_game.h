@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -168,6 +169,8 @@ struct ArenaOptions {
     SharingLevel sharing = SharingLevel::Bundles;
     bool auto_create_player = false;
     std::int64_t tick_ms = 20;
+    std::int64_t start_ms = 0;                 ///< where the clock begins
+    std::optional<NetConfig> client_config{};  ///< of clients that have another than their server
 };
 
 class ArenaGame {
@@ -177,12 +180,14 @@ class ArenaGame {
         : options_(options),
           types_(options.fighter, more),
           network_(wide_network(options.link), options.seed, std::pmr::get_default_resource()),
-          server_transport_(network_.endpoint(PeerId{1})) {
+          server_transport_(network_.endpoint(PeerId{1})),
+          now_(NetTime::from_milliseconds(options.start_ms)) {
         server_manager_.player_prefab = &types_.pawn();
         server_manager_.auto_create_player = options.auto_create_player;
         client_manager_.auto_create_player = options.auto_create_player;
         server_ = std::make_unique<NetworkServer>(settings(1), server_transport_, types_.get(),
                                                   server_manager_, options.interest);
+        network_.advance(now_);
         REQUIRE(server_->listen().has_value());
     }
 
@@ -208,6 +213,22 @@ class ArenaGame {
     void tick(std::uint32_t count) {
         for (std::uint32_t i = 0; i < count; ++i) {
             tick();
+        }
+    }
+    /// The clients' processes stand still.
+    void tick_server() {
+        now_ = now_.plus_milliseconds(options_.tick_ms);
+        network_.advance(now_);
+        server_->early_update(now_);
+        server_->late_update(now_);
+    }
+    /// The server's process stands still.
+    void tick_clients() {
+        now_ = now_.plus_milliseconds(options_.tick_ms);
+        network_.advance(now_);
+        for (const auto& client : clients_) {
+            client->early_update(now_);
+            client->late_update(now_);
         }
     }
     /// Ticks until nothing is owed or under way.
@@ -256,7 +277,10 @@ class ArenaGame {
 
   private:
     [[nodiscard]] NetDriverSettings settings(std::uint64_t seed) const {
-        return host_settings(options_.config, seed, options_.sharing, true);
+        const bool is_client = seed != 1;
+        return host_settings(
+            is_client ? options_.client_config.value_or(options_.config) : options_.config, seed,
+            options_.sharing, true);
     }
     [[nodiscard]] bool are_clients_there() const {
         for (const auto& client : clients_) {

@@ -127,9 +127,14 @@ class CallWorld final : public NetWorld {
     void destroy_named(std::string_view) override { tell("named", {}); }
     void initial_batch_started() override { tell("started", {}); }
     void initial_batch_finished() override { tell("finished", {}); }
+    bool may_run_call(ObjectHandle handle, const Function& function, bool is_last) override {
+        return !may_run || may_run(handle, function, is_last);
+    }
     void peer_joined(PeerId) override { tell("joined", {}); }
     void peer_left(PeerId, CloseReason) override { tell("left", {}); }
 
+    /// What may_run_call() answers; all may while there is none.
+    std::function<bool(ObjectHandle object, const Function&, bool is_last)> may_run;
     bool is_refusing = false;
     bool is_listening = true;  ///< calls are written down
     /// Called within each call, after it was written down.

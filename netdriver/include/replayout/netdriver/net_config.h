@@ -130,12 +130,15 @@ struct NetConfig {
     /// are reliable; call_function() refuses more (CallResult::Full). 1 to 4,096. 1,024 small ones
     /// take some 450 KiB; Unreal closes a connection at 256 in a channel.
     std::uint32_t calls_waiting_max = 1'024;
-    /// How long calls may wait for one client while there is no room for a reliable one to it,
-    /// which so is refused to all: then a server closes that connection. Up to 3,600,000; 0: never,
-    /// as a cap that is far too small looks the same as a client who takes nothing, and a full
-    /// queue is for the caller to know. Longer than what your caps let wait, say the 10 s of
-    /// timeout_ms, it ends who holds up all others.
-    std::uint32_t calls_full_timeout_ms = 0;
+    /// How long calls may wait for one client while there is no room for another reliable multicast
+    /// to it. Until then the multicast is refused to all (CallResult::Full); after that the server
+    /// closes this connection, and the call goes to all others. What is called of one client alone
+    /// is refused, and closes nothing. Up to 3,600,000; 0: never, so
+    /// one client who takes nothing holds up all. 2,000 is longer than what a lossy line needs for
+    /// the calls of one burst. A client who takes less than it is called is so far behind as soon
+    /// as its queue is full, and so delays nobody. With calls_waiting_max of 1,024, a line that is
+    /// dead for the 10 s of timeout_ms ends nobody who is called less than 102 times a second.
+    std::uint32_t calls_full_timeout_ms = 2'000;
     /// How long the close of an object waits on one connection for the reliable calls that were
     /// made of it before; then it goes without them, which is counted and logged. 0 to 3,600,000;
     /// 0: it does not wait. 10 s leave the other end room before waiting_timeout_ms, which a call
@@ -149,13 +152,20 @@ struct NetConfig {
     /// to 1,048,576. A server keeps some 150 bytes for each, so 1,024 are 150 KiB for a hostile
     /// client.
     std::uint32_t called_channels_max = 1'024;
-    /// Calls that a server takes from one client in a second, over time, and at once. 1 to
-    /// 1,000,000 each. 120 are two in each frame of 60; Unreal's detection is off by default.
+    /// Reliable calls that a client may make in a second, over time, and at once, and as many
+    /// unreliable ones; more are refused to its caller. 1 to 1,000,000 each. 120 are two in each
+    /// frame of 60; Unreal's detection is off by default. A server takes somewhat more, so that no
+    /// stall ends an honest client (docs/limits.md has the arithmetic).
     std::uint32_t calls_per_second_max = 120;
     std::uint32_t calls_burst_max = 240;
     /// The same for each function, over all objects. 60 is one in each frame: what moves a pawn.
     std::uint32_t function_calls_per_second_max = 60;
     std::uint32_t function_calls_burst_max = 120;
+    /// Calls that bring what a client decides as an owner (FunctionFlags::Update), which count
+    /// apart from all others. 1 to 1,000,000 each. 1,000 are fifty objects twenty times a second.
+    /// The Unity vocabulary sends its owners' SyncVars and collections so, in turns.
+    std::uint32_t client_updates_per_second_max = 1'000;
+    std::uint32_t client_updates_burst_max = 500;
     /// Calls of one client in a second, over time and at once, that a server may have to drop: they
     /// are beyond its rates and unreliable, or for an object that is not its own; beyond it the
     /// client is closed. 1 to 1,000,000. An honest client that calls in each of 240 frames, four

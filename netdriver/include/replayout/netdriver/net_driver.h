@@ -317,6 +317,9 @@ class NetDriver {
     }
     [[nodiscard]] CallResult call_function(ObjectHandle object, std::string_view function,
                                            CallParams params = {});
+    /// Runs the calls that NetWorld::may_run_call() kept, as far as it lets them run now: of this
+    /// object, or of all where it is null, by channel. May be called in that function.
+    void run_kept_calls(ObjectHandle object = {});
 
     // Both.
 

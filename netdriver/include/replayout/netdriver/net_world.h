@@ -99,6 +99,19 @@ class NetWorld : public SpawnHandler {
         (void)previous;
         (void)role;
     }
+    /// Whether a call of the server may run on the object now. False: it is kept, and runs in order
+    /// with those of the object that are kept, too, when NetDriver::run_kept_calls() asks again and
+    /// the world lets it. `is_last`: the object goes, or as much is kept as may be
+    /// (NetConfig::reliable_waiting_max, reliable_waiting_bytes_max); make the object ready and
+    /// return true, or the call is dropped, and counted (calls_dropped). With `is_last` this may do
+    /// whatever a remote function may.
+    [[nodiscard]] virtual bool may_run_call(ObjectHandle object, const Function& function,
+                                            bool is_last) {
+        (void)object;
+        (void)function;
+        (void)is_last;
+        return true;
+    }
     /// The object with this stable name is no more, and this client was not shown its end: it
     /// joined later, or did not see the object. May be told of what is gone already. The name is on
     /// loan for the call.

@@ -40,7 +40,8 @@ enum class CallResult : std::uint8_t {
     TooLarge,         ///< the call exceeds NetConfig::call_bytes_max, or all that may wait
     /// Too many wait: NetConfig::calls_waiting_max, or reliable_waiting_bytes_max of those that are
     /// reliable or larger than a packet, or for one that is queued queued_calls_per_function_max at
-    /// every receiver. Try later.
+    /// every receiver. Of a client also: it called too often (NetConfig::calls_per_second_max,
+    /// function_calls_per_second_max). Try later.
     Full,
     /// The call itself is wrong: a stale id, parameters of another type, a call at the wrong end,
     /// or from within a notify. The log says what to do.

@@ -21,6 +21,9 @@ enum class FunctionFlags : std::uint8_t {
     Reliable = 8,
     WithValidation = 16,  ///< of a call from a client: FunctionThunk::validate is asked first
     Remote = 32,          ///< called by either side, runs on the other: Server and Client in one
+    /// Brings state that its caller decides. A server counts such calls of a client apart from all
+    /// others (NetConfig::client_updates_per_second_max).
+    Update = 64,
 };
 
 [[nodiscard]] constexpr FunctionFlags operator|(FunctionFlags left, FunctionFlags right) noexcept {
