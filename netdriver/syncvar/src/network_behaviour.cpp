@@ -123,7 +123,8 @@ bool NetworkBehaviour::is_dirty() const noexcept {
         return false;
     }
     const NetTime now = is_server() ? identity().server_->now() : identity().client_->now();
-    return now.microseconds - last_sync_us_ >= settings_.sync_interval_us;
+    return last_sync_us_ == never_us ||
+           now.microseconds - last_sync_us_ >= settings_.sync_interval_us;
 }
 
 bool NetworkBehaviour::is_told_to_server() const noexcept {
@@ -163,8 +164,13 @@ CallResult NetworkBehaviour::call(std::string_view function, CallParams params) 
     if (const std::optional<FunctionIndex> found = layout.find_function(name)) {
         log_out_of_place(layout.functions()[found->value].function->flags, function);
     }
+    if (!send_state_ahead()) {
+        return CallResult::Full;
+    }
     if (NetworkServer* server = identity().server_) {
-        return logged(server->driver().call_function(identity().object_, name, params), function);
+        return logged(server->driver().call_function(identity().object_, name, params,
+                                                     RemoteFunctionSendPolicy::ForceSend),
+                      function);
     }
     if (NetworkClient* client = identity().client_) {
         return logged(client->driver().call_function(identity().handle(), name, params), function);
@@ -185,8 +191,13 @@ CallResult NetworkBehaviour::call_function(TypeKey function, CallParams params) 
     const FunctionIndex index = prefab.components()[component_index_].functions[place];
     const std::string& name = found->function.name;
     log_out_of_place(found->function.flags, name);
+    if (!send_state_ahead()) {
+        return CallResult::Full;
+    }
     if (NetworkServer* server = identity().server_) {
-        return logged(server->driver().call_function(identity().object_, index, params), name);
+        return logged(server->driver().call_function(identity().object_, index, params,
+                                                     RemoteFunctionSendPolicy::ForceSend),
+                      name);
     }
     if (NetworkClient* client = identity().client_) {
         return logged(client->driver().call_function(
@@ -195,6 +206,14 @@ CallResult NetworkBehaviour::call_function(TypeKey function, CallParams params) 
                       name);
     }
     return CallResult::NoChannel;
+}
+
+bool NetworkBehaviour::send_state_ahead() {
+    if (NetworkServer* server = identity().server_) {
+        return server->send_state_of(identity());
+    }
+    NetworkClient* client = identity().client_;
+    return client == nullptr || client->send_state_of(identity());
 }
 
 bool NetworkBehaviour::on_serialize(NetworkWriter& /*writer*/, bool /*initial_state*/) {
@@ -260,9 +279,7 @@ void NetworkBehaviour::collection_changed(std::uint32_t index) {
 }
 
 bool NetworkBehaviour::must_wait() const noexcept {
-    const NetworkClient* client = identity_->client_;
-    return client != nullptr &&
-           (!client->is_spawn_finished() || !identity_->is_started_ || identity_->is_refreshed_);
+    return identity_->must_wait();
 }
 
 detail::BehaviourSection& NetworkBehaviour::section() const noexcept {

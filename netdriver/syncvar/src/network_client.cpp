@@ -24,13 +24,10 @@ namespace {
     return &info.layout == &types.connection_prefab().layout();
 }
 
-/// So that sections, which go reliably, stay well below what a server takes of one client, and
-/// leave room for commands.
-[[nodiscard]] std::int64_t section_interval_us(const NetConfig& config) noexcept {
-    const std::int64_t per_second =
-        std::min(std::int64_t{config.calls_per_second_max} / 2,
-                 std::int64_t{config.function_calls_per_second_max} * 3 / 4);
-    return 1'000'000 / std::max(per_second, std::int64_t{1});
+/// Between two updates that a server takes over time.
+[[nodiscard]] std::int64_t update_interval_us(const NetConfig& config) noexcept {
+    const std::int64_t per_second = config.client_updates_per_second_max;
+    return (1'000'000 + per_second - 1) / per_second;
 }
 
 }  // namespace
@@ -43,7 +40,8 @@ NetworkClient::NetworkClient(const NetDriverSettings& settings, Transport& trans
       driver_(settings, transport, *this),
       sections_(std::make_unique<SectionSender>(settings.resource)),
       log_(std::make_unique<PeerLog>()),
-      section_interval_us_(section_interval_us(settings.config)) {}
+      update_interval_us_(update_interval_us(settings.config)),
+      update_burst_us_(update_interval_us_ * settings.config.client_updates_burst_max) {}
 
 NetworkClient::~NetworkClient() {
     for (const auto& [key, object] : objects_) {
@@ -84,7 +82,7 @@ void NetworkClient::late_update(NetTime now) {
     const detail::UpdateScope updating(is_updating_);
     now_ = now;
     send_answers();
-    send_sections();
+    send_updates();
     driver_.tick_flush(now);
     free_what_is_gone();
 }
@@ -335,6 +333,7 @@ void NetworkClient::start_spawned() {
     while (!waiting_.empty()) {
         run_waiting(waiting_.begin()->first);
     }
+    driver_.run_kept_calls();
 }
 
 void NetworkClient::start(NetworkIdentity& object) {
@@ -347,6 +346,27 @@ void NetworkClient::start(NetworkIdentity& object) {
     if (object.is_spawned()) {
         tell_role(object, object.role_);
     }
+    if (object.is_spawned()) {
+        driver_.run_kept_calls(object.handle());
+    }
+}
+
+bool NetworkClient::may_run_call(ObjectHandle handle, const Function& function, bool is_last) {
+    NetworkIdentity& object = NetworkIdentity::of(handle);
+    // What brings state is taken at once, and waits by itself where it has something to tell.
+    const bool is_games = function.thunk.call == NetworkPrefab::call_function;
+    if (!is_games || &object == channel_ || !object.must_wait()) {
+        return true;
+    }
+    if (!is_last) {
+        return false;
+    }
+    // It goes, or too many wait: it starts before the batch is whole.
+    const std::uint64_t net_id = object.net_id();
+    std::erase(spawned_now_, &object);
+    object.is_initial_ = false;
+    start(object);
+    return find(net_id) == &object;
 }
 
 void NetworkClient::tell_role(NetworkIdentity& object, const ObjectRole& role) {

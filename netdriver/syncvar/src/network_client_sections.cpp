@@ -15,10 +15,10 @@ namespace replayout::syncvar {
 
 namespace {
 
-/// Sections that may go at once when none went for a while.
-constexpr std::int64_t section_burst = 8;
 /// Operations of a collection in one call: of small items, what a packet holds.
 constexpr std::size_t operations_max = 32;
+/// The SyncVars of a component, and each of its collections.
+constexpr std::uint32_t parts_of_component_max = 1 + sync_vars_max;
 
 class ClientCall final : public detail::CollectionCall {
   public:
@@ -26,13 +26,17 @@ class ClientCall final : public detail::CollectionCall {
         : driver_(driver), object_(object), function_(function) {}
 
     [[nodiscard]] CallResult run(const void* params) const override {
-        return driver_.call_function(object_, function_.name, {params, function_.parameters});
+        result_ = driver_.call_function(object_, function_.name, {params, function_.parameters});
+        return result_;
     }
+    /// Of the last one.
+    [[nodiscard]] CallResult result() const noexcept { return result_; }
 
   private:
     NetDriver& driver_;
     ObjectHandle object_;
     const Function& function_;
+    mutable CallResult result_ = CallResult::Sent;
 };
 
 }  // namespace
@@ -43,36 +47,101 @@ void NetworkClient::component_changed(NetworkIdentity& object) {
     }
 }
 
-void NetworkClient::send_sections() {
-    next_section_us_ =
-        std::max(next_section_us_, now_.microseconds - section_burst * section_interval_us_);
+std::uint32_t NetworkClient::UpdatePart::number() const noexcept {
+    return component->component_index() * parts_of_component_max +
+           (collection == variables ? 0 : collection + 1);
+}
+
+void NetworkClient::send_updates() {
+    is_update_refused_ = false;
+    // Who was served goes behind all others. Where the room ends, the next flush goes on.
+    std::size_t served = 0;
+    const std::size_t count = changed_.size();
+    while (served < count && send_updates_of(*changed_[served])) {
+        ++served;
+    }
+    std::rotate(changed_.begin(), changed_.begin() + static_cast<std::ptrdiff_t>(served),
+                changed_.end());
     // What is not due yet stays in the row.
-    std::erase_if(changed_, [&](NetworkIdentity* object) {
-        bool is_waiting = false;
-        for (NetworkBehaviour* component : object->components()) {
-            if (!object->is_spawned() || !component->is_told_to_server()) {
-                component->dirty_bits_ = 0;
-                component->collection_dirty_bits_ = 0;
-            }
-            const bool is_due = component->is_dirty();
-            const bool has_section =
-                (is_due && component->dirty_bits_ != 0) ||
-                (component->is_state_missed_ && component->is_told_to_server());
-            const bool is_sent = !has_section || send_section(*component);
-            if (is_due) {
-                send_collections(*component);
-            }
-            is_waiting = is_waiting || !is_sent || component->has_changes();
-        }
-        object->is_queued_ = is_waiting;
-        return !is_waiting;
+    std::erase_if(changed_, [](NetworkIdentity* object) {
+        const auto waits = [](const NetworkBehaviour* component) {
+            return component->has_changes() ||
+                   (component->is_state_missed_ && component->is_told_to_server());
+        };
+        object->is_queued_ =
+            std::any_of(object->components().begin(), object->components().end(), waits);
+        return !object->is_queued_;
     });
 }
 
-bool NetworkClient::send_section(NetworkBehaviour& component) {
+bool NetworkClient::send_updates_of(NetworkIdentity& object) {
+    parts_.clear();
+    for (NetworkBehaviour* component : object.components()) {
+        if (!object.is_spawned() || !component->is_told_to_server()) {
+            component->dirty_bits_ = 0;
+            component->collection_dirty_bits_ = 0;
+            continue;
+        }
+        const bool is_due = component->is_dirty();
+        if ((is_due && component->dirty_bits_ != 0) || component->is_state_missed_) {
+            parts_.push_back({component, UpdatePart::variables});
+        }
+        for (std::uint64_t bits = is_due ? component->collection_dirty_bits_ : 0; bits != 0;
+             bits &= bits - 1) {
+            parts_.push_back({component, static_cast<std::uint32_t>(std::countr_zero(bits))});
+        }
+    }
+    const auto first = std::find_if(parts_.begin(), parts_.end(), [&](const UpdatePart& part) {
+        return part.number() >= object.next_update_;
+    });
+    std::rotate(parts_.begin(), first, parts_.end());
+    // Half of what may go at once is for what goes ahead of calls.
+    const std::int64_t reserve_us = update_burst_us_ / 2;
+    for (const UpdatePart& part : parts_) {
+        const bool is_sent = part.collection == UpdatePart::variables
+                                 ? send_section(*part.component, reserve_us)
+                                 : send_collection(*part.component, part.collection, reserve_us);
+        if (!is_sent && !has_room_for_update(reserve_us)) {
+            object.next_update_ = part.number();
+            return false;
+        }
+    }
+    object.next_update_ = 0;
+    return true;
+}
+
+bool NetworkClient::send_state_of(NetworkIdentity& object) {
+    if (!object.is_queued_ || !object.is_spawned()) {
+        return true;
+    }
+    is_update_refused_ = false;
+    bool is_sent = true;
+    for (NetworkBehaviour* component : object.components()) {
+        if (!component->is_told_to_server() || component->authority_epoch_ == 0) {
+            continue;  // an owner that was not told all yet tells nothing
+        }
+        if (component->dirty_bits_ != 0) {
+            is_sent = send_section(*component, 0) && is_sent;
+        }
+        for (std::uint64_t bits = component->collection_dirty_bits_; bits != 0; bits &= bits - 1) {
+            const auto index = static_cast<std::size_t>(std::countr_zero(bits));
+            while ((component->collection_dirty_bits_ >> index & 1) != 0 && is_sent) {
+                is_sent = send_collection(*component, index, 0);
+            }
+        }
+    }
+    return is_sent;
+}
+
+bool NetworkClient::has_room_for_update(std::int64_t reserve_us) {
+    next_update_us_ = std::max(next_update_us_, now_.microseconds - update_burst_us_);
+    return !is_update_refused_ && next_update_us_ + reserve_us < now_.microseconds;
+}
+
+bool NetworkClient::send_section(NetworkBehaviour& component, std::int64_t reserve_us) {
     // Nothing of epoch 0 asks to be told all again.
     const bool is_request = component.is_state_missed_;
-    if ((component.authority_epoch_ == 0 && !is_request) || next_section_us_ > now_.microseconds) {
+    if ((component.authority_epoch_ == 0 && !is_request) || !has_room_for_update(reserve_us)) {
         return false;
     }
     const std::uint64_t mask = is_request ? 0 : component.dirty_bits_;
@@ -84,37 +153,42 @@ bool NetworkClient::send_section(NetworkBehaviour& component) {
         object.handle(), object.prefab().layout().functions()[function.value].function->name,
         params_of(object.prefab(), function, sections_->make(component, mask, epoch)));
     if (result == CallResult::Full || result == CallResult::NoChannel) {
-        return false;  // no channel: its objects came before the word that it may join
+        // No channel: its objects came before the word that it may join.
+        is_update_refused_ = result == CallResult::Full;
+        return false;
     }
-    next_section_us_ += section_interval_us_;
+    next_update_us_ += update_interval_us_;
     component.is_state_missed_ = false;
     component.dirty_bits_ &= ~mask;
     component.last_sync_us_ = now_.microseconds;
-    return true;
+    return component.dirty_bits_ == 0;
 }
 
-void NetworkClient::send_collections(NetworkBehaviour& component) {
+bool NetworkClient::send_collection(NetworkBehaviour& component, std::size_t index,
+                                    std::int64_t reserve_us) {
     const NetworkIdentity& object = component.identity();
     const NetworkPrefab& prefab = object.prefab();
-    const NetworkPrefab::Component& placed = prefab.components()[component.component_index()];
-    for (std::uint64_t bits = component.collection_dirty_bits_; bits != 0; bits &= bits - 1) {
-        const auto index = static_cast<std::size_t>(std::countr_zero(bits));
-        SyncCollection& collection = component.collection(index);
-        if (collection.waiting_count() > 0) {
-            if (!collection.is_told() || next_section_us_ > now_.microseconds) {
-                continue;
-            }
-            next_section_us_ += section_interval_us_;
-            component.last_sync_us_ = now_.microseconds;
-            const FunctionIndex function = placed.collections[index].to_server;
-            const ClientCall call(driver_, object.handle(),
-                                  *prefab.layout().functions()[function.value].function);
-            if (!collection.send_waiting(call, operations_max, 1)) {
-                continue;
-            }
+    SyncCollection& collection = component.collection(index);
+    if (collection.waiting_count() > 0) {
+        if (!collection.is_told() || !has_room_for_update(reserve_us)) {
+            return false;
         }
-        component.collection_dirty_bits_ &= ~(bits & (~bits + 1));
+        const FunctionIndex function =
+            prefab.components()[component.component_index()].collections[index].to_server;
+        const ClientCall call(driver_, object.handle(),
+                              *prefab.layout().functions()[function.value].function);
+        if (!collection.send_waiting(call, operations_max, 1) &&
+            call.result() != CallResult::Sent) {
+            is_update_refused_ = call.result() == CallResult::Full;
+            return false;
+        }
+        next_update_us_ += update_interval_us_;
+        component.last_sync_us_ = now_.microseconds;
     }
+    if (collection.waiting_count() == 0) {
+        component.collection_dirty_bits_ &= ~(std::uint64_t{1} << index);
+    }
+    return true;
 }
 
 void NetworkClient::take_section(NetworkBehaviour& component, const NetworkBehaviour& section) {

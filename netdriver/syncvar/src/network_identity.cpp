@@ -161,6 +161,10 @@ void NetworkIdentity::set_position(const Vector3& position) {
 
 // What it is told as a client.
 
+bool NetworkIdentity::must_wait() const noexcept {
+    return client_ != nullptr && (!client_->is_spawn_finished() || !is_started_ || is_refreshed_);
+}
+
 void NetworkIdentity::start_client() {
     if (!std::exchange(is_started_, true)) {
         for_each_component(&NetworkBehaviour::on_start_client);

@@ -143,7 +143,8 @@ Status NetworkPrefab::add_section_functions(DynamicTypeBuilder& builder, std::ui
     thunk.context = &place;
     thunk.call = take_from_owner;
     builder.function(member_name(index, SectionSender::to_server),
-                     FunctionFlags::Server | FunctionFlags::Reliable, *section, thunk);
+                     FunctionFlags::Server | FunctionFlags::Reliable | FunctionFlags::Update,
+                     *section, thunk);
     thunk.call = take_from_server;
     builder.function(member_name(index, SectionSender::to_owner),
                      FunctionFlags::Client | FunctionFlags::Reliable, *section, thunk);
@@ -202,15 +203,22 @@ void NetworkPrefab::tell_received(void* block, const void* previous, void* place
 
 void NetworkPrefab::call_function(void* block, const void* params, void* place) {
     const auto& [prefab, component, index] = *static_cast<const Place*>(place);
-    const Component& placed = prefab->components_[component];
-    const BehaviourFunction& called = placed.type->functions[index];
-    // The driver runs what is for all clients on its own side, too. A server that plays itself and
-    // sees the object is one of them, any other is not.
-    const NetworkIdentity& identity = behaviour_at(block, place).identity();
-    if (has_flag(called.function.flags, FunctionFlags::Multicast) && identity.is_server() &&
-        !identity.is_host_visible_) {
+    const BehaviourFunction& called = prefab->components_[component].type->functions[index];
+    // The driver runs what is for clients on its own side, too: for all, or for an owner who is the
+    // host. A server that plays itself and sees the object is one of them, any other is not.
+    NetworkIdentity& identity = behaviour_at(block, place).identity();
+    constexpr FunctionFlags for_clients = FunctionFlags::Multicast | FunctionFlags::Client;
+    if (identity.is_server() && has_flag(called.function.flags, for_clients) &&
+        !identity.server_->host_hears(identity, called.function, params, place)) {
         return;
     }
+    run_function(block, params, place);
+}
+
+void NetworkPrefab::run_function(void* block, const void* params, void* place) {
+    const auto& [prefab, component, index] = *static_cast<const Place*>(place);
+    const Component& placed = prefab->components_[component];
+    const BehaviourFunction& called = placed.type->functions[index];
     std::byte* owner = static_cast<std::byte*>(block) + placed.offset + called.owner_offset;
     called.function.thunk.call(owner, params, called.function.thunk.context);
 }

@@ -116,8 +116,8 @@ void NetworkPrefab::describe_owner_calls(const Place& place, const SyncCollectio
     const std::string& name = info.property.name;
     const FunctionFlags to_owner = FunctionFlags::Client | FunctionFlags::Reliable;
     add_function(builder, place, with_suffix(name, to_server_suffix),
-                 FunctionFlags::Server | FunctionFlags::Reliable, *info.changes,
-                 receive_from_owner);
+                 FunctionFlags::Server | FunctionFlags::Reliable | FunctionFlags::Update,
+                 *info.changes, receive_from_owner);
     add_function(builder, place, with_suffix(name, to_owner_suffix), to_owner,
                  *info.property.struct_type, receive_as_owner);
     add_function(builder, place, with_suffix(name, to_last_owner_suffix), to_owner,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "connection_channel.h"
+#include "host_calls.h"
 #include "scene_name.h"
 #include "sync_section.h"
 #include "update_scope.h"
@@ -7,6 +8,7 @@
 #include <replayout/netdriver/peer_log.h>
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/syncvar/network_server.h>
+#include <replayout/syncvar/sync_collection.h>
 
 #include <algorithm>
 #include <bit>
@@ -33,7 +35,8 @@ NetworkServer::NetworkServer(const NetDriverSettings& settings, Transport& trans
       interest_(interest),
       axes_(settings.interest.axes),
       sections_(std::make_unique<SectionSender>(settings.resource)),
-      log_(std::make_unique<PeerLog>()) {}
+      log_(std::make_unique<PeerLog>()),
+      host_calls_(std::make_unique<HostCalls>()) {}
 
 NetworkServer::~NetworkServer() {
     // A destructor of the game that assigns a SyncVar is to mark nothing, and to run no hook.
@@ -175,6 +178,11 @@ void NetworkServer::unspawn(NetworkIdentity& object) {
         return;
     }
     object.is_stopping_ = true;
+    if (std::any_of(host_calls_->begin(), host_calls_->end(),
+                    [&](const HostCall& call) { return &call.object() == &object; })) {
+        show_to_host(object);  // what it was to hear it hears
+        run_host_calls(&object);
+    }
     object.stop_client();
     object.for_each_component(&NetworkBehaviour::on_stop_server);
     object.is_stopping_ = false;
@@ -234,7 +242,8 @@ void NetworkServer::destroy_owned(NetworkConnection& connection) {
 }
 
 void NetworkServer::free_what_is_gone() {
-    if (std::exchange(has_gone_, false)) {
+    // A call that waits for the host may name what is gone.
+    if (host_calls_->empty() && std::exchange(has_gone_, false)) {
         for (std::vector<NetworkIdentity*>* row : {&changed_, &owner_states_, &host_queue_}) {
             std::erase_if(*row, [](const NetworkIdentity* object) { return object->is_gone_; });
         }
@@ -255,7 +264,33 @@ void NetworkServer::component_changed(NetworkIdentity& object) {
     }
 }
 
+bool NetworkServer::send_state_of(NetworkIdentity& object) {
+    if (is_sending_state_ || !object.is_spawned()) {
+        return true;  // within on_serialize() nothing is whole
+    }
+    const bool was_sending = std::exchange(is_sending_state_, true);
+    if (object.prefab().has_calls_for_owner()) {
+        serve_owner_ahead(object);
+    }
+    bool is_sent = !object.is_state_due_ || tell_owner(object);
+    for (NetworkBehaviour* component : object.components()) {
+        if (!component->has_changes()) {
+            continue;
+        }
+        mark(object, *component);
+        is_sent =
+            is_sent && !component->has_waiting_section_ && component->collection_dirty_bits_ == 0;
+        for (std::size_t i = 0; i < component->type_->collections.size(); ++i) {
+            // The object is compared in the flush, after more may have changed.
+            component->collection(i).may_coalesce_ = false;
+        }
+    }
+    is_sending_state_ = was_sending;
+    return is_sent;
+}
+
 void NetworkServer::mark_changed() {
+    is_sending_state_ = true;
     // A behaviour that serializes itself may change others.
     marking_.swap(changed_);
     for (NetworkIdentity* object : marking_) {
@@ -272,6 +307,7 @@ void NetworkServer::mark_changed() {
         }
     }
     marking_.clear();
+    is_sending_state_ = false;
 }
 
 void NetworkServer::mark(NetworkIdentity& object, NetworkBehaviour& component) {

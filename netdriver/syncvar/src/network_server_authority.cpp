@@ -203,13 +203,17 @@ void NetworkServer::queue_owner_state(NetworkIdentity& object) {
 
 void NetworkServer::send_owner_states() {
     std::erase_if(owner_states_, [&](NetworkIdentity* object) {
-        const NetworkConnection* owner = owner_of(*object);
-        // To one who is not ready it goes when he is.
-        const bool is_done = owner == nullptr || owner->is_host() || !owner->is_ready() ||
-                             send_owner_state(*object, object->authority_epoch_);
-        object->is_state_due_ = !is_done;
-        return is_done;
+        return !object->is_state_due_ || tell_owner(*object);
     });
+}
+
+bool NetworkServer::tell_owner(NetworkIdentity& object) {
+    const NetworkConnection* owner = owner_of(object);
+    // To one who is not ready it goes when he is.
+    const bool is_done = owner == nullptr || owner->is_host() || !owner->is_ready() ||
+                         send_owner_state(object, object.authority_epoch_);
+    object.is_state_due_ = !is_done;
+    return is_done;
 }
 
 bool NetworkServer::send_owner_state(NetworkIdentity& object, std::uint32_t epoch) {

@@ -117,6 +117,14 @@ void NetworkServer::serve_owners() {
     }
 }
 
+void NetworkServer::serve_owner_ahead(NetworkIdentity& object) {
+    const NetworkConnection* owner = owner_of(object);
+    if (owner != nullptr && !owner->is_host() && object.served_owner_ != object.owner_ &&
+        serve_owner(object)) {
+        object.served_owner_ = object.owner_;
+    }
+}
+
 bool NetworkServer::serve_owner(NetworkIdentity& object) {
     for (NetworkBehaviour* component : object.components()) {
         const NetworkPrefab::Component& placed =

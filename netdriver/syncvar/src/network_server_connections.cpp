@@ -2,6 +2,7 @@
 //
 // Of NetworkServer: who joins, who is ready, and the batch of objects that those are named.
 #include "connection_channel.h"
+#include "host_calls.h"
 #include "server_groups.h"
 #include "update_scope.h"
 
@@ -112,6 +113,7 @@ void NetworkServer::stop_host() {
         object->is_host_queued_ = false;
     }
     host_queue_.clear();
+    host_calls_->clear();
     is_host_looking_at_all_ = false;
     driver_.clear_host();
     const PeerId peer = host.peer();
@@ -163,6 +165,10 @@ void NetworkServer::not_ready_heard(PeerId peer) {
 void NetworkServer::set_client_ready(NetworkConnection& connection) {
     REPLAYOUT_EXPECT(owns(connection), void(), "set_client_ready: %s", another_connection);
     connection.is_ready_ = true;
+    // At once, so that what the server calls next reaches it.
+    if (connection.phase_ != Phase::Ready) {
+        update_phase(connection);
+    }
 }
 
 void NetworkServer::set_client_not_ready(NetworkConnection& connection) {

@@ -2,6 +2,7 @@
 //
 // Of NetworkServer: who sees what. Clients by the driver's Interest; the host, which is no client
 // of the driver, by the same rules said once more, of which only a distance is a computation.
+#include "host_calls.h"
 #include "server_groups.h"
 #include "update_scope.h"
 
@@ -298,6 +299,42 @@ void NetworkServer::update_host() {
     if (host_queue_.empty()) {
         objects.clear();
         host_queue_.swap(objects);  // keeps its memory
+    }
+    run_host_calls(nullptr);
+}
+
+bool NetworkServer::host_hears(NetworkIdentity& object, const Function& function,
+                               const void* values, void* place) {
+    if (host_ == nullptr || !host_sees(object)) {
+        return false;
+    }
+    const bool is_behind =
+        std::any_of(host_calls_->begin(), host_calls_->end(),
+                    [&](const HostCall& call) { return &call.object() == &object; });
+    if (object.is_started_ && !is_behind) {
+        return true;
+    }
+    const Type* parameters = function.parameters;
+    if (parameters != nullptr && parameters->ops().copy_construct == nullptr) {
+        show_to_host(object);  // what cannot wait runs now, and the object starts for it
+        return object.is_started_;
+    }
+    host_calls_->emplace_back(object, object.net_id_, place, parameters, values, resource_);
+    return false;
+}
+
+void NetworkServer::run_host_calls(const NetworkIdentity* object) {
+    // Each of them may call, spawn and destroy.
+    for (std::size_t i = 0; i < host_calls_->size();) {
+        if (object != nullptr && &(*host_calls_)[i].object() != object) {
+            ++i;
+            continue;
+        }
+        const HostCall call = std::move((*host_calls_)[i]);
+        host_calls_->erase(host_calls_->begin() + static_cast<std::ptrdiff_t>(i));
+        if (call.object().net_id_ == call.net_id() && call.object().is_started_) {
+            NetworkPrefab::run_function(call.object().block(), call.values(), call.place());
+        }
     }
 }
 

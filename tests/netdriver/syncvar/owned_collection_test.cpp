@@ -387,9 +387,9 @@ TEST_CASE("Owned collections: audiences that cannot be are refused by name", "[s
     REQUIRE((!excluded || !others.freeze()));
 }
 
-TEST_CASE("Owned collections: operations go as often as the server takes calls", "[syncvar]") {
-    Table table(options_of_999_calls({}, 1'998, 1'332));
-    check_999_calls_a_second(
+TEST_CASE("Owned collections: operations go as often as the server takes updates", "[syncvar]") {
+    Table table(options_of_1000_updates({}));
+    check_1000_updates_a_second(
         table.game, table.game.types().find("Hand"),
         [](NetworkIdentity& hand) { REQUIRE(hand.component<Hand>(0).cards.add(3)); },
         [](const NetworkIdentity& hand) {
@@ -532,7 +532,10 @@ TEST_CASE("Owned collections: who is told all before it knows that it is the own
           "[syncvar]") {
     for (const bool is_lost_again : {false, true}) {
         CAPTURE(is_lost_again);
-        Table table;
+        ArenaOptions options;
+        options.config.client_updates_per_second_max = 45;
+        options.config.client_updates_burst_max = 16;
+        Table table(options);
         ArenaGame& game = table.game;
         NetworkServer& server = game.server();
         std::vector<NetworkIdentity*> others;

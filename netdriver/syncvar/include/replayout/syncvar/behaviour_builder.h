@@ -195,6 +195,19 @@ class BehaviourBuilder {
         return function<Member>(name, FunctionFlags::Client | FunctionFlags::Reliable);
     }
 
+    /// Of the function just said: it goes once, and may be lost. One that the server calls goes
+    /// with the state of its SyncVars; operations of collections, sections of custom serialization,
+    /// and what an owner decides it overtakes where these were lost on the way and it was not.
+    BehaviourBuilder& unreliable() {
+        if (type_.functions.empty()) {
+            return refuse(ErrorCode::InvalidArgument, "unreliable() stands after its function");
+        }
+        FunctionFlags& flags = type_.functions.back().function.flags;
+        flags = static_cast<FunctionFlags>(static_cast<std::uint8_t>(flags) &
+                                           ~static_cast<std::uint8_t>(FunctionFlags::Reliable));
+        return *this;
+    }
+
     /// Adds the class to the NetworkTypes. Once only.
     [[nodiscard]] Result<const BehaviourType*> build() {
         if (type_.has_custom_serialization && !type_.sync_vars.empty()) {

@@ -22,6 +22,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -92,6 +93,10 @@ class NetworkBehaviour {
     /// it belongs; see NetDriver::call_function() for the answer. UnknownFunction: it is none of
     /// those, or of another class. That, and parameters that cannot be sent, is an error in the
     /// log, too. A command of who does not own the object is Sent, and dropped by the server.
+    ///
+    /// What was changed in the object before goes first, also what a sync interval holds back, so
+    /// on_serialize() may run in this call. Full: one of the two found no room, or this client
+    /// calls too often; nothing of the call was sent.
     ///
     ///     call<&Player::cmd_fire>();
     ///     call<&Player::cmd_eat>({basket, 1});  // what its parameters are made of
@@ -168,7 +173,13 @@ class NetworkBehaviour {
     friend void detail::after_sync_var_changed(void* variable, const detail::SyncVarLink& link,
                                                const void* previous);
 
+    /// A time at which nothing was ever sent. The game's clock has no such time.
+    static constexpr std::int64_t never_us = std::numeric_limits<std::int64_t>::min();
+
     CallResult call_function(TypeKey function, CallParams params);
+    /// Sends what the object holds back, so that a call that is made next finds it. False: a part
+    /// of it found no room.
+    [[nodiscard]] bool send_state_ahead();
     /// The same answer, of a call of `function`, which is in the log if it can never be.
     CallResult logged(CallResult result, std::string_view function) const;
     /// Logs a call that does not do here what its name promises.
@@ -228,7 +239,7 @@ class NetworkBehaviour {
     std::uint64_t collection_dirty_bits_ = 0;
     std::uint64_t running_hooks_ = 0;  // guards, a bit for each variable
     std::uint64_t waiting_hooks_ = 0;  // likewise: the client keeps what it was
-    std::int64_t last_sync_us_ = 0;
+    std::int64_t last_sync_us_ = never_us;
     std::uint64_t received_bits_ = 0;    // client: as to all but the owner, since it became that
     std::uint32_t authority_epoch_ = 0;  // client: of the ownership of which it was; 0: of none
     std::uint8_t component_index_ = 0;

@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -126,8 +127,17 @@ class NetworkClient final : private NetWorld {
     void role_changed(ObjectHandle object, const ObjectRole& previous,
                       const ObjectRole& role) override;
     void peer_left(PeerId peer, CloseReason reason) override;
+    bool may_run_call(ObjectHandle object, const Function& function, bool is_last) override;
 
     struct Waiting;
+    /// What an owner tells in one call: the SyncVars of a component, or operations of a collection.
+    struct UpdatePart {
+        static constexpr std::uint32_t variables = ~std::uint32_t{0};
+        NetworkBehaviour* component = nullptr;
+        std::uint32_t collection = variables;
+
+        [[nodiscard]] std::uint32_t number() const noexcept;
+    };
 
     /// Null: there is none, which was logged.
     [[nodiscard]] NetworkIdentity* find_or_spawn_object(const SpawnInfo& info);
@@ -142,14 +152,26 @@ class NetworkClient final : private NetWorld {
     void tell_role(NetworkIdentity& object, const ObjectRole& role);
 
     void component_changed(NetworkIdentity& object);
-    /// What it changed in objects that it owns, as far as the server takes so many calls.
-    void send_sections();
+    /// What it changed in objects that it owns, in turns, as far as the server takes so many
+    /// updates.
+    void send_updates();
+    /// Sends each part of the object that is due, once. False: the next part, with which its next
+    /// turn begins, found no room.
+    [[nodiscard]] bool send_updates_of(NetworkIdentity& object);
+    /// Sends all that the object holds back, whatever its sync intervals say, ahead of a call that
+    /// is made next. False: a part of it found no room, or the server did not tell all yet.
+    [[nodiscard]] bool send_state_of(NetworkIdentity& object);
+    /// The server takes another update, and `reserve_us` of its room stay free.
+    [[nodiscard]] bool has_room_for_update(std::int64_t reserve_us);
     /// False: it is to be tried again.
-    bool send_section(NetworkBehaviour& component);
-    void send_collections(NetworkBehaviour& component);
+    [[nodiscard]] bool send_section(NetworkBehaviour& component, std::int64_t reserve_us);
+    /// One call for the collection. False: it is to be tried again.
+    [[nodiscard]] bool send_collection(NetworkBehaviour& component, std::size_t index,
+                                       std::int64_t reserve_us);
     void take_section(NetworkBehaviour& component, const NetworkBehaviour& section);
     /// Those that came, in order of their ids, once the initial batch is there.
     void start_spawned();
+    /// Tells the object that it is there, and then runs the calls that waited for that.
     void start(NetworkIdentity& object);
     [[nodiscard]] Waiting& waiting_of(NetworkIdentity& object);
     /// The hook of the variable waits: it was `previous`, unless that is known already.
@@ -183,8 +205,11 @@ class NetworkClient final : private NetWorld {
     std::vector<NetworkIdentity*> changed_;                      // those that it owns
     std::unique_ptr<SectionSender> sections_;
     std::unique_ptr<PeerLog> log_;
-    std::int64_t section_interval_us_;
-    std::int64_t next_section_us_ = 0;
+    std::int64_t update_interval_us_;
+    std::int64_t update_burst_us_;
+    std::int64_t next_update_us_ = std::numeric_limits<std::int64_t>::min();
+    std::vector<UpdatePart> parts_;   // scratch: that are due of one object
+    bool is_update_refused_ = false;  // the driver has no room for another one now
     NetworkClientCounters counters_;
     NetworkIdentity* channel_ = nullptr;
     NetworkIdentity* local_player_ = nullptr;

@@ -139,6 +139,8 @@ class NetworkIdentity {
 
     // What its components are told as a client, or a host: each start has its stop.
 
+    /// Client: what arrives is told, and called, when the object is started.
+    [[nodiscard]] bool must_wait() const noexcept;
     void start_client();
     /// What begins and ends with `role`, which is its role then.
     void tell_role(const ObjectRole& role);
@@ -158,6 +160,7 @@ class NetworkIdentity {
     ObjectRole role_;                    // client, host
     std::uint32_t authority_epoch_ = 0;  // server: counts its owners
     std::uint32_t interest_group_ = 0;
+    std::uint32_t next_update_ = 0;  // client: the part with which its next turn begins
     float interest_range_ = 0;
     NetGroup group_;  // server: that it is in below
     Visibility visibility_ = Visibility::Default;

@@ -93,6 +93,8 @@ class NetworkPrefab {
     [[nodiscard]] const NetworkIdentity& archetype() const noexcept { return *archetype_; }
 
   private:
+    friend class NetworkClient;
+    friend class NetworkServer;
     friend class NetworkTypes;
 
     /// Tells the place of a member of a component to a function of the layout.
@@ -132,6 +134,8 @@ class NetworkPrefab {
     static void tell_initial_section(void* block, const void* previous, void* place);
     static void tell_received(void* block, const void* previous, void* place);
     static void call_function(void* block, const void* params, void* place);
+    /// The same, wherever that is.
+    static void run_function(void* block, const void* params, void* place);
     static void take_from_owner(void* block, const void* params, void* place);
     static void take_from_server(void* block, const void* params, void* place);
 

@@ -30,6 +30,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string_view>
@@ -44,6 +45,7 @@ namespace replayout::syncvar {
 namespace detail {
 class ConnectionChannel;
 }  // namespace detail
+class HostCall;
 class SectionSender;
 class SyncCollection;
 
@@ -120,8 +122,8 @@ class NetworkServer final : private NetWorld {
     /// Null: no object of that id is spawned.
     [[nodiscard]] NetworkIdentity* find(std::uint64_t net_id) const noexcept;
 
-    /// From the next late_update() on it is sent objects: those there are, between spawn started
-    /// and spawn finished. Nothing where it is ready.
+    /// It is sent objects with the next late_update(): those there are, between spawn started and
+    /// spawn finished. Calls reach it at once. Nothing where it is ready.
     void set_client_ready(NetworkConnection& connection);
     /// It is sent objects no more, once it heard of it, and keeps what it has; what it is not shown
     /// when it is ready again, it loses then.
@@ -180,6 +182,9 @@ class NetworkServer final : private NetWorld {
 
     void component_changed(NetworkIdentity& object);
     void mark_changed();
+    /// What the object holds back goes now, whatever its sync intervals say, ahead of a call that
+    /// is made next. False: a part of it found no room.
+    [[nodiscard]] bool send_state_of(NetworkIdentity& object);
     void mark(NetworkIdentity& object, NetworkBehaviour& component);
     /// It is that by which a client speaks of its connection: no object of the game, though a
     /// client may name it in a call.
@@ -192,6 +197,8 @@ class NetworkServer final : private NetWorld {
     /// To who became the owner of an object, or is shown it: what nobody else may see.
     void serve_owners();
     [[nodiscard]] bool serve_owner(NetworkIdentity& object);
+    /// Serves the owner of one object ahead of a call, if the owner was not served yet.
+    void serve_owner_ahead(NetworkIdentity& object);
     /// False, and a warning in the log. `peer` is whom it is about.
     bool refuse(PeerId peer, const char* why);
     // Whether this server made it, and has it still.
@@ -213,6 +220,8 @@ class NetworkServer final : private NetWorld {
     /// The owner is to be told what the object is, as far as it decides that.
     void queue_owner_state(NetworkIdentity& object);
     void send_owner_states();
+    /// True: the owner was told, or need not be.
+    [[nodiscard]] bool tell_owner(NetworkIdentity& object);
     /// False: to be tried again.
     bool send_owner_state(NetworkIdentity& object, std::uint32_t epoch);
     [[nodiscard]] bool send_owner_collections(NetworkBehaviour& component, std::uint32_t epoch);
@@ -243,6 +252,12 @@ class NetworkServer final : private NetWorld {
     void queue_for_host(NetworkIdentity& object);
     void update_host();
     void show_to_host(NetworkIdentity& object);
+    /// What becomes of a call for clients at the host: it runs now, or it does not. One that is to
+    /// run when the object is started there is kept.
+    [[nodiscard]] bool host_hears(NetworkIdentity& object, const Function& function,
+                                  const void* values, void* place);
+    /// Runs those that were kept; of one object alone, unless that is null.
+    void run_host_calls(const NetworkIdentity* object);
 
     // A client said so.
     void ready(PeerId peer);
@@ -283,10 +298,12 @@ class NetworkServer final : private NetWorld {
     NetworkServerCounters counters_;
     NetworkConnection* host_ = nullptr;
     std::vector<NetworkIdentity*> host_queue_;  // to be looked at for the host
+    std::unique_ptr<std::deque<HostCall>> host_calls_;
     bool is_host_looking_at_all_ = false;
     bool is_listening_ = false;
     bool is_updating_ = false;
     bool has_gone_ = false;
+    bool is_sending_state_ = false;  // a behaviour that serializes itself may be running
 };
 
 }  // namespace replayout::syncvar

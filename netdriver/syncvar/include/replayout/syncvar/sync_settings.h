@@ -35,7 +35,7 @@ struct SyncSettings {
     SyncDirection sync_direction = SyncDirection::ServerToClient;
     HookStyle hook_style = HookStyle::Mirror;
     /// Microseconds between two times that the component is sent; what changes meanwhile is sent
-    /// together. 0: with each late_update().
+    /// together. 0: with each late_update(). A call of the object sends it sooner.
     std::int64_t sync_interval_us = 0;
 };
 
