@@ -9,6 +9,7 @@ namespace replayout::bench {
 namespace {
 
 constexpr std::int64_t tick_ms = 33;
+constexpr std::uint32_t still_ticks = 10;
 
 // What looks for mistakes is not to be counted, whatever the build.
 [[nodiscard]] NetDriverSettings driver_settings(const CountedRunSettings& settings) {
@@ -37,6 +38,7 @@ class CountedRun {
         return server_.connection_count() == settings_.clients && server_.is_settled();
     }
     void play_ticks(std::string_view phase, std::uint32_t count);
+    void stand_still();
     void join();
     /// `is_playing`: the game plays in it. Clients hear and answer once they have begun to.
     void tick(bool is_playing);
@@ -88,6 +90,13 @@ void CountedRun::play_ticks(std::string_view phase, std::uint32_t count) {
     end_phase(phase);
 }
 
+void CountedRun::stand_still() {
+    for (std::uint32_t i = 0; i < still_ticks; ++i) {
+        tick(false);
+    }
+    end_phase("still");
+}
+
 void CountedRun::join() {
     are_clients_there_ = true;
     while (!is_settled() && phase_ticks_ < settings_.join_ticks_max) {
@@ -122,6 +131,8 @@ CountedRunResult CountedRun::play() {
     play_ticks("alone", settings_.alone_ticks);
     if (settings_.clients > 0) {
         join();
+    } else {
+        stand_still();
     }
     clients_.set_loss(settings_.loss);
     play_ticks("warm", settings_.warm_ticks);

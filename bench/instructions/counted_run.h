@@ -5,11 +5,12 @@
 // twice the ticks has more than a run of the first half.
 //
 //     alone   the game plays without clients: histories, caches and buffers fill
+//     still   without clients alone: some ticks in which the game does not play
 //     join    the clients join, while nothing changes, until everybody has everything
 //     warm    the game plays with all clients
 //     play    the same, steady: what is counted
 //
-// Without clients there is no join.
+// A run has either `still` or `join`.
 #pragma once
 
 #include "instructions/counted_game.h"

@@ -7,7 +7,8 @@ table; its figures are quotients and differences of phases of one to three runs,
     tick       dispatch and flush of the phase `play`, a tick
     client     the same without that of the run without clients, a client and tick
     compared   dispatch and flush of the run without clients, an object that it compared
-    open       dispatch and flush of the phase `join`, a channel that it opened
+    open       dispatch and flush of the phase `join`, less as many ticks of the phase `still` of the run without
+               clients, a channel that it opened
     lost       what the run with loss takes more than the one without, a record that it lost
     calls      what the game called between dispatch and flush, a tick
 """
@@ -29,8 +30,8 @@ class CountError(Exception):
     """A sentence that says what to do."""
 
 
-# `alone`, `other_loss`: names of runs, or None. `other_loss` is the same with loss where the main one has none, and
-# without where it has. `recording`: the file that it plays, if any.
+# `alone`, `other_loss`: names of runs; the second may be None. It is the same with loss where the main one has none, and
+# without where it has. `recording`: the file that it plays, if any. A game that makes no calls has no such column.
 Workload = collections.namedtuple("Workload", "name columns alone other_loss recording", defaults=(None, None))
 
 WORKLOADS = (
@@ -38,16 +39,16 @@ WORKLOADS = (
     Workload("battle_1", ("tick", "client", "compared", "open", "calls"), "battle_alone"),
     Workload("battle_64", ("tick", "client", "open", "lost", "calls"), "battle_alone", "battle_64_lossless"),
     Workload("battle_capped", ("tick", "client", "open", "calls"), "battle_alone"),
-    Workload("shared_serializer", COLUMNS, "shared_serializer_alone", "shared_serializer_lossy"),
+    Workload("shared_serializer", COLUMNS[:-1], "shared_serializer_alone", "shared_serializer_lossy"),
     Workload("walking", ("tick", "client", "compared", "open", "calls"), "walking_alone"),
-    Workload("tf2_small", COLUMNS, "tf2_small_alone", "tf2_small_lossless", "tf2_small.rtr.gz"),
+    Workload("tf2_small", COLUMNS[:-1], "tf2_small_alone", "tf2_small_lossless", "tf2_small.rtr.gz"),
     Workload("rl_gridiron", COLUMNS, "rl_gridiron_alone", "rl_gridiron_lossless", "rl_gridiron.rtr.gz"),
 )
 
 
 def runs_of(workload):
     """The names of its runs, the main one first."""
-    return [name for name in (workload.name, workload.alone, workload.other_loss) if name]
+    return [name for name in (workload.name, workload.alone, workload.other_loss) if name is not None]
 
 
 def read_parts(lines):
@@ -98,16 +99,16 @@ def quotient(instructions, count):
 def figures_of(workload, runs):
     """{column: figure} of a workload. `runs`: {name: (clients, phases)}; those of runs_of() are there."""
     clients, main = runs[workload.name]
-    play = main["play"]
+    play, join = main["play"], main["join"]
+    alone, still = (runs[workload.alone][1][name] for name in ("play", "still"))
+    idle = still["tick_instructions"] / still["ticks"] * join["ticks"]
     found = {
         "tick": quotient(play["tick_instructions"], play["ticks"]),
+        "client": quotient(play["tick_instructions"] - alone["tick_instructions"], clients * play["ticks"]),
+        "compared": quotient(alone["tick_instructions"], alone["objects_compared"]),
+        "open": quotient(join["tick_instructions"] - idle, join["channels_opened"]),
         "calls": quotient(play["call_instructions"], play["ticks"]),
-        "open": quotient(main["join"]["tick_instructions"], main["join"]["channels_opened"]),
     }
-    if workload.alone:
-        alone = runs[workload.alone][1]["play"]
-        found["client"] = quotient(play["tick_instructions"] - alone["tick_instructions"], clients * play["ticks"])
-        found["compared"] = quotient(alone["tick_instructions"], alone["objects_compared"])
     if workload.other_loss:
         without, lossy = sorted((play, runs[workload.other_loss][1]["play"]), key=lambda phase: phase["records_lost"])
         found["lost"] = quotient(lossy["tick_instructions"] - without["tick_instructions"], lossy["records_lost"])

@@ -99,13 +99,13 @@ class Figures(unittest.TestCase):
     WORKLOAD = counts.Workload("w", counts.COLUMNS, "w_alone", "w_lossy")
     RUNS = {
         "w": (4, {"join": phase(8000, channels_opened=20), "play": phase(9000, records_lost=0)}),
-        "w_alone": (0, {"play": phase(1000, objects_compared=50, records_lost=0)}),
+        "w_alone": (0, {"still": phase(100), "play": phase(1000, objects_compared=50, records_lost=0)}),
         "w_lossy": (4, {"play": phase(9600, records_lost=3)}),
     }
 
     def test_columns(self):
         self.assertEqual(counts.figures_of(self.WORKLOAD, self.RUNS), {
-            "tick": 900, "client": (9000 - 1000) / 4 / 10, "compared": 20, "open": 400, "lost": 200, "calls": 5})
+            "tick": 900, "client": (9000 - 1000) / 4 / 10, "compared": 20, "open": (8000 - 100) / 20, "lost": 200, "calls": 5})
 
     def test_main_run_is_the_lossy_one(self):
         runs = dict(self.RUNS, w=self.RUNS["w_lossy"], w_lossy=self.RUNS["w"])
@@ -113,7 +113,7 @@ class Figures(unittest.TestCase):
         self.assertEqual(counts.figures_of(self.WORKLOAD, runs)["lost"], 200)
 
     def test_nothing_to_divide_by(self):
-        runs = dict(self.RUNS, w=(4, {"join": phase(0, channels_opened=0), "play": phase(9000, records_lost=0)}))
+        runs = dict(self.RUNS, w=(4, {"join": phase(100, channels_opened=0), "play": phase(9000, records_lost=0)}))
         self.assertNotIn("open", counts.figures_of(self.WORKLOAD, runs))
 
     def test_each_run_is_the_programs(self):

@@ -49,7 +49,8 @@ TEST_CASE("Counted runs: clients are sent what one serializer wrote, and nothing
 TEST_CASE("Counted runs: without clients a server compares, and sends nothing",
           "[bench][counted_run]") {
     const CountedRunResult result = play("shared_serializer_alone");
-    REQUIRE(result.phases.size() == 3);
+    REQUIRE(result.phases.size() == 4);
+    CHECK(phase_of(result, "still").objects_compared == 10 * 200);
     CHECK(phase_of(result, "play").objects_compared == 20 * 200);
     CHECK(phase_of(result, "play").bytes_sent == 0);
 }
