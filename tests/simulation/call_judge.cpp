@@ -124,6 +124,20 @@ void CallJudge::signalled(Life& life, std::uint32_t number) {
     life.next_signal = index + 1;
 }
 
+void CallJudge::closed(ObjectHandle handle) {
+    const auto found = lives_.find(handle);
+    if (found == lives_.end()) {
+        return;
+    }
+    const Life& life = found->second;
+    const std::size_t count = book_.signals(life.craft).size();
+    const std::size_t ran = life.has_signal ? life.next_signal : life.signals_before;
+    verdict_.require(Invariant::CallsBeforeClose, ran >= count, [&] {
+        return "a craft went before its reliable calls ran: craft " + std::to_string(life.craft) +
+               ", " + std::to_string(count - ran) + " of " + std::to_string(count);
+    });
+}
+
 void CallJudge::check_all_ran() {
     for (const auto& entry : lives_) {
         const Life& life = entry.second;

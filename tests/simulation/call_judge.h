@@ -63,6 +63,8 @@ class CallJudge {
     void shown(ObjectHandle handle, std::uint32_t craft);
     void hidden(ObjectHandle handle) { lives_.erase(handle); }
     void ran(const Craft& craft, CraftFunction function, std::uint32_t number);
+    /// The craft was destroyed: what was accepted of its reliable calls ran before (I21).
+    void closed(ObjectHandle handle);
     /// When all is healed: nothing is missing.
     void check_all_ran();
 

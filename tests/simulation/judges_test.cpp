@@ -173,6 +173,67 @@ TEST_CASE("Call judge: reliable calls in order, from the first that a client may
     CHECK(calls.invariant() == Invariant::None);
 }
 
+TEST_CASE("Call judge: a craft that goes before its reliable calls ran is found", "[simulation]") {
+    JudgedCalls all_ran;
+    for (const std::uint32_t call : {2u, 4u, 6u}) {
+        all_ran.ran(CraftFunction::Signal, call);
+    }
+    all_ran.judge.closed(all_ran.craft.handle);
+    CHECK(all_ran.invariant() == Invariant::None);
+
+    JudgedCalls one_missing;
+    one_missing.ran(CraftFunction::Signal, 2);
+    one_missing.ran(CraftFunction::Signal, 4);
+    one_missing.judge.closed(one_missing.craft.handle);
+    CHECK(one_missing.invariant() == Invariant::CallsBeforeClose);
+
+    JudgedCalls none_ran;
+    none_ran.judge.closed(none_ran.craft.handle);
+    CHECK(none_ran.invariant() == Invariant::CallsBeforeClose);
+
+    JudgedCalls refused;  // what was not accepted need not run
+    for (const std::uint32_t call : {2u, 4u, 6u}) {
+        refused.book.take_back(CraftFunction::Signal, number, call);
+    }
+    refused.judge.closed(refused.craft.handle);
+    CHECK(refused.invariant() == Invariant::None);
+}
+
+TEST_CASE("Staleness judge: a client that hears nothing while crafts change is found",
+          "[simulation]") {
+    SwarmConfig config = SwarmConfig::draw_busy(1, 0);
+    config.features = {};
+    config.features.add(Feature::Churn);
+    config = config.redrawn();
+    config.is_judging_staleness = true;
+    config.cap_bytes_per_second = 1'000'000;
+    config.has_priorities = false;
+    config.client_count = 1;
+    config.object_max = 4;
+    CHECK(Simulation(config).run().is_good());
+    Simulation simulation(config);
+    simulation.planted = PlantedFault::Deaf;
+    const RunResult result = simulation.run();
+    CHECK(result.finding.invariant == Invariant::Staleness);
+    CHECK(result.finding.tick > 60);
+}
+
+TEST_CASE("Busy bounds: more to send, less to send it in, more loss and less priority: later",
+          "[simulation]") {
+    const BusyLoad load{10'000, 8'000, 33'000, 100'000, 20, 1};
+    const std::uint64_t ticks = busy_bounds::opened_ticks(load);
+    const auto with = [&](auto member, auto value) {
+        BusyLoad other = load;
+        other.*member = value;
+        return busy_bounds::opened_ticks(other);
+    };
+    CHECK(with(&BusyLoad::pending_bytes, 20'000u) > ticks);
+    CHECK(with(&BusyLoad::bytes_per_second, 4'000u) > ticks);
+    CHECK(with(&BusyLoad::lost_per_mille, 300u) > ticks);
+    CHECK(with(&BusyLoad::round_trip_us, 500'000) > ticks);
+    CHECK(with(&BusyLoad::priority_share, 0.25f) > ticks);
+}
+
 TEST_CASE("Call judge: a reliable call twice, left out, made up or missing is found",
           "[simulation]") {
     JudgedCalls twice;

@@ -39,6 +39,8 @@ void RunReport::add(const SwarmConfig& config, const RunResult& result) {
     sum_.secrets_seen += result.secrets_seen;
     sum_.seeks += result.seeks;
     healed_ms_max_ = std::max(healed_ms_max_, result.healed_ms);
+    sum_.shown_percent_max = std::max(sum_.shown_percent_max, result.shown_percent_max);
+    sum_.opened_percent_max = std::max(sum_.opened_percent_max, result.opened_percent_max);
 }
 
 void RunReport::print(std::FILE* file, double seconds) const {
@@ -83,6 +85,8 @@ void RunReport::print(std::FILE* file, double seconds) const {
         {"secrets seen by owners", sum_.secrets_seen},
         {"seeks in recordings", sum_.seeks},
         {"longest healing, ms", healed_ms_max_},
+        {"oldest shown, % of the bound", sum_.shown_percent_max},
+        {"latest open, % of the bound", sum_.opened_percent_max},
     };
     for (const auto& [name, value] : rows) {
         print_row(file, name, value);

@@ -47,6 +47,9 @@ void SimServer::add(Choices& row) {
         parameters.location = Vector3{static_cast<float>(row.below(400)), 0, 0};
     }
     begin(handle, driver_.add_object(layout_of(last_number_), handle, parameters), {});
+    if (swarm_.has_priorities) {
+        driver_.rates().set_net_priority(crafts_.at(handle).id, busy_priority(last_number_));
+    }
     if (!players_.empty() && row.percent(50)) {
         set_owner(handle, any_player(row));
     }
@@ -69,6 +72,7 @@ void SimServer::begin(ObjectHandle handle, NetObjectId id, ObjectHandle outer) {
     ++counts_.spawned;
     CraftState state;
     state.number = last_number_;
+    state.spawned_at = tick_;
     state.id = id;
     state.outer = outer;
     state.owner = outer.is_null() ? PeerId{} : crafts_.at(outermost(outer)).owner;
@@ -157,7 +161,7 @@ void SimServer::act_spawn(Choices& row, ObjectHandle) {
 }
 
 void SimServer::act_remove(Choices& row, ObjectHandle handle) {
-    if (row.percent(40) && crafts_.size() > 1) {
+    if (row.percent(40) && crafts_.size() > 1 && !is_resident(handle)) {
         driver_.remove_object(crafts_.at(handle).id);
         forget(handle);
     }

@@ -48,7 +48,10 @@ void SimClient::join(std::uint32_t connection) {
         values_->shown(handle, number);
         calls_->shown(handle, number);
     };
-    world_->on_despawn = [this](ObjectHandle handle, ChannelCloseReason) {
+    world_->on_despawn = [this](ObjectHandle handle, ChannelCloseReason reason) {
+        if (swarm_.is_judging_closes && reason == ChannelCloseReason::Destroyed) {
+            calls_->closed(handle);
+        }
         if (!is_hostile) {
             trace_.hide(connection_, values_->number_of(handle));
         }

@@ -57,6 +57,10 @@ class SimClient final : public CraftListener {
     [[nodiscard]] PeerId peer() const noexcept { return peer_; }
     /// As the server knows him.
     [[nodiscard]] PeerId address() const { return network_.address_of(peer_); }
+    /// Of a craft that he shows, by his handle.
+    [[nodiscard]] std::uint32_t course_of(ObjectHandle handle) const {
+        return world_->crafts().at(handle)->course;
+    }
     [[nodiscard]] std::uint32_t connection() const noexcept { return connection_; }
     [[nodiscard]] bool is_playing() const noexcept { return driver_ != nullptr; }
     [[nodiscard]] NetDriver* driver() noexcept { return driver_.get(); }

@@ -23,6 +23,9 @@ namespace {
     return settings;
 }
 
+/// To open one, with its first block and without its texts and arrays.
+constexpr std::uint64_t craft_bytes = 150;
+
 [[nodiscard]] std::optional<OrderedExecutor> make_executor(const SwarmConfig& swarm,
                                                            const TwinSettings& twin) {
     const std::uint32_t worker_count =
@@ -103,7 +106,9 @@ void SimServer::play(std::uint32_t tick, Choices& row, const std::vector<PeerId>
     tick_ = tick;
     players_ = players;
     row_ = &row;
-    const std::uint32_t first_count = swarm_.has(Feature::Churn) ? 2 : swarm_.object_max;
+    const std::uint32_t first_count = swarm_.is_busy               ? swarm_.object_max / 4 + 1
+                                      : swarm_.has(Feature::Churn) ? 2
+                                                                   : swarm_.object_max;
     while (crafts_.size() < first_count) {
         add(row);
     }
@@ -121,7 +126,72 @@ void SimServer::play(std::uint32_t tick, Choices& row, const std::vector<PeerId>
         ++counts_.writes;
         note(handle);
     }
+    if (swarm_.is_busy) {
+        stir(row);
+    }
     row_ = nullptr;
+}
+
+bool SimServer::spend(std::uint64_t bytes) noexcept {
+    if (credit_bytes_ < bytes) {
+        return false;
+    }
+    credit_bytes_ -= bytes;
+    return true;
+}
+
+void SimServer::stir(Choices& row) {
+    const std::uint64_t earned =
+        swarm_.cap_bytes_per_second * static_cast<std::uint64_t>(swarm_.tick_us) / 1'000'000 / 4;
+    credit_bytes_ = std::min<std::uint64_t>(credit_bytes_ + earned, swarm_.cap_bytes_per_second);
+    // Now and then one, and now and then as many as there may be.
+    const bool is_burst = row.percent(3);
+    while ((is_burst || row.percent(20)) && crafts_.size() < swarm_.object_max &&
+           spend(craft_bytes)) {
+        add(row);
+    }
+    if (const bool is_spent = row.percent(20) && crafts_.size() > 1 && spend(craft_bytes);
+        is_spent) {
+        const ObjectHandle handle = outermost(any(row));
+        act_signal(row, handle);
+        if (!is_resident(handle)) {
+            driver_.remove_object(crafts_.at(handle).id);
+            forget(handle);
+        }
+    }
+    for (const auto& [handle, state] : crafts_) {
+        Craft& craft = world_.at(handle);
+        write_course(row, craft);
+        write_heading(row, craft);
+        histories_[state.number].note(course_slot, craft.course);
+        histories_[state.number].note(heading_slot, craft.heading);
+        counts_.writes += 2;
+    }
+    ticks_of_versions_.resize(version_ + 1, tick_);
+}
+
+std::uint64_t SimServer::world_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const auto& [handle, state] : crafts_) {
+        const Craft& craft = *world_.crafts().at(handle);
+        bytes += craft_bytes + craft.label.size() + 6 * craft.crew.size() + 60 * craft.legs.size() +
+                 16 * craft.hold.items.size();
+    }
+    return bytes;
+}
+
+std::uint64_t SimServer::cargo_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const auto& [handle, state] : crafts_) {
+        bytes += world_.crafts().at(handle)->cargo.size();
+    }
+    return bytes;
+}
+
+void SimServer::lift_caps(const std::vector<PeerId>& players) {
+    for (const PeerId player : players) {
+        driver_.rates().set_bytes_per_second_max(player, 0);
+    }
 }
 
 void SimServer::flush(NetTime now) {
@@ -144,9 +214,7 @@ void SimServer::wake_all(const std::vector<PeerId>& players) {
         }
         driver_.set_dynamic_condition(craft.id, "mood", LifetimeCondition::None);
     }
-    for (const PeerId player : players) {
-        driver_.rates().set_bytes_per_second_max(player, 0);
-    }
+    lift_caps(players);
 }
 
 void SimServer::remove_all() {

@@ -32,6 +32,14 @@ namespace replayout::test {
 
 /// Crafts with numbers up to it have marked secrets (support/marked_bytes.h).
 inline constexpr std::uint32_t secret_crafts_max = 15;
+/// Of a busy world with priorities.
+[[nodiscard]] constexpr float busy_priority(std::uint32_t number) noexcept {
+    constexpr float priorities[] = {0.5f, 1, 1, 2};
+    return priorities[number % 4];
+}
+inline constexpr float busy_priority_max = 2;
+/// Of one craft.
+inline constexpr std::uint32_t cargo_bytes_max = 20'000;
 inline constexpr std::uint32_t orders_mark = 1;
 inline constexpr std::uint32_t rumour_mark = 2;
 
@@ -39,7 +47,8 @@ struct CraftState {
     std::uint32_t number = 0;
     NetObjectId id;
     PeerId owner{};
-    ObjectHandle outer{};  ///< of a part
+    ObjectHandle outer{};          ///< of a part
+    std::uint32_t spawned_at = 0;  ///< tick
     bool may_sleep = false;
     std::set<PeerId> owners_of_tick;  ///< since the last flush ended; 0: nobody
 };
@@ -77,6 +86,8 @@ class SimServer final : public CraftListener {
     /// Nothing of the game hinders any client from having all that it is to have.
     void wake_all(const std::vector<PeerId>& players);
     void remove_all();
+    /// Nobody has a cap.
+    void lift_caps(const std::vector<PeerId>& players);
 
     [[nodiscard]] NetDriver& driver() noexcept { return driver_; }
     [[nodiscard]] CraftWorld& world() noexcept { return world_; }
@@ -99,6 +110,14 @@ class SimServer final : public CraftListener {
     [[nodiscard]] bool was_torn_off(std::uint32_t number) const {
         return torn_off_.contains(number);
     }
+    /// In which the game wrote that version; the first one where it never did.
+    [[nodiscard]] std::uint32_t tick_of(std::uint32_t version) const noexcept {
+        return version < ticks_of_versions_.size() ? ticks_of_versions_[version] : 0;
+    }
+    /// What all crafts take to be sent whole but for their cargo, roughly, and rather more than
+    /// less.
+    [[nodiscard]] std::uint64_t world_bytes() const;
+    [[nodiscard]] std::uint64_t cargo_bytes() const;
     [[nodiscard]] const GameCounts& counts() const noexcept { return counts_; }
     [[nodiscard]] const CountingResource& memory() const noexcept { return memory_; }
     /// All that the crafts are.
@@ -130,6 +149,14 @@ class SimServer final : public CraftListener {
     void forget(ObjectHandle handle);
     void note(ObjectHandle handle);
     void set_owner(ObjectHandle handle, PeerId owner);
+    /// Three of four crafts of a busy world stay, so that nobody who waits is helped by an end.
+    [[nodiscard]] bool is_resident(ObjectHandle handle) const {
+        return swarm_.is_busy && crafts_.at(handle).number % 4 != 0;
+    }
+    /// A tick of a busy world, besides what the features say.
+    void stir(Choices& row);
+    /// What new things a busy world may cost: no more than a share of the cap, in the long run.
+    [[nodiscard]] bool spend(std::uint64_t bytes) noexcept;
     [[nodiscard]] ObjectHandle any(Choices& row);
     [[nodiscard]] ObjectHandle outermost(ObjectHandle handle) const;
     [[nodiscard]] PeerId any_player(Choices& row);
@@ -189,6 +216,8 @@ class SimServer final : public CraftListener {
     Choices* row_ = nullptr;  // while the game may move
     std::uint32_t tick_ = 0;
     std::uint32_t version_ = 0;
+    std::vector<std::uint32_t> ticks_of_versions_;  // of a busy world
+    std::uint64_t credit_bytes_ = 0;                // likewise
     std::uint32_t last_number_ = 0;
     std::uint32_t depth_ = 0;
     bool is_over_ = false;

@@ -42,7 +42,8 @@ void SimServer::write_label(Choices& row, Craft& craft) {
 }
 
 void SimServer::write_cargo(Choices& row, Craft& craft) {
-    const std::size_t size = row.percent(40) ? row.below(20'000) : row.below(300);
+    std::size_t size = row.percent(40) ? row.below(cargo_bytes_max) : row.below(300);
+    size = swarm_.is_busy && !spend(size) ? 0 : size;
     craft.cargo = "cargo " + std::to_string(++version_) + std::string(size, 'c');
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace replayout::test {
 
@@ -10,17 +11,21 @@ namespace {
 
 constexpr std::string_view usage =
     R"(Usage: simulate [--seeds FIRST..LAST] [--ticks N] [--jobs N] [--twin] [--trace FILE]
-                [--print-digest] [--no-shrink]
+                [--print-digest] [--no-shrink] [--busy [--judge-staleness] [--judge-closes]]
                 [--features A,B,...] [--clients N] [--objects N] [--cut PART:FIRST-LAST]...
 
   --seeds 1..64    which runs; one number is one run
-  --ticks 600      of the safety phase
+  --ticks 600      of the safety phase; with --busy, 20 s of them
   --jobs 1         runs at a time, up to 256
   --twin           each run once more, without sharing, with two workers, compared instead of
                    pushed: every packet must be the same
   --trace FILE     what happened, for check_history.py; of one run, without --twin
   --print-digest   one line a run: its seed and the digest of all that happened
   --no-shrink      a run that goes wrong is not made smaller
+  --busy           runs of a world that never settles: every craft changes in every tick, crafts
+                   come and go, each connection has a cap, 10 to 144 ticks a second
+  --judge-staleness  what clients show of it is no older than tests/simulation/busy_bounds.h says
+  --judge-closes   a reliable call that was accepted runs before its craft goes
 
 Of the run alone, instead of what its seed says:
   --features       these of those below and no others; none
@@ -80,19 +85,34 @@ std::string SimulateOptions::help() {
     return text + '\n';
 }
 
+bool* SimulateOptions::find_flag(std::string_view name) noexcept {
+    const std::pair<std::string_view, bool*> flags[] = {
+        {"--twin", &is_twin},
+        {"--print-digest", &is_printing_digest},
+        {"--no-shrink", &is_shrinking},
+        {"--busy", &is_busy},
+        {"--judge-staleness", &is_judging_staleness},
+        {"--judge-closes", &is_judging_closes},
+    };
+    for (const auto& [flag, value] : flags) {
+        if (flag == name) {
+            return value;
+        }
+    }
+    return nullptr;
+}
+
 std::string SimulateOptions::read(const std::vector<std::string_view>& arguments) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         // --seeds 1..2 or --seeds=1..2
         const std::size_t name_size = std::min(arguments[i].find('='), arguments[i].size());
         const bool has_value = name_size < arguments[i].size();
         const std::string_view name = arguments[i].substr(0, name_size);
-        if (name == "--twin" || name == "--print-digest" || name == "--no-shrink") {
+        if (bool* const flag = find_flag(name); flag != nullptr) {
             if (has_value) {
                 return std::string(name) + " has no value";
             }
-            is_twin |= name == "--twin";
-            is_printing_digest |= name == "--print-digest";
-            is_shrinking &= name != "--no-shrink";
+            *flag = name != "--no-shrink";
             continue;
         }
         constexpr std::string_view valued[] = {"--seeds",    "--ticks",   "--jobs",    "--trace",
@@ -110,7 +130,8 @@ std::string SimulateOptions::read(const std::vector<std::string_view>& arguments
         if (name == "--seeds") {
             is_right = read_range(value, "..", first_seed, last_seed);
         } else if (name == "--ticks") {
-            is_right = read_number(value, tick_count) && tick_count > 0 && tick_count < 1'000'000;
+            is_right = read_number(value, tick_count.emplace()) && *tick_count > 0 &&
+                       *tick_count < 1'000'000;
         } else if (name == "--jobs") {
             is_right = read_number(value, job_count) && job_count > 0 && job_count <= 256;
         } else if (name == "--trace") {
@@ -129,13 +150,19 @@ std::string SimulateOptions::read(const std::vector<std::string_view>& arguments
             return std::string(name) + " " + std::string(value) + " is not right";
         }
     }
+    if (!is_busy && (is_judging_staleness || is_judging_closes)) {
+        return "--judge-staleness and --judge-closes are for --busy";
+    }
     const bool is_of_several = first_seed != last_seed || is_twin;
     return !trace_path.empty() && is_of_several ? "--trace is of one run, without a twin" : "";
 }
 
 SwarmConfig SimulateOptions::config_of(std::uint64_t seed) const {
-    const SwarmConfig drawn = SwarmConfig::draw(seed, tick_count);
-    SwarmConfig config = SwarmConfig::draw(seed, tick_count, features.value_or(drawn.features));
+    SwarmConfig config = is_busy ? SwarmConfig::draw_busy(seed, tick_count.value_or(0))
+                                 : SwarmConfig::draw(seed, tick_count.value_or(600));
+    config = config.drawn_with(features.value_or(config.features));
+    config.is_judging_staleness = is_judging_staleness;
+    config.is_judging_closes = is_judging_closes;
     config.client_count = client_count.value_or(config.client_count);
     config.object_max = object_max.value_or(config.object_max);
     config.cuts = cuts;

@@ -10,7 +10,6 @@ namespace replayout::test {
 
 namespace {
 
-constexpr std::int64_t tick_us = 33'000;
 constexpr std::uint32_t attempts_max = 4;       ///< to be quiet
 constexpr std::size_t empty_bytes_max = 1'024;  ///< lists without anything in them
 
@@ -32,6 +31,7 @@ Simulation::Simulation(const SwarmConfig& swarm, const TwinSettings& twin, std::
       network_(swarm.to_client, swarm.to_server, SimServer::peer),
       server_(swarm_, twin, network_.endpoint(SimServer::peer), verdict_, digest_, trace_),
       packets_(server_, verdict_),
+      staleness_(swarm_, server_, verdict_),
       to_client_(swarm.to_client),
       to_server_(swarm.to_server) {
     network_.on_sent = [this](PeerId from, PeerId to, std::span<const std::byte> datagram) {
@@ -94,6 +94,8 @@ RunResult Simulation::run() {
     result_.game = server_.counts();
     result_.closed = server_.driver().stats().closed;
     result_.secrets_seen = packets_.secrets_seen();
+    result_.shown_percent_max = staleness_.shown_percent_max();
+    result_.opened_percent_max = staleness_.opened_percent_max();
     return result_;
 }
 
@@ -138,7 +140,7 @@ void Simulation::judge_packet(PeerId from, PeerId to, std::span<const std::byte>
 void Simulation::tick(bool is_safety) {
     verdict_.begin_tick(tick_);
     trace_.begin_tick(tick_);
-    now_.microseconds += tick_us;
+    now_.microseconds += swarm_.tick_us;
     network_.advance(now_, is_safety ? swarm_.row(RunPart::Network, tick_) : Choices({}));
     if (is_safety) {
         disturb();
@@ -150,6 +152,14 @@ void Simulation::tick(bool is_safety) {
     }
     for (const std::unique_ptr<SimClient>& client : clients_) {
         tick_client(*client, is_safety);
+        if (is_safety && swarm_.is_judging_staleness) {
+            staleness_.look(*client, tick_);
+        }
+    }
+    if (planted == PlantedFault::Deaf && tick_ == 60) {
+        for (const std::unique_ptr<SimClient>& client : clients_) {
+            network_.set_parted(client->peer(), true, false);
+        }
     }
     if (planted == PlantedFault::Counter) {
         packets_.sent(PeerId{2}, {}, false);
@@ -186,6 +196,9 @@ void Simulation::tick_server(bool is_safety) {
     if (is_safety) {
         server_.play(tick_, row, players());
     }
+    if (!is_safety && swarm_.is_busy) {
+        server_.lift_caps(players());  // of those, too, who joined since
+    }
     server_.flush(now_);
     if (recorded_) {
         recorded_->note(now_);
@@ -218,7 +231,7 @@ void Simulation::tick_client(SimClient& client, bool is_safety) {
         return;
     }
     Choices row = is_safety ? swarm_.client_row(client.peer().value, tick_) : Choices({});
-    client.tick(tick_us, row);
+    client.tick(swarm_.tick_us, row);
     if (client.is_closed()) {
         const CloseReason reason = client.driver()->close_reason();
         const bool is_of_bytes =
@@ -278,13 +291,17 @@ void Simulation::disturb(SimClient& client, Choices& row) {
     if (!client.is_playing()) {
         return;
     }
-    if (happens(row, swarm_.has(Feature::Crashes), 4)) {
+    // A client that is to be shown all of a busy world stays for a while.
+    const bool may_end =
+        !swarm_.is_busy || static_cast<std::int64_t>(tick_) % (2'000'000 / swarm_.tick_us) == 0;
+    const std::uint32_t end_per_mille = swarm_.is_busy ? 40 : 4;
+    if (happens(row, may_end && swarm_.has(Feature::Crashes), end_per_mille)) {
         client.crash();
         client.absent_ticks = some_ticks(row, 100);
         ++result_.crashes;
         return;
     }
-    if (happens(row, swarm_.has(Feature::Leaves), 4)) {
+    if (happens(row, may_end && swarm_.has(Feature::Leaves), end_per_mille)) {
         client.say_goodbye();
         client.absent_ticks = some_ticks(row, 100);
         return;
@@ -395,7 +412,7 @@ void Simulation::judge_healing(std::uint64_t ended_before, std::uint64_t bytes) 
         return;
     }
     const std::int64_t round_trip_ms =
-        swarm_.to_client.latency_ms + swarm_.to_server.latency_ms + 3 * tick_us / 1'000;
+        swarm_.to_client.latency_ms + swarm_.to_server.latency_ms + 3 * swarm_.tick_us / 1'000;
     // What was owed goes by windows; large values have a part of one.
     const std::int64_t windows =
         static_cast<std::int64_t>(bytes) / (32 * net_config(swarm_).packet_bytes_max);
@@ -446,8 +463,9 @@ bool Simulation::stay_quiet() {
                std::to_string(bunches) + " bunches, " + std::to_string(calls) + " calls";
     });
     const std::uint64_t packets = network_.counts().sent - sent.sent;
-    const std::uint64_t keep_alives =
-        std::uint64_t{quiet_ticks} * 33 / net_config(swarm_).keep_alive_ms + 2;
+    const std::uint64_t keep_alives = quiet_ticks * static_cast<std::uint64_t>(swarm_.tick_us) /
+                                          1'000 / net_config(swarm_).keep_alive_ms +
+                                      2;
     // A keep-alive may ask for an answer.
     const std::uint64_t most = 4 * keep_alives * (clients_.size() + 1);
     verdict_.require(Invariant::Silence, packets <= most, [&] {

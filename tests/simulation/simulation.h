@@ -16,6 +16,7 @@
 #include "simulation/recorded_run.h"
 #include "simulation/sim_client.h"
 #include "simulation/sim_server.h"
+#include "simulation/staleness_judge.h"
 #include "simulation/swarm.h"
 #include "simulation/trace_digest.h"
 #include "simulation/verdict.h"
@@ -47,6 +48,9 @@ struct RunResult {
     std::uint64_t secrets_seen = 0;
     std::uint64_t seeks = 0;
     std::uint64_t healed_ms = 0;  ///< until all had converged
+    // StalenessJudge, where it judges.
+    std::uint64_t shown_percent_max = 0;
+    std::uint64_t opened_percent_max = 0;
 
     [[nodiscard]] bool is_good() const noexcept { return finding.invariant == Invariant::None; }
 };
@@ -63,6 +67,7 @@ enum class PlantedFault : std::uint8_t {
     Unreachable,    ///< a client after all was healed
     Recording,      ///< shows something else
     Counter,        ///< a packet that is not counted
+    Deaf,           ///< clients hear nothing from the sixtieth tick on
 };
 
 class Simulation {
@@ -106,6 +111,7 @@ class Simulation {
     FaultyNetwork network_;
     SimServer server_;
     PacketJudge packets_;
+    StalenessJudge staleness_;
     std::optional<RecordedRun> recorded_;
     bool is_recorded_ = false;  ///< or was
     std::vector<std::unique_ptr<SimClient>> clients_;

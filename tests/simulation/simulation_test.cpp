@@ -92,6 +92,68 @@ TEST_CASE("Simulation: shared or not, with workers, pushed or compared: the same
     }
 }
 
+TEST_CASE("Simulation: in a world that never settles, with caps, all are right in the end",
+          "[simulation]") {
+    const SeedRange seeds = seed_range(1, 4);
+    GameCounts game;
+    ClientCounts clients;
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        const SwarmConfig config = SwarmConfig::draw_busy(seed, 150);
+        const RunResult result = Simulation(config).run();
+        INFO("./run simulate " << config.arguments());
+        INFO("tick " << result.finding.tick << ", " << to_string(result.finding.invariant) << ": "
+                     << result.finding.text);
+        REQUIRE(result.is_good());
+        game.add(result.game);
+        clients.add(result.clients);
+    }
+    CAPTURE(game.spawned, game.removed, game.writes, clients.joins);
+    CHECK((!seeds.is_default || (game.spawned > 50 && game.removed > 20 && game.writes > 2'000)));
+}
+
+TEST_CASE("Simulation: a world that never settles sends the same packets, shared or not",
+          "[simulation]") {
+    const SeedRange seeds = seed_range(101, 2);
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        const SwarmConfig config = SwarmConfig::draw_busy(seed, 100);
+        const RunResult result = run_with_twin(config);
+        INFO("./run simulate --twin " << config.arguments());
+        INFO("tick " << result.finding.tick << ", " << to_string(result.finding.invariant) << ": "
+                     << result.finding.text);
+        REQUIRE(result.is_good());
+    }
+}
+
+TEST_CASE("Swarm: a busy run has a cap, churn and late joins, and its arguments play it again",
+          "[simulation]") {
+    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+        SwarmConfig config = SwarmConfig::draw_busy(seed, 0);
+        CHECK((config.cap_bytes_per_second >= 1'800 && config.cap_bytes_per_second <= 1'000'000));
+        CHECK((config.tick_us >= 6'900 && config.tick_us <= 100'000));
+        CHECK(config.tick_count * config.tick_us > 19'000'000);
+        CHECK((config.has(Feature::Churn) && config.has(Feature::LateJoins)));
+        CHECK_FALSE(config.has(Feature::Dormancy));
+        config.is_judging_closes = seed % 2 == 0;
+        config.is_judging_staleness = seed % 3 == 0;
+        config.features.remove(Feature::Loss);
+        config = config.redrawn();
+        config.tick_count = 70;
+        const std::string text = config.arguments();
+        std::vector<std::string_view> words;
+        for (std::size_t place = 0; place < text.size();) {
+            const std::size_t end = std::min(text.find(' ', place), text.size());
+            words.push_back(std::string_view(text).substr(place, end - place));
+            place = end + 1;
+        }
+        SimulateOptions options;
+        REQUIRE(options.read(words).empty());
+        CHECK(options.config_of(seed).arguments() == text);
+        CHECK(options.config_of(seed).is_judging_closes == config.is_judging_closes);
+        CHECK(options.config_of(seed).cap_bytes_per_second == config.cap_bytes_per_second);
+    }
+    CHECK_FALSE(SimulateOptions().read({"--judge-closes"}).empty());
+}
+
 /// Work of all kinds, and faults that do not look at what a datagram holds.
 [[nodiscard]] SwarmConfig run_from(std::uint64_t seed, std::uint32_t first_sequence) {
     FeatureSet features = FeatureSet::all_work();

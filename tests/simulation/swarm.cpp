@@ -29,6 +29,34 @@ constexpr std::array<std::string_view, run_part_count> part_names{"network", "ev
 // Rows of the configuration lie where no tick's do.
 constexpr std::uint64_t features_stream = ~std::uint64_t{0};
 constexpr std::uint64_t strengths_stream = ~std::uint64_t{1};
+constexpr std::uint64_t busy_features_stream = ~std::uint64_t{4};
+constexpr std::uint64_t busy_strengths_stream = ~std::uint64_t{5};
+
+// What a busy world may have besides what makes it busy. Left out is what makes an object wait by
+// right: that it sleeps, is not relevant or is looked at seldom, that a line is cut or narrow, that
+// an end stands still.
+constexpr std::array<Feature, 20> busy_features{
+    Feature::Loss,         Feature::Duplicates,      Feature::Jitter,      Feature::Leaves,
+    Feature::Crashes,      Feature::Texts,           Feature::LargeTexts,  Feature::Arrays,
+    Feature::StructArrays, Feature::AtomicStructs,   Feature::References,  Feature::FastArrays,
+    Feature::Quantised,    Feature::PushModel,       Feature::Owners,      Feature::Reverts,
+    Feature::Subobjects,   Feature::UnreliableCalls, Feature::ServerCalls, Feature::Workers,
+};
+constexpr std::array<Feature, 3> always_busy{Feature::Churn, Feature::LateJoins,
+                                             Feature::ReliableCalls};
+constexpr std::int64_t busy_run_us = 20'000'000;
+/// As a craft costs to open, roughly.
+constexpr std::uint32_t busy_craft_bytes = 150;
+
+/// 10 to 144 Hz.
+constexpr std::array<std::int64_t, 5> busy_ticks_us{100'000, 50'000, 33'333, 16'667, 6'944};
+
+/// 1,800 to 1,000,000, as often within each power of two.
+[[nodiscard]] std::uint32_t draw_cap(Choices& row) {
+    const std::uint32_t shift = row.below(10);
+    const std::uint32_t cap = (1'800u << shift) + row.below(1'800u << shift);
+    return std::min(cap, 1'000'000u);
+}
 
 [[nodiscard]] FeatureSet draw_features(Choices row) {
     FeatureSet features;
@@ -158,8 +186,44 @@ SwarmConfig SwarmConfig::draw(std::uint64_t seed, std::uint32_t tick_count,
     return config;
 }
 
-SwarmConfig SwarmConfig::redrawn() const {
+SwarmConfig SwarmConfig::draw_busy(std::uint64_t seed, std::uint32_t tick_count) {
+    Choices row = Choices::from_seed(seed, busy_features_stream, 64);
+    FeatureSet features;
+    for (const Feature feature : busy_features) {
+        if (row.percent(50)) {
+            features.add(feature);
+        }
+    }
+    for (const Feature feature : always_busy) {
+        features.add(feature);
+    }
+    return draw_busy(seed, tick_count, features);
+}
+
+SwarmConfig SwarmConfig::draw_busy(std::uint64_t seed, std::uint32_t tick_count,
+                                   const FeatureSet& features) {
     SwarmConfig config = draw(seed, tick_count, features);
+    Choices row = Choices::from_seed(seed, busy_strengths_stream, 64);
+    config.is_busy = true;
+    config.client_count = row.between(1, 4);
+    config.cap_bytes_per_second = draw_cap(row);
+    config.tick_us = busy_ticks_us[row.below(busy_ticks_us.size())];
+    // As many crafts as a fifth of a second to two and a half of the cap open.
+    const std::uint32_t tenths = row.between(2, 25);
+    config.has_priorities = row.percent(50);
+    config.object_max =
+        std::clamp(config.cap_bytes_per_second / 10 * tenths / busy_craft_bytes, 2u, 120u);
+    config.timeout_ms = 10'000;
+    if (tick_count == 0) {
+        config.tick_count = static_cast<std::uint32_t>(busy_run_us / config.tick_us);
+    }
+    return config;
+}
+
+SwarmConfig SwarmConfig::redrawn() const {
+    SwarmConfig config = drawn_with(features);
+    config.is_judging_staleness = is_judging_staleness;
+    config.is_judging_closes = is_judging_closes;
     config.client_count = client_count;
     config.object_max = object_max;
     config.cuts = cuts;
@@ -205,9 +269,12 @@ Choices SwarmConfig::row(RunPart part, std::uint32_t tick, std::uint64_t whose) 
 }
 
 std::string SwarmConfig::arguments() const {
-    const SwarmConfig drawn = draw(seed, tick_count);
+    const SwarmConfig drawn = is_busy ? draw_busy(seed, 0) : draw(seed, 600);
     std::string text = "--seeds " + std::to_string(seed);
-    if (tick_count != 600) {
+    text += is_busy ? " --busy" : "";
+    text += is_judging_staleness ? " --judge-staleness" : "";
+    text += is_judging_closes ? " --judge-closes" : "";
+    if (tick_count != drawn.tick_count) {
         text += " --ticks " + std::to_string(tick_count);
     }
     if (!(features == drawn.features)) {

@@ -189,11 +189,24 @@ struct SwarmConfig {
     std::uint32_t first_sequence = 1;  ///< late ones pass the end of 16 bits in the run
     /// decode_allocation_bytes_max of a client with tight memory; 0: none has.
     std::uint32_t tight_allocation_bytes_max = 0;
+    std::int64_t tick_us = 33'000;
+    /// The world never settles: every craft changes in every tick, crafts come and go all the time,
+    /// and each connection has a cap.
+    bool is_busy = false;
+    bool has_priorities = false;  ///< of a busy world: crafts have several
+    // What is judged besides, of a busy world.
+    bool is_judging_staleness = false;  ///< StalenessJudge
+    bool is_judging_closes = false;     ///< CallJudge::closed()
 
     [[nodiscard]] static SwarmConfig draw(std::uint64_t seed, std::uint32_t tick_count);
     /// With other features than the seed's.
     [[nodiscard]] static SwarmConfig draw(std::uint64_t seed, std::uint32_t tick_count,
                                           const FeatureSet& features);
+
+    /// Of a busy world. No ticks: 20 s of them.
+    [[nodiscard]] static SwarmConfig draw_busy(std::uint64_t seed, std::uint32_t tick_count);
+    [[nodiscard]] static SwarmConfig draw_busy(std::uint64_t seed, std::uint32_t tick_count,
+                                               const FeatureSet& features);
 
     /// With the same seed, ticks, features, clients, objects and cuts, and strengths that fit them.
     [[nodiscard]] SwarmConfig redrawn() const;
@@ -206,6 +219,10 @@ struct SwarmConfig {
     [[nodiscard]] Choices row(RunPart part, std::uint32_t tick, std::uint64_t whose = 0) const;
     [[nodiscard]] Choices client_row(std::uint64_t client, std::uint32_t tick) const {
         return row(RunPart::Clients, tick, client);
+    }
+    /// As draw() or draw_busy() has it, with these features.
+    [[nodiscard]] SwarmConfig drawn_with(const FeatureSet& set) const {
+        return is_busy ? draw_busy(seed, tick_count, set) : draw(seed, tick_count, set);
     }
     /// The arguments of `./run simulate` that play this run.
     [[nodiscard]] std::string arguments() const;

@@ -32,6 +32,8 @@ enum class Invariant : std::uint8_t {
     Recording = 17,
     Fates = 18,
     Counters = 19,
+    Staleness = 20,
+    CallsBeforeClose = 21,
 };
 
 /// "I9", as the table has it.
