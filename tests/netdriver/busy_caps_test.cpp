@@ -12,14 +12,14 @@
 #include <string>
 #include <vector>
 
-#include "support/busy_game.h"
 #include "support/catch.h"
 #include "support/class_game.h"
+#include "support/unsettled_game.h"
 
 namespace replayout::test {
 namespace {
 
-using Motion = BusyGame::Motion;
+using Motion = UnsettledGame::Motion;
 using Objects = std::vector<ObjectHandle>;
 
 constexpr std::uint32_t caps[] = {1'800,  3'000,  3'500,  4'000,  7'000,
@@ -27,7 +27,7 @@ constexpr std::uint32_t caps[] = {1'800,  3'000,  3'500,  4'000,  7'000,
 
 /// 200 movers whose client has a cap, as it is after ten seconds.
 struct BusyCap {
-    explicit BusyCap(std::uint32_t cap) : game(BusyGame::Options()) {
+    explicit BusyCap(std::uint32_t cap) : game(UnsettledGame::Options()) {
         client = game.join();
         for (int i = 0; i < 200; ++i) {
             movers.push_back(game.add(Motion::Moves));
@@ -39,9 +39,9 @@ struct BusyCap {
 
     /// Until the client shows all of them.
     void check_shown(const std::string& event, const Objects& objects) {
-        const double bound =
-            game.bounds().of_new(static_cast<double>(objects.size()) * BusyGame::open_bytes()) +
-            game.round_trip_flushes();
+        const double bound = game.bounds().of_new(static_cast<double>(objects.size()) *
+                                                  UnsettledGame::open_bytes()) +
+                             game.round_trip_flushes();
         INFO(event << ", bound " << bound << " flushes");
         const auto is_shown = [this](ObjectHandle object) { return game.is_shown(client, object); };
         std::uint32_t waited = 0;
@@ -54,13 +54,14 @@ struct BusyCap {
     }
     /// No mover is older than what is shown may be.
     void check_movers() {
-        const double changing = static_cast<double>(movers.size() + 50) * BusyGame::block_bytes();
+        const double changing =
+            static_cast<double>(movers.size() + 50) * UnsettledGame::block_bytes();
         for (const ObjectHandle mover : movers) {
             if (const Mover* shown = game.find_on(client, mover)) {
                 const std::uint32_t step =
                     1u << game.driver()
                               .rates()
-                              .owed_to(BusyGame::peer_of(client), game.id_of(mover))
+                              .owed_to(UnsettledGame::peer_of(client), game.id_of(mover))
                               .step_down;
                 CHECK(game.now() - shown->tick <=
                       game.bounds().of_shown(changing, 2 * step) + game.round_trip_flushes());
@@ -75,7 +76,7 @@ struct BusyCap {
         return added;
     }
 
-    BusyGame game;
+    UnsettledGame game;
     std::size_t client = 0;
     Objects movers;
 };
@@ -87,8 +88,8 @@ TEST_CASE("Busy caps: beside movers what is added, woken, shown again or a part 
     for (const std::uint32_t cap : caps) {
         INFO("cap " << cap);
         BusyCap busy(cap);
-        BusyGame& game = busy.game;
-        const PeerId peer = BusyGame::peer_of(busy.client);
+        UnsettledGame& game = busy.game;
+        const PeerId peer = UnsettledGame::peer_of(busy.client);
         busy.check_shown("added, and they move", busy.add(29, Motion::Moves));
         const Objects standing = busy.add(29, Motion::Stands);
         busy.check_shown("added, and they stand", standing);
@@ -121,10 +122,10 @@ TEST_CASE("Busy caps: beside movers a sleeper that is flushed or woken shows its
     for (const std::uint32_t cap : caps) {
         INFO("cap " << cap);
         BusyCap busy(cap);
-        BusyGame& game = busy.game;
+        UnsettledGame& game = busy.game;
         const Objects sleepers = busy.add(10, Motion::Stands);
         busy.check_shown("sleepers", sleepers);
-        const PeerId peer = BusyGame::peer_of(busy.client);
+        const PeerId peer = UnsettledGame::peer_of(busy.client);
         for (const ObjectHandle object : sleepers) {
             game.driver().set_dormancy(game.id_of(object), NetDormancy::DormantAll);
         }
@@ -146,7 +147,7 @@ TEST_CASE("Busy caps: beside movers a sleeper that is flushed or woken shows its
                            : game.driver().set_dormancy(game.id_of(object), NetDormancy::Awake);
             }
             const double bound =
-                game.bounds().of_new(10 * BusyGame::open_bytes()) + game.round_trip_flushes();
+                game.bounds().of_new(10 * UnsettledGame::open_bytes()) + game.round_trip_flushes();
             const auto is_equal = [&](ObjectHandle object) {
                 return game.is_equal(busy.client, object);
             };
@@ -164,9 +165,9 @@ TEST_CASE("Busy caps: who joins a world that moves has all of it in time, whatev
     for (const std::uint32_t cap : caps) {
         for (const bool are_mixed : {false, true}) {
             INFO("cap " << cap << ", mixed " << are_mixed);
-            BusyGame::Options options;
+            UnsettledGame::Options options;
             options.cap = cap;
-            BusyGame game(options);
+            UnsettledGame game(options);
             for (int i = 0; i < 200; ++i) {
                 const ObjectHandle mover = game.add(Motion::Moves);
                 if (are_mixed) {
@@ -175,7 +176,7 @@ TEST_CASE("Busy caps: who joins a world that moves has all of it in time, whatev
                 }
             }
             const std::size_t client = game.join();
-            const double bound = game.bounds().of_quarter(200 * BusyGame::open_bytes()) +
+            const double bound = game.bounds().of_quarter(200 * UnsettledGame::open_bytes()) +
                                  2 * game.round_trip_flushes();
             for (std::uint32_t i = 0;
                  i <= bound && !game.client_driver(client).initial_batch().is_finished; ++i) {
@@ -193,19 +194,19 @@ TEST_CASE("Busy caps: objects that are added while all move appear within second
         for (const std::uint32_t count : {100u, 150u, 400u}) {
             for (const std::uint32_t cap : {8'000u, 20'000u, 64'000u}) {
                 INFO("sharing " << is_sharing << ", " << count << " objects, cap " << cap);
-                BusyGame::Options options;
+                UnsettledGame::Options options;
                 options.ticks_per_second = 30;
                 options.cap = cap;
                 options.is_sharing = is_sharing;
                 options.link.latency_ms = 0;
-                BusyGame game(options);
+                UnsettledGame game(options);
                 const std::size_t client = game.join();
                 game.tick(20);
                 Objects objects;
                 for (std::uint32_t i = 0; i < count; ++i) {
                     objects.push_back(game.add(Motion::Moves));
                 }
-                const double bound = game.bounds().of_new(count * BusyGame::open_bytes());
+                const double bound = game.bounds().of_new(count * UnsettledGame::open_bytes());
                 const auto is_shown = [&](ObjectHandle object) {
                     return game.is_shown(client, object);
                 };
@@ -223,9 +224,9 @@ TEST_CASE("Busy caps: where a flush has room for one small packet, large values 
           "[netdriver][rates]") {
     for (const std::uint32_t cap : {1'940u, 2'000u, 2'020u}) {
         INFO("cap " << cap);
-        BusyGame::Options options;
+        UnsettledGame::Options options;
         options.packet_bytes = 548;
-        BusyGame game(options);
+        UnsettledGame game(options);
         const std::size_t client = game.join();
         Objects movers;
         for (int i = 0; i < 210; ++i) {
@@ -240,7 +241,7 @@ TEST_CASE("Busy caps: where a flush has room for one small packet, large values 
             game.object(object).content.assign(891, 'x');
         }
         const WaitBounds bounds = game.bounds(1);
-        const double bound = bounds.of_shown(210 * BusyGame::block_bytes(), 512) +
+        const double bound = bounds.of_shown(210 * UnsettledGame::block_bytes(), 512) +
                              bounds.of_quarter(10 * (891 + 200)) + game.round_trip_flushes();
         std::vector<std::uint32_t> shown_before(movers.size());
         for (std::size_t i = 0; i < movers.size(); ++i) {
@@ -256,7 +257,8 @@ TEST_CASE("Busy caps: where a flush has room for one small packet, large values 
             game.tick();
         }
         CHECK(std::all_of(large.begin(), large.end(), is_equal));
-        game.tick(static_cast<std::uint32_t>(bounds.of_shown(210 * BusyGame::block_bytes(), 512)));
+        game.tick(
+            static_cast<std::uint32_t>(bounds.of_shown(210 * UnsettledGame::block_bytes(), 512)));
         for (std::size_t i = 0; i < movers.size(); ++i) {
             const Mover* shown = game.find_on(client, movers[i]);
             CHECK(shown != nullptr);

@@ -19,10 +19,10 @@
 #include <string>
 #include <vector>
 
-#include "support/busy_game.h"
 #include "support/catch.h"
 #include "support/run_seed.h"
 #include "support/seeded_random.h"
+#include "support/unsettled_game.h"
 
 namespace replayout::test {
 namespace {
@@ -58,8 +58,8 @@ class NeverSettling {
         has_values_ = random_.percent(40);
         has_calls_ = random_.percent(40);
         has_joins_ = random_.percent(30);
-        vault_ = game_.add(BusyGame::Motion::Stands, 4);
-        bell_ = game_.add(BusyGame::Motion::Stands, 4);
+        vault_ = game_.add(UnsettledGame::Motion::Stands, 4);
+        bell_ = game_.add(UnsettledGame::Motion::Stands, 4);
         for (std::uint32_t i = pick_count(); i > 0; --i) {
             add();
         }
@@ -99,7 +99,7 @@ class NeverSettling {
         bool is_lost = false;                        ///< what it waits for was lost
     };
 
-    BusyGame::Options options(std::uint64_t seed) {
+    UnsettledGame::Options options(std::uint64_t seed) {
         constexpr std::uint32_t rates[] = {10, 20, 30, 50, 60, 60, 100, 144};
         constexpr std::uint32_t packets[] = {548, 1'200, 1'200};
         constexpr double losses[] = {0, 0, 0.02, 0.1, 0.3};
@@ -130,16 +130,16 @@ class NeverSettling {
     [[nodiscard]] double new_bytes() const {
         double bytes = 0;
         for (const Member& member : members_) {
-            bytes += member.is_new ? BusyGame::open_bytes(member.bytes) : 0;
+            bytes += member.is_new ? UnsettledGame::open_bytes(member.bytes) : 0;
         }
         return bytes;
     }
     [[nodiscard]] double shown_bytes() const {
         double bytes = 0;
         for (const Member& member : members_) {
-            bytes += BusyGame::block_bytes(member.bytes);
+            bytes += UnsettledGame::block_bytes(member.bytes);
         }
-        return bytes + 2 * BusyGame::block_bytes(4);
+        return bytes + 2 * UnsettledGame::block_bytes(4);
     }
     /// What is lost goes again as soon as that is known. That it is lost so often in a row is one
     /// in a million.
@@ -156,7 +156,7 @@ class NeverSettling {
         constexpr float priorities[] = {0.0625f, 0.125f, 0.5f, 1, 1, 1, 2, 8};
         Member member;
         member.bytes = random_.percent(10) ? random_.between(60, 400) : random_.below(60);
-        member.object = game_.add(BusyGame::Motion::Stands, member.bytes);
+        member.object = game_.add(UnsettledGame::Motion::Stands, member.bytes);
         const NetObjectId id = game_.id_of(member.object);
         game_.driver().rates().set_net_priority(id, random_.pick(priorities));
         if (has_distance_) {
@@ -187,7 +187,7 @@ class NeverSettling {
             if (member.is_new) {
                 continue;
             }
-            churn_room_ -= BusyGame::open_bytes(member.bytes);
+            churn_room_ -= UnsettledGame::open_bytes(member.bytes);
             if (random_.percent(50)) {
                 game_.remove(member.object);
                 members_[place] = members_.back();
@@ -196,7 +196,7 @@ class NeverSettling {
                 continue;
             }
             game_.driver().interest().set_relevant_for(
-                BusyGame::peer_of(0), game_.id_of(member.object), member.is_hidden);
+                UnsettledGame::peer_of(0), game_.id_of(member.object), member.is_hidden);
             if (member.is_hidden) {
                 begin_new(member, Wait::Woken);
             } else {
@@ -216,7 +216,7 @@ class NeverSettling {
             }
         }
         if (has_distance_) {
-            game_.driver().interest().set_viewer(BusyGame::peer_of(0),
+            game_.driver().interest().set_viewer(UnsettledGame::peer_of(0),
                                                  {static_cast<float>(game_.now() % 1'000), 500, 0});
             game_.driver().rates().set_priority_distance(100);
         }
@@ -278,7 +278,7 @@ class NeverSettling {
             member.is_new = !game_.is_shown(0, member.object);
         }
         const NetObjectId id = game_.id_of(member.object);
-        const auto shadow = game_.driver().connection_shadow(BusyGame::peer_of(0), id);
+        const auto shadow = game_.driver().connection_shadow(UnsettledGame::peer_of(0), id);
         if (!shadow.has_value()) {
             member.is_open = false;
             member.changed_since.reset();
@@ -312,7 +312,7 @@ class NeverSettling {
     }
     [[nodiscard]] std::uint32_t step_of(ObjectHandle object) {
         const OwedUpdate owed =
-            game_.driver().rates().owed_to(BusyGame::peer_of(0), game_.id_of(object));
+            game_.driver().rates().owed_to(UnsettledGame::peer_of(0), game_.id_of(object));
         return 1u << owed.step_down;
     }
     void look_at_vault() {
@@ -357,8 +357,8 @@ class NeverSettling {
 
     SeededRandom random_;
     Ratios& ratios_;
-    BusyGame::Options options_;
-    BusyGame game_;
+    UnsettledGame::Options options_;
+    UnsettledGame game_;
     std::vector<Member> members_;
     ObjectHandle vault_;  // of a value that is larger than a packet
     ObjectHandle bell_;

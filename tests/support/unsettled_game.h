@@ -3,9 +3,9 @@
 // A game that never settles: its movers change in every tick, at any tick rate, and its clients
 // have caps. It knows the bounds that docs/limits.md states for such a game.
 //
-//     BusyGame game({.cap = 30'000});
+//     UnsettledGame game({.cap = 30'000});
 //     const std::size_t client = game.join();
-//     const ObjectHandle mover = game.add(BusyGame::moves);
+//     const ObjectHandle mover = game.add(UnsettledGame::moves);
 //     game.tick();
 //     CHECK(game.is_shown(client, mover));
 #pragma once
@@ -73,7 +73,7 @@ struct WaitBounds {
     }
 };
 
-class BusyGame {
+class UnsettledGame {
   public:
     struct Options {
         std::uint64_t seed = 1;
@@ -85,7 +85,7 @@ class BusyGame {
     };
     enum class Motion : std::uint8_t { Moves, Stands };
 
-    explicit BusyGame(const Options& options)
+    explicit UnsettledGame(const Options& options)
         : options_(options),
           layout_(build_mover, layout_options()),
           network_(network_settings(options), options.seed, std::pmr::get_default_resource()),
