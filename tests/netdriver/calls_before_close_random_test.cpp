@@ -124,7 +124,7 @@ class Game {
 
     void act(ObjectHandle object) {
         Member& member = members_[names_[object]];
-        net_.turret(object).power += random_.percent(50) ? 1 : 0;
+        net_.turret(object).power += random_.percent(50) ? 1u : 0u;
         for (std::uint32_t i = random_.percent(30) ? 1 + random_.below(3) : 0u; i > 0; --i) {
             call(object, member);
         }
