@@ -94,17 +94,20 @@ void MarkValidator::validate(const ObjectStore& objects, const BitRow& live, con
                 continue;  // its compare said so
             }
             state.find_missed_marks(object, missed_);
-            report(info, object, counters);
+            report(info, object, world, counters);
         }
     }
     first_ = (first_ + 1) % ticks_;
 }
 
-void MarkValidator::report(const NetworkObjectInfo& info, const void* object,
+void MarkValidator::report(const NetworkObjectInfo& info, const void* object, NetWorld& world,
                            ReplicationCounters& counters) {
     const ChangelistState& state = info.changelist_state();
     const RepLayout& layout = state.layout();
     for (std::uint32_t i = missed_.next(0); i < missed_.bit_count(); i = missed_.next(i + 1)) {
+        if (world.holds_back(info.object(), ParentIndex{static_cast<std::uint16_t>(i)})) {
+            continue;
+        }
         ++counters.marks_missed;
         const RepParentCmd& parent = layout.parents()[i];
         if (!is_news({&layout, parent.property, info.guid()})) {

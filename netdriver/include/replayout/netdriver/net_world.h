@@ -5,6 +5,7 @@
 // when it needs it.
 #pragma once
 
+#include <replayout/handle.h>
 #include <replayout/net_guid.h>
 #include <replayout/netdriver/channel_close_reason.h>
 #include <replayout/netdriver/close_reason.h>
@@ -146,6 +147,14 @@ class NetWorld : public SpawnHandler {
     virtual void peer_left(PeerId peer, CloseReason reason) {
         (void)peer;
         (void)reason;
+    }
+
+    /// Server, with NetDriverSettings::mark_validation_ticks: the property changed, was not marked
+    /// dirty, and the world marks it later. Then the mark was not forgotten.
+    [[nodiscard]] virtual bool holds_back(ObjectHandle object, ParentIndex property) {
+        (void)object;
+        (void)property;
+        return false;
     }
 };
 
