@@ -41,21 +41,26 @@ void serialize_bytes(NetArchive& archive, std::span<std::byte> bytes) {
 
 }  // namespace
 
-bool SectionParameters::net_serialize(NetArchive& archive, PackageMap* /*map*/, bool& ok) {
-    archive.serialize(number);
-    archive.serialize(is_missing);
+void serialize_counted_bytes(NetArchive& archive, std::vector<std::byte>& bytes,
+                             std::size_t bytes_max, bool& ok) {
     std::uint64_t count = bytes.size();
     archive.serialize_packed_uint(count);
     if (archive.is_loading()) {
-        if (count > section_bytes_max || !archive.spend(count, count)) {
+        if (count > bytes_max || !archive.spend(count, count)) {
             archive.fail();
             ok = false;
-            return true;
+            return;
         }
         bytes.resize(static_cast<std::size_t>(count));
     }
     serialize_bytes(archive, bytes);
     ok = !archive.failed();
+}
+
+bool SectionParameters::net_serialize(NetArchive& archive, PackageMap* /*map*/, bool& ok) {
+    archive.serialize(number);
+    archive.serialize(is_missing);
+    serialize_counted_bytes(archive, bytes, section_bytes_max, ok);
     return true;
 }
 

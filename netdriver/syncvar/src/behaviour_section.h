@@ -26,6 +26,10 @@ namespace detail {
 /// Bytes of one section, which UNet's writer has at most.
 inline constexpr std::size_t section_bytes_max = 32'767;
 
+/// Their count and the bytes themselves. More than `bytes_max` are refused.
+void serialize_counted_bytes(NetArchive& archive, std::vector<std::byte>& bytes,
+                             std::size_t bytes_max, bool& ok);
+
 /// A section on its way.
 struct SectionParameters {
     std::uint32_t number = 0;

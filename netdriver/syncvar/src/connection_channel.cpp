@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "connection_channel.h"
 
+#include "part_sender.h"
+#include "wanted_collections.h"
+
 #include <replayout/reflection/type_builder.h>
 #include <replayout/syncvar/behaviour_builder.h>
 #include <replayout/syncvar/network_client.h>
@@ -21,10 +24,12 @@ Result<const NetworkPrefab*> ConnectionChannel::add_to(NetworkTypes& types) {
             .command<&ConnectionChannel::ready>()
             .command<&ConnectionChannel::add_player>()
             .command<&ConnectionChannel::not_ready_heard>()
+            .command<&ConnectionChannel::collections_wanted>()
             .target_rpc<&ConnectionChannel::spawn_started>()
             .target_rpc<&ConnectionChannel::spawn_batch>()
             .target_rpc<&ConnectionChannel::spawn_finished>()
             .target_rpc<&ConnectionChannel::not_ready>()
+            .target_rpc<&ConnectionChannel::collection_part>()
             .build();
     if (!type) {
         return type.error();
@@ -44,6 +49,10 @@ void ConnectionChannel::not_ready_heard() {
     server().not_ready_heard(identity().connection_to_client());
 }
 
+void ConnectionChannel::collections_wanted(const CollectionsWanted& wanted) {
+    server().parts_->wanted(identity().connection_to_client(), wanted);
+}
+
 void ConnectionChannel::spawn_started() {
     client().spawn_started();
 }
@@ -58,6 +67,10 @@ void ConnectionChannel::spawn_finished() {
 
 void ConnectionChannel::not_ready() {
     client().not_ready();
+}
+
+void ConnectionChannel::collection_part(const CollectionPart& part) {
+    client().wanted_->part_received(part);
 }
 
 }  // namespace replayout::syncvar::detail

@@ -13,12 +13,16 @@
 //       add_player        ---->         on_server_add_player
 //       not_ready         <----         set_client_not_ready
 //       not_ready_heard   ---->         hides objects, which the client keeps
+//       collections_wanted  ---->       ... and their items (collection_parts.h)
+//       collection_part   <----
 #pragma once
 
 #include <replayout/reflection/error.h>
 #include <replayout/syncvar/network_behaviour.h>
 
 #include <vector>
+
+#include "collection_parts.h"
 
 namespace replayout::syncvar {
 
@@ -43,12 +47,14 @@ class ConnectionChannel final : public NetworkBehaviour {
     void ready();
     void add_player();
     void not_ready_heard();
+    void collections_wanted(const CollectionsWanted& wanted);
 
     // They run on the client.
     void spawn_started();
     void spawn_batch(const SpawnBatch& batch);
     void spawn_finished();
     void not_ready();
+    void collection_part(const CollectionPart& part);
 };
 
 }  // namespace detail

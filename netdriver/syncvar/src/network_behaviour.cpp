@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "value_copy.h"
+#include <replayout/reflection/value_copy.h>
+#include "stored_references.h"
 
 #include <replayout/netdriver/peer_log.h>
 #include <replayout/reflection/printable.h>
@@ -13,10 +14,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include <replayout/reflection/visit_references.h>
+#include <replayout/value_limits.h>
 #include "behaviour_section.h"
 
 namespace replayout::syncvar {
@@ -224,6 +228,26 @@ bool NetworkBehaviour::on_deserialize(NetworkReader& /*reader*/, bool /*initial_
     return true;
 }
 
+bool NetworkBehaviour::holds_back(ParentIndex property) const noexcept {
+    const NetworkPrefab::Component& placed = identity_->prefab().components()[component_index_];
+    for (std::uint32_t i = 0; i < placed.parents.size(); ++i) {
+        const std::uint32_t first = placed.parents[i].value;
+        const std::uint32_t count = type_->sync_vars[i].property.array_dim;
+        if (property.value >= first && property.value < first + count) {
+            return (dirty_bits_ & bit_of(i)) != 0;
+        }
+    }
+    if (settings_.sync_mode == SyncMode::Owner) {
+        return false;  // All else goes by calls.
+    }
+    for (std::uint32_t i = 0; i < placed.collections.size(); ++i) {
+        if (placed.collections[i].items == property) {
+            return (collection_dirty_bits_ & bit_of(i)) != 0;
+        }
+    }
+    return type_->has_custom_serialization && placed.section.initial == property && has_changes();
+}
+
 void NetworkBehaviour::forget_changes() {
     dirty_bits_ = 0;
     collection_dirty_bits_ = 0;
@@ -319,9 +343,7 @@ void NetworkBehaviour::sync_var_received(std::uint32_t variable, const void* pre
     }
     if (settings_.hook_style == HookStyle::UNet) {
         if (!identity_->is_initial_) {
-            running_hooks_ |= bit_of(variable);
-            info.hook.replace(object() + info.owner_offset, value, previous);
-            running_hooks_ &= ~bit_of(variable);
+            run_unet_hook(variable, previous);
         }
         return;
     }
@@ -330,6 +352,50 @@ void NetworkBehaviour::sync_var_received(std::uint32_t variable, const void* pre
         return;
     }
     run_hook(variable, previous, value);
+}
+
+void NetworkBehaviour::run_unet_hook(std::uint32_t variable, const void* previous) {
+    const SyncVarInfo& info = type_->sync_vars[variable];
+    std::byte* value = object() + info.property.offset;
+    const auto replace = [&](const void* before) {
+        running_hooks_ |= bit_of(variable);
+        info.hook.replace(object() + info.owner_offset, value, before);
+        running_hooks_ &= ~bit_of(variable);
+    };
+    if (!may_hold_references(variable)) {
+        replace(previous);
+        return;
+    }
+    ValueCopy before(info.property, static_cast<const std::byte*>(previous), identity_->resource_);
+    visit_references(info.property, before.get(), [&](const ReferenceOps& ops, void* reference) {
+        if (identity_->client_->is_leaving(ops.get(reference))) {
+            ops.set(reference, ObjectHandle{});
+        }
+    });
+    replace(before.get());
+    // Unless the hook assigned, it is what the driver does not follow any longer.
+    note_references(variable);
+}
+
+void NetworkBehaviour::references_lost(std::uint32_t variable, const void* previous) {
+    if (!identity_->is_spawned()) {
+        return;
+    }
+    const bool is_running = (running_hooks_ & bit_of(variable)) != 0;
+    if (is_server()) {
+        set_dirty_bit(bit_of(variable));
+    }
+    const bool is_told = previous != nullptr && !is_running &&
+                         type_->sync_vars[variable].hook.call != nullptr &&
+                         (is_server() ? identity_->is_host_visible_ : !identity_->is_initial_);
+    if (!is_told) {
+        return;
+    }
+    if (!is_server() && settings_.hook_style == HookStyle::Mirror && must_wait()) {
+        identity_->client_->keep_lost(*this, variable);
+    } else {
+        run_hook(variable, previous, object() + type_->sync_vars[variable].property.offset);
+    }
 }
 
 std::uint64_t NetworkBehaviour::apply_section(const NetworkBehaviour& section,
@@ -353,12 +419,19 @@ std::uint64_t NetworkBehaviour::apply_section(const NetworkBehaviour& section,
             continue;
         }
         changed |= bit_of(i);
+        const auto take = [this, i, own, source] {
+            const Property& variable = type_->sync_vars[i].property;
+            copy_values(variable, own, source + variable.offset);
+            if (may_hold_references(i)) {
+                note_references(i);
+            }
+        };
         if (hook.call == nullptr) {
-            copy_values(property, own, source + property.offset);
+            take();
             continue;
         }
         const ValueCopy previous(property, own, identity_->resource_);
-        copy_values(property, own, source + property.offset);
+        take();
         if (identity_->is_server()) {
             run_hook(i, previous.get(), own);
         } else {
@@ -370,10 +443,43 @@ std::uint64_t NetworkBehaviour::apply_section(const NetworkBehaviour& section,
     return changed;
 }
 
+bool NetworkBehaviour::may_become(std::uint32_t variable, const void* next) const {
+    if ((type_->limited_variables >> variable & 1) == 0) {
+        return true;
+    }
+    const Property& property = type_->sync_vars[variable].property;
+    const std::optional<std::string> why =
+        why_over_limit(property, static_cast<const std::byte*>(next), identity_->prefab().limits());
+    if (why) {
+        log_line(LogLevel::Error,
+                 "SyncVar \"" + type_->name + "." + property.name + "\" stays as it is: " + *why);
+    }
+    return !why;
+}
+
+void NetworkBehaviour::before_reference_changes(std::uint32_t variable, const void* next) {
+    StoredReferences* references = identity_->references_;
+    const Property& property = type_->sync_vars[variable].property;
+    // What is named anew is another object than what was named under the same address.
+    if (references != nullptr &&
+        references->names_any_left(property, static_cast<const std::byte*>(next))) {
+        references->settle();
+    }
+}
+
+void NetworkBehaviour::note_references(std::uint32_t variable) {
+    const Property& property = type_->sync_vars[variable].property;
+    if (identity_->references_ != nullptr) {
+        identity_->references_->note(property, object() + property.offset);
+    }
+}
+
 void NetworkBehaviour::run_initial_hooks() {
     const std::byte* own = object();
     const std::byte* block = static_cast<const std::byte*>(identity_->block());
-    const std::byte* initial = identity_->prefab().archetype().block_ + (own - block);
+    const NetworkIdentity& first =
+        identity_->own_values_ ? *identity_->own_values_ : identity_->prefab().archetype();
+    const std::byte* initial = first.block_ + (own - block);
     for (std::uint32_t i = 0; i < type_->sync_vars.size(); ++i) {
         const Property& property = type_->sync_vars[i].property;
         if (type_->sync_vars[i].hook.call != nullptr && settings_.hook_style == HookStyle::Mirror &&
@@ -385,16 +491,26 @@ void NetworkBehaviour::run_initial_hooks() {
 
 namespace detail {
 
-void before_sync_var_changes(void* variable, const SyncVarLink& link, const void* next) {
+bool before_sync_var_changes(void* variable, const SyncVarLink& link, const void* next) {
     NetworkBehaviour& behaviour = NetworkBehaviour::behaviour_of(variable, link);
+    if (!behaviour.may_become(link.bit, next)) {
+        return false;
+    }
+    if (behaviour.may_hold_references(link.bit)) {
+        behaviour.before_reference_changes(link.bit, next);
+    }
     if (behaviour.settings_.hook_style == HookStyle::UNet &&
         behaviour.runs_hooks_on_assignment(link.bit)) {
         behaviour.run_hook(link.bit, variable, next);
     }
+    return true;
 }
 
 void after_sync_var_changed(void* variable, const SyncVarLink& link, const void* previous) {
     NetworkBehaviour& behaviour = NetworkBehaviour::behaviour_of(variable, link);
+    if (behaviour.may_hold_references(link.bit)) {
+        behaviour.note_references(link.bit);
+    }
     behaviour.set_dirty_bit(bit_of(link.bit));
     if (behaviour.settings_.hook_style == HookStyle::Mirror &&
         behaviour.runs_hooks_on_assignment(link.bit)) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
+#include <replayout/reflection/value_copy.h>
 #include "connection_channel.h"
 #include "network_client_waiting.h"
 #include "scene_name.h"
+#include "stored_references.h"
 #include "sync_section.h"
 #include "update_scope.h"
-#include "value_copy.h"
+#include "wanted_collections.h"
 
 #include <replayout/netdriver/peer_log.h>
 #include <replayout/reflection/diagnostics.h>
@@ -12,6 +14,7 @@
 #include <replayout/syncvar/sync_collection.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -37,8 +40,12 @@ NetworkClient::NetworkClient(const NetDriverSettings& settings, Transport& trans
     : types_(types),
       manager_(manager),
       resource_(settings.resource),
+      settings_(settings),
+      transport_(transport),
       driver_(settings, transport, *this),
       sections_(std::make_unique<SectionSender>(settings.resource)),
+      references_(std::make_unique<StoredReferences>(objects_, this, settings.resource)),
+      wanted_(std::make_unique<WantedCollections>(*this)),
       log_(std::make_unique<PeerLog>()),
       update_interval_us_(update_interval_us(settings.config)),
       update_burst_us_(update_interval_us_ * settings.config.client_updates_burst_max) {}
@@ -47,18 +54,56 @@ NetworkClient::~NetworkClient() {
     for (const auto& [key, object] : objects_) {
         object->net_id_ = 0;
         object->client_ = nullptr;
+        object->references_ = nullptr;
     }
 }
 
 Status NetworkClient::connect(PeerId server, NetTime now) {
+    if (is_started_) {
+        if (Status begun = begin_anew(now); !begun) {
+            return begun;
+        }
+    }
     if (Status added = types_.add_layouts_to(driver_); !added) {
         return added;
     }
-    return driver_.connect(server, now);
+    Status connected = driver_.connect(server, now);
+    is_started_ = true;
+    return connected;
+}
+
+Status NetworkClient::begin_anew(NetTime now) {
+    if (is_updating_) {
+        return Error{ErrorCode::InvalidArgument,
+                     "connect() is called within a callback of this client: call it after the "
+                     "update that is under way"};
+    }
+    const ConnectionState state = driver_.state();
+    if (state == ConnectionState::Connecting || state == ConnectionState::Joined) {
+        return Error{ErrorCode::InvalidArgument,
+                     "the client is connected, or connecting: call disconnect() first"};
+    }
+    is_updating_ = true;
+    if (state == ConnectionState::Closing) {
+        driver_.tick_flush(now);  // says goodbye
+    }
+    if (is_connected_) {
+        peer_left({}, CloseReason::Requested);
+    }
+    is_updating_ = false;
+    // A session of its own: the server may not have heard of the end of the one before.
+    settings_.seed = settings_.seed * 0x9E37'79B9'7F4A'7C15u + 1;
+    std::destroy_at(&driver_);
+    std::construct_at(&driver_, settings_, transport_, static_cast<NetWorld&>(*this));
+    next_update_us_ = std::numeric_limits<std::int64_t>::min();
+    is_update_refused_ = false;
+    return {};
 }
 
 void NetworkClient::disconnect() {
+    const bool was_updating = std::exchange(is_updating_, true);
     driver_.disconnect({});
+    is_updating_ = was_updating;
 }
 
 void NetworkClient::early_update(NetTime now) {
@@ -67,6 +112,7 @@ void NetworkClient::early_update(NetTime now) {
     const detail::UpdateScope updating(is_updating_);
     now_ = now;
     driver_.tick_dispatch(now);
+    references_->settle();
     start_spawned();
     // The object may come before the word that this client may join; it calls nothing until then.
     const bool is_there = channel_ != nullptr && driver_.state() == ConnectionState::Joined;
@@ -81,7 +127,9 @@ void NetworkClient::late_update(NetTime now) {
                      "late_update: called from within a callback; do it after the update");
     const detail::UpdateScope updating(is_updating_);
     now_ = now;
+    references_->settle();
     send_answers();
+    wanted_->ask();
     send_updates();
     driver_.tick_flush(now);
     free_what_is_gone();
@@ -91,7 +139,12 @@ void NetworkClient::late_update(NetTime now) {
 
 bool NetworkClient::register_spawn_handler(std::uint32_t asset_id, NetworkSpawnHandler handler) {
     if (types_.find_prefab(asset_id) == nullptr || !handler.spawn || !handler.unspawn) {
-        log(LogLevel::Error, "a spawn handler needs the asset id of a prefab, and two functions");
+        log(LogLevel::Error,
+            "a spawn handler needs the asset id of a prefab, and two functions: "
+            "asset id " +
+                std::to_string(asset_id) +
+                (types_.find_prefab(asset_id) == nullptr ? " is that of no prefab"
+                                                         : " has a function missing"));
         return false;
     }
     const bool is_new = spawn_handlers_.insert_or_assign(asset_id, std::move(handler)).second;
@@ -109,6 +162,8 @@ NetworkIdentity& NetworkClient::instantiate(const NetworkPrefab& prefab) {
     auto made = std::make_unique<NetworkIdentity>(prefab, resource_);
     NetworkIdentity& object = *made;
     objects_.emplace(&object, std::move(made));
+    object.references_ = references_.get();
+    references_->object_made(object);
     return object;
 }
 
@@ -122,7 +177,9 @@ NetworkIdentity& NetworkClient::add_scene_object(const NetworkPrefab& prefab,
         prefab.name().c_str());
     object.scene_id_ = scene_id;
     if (!scene_objects_.emplace(scene_id, &object).second) {
-        log(LogLevel::Error, "a scene has two objects of one id");
+        log(LogLevel::Error, "a scene has two objects of id " + std::to_string(scene_id) +
+                                 ": the second, of prefab \"" + prefab.name() +
+                                 "\", is never spawned");
     }
     return object;
 }
@@ -138,10 +195,13 @@ void NetworkClient::destroy(NetworkIdentity& object) {
                      object.prefab().name().c_str());
     object.is_gone_ = true;
     has_gone_ = true;
+    references_->object_left(object);
 }
 
 void NetworkClient::free_what_is_gone() {
+    references_->settle();
     if (std::exchange(has_gone_, false)) {
+        references_->forget_gone();
         std::erase_if(changed_, [](const NetworkIdentity* object) { return object->is_gone_; });
         std::erase_if(objects_, [](const auto& entry) { return entry.second->is_gone_; });
     }
@@ -172,17 +232,28 @@ NetworkIdentity* NetworkClient::find_or_spawn_object(const SpawnInfo& info) {
     if (handler == spawn_handlers_.end()) {
         return &instantiate(**prefab);
     }
-    NetworkIdentity* made = handler->second.spawn(*this, info);
+    const auto spawn = handler->second.spawn;  // It may unregister itself.
+    NetworkIdentity* made = spawn(*this, info);
     if (made == nullptr || made->is_spawned() || made->is_gone_ ||
         &made->prefab() != prefab->get()) {
         log_->write(LogLevel::Error, {},
-                    "the spawn handler of prefab \"" + (*prefab)->name() +
-                        "\" gave no object of it that is free",
+                    "the spawn handler of prefab \"" + (*prefab)->name() + "\" (asset id " +
+                        std::to_string((*prefab)->asset_id()) +
+                        ") gave no object of it that is free",
                     now_);
         ++counters_.handlers_failed;
         return nullptr;
     }
     return made;
+}
+
+std::string NetworkClient::asset_id_text(const RepLayout& layout) const {
+    for (const auto& prefab : types_.prefabs()) {
+        if (&prefab->layout() == &layout) {
+            return " (asset id " + std::to_string(prefab->asset_id()) + ")";
+        }
+    }
+    return {};
 }
 
 NetworkIdentity* NetworkClient::take_scene_object(const SpawnInfo& info) {
@@ -195,7 +266,10 @@ NetworkIdentity* NetworkClient::take_scene_object(const SpawnInfo& info) {
     }
     const auto found = scene_objects_.find(scene_id);
     if (found == scene_objects_.end() || &found->second->prefab().layout() != &info.layout) {
-        log_->write(LogLevel::Error, {}, "the server spawned an object of a scene that is not here",
+        log_->write(LogLevel::Error, {},
+                    "the server spawned an object of a scene that is not here: scene id " +
+                        std::to_string(scene_id) + ", prefab \"" + std::string(info.layout.name()) +
+                        "\"" + asset_id_text(info.layout),
                     now_);
         ++counters_.scene_objects_missing;
         return nullptr;
@@ -215,15 +289,20 @@ ObjectHandle NetworkClient::spawn(const SpawnInfo& info) {
     if (object == nullptr) {
         return {};
     }
-    if (object->is_started_) {
-        keep_values(*object);
+    if (references_->has_left(*object)) {
+        references_->settle();  // It is another object from now on.
     }
-    object->reset_values(object->is_kept_ && object->is_owned() && info.role.is_owned);
+    object->keep_own_values();
+    object->net_id_ = info.guid.value;
+    object->client_ = this;
+    if (object->is_started_ || object->scene_id_ != 0) {
+        keep_values(*object);  // Hooks are told what differs from these.
+    }
+    object->reset_values(object->prefab().archetype(),
+                         object->is_kept_ && object->is_owned() && info.role.is_owned);
     object->transform = {info.parameters.location.value_or(Vector3{}),
                          info.parameters.rotation.value_or(Quat{0, 0, 0, 1}),
                          info.parameters.scale.value_or(Vector3{1, 1, 1})};
-    object->net_id_ = info.guid.value;
-    object->client_ = this;
     object->role_ = info.role;
     object->is_client_ = true;
     object->is_initial_ = true;
@@ -261,6 +340,7 @@ void NetworkClient::despawn(ObjectHandle handle, ChannelCloseReason reason) {
         // Who is not ready keeps what it has. Whether it is shown it again is known when all are
         // there. What it was never told of is nothing that it has.
         object.is_kept_ = true;
+        references_->note_all(object);
         std::erase(spawned_now_, &object);
         return;
     }
@@ -284,14 +364,17 @@ void NetworkClient::unspawn(NetworkIdentity& object, ChannelCloseReason reason) 
         component->waiting_hooks_ = 0;
         component->authority_epoch_ = 0;
     }
+    references_->object_left(object);
+    StoredReferences::clear_all(object);
     if (object.scene_id_ != 0) {
-        object.reset_values();
+        object.reset_values(*object.own_values_);
         scene_objects_.insert_or_assign(object.scene_id_, &object);
         return;
     }
     const auto handler = spawn_handlers_.find(object.asset_id());
     if (handler != spawn_handlers_.end()) {
-        handler->second.unspawn(*this, object, reason);
+        const auto unspawn = handler->second.unspawn;
+        unspawn(*this, object, reason);
         return;
     }
     destroy(object);
@@ -388,6 +471,14 @@ void NetworkClient::forget_local_player(const NetworkIdentity& object) {
         return entry.second != &object && entry.second->is_told_player_;
     });
     local_player_ = other == spawned_.end() ? nullptr : other->second;
+}
+
+bool NetworkClient::is_leaving(ObjectHandle handle) const noexcept {
+    const auto* named =
+        reinterpret_cast<const NetworkIdentity*>(static_cast<std::uintptr_t>(handle.value));
+    const auto found = handle.is_null() ? objects_.end() : objects_.find(named);
+    return found != objects_.end() && named->is_spawned() && !named->is_kept_ &&
+           driver_.role_of(handle).role == NetRole::None;
 }
 
 void NetworkClient::section_misread(const std::string& text) {

@@ -4,6 +4,9 @@
 // and what the server did to collections.
 #include "network_client_waiting.h"
 
+#include "stored_references.h"
+#include "wanted_collections.h"
+
 #include <replayout/netdriver/peer_log.h>
 #include <replayout/syncvar/sync_collection.h>
 
@@ -49,6 +52,27 @@ void NetworkClient::keep_value(NetworkBehaviour& component, std::uint32_t variab
         .values.push_back(
             {&component, variable,
              ValueCopy(property, static_cast<const std::byte*>(previous), resource_)});
+    if (component.may_hold_references(variable)) {
+        references_->note(property, static_cast<const std::byte*>(previous));
+    }
+}
+
+void NetworkClient::keep_lost(NetworkBehaviour& component, std::uint32_t variable) {
+    const Property& property = component.type_->sync_vars[variable].property;
+    keep_value(component, variable, component.object() + property.offset);
+    for (Waiting::KeptValue& kept : waiting_of(component.identity()).values) {
+        kept.is_lost |= kept.component == &component && kept.variable == variable;
+    }
+}
+
+void NetworkClient::forget_in_waiting(const std::vector<const NetworkIdentity*>& gone) {
+    for (const auto& [net_id, waiting] : waiting_) {
+        for (Waiting::KeptValue& kept : waiting->values) {
+            const Property& property = kept.component->type_->sync_vars[kept.variable].property;
+            kept.is_lost |= kept.component->may_hold_references(kept.variable) &&
+                            StoredReferences::clear(property, kept.value.get(), gone);
+        }
+    }
 }
 
 void NetworkClient::keep_call(NetworkBehaviour& component, SyncCollection& collection,
@@ -87,7 +111,8 @@ void NetworkClient::run_waiting(std::uint64_t net_id) {
         NetworkBehaviour& component = *kept.component;
         const Property& property = component.type_->sync_vars[kept.variable].property;
         const std::byte* value = component.object() + property.offset;
-        if (find(net_id) != nullptr && !equal_values(property, value, kept.value.get())) {
+        if (find(net_id) != nullptr &&
+            (kept.is_lost || !equal_values(property, value, kept.value.get()))) {
             component.run_hook(kept.variable, kept.value.get(), value);
         }
     }
@@ -96,6 +121,10 @@ void NetworkClient::run_waiting(std::uint64_t net_id) {
             collection->apply_kept(true);
         }
     }
+}
+
+void NetworkClient::want_parts(const NetworkBehaviour& component, std::uint8_t collection) {
+    wanted_->want(component.identity().net_id(), component.component_index(), collection);
 }
 
 void NetworkClient::collection_refused(const std::string& name) {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "value_copy.h"
+#include <replayout/reflection/value_copy.h>
 
 namespace replayout::syncvar {
 
@@ -19,6 +19,7 @@ struct NetworkClient::Waiting {
         NetworkBehaviour* component = nullptr;
         std::uint32_t variable = 0;
         ValueCopy value;
+        bool is_lost = false;  ///< an object went that it named, or that the variable named later
     };
 
     std::vector<KeptValue> values;

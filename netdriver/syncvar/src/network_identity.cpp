@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "value_copy.h"
+#include <replayout/reflection/value_copy.h>
+#include "stored_references.h"
 
 #include <replayout/syncvar/network_client.h>
 #include <replayout/syncvar/network_identity.h>
@@ -50,8 +51,16 @@ void NetworkIdentity::make_components() {
     }
 }
 
-void NetworkIdentity::reset_values(bool keeps_own) {
-    const std::byte* source = prefab_->archetype().block_;
+void NetworkIdentity::keep_own_values() {
+    if (scene_id_ != 0 && own_values_ == nullptr) {
+        own_values_ = std::make_unique<NetworkIdentity>(*prefab_, resource_);
+        own_values_->reset_values(*this);
+        StoredReferences::clear_all(*own_values_);
+    }
+}
+
+void NetworkIdentity::reset_values(const NetworkIdentity& from, bool keeps_own) {
+    const std::byte* source = from.block_;
     for (const NetworkPrefab::Component& component : prefab_->components()) {
         if (keeps_own && component.settings.sync_direction == SyncDirection::ClientToServer) {
             continue;
@@ -62,10 +71,10 @@ void NetworkIdentity::reset_values(bool keeps_own) {
         }
     }
     for (std::size_t i = 0; i < components_.size(); ++i) {
-        const NetworkBehaviour& of_prefab = *prefab_->archetype().components()[i];
+        const NetworkBehaviour& source_component = *from.components()[i];
         const BehaviourType& type = *prefab_->components()[i].type;
         for (std::size_t index = 0; index < type.collections.size(); ++index) {
-            components_[i]->collection(index).reset(of_prefab.collection(index));
+            components_[i]->collection(index).reset(source_component.collection(index));
         }
         if (type.has_custom_serialization) {
             components_[i]->section() = {};

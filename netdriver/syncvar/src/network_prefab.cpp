@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "stored_references.h"
 #include "sync_section.h"
 
 #include <replayout/reflection/dynamic_type_builder.h>
@@ -57,6 +58,7 @@ NetworkPrefab::NetworkPrefab(std::string_view name, std::span<const PrefabCompon
         placed.offset = aligned(block_size_, ops.alignment);
         block_size_ = placed.offset + ops.size;
         block_alignment_ = std::max(block_alignment_, ops.alignment);
+        has_references_ = has_references_ || component.type->reference_variables != 0;
         components_.push_back(std::move(placed));
     }
     for (Component& component : components_) {
@@ -176,6 +178,7 @@ Result<Property> NetworkPrefab::describe(const Component& component, const SyncV
 
 Status NetworkPrefab::create_layout(const TypeRegistry& registry) {
     archetype_ = std::make_unique<NetworkIdentity>(*this, std::pmr::get_default_resource());
+    StoredReferences::clear_all(*archetype_);  // It outlives all objects.
     RepLayoutOptions options;
     options.limits = options_.limits;
     options.archetype = archetype_->block();

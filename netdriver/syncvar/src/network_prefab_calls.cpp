@@ -96,9 +96,7 @@ Status NetworkPrefab::describe_collections(std::uint32_t component, std::uint32_
             Property property = info.property;
             property.name = member_name(component, name);
             property.offset += placed.offset;
-            if (info.has_invalid_items) {
-                property.notify = {tell_items, &places_.emplace_back(place), RepNotify::Always};
-            }
+            property.notify = {tell_items, &places_.emplace_back(place), RepNotify::Always};
             collection.items = ParentIndex{static_cast<std::uint16_t>(parent++)};
             builder.property(std::move(property));
         }

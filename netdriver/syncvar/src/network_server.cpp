@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "connection_channel.h"
 #include "host_calls.h"
+#include "part_sender.h"
 #include "scene_name.h"
+#include "stored_references.h"
 #include "sync_section.h"
 #include "update_scope.h"
 
@@ -12,6 +14,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <string>
 
 namespace replayout::syncvar {
 
@@ -35,6 +38,8 @@ NetworkServer::NetworkServer(const NetDriverSettings& settings, Transport& trans
       interest_(interest),
       axes_(settings.interest.axes),
       sections_(std::make_unique<SectionSender>(settings.resource)),
+      references_(std::make_unique<StoredReferences>(objects_, nullptr, settings.resource)),
+      parts_(std::make_unique<PartSender>(*this, settings.config)),
       log_(std::make_unique<PeerLog>()),
       host_calls_(std::make_unique<HostCalls>()) {}
 
@@ -43,6 +48,7 @@ NetworkServer::~NetworkServer() {
     for (const auto& [key, object] : objects_) {
         object->net_id_ = 0;
         object->server_ = nullptr;
+        object->references_ = nullptr;
     }
 }
 
@@ -78,12 +84,14 @@ void NetworkServer::late_update(NetTime now) {
     const detail::UpdateScope updating(is_updating_);
     now_ = now;
     ++flush_number_;
+    references_->settle();
     update_host();
     update_phases();
     send_batches();
     serve_owners();
     send_owner_states();
     mark_changed();
+    parts_->send();
     driver_.tick_flush(now);
     free_what_is_gone();
 }
@@ -94,6 +102,8 @@ NetworkIdentity& NetworkServer::instantiate(const NetworkPrefab& prefab) {
     auto made = std::make_unique<NetworkIdentity>(prefab, resource_);
     NetworkIdentity& object = *made;
     objects_.emplace(&object, std::move(made));
+    object.references_ = references_.get();
+    references_->object_made(object);
     return object;
 }
 
@@ -133,6 +143,20 @@ bool NetworkServer::spawn(NetworkIdentity& object, NetworkConnection* owner) {
         return refuse(object.owner_,
                       "an object that is spawned already, or gone, cannot be spawned");
     }
+    const auto twin = spawned_in_scene_.find(object.scene_id_);
+    if (twin != spawned_in_scene_.end()) {
+        log_->write(LogLevel::Warning, PeerId{},
+                    "an object of prefab \"" + object.prefab().name() +
+                        "\" is not spawned: its scene id " + std::to_string(object.scene_id_) +
+                        " is that of a spawned object of prefab \"" +
+                        twin->second->prefab().name() + "\"",
+                    now_);
+        return false;
+    }
+    if (references_->has_left(object)) {
+        references_->settle();  // It is another object from now on.
+    }
+    object.keep_own_values();
     const SceneName name(object.scene_id_);
     SpawnParameters parameters;
     parameters.stable_name = name.text();
@@ -148,6 +172,9 @@ bool NetworkServer::spawn(NetworkIdentity& object, NetworkConnection* owner) {
     object.server_ = this;
     object.is_client_ = host_ != nullptr;
     spawned_.emplace(object.net_id_, &object);
+    if (object.scene_id_ != 0) {
+        spawned_in_scene_.emplace(object.scene_id_, &object);
+    }
     apply_visibility(object);
     for (const auto& [peer, connection] : connections_) {
         if (connection->phase_ == Phase::Leaving) {
@@ -159,6 +186,9 @@ bool NetworkServer::spawn(NetworkIdentity& object, NetworkConnection* owner) {
     }
     for (NetworkBehaviour* component : object.components()) {
         component->forget_changes();  // All of it is new.
+        for (std::size_t i = 0; i < component->type_->collections.size(); ++i) {
+            component->collection(i).update_opening(parts_->whole_bytes_max());
+        }
     }
     if (object.prefab().has_calls_for_owner()) {
         with_calls_for_owner_.push_back(&object);
@@ -198,6 +228,9 @@ void NetworkServer::unspawn(NetworkIdentity& object) {
     driver_.remove_object(object.object_);
     driver_.forget_destroyed(SceneName(object.scene_id_).text());
     spawned_.erase(object.net_id_);
+    if (object.scene_id_ != 0) {
+        spawned_in_scene_.erase(object.scene_id_);
+    }
     object.net_id_ = 0;
     object.object_ = {};
     object.server_ = nullptr;
@@ -212,6 +245,7 @@ void NetworkServer::unspawn(NetworkIdentity& object) {
     for (NetworkBehaviour* component : object.components()) {
         component->forget_changes();
     }
+    references_->object_left(object);
 }
 
 void NetworkServer::destroy(NetworkIdentity& object) {
@@ -223,11 +257,13 @@ void NetworkServer::destroy(NetworkIdentity& object) {
         unspawn(object);
     }
     if (object.scene_id_ != 0) {
-        object.reset_values();
+        object.keep_own_values();
+        object.reset_values(*object.own_values_);
         return;
     }
     object.is_gone_ = true;
     has_gone_ = true;
+    references_->object_left(object);
 }
 
 void NetworkServer::destroy_owned(NetworkConnection& connection) {
@@ -242,8 +278,10 @@ void NetworkServer::destroy_owned(NetworkConnection& connection) {
 }
 
 void NetworkServer::free_what_is_gone() {
+    references_->settle();
     // A call that waits for the host may name what is gone.
     if (host_calls_->empty() && std::exchange(has_gone_, false)) {
+        references_->forget_gone();
         for (std::vector<NetworkIdentity*>* row : {&changed_, &owner_states_, &host_queue_}) {
             std::erase_if(*row, [](const NetworkIdentity* object) { return object->is_gone_; });
         }
@@ -341,6 +379,16 @@ void NetworkServer::mark_sync_vars(NetworkIdentity& object, NetworkBehaviour& co
 }
 
 // NetWorld.
+
+bool NetworkServer::holds_back(ObjectHandle handle, ParentIndex property) {
+    const NetworkIdentity& object = NetworkIdentity::of(handle);
+    for (const NetworkBehaviour* component : object.components()) {
+        if (component->holds_back(property)) {
+            return true;  // Its sync interval is not over.
+        }
+    }
+    return false;
+}
 
 void* NetworkServer::object_memory(ObjectHandle object) {
     return NetworkIdentity::of(object).block();

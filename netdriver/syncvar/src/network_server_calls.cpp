@@ -7,6 +7,7 @@
 #include <replayout/syncvar/sync_collection.h>
 
 #include "behaviour_section.h"
+#include "part_sender.h"
 #include "prefab_params.h"
 
 #include <bit>
@@ -42,6 +43,7 @@ void NetworkServer::send_collections(NetworkIdentity& object, NetworkBehaviour& 
         const auto index = static_cast<std::size_t>(std::countr_zero(bits));
         const NetworkPrefab::Collection& collection = placed.collections[index];
         const DriverCall call(driver_, object.object_, prefab, collection.changes);
+        component.collection(index).update_opening(parts_->whole_bytes_max());
         if (component.collection(index).send_waiting(call, prefab.limits().array_count_max)) {
             component.collection_dirty_bits_ &= ~(bits & (~bits + 1));
         }

@@ -3,7 +3,9 @@
 // Of NetworkServer: who joins, who is ready, and the batch of objects that those are named.
 #include "connection_channel.h"
 #include "host_calls.h"
+#include "part_sender.h"
 #include "server_groups.h"
+#include "stored_references.h"
 #include "update_scope.h"
 
 #include <replayout/netdriver/peer_log.h>
@@ -57,9 +59,11 @@ void NetworkServer::peer_left(PeerId peer, CloseReason /*reason*/) {
         clear_owner(*connection->owned_.back());  // that the game keeps
     }
     driver_.remove_object(connection->channel_->object_);
+    references_->object_left(*connection->channel_);  // A client may name it in a call.
     connection->channel_->is_gone_ = true;
     has_gone_ = true;
     connections_.erase(peer);
+    parts_->client_left(peer);
 }
 
 NetworkConnection& NetworkServer::start_host(PeerId host) {

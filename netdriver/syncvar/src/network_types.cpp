@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/reflection/type_builder.h>
+#include <replayout/reflection/visit_references.h>
 #include <replayout/syncvar/behaviour_builder.h>
 #include <replayout/syncvar/behaviour_reference.h>
 #include <replayout/syncvar/network_identity.h>
 #include <replayout/syncvar/network_prefab.h>
 #include <replayout/syncvar/network_types.h>
+#include <replayout/syncvar/sync_collection.h>
+#include <replayout/value_limits.h>
 
 #include "behaviour_section.h"
 #include "connection_channel.h"
@@ -15,6 +18,7 @@ namespace replayout::syncvar {
 
 NetworkTypes::NetworkTypes() {
     detail::add_section_types(registry_);
+    detail::add_collection_part_types(registry_);
     const bool is_added = struct_builder<BehaviourReference>(registry_, "BehaviourReference")
                               .property<&BehaviourReference::object>("object")
                               .property<&BehaviourReference::component>("component")
@@ -45,6 +49,18 @@ Result<const BehaviourType*> NetworkTypes::add_behaviour(BehaviourType type, Typ
         });
     if (is_known) {
         return refuse(ErrorCode::DuplicateName, "was built before");
+    }
+    for (std::size_t i = 0; i < type.sync_vars.size(); ++i) {
+        if (has_references(type.sync_vars[i].property)) {
+            type.reference_variables |= std::uint64_t{1} << i;
+        }
+        if (has_limits(type.sync_vars[i].property)) {
+            type.limited_variables |= std::uint64_t{1} << i;
+        }
+    }
+    for (SyncCollectionInfo& collection : type.collections) {
+        collection.item = collection.property.struct_type->properties().front().element.get();
+        collection.has_limits = has_limits(*collection.item);
     }
     return behaviours_.emplace_back(std::make_unique<BehaviourType>(std::move(type))).get();
 }

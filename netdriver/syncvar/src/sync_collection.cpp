@@ -5,6 +5,11 @@
 #include <replayout/syncvar/network_server.h>
 #include <replayout/syncvar/sync_collection.h>
 
+#include <replayout/value_limits.h>
+
+#include <optional>
+#include <utility>
+
 namespace replayout::syncvar {
 
 namespace {
@@ -73,6 +78,22 @@ bool SyncCollection::may_grow(std::size_t count) const {
     return true;
 }
 
+bool SyncCollection::may_hold(const void* item, bool is_like_itself) const {
+    std::optional<std::string> why;
+    if (!is_like_itself) {
+        why = "its key does not equal itself (NaN)";
+    } else if (behaviour_ != nullptr && behaviour_->type_->collections[index_].has_limits) {
+        why = why_over_limit(*behaviour_->type_->collections[index_].item,
+                             static_cast<const std::byte*>(item),
+                             behaviour_->identity().prefab().limits());
+    }
+    if (why && behaviour_ != nullptr) {
+        behaviour_->log_line(LogLevel::Warning, "collection " + behaviour_->name_of(*this) +
+                                                    " does not take an item: " + *why);
+    }
+    return !why;
+}
+
 bool SyncCollection::is_recording() const noexcept {
     return behaviour_ != nullptr && (behaviour_->is_sent_operations() || is_told());
 }
@@ -100,8 +121,53 @@ void SyncCollection::refuse_received() {
     behaviour_->client().collection_refused(behaviour_->name_of(*this));
 }
 
+std::size_t SyncCollection::item_bytes(const void* item) const {
+    return behaviour_ == nullptr ? 0
+                                 : bytes_in_message(*behaviour_->type_->collections[index_].item,
+                                                    static_cast<const std::byte*>(item));
+}
+
+std::size_t SyncCollection::count_max() const noexcept {
+    return behaviour_->identity().prefab().limits().array_count_max;
+}
+
+void SyncCollection::update_opening(std::size_t bytes_max) {
+    const SyncCollectionInfo& info = behaviour_->type_->collections[index_];
+    const std::size_t count = item_count();
+    std::size_t bytes = 0;
+    const bool is_each_the_same = is_plain(info.item->kind);
+    if (count > 0 && is_each_the_same) {
+        bytes = count * item_bytes(item_at(0));
+    }
+    for (std::size_t i = 0; !is_each_the_same && i < count && bytes <= bytes_max; ++i) {
+        bytes += item_bytes(item_at(i));
+    }
+    hold_back(bytes > bytes_max);
+}
+
+void SyncCollection::want_parts() {
+    behaviour_->client().want_parts(*behaviour_, index_);
+}
+
+void SyncCollection::take_part(const detail::CollectionReader& reader, bool is_last) {
+    is_telling_ = !must_wait();
+    receive_part(reader, is_last);
+    is_telling_ = true;
+}
+
+void SyncCollection::parts_ended() {
+    const std::uint32_t epoch = std::exchange(next_owner_epoch_, 0);
+    if (epoch != 0 && !is_partial() && behaviour_->is_owned()) {
+        owner_epoch_ = epoch;
+    }
+}
+
 void SyncCollection::items_received() {
     is_broken_ = false;
+    if (is_partial()) {
+        want_parts();
+        return;
+    }
     if (are_items_valid()) {
         return;
     }
@@ -129,12 +195,14 @@ void SyncCollection::receive_as_owner(const void* params) {
         // The word of that may come later: then it asks again.
         behaviour_->is_state_missed_ = true;
     } else if (epoch != 0 && epoch != owner_epoch_ && take_items(params)) {
-        owner_epoch_ = epoch;
+        owner_epoch_ = is_partial() ? 0 : epoch;
+        next_owner_epoch_ = is_partial() ? epoch : 0;
     }
 }
 
 void SyncCollection::receive_as_last_owner(const void* params) {
     owner_epoch_ = 0;
+    next_owner_epoch_ = 0;
     forget(waiting_count());
     receive_state(params);
 }
@@ -147,6 +215,7 @@ CallResult SyncCollection::send_to_owner(std::uint32_t epoch, const detail::Coll
 
 void SyncCollection::begin_anew() noexcept {
     owner_epoch_ = 0;
+    next_owner_epoch_ = 0;
     refused_count_ = 0;
     may_coalesce_ = false;
     is_broken_ = false;
@@ -215,27 +284,6 @@ bool SyncCollection::send_waiting(const detail::CollectionCall& call, std::size_
 }
 
 namespace detail {
-
-bool has_references(const Property& property) noexcept {
-    if (property.kind == PropertyKind::ObjectReference) {
-        return true;
-    }
-    if (property.element != nullptr) {
-        return has_references(*property.element);
-    }
-    if (property.struct_type == nullptr) {
-        return false;
-    }
-    const auto of_type = [](const Type& type) {
-        return std::any_of(type.properties().begin(), type.properties().end(), has_references);
-    };
-    for (const Type* type = property.struct_type; type != nullptr; type = type->base()) {
-        if (of_type(*type)) {
-            return true;
-        }
-    }
-    return false;
-}
 
 std::string item_name(const Property& item) {
     if (item.struct_type != nullptr) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sync_section.h"
 
-#include "value_copy.h"
+#include <replayout/reflection/value_copy.h>
 
 #include <replayout/reflection/dynamic_type_builder.h>
 #include <replayout/reflection/member_property.h>

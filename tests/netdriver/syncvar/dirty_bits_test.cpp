@@ -284,5 +284,24 @@ TEST_CASE("A 65th SyncVar is refused, and the error names it", "[syncvar]") {
     CHECK(refused.error().message.find("64") != std::string::npos);
 }
 
+TEST_CASE("Validation: what a sync interval holds back is no forgotten mark", "[syncvar]") {
+    ArenaOptions options;
+    options.fighter.sync_interval_us = 500'000;
+    ArenaGame game(options);
+    game.join();
+    NetworkIdentity& pawn = game.spawn(game.types().pawn());
+    game.settle();
+    const auto& stats = game.server().driver().stats();
+    Fighter& fighter = pawn.component<Fighter>(0);
+    for (int i = 1; i <= 90; ++i) {
+        fighter.health = i;
+        fighter.name = std::to_string(i);
+        game.tick();
+    }
+    game.tick(30);
+    CHECK(game.fighter_on(0, pawn).health == 90);
+    CHECK(stats.replication.marks_missed == 0);
+}
+
 }  // namespace
 }  // namespace replayout::test

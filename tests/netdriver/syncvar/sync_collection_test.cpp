@@ -353,14 +353,17 @@ TEST_CASE("U43 Collections: many large items arrive, all at first and one by one
 }
 
 TEST_CASE("Collections: an item that no call carries arrives as a default one", "[syncvar]") {
-    BagGame game;
+    BagOptions options;
+    options.config.call_bytes_max = 2'000;
+    options.limits.string_bytes_max = 5'000;
+    BagGame game(options);
     game.join();
     NetworkIdentity& chest = game.spawn(game.chest());
     Bag& bag = chest.component<Bag>(0);
     game.settle();
     const LogSpy log;
     bag.things.add({"rope", 1});
-    bag.things.add({std::string(5'000, 'x'), 2});  // beyond string_bytes_max
+    bag.things.add({std::string(5'000, 'x'), 2});  // beyond call_bytes_max
     bag.things.add({"axe", 3});
     bag.prices.set(std::string(5'000, 'y'), 2);
     bag.prices.set("axe", 4);

@@ -64,10 +64,27 @@ template <typename T, auto Function, typename Value>
     return hook;
 }
 
+template <typename Declares, typename Function>
+[[nodiscard]] consteval bool is_declared_by(Function Declares::*) noexcept {
+    return !std::is_same_v<Declares, NetworkBehaviour>;
+}
+
+/// The class, or a base of it, overrides NetworkBehaviour::on_serialize(). One that hides it from
+/// others does.
+template <typename T>
+[[nodiscard]] consteval bool overrides_on_serialize() noexcept {
+    if constexpr (requires { &T::on_serialize; }) {
+        return is_declared_by(&T::on_serialize);
+    } else {
+        return true;
+    }
+}
+
 }  // namespace detail
 
 /// Made, used and thrown away by one thread. Errors are collected: build() reports the first.
-template <std::derived_from<NetworkBehaviour> T>
+/// `IsCustom`: custom_serialization() was said, of the class or of a base.
+template <std::derived_from<NetworkBehaviour> T, bool IsCustom = false>
 class BehaviourBuilder {
   public:
     /// `types` must outlive the builder; `name` is the class's name on both ends.
@@ -80,34 +97,13 @@ class BehaviourBuilder {
 
     /// The class whose variables and functions this one inherits, built before; to be said first.
     template <typename Base>
-    BehaviourBuilder& base() {
-        const BehaviourType* base = types_.find_behaviour(type_key_of<Base>());
-        if (base == nullptr) {
-            return refuse(ErrorCode::UnknownType, "its base must be built before");
+    decltype(auto) base() {
+        add_base<Base>();
+        if constexpr (detail::overrides_on_serialize<Base>() && !IsCustom) {
+            return custom_serialization();
+        } else {
+            return *this;
         }
-        if (!type_.sync_vars.empty() || !type_.functions.empty() || !type_.collections.empty()) {
-            return refuse(ErrorCode::BaseMismatch, "its base must be said before its members");
-        }
-        const std::uint32_t offset = base_offset<T, Base>();
-        for (const BehaviourType::Class& known : base->classes) {
-            type_.classes.push_back({known.key, offset + known.offset});
-        }
-        for (SyncVarInfo variable : base->sync_vars) {
-            variable.property.offset += offset;
-            variable.owner_offset += offset;
-            type_.sync_vars.push_back(std::move(variable));
-        }
-        for (SyncCollectionInfo collection : base->collections) {
-            collection.property.offset += offset;
-            collection.offset += offset;
-            type_.collections.push_back(std::move(collection));
-        }
-        type_.has_custom_serialization |= base->has_custom_serialization;
-        for (BehaviourFunction function : base->functions) {
-            function.owner_offset += offset;
-            type_.functions.push_back(std::move(function));
-        }
-        return *this;
     }
 
     /// A member SyncVar<Value>. `Hook` runs when it changed: void f(previous, current) or
@@ -118,6 +114,9 @@ class BehaviourBuilder {
         using Variable = typename MemberTypeOf<decltype(Member)>::type;
         using Value = typename Variable::value_type;
         static_assert(std::is_same_v<Variable, SyncVar<Value>>, "sync_var is for a SyncVar<T>");
+        static_assert(!detail::overrides_on_serialize<T>(),
+                      "a class that overrides on_serialize() writes all of itself and has no "
+                      "SyncVars: remove the override, or move it to a behaviour of its own");
         Result<Property> property = member_property<T, Member>(types_.registry(), name);
         if (!property) {
             return refuse(property.error().code, property.error().message);
@@ -171,10 +170,12 @@ class BehaviourBuilder {
     }
 
     /// The class serializes itself, by NetworkBehaviour::on_serialize(). It has no SyncVars then,
-    /// nor have its bases; it may have collections.
-    BehaviourBuilder& custom_serialization() {
+    /// nor have its bases; it may have collections. What is said of the class after this is said of
+    /// what this returns. A class that overrides on_serialize() and does not say this, nor has a
+    /// base that does, does not compile.
+    [[nodiscard]] BehaviourBuilder<T, true> custom_serialization() {
         type_.has_custom_serialization = true;
-        return *this;
+        return BehaviourBuilder<T, true>(types_, std::move(type_), std::move(error_));
     }
 
     /// `Member` is void f() or void f(const Parameters&) of the object; `Parameters` is a struct
@@ -210,6 +211,9 @@ class BehaviourBuilder {
 
     /// Adds the class to the NetworkTypes. Once only.
     [[nodiscard]] Result<const BehaviourType*> build() {
+        static_assert(IsCustom || !detail::overrides_on_serialize<T>(),
+                      "the class overrides on_serialize(), which nobody would call: say "
+                      ".custom_serialization() in the chain before .build()");
         if (type_.has_custom_serialization && !type_.sync_vars.empty()) {
             refuse(ErrorCode::InvalidArgument, "serializes itself, and so cannot have SyncVar \"" +
                                                    type_.sync_vars.front().property.name + "\"");
@@ -221,12 +225,49 @@ class BehaviourBuilder {
     }
 
   private:
+    template <std::derived_from<NetworkBehaviour> Other, bool IsOtherCustom>
+    friend class BehaviourBuilder;
+
+    BehaviourBuilder(NetworkTypes& types, BehaviourType type, Error error)
+        : types_(types), type_(std::move(type)), error_(std::move(error)) {}
+
     template <typename Pointer>
     struct MemberTypeOf;
     template <typename Class, typename Member>
     struct MemberTypeOf<Member Class::*> {
         using type = Member;
     };
+
+    template <typename Base>
+    BehaviourBuilder& add_base() {
+        const BehaviourType* base = types_.find_behaviour(type_key_of<Base>());
+        if (base == nullptr) {
+            return refuse(ErrorCode::UnknownType, "its base must be built before");
+        }
+        if (!type_.sync_vars.empty() || !type_.functions.empty() || !type_.collections.empty()) {
+            return refuse(ErrorCode::BaseMismatch, "its base must be said before its members");
+        }
+        const std::uint32_t offset = base_offset<T, Base>();
+        for (const BehaviourType::Class& known : base->classes) {
+            type_.classes.push_back({known.key, offset + known.offset});
+        }
+        for (SyncVarInfo variable : base->sync_vars) {
+            variable.property.offset += offset;
+            variable.owner_offset += offset;
+            type_.sync_vars.push_back(std::move(variable));
+        }
+        for (SyncCollectionInfo collection : base->collections) {
+            collection.property.offset += offset;
+            collection.offset += offset;
+            type_.collections.push_back(std::move(collection));
+        }
+        type_.has_custom_serialization |= base->has_custom_serialization;
+        for (BehaviourFunction function : base->functions) {
+            function.owner_offset += offset;
+            type_.functions.push_back(std::move(function));
+        }
+        return *this;
+    }
 
     template <auto Member>
     BehaviourBuilder& function(std::string_view name, FunctionFlags flags) {

@@ -48,6 +48,8 @@ struct SyncCollectionInfo {
     const Type* changes = nullptr;  ///< parameters of the function that brings operations
     SyncCollection& (*at)(void* memory) noexcept = nullptr;
     bool has_invalid_items = false;  ///< what is sent whole is to be looked at
+    const Property* item = nullptr;  ///< what one item is
+    bool has_limits = false;         ///< an item may be beyond a limit of the prefab
 };
 
 namespace detail {
@@ -85,6 +87,10 @@ struct BehaviourType {
     std::uint32_t behaviour_offset = 0;
     /// Those of bases first; the index is the bit in the dirty mask.
     std::vector<SyncVarInfo> sync_vars;
+    /// Bit i: values of the SyncVar i may hold references.
+    std::uint64_t reference_variables = 0;
+    /// The same of values that a limit of the prefab may refuse.
+    std::uint64_t limited_variables = 0;
     /// Likewise, with a mask of their own.
     std::vector<SyncCollectionInfo> collections;
     std::vector<BehaviourFunction> functions;  ///< those of bases first

@@ -37,6 +37,11 @@ class KeyedCollection : public LoggedCollection<Item, Operation> {
     [[nodiscard]] auto iterator_to(std::size_t place) const {
         return this->begin() + static_cast<std::ptrdiff_t>(place);
     }
+    /// Of NaN no order can be made: it would be there once for each time that it is added.
+    [[nodiscard]] static bool is_like_itself(const Key& key) {
+        const Key& same = key;
+        return key == same;
+    }
     [[nodiscard]] Item take(std::size_t place) {
         Item removed = std::move(this->editable()[place]);
         this->editable().erase(iterator_to(place));
@@ -48,11 +53,17 @@ class KeyedCollection : public LoggedCollection<Item, Operation> {
         const auto is_behind = [](const Item& left, const Item& right) {
             return !(Operation::key_of(left) < Operation::key_of(right));
         };
+        const auto has_key = [](const Item& item) {
+            return is_like_itself(Operation::key_of(item));
+        };
         return LoggedCollection<Item, Operation>::are_valid(items) &&
+               std::all_of(items.begin(), items.end(), has_key) &&
                std::adjacent_find(items.begin(), items.end(), is_behind) == items.end();
     }
     [[nodiscard]] bool may_apply(std::span<const Operation> operations) const override {
-        const auto is_known = [](const Operation& next) { return next.is_known(); };
+        const auto is_known = [](const Operation& next) {
+            return next.is_known() && is_like_itself(next.key_of());
+        };
         // Mostly there is room even if each of them is of another key.
         return std::all_of(operations.begin(), operations.end(), is_known) &&
                (this->has_room(this->size() + operations.size()) || fits(operations));

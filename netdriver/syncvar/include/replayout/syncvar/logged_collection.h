@@ -6,6 +6,7 @@
 
 #include <replayout/reflection/member_property.h>
 #include <replayout/reflection/type_builder.h>
+#include <replayout/reflection/visit_references.h>
 #include <replayout/syncvar/sync_collection.h>
 
 #include <algorithm>
@@ -76,6 +77,9 @@ class LoggedCollection : public SyncCollection {
   private:
     /// How many operations are looked at for one to be merged into.
     static constexpr std::size_t merge_steps_max = 64;
+    /// Of a client, for each item that there may be: operations that are kept until all parts are
+    /// there.
+    static constexpr std::size_t ahead_per_item = 4;
 
     void log(Operation operation) {
         if (operation.is_clear()) {
@@ -115,9 +119,21 @@ class LoggedCollection : public SyncCollection {
     }
     [[nodiscard]] CallResult send_items(std::uint32_t number,
                                         const detail::CollectionCall& call) const override {
-        const State told{state_.items, number};
+        const State told{state_.items, number, state_.is_partial};
         return call.run(&told);
     }
+    void hold_back(bool is_held_back) noexcept override {
+        state_.items.is_held_back = is_held_back;
+        state_.is_partial = is_held_back;
+    }
+    [[nodiscard]] const void* item_at(std::size_t index) const noexcept override {
+        return &state_.items[index];
+    }
+    void pack(const detail::CollectionCall& call, std::size_t bytes_max) override;
+    [[nodiscard]] bool is_partial() const noexcept override { return state_.is_partial; }
+    void receive_part(const detail::CollectionReader& reader, bool is_last) override;
+    void take_ahead();
+    void keep_ahead(const Changes& changes);
     [[nodiscard]] bool receive_from_owner(const void* params) override;
     [[nodiscard]] std::uint32_t epoch_of(const void* params) const noexcept override {
         return static_cast<const Changes*>(params)->first;
@@ -136,6 +152,8 @@ class LoggedCollection : public SyncCollection {
         log_.operations.clear();
         kept_.clear();
         next_kept_ = 0;
+        ahead_.clear();
+        ahead_count_ = 0;
         begin_anew();
     }
 
@@ -143,6 +161,8 @@ class LoggedCollection : public SyncCollection {
     Changes log_;
     std::vector<Changes> kept_;  // of a client: calls that wait until the object is started
     std::size_t next_kept_ = 0;
+    std::vector<Changes> ahead_;   // of a client: calls that came before all parts did
+    std::size_t ahead_count_ = 0;  // operations of these
 };
 
 template <typename Item, typename Operation>
@@ -169,6 +189,10 @@ CallResult LoggedCollection<Item, Operation>::send_state(const detail::Collectio
 template <typename Item, typename Operation>
 void LoggedCollection<Item, Operation>::receive(const void* params) {
     const Changes& changes = *static_cast<const Changes*>(params);
+    if (is_partial()) {
+        keep_ahead(changes);
+        return;
+    }
     if (!must_wait()) {
         apply_changes(changes);
         return;
@@ -199,6 +223,11 @@ void LoggedCollection<Item, Operation>::receive_state(const void* params) {
     }
     state_ = received;
     set_broken(false);
+    if (is_partial()) {
+        ahead_.clear();
+        ahead_count_ = 0;
+        want_parts();
+    }
 }
 
 template <typename Item, typename Operation>
@@ -208,12 +237,95 @@ bool LoggedCollection<Item, Operation>::take_items(const void* params) {
         refuse_received();
         return false;
     }
-    state_.items = received.items;
     log_.operations.clear();
     kept_ = {};
     next_kept_ = 0;
     set_broken(false);
+    state_.is_partial = received.is_partial;
+    if (is_partial()) {
+        want_parts();  // What it has it keeps until then.
+    } else {
+        state_.items = received.items;
+    }
     return true;
+}
+
+template <typename Item, typename Operation>
+void LoggedCollection<Item, Operation>::pack(const detail::CollectionCall& call,
+                                             std::size_t bytes_max) {
+    stop_coalescing();  // What waits to be sent is a part of these items.
+    std::vector<Operation> operations(1, Operation::clear());
+    list_items(operations);
+    Changes part;
+    part.first = state_.changes_count - static_cast<std::uint32_t>(operations.size());
+    for (std::size_t begin = 0; begin < operations.size();) {
+        std::size_t end = begin;
+        for (std::size_t bytes = 0; end < operations.size() && end - begin < count_max(); ++end) {
+            bytes += end == 0 ? 0 : item_bytes(&state_.items[end - 1]);
+            if (end > begin && bytes > bytes_max) {
+                break;
+            }
+        }
+        part.operations.assign(operations.begin() + static_cast<std::ptrdiff_t>(begin),
+                               operations.begin() + static_cast<std::ptrdiff_t>(end));
+        (void)call.run(&part);
+        part.first += static_cast<std::uint32_t>(end - begin);
+        begin = end;
+    }
+}
+
+template <typename Item, typename Operation>
+void LoggedCollection<Item, Operation>::keep_ahead(const Changes& changes) {
+    ahead_count_ += changes.operations.size() + 1;
+    if (ahead_count_ > ahead_per_item * (count_max() + 1)) {
+        ahead_.clear();  // It will find a gap, and ask again.
+        ahead_count_ = 0;
+    }
+    ahead_.push_back(changes);
+}
+
+template <typename Item, typename Operation>
+void LoggedCollection<Item, Operation>::receive_part(const detail::CollectionReader& reader,
+                                                     bool is_last) {
+    Changes part;
+    if (!is_partial()) {
+        return;  // It was asked for twice.
+    }
+    if (!reader.read(&part) || !may_apply(part.operations)) {
+        refuse_received();
+        return;
+    }
+    const bool is_first = !part.operations.empty() && part.operations.front().is_clear();
+    if (!is_first && part.first != state_.changes_count) {
+        return;  // of an answer of which the begin was for an earlier question
+    }
+    for (std::size_t i = 0; i < part.operations.size() && is_spawned(); ++i) {
+        state_.changes_count = part.first + static_cast<std::uint32_t>(i) + 1;
+        apply(part.operations[i]);
+    }
+    if (is_last && is_spawned()) {
+        state_.is_partial = false;
+        take_ahead();
+        parts_ended();
+    }
+}
+
+template <typename Item, typename Operation>
+void LoggedCollection<Item, Operation>::take_ahead() {
+    const std::vector<Changes> ahead = std::exchange(ahead_, {});
+    ahead_count_ = 0;
+    for (const Changes& changes : ahead) {
+        const std::uint32_t contained = state_.changes_count - changes.first;
+        if (!is_spawned() || is_partial()) {
+            return;
+        }
+        if (static_cast<std::int32_t>(contained) < 0) {
+            state_.is_partial = true;  // Some of these were too many to keep.
+            want_parts();
+            return;
+        }
+        receive(&changes);
+    }
 }
 
 template <typename Item, typename Operation>
@@ -271,7 +383,7 @@ Result<detail::CollectionTypes> LoggedCollection<Item, Operation>::describe(Type
     if (!items) {
         return items.error();
     }
-    if (detail::has_references(*items)) {
+    if (has_references(*items)) {
         return Error{ErrorCode::Unsupported, "items hold no references: keep net ids"};
     }
     // A list and a set of the same items share it.
@@ -282,6 +394,7 @@ Result<detail::CollectionTypes> LoggedCollection<Item, Operation>::describe(Type
             struct_builder<State>(registry, detail::free_name(registry, state_name))
                 .template property<&State::items>("items")
                 .template property<&State::changes_count>("changes_count")
+                .template property<&State::is_partial>("is_partial")
                 .build();
         if (!built) {
             return built.error();

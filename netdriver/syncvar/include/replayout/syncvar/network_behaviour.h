@@ -12,6 +12,7 @@
 // BehaviourBuilder.
 #pragma once
 
+#include <replayout/handle.h>
 #include <replayout/netdriver/call_params.h>
 #include <replayout/netdriver/remote_function.h>
 #include <replayout/reflection/call_function.h>
@@ -38,6 +39,7 @@ class NetworkServer;
 class NetworkWriter;
 class SyncCollection;
 class SectionSender;
+class StoredReferences;
 
 namespace detail {
 
@@ -168,7 +170,8 @@ class NetworkBehaviour {
     friend class SyncCollection;
     friend struct detail::SectionState;
     friend class SectionSender;
-    friend void detail::before_sync_var_changes(void* variable, const detail::SyncVarLink& link,
+    friend class StoredReferences;
+    friend bool detail::before_sync_var_changes(void* variable, const detail::SyncVarLink& link,
                                                 const void* next);
     friend void detail::after_sync_var_changed(void* variable, const detail::SyncVarLink& link,
                                                const void* previous);
@@ -198,6 +201,19 @@ class NetworkBehaviour {
     void run_hook(std::uint32_t variable, const void* previous, const void* current);
     /// A client was sent another value of the variable, which is stored.
     void sync_var_received(std::uint32_t variable, const void* previous);
+    /// The object went that the variable named, which is null by now. `previous` is what it was,
+    /// for its hook; null: none runs.
+    void references_lost(std::uint32_t variable, const void* previous);
+    [[nodiscard]] bool may_hold_references(std::uint32_t variable) const noexcept {
+        return (type_->reference_variables >> variable & 1) != 0;
+    }
+    /// The variable may become `*next`. False, and an error in the log: a limit refuses that.
+    [[nodiscard]] bool may_become(std::uint32_t variable, const void* next) const;
+    void before_reference_changes(std::uint32_t variable, const void* next);
+    /// This end wrote the variable, and not its driver.
+    void note_references(std::uint32_t variable);
+    /// What a hook of UNet's style finds: `previous`, but for objects that are on their way out.
+    void run_unet_hook(std::uint32_t variable, const void* previous);
     /// `section` is of the same class, and its dirty bits say which of its variables were sent.
     /// Those of `except` stay as they are. Returns which of them changed. Hooks run. Not more bits
     /// than there are variables.
@@ -229,6 +245,8 @@ class NetworkBehaviour {
     [[nodiscard]] bool has_changes() const noexcept {
         return dirty_bits_ != 0 || collection_dirty_bits_ != 0 || has_waiting_section_;
     }
+    /// That property of the layout changed, and waits to be sent.
+    [[nodiscard]] bool holds_back(ParentIndex property) const noexcept;
     /// As of an object that is spawned anew.
     void forget_changes();
 

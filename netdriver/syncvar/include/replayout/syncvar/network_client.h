@@ -12,13 +12,13 @@
 
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/netdriver/net_world.h>
+#include <replayout/reflection/callback.h>
 #include <replayout/reflection/error.h>
 #include <replayout/syncvar/network_identity.h>
 #include <replayout/syncvar/network_manager.h>
 #include <replayout/syncvar/network_types.h>
 
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -36,6 +36,7 @@ class ConnectionChannel;
 }  // namespace detail
 
 class SectionSender;
+class StoredReferences;
 class SyncCollection;
 
 /// What went wrong, by kind. Never reset.
@@ -51,14 +52,15 @@ struct NetworkClientCounters {
     std::uint64_t sections_misread = 0;
 };
 
-/// Makes the objects of one asset id, and takes them back: a pool.
+/// Makes the objects of one asset id, and takes them back: a pool. Both may replace or unregister
+/// the handler.
 struct NetworkSpawnHandler {
     /// An object of NetworkClient::instantiate() and of that asset id, with the values of its
     /// prefab. Null: there is none, which is logged.
-    std::function<NetworkIdentity*(NetworkClient&, const SpawnInfo&)> spawn;
+    Callback<NetworkIdentity*(NetworkClient&, const SpawnInfo&)> spawn;
     /// The object is not spawned any more, because it was destroyed, or is hidden from this client,
     /// or the connection ended; it stays until NetworkClient::destroy().
-    std::function<void(NetworkClient&, NetworkIdentity&, ChannelCloseReason)> unspawn;
+    Callback<void(NetworkClient&, NetworkIdentity&, ChannelCloseReason)> unspawn;
 };
 
 /// All on one thread. Types, transport and manager outlive it.
@@ -69,7 +71,10 @@ class NetworkClient final : private NetWorld {
     /// As that of a NetworkServer.
     ~NetworkClient() override;
 
-    /// As NetDriver::connect().
+    /// As NetDriver::connect(). Again once the connection before it has ended, or disconnect() was
+    /// called: spawn handlers and objects of the scene stay, the driver begins anew (its statistics
+    /// and layouts, too), and a goodbye that has not gone out yet goes out once. Refused while it
+    /// is connected or connecting, and from within a callback.
     [[nodiscard]] Status connect(PeerId server, NetTime now);
     /// Says goodbye, and unspawns all objects within the call. Not from within a hook or a callback
     /// of a collection that runs as its value arrives, nor what an object is told as it stops
@@ -117,6 +122,7 @@ class NetworkClient final : private NetWorld {
     friend class NetworkBehaviour;
     friend class NetworkIdentity;
     friend class NetworkPrefab;
+    friend class StoredReferences;
     friend class SyncCollection;
     friend class detail::ConnectionChannel;
 
@@ -138,10 +144,13 @@ class NetworkClient final : private NetWorld {
 
         [[nodiscard]] std::uint32_t number() const noexcept;
     };
+    class WantedCollections;
 
     /// Null: there is none, which was logged.
     [[nodiscard]] NetworkIdentity* find_or_spawn_object(const SpawnInfo& info);
     [[nodiscard]] NetworkIdentity* take_scene_object(const SpawnInfo& info);
+    /// For the log: " (asset id 5)".
+    [[nodiscard]] std::string asset_id_text(const RepLayout& layout) const;
     bool refuse_request(const char* why);
     /// Tells the object that it ends here, and gives it back to who made it.
     void unspawn(NetworkIdentity& object, ChannelCloseReason reason);
@@ -176,10 +185,17 @@ class NetworkClient final : private NetWorld {
     [[nodiscard]] Waiting& waiting_of(NetworkIdentity& object);
     /// The hook of the variable waits: it was `previous`, unless that is known already.
     void keep_value(NetworkBehaviour& component, std::uint32_t variable, const void* previous);
+    /// The same of a variable that became null as its object went.
+    void keep_lost(NetworkBehaviour& component, std::uint32_t variable);
+    /// It ends within the call of the driver that is under way.
+    [[nodiscard]] bool is_leaving(ObjectHandle object) const noexcept;
+    /// What hooks that wait are to be told of as the value before, without these objects.
+    void forget_in_waiting(const std::vector<const NetworkIdentity*>& gone);
     /// The collection keeps another call of so many operations.
     void keep_call(NetworkBehaviour& component, SyncCollection& collection,
                    std::size_t operation_count);
     void collection_refused(const std::string& name);
+    void want_parts(const NetworkBehaviour& component, std::uint8_t collection);
     void section_misread(const std::string& text);
     /// Hooks of what changed, and then the operations of collections.
     void run_waiting(std::uint64_t net_id);
@@ -191,9 +207,14 @@ class NetworkClient final : private NetWorld {
     void not_ready();
     void send_answers();
 
+    /// Ends what was of the connection before.
+    [[nodiscard]] Status begin_anew(NetTime now);
+
     const NetworkTypes& types_;
     NetworkManager& manager_;
     MemoryResource* resource_;
+    NetDriverSettings settings_;
+    Transport& transport_;
     NetDriver driver_;
     NetTime now_;
     std::map<const NetworkIdentity*, std::unique_ptr<NetworkIdentity>> objects_;
@@ -204,6 +225,8 @@ class NetworkClient final : private NetWorld {
     std::map<std::uint64_t, std::unique_ptr<Waiting>> waiting_;  // by net id
     std::vector<NetworkIdentity*> changed_;                      // those that it owns
     std::unique_ptr<SectionSender> sections_;
+    std::unique_ptr<StoredReferences> references_;
+    std::unique_ptr<WantedCollections> wanted_;
     std::unique_ptr<PeerLog> log_;
     std::int64_t update_interval_us_;
     std::int64_t update_burst_us_;
@@ -219,6 +242,7 @@ class NetworkClient final : private NetWorld {
     bool is_ready_ = false;
     bool is_spawn_finished_ = false;
     bool has_gone_ = false;
+    bool is_started_ = false;  // the driver: it serves one connection
 };
 
 }  // namespace replayout::syncvar

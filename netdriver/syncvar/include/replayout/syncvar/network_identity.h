@@ -31,6 +31,7 @@ namespace detail {
 
 class NetworkClient;
 class NetworkServer;
+class StoredReferences;
 class SyncCollection;
 
 /// Who sees an object, beside its owner (Mirror: Visibility).
@@ -121,6 +122,7 @@ class NetworkIdentity {
     friend class NetworkClient;
     friend class NetworkPrefab;
     friend class NetworkServer;
+    friend class StoredReferences;
     friend class SyncCollection;
 
     [[nodiscard]] void* find_component(TypeKey key) const noexcept;
@@ -128,9 +130,12 @@ class NetworkIdentity {
     [[nodiscard]] ObjectHandle handle() const noexcept;
     [[nodiscard]] static NetworkIdentity& of(ObjectHandle handle) noexcept;
     void make_components();
-    /// All SyncVars are what they are in the prefab; but not those that the owner decides, where
-    /// this is the owner and is to keep them.
-    void reset_values(bool keeps_own = false);
+    /// All SyncVars and collections are what they are in `from`, of the same prefab; but not those
+    /// that the owner decides, where this is the owner and is to keep them.
+    void reset_values(const NetworkIdentity& from, bool keeps_own = false);
+    /// Of the scene: what it is before it is spawned for the first time, is kept. References are
+    /// not.
+    void keep_own_values();
     [[nodiscard]] void* block() const noexcept { return block_; }
     /// In order of components, or from the last to the first.
     void for_each_component(void (NetworkBehaviour::*callback)());
@@ -152,7 +157,9 @@ class NetworkIdentity {
     std::vector<NetworkBehaviour*> components_;
     NetworkServer* server_ = nullptr;
     NetworkClient* client_ = nullptr;
-    NetObjectId object_;  // server
+    std::unique_ptr<NetworkIdentity> own_values_;  // of the scene, once it was spawned
+    StoredReferences* references_ = nullptr;       // of the end that made it; of a prefab null
+    NetObjectId object_;                           // server
     std::uint64_t scene_id_ = 0;
     std::uint64_t net_id_ = 0;
     PeerId owner_;
@@ -178,6 +185,7 @@ class NetworkIdentity {
     bool was_open_for_owner_ = false;  // server
     bool is_stopping_ = false;         // server: it is told that it ends
     bool is_state_due_ = false;  // server: in the row of those whose owner is to be told of it
+    bool is_named_ = false;      // by a SyncVar of this end, which its driver does not follow
     bool is_gone_ = false;       // destroyed, and freed when nothing of it runs any more
 };
 

@@ -80,6 +80,8 @@ class NetworkPrefab {
     [[nodiscard]] const RepLimits& limits() const noexcept { return options_.limits; }
     /// Something of it is for the owner alone, and is sent by calls.
     [[nodiscard]] bool has_calls_for_owner() const noexcept { return has_calls_for_owner_; }
+    /// SyncVars of it may refer to objects.
+    [[nodiscard]] bool has_references() const noexcept { return has_references_; }
     /// Once frozen.
     [[nodiscard]] const RepLayout& layout() const noexcept;
     [[nodiscard]] std::uint32_t block_size() const noexcept { return block_size_; }
@@ -148,6 +150,7 @@ class NetworkPrefab {
     std::uint32_t block_alignment_ = 1;
     const Type* type_ = nullptr;
     bool has_calls_for_owner_ = false;
+    bool has_references_ = false;
     std::unique_ptr<NetworkIdentity> archetype_;
     std::unique_ptr<RepLayout> layout_;
 };

@@ -47,6 +47,7 @@ class ConnectionChannel;
 }  // namespace detail
 class HostCall;
 class SectionSender;
+class StoredReferences;
 class SyncCollection;
 
 /// What becomes of the player that another one takes the place of (Mirror: ReplacePlayerOptions).
@@ -109,13 +110,13 @@ class NetworkServer final : private NetWorld {
     [[nodiscard]] NetworkIdentity& add_scene_object(const NetworkPrefab& prefab,
                                                     std::uint64_t scene_id);
     /// Clients are sent the object, which this server made, from the next late_update()
-    /// on. False: it is spawned already, or gone, there is no room for it, or the server does not
-    /// listen.
+    /// on. False: it is spawned already, or gone, there is no room for it, another object of its
+    /// scene id is spawned, or the server does not listen.
     bool spawn(NetworkIdentity& object, NetworkConnection* owner = nullptr);
     /// Clients lose it; the object stays, and can be spawned again.
     void unspawn(NetworkIdentity& object);
-    /// Clients lose it, and it is gone; one of the scene is unspawned, and its values are those of
-    /// the prefab again.
+    /// Clients lose it, and it is gone; one of the scene is unspawned, and its values are again
+    /// those that it had when it was spawned first.
     void destroy(NetworkIdentity& object);
     /// All objects that the connection owns.
     void destroy_owned(NetworkConnection& connection);
@@ -171,6 +172,7 @@ class NetworkServer final : private NetWorld {
     friend class detail::ConnectionChannel;
 
     using Phase = NetworkConnection::Phase;
+    class PartSender;
 
     // NetWorld
     void* object_memory(ObjectHandle object) override;
@@ -179,6 +181,7 @@ class NetworkServer final : private NetWorld {
     bool is_net_relevant_for(ObjectHandle object, PeerId peer) override;
     void peer_joined(PeerId peer) override;
     void peer_left(PeerId peer, CloseReason reason) override;
+    bool holds_back(ObjectHandle object, ParentIndex property) override;
 
     void component_changed(NetworkIdentity& object);
     void mark_changed();
@@ -285,6 +288,7 @@ class NetworkServer final : private NetWorld {
     std::map<PeerId, std::unique_ptr<NetworkConnection>> connections_;
     std::map<const NetworkIdentity*, std::unique_ptr<NetworkIdentity>> objects_;
     std::map<std::uint64_t, NetworkIdentity*> spawned_;
+    std::map<std::uint64_t, NetworkIdentity*> spawned_in_scene_;  // by scene id
     std::vector<NetworkIdentity*> changed_;
     std::vector<NetworkIdentity*> marking_;  // in mark_changed()
     std::vector<NetworkIdentity*> with_calls_for_owner_;
@@ -294,6 +298,8 @@ class NetworkServer final : private NetWorld {
     InterestAxes axes_;
     std::vector<NetworkIdentity*> owner_states_;  // that are to be sent
     std::unique_ptr<SectionSender> sections_;
+    std::unique_ptr<StoredReferences> references_;
+    std::unique_ptr<PartSender> parts_;
     std::unique_ptr<PeerLog> log_;
     NetworkServerCounters counters_;
     NetworkConnection* host_ = nullptr;

@@ -30,11 +30,16 @@
 //
 // Rules. The server writes, or the owner, and any end what is not spawned there; any other write is
 // refused: false, a warning in the log, and nothing changed. What would be as before is no
-// operation. There is room for RepLimits::array_count_max items of the prefab; one more is refused
-// likewise. All items together must fit into NetConfig::bunch_bytes_max, or who joins later is not
-// sent them. An item that no call can carry arrives as a default one, and that is an error in the
-// log. Items are whatever a property may be, except references, which would not know when their
-// object goes: keep its net_id().
+// operation. There is room for RepLimits::array_count_max items of the prefab. One more is refused
+// the same way, and so is an item that cannot be sent: text or an array in it is beyond a limit, or
+// text is not UTF-8. A set holds no NaN, and no key is NaN. An item that no call can carry
+// (NetConfig::call_bytes_max) arrives as a default one, and that is an error in the log. Items are
+// whatever a property may be, except references, which would not know when their object goes: keep
+// its net_id().
+//
+// Items that take more than three quarters of a message (NetConfig::bunch_bytes_max,
+// call_bytes_max) are not sent at once to who is opened the object, or becomes its owner. The
+// client asks for them, and is sent them in parts, as operations (src/collection_parts.h).
 //
 // On a client operations are done in the order in which the server did them, over all collections
 // of the object, and each callback runs right behind its operation (on_clear before it); on a host
@@ -51,12 +56,15 @@
 #pragma once
 
 #include <replayout/netdriver/remote_function.h>
+#include <replayout/reflection/kind_of.h>
 #include <replayout/reflection/property.h>
 #include <replayout/reflection/type_registry.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace replayout::syncvar {
@@ -75,14 +83,39 @@ class CollectionCall {
     [[nodiscard]] virtual CallResult run(const void* params) const = 0;
 };
 
+/// Operations that come by another way than a call of the object.
+class CollectionReader {
+  public:
+    virtual ~CollectionReader() = default;
+    /// False: these are no operations of this collection.
+    [[nodiscard]] virtual bool read(void* params) const = 0;
+};
+
+/// Items, of which a server may hold back all where they are sent whole.
+template <typename Item>
+struct CollectionItems : std::vector<Item> {
+    using std::vector<Item>::vector;
+    CollectionItems() = default;
+    CollectionItems(std::vector<Item> items)  // NOLINT(google-explicit-constructor)
+        : std::vector<Item>(std::move(items)) {}
+
+    bool is_held_back = false;
+};
+
 /// The part of a collection that is sent whole, in the first block or by a call.
 template <typename Item>
 struct CollectionState {
-    std::vector<Item> items;
+    CollectionItems<Item> items;
     /// Operations that the items contain; wraps around.
     std::uint32_t changes_count = 0;
+    /// The items are more than a message holds. Who is sent this asks for them (CollectionPlace).
+    bool is_partial = false;
 
-    friend bool operator==(const CollectionState&, const CollectionState&) = default;
+    friend bool operator==(const CollectionState& left, const CollectionState& right) {
+        return left.changes_count == right.changes_count && left.is_partial == right.is_partial &&
+               std::equal(left.items.begin(), left.items.end(), right.items.begin(),
+                          right.items.end());
+    }
 };
 
 /// Parameters of the call that brings operations.
@@ -107,8 +140,6 @@ enum class OperationMerge : std::uint8_t {
     Stops,   ///< it does
 };
 
-/// Whether there is a reference in values of this property.
-[[nodiscard]] bool has_references(const Property& property) noexcept;
 /// "int32", "Hit", "array of Hit".
 [[nodiscard]] std::string item_name(const Property& item);
 /// That name, or with a number behind it where another type has it already.
@@ -138,6 +169,9 @@ class SyncCollection {
     [[nodiscard]] bool may_write() const;
     [[nodiscard]] bool may_grow(std::size_t count) const;
     [[nodiscard]] bool has_room(std::size_t count) const noexcept;
+    /// The same of an item, which cannot be sent: it is beyond a limit of the prefab, or holds text
+    /// that is not UTF-8, or it is a key that differs from itself (NaN).
+    [[nodiscard]] bool may_hold(const void* item, bool is_like_itself = true) const;
     /// Somebody is to be sent what is written now.
     [[nodiscard]] bool is_recording() const noexcept;
     [[nodiscard]] bool may_coalesce() const noexcept { return may_coalesce_; }
@@ -168,6 +202,15 @@ class SyncCollection {
     /// An operation before it is missing.
     void refuse_gap();
     void begin_anew() noexcept;
+    /// Of a client: all parts of it have come.
+    void parts_ended();
+    /// Of a client: it has no items yet, and is to ask for them.
+    void want_parts();
+    /// Operations logged so far stay as they are.
+    void stop_coalescing() noexcept { may_coalesce_ = false; }
+    /// Bytes that an item takes in a message, about, and some more.
+    [[nodiscard]] std::size_t item_bytes(const void* item) const;
+    [[nodiscard]] std::size_t count_max() const noexcept;
 
   private:
     friend class NetworkBehaviour;
@@ -188,6 +231,14 @@ class SyncCollection {
     /// The same with that number.
     [[nodiscard]] virtual CallResult send_items(std::uint32_t number,
                                                 const detail::CollectionCall& call) const = 0;
+    /// Who is opened the object from now on is sent the items at once if they take `bytes_max` at
+    /// most, else in parts.
+    void update_opening(std::size_t bytes_max);
+    virtual void hold_back(bool is_held_back) noexcept = 0;
+    [[nodiscard]] virtual const void* item_at(std::size_t index) const noexcept = 0;
+    /// Calls with the operations that make the items out of none, a part of about `bytes_max` in
+    /// each.
+    virtual void pack(const detail::CollectionCall& call, std::size_t bytes_max) = 0;
     /// To who owns the object from now on; with epoch 0, to who does no more.
     [[nodiscard]] CallResult send_to_owner(std::uint32_t epoch, const detail::CollectionCall& call);
     /// Does what the owner did. False: nothing was done, as it cannot be.
@@ -214,6 +265,10 @@ class SyncCollection {
     void receive_as_last_owner(const void* params);
     /// It may tell the server what it does.
     [[nodiscard]] bool is_told() const noexcept;
+    /// It has no items yet: the server sends them in parts.
+    [[nodiscard]] virtual bool is_partial() const noexcept = 0;
+    void take_part(const detail::CollectionReader& reader, bool is_last);
+    virtual void receive_part(const detail::CollectionReader& reader, bool is_last) = 0;
     /// The first call that waits.
     void apply_kept(bool is_telling);
     virtual void apply_first_kept() = 0;
@@ -227,6 +282,7 @@ class SyncCollection {
     NetworkBehaviour* behaviour_ = nullptr;
     std::uint32_t refused_count_ = 0;
     std::uint32_t owner_epoch_ = 0;
+    std::uint32_t next_owner_epoch_ = 0;  // once all parts are there
     std::uint8_t index_ = 0;
     /// Who is opened the object from now on begins with what was said last, or with what is said
     /// next, and never with a part of it: see send_waiting().
@@ -236,3 +292,18 @@ class SyncCollection {
 };
 
 }  // namespace replayout::syncvar
+
+/// What is held back is not there to be sent.
+template <typename Item>
+struct replayout::KindOf<replayout::syncvar::detail::CollectionItems<Item>>
+    : replayout::ArrayKind<replayout::syncvar::detail::CollectionItems<Item>> {
+    [[nodiscard]] static ArrayOps array_ops() noexcept {
+        using Items = replayout::syncvar::detail::CollectionItems<Item>;
+        ArrayOps ops = make_array_ops<Items>();
+        ops.count = [](const void* array) -> std::size_t {
+            const Items& items = *static_cast<const Items*>(array);
+            return items.is_held_back ? 0 : items.size();
+        };
+        return ops;
+    }
+};

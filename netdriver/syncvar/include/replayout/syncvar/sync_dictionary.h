@@ -11,10 +11,10 @@
 //     if (const std::int32_t* price = shop.prices.find("rope")) { ... }
 #pragma once
 
+#include <replayout/reflection/callback.h>
 #include <replayout/syncvar/keyed_collection.h>
 
 #include <cstdint>
-#include <functional>
 #include <utility>
 
 namespace replayout::syncvar {
@@ -98,15 +98,16 @@ class SyncDictionary final : public KeyedCollection<SyncDictionaryEntry<Key, Val
     using Entry = SyncDictionaryEntry<Key, Value>;
     using Operation = SyncDictionaryOperation;
 
-    // What happened: each behind the operation, on_clear before it.
+    // What happened: each after the operation, on_clear before it. A callback may clear or replace
+    // itself, and write where this end may write.
 
-    std::function<void(const Key& key)> on_add;
-    std::function<void(const Key& key, const Value& previous)> on_set;
-    std::function<void(const Key& key, const Value& removed)> on_remove;
-    std::function<void()> on_clear;
+    Callback<void(const Key& key)> on_add;
+    Callback<void(const Key& key, const Value& previous)> on_set;
+    Callback<void(const Key& key, const Value& removed)> on_remove;
+    Callback<void()> on_clear;
     /// Any of these, behind the one of its own. The new value of Add, the old one of Set and
     /// Remove, a default one of Clear.
-    std::function<void(Operation operation, const Key& key, const Value& value)> on_change;
+    Callback<void(Operation operation, const Key& key, const Value& value)> on_change;
 
     /// Null: it has no such key. Until the next write.
     [[nodiscard]] const Value* find(const Key& key) const {
@@ -126,9 +127,15 @@ class SyncDictionary final : public KeyedCollection<SyncDictionaryEntry<Key, Val
             return false;
         }
         if (!(this->items()[place].value == value)) {
+            const Entry next{key, value};
+            if (!this->may_hold(&next)) {
+                return false;
+            }
             std::swap(this->editable()[place].value, value);
             this->record([&] { return Change{Operation::Set, key, this->items()[place].value}; });
-            tell_written(Operation::Set, key, value);
+            if (this->tells_what_is_written()) {
+                tell(Operation::Set, Key(key), value);  // `key` may be that of an entry
+            }
         }
         return true;
     }
@@ -183,10 +190,12 @@ class SyncDictionary final : public KeyedCollection<SyncDictionaryEntry<Key, Val
 
   private:
     bool insert(std::size_t place, const Key& key, Value value) {
-        if (!this->may_write() || !this->may_grow(this->size())) {
+        Entry entry{key, std::move(value)};
+        if (!this->may_write() || !this->may_grow(this->size()) ||
+            !this->may_hold(&entry, this->is_like_itself(entry.key))) {
             return false;
         }
-        this->editable().insert(this->iterator_to(place), Entry{key, std::move(value)});
+        this->editable().insert(this->iterator_to(place), std::move(entry));
         this->record([&] { return Change{Operation::Add, key, this->items()[place].value}; });
         if (this->tells_what_is_written()) {
             const Entry added = this->items()[place];
@@ -226,7 +235,9 @@ class SyncDictionary final : public KeyedCollection<SyncDictionaryEntry<Key, Val
         const std::size_t place = this->place_of(received.key);
         const bool is_there = this->is_at(place, received.key);
         if (received.is_clear()) {
-            tell_arrived(Operation::Clear, Key{}, Value{});
+            if (!this->empty()) {
+                tell_arrived(Operation::Clear, Key{}, Value{});
+            }
             this->editable().clear();
         } else if (received.is_adding() && is_there) {
             tell_arrived(Operation::Set, received.key,

@@ -13,12 +13,12 @@
 //     bag.items.on_add = [&](std::uint32_t index) { show(bag.items[index]); };  // client
 #pragma once
 
+#include <replayout/reflection/callback.h>
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/syncvar/logged_collection.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <utility>
 
@@ -73,16 +73,17 @@ class SyncList final : public LoggedCollection<T, detail::ListChange<T>> {
   public:
     using Operation = SyncListOperation;
 
-    // What happened: each behind the operation, on_clear before it.
+    // What happened: each after the operation, on_clear before it. A callback may clear or replace
+    // itself, and write where this end may write.
 
-    std::function<void(std::uint32_t index)> on_add;
-    std::function<void(std::uint32_t index)> on_insert;
-    std::function<void(std::uint32_t index, const T& previous)> on_set;
-    std::function<void(std::uint32_t index, const T& removed)> on_remove;
-    std::function<void()> on_clear;
+    Callback<void(std::uint32_t index)> on_add;
+    Callback<void(std::uint32_t index)> on_insert;
+    Callback<void(std::uint32_t index, const T& previous)> on_set;
+    Callback<void(std::uint32_t index, const T& removed)> on_remove;
+    Callback<void()> on_clear;
     /// Any of these, behind the one of its own. The new item of Add and Insert, the old one of Set
     /// and RemoveAt, a default one of Clear.
-    std::function<void(Operation operation, std::uint32_t index, const T& item)> on_change;
+    Callback<void(Operation operation, std::uint32_t index, const T& item)> on_change;
 
     [[nodiscard]] const T& operator[](std::uint32_t index) const noexcept {
         REPLAYOUT_EXPECT(index < this->size(), no_item(), "SyncList: item %u of a list of %u",
@@ -102,7 +103,7 @@ class SyncList final : public LoggedCollection<T, detail::ListChange<T>> {
     bool set(std::uint32_t index, T item) {
         REPLAYOUT_EXPECT(index < this->size(), false, "SyncList::set: item %u of a list of %u",
                          index, this->size());
-        if (!this->may_write()) {
+        if (!this->may_write() || !this->may_hold(&item)) {
             return false;
         }
         if (!(this->items()[index] == item)) {
@@ -162,7 +163,7 @@ class SyncList final : public LoggedCollection<T, detail::ListChange<T>> {
     bool put(Operation operation, std::uint32_t index, T item) {
         REPLAYOUT_EXPECT(index <= this->size(), false, "SyncList::insert: item %u of a list of %u",
                          index, this->size());
-        if (!this->may_write() || !this->may_grow(this->size())) {
+        if (!this->may_write() || !this->may_grow(this->size()) || !this->may_hold(&item)) {
             return false;
         }
         this->editable().insert(this->begin() + index, std::move(item));
@@ -252,7 +253,9 @@ class SyncList final : public LoggedCollection<T, detail::ListChange<T>> {
                 tell_arrived(Operation::RemoveAt, index, take(index));
                 break;
             case Operation::Clear:
-                tell_arrived(Operation::Clear, 0, T{});
+                if (!this->empty()) {
+                    tell_arrived(Operation::Clear, 0, T{});
+                }
                 this->editable().clear();
                 break;
         }

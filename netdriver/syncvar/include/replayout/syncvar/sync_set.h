@@ -10,11 +10,11 @@
 //     player.unlocked.union_with({3, 5, 8});
 #pragma once
 
+#include <replayout/reflection/callback.h>
 #include <replayout/syncvar/keyed_collection.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -62,13 +62,14 @@ class SyncSet final : public KeyedCollection<T, detail::SetChange<T>> {
   public:
     using Operation = SyncSetOperation;
 
-    // What happened: each behind the operation, on_clear before it.
+    // What happened: each after the operation, on_clear before it. A callback may clear or replace
+    // itself, and write where this end may write.
 
-    std::function<void(const T& item)> on_add;
-    std::function<void(const T& item)> on_remove;
-    std::function<void()> on_clear;
+    Callback<void(const T& item)> on_add;
+    Callback<void(const T& item)> on_remove;
+    Callback<void()> on_clear;
     /// Any of these, behind the one of its own; a default item of Clear.
-    std::function<void(Operation operation, const T& item)> on_change;
+    Callback<void(Operation operation, const T& item)> on_change;
 
     [[nodiscard]] bool contains(const T& item) const {
         return this->is_at(this->place_of(item), item);
@@ -77,7 +78,8 @@ class SyncSet final : public KeyedCollection<T, detail::SetChange<T>> {
     /// False also where it is there.
     bool add(T item) {
         const std::size_t place = this->place_of(item);
-        if (this->is_at(place, item) || !this->may_write() || !this->may_grow(this->size())) {
+        if (this->is_at(place, item) || !this->may_write() || !this->may_grow(this->size()) ||
+            !this->may_hold(&item, this->is_like_itself(item))) {
             return false;
         }
         this->editable().insert(this->iterator_to(place), item);
@@ -177,7 +179,9 @@ class SyncSet final : public KeyedCollection<T, detail::SetChange<T>> {
         const std::size_t place = this->place_of(received.item);
         const bool is_there = this->is_at(place, received.item);
         if (received.is_clear()) {
-            tell_arrived(Operation::Clear, T{});
+            if (!this->empty()) {
+                tell_arrived(Operation::Clear, T{});
+            }
             this->editable().clear();
         } else if (received.is_adding() && !is_there) {
             this->editable().insert(this->iterator_to(place), received.item);

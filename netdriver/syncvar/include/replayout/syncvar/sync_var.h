@@ -37,8 +37,10 @@ struct SyncVarLink {
 };
 inline constexpr std::uint32_t sync_var_distance_max = (1u << 24) - 1;
 
-/// The variable at `variable` is to become `*next`: hooks of UNet's style run on a host.
-void before_sync_var_changes(void* variable, const SyncVarLink& link, const void* next);
+/// The variable at `variable` is to become `*next`: hooks of UNet's style run on a host. False: it
+/// may not, as a limit of the prefab refuses that value.
+[[nodiscard]] bool before_sync_var_changes(void* variable, const SyncVarLink& link,
+                                           const void* next);
 /// The variable at `variable` was `*previous` until now.
 void after_sync_var_changed(void* variable, const SyncVarLink& link, const void* previous);
 
@@ -46,10 +48,14 @@ void after_sync_var_changed(void* variable, const SyncVarLink& link, const void*
 
 /// A value that remembers to be sent. Behaves as a `T` that is read through get() or by conversion.
 /// `T` is whatever a property may be (reflection/kind_of.h), copies, and compares with ==. On a
-/// client of which the game assigns it, it stays so until the server sends another value. One that
-/// refers to an object is null on a client while that is not there; on the server it is the game's,
-/// which sets it to null when the object is destroyed. One thread at a time, that of the server or
-/// client.
+/// client of which the game assigns it, it stays so until the server sends another value. One
+/// thread at a time, that of the server or client.
+///
+/// A reference in it, also in a struct or an array, never outlives its object. It is null at an end
+/// that does not have the object, and becomes null when the object is unspawned, hidden or
+/// destroyed there, at the latest when the early_update() or late_update() returns that is under
+/// way or comes next. Its hook runs then, and finds null already stored. On a client the reference
+/// that the server sent comes back with the object. The same object spawned again is another one.
 template <typename T>
 class SyncVar {
   public:
@@ -76,27 +82,31 @@ class SyncVar {
     [[nodiscard]] const T& operator*() const noexcept { return value_; }
     [[nodiscard]] const T* operator->() const noexcept { return &value_; }
 
-    /// Compares, and stores only a change.
-    void set(T value) {
+    /// Compares, and stores only a change. False, and an error in the log: the value cannot be
+    /// sent, because text or an array in it is beyond a limit of the prefab (RepLimits), or text is
+    /// not UTF-8. The variable stays as it is. An assignment does the same.
+    bool set(T value) {
         if (link_.distance == 0) {
             value_ = std::move(value);
-            return;
+            return true;
         }
-        detail::before_sync_var_changes(this, link_, &value);
-        if (value_ == value) {
-            return;
+        if (!detail::before_sync_var_changes(this, link_, &value)) {
+            return false;
         }
-        std::swap(value_, value);
-        detail::after_sync_var_changed(this, link_, &value);
+        if (!(value_ == value)) {
+            std::swap(value_, value);
+            detail::after_sync_var_changed(this, link_, &value);
+        }
+        return true;
     }
 
     /// To change a part of a larger value: `change` is given the value, and it is stored if it
-    /// differs then.
+    /// differs then. False as of set().
     template <std::invocable<T&> Change>
-    void modify(Change&& change) {
+    bool modify(Change&& change) {
         T value = value_;
         std::forward<Change>(change)(value);
-        set(std::move(value));
+        return set(std::move(value));
     }
 
     SyncVar& operator+=(const T& value) requires requires(T sum) { sum + value; }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+//
+// Of a server: collections on their way to single clients, in parts (collection_parts.h).
+#pragma once
+
+#include <replayout/netdriver/time.h>
+#include <replayout/syncvar/network_server.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "collection_parts.h"
+
+namespace replayout::syncvar {
+
+class NetworkServer::PartSender {
+  public:
+    explicit PartSender(NetworkServer& server, const NetConfig& config);
+    PartSender(const PartSender&) = delete;
+    PartSender& operator=(const PartSender&) = delete;
+
+    /// A collection whose items take more is sent in parts.
+    [[nodiscard]] std::size_t whole_bytes_max() const noexcept { return whole_bytes_max_; }
+    /// A client asks. What it may not see it is not sent.
+    void wanted(PeerId peer, const detail::CollectionsWanted& wanted);
+    /// With each late_update(), a part to each client that is owed any. Those of one client are
+    /// sent one collection after another.
+    void send();
+    void client_left(PeerId peer);
+
+  private:
+    /// Of the same collection a client is sent all again after such a time, however often it asks.
+    static constexpr std::int64_t pause_ms = 1'000;
+    static constexpr std::size_t orders_of_client_max = 1'024;
+
+    struct Order {
+        PeerId peer;
+        std::uint64_t net_id = 0;
+        std::uint8_t component = 0;
+        std::uint8_t collection = 0;
+        NetTime due;
+        std::deque<std::vector<std::byte>> parts;
+        bool is_packed = false;
+        bool is_wanted = true;  ///< since it was packed, or was sent last
+    };
+
+    /// False: the order is over.
+    [[nodiscard]] bool send(Order& order, bool& is_sent);
+    /// False: it cannot be written.
+    [[nodiscard]] bool pack(Order& order, SyncCollection& collection, const RepLayout& changes);
+
+    NetworkServer& server_;
+    std::size_t whole_bytes_max_;
+    std::size_t part_bytes_max_;
+    std::vector<Order> orders_;
+    std::vector<PeerId> served_;  // in send()
+};
+
+}  // namespace replayout::syncvar

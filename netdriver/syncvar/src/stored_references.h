@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+//
+// The references that SyncVars of one end hold. Each becomes null when its object goes, so that
+// none outlives it. A client's driver sets to null what it received. All else is found here: what
+// this end assigned, what sections brought, and what a hook left as it was.
+//
+//     note(value)           the objects that the value names are marked as named
+//     object_left(object)   a named object is not spawned any longer, or was destroyed
+//     settle()              one look at every object with such variables sets them to null, and
+//                           then hooks run; nothing where no named object left
+//
+// settle() comes before the values are sent, before hooks and start callbacks that waited, and
+// before what is gone is freed. Until then the memory of the object stays.
+//
+// Rejected: an index from each object to the variables that name it. It must follow every write of
+// the driver, and costs an allocation for each assignment.
+#pragma once
+
+#include <replayout/reflection/memory.h>
+#include <replayout/syncvar/network_identity.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include <replayout/reflection/value_copy.h>
+
+namespace replayout::syncvar {
+
+class StoredReferences {
+  public:
+    using Objects = std::map<const NetworkIdentity*, std::unique_ptr<NetworkIdentity>>;
+
+    /// `objects` are all of this end, spawned or not; `client` is that end, of a server null.
+    StoredReferences(const Objects& objects, NetworkClient* client, MemoryResource* resource)
+        : objects_(objects), client_(client), resource_(resource) {}
+    StoredReferences(const StoredReferences&) = delete;
+    StoredReferences& operator=(const StoredReferences&) = delete;
+
+    /// Its SyncVars are looked at from now on.
+    void object_made(NetworkIdentity& object);
+    /// The value of a SyncVar, or a copy of one, was not written by the driver.
+    void note(const Property& variable, const std::byte* value);
+    /// The driver no longer follows what the object holds.
+    void note_all(NetworkIdentity& holder);
+    /// Sets all references that the object holds to null. No hook runs.
+    static void clear_all(NetworkIdentity& holder);
+    /// The object is not spawned any longer, or was destroyed.
+    void object_left(NetworkIdentity& object);
+    /// Whether an object left, and is still named.
+    [[nodiscard]] bool is_settled() const noexcept { return left_.empty(); }
+    /// The same of the objects that the value names.
+    [[nodiscard]] bool names_any_left(const Property& variable, const std::byte* value) const;
+    [[nodiscard]] bool has_left(const NetworkIdentity& object) const noexcept;
+    /// Sets to null what names an object that left, and runs hooks.
+    void settle();
+    /// The same without hooks, before objects that are gone are freed.
+    void forget_gone();
+
+    /// In ascending order.
+    using Rows = std::vector<const NetworkIdentity*>;
+    /// Sets the references of the value to null that name one of these objects. True: there were
+    /// any.
+    [[nodiscard]] static bool clear(const Property& variable, std::byte* value, const Rows& gone);
+    [[nodiscard]] static bool names_any(const Property& variable, const std::byte* value,
+                                        const Rows& gone);
+
+  private:
+    /// A SyncVar that became null.
+    struct Lost {
+        NetworkBehaviour* component = nullptr;
+        std::uint32_t variable = 0;
+        ValueCopy previous;
+    };
+
+    void clear_variables(const Rows& gone, std::vector<Lost>& lost);
+    void clear_variables_of(NetworkIdentity& holder, const Rows& gone, std::vector<Lost>& lost);
+
+    /// Those that left, sorted; none has left then.
+    [[nodiscard]] Rows take_left();
+
+    const Objects& objects_;
+    NetworkClient* client_;
+    MemoryResource* resource_;
+    std::vector<NetworkIdentity*> holders_;
+    Rows left_;
+};
+
+}  // namespace replayout::syncvar

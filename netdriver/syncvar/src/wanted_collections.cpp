@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "wanted_collections.h"
+
+#include <replayout/parameter_bytes.h>
+#include <replayout/syncvar/network_behaviour.h>
+#include <replayout/syncvar/sync_collection.h>
+
+#include <algorithm>
+
+namespace replayout::syncvar {
+
+namespace {
+
+class PartReader final : public detail::CollectionReader {
+  public:
+    PartReader(const RepLayout& changes, std::span<const std::byte> bytes, MemoryResource* resource)
+        : changes_(changes), bytes_(bytes), resource_(resource) {}
+
+    [[nodiscard]] bool read(void* params) const override {
+        return read_parameter_bytes(changes_, bytes_, params, resource_);
+    }
+
+  private:
+    const RepLayout& changes_;
+    std::span<const std::byte> bytes_;
+    MemoryResource* resource_;
+};
+
+}  // namespace
+
+void NetworkClient::WantedCollections::want(std::uint64_t net_id, std::uint8_t component,
+                                            std::uint8_t collection) {
+    const auto found = std::find_if(wanted_.begin(), wanted_.end(), [&](const Wanted& wanted) {
+        return wanted.net_id == net_id && wanted.component == component &&
+               wanted.collection == collection;
+    });
+    if (found != wanted_.end()) {
+        found->heard_at.reset();
+    } else {
+        wanted_.push_back({net_id, component, collection, {}});
+    }
+}
+
+bool NetworkClient::WantedCollections::is_wanted(const Wanted& wanted) const {
+    const NetworkIdentity* object = client_.find(wanted.net_id);
+    return object != nullptr &&
+           object->components()[wanted.component]->collection(wanted.collection).is_partial();
+}
+
+bool NetworkClient::WantedCollections::is_due(const Wanted& wanted) const noexcept {
+    return !wanted.heard_at || client_.now() >= wanted.heard_at->plus_milliseconds(patience_ms);
+}
+
+void NetworkClient::WantedCollections::ask() {
+    if (wanted_.empty()) {
+        return;
+    }
+    std::erase_if(wanted_, [&](const Wanted& wanted) { return !is_wanted(wanted); });
+    detail::CollectionsWanted asked;
+    for (const Wanted& wanted : wanted_) {
+        if (is_due(wanted) && asked.places.size() < detail::CollectionsWanted::places_max) {
+            asked.places.push_back(
+                {client_.find(wanted.net_id), wanted.component, wanted.collection});
+        }
+    }
+    if (asked.places.empty() || client_.channel_ == nullptr ||
+        client_.channel_->components().front()->call("collections_wanted", &asked) !=
+            CallResult::Sent) {
+        return;
+    }
+    std::size_t count = asked.places.size();
+    for (Wanted& wanted : wanted_) {
+        if (count > 0 && is_due(wanted)) {
+            wanted.heard_at = client_.now();
+            --count;
+        }
+    }
+}
+
+void NetworkClient::WantedCollections::part_received(const detail::CollectionPart& part) {
+    const auto& [object, component, index] = part.place;
+    const bool is_there = object != nullptr && object->is_spawned() && object != client_.channel_ &&
+                          component < object->components().size() &&
+                          index < object->components()[component]->type_->collections.size();
+    if (!is_there) {
+        return;  // It ended meanwhile.
+    }
+    for (Wanted& wanted : wanted_) {
+        if (wanted.net_id == object->net_id() && wanted.component == component &&
+            wanted.collection == index) {
+            wanted.heard_at = client_.now();
+        }
+    }
+    const NetworkPrefab& prefab = object->prefab();
+    const FunctionIndex function = prefab.components()[component].collections[index].changes;
+    const PartReader reader(*prefab.layout().functions()[function.value].parameters,
+                            part.operations.bytes, client_.resource_);
+    object->components()[component]->collection(index).take_part(reader, part.is_last);
+}
+
+}  // namespace replayout::syncvar

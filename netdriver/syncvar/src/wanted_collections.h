@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+//
+// Of a client: collections whose items come in parts (collection_parts.h), and for which it asks.
+#pragma once
+
+#include <replayout/netdriver/time.h>
+#include <replayout/syncvar/network_client.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "collection_parts.h"
+
+namespace replayout::syncvar {
+
+class NetworkClient::WantedCollections {
+  public:
+    explicit WantedCollections(NetworkClient& client) : client_(client) {}
+    WantedCollections(const WantedCollections&) = delete;
+    WantedCollections& operator=(const WantedCollections&) = delete;
+
+    /// Once more also where it is wanted already.
+    void want(std::uint64_t net_id, std::uint8_t component, std::uint8_t collection);
+    /// In late_update(): asks for what was not asked for, or did not come for a while.
+    void ask();
+    void part_received(const detail::CollectionPart& part);
+
+  private:
+    static constexpr std::int64_t patience_ms = 5'000;
+
+    struct Wanted {
+        std::uint64_t net_id = 0;
+        std::uint8_t component = 0;
+        std::uint8_t collection = 0;
+        std::optional<NetTime> heard_at;  ///< asked, or was sent a part
+    };
+
+    [[nodiscard]] bool is_wanted(const Wanted& wanted) const;
+    [[nodiscard]] bool is_due(const Wanted& wanted) const noexcept;
+
+    NetworkClient& client_;
+    std::vector<Wanted> wanted_;
+};
+
+}  // namespace replayout::syncvar

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/syncvar/behaviour_reference.h>
+
+#include <string>
+#include <vector>
+
+#include "support/arena_game.h"
+#include "support/reference_game.h"
+
+namespace replayout::test {
+namespace {
+
+using Told = std::vector<std::string>;
+
+/// A holder of a prefab, which two clients see, and what it may name.
+struct HolderGame {
+    explicit HolderGame(const char* prefab, bool is_owned = false) : game({}, add_holders) {
+        game.join();
+        game.join();
+        game.settle();
+        target = &game.spawn(game.types().pawn());
+        holder = &game.spawn(game.types().find(prefab), is_owned ? &game.connection(0) : nullptr);
+        game.settle();
+    }
+    [[nodiscard]] Holder& server() { return holder->component<Holder>(0); }
+    [[nodiscard]] Holder& on(std::size_t client) {
+        return game.on_client(client, *holder)->component<Holder>(0);
+    }
+    /// All of its variables name the target of that end.
+    static void name(Holder& named, NetworkIdentity* object) {
+        named.target = object;
+        named.plain = object;
+        named.part = BehaviourReference(object->component<Fighter>(0));
+        named.many = std::vector<NetworkIdentity*>{nullptr, object, object};
+        named.bond = Bond{7, object};
+    }
+    void end_target(bool is_hidden) {
+        if (is_hidden) {
+            REQUIRE(game.server().hide_from(*target, game.connection(0)));
+        } else {
+            game.server().destroy(*target);
+        }
+    }
+
+    ArenaGame game;
+    NetworkIdentity* target = nullptr;
+    NetworkIdentity* holder = nullptr;
+};
+
+TEST_CASE("References: what an owner assigned is null when its object is destroyed or hidden",
+          "[syncvar]") {
+    const bool is_hidden = GENERATE(false, true);
+    HolderGame arena("OwnersHolder", true);
+    HolderGame::name(arena.on(0), arena.game.on_client(0, *arena.target));
+    arena.game.settle();
+    CHECK(references_of(arena.server()).size() == 6);
+    CHECK(references_of(arena.on(1)).size() == 6);
+    arena.end_target(is_hidden);
+    arena.game.settle();
+    CHECK(references_of(arena.on(0)).empty());
+    CHECK(arena.on(0).bond->strength == 7);
+    CHECK(arena.on(0).many->size() == 3);
+    // To the others it is there, if it is only hidden.
+    CHECK(references_of(arena.server()).size() == (is_hidden ? 6 : 0));
+    CHECK(references_of(arena.on(1)).size() == (is_hidden ? 6 : 0));
+    CHECK(arena.game.server().driver().stats().replication.marks_missed == 0);
+}
+
+TEST_CASE("References: null is stored first, and then a hook of UNet's style runs", "[syncvar]") {
+    const bool is_hidden = GENERATE(false, true);
+    const bool is_assigning = GENERATE(true, false);
+    HolderGame arena("UNetHolder");
+    HolderGame::name(arena.server(), arena.target);
+    arena.game.settle();
+    Holder& shown = arena.on(0);
+    CHECK(references_of(shown).size() == 6);
+    shown.told.clear();
+    shown.is_assigning = is_assigning;
+    arena.end_target(is_hidden);
+    arena.game.settle();
+    CHECK(references_of(shown).empty());
+    // Also of the null that a server sends, as of any value.
+    CHECK(shown.told == Told(is_hidden ? 1 : 2, "null, holds null"));
+}
+
+TEST_CASE("References: what a hook of UNet's style did not take is null when its object goes",
+          "[syncvar]") {
+    HolderGame arena("UNetHolder");
+    NetworkIdentity& next = arena.game.spawn(arena.game.types().pawn());
+    HolderGame::name(arena.server(), arena.target);
+    arena.game.settle();
+    Holder& shown = arena.on(0);
+    shown.is_assigning = false;
+    HolderGame::name(arena.server(), &next);
+    arena.game.settle();
+    CHECK(shown.target.get() == arena.game.on_client(0, *arena.target));
+    CHECK(shown.plain.get() == arena.game.on_client(0, next));
+    shown.told.clear();
+    arena.game.server().destroy(*arena.target);
+    arena.game.settle();
+    CHECK(shown.target.get() == nullptr);
+    CHECK(shown.part->object == nullptr);
+    CHECK(shown.told == Told{"null, holds null"});
+    CHECK(shown.plain.get() == arena.game.on_client(0, next));
+}
+
+TEST_CASE("References: those of a server are null, too, and who joins later finds that",
+          "[syncvar]") {
+    HolderGame arena("Holder");
+    HolderGame::name(arena.server(), arena.target);
+    arena.game.settle();
+    arena.game.server().destroy(*arena.target);
+    arena.game.tick();
+    CHECK(references_of(arena.server()).empty());
+    arena.game.join();
+    arena.game.settle();
+    CHECK(references_of(arena.on(0)).empty());
+    CHECK(references_of(arena.on(2)).empty());
+    CHECK(arena.on(2).many->size() == 3);
+    CHECK(arena.game.server().driver().stats().replication.marks_missed == 0);
+}
+
+TEST_CASE("References: an object under the address of another is another object", "[syncvar]") {
+    const char* prefab = GENERATE("Holder", "SlowHolder");
+    HolderGame arena(prefab);
+    arena.server().target = arena.target;
+    arena.game.settle();
+    SECTION("it is spawned again, with another id") {
+        arena.game.server().unspawn(*arena.target);
+        REQUIRE(arena.game.server().spawn(*arena.target));
+        arena.server().target = arena.target;
+    }
+    SECTION("the next one lies where it lay") {
+        const NetworkIdentity* address = arena.target;
+        arena.game.server().destroy(*arena.target);
+        arena.game.tick(10);
+        arena.target = &arena.game.server().instantiate(arena.game.types().pawn());
+        for (int i = 0; i < 100 && arena.target != address; ++i) {
+            arena.target = &arena.game.server().instantiate(arena.game.types().pawn());
+        }
+        REQUIRE(arena.game.server().spawn(*arena.target));
+        arena.server().target = arena.target;
+    }
+    arena.game.tick(20);
+    arena.game.settle();
+    REQUIRE(arena.game.on_client(0, *arena.target) != nullptr);
+    CHECK(arena.on(0).target.get() == arena.game.on_client(0, *arena.target));
+    CHECK(arena.on(1).target.get() == arena.game.on_client(1, *arena.target));
+}
+
+TEST_CASE("References: a client's own assignment is null when its object goes, whoever made it",
+          "[syncvar]") {
+    HolderGame arena("Holder");
+    // Out of a pool, which keeps the object.
+    std::vector<NetworkIdentity*> pool;
+    REQUIRE(arena.game.client(1).register_spawn_handler(
+        arena.game.types().pawn().asset_id(),
+        {[&](NetworkClient& client, const SpawnInfo&) {
+             return &client.instantiate(arena.game.types().pawn());
+         },
+         [&](NetworkClient&, NetworkIdentity& object, ChannelCloseReason) {
+             pool.push_back(&object);
+         }}));
+    NetworkIdentity& other = arena.game.spawn(arena.game.types().pawn());
+    arena.game.settle();
+    for (const std::size_t client : {0u, 1u}) {
+        HolderGame::name(arena.on(client), arena.game.on_client(client, other));
+    }
+    arena.game.server().destroy(other);
+    arena.game.settle();
+    CHECK(references_of(arena.on(0)).empty());
+    CHECK(references_of(arena.on(1)).empty());
+    CHECK(pool.size() == 1);
+}
+
+TEST_CASE("References: a hook that waits is told of null, and not of an object that went",
+          "[syncvar]") {
+    HolderGame arena("Holder");
+    HolderGame::name(arena.server(), arena.target);
+    arena.game.settle();
+    Holder& shown = arena.on(0);
+    shown.told.clear();
+    arena.game.server().set_client_not_ready(arena.game.connection(0));
+    arena.game.tick(10);
+    arena.game.server().destroy(*arena.target);
+    arena.game.tick(10);
+    arena.game.server().set_client_ready(arena.game.connection(0));
+    arena.game.settle();
+    CHECK(references_of(shown).empty());
+    CHECK(shown.told == Told{"null, holds null"});
+}
+
+}  // namespace
+}  // namespace replayout::test
