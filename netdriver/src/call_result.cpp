@@ -19,6 +19,8 @@ std::string_view to_string(CallResult result) noexcept {
             return "unknown function";
         case CallResult::NoSuchVersion:
             return "no such version";
+        case CallResult::Misused:
+            return "misused";
         case CallResult::ValueOverLimit:
             return "value over limit";
         case CallResult::SerializeFailed:
