@@ -43,6 +43,7 @@ DatagramSlot DatagramPool::take(PeerId sender, std::span<const std::byte> bytes)
     target.bytes_size = bytes.size();
     target.next = DatagramSlot::None;
     used_count_ += 1;
+    used_max_ = std::max(used_max_, used_count_);
     return slot;
 }
 
@@ -51,6 +52,26 @@ void DatagramPool::give_back(DatagramSlot slot) noexcept {
     entry(slot).next = free_front_;
     free_front_ = slot;
     used_count_ -= 1;
+    if (used_count_ == 0) {
+        trim();
+    }
+}
+
+// What was needed is forgotten by an eighth each time that none is used, so a few dozen rounds
+// behind a flood its slots are gone, and rounds that are alike never give anything back.
+void DatagramPool::trim() noexcept {
+    constexpr std::size_t kept_in_any_case = 64;
+    kept_count_ = std::max(std::exchange(used_max_, 0), kept_count_ - (kept_count_ + 7) / 8);
+    if (entries_.size() <= 2 * kept_count_ + kept_in_any_case) {
+        return;
+    }
+    entries_.resize(kept_count_ + kept_in_any_case);
+    entries_.shrink_to_fit();
+    free_front_ = DatagramSlot::None;
+    for (std::size_t i = entries_.size(); i > 0; --i) {
+        entries_[i - 1].next = free_front_;
+        free_front_ = static_cast<DatagramSlot>(i - 1);
+    }
 }
 
 PeerId DatagramPool::sender(DatagramSlot slot) const noexcept {

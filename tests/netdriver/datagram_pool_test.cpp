@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/catch.h"
+#include "support/counting_resource.h"
 
 namespace replayout {
 namespace {
@@ -56,6 +57,51 @@ TEST_CASE("DatagramPool: bytes survive the growth of the pool", "[netdriver][dat
         REQUIRE(pool.sender(slots[count]) == PeerId{count + 1});
         REQUIRE(holds(pool, slots[count], make_bytes(count % 33, count)));
     }
+}
+
+TEST_CASE("DatagramPool: what a flood took is given back when it is over",
+          "[netdriver][datagram_pool]") {
+    CountingResource memory;
+    DatagramPool pool(1'200, &memory);
+    const auto exchange = [&](std::size_t count) {
+        std::vector<DatagramSlot> slots;
+        for (std::size_t i = 0; i < count; ++i) {
+            slots.push_back(pool.take(PeerId{i}, make_bytes(3, static_cast<unsigned>(i % 200))));
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            CHECK(pool.sender(slots[i]) == PeerId{i});
+        }
+        for (const DatagramSlot slot : slots) {
+            pool.give_back(slot);
+        }
+    };
+    exchange(20'000);
+    CHECK(pool.slot_count() == 20'000);
+    for (int round = 0; round < 100; ++round) {
+        exchange(50);
+    }
+    CHECK(pool.slot_count() < 256);
+    CHECK(memory.bytes_in_use() < 256 * 1'300);
+}
+
+TEST_CASE("DatagramPool: rounds that are alike take and give back nothing",
+          "[netdriver][datagram_pool]") {
+    CountingResource memory;
+    DatagramPool pool(1'200, &memory);
+    std::uint64_t before = 0;
+    for (int round = 0; round < 100; ++round) {
+        std::vector<DatagramSlot> slots;
+        for (std::uint64_t i = 0; i < 900 + static_cast<std::uint64_t>(round % 7) * 30; ++i) {
+            slots.push_back(pool.take(PeerId{i}, make_bytes(1, 7)));
+        }
+        for (const DatagramSlot slot : slots) {
+            pool.give_back(slot);
+        }
+        if (round == 10) {
+            before = memory.allocation_count();
+        }
+    }
+    CHECK(memory.allocation_count() == before);
 }
 
 TEST_CASE("DatagramQueue: first in, first out, cut to the buffer", "[netdriver][datagram_pool]") {

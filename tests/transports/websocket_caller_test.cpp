@@ -63,16 +63,115 @@ class CalledServer {
     Bytes buffer;
 };
 
-TEST_CASE("WebSocketTransport: text is no datagram", "[transport][websocket]") {
+/// A frame without content, as who answers a server masks it.
+void append_frame(Bytes& bytes, int head) {
+    const Bytes frame = make_bytes(head, 0x80, 0, 0, 0, 0);
+    bytes.insert(bytes.end(), frame.begin(), frame.end());
+}
+
+/// A request of a page from there.
+[[nodiscard]] std::string request_from(const std::string& origin) {
+    std::string request = browser_request();
+    request.insert(request.size() - 2, "Origin: " + origin + "\r\n");
+    return request;
+}
+
+TEST_CASE("WebSocketTransport: text closes the connection", "[transport][websocket]") {
     CalledServer server;
     Caller caller(server.address());
     server.join(caller);
+    Caller other(server.address());
+    server.join(other);
     caller.say_message(Caller::text_message, Bytes(3, std::byte{'a'}));
     caller.say_message(Caller::binary_message, Bytes(4));
+    CHECK(server.tick_until([&] { return server.transport->stats().dropped_malformed == 1; }));
+    // It is told why, and may answer; what it says besides is thrown away.
+    const Bytes close = make_bytes(0x88, 0x82, 0, 0, 0, 0, 0x03, 0xeb);
+    caller.send(close);
+    CHECK(server.tick_until([&] { return server.transport->peer_count() == 1; }));
+    CHECK(caller.is_closed());
+    CHECK(server.transport->stats().datagrams_received == 0);
+    other.say_message(Caller::binary_message, Bytes(5));
     CHECK(server.has_received(1));
-    CHECK(server.transport->stats().dropped_malformed == 1);
-    CHECK(server.receive() == 4);
-    CHECK(server.receive() == Transport::nothing_received);
+    CHECK(server.receive() == 5);
+}
+
+TEST_CASE(
+    "WebSocketTransport: pings, pongs and empty fragments of one connection are read a "
+    "little in each tick",
+    "[transport][websocket][hostile]") {
+    constexpr int frame_count = 50'000;  // of 6 bytes
+    for (const int head : {0x89, 0x8a, 0x00}) {
+        INFO("head " << head);
+        CalledServer server;
+        Caller flood(server.address());
+        server.join(flood);
+        Caller honest(server.address());
+        server.join(honest);
+        Bytes bytes;
+        const bool is_fragment = head == 0;
+        if (is_fragment) {
+            append_frame(bytes, 0x02);
+        }
+        for (int i = 0; i < frame_count; ++i) {
+            append_frame(bytes, head);
+        }
+        const Bytes last = is_fragment ? make_bytes(0x80, 0x81, 0, 0, 0, 0, 7)
+                                       : make_bytes(0x82, 0x81, 0, 0, 0, 0, 7);
+        bytes.insert(bytes.end(), last.begin(), last.end());
+        flood.send(bytes);
+        honest.say_message(Caller::binary_message, Bytes(9));
+        int ticks = 0;
+        CHECK(server.tick_until([&] {
+            ++ticks;
+            return server.transport->stats().datagrams_received >= 1;
+        }));
+        CHECK(server.receive() == 9);
+        CHECK(ticks < 5);
+        // All of it is read in the end, 64 KiB at a time at most.
+        CHECK(server.tick_until([&] {
+            ++ticks;
+            (void)flood.is_closed();  // what the server answers is taken
+            return server.transport->stats().datagrams_received >= 2;
+        }));
+        CHECK(server.receive() == 1);
+        CHECK(ticks > frame_count * 6 / (64 * 1'024));
+    }
+}
+
+TEST_CASE("WebSocketTransport: a page of another origin is refused, who names none is not",
+          "[transport][websocket][hostile]") {
+    const std::string own = "https://play.example.net";
+    const struct {
+        std::vector<std::string> allowed;
+        std::string origin;
+        bool is_welcome;
+    } cases[] = {
+        {{}, "", true},
+        {{}, own, false},
+        {{}, "null", false},
+        {{own}, own, true},
+        {{own}, "", true},
+        {{own}, "https://play.example.net:444", false},
+        {{own}, "http://play.example.net", false},
+        {{own}, "https://play.example.network", false},
+        {{"https://other.example.net", own}, own, true},
+        {{"*"}, "https://anything.example", true},
+    };
+    for (const auto& test : cases) {
+        INFO("origin \"" << test.origin << "\", allowed " << test.allowed.size());
+        WebSocketSettings settings;
+        settings.allowed_origins = test.allowed;
+        CalledServer server(settings);
+        Caller caller(server.address());
+        caller.say(test.origin.empty() ? browser_request() : request_from(test.origin));
+        const auto& stats = server.transport->stats();
+        CHECK(server.tick_until([&] { return stats.peers_welcomed + stats.dropped_origin == 1; }));
+        CHECK(stats.peers_welcomed == (test.is_welcome ? 1u : 0u));
+        if (!test.is_welcome) {
+            CHECK(server.tick_until([&] { return caller.is_closed(); }));
+        }
+    }
 }
 
 TEST_CASE("WebSocketTransport: of all peers so much waits to be received, and more is dropped",

@@ -3,6 +3,7 @@
 
 #include "asio_address.h"
 #include "asio_start.h"
+#include "bounded_stream.h"
 #include "drive_watch.h"
 #include "peer_stay.h"
 
@@ -18,11 +19,14 @@
 #include <memory_resource>
 #include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http/empty_body.hpp>
@@ -43,6 +47,12 @@ using boost::system::error_code;
 constexpr PeerId server_peer{1};
 constexpr std::int64_t reconnect_us = 1'000'000;
 constexpr std::uint32_t request_bytes_max = 8 * 1024;
+/// Of one connection in a tick: what 54 of the largest datagrams take. So frames that are no
+/// datagrams cost a few milliseconds of a tick at most, whatever they are.
+constexpr std::size_t read_bytes_max = 64 * 1024;
+/// Pings, pongs and closes of one connection in a tick: each is answered, which costs more than to
+/// read it. Beyond these it is read on in the next tick, but for what Boost.Beast has already.
+constexpr std::uint32_t control_frames_max = 64;
 
 constexpr std::string_view kind = "WebSocket";
 
@@ -57,6 +67,11 @@ class WebSocketTransport::Endpoint {
           places_(settings.peers_max, settings.peers_per_address_max, settings.resource),
           waiting_(settings.resource),
           is_server_(is_server) {}
+    ~Endpoint() {
+        for (const ConnectionPointer& connection : connections_) {
+            connection->stream.next_layer().abandon();
+        }
+    }
     Endpoint(const Endpoint&) = delete;
     Endpoint& operator=(const Endpoint&) = delete;
 
@@ -92,6 +107,10 @@ class WebSocketTransport::Endpoint {
             next_connect_us_ = now.microseconds + reconnect_us;
             begin_to_connect();
         }
+        for (const ConnectionPointer& connection : connections_) {
+            connection->control_frames = 0;
+            connection->stream.next_layer().grant(read_bytes_max);
+        }
         run();
         end_stays();
     }
@@ -118,7 +137,8 @@ class WebSocketTransport::Endpoint {
         }
         Connection& connection = *found->second;
         connection.stay.speak(now_);
-        if (connection.outgoing_bytes + datagram.size() > settings_.send_bytes_max) {
+        if (connection.outgoing_bytes + datagram.size() >
+            settings_.send_bytes_max - socket_bytes_max()) {
             ++stats_.send_errors;
             return;
         }
@@ -181,7 +201,7 @@ class WebSocketTransport::Endpoint {
         Connection(tcp::socket socket, std::shared_ptr<Address> from)
             : stream(std::move(socket)), address(std::move(from)) {}
 
-        websocket::stream<beast::tcp_stream> stream;
+        websocket::stream<BoundedStream> stream;
         beast::flat_buffer incoming;
         std::optional<beast::http::request_parser<beast::http::empty_body>> request;
         std::deque<std::vector<std::byte>> outgoing;  // the first is under way
@@ -190,9 +210,18 @@ class WebSocketTransport::Endpoint {
         std::shared_ptr<Address> address;
         PeerStay stay;
         AddressKey place{};
+        std::uint32_t control_frames = 0;  // in this tick
         bool is_reading = false;
         bool is_held_up = false;
+        bool is_closing = false;  // it is told why, and nothing of it is read any more
     };
+
+    /// What the system may keep beside what waits here; both are in send_bytes_max, unless that is
+    /// less than what the system keeps in any case.
+    [[nodiscard]] std::size_t socket_bytes_max() const noexcept {
+        constexpr std::size_t least = 16 * 1024;
+        return settings_.send_bytes_max < least ? 0 : settings_.send_bytes_max / 3;
+    }
 
     void set_up(Connection& connection, beast::role_type role) {
         auto timeout = websocket::stream_base::timeout::suggested(role);
@@ -200,10 +229,17 @@ class WebSocketTransport::Endpoint {
         connection.stream.set_option(timeout);
         connection.stream.binary(true);
         connection.stream.read_message_max(settings_.datagram_bytes_max);
+        connection.stream.control_callback([&connection](websocket::frame_type, auto) {
+            if (++connection.control_frames >= control_frames_max) {
+                connection.stream.next_layer().exhaust();
+            }
+        });
         error_code ignored;
-        beast::get_lowest_layer(connection.stream)
-            .socket()
-            .set_option(tcp::no_delay(true), ignored);
+        tcp::socket& socket = beast::get_lowest_layer(connection.stream).socket();
+        socket.set_option(tcp::no_delay(true), ignored);
+        socket.set_option(
+            boost::asio::socket_base::send_buffer_size(static_cast<int>(socket_bytes_max())),
+            ignored);
     }
 
     // A server.
@@ -251,7 +287,33 @@ class WebSocketTransport::Endpoint {
                                 });
     }
 
+    /// A page of a browser says from where it is, and cannot say otherwise; others need not.
+    [[nodiscard]] bool is_welcome(const Connection& connection) const {
+        const auto& request = connection.request->get();
+        const auto origin = request.find(beast::http::field::origin);
+        if (origin == request.end()) {
+            return true;
+        }
+        const std::string_view name(origin->value().data(), origin->value().size());
+        return std::any_of(
+            settings_.allowed_origins.begin(), settings_.allowed_origins.end(),
+            [&](const std::string& allowed) { return allowed == "*" || allowed == name; });
+    }
+
+    void refuse(const ConnectionPointer& connection) {
+        static constexpr std::string_view forbidden =
+            "HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+        ++stats_.dropped_origin;
+        boost::asio::async_write(beast::get_lowest_layer(connection->stream),
+                                 boost::asio::buffer(forbidden.data(), forbidden.size()),
+                                 [this, connection](error_code, std::size_t) { drop(connection); });
+    }
+
     void answer(const ConnectionPointer& connection) {
+        if (!is_welcome(*connection)) {
+            refuse(connection);
+            return;
+        }
         beast::get_lowest_layer(connection->stream).expires_never();  // the stream has its own
         connection->stream.async_accept(connection->request->get(),
                                         [this, connection](error_code refused) {
@@ -320,18 +382,28 @@ class WebSocketTransport::Endpoint {
             is_wanted_ = !connection->stay.is_closing();  // it was, or there were no connection
             ++stats_.peers_forgotten;
         }
+        connection->stream.next_layer().abandon();
         beast::get_lowest_layer(connection->stream).close();
+    }
+
+    /// It said what no peer of ours says.
+    void close_for(const ConnectionPointer& connection, websocket::close_code code) {
+        ++stats_.dropped_malformed;
+        connection->is_closing = true;
+        connection->stream.async_close(code, [this, connection](error_code) { drop(connection); });
     }
 
     /// Unless too much of it, or of its address, waits: then it is left to TCP to hold the sender
     /// back.
     void go_on_reading(const ConnectionPointer& connection) {
-        if (connection->is_reading || connection->is_held_up) {
+        if (connection->is_reading || connection->is_held_up || connection->is_closing) {
             return;
         }
         const auto own = waiting_.find(connection->peer);
         if (own != waiting_.end() &&
-            own->second.count >= settings_.datagrams_waiting_per_peer_max) {
+            (own->second.count >= settings_.datagrams_waiting_per_peer_max ||
+             (own->second.count + std::size_t{1}) * settings_.datagram_bytes_max >
+                 settings_.waiting_bytes_per_peer_max)) {
             return;
         }
         Address& address = *connection->address;
@@ -341,17 +413,21 @@ class WebSocketTransport::Endpoint {
             return;
         }
         connection->is_reading = true;
-        connection->stream.async_read(connection->incoming,
-                                      [this, connection](error_code error, std::size_t size) {
-                                          connection->is_reading = false;
-                                          if (error) {
-                                              drop(connection);
-                                              return;
-                                          }
-                                          take(*connection, size);
-                                          connection->incoming.consume(size);
-                                          go_on_reading(connection);
-                                      });
+        connection->stream.async_read(
+            connection->incoming, [this, connection](error_code error, std::size_t size) {
+                connection->is_reading = false;
+                if (error) {
+                    drop(connection);
+                    return;
+                }
+                if (!connection->stream.got_binary()) {
+                    close_for(connection, websocket::close_code::unknown_data);
+                    return;
+                }
+                take(*connection, size);
+                connection->incoming.consume(size);
+                go_on_reading(connection);
+            });
     }
 
     /// As many as there is room for, should each read no more than one.
@@ -386,9 +462,7 @@ class WebSocketTransport::Endpoint {
 
     void take(Connection& connection, std::size_t size) {
         connection.stay.hear(now_);
-        if (!connection.stream.got_binary()) {
-            ++stats_.dropped_malformed;
-        } else if (arrived_.count() >= settings_.datagrams_waiting_max) {
+        if (arrived_.count() >= settings_.datagrams_waiting_max) {
             ++stats_.dropped_full;
         } else {
             ++stats_.datagrams_received;

@@ -33,6 +33,7 @@ struct SocketStats {
     std::uint64_t dropped_unproved = 0;   ///< of an address that did not prove itself
     std::uint64_t dropped_forged = 0;     ///< in another's name, without its token
     std::uint64_t dropped_malformed = 0;  ///< nothing that a peer says, or that was asked for
+    std::uint64_t dropped_origin = 0;     ///< pages of an origin that is not allowed
     std::uint64_t dropped_full = 0;       ///< no place was left: for peers, or for what waits
 };
 

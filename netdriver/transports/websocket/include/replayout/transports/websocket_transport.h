@@ -22,6 +22,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace replayout {
 
@@ -44,10 +45,18 @@ struct WebSocketSettings {
     /// Of these, of one connection; then it is not read until some were received, so nothing of it
     /// is lost. 1 at least.
     std::uint32_t datagrams_waiting_per_peer_max = 4'096;
+    /// The same in bytes, each counted as datagram_bytes_max. One datagram may wait in any case.
+    std::size_t waiting_bytes_per_peer_max = 512 * 1024;
     /// Likewise, of all connections of one address, and one more of each. 1 at least.
     std::uint32_t datagrams_waiting_per_address_max = 16'384;
-    /// Of one connection, that wait to be sent.
-    std::size_t send_bytes_max = 256 * 1024;
+    /// Bytes of one connection that wait to be sent. From 16 KiB on a third of them is the system's
+    /// (SO_SNDBUF), which is so much in a round trip, and two thirds wait here: with the default a
+    /// window of 224 packets of 1,168 bytes. Below that the system's own, some 5 KB, come on top.
+    std::size_t send_bytes_max = 384 * 1024;
+    /// Of a server: origins of pages that may connect, as browsers say them: "https://example.net",
+    /// with the port unless it is the usual one; "*": any. A request that names no origin is no
+    /// page's, and is accepted. One that names another is answered with 403 (dropped_origin).
+    std::vector<std::string> allowed_origins;
     /// Of received datagrams. Boost.Beast itself takes the heap.
     MemoryResource* resource = std::pmr::get_default_resource();
 };
