@@ -90,12 +90,12 @@ GROUPS = [
         netdriver/syncvar/src/network_client_sections.cpp
         netdriver/syncvar/src/network_client_waiting.cpp
         netdriver/syncvar/src/network_prefab_calls.cpp
-        netdriver/syncvar/src/network_reader.cpp
+        netdriver/unet/src/network_reader.cpp
         netdriver/syncvar/src/network_server_calls.cpp
         netdriver/syncvar/src/sync_collection.cpp
         netdriver/syncvar/src/sync_section.cpp
-        netdriver/syncvar/src/unet_messages.cpp
-        netdriver/syncvar/src/unet_packet.cpp
+        netdriver/unet/src/unet_messages.cpp
+        netdriver/unet/src/unet_packet.cpp
     """),
 ]
 GROUPS = [(name, programs, files.split()) for name, programs, files in GROUPS]

@@ -31,7 +31,8 @@ namespace replayout::test {
 /// Client 0 has twelve such objects, and sets something of all of them in one tick: `set` is given
 /// each of them as the client has it, `is_set` as the server has it in the end.
 template <typename Set, typename IsSet>
-void check_1000_updates_a_second(ArenaGame& game, const NetworkPrefab& prefab, Set set, IsSet is_set) {
+void check_1000_updates_a_second(ArenaGame& game, const NetworkPrefab& prefab, Set set,
+                                 IsSet is_set) {
     std::vector<NetworkIdentity*> objects;
     for (int i = 0; i < 12; ++i) {
         objects.push_back(&game.spawn(prefab, &game.connection(0)));
