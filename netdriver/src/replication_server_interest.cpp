@@ -149,7 +149,9 @@ bool ReplicationServer::is_shown(const Client& client, std::uint32_t index) cons
 void ReplicationServer::show_family(Client& client, std::uint32_t index, bool is_relevant) {
     ReplicationSender& sender = client.sender;
     if (!is_relevant) {
-        hide_family(sender, index, is_family_called(sender, index));
+        // Its calls would carry along what the client may not see any more, so they do not hold it
+        // back.
+        hide_family(sender, index, false);
         return;
     }
     if (sender.is_leaving(index)) {
