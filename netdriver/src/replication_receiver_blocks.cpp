@@ -104,6 +104,14 @@ void ReplicationReceiver::count_references(ActorChannel& channel) noexcept {
 
 CloseReason ReplicationReceiver::receive_properties_of(std::uint32_t index, BitReader& reader,
                                                        BlockFrame frame) {
+    // A second update of an object in one packet: each has notifies of its own, with the value
+    // before and the value after it.
+    const bool is_second = index != updating_channel_ &&
+                           std::find(waiting_channels_.begin(), waiting_channels_.end(), index) !=
+                               waiting_channels_.end();
+    if (is_second) {
+        run_notifies();
+    }
     ActorChannel& channel = *channels_[index];
     ReceiveContext context = receive_context(channel);
     context.must_fill_reader = frame != BlockFrame::Open;
