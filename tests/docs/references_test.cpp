@@ -84,7 +84,8 @@ bool exists(const std::string& path) {
     const auto rest = path.substr(path.find('/') + 1);
     const std::string folder = floor == "replayout" ? "replayout" : "replayout/" + floor;
     return fs::exists(root / path) || fs::exists(root / floor / "include" / folder / rest) ||
-           fs::exists(root / "netdriver" / floor / "include" / folder / rest);
+           fs::exists(root / "netdriver" / floor / "include" / folder / rest) ||
+           fs::exists(root / "netdriver" / "unet" / "include" / folder / rest);
 }
 
 /// Source of all tests, with literals that go on over lines put together.

@@ -403,7 +403,8 @@ TEST_CASE("Remote functions: before the welcome nothing is called, though the ob
     REQUIRE(hello);
     called.forge = PacketForge(hello->header.session);
     called.forge.header().ack = 1;
-    called.deliver({open_bunch(1, NetGUID{1}, 0)});
+    constexpr std::uint64_t owned_facts = 1;
+    called.deliver({open_bunch(1, NetGUID{1}, 0, owned_facts)});
     const ObjectHandle turret = called.driver.guids().find_object(NetGUID{1});
     REQUIRE(!turret.is_null());
     CHECK(called.driver.call_function(turret, "server_reset") == CallResult::NoChannel);

@@ -88,7 +88,21 @@ std::uint64_t RecordedRun::play(Choices row) {
 
 void RecordedRun::check(const ReplayPlayer& player, const CraftWorld& world, NetTime time) {
     auto later = states_.upper_bound(time);
-    const State& state = later == states_.begin() ? later->second : std::prev(later)->second;
+    const auto now = later == states_.begin() ? later : std::prev(later);
+    const State& state = now->second;
+    // The close of an object goes behind the reliable calls in front of it, so a frame or two
+    // later.
+    constexpr int frames_of_calls = 2;
+    const auto has_just_left = [&](std::uint32_t number) {
+        auto before = now;
+        for (int i = 0; i < frames_of_calls && before != states_.begin(); ++i) {
+            --before;
+            if (before->second.contains(number)) {
+                return true;
+            }
+        }
+        return false;
+    };
     for (const auto& [handle, craft] : world.crafts()) {
         const std::uint32_t number = server_.number_of(player.driver().guids().find_guid(handle));
         const auto expected = state.find(number);
@@ -97,9 +111,10 @@ void RecordedRun::check(const ReplayPlayer& player, const CraftWorld& world, Net
                    std::to_string(time.microseconds / 1'000) + " ms";
         };
         // One that is torn off goes when all of it has arrived, perhaps a frame later.
-        verdict_.require(Invariant::Recording,
-                         expected != state.end() || server_.was_torn_off(number),
-                         [&] { return describe("is there still"); });
+        verdict_.require(
+            Invariant::Recording,
+            expected != state.end() || server_.was_torn_off(number) || has_just_left(number),
+            [&] { return describe("is there still"); });
         verdict_.require(Invariant::Recording,
                          expected == state.end() || expected->second == recorded_hash(*craft),
                          [&] { return describe("is another one"); });

@@ -15,7 +15,7 @@ TEST_CASE("ReplayError: every error has its phrase, and so has a number that is 
         ReplayError error;
         std::string_view phrase;
     };
-    const std::array<Row, 14> rows{{
+    const std::array<Row, 15> rows{{
         {ReplayError::None, "none"},
         {ReplayError::WriteFailed, "write failed"},
         {ReplayError::ConnectionEnded, "connection ended"},
@@ -28,7 +28,8 @@ TEST_CASE("ReplayError: every error has its phrase, and so has a number that is 
         {ReplayError::Corrupt, "corrupt"},
         {ReplayError::Refused, "refused"},
         {ReplayError::TooLong, "too long"},
-        {static_cast<ReplayError>(static_cast<std::uint8_t>(ReplayError::TooLong) + 1), "unknown"},
+        {ReplayError::Misused, "misused"},
+        {static_cast<ReplayError>(static_cast<std::uint8_t>(ReplayError::Misused) + 1), "unknown"},
         {static_cast<ReplayError>(255), "unknown"},
     }};
     for (const Row& row : rows) {
