@@ -344,8 +344,6 @@ TEST_CASE("Calls before a close: of a part that goes alone, and of its outer tha
     driver.set_dormancy(net.id_of(tank), NetDormancy::DormantAll);
     driver.set_dormancy(net.id_of(tank), NetDormancy::Awake);
     driver.set_owner(net.id_of(tank), CallFixture::client_peer(0));
-    hide(net, 0, tank);
-    hide(net, 0, tank, false);
     net.tick(3);
     net.remove(tank);
     is_dropping = false;
