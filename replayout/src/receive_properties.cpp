@@ -24,7 +24,8 @@ bool receive_properties(const RepLayout& layout, BitReader& reader, void* object
         return false;
     }
     if (check.must_end_update()) {
-        // Its notifies run before those of the next update of the object begin, so they do not wait.
+        // Its notifies run before those of the next update of the object begin, so they do not
+        // wait.
         const bool waits = std::exchange(context.waits_to_notify, false);
         finish_update(layout, object, state, context);
         context.waits_to_notify = waits;
