@@ -47,6 +47,8 @@ std::string_view to_string(CloseReason reason) noexcept {
             return "too many calls";
         case CloseReason::CallsStalled:
             return "calls stalled";
+        case CloseReason::TooMuchMemory:
+            return "too much memory";
     }
     return "unknown";
 }

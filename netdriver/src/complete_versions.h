@@ -34,6 +34,8 @@ class CompleteVersions {
         is_tracking_ = true;
         debt_ = no_debt;  // what was lost so far stands in the pair
         records_.assign(records_in_flight, Record{});
+        first_ = 0;
+        lowered_count_ = 0;
     }
 
     /// What is owed is taken, to be sent in the records that follow, or is nothing after all.
@@ -59,20 +61,20 @@ class CompleteVersions {
     }
     /// The oldest record was delivered.
     void delivered() noexcept {
-        complete_ = std::max(complete_, records_.front().complete_through);
-        records_.erase(records_.begin());
+        complete_ = std::max(complete_, records_[first_].complete_through);
+        drop_first();
     }
     void lost() noexcept {
-        const Version floor = records_.front().floor;
-        records_.erase(records_.begin());
-        debt_ = std::min(debt_, floor);
-        for (Record& record : records_) {
-            if (record.floor != no_debt) {
-                record.floor = std::min(record.floor, floor);
-            }
+        const Version floor = floor_of(first_);
+        drop_first();
+        if (floor == no_debt) {
+            return;
         }
+        debt_ = std::min(debt_, floor);
+        lowered_to_ = floor;
+        lowered_count_ = records_.size() - first_;
     }
-    [[nodiscard]] bool has_records() const noexcept { return !records_.empty(); }
+    [[nodiscard]] bool has_records() const noexcept { return first_ < records_.size(); }
 
     /// The receiver begins to meet a condition: what it has is not all that it may see, nor is what
     /// is under way.
@@ -89,6 +91,7 @@ class CompleteVersions {
         for (Record& record : records_) {
             record = Record{};
         }
+        lowered_count_ = 0;
     }
 
     /// The pair's object is complete as of this one. Values that travel reliably are not in it.
@@ -98,8 +101,8 @@ class CompleteVersions {
         if (!lost.is_empty()) {
             version = std::min(version, lost.after);
         }
-        for (const Record& record : records_) {
-            version = std::min(version, record.floor);
+        for (std::size_t i = first_; i < records_.size(); ++i) {
+            version = std::min(version, floor_of(i));
         }
         return std::max(version, complete_);
     }
@@ -112,7 +115,29 @@ class CompleteVersions {
         Version complete_through = 0;  ///< 0: it does not make the copy complete
     };
 
-    Vector<Record> records_;        // oldest first; as many as blocks in flight, so a few
+    /// As the losses since it was sent have left it. The last of them has the lowest floor that any
+    /// had: it was lowered by those before it.
+    [[nodiscard]] Version floor_of(std::size_t i) const noexcept {
+        const Version floor = records_[i].floor;
+        return floor != no_debt && i - first_ < lowered_count_ ? std::min(floor, lowered_to_)
+                                                               : floor;
+    }
+    /// O(1), amortized.
+    void drop_first() noexcept {
+        lowered_count_ -= lowered_count_ > 0 ? 1u : 0u;
+        ++first_;
+        if (first_ * 2 > records_.size()) {
+            records_.erase(records_.begin(),
+                           records_.begin() + static_cast<std::ptrdiff_t>(first_));
+            first_ = 0;
+        }
+    }
+
+    Vector<Record> records_;  // oldest first; as many as blocks in flight, so a few
+    std::size_t first_ = 0;   // of those that are under way
+    // A loss lowers the floors of all records under way, so many, without a look at them.
+    std::size_t lowered_count_ = 0;
+    Version lowered_to_ = no_debt;
     Version complete_ = 0;          // by a delivered record
     Version debt_ = no_debt;        // of what was lost and not sent again
     Version taken_debt_ = no_debt;  // of what is being sent

@@ -258,17 +258,19 @@ void ConnectionPairs::start_over(std::uint32_t index) {
     owe_turned_on(index, was, passing_conditions(flags_of(index, facts)));
 }
 
-void ConnectionPairs::add_lost_part(std::uint32_t index, const LostPart& part) {
-    const PairExtra* extra = find_extra(index);
-    if (!part.range.is_whole() || extra != nullptr) {
-        extra_of(index).lost_parts.add(
-            (*this)[index], part.versions, part.range,
-            objects_.at(index)->changelist_state().layout().has_keyed_arrays());
+void ConnectionPairs::add_lost_part(std::uint32_t index, const LostPart& part, PairExtra* extra) {
+    if (part.range.is_whole() && extra == nullptr) {
+        return;
     }
+    PairExtra& kept = extra != nullptr ? *extra : extra_of(index);
+    const SendingRepState pair = (*this)[index];
+    kept.lost_parts.add(pair, part.versions, part.range,
+                        objects_.at(index)->changelist_state().keeps_versions_apart(
+                            hull(pair.lost(), part.versions).after, kept.restart_version));
 }
 
-void ConnectionPairs::owe_part(std::uint32_t index, const LostPart& part) {
-    add_lost_part(index, part);
+void ConnectionPairs::owe_part(std::uint32_t index, const LostPart& part, PairExtra* extra) {
+    add_lost_part(index, part, extra);
     edit(index).return_unsent({part.versions, {}});
 }
 

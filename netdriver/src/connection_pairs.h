@@ -224,7 +224,11 @@ class ConnectionPairs {
     /// Its channel is about to open, for the first time or over the object that the client kept.
     void begin(std::uint32_t index);
     /// These versions are owed again, in that range.
-    void owe_part(std::uint32_t index, const LostPart& part);
+    void owe_part(std::uint32_t index, const LostPart& part) {
+        owe_part(index, part, find_extra(index));
+    }
+    /// The same where it is known what lies beside the pair.
+    void owe_part(std::uint32_t index, const LostPart& part, PairExtra* extra);
     /// The value was sent, and did not arrive as it is.
     void owe_again(std::uint32_t index, RepHandle handle);
     /// What is sent only at first was lost, as far as it lies in that range.
@@ -257,7 +261,7 @@ class ConnectionPairs {
     /// The channel opens again over the object that the client kept.
     void start_over(std::uint32_t index);
     /// A loss is about to be noted in the pair.
-    void add_lost_part(std::uint32_t index, const LostPart& part);
+    void add_lost_part(std::uint32_t index, const LostPart& part, PairExtra* extra);
     /// Owes what a receiver sees by `after` and did not by `before`.
     void owe_turned_on(std::uint32_t index, LifetimeConditionSet before,
                        LifetimeConditionSet after);

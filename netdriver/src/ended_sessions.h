@@ -15,6 +15,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "arrival_credit.h"
+
 namespace replayout {
 
 class EndedSessions {
@@ -24,14 +26,15 @@ class EndedSessions {
         sessions_.reserve(count_max);
     }
 
-    void add(PeerId peer, std::uint16_t session, NetTime end) {
+    /// `credit`: what is left to the peer's next session.
+    void add(PeerId peer, std::uint16_t session, NetTime end, const ArrivalCredit& credit) {
         if (contains(peer, session)) {
             return;
         }
         if (sessions_.size() == count_max_) {
             sessions_.erase(sessions_.begin());
         }
-        sessions_.push_back({peer, session, end});
+        sessions_.push_back({peer, session, end, credit});
     }
 
     [[nodiscard]] bool contains(PeerId peer, std::uint16_t session) const noexcept {
@@ -46,6 +49,21 @@ class EndedSessions {
                            [peer](const Session& entry) { return entry.peer == peer; });
     }
 
+    /// How many of the peer there are.
+    [[nodiscard]] std::size_t count(PeerId peer) const noexcept {
+        return static_cast<std::size_t>(
+            std::count_if(sessions_.begin(), sessions_.end(),
+                          [peer](const Session& entry) { return entry.peer == peer; }));
+    }
+
+    /// That of the latest of the peer. Null: there is none.
+    [[nodiscard]] const ArrivalCredit* credit(PeerId peer) const noexcept {
+        const auto found =
+            std::find_if(sessions_.rbegin(), sessions_.rend(),
+                         [peer](const Session& entry) { return entry.peer == peer; });
+        return found != sessions_.rend() ? &found->credit : nullptr;
+    }
+
     void forget_before(NetTime time) {
         const auto first_kept =
             std::find_if(sessions_.begin(), sessions_.end(),
@@ -58,6 +76,7 @@ class EndedSessions {
         PeerId peer;
         std::uint16_t session = 0;
         NetTime end;
+        ArrivalCredit credit;
     };
 
     std::size_t count_max_;

@@ -38,6 +38,37 @@ Status check_array_growth(const RepLayout& layout, const NetConfig& config) {
     return {};
 }
 
+Status check_texts(const RepLayout& layout, const NetConfig& config) {
+    const std::uint64_t bytes = layout.limits().string_bytes_max;
+    const auto is_text = [](const RepLayoutCmd& cmd) {
+        return cmd.property != nullptr && (cmd.property->kind == PropertyKind::String ||
+                                           cmd.property->kind == PropertyKind::Name);
+    };
+    const auto text = std::find_if(layout.cmds().begin(), layout.cmds().end(), is_text);
+    if (text == layout.cmds().end()) {
+        return {};
+    }
+    const auto error = [&](const char* name, std::uint64_t value) {
+        return Error{ErrorCode::LimitExceeded,
+                     "net driver: layout of \"" + std::string(layout.name()) + "\": text \"" +
+                         text->property->name + "\" may have " + std::to_string(bytes) +
+                         " bytes (RepLimits::string_bytes_max), and NetConfig::" + name + " is " +
+                         std::to_string(value) +
+                         ": such a text would never arrive; lower "
+                         "string_bytes_max or raise that"};
+    };
+    if (bytes > config.bunch_bytes_max) {
+        return error("bunch_bytes_max", config.bunch_bytes_max);
+    }
+    if (bytes > config.decode_allocation_bytes_max) {
+        return error("decode_allocation_bytes_max", config.decode_allocation_bytes_max);
+    }
+    if (bytes > config.dynamic_bytes_max) {
+        return error("dynamic_bytes_max", config.dynamic_bytes_max);
+    }
+    return {};
+}
+
 Status LayoutTable::add(const RepLayout& layout) {
     const std::string_view name = layout.name();
     if (layout.is_receive_only()) {

@@ -8,6 +8,7 @@
 #include <replayout/netdriver/net_config.h>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace replayout {
 
@@ -17,9 +18,9 @@ namespace replayout {
 /// Beyond what it earns in array steps its first array, or group of arrays, is taken all the same.
 [[nodiscard]] inline DecodeBudget message_budget(const NetConfig& config,
                                                  std::size_t payload_bytes) noexcept {
-    constexpr std::size_t steps_per_byte = 8;
-    constexpr std::size_t array_steps_per_byte = 16;
-    const std::size_t allocation_per_byte =
+    constexpr std::uint64_t steps_per_byte = 8;
+    constexpr std::uint64_t array_steps_per_byte = 16;
+    const std::uint64_t allocation_per_byte =
         config.decode_allocation_bytes_max / config.bunch_bytes_max;
     DecodeBudget earned;
     earned.allocation_bytes = payload_bytes * allocation_per_byte;

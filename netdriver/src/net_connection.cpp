@@ -139,11 +139,18 @@ void NetConnection::process(const PacketHeader& header, std::span<const std::byt
         case PacketReceipt::AckGoesBack:
         case PacketReceipt::AckTooShort:
             ++stats_.packets_dropped;
+            if (state_ == ConnectionState::Connecting) {
+                is_session_taken_ = true;
+                return;
+            }
             close(CloseReason::InvalidAck, now);
+            return;
+        case PacketReceipt::OutOfRange:
+            is_session_taken_ = state_ == ConnectionState::Connecting;
+            ++stats_.packets_dropped;
             return;
         case PacketReceipt::Stale:
         case PacketReceipt::OtherSession:
-        case PacketReceipt::OutOfRange:
             ++stats_.packets_dropped;
             return;
     }
@@ -289,6 +296,13 @@ void NetConnection::flush(NetTime now) {
         (packets_.reliable_is_idle() || has_passed(close_time_, config_.linger_ms, now))) {
         state_ = ConnectionState::Closed;
     }
+}
+
+void NetConnection::begin_session(std::uint16_t session) {
+    REPLAYOUT_ASSERT(state_ == ConnectionState::Connecting);
+    is_session_taken_ = false;
+    session_ = session;
+    packets_.begin_session(session);
 }
 
 void NetConnection::answer_or_probe(NetTime now) {

@@ -57,6 +57,11 @@ class NetConnection final : private ReliableMessageHandler {
 
     void set_joined() noexcept { state_ = ConnectionState::Joined; }
 
+    /// Datagrams of its session in this dispatch. Those of the session that it replaces count for
+    /// the same peer.
+    [[nodiscard]] std::uint32_t datagram_count() const noexcept { return datagram_count_; }
+    void set_datagram_count(std::uint32_t count) noexcept { datagram_count_ = count; }
+
     /// One datagram of this peer. `sent` learns what became of what was sent, `payload` takes what
     /// arrived. With a reorder buffer it may be held back until receive_held().
     void receive(std::span<const std::byte> datagram, NetTime now, PayloadHandler& payload,
@@ -76,6 +81,15 @@ class NetConnection final : private ReliableMessageHandler {
     /// Says goodbye with `reason` until the other side has heard it or the time to linger is over.
     /// `name_hash` as in Goodbye.
     void close(CloseReason reason, NetTime now, std::uint32_t name_hash = 0);
+    /// The server has a session of this number already, of this peer and before this one: a hello
+    /// in it looks like one that comes late.
+    [[nodiscard]] bool is_session_taken() const noexcept { return is_session_taken_; }
+    /// Takes another number, and says hello again with the next flush().
+    void begin_session(std::uint16_t session);
+    /// The other side has acknowledged something in this session.
+    [[nodiscard]] bool is_acknowledged() const noexcept {
+        return packets_.notify().highest_acked() >= config_.first_sequence;
+    }
     /// The other side is given up, or another session takes its place. Nothing more is sent.
     void end(CloseReason reason) { end(reason, false, 0); }
 
@@ -130,6 +144,7 @@ class NetConnection final : private ReliableMessageHandler {
     ConnectionState state_;
     CloseReason close_reason_ = CloseReason::None;
     bool owes_ack_ = false;
+    bool is_session_taken_ = false;
     std::uint32_t datagram_count_ = 0;  // of this dispatch
     std::uint32_t probe_ms_;
     NetTime now_;

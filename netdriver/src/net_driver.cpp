@@ -95,6 +95,14 @@ Status NetDriver::check_settings() const {
                          std::to_string(transport_.datagram_bytes_max()) +
                          " bytes, less than packet_bytes_max"};
     }
+    for (std::uint32_t number = 0; number < layouts_->count(); ++number) {
+        status = settings_.may_leave_out_texts
+                     ? Status()
+                     : check_texts(*layouts_->find(number), settings_.config);
+        if (!status) {
+            return status;
+        }
+    }
     return {};
 }
 

@@ -28,7 +28,8 @@ PacketSender::Settings PacketSender::Settings::of(const NetConfig& config, PeerI
             .reliable_window = replayout::reliable_window(ReceiveLimits::of_server(config)),
             .bytes_per_second_max = config.bytes_per_second_max,
             .has_congestion_control = config.has_congestion_control,
-            .first_sequence = static_cast<std::uint16_t>(config.first_sequence)};
+            .first_sequence = static_cast<std::uint16_t>(config.first_sequence),
+            .lost_packets_per_second_max = config.lost_packets_per_second_max};
 }
 
 PacketSender::PacketSender(const Settings& settings, Transport& transport, NetStats& stats,
@@ -36,6 +37,7 @@ PacketSender::PacketSender(const Settings& settings, Transport& transport, NetSt
     : settings_(settings),
       transport_(transport),
       stats_(stats),
+      credit_(settings.lost_packets_per_second_max),
       budget_(settings.bytes_per_second_max),
       sent_bundles_(resource),
       notify_(PacketNotifySettings{.session = settings.session,
@@ -80,6 +82,7 @@ void PacketSender::begin_flush(NetTime now) noexcept {
         update_cap();
     }
     budget_.begin_flush(now);
+    credit_.refill(now);
 }
 
 BudgetShare PacketSender::budget_share_of(Share share) const noexcept {
@@ -132,6 +135,7 @@ void PacketSender::add_record(const SentRecord& record) {
     ++open_packet_.record_count;
     stats_.records_sent += record.is_more ? 0u : 1u;
     sent_records_.push_back() = record;
+    fate_cost_ += own_record_cost;
 }
 
 std::uint32_t PacketSender::packets_kept_for(Share share) const noexcept {
@@ -148,6 +152,9 @@ bool PacketSender::has_window_for(Share share) const noexcept {
 }
 
 std::uint32_t PacketSender::window_for(Share share) const noexcept {
+    if (share == Share::Objects && fate_cost_ >= fate_cost_max) {
+        return 0;
+    }
     std::uint32_t kept = 0;
     if (share != Share::Objects && has_objects_) {
         kept += packets_kept_for(Share::Objects);
@@ -156,13 +163,13 @@ std::uint32_t PacketSender::window_for(Share share) const noexcept {
         reliable_.waiting_count(Share::Values) > 0 && reliable_.may_send(Share::Values)) {
         kept += packets_kept_for(Share::Values);
     }
-    const std::uint32_t sendable = notify_.sendable_count();
+    const std::uint32_t sendable = sendable_count();
     return sendable - std::min(sendable, kept);
 }
 
 std::uint32_t PacketSender::value_room() const noexcept {
     const std::uint32_t kept = has_objects_ ? packets_kept_for(Share::Objects) : 0;
-    const std::uint32_t sendable = notify_.sendable_count();
+    const std::uint32_t sendable = sendable_count();
     std::uint32_t room = sendable - std::min(sendable, kept);
     if (is_capped()) {
         room =
@@ -332,7 +339,10 @@ void PacketSender::send_packet(bool ack_requested) {
     const std::size_t size = datagram.size();
     const std::uint64_t sequence = notify_.commit_send(header);
     open_packet_.has_content = !builder_.is_empty();
-    in_flight(open_packet_.share) += open_packet_.has_content ? 1u : 0u;
+    if (open_packet_.has_content) {
+        ++in_flight(open_packet_.share);
+        credit_.sent(1);
+    }
     open_packet_.sent = now_;
     if (!open_packet_.has_content) {
         budget_.spend(size);

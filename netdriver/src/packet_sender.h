@@ -14,6 +14,10 @@
 //     values    56, once one waits 168
 //     messages  -                  112, or 168 while no value waits; they go before values
 //
+// Objects wait as well while fate_cost_max of blocks are under way: what one packet of acks costs
+// is what it takes to resolve them. And whatever it is waits where too little of what was
+// sent arrived (ArrivalCredit).
+//
 // Calls count for messages, and their parts, where they have any, for values. Calls and values take
 // turns in going first.
 //
@@ -31,6 +35,7 @@
 #include <replayout/netdriver/time.h>
 #include <replayout/netdriver/transport.h>
 
+#include "arrival_credit.h"
 #include "bandwidth_budget.h"
 #include "bundle_run.h"
 #include "congestion_rate.h"
@@ -40,6 +45,7 @@
 #include "ring_queue.h"
 #include "sent_content.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -56,12 +62,20 @@ class PacketSender final : private PacketNotifyHandler {
         std::uint32_t bytes_per_second_max = 0;
         bool has_congestion_control = false;
         std::uint16_t first_sequence = 1;
+        std::uint32_t lost_packets_per_second_max = 0;
 
         /// Of either end: the window is what clients grant, and a client, which sends no more than
         /// two bunches beside its calls, stays far below.
         [[nodiscard]] static Settings of(const NetConfig& config, PeerId peer,
                                          std::uint16_t session) noexcept;
     };
+
+    /// What it may cost to resolve the blocks under way, since one packet of acks may say of all of
+    /// them that they are lost: no further packet of objects begins from there on, and one that is
+    /// begun may exceed it. A block of a bundle is 1, some 180 instructions; one of its own, with
+    /// what may lie beside its pair, is 3. So it is about three million.
+    static constexpr std::uint32_t fate_cost_max = 16'384;
+    static constexpr std::uint32_t own_record_cost = 3;
 
     PacketSender(const Settings& settings, Transport& transport, NetStats& stats,
                  MemoryResource* resource);
@@ -80,6 +94,12 @@ class PacketSender final : private PacketNotifyHandler {
     /// Of the bunch that follows the open of a channel.
     [[nodiscard]] std::uint16_t sequence_behind_open() const noexcept {
         return static_cast<std::uint16_t>(settings_.first_sequence + 1);
+    }
+    /// Says all again, in another session. Requires that nothing was received.
+    void begin_session(std::uint16_t session) noexcept {
+        settings_.session = session;
+        notify_.set_session(session);
+        reliable_.resend_all();
     }
     [[nodiscard]] ReliableSender& reliable() noexcept { return reliable_; }
     /// Gives back room for what packets carried, see KeptRoom.
@@ -238,6 +258,9 @@ class PacketSender final : private PacketNotifyHandler {
     /// is. What was sent of them is neither delivered nor lost.
     void drop_content();
 
+    /// How much of what is sent must arrive, see there.
+    [[nodiscard]] ArrivalCredit& credit() noexcept { return credit_; }
+
     /// The time of the flush that is going on, for packets that fill up meanwhile.
     void begin_flush(NetTime now) noexcept;
 
@@ -267,6 +290,10 @@ class PacketSender final : private PacketNotifyHandler {
     static_assert(sizeof(SentPacket) <= 24, "packets of one tick lie in few lines of memory");
 
     [[nodiscard]] bool may_begin_packet(Share share) const noexcept;
+    /// Packets with content that may go out, of whatever share.
+    [[nodiscard]] std::uint32_t sendable_count() const noexcept {
+        return std::min(notify_.sendable_count(), credit_.packets());
+    }
     [[nodiscard]] BudgetShare budget_share_of(Share share) const noexcept;
     /// What is wanted beside bunches, and for these.
     [[nodiscard]] bool may_send_bunches(BudgetShare share) const noexcept;
@@ -331,6 +358,8 @@ class PacketSender final : private PacketNotifyHandler {
     bool are_calls_next_ = false;
     bool is_any_call_written_ = false;  // in this flush
     bool did_calls_find_room_ = true;   // likewise
+    std::uint32_t fate_cost_ = 0;       // of all blocks under way
+    ArrivalCredit credit_;
     BandwidthBudget budget_;
     SentContentHandler* handler_ = nullptr;  // while acks are read
     NetTime received_;                       // likewise: now

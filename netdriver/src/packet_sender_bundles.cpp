@@ -9,6 +9,17 @@
 
 namespace replayout {
 
+namespace {
+
+/// Of the bundles `begin` <= i < `end`.
+[[nodiscard]] std::uint32_t block_count(const BundleRun& run, std::uint32_t begin,
+                                        std::uint32_t end) noexcept {
+    const std::span<const Bundle> bundles = run.bundles();
+    return begin == end ? 0 : bundles[end - 1].end - bundles[begin].begin;
+}
+
+}  // namespace
+
 void PacketSender::add_bundle(const SentBundle& bundle) {
     REPLAYOUT_ASSERT(!builder_.is_empty());
     hold(*bundle.run);
@@ -16,7 +27,9 @@ void PacketSender::add_bundle(const SentBundle& bundle) {
         open_packet_.first_record_count = open_packet_.record_count;
     }
     ++open_packet_.bundle_count;
-    stats_.records_sent += bundle.block_count();
+    const std::uint32_t blocks = bundle.block_count();
+    stats_.records_sent += blocks;
+    fate_cost_ += blocks;
     sent_bundles_.push_back() = {bundle, 1};
 }
 
@@ -30,8 +43,15 @@ void PacketSender::hold(BundleRun& run) noexcept {
 std::uint32_t PacketSender::send_bundles(BundleRun& run, std::uint32_t begin, std::uint32_t end,
                                          std::span<std::byte> bytes) {
     REPLAYOUT_ASSERT(builder_.is_empty() && !is_capped() && begin <= end);
-    const std::uint32_t count = std::min(end - begin, window_for(Share::Objects));
     const std::uint32_t first = run.packet_begin(begin);
+    std::uint32_t count = std::min(end - begin, window_for(Share::Objects));
+    // As packet by packet: the last may exceed what may be under way.
+    const auto records_of = [&](std::uint32_t packets) {
+        return block_count(run, first, run.packet_begin(begin + packets));
+    };
+    while (count > 1 && fate_cost_ + records_of(count - 1) >= fate_cost_max) {
+        --count;
+    }
     const std::uint32_t behind = run.packet_begin(begin + count);
     if (count == 0) {
         return first;
@@ -67,6 +87,8 @@ std::uint32_t PacketSender::send_bundles(BundleRun& run, std::uint32_t begin, st
     }
     stats_.bytes_sent += byte_count;
     stats_.records_sent += sent.block_count();
+    fate_cost_ += sent.block_count();
+    credit_.sent(count);
     highest_with_content_ = notify_.highest_sent();
     in_flight(Share::Objects) += count;
     packets_finished_ += count;

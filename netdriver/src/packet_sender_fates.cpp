@@ -28,6 +28,7 @@ void PacketSender::packets_delivered(std::uint64_t first, std::uint64_t last) {
         REPLAYOUT_ASSERT(!congestion_.has_value());  // its rate is a cap
         in_flight(packet.share) -= count;
         stats_.packets_delivered += count;
+        credit_.arrived(count);
         if (packet.bundle_count > 0) {
             bundles_delivered(bundles_of_burst(count));
         }
@@ -46,7 +47,10 @@ void PacketSender::shorten_burst(std::uint64_t sequence, std::uint32_t count) no
 
 void PacketSender::packet_delivered(std::uint64_t sequence) {
     const SentPacket& packet = packet_at(sequence);
-    in_flight(packet.share) -= packet.has_content ? 1u : 0u;
+    if (packet.has_content) {
+        --in_flight(packet.share);
+        credit_.arrived(1);
+    }
     ++stats_.packets_delivered;
     if (congestion_.has_value() && packet.has_content) {
         congestion_->delivered(sequence, packet.sent, received_);
@@ -115,6 +119,7 @@ void PacketSender::records_delivered(std::uint32_t count) {
         handler_->record_delivered(sent_records_.front());
         sent_records_.pop_front();
     }
+    fate_cost_ -= count * own_record_cost;
 }
 
 void PacketSender::records_lost(std::uint32_t count) {
@@ -123,6 +128,7 @@ void PacketSender::records_lost(std::uint32_t count) {
         handler_->record_lost(sent_records_.front());
         sent_records_.pop_front();
     }
+    fate_cost_ -= count * own_record_cost;
 }
 
 void PacketSender::bundles_delivered(std::uint32_t count) {
@@ -138,7 +144,11 @@ void PacketSender::pop_bundles(std::uint32_t count) noexcept {
     SentBundles& front = sent_bundles_.front();
     REPLAYOUT_ASSERT(count <= front.count);
     BundleRun* const run = front.first.run;
+    fate_cost_ -= front.block_count();
     front.drop_front(count);
+    if (front.count > 0) {
+        fate_cost_ += front.block_count();
+    }
     if (front.count > 0) {
         return;
     }
@@ -165,6 +175,7 @@ void PacketSender::drop_content() {
     }
     drop_bundles();
     sent_records_.clear();
+    fate_cost_ = 0;
     sent_calls_.clear();
     reliable_.keep_control_only();
 }

@@ -37,7 +37,7 @@ RemoteFunctionRunner::RemoteFunctionRunner(const NetConfig& config, NetGUIDCache
 
 DecodeBudget RemoteFunctionRunner::budget_for(std::size_t payload_bytes) const noexcept {
     DecodeBudget budget = message_budget(config_, payload_bytes);
-    budget.allocation_bytes = std::min<std::size_t>(
+    budget.allocation_bytes = std::min<std::uint64_t>(
         config_.decode_allocation_bytes_max, call_allocation_bytes + budget.allocation_bytes);
     budget.steps += call_steps;
     return budget;

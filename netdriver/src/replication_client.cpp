@@ -20,6 +20,11 @@ namespace {
     return static_cast<std::uint16_t>(std::mt19937_64(seed ^ time)());
 }
 
+// The same numbers in turn for each process that begins with the same; all 65,536 come.
+[[nodiscard]] std::uint16_t session_after(std::uint16_t session) {
+    return static_cast<std::uint16_t>(session * 0x6A4Du + 0x3C6Fu);
+}
+
 }  // namespace
 
 ReplicationClient::ReplicationClient(const NetDriverSettings& settings, const LayoutTable& layouts,
@@ -87,6 +92,9 @@ void ReplicationClient::receive_held(NetTime now) {
 
 void ReplicationClient::flush(NetTime now) {
     connection_.begin_flush(now);
+    if (connection_.is_session_taken() && connection_.state() == ConnectionState::Connecting) {
+        connection_.begin_session(session_after(connection_.session()));
+    }
     close_when_stuck(now);
     if (connection_.state() == ConnectionState::Joined &&
         connection_.packets().write_first_bunches()) {

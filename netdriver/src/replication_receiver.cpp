@@ -161,7 +161,7 @@ CloseReason ReplicationReceiver::handle_message(const BunchHeader& header,
     // Keyed arrays are not paid for out of the packet's: blocks behind the message were written for
     // that. What travels as a message is more than a packet holds, and is always taken; what is
     // less is nobody's but a forger's, and must not come by the dozen.
-    std::size_t& array_steps =
+    std::uint64_t& array_steps =
         is_small_message(config_, payload.size()) ? small_message_steps_ : earned.array_steps;
     std::swap(budget_->array_steps, array_steps);
     BitReader reader(payload, budget_);

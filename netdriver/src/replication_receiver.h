@@ -182,6 +182,9 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     /// For what arrives for that object. Its notifies wait.
     [[nodiscard]] ReceiveContext receive_context(const ActorChannel& channel);
     /// What its object holds now, for the limits of all objects together.
+    /// Its arrays and texts asked for so many bytes more.
+    void count_dynamic_bytes(ActorChannel& channel, const void* object, std::uint64_t asked);
+    void forget_dynamic_bytes(ActorChannel& channel) noexcept;
     void count_references(ActorChannel& channel) noexcept;
     /// And logs the last one that failed.
     void count_values(const ReceiveContext& context);
@@ -216,6 +219,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     Vector<std::uint32_t> ready_;      // channels that need not wait any more
     Vector<std::uint32_t> family_;     // scratch
     std::size_t reference_count_ = 0;  // of all channels
+    std::uint64_t dynamic_bytes_ = 0;  // likewise
     std::size_t value_bytes_ = 0;      // likewise
     ReceiveScratch scratch_;
     Vector<std::uint32_t> waiting_channels_;  // of the updates whose notifies wait, in their order
@@ -228,7 +232,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     DecodeBudget* budget_ = nullptr;  // while a bunch is read
     std::uint32_t packet_count_ = 0;  // that had blocks to be read; wraps
     // What small messages of one packet may still cost in keyed arrays.
-    std::size_t small_message_steps_ = DecodeBudget::array_steps_default;
+    std::uint64_t small_message_steps_ = DecodeBudget::array_steps_default;
     RemoteFunctionSender& outgoing_calls_;
     RemoteFunctionReceiver calls_;
     KeptCalls kept_calls_;

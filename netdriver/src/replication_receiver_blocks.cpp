@@ -3,6 +3,8 @@
 // Blocks of properties, as they stand in a packet or travel as a message, into objects.
 #include "replication_receiver.h"
 
+#include <replayout/dynamic_memory.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -102,6 +104,28 @@ void ReplicationReceiver::count_references(ActorChannel& channel) noexcept {
     value_bytes_ -= std::exchange(channel.value_bytes, channel.references.value_bytes());
 }
 
+void ReplicationReceiver::count_dynamic_bytes(ActorChannel& channel, const void* object,
+                                              std::uint64_t asked) {
+    if (asked == 0) {
+        return;
+    }
+    // What is written anew asks again, and what shrinks gives nothing back. To measure costs about
+    // what was asked for since.
+    constexpr std::uint64_t measured_again_at = 64;
+    std::uint64_t bytes = channel.dynamic_bytes + asked;
+    if (bytes > 2 * channel.measured_bytes + measured_again_at) {
+        channel.measured_bytes = dynamic_bytes(*channel.layout, object);
+        bytes = channel.measured_bytes;
+    }
+    dynamic_bytes_ += bytes;
+    dynamic_bytes_ -= std::exchange(channel.dynamic_bytes, bytes);
+}
+
+void ReplicationReceiver::forget_dynamic_bytes(ActorChannel& channel) noexcept {
+    dynamic_bytes_ -= std::exchange(channel.dynamic_bytes, 0);
+    channel.measured_bytes = 0;
+}
+
 CloseReason ReplicationReceiver::receive_properties_of(std::uint32_t index, BitReader& reader,
                                                        BlockFrame frame) {
     // A second update of an object in one packet: each has notifies of its own, with the value
@@ -121,6 +145,15 @@ CloseReason ReplicationReceiver::receive_properties_of(std::uint32_t index, BitR
         return skip_properties(*channel.layout, reader, context) ? CloseReason::None
                                                                  : CloseReason::MalformedBlock;
     }
+    // What all objects may still ask for, where that is less than what the packet may.
+    DecodeBudget& budget = *reader.budget();
+    const std::uint64_t all_left =
+        config_.dynamic_bytes_max -
+        std::min<std::uint64_t>(config_.dynamic_bytes_max, dynamic_bytes_);
+    const std::uint64_t withheld =
+        budget.allocation_bytes - std::min(budget.allocation_bytes, all_left);
+    budget.allocation_bytes -= withheld;
+    const std::uint64_t granted = budget.allocation_bytes;
     void* object = world_.object_memory(channel.object);
     if (!has_memory(channel, object)) {
         ++stats_.blocks_skipped;
@@ -129,13 +162,17 @@ CloseReason ReplicationReceiver::receive_properties_of(std::uint32_t index, BitR
     }
     const bool is_received =
         receive_properties(*channel.layout, reader, object, channel.references, context);
+    const std::uint64_t asked = granted - budget.allocation_bytes;
+    budget.allocation_bytes += withheld;
     count_references(channel);
     note_waiting(index);
     updating_channel_ = scratch_.is_update_under_way() ? index : 0;
     count_values(context);
     if (!is_received) {
-        return CloseReason::MalformedBlock;
+        return withheld > 0 && budget.is_allocation_refused ? CloseReason::TooMuchMemory
+                                                            : CloseReason::MalformedBlock;
     }
+    count_dynamic_bytes(channel, object, asked);
     ++stats_.blocks_received;
     update_mentions(index);
     return context.has_too_many_references ? CloseReason::TooManyReferences : CloseReason::None;

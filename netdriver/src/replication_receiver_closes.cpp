@@ -71,6 +71,7 @@ void ReplicationReceiver::release_object(std::uint32_t index, ChannelCloseReason
         return;
     }
     forget_mentions(index);
+    forget_dynamic_bytes(channel);
     channel.references.clear();
     count_references(channel);
     parts_.remove(channel.outer, index);

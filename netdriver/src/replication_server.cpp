@@ -20,6 +20,15 @@ namespace {
     return read_packet_header(datagram, header) != 0 && header.session != session;
 }
 
+/// Most packets do, so it is looked at before anything else of a hello.
+[[nodiscard]] bool acknowledges_nothing(std::span<const std::byte> datagram,
+                                        const NetConfig& config) noexcept {
+    const std::uint32_t none = config.first_sequence - 1;
+    return datagram.size() >= packet_header_bytes_min &&
+           std::to_integer<unsigned>(datagram[4]) == (none & 0xffu) &&
+           std::to_integer<unsigned>(datagram[5]) == (none >> 8 & 0xffu);
+}
+
 }  // namespace
 
 ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender::Settings& settings,
@@ -98,6 +107,7 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       waiting_pool_(settings.config.clients_waiting_bytes_max),
       clients_(Allocator<Client*>(&memory.connections)),
       clients_by_peer_(&memory.connections),
+      replaced_(Allocator<ReplacedPeer>(&memory.connections)),
       ended_sessions_(settings.config.connections_max + refused_max, &memory.connections),
       descriptions_(Allocator<Vector<std::byte>>(&memory.layout_table)),
       call_ids_(objects_, guids, &memory.scratch),
@@ -145,6 +155,14 @@ void ReplicationServer::receive(PeerId peer, std::span<const std::byte> datagram
         receive_hello(peer, datagram, now);
         return;
     }
+    // A hello of one who knew us already comes late, or is of a process that began anew with the
+    // same number. It is nothing that the session is to hear of.
+    PacketHeader header;
+    if (acknowledges_nothing(datagram, settings_.config) && client->connection.is_acknowledged() &&
+        is_hello(datagram, header)) {
+        refuse_session(peer, header);
+        return;
+    }
     client->connection.receive(datagram, now, *client, client->sender);
 }
 
@@ -185,6 +203,7 @@ void ReplicationServer::receive_held(NetTime now) {
     for (Client* client : clients_) {
         client->connection.receive_held(now, *client, client->sender);
     }
+    ++dispatch_;
 }
 
 void ReplicationServer::flush(NetTime now) {
@@ -270,6 +289,10 @@ void ReplicationServer::tell_of_peers() {
         is_host_told_of_ = true;
         world_.peer_joined(*host_);
     }
+    for (const ReplacedPeer& replaced : replaced_) {
+        world_.peer_left(replaced.peer, replaced.reason);
+    }
+    replaced_.clear();
     for (Client* client : clients_) {
         const NetConnection& connection = client->connection;
         if (client->is_replay || is_joined(*client) == client->is_told_of) {
@@ -370,7 +393,8 @@ void ReplicationServer::remove_closed(NetTime now) {
     };
     for (Client* client : clients_) {
         if (is_closed(client)) {
-            ended_sessions_.add(client->connection.peer(), client->connection.session(), now);
+            ended_sessions_.add(client->connection.peer(), client->connection.session(), now,
+                                client->connection.packets().credit());
             if (client->is_addressed) {
                 clients_by_peer_.erase(client->connection.peer().value);
             }

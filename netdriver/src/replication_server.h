@@ -346,6 +346,13 @@ class ReplicationServer {
     void describe_layouts();
     void send_layouts(Client& client, const Hello& hello);
     Client& accept(PeerId peer, std::uint16_t session, NetTime now);
+    /// The first packet of a session, or one that says the same again.
+    [[nodiscard]] bool is_hello(std::span<const std::byte> datagram, PacketHeader& header) const;
+    /// Tells a peer, in a header alone, that its hello is not taken because of its session's
+    /// number.
+    void refuse_session(PeerId peer, const PacketHeader& hello);
+    /// Another session of the same peer takes its place: all that is kept of it goes at once.
+    void replace(Client& client, NetTime now);
     void destroy(Client* client) noexcept;
 
     // A recording
@@ -405,6 +412,13 @@ class ReplicationServer {
     ReplayRecorder* recorder_ = nullptr;
     std::optional<ReplayTap> replay_tap_;  // while there is a recorder
     Client* replay_ = nullptr;             // one of clients_, once there was a checkpoint
+    /// Clients that were replaced in this dispatch, and of which the world is not told yet.
+    struct ReplacedPeer {
+        PeerId peer;
+        CloseReason reason = CloseReason::None;
+    };
+    Vector<ReplacedPeer> replaced_;
+    std::uint64_t dispatch_ = 1;  // the number of the dispatch that is going on, or comes next
     EndedSessions ended_sessions_;
     Vector<Vector<std::byte>> descriptions_;  // by number; none where nobody may be told
     // Calls are made at any time, also while a tick uses the scratch above, so they have their own.

@@ -37,6 +37,7 @@ class alignas(64) ReplicationServer::Client final : public PayloadHandler {
     std::uint32_t kept_count = 0;           ///< datagrams of this flush that its lane keeps
     std::uint32_t place = 0;                ///< in clients_
     std::size_t next_notice = 0;            ///< of those in destroyed_names_
+    std::uint64_t begun_in = 0;             ///< the dispatch in which its session began
     ServerLane& lane;
     NetConnection connection;
     ReplicationSender sender;

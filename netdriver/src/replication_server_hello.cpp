@@ -6,12 +6,17 @@
 
 #include <replayout/layout_description.h>
 
+#include <array>
 #include <new>
 #include <string>
 
 namespace replayout {
 
 namespace {
+
+/// Sessions of one peer that ended within timeout_ms. So one that begins session after session is
+/// sent the world eight times in that, whatever it acknowledges.
+constexpr std::size_t sessions_per_peer_max = 8;
 
 /// The hello that a first packet begins with, if it does; nothing of it is trusted or kept.
 [[nodiscard]] bool find_hello(std::span<const std::byte> datagram, std::uint16_t first_sequence,
@@ -38,14 +43,24 @@ void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> da
     PacketHeader header;
     Hello hello;
     if (!find_hello(datagram, static_cast<std::uint16_t>(settings_.config.first_sequence), header,
-                    hello) ||
-        ended_sessions_.contains(peer, header.session)) {
+                    hello)) {
         ++stats_.packets_dropped;
         return;
     }
-    // A peer that is replaced keeps its place until the flush, so that one that begins session
-    // after session fills no more than the others.
-    if (clients_.size() >= settings_.config.connections_max + refused_max) {
+    if (ended_sessions_.contains(peer, header.session)) {
+        refuse_session(peer, header);
+        return;
+    }
+    Client* const present = find_client(peer);
+    // What is kept of a client grows with the objects, so a peer begins one session in a dispatch.
+    // An honest one repeats its hello.
+    if ((present != nullptr && present->begun_in == dispatch_) ||
+        ended_sessions_.count(peer) >= sessions_per_peer_max) {
+        ++stats_.packets_dropped;
+        ++stats_.packets_over_rate;
+        return;
+    }
+    if (present == nullptr && clients_.size() >= settings_.config.connections_max + refused_max) {
         ++stats_.packets_dropped;
         return;
     }
@@ -53,14 +68,14 @@ void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> da
         ++stats_.packets_dropped;  // that id is taken, for as long as there is a server
         return;
     }
-    if (Client* const replaced = find_client(peer)) {
-        replaced->connection.end(CloseReason::Replaced);
-        ended_sessions_.add(peer, replaced->connection.session(), now);
-        replaced->is_addressed = false;
-        clients_by_peer_.erase(peer.value);
+    std::uint32_t datagram_count = 0;
+    if (present != nullptr) {
+        datagram_count = present->connection.datagram_count();
+        replace(*present, now);
     }
     const CloseReason refusal = judge(hello);
     Client& client = accept(peer, header.session, now);
+    client.connection.set_datagram_count(datagram_count);
     client.connection.receive(datagram, now, client, client.sender);
     if (refusal != CloseReason::None) {
         std::uint32_t difference = 0;
@@ -87,6 +102,44 @@ void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> da
     interest_.add_client(client.interest);
     show_conditional(client);
     client.sender.mark_pending(live_);
+}
+
+bool ReplicationServer::is_hello(std::span<const std::byte> datagram, PacketHeader& header) const {
+    Hello hello;
+    return find_hello(datagram, static_cast<std::uint16_t>(settings_.config.first_sequence), header,
+                      hello);
+}
+
+// Far beyond what can be under way: whoever has heard anything in the session drops it. It is less
+// than the hello, so nobody is sent more in another's name than that other sent.
+void ReplicationServer::refuse_session(PeerId peer, const PacketHeader& hello) {
+    constexpr std::uint32_t far = 16'384;
+    ++stats_.packets_dropped;
+    PacketHeader answer;
+    answer.session = hello.session;
+    answer.sequence = static_cast<std::uint16_t>(hello.sequence + far);
+    answer.ack = answer.sequence;
+    answer.ack_word_count = 1;
+    std::array<std::byte, packet_header_bytes_max> bytes{};
+    const std::size_t size = write_packet_header(bytes, answer);
+    ++stats_.packets_sent;
+    stats_.bytes_sent += size;
+    transport_.send(peer, std::span<const std::byte>(bytes).first(size));
+}
+
+void ReplicationServer::replace(Client& client, NetTime now) {
+    NetConnection& connection = client.connection;
+    connection.end(CloseReason::Replaced);
+    ended_sessions_.add(connection.peer(), connection.session(), now,
+                        connection.packets().credit());
+    if (client.is_told_of) {
+        replaced_.push_back({connection.peer(), connection.close_reason()});
+    }
+    clients_by_peer_.erase(connection.peer().value);
+    const std::uint32_t place = client.place;
+    clients_.erase(clients_.begin() + place);
+    number_clients(place);
+    destroy(&client);
 }
 
 void ReplicationServer::describe_layouts() {
@@ -149,10 +202,12 @@ ReplicationServer::Client& ReplicationServer::accept(PeerId peer, std::uint16_t 
     ++lane.client_count;
     auto* client = ::new (memory)
         Client(*this, PacketSender::Settings::of(settings_.config, peer, session), lane, now);
-    if (ended_sessions_.contains(peer)) {
+    if (const ArrivalCredit* const credit = ended_sessions_.credit(peer)) {
         client->connection.packets().begin_in_debt();
+        client->connection.packets().credit().continue_from(*credit, now);
     }
     (void)client->sender.begin_flush(now);
+    client->begun_in = dispatch_;
     add_client(*client);
     client->is_addressed = clients_by_peer_.emplace(peer.value, client).second;
     REPLAYOUT_ASSERT(client->is_addressed);

@@ -45,8 +45,11 @@ void SentRecords::skip(std::uint32_t index) {
 
 void SentRecords::add_records_of_all(const TakenOfPair& taken, bool is_complete) {
     carried_parts_.clear();
-    collect_carried(taken.position, pairs_[taken.index].sent_version, RepRange(), carried_parts_,
-                    objects_.at(taken.index)->changelist_state().layout().has_keyed_arrays());
+    collect_carried(
+        taken.position, pairs_[taken.index].sent_version, RepRange(), carried_parts_,
+        objects_.at(taken.index)
+            ->changelist_state()
+            .keeps_versions_apart(taken.position.lost.after, taken.position.restart_version));
     add_records(taken, {carried_parts_.data(), carried_parts_.size()}, is_complete);
 }
 
@@ -147,7 +150,9 @@ void SentRecords::bundles_delivered(const SentBundles& bundles, std::uint32_t co
     PairValidator* validator = pairs_.validator();
     for (std::uint32_t i = 0; i < count; ++i) {
         bundles[i].for_each_block([&](const BundleBlock& block) {
-            resolve_record(block.index, true);
+            if (pairs_.has_tracked()) {
+                resolve_record(pairs_.find_extra(block.index), true);
+            }
             if (validator != nullptr) {
                 validator->block_delivered(block.index);
             }
@@ -160,14 +165,12 @@ void SentRecords::bundle_lost(const SentBundle& bundle) {
         if (PairValidator* validator = pairs_.validator()) {
             validator->block_lost(block.index);
         }
-        resolve_record(block.index, false);
+        PairExtra* const extra = pairs_.find_extra(block.index);
+        resolve_record(extra, false);
         if (channel_state(pairs_[block.index]) == ChannelState::Closing) {
             return;  // nothing is owed any more
         }
-        const LostPart lost{{block.version - 1, block.version}, RepRange()};
-        pairs_.note_lost_while_paused(block.index, lost.range, lost.versions);
-        pairs_.owe_part(block.index, lost);
-        pairs_.pending().set(block.index);
+        owe_lost(block.index, extra, {{block.version - 1, block.version}, RepRange()});
     });
 }
 
@@ -176,7 +179,7 @@ void SentRecords::record_delivered(const SentRecord& record) {
         return;
     }
     pairs_.record_resolved(record.object_index);
-    resolve_record(record.object_index, true);
+    resolve_record(pairs_.find_extra(record.object_index), true);
     values_.resolve_deltas(record.object_index, true);
     if (PairValidator* validator = pairs_.validator()) {
         validator->block_delivered(record.object_index);
@@ -185,40 +188,49 @@ void SentRecords::record_delivered(const SentRecord& record) {
 
 void SentRecords::record_lost(const SentRecord& record) {
     const std::uint32_t index = record.object_index;
+    PairExtra* const extra = pairs_.find_extra(index);
     if (!record.is_more) {
         if (PairValidator* validator = pairs_.validator()) {
             validator->block_lost(index);
         }
-        resolve_record(index, false);
+        resolve_record(extra, false);
         pairs_.record_resolved(index);  // what is owed for it follows
     }
     if (channel_state(pairs_[index]) == ChannelState::Closing) {
         return;  // nothing is owed any more
     }
-    pairs_.note_lost_while_paused(index, record.carried.range, record.carried.versions);
-    pairs_.owe_part(index, record.carried);
+    owe_lost(index, extra, record.carried);
     if (record.is_initial) {
         pairs_.owe_initial(index, record.carried.range);
     }
-    pairs_.pending().set(index);
     if (!record.is_more) {
         values_.resolve_deltas(index, false);
     }
 }
 
-void SentRecords::resolve_record(std::uint32_t index, bool is_delivered) {
-    PairExtra* extra = pairs_.find_extra(index);
-    if (extra != nullptr && extra->in_flight.count() > 0) {
+void SentRecords::owe_lost(std::uint32_t index, PairExtra* extra, const LostPart& part) {
+    if (extra != nullptr && !extra->paused.is_empty()) {
+        pairs_.note_lost_while_paused(index, part.range, part.versions);
+    }
+    pairs_.owe_part(index, part, extra);
+    pairs_.pending().set(index);
+}
+
+void SentRecords::resolve_record(PairExtra* extra, bool is_delivered) {
+    if (extra == nullptr) {
+        return;
+    }
+    if (extra->in_flight.count() > 0) {
         extra->in_flight.resolved();
     }
-    CompleteVersions* complete = pairs_.tracked(index);
-    if (complete == nullptr || !complete->has_records()) {
+    CompleteVersions& complete = extra->complete;
+    if (!complete.is_tracking() || !complete.has_records()) {
         return;
     }
     if (is_delivered) {
-        complete->delivered();
+        complete.delivered();
     } else {
-        complete->lost();
+        complete.lost();
     }
 }
 

@@ -80,8 +80,10 @@ class SentRecords {
                      bool is_complete = false);
     /// What is in the scratch as carried parts is owed again.
     void owe_carried(const TakenOfPair& taken);
-    /// The oldest record of the pair is no more under way.
-    void resolve_record(std::uint32_t index, bool is_delivered);
+    /// The oldest record of the pair, which has that extra, is no longer under way.
+    static void resolve_record(PairExtra* extra, bool is_delivered);
+    /// What a record or a block carried is owed again.
+    void owe_lost(std::uint32_t index, PairExtra* extra, const LostPart& part);
 
     const ObjectStore& objects_;
     ConnectionPairs& pairs_;

@@ -86,18 +86,19 @@ void BitReader::read_bytes(std::span<std::byte> bytes) noexcept {
     }
 }
 
-std::span<const std::byte> BitReader::take_bytes(std::size_t count) noexcept {
+std::span<const std::byte> BitReader::take_bytes(std::uint64_t count) noexcept {
     REPLAYOUT_ASSERT((position_bits_ & 7) == 0);
     if (count > bits_left() / 8 || failed_) {
         fail();
         return {};
     }
-    const auto taken = bytes_.subspan(position_bits_ >> 3, count);
-    position_bits_ += count * 8;
+    const auto size = static_cast<std::size_t>(count);  // no more than there is
+    const auto taken = bytes_.subspan(position_bits_ >> 3, size);
+    position_bits_ += size * 8;
     return taken;
 }
 
-BitReader BitReader::take_reader(std::size_t count) noexcept {
+BitReader BitReader::take_reader(std::uint64_t count) noexcept {
     BitReader taken(take_bytes(count), budget_);
     taken.failed_ = failed_;
     return taken;
@@ -110,7 +111,7 @@ void BitReader::finish_byte() noexcept {
     }
 }
 
-bool BitReader::spend_steps(std::size_t count) noexcept {
+bool BitReader::spend_steps(std::uint64_t count) noexcept {
     if (budget_ == nullptr) {
         return !failed_;
     }
@@ -122,11 +123,12 @@ bool BitReader::spend_steps(std::size_t count) noexcept {
     return true;
 }
 
-bool BitReader::spend_allocation(std::size_t bytes) noexcept {
+bool BitReader::spend_allocation(std::uint64_t bytes) noexcept {
     if (budget_ == nullptr) {
         return !failed_;
     }
     if (failed_ || bytes > budget_->allocation_bytes) {
+        budget_->is_allocation_refused = budget_->is_allocation_refused || !failed_;
         fail();
         return false;
     }
@@ -141,7 +143,7 @@ bool BitReader::begin_keyed_array() noexcept {
     return !failed_;
 }
 
-void BitReader::spend_array_steps(std::size_t count) noexcept {
+void BitReader::spend_array_steps(std::uint64_t count) noexcept {
     if (budget_ != nullptr) {
         budget_->array_steps -= std::min(budget_->array_steps, count);
     }

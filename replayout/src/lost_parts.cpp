@@ -18,9 +18,12 @@ namespace {
 
 /// Makes one of both where that adds nothing. False: it would.
 [[nodiscard]] bool join(LostPart& part, const LostPart& added) noexcept {
+    if (part.versions.after > added.versions.through ||
+        added.versions.after > part.versions.through) {
+        return false;  // there are versions in between
+    }
     const VersionInterval versions = hull(part.versions, added.versions);
-    if (part.range == added.range && part.versions.after <= added.versions.through &&
-        added.versions.after <= part.versions.through) {
+    if (part.range == added.range) {
         part.versions = versions;
         return true;
     }
@@ -59,8 +62,9 @@ void LostParts::add(const SendingRepState& pair, VersionInterval versions, const
         parts_.push_back({lost, RepRange()});
     }
     const LostPart added{versions, range};
-    for (LostPart& part : parts_) {
-        if (join(part, added)) {
+    // What lies apart from all that was lost joins no part of it.
+    for (std::size_t i = 0; !is_apart && i < parts_.size(); ++i) {
+        if (join(parts_[i], added)) {
             return;
         }
     }

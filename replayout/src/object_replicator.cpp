@@ -137,7 +137,9 @@ void ObjectReplicator::skip() noexcept {
 
 void ObjectReplicator::owe(const RepRange& handles, VersionInterval versions) {
     if (!versions.is_empty()) {
-        lost_parts_.add(pair_, versions, handles, layout().has_keyed_arrays());
+        const Version oldest = hull(pair_.lost(), versions).after;
+        lost_parts_.add(pair_, versions, handles,
+                        object_->keeps_versions_apart(oldest, restart_version_));
         pair_.return_unsent({versions, {}});
     }
 }
@@ -273,7 +275,7 @@ SendResult ObjectReplicator::write_whole(const OwedVersions& position, BitWriter
 void ObjectReplicator::collect_whole(const TakenOwed& taken) {
     carried_.clear();
     collect_carried(taken.position, pair_.sent_version, RepRange(), carried_,
-                    layout().has_keyed_arrays());
+                    object_->keeps_versions_apart(taken.position.lost.after, restart_version_));
 }
 
 void ObjectReplicator::add_records(const TakenOwed& taken, std::uint64_t packet,

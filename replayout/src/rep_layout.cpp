@@ -18,6 +18,7 @@ RepLayout::RepLayout(MemoryResource* resource)
       runs_(resource),
       scan_plan_(resource),
       groups_(resource),
+      keyed_handles_(resource),
       diagnostics_(resource),
       functions_(resource),
       skipped_properties_(resource),

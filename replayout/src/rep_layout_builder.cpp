@@ -389,7 +389,7 @@ void RepLayoutBuilder::add_array(const Property& property, const Cursor& cursor)
     begin_scope(scope);
     Cursor elements{scope, 0, chain_hash(cursor.chain, element, 0), cursor.path + "[]"};
     if (is_keyed) {
-        layout_->has_keyed_arrays_ = true;
+        layout_->keyed_handles_.push_back(RepHandle{layout_->cmds_[array_cmd].relative_handle});
         elements.key = &property.array_key;
         fingerprint_.add("keyed");
         fingerprint_.add(property.array_key.size);

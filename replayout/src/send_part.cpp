@@ -98,7 +98,7 @@ struct ArrayPart {
         begin = {handle, *part.next};
     }
     collect_carried(position, state.version(), range, context.scratch.carried,
-                    state.layout().has_keyed_arrays());
+                    state.keeps_versions_apart(position.lost.after, position.restart_version));
     ++context.counters.properties_sent;
     count_sent_values(context.scratch.part, context);
     const bool is_last =
@@ -140,7 +140,7 @@ SendResult send_part(ChangelistState& state, const OwedVersions& position, const
     const bool is_last = bit == owed.bit_count();
     range = {first + 1, is_last ? RepRange::no_handle_end : bit + 1};
     collect_carried(position, state.version(), range, context.scratch.carried,
-                    state.layout().has_keyed_arrays());
+                    state.keeps_versions_apart(position.lost.after, position.restart_version));
     begin = {RepHandle{bit + 1}, 0};
     return is_last ? SendResult::Whole : SendResult::Part;
 }

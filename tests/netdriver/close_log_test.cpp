@@ -148,6 +148,7 @@ TEST_CASE("Close log: of a client with other layouts each end tells once, and wh
 TEST_CASE("Close log: a client is told the class of which it has another layout",
           "[netdriver][close_log]") {
     NetDriverSettings settings;
+    settings.may_leave_out_texts = true;
     SimulatedNetwork network({}, 1, std::pmr::get_default_resource());
     const TestLayout old_layout(build_old_lamp);
     const TestLayout new_layout(build_new_lamp);

@@ -55,6 +55,7 @@ TEST_CASE("CloseReason: the numbers on the wire do not move", "[netdriver][close
         "call refused",
         "too many calls",
         "calls stalled",
+        "too much memory",
     };
     for (std::size_t number = 0; number < std::size(phrases); ++number) {
         CHECK(to_string(reason_of(number)) == phrases[number]);

@@ -164,6 +164,14 @@ using Scenarios = std::map<CloseReason, Scenario>;
                  {target_handle}, [](BitWriter& writer) { writer.write_packed_uint(77); });
              return send_to_client(config, {}, block_of(1, block));
          }},
+        {CloseReason::TooMuchMemory,
+         [] {
+             NetConfig config;
+             config.dynamic_bytes_max = 3;
+             const Bytes block =
+                 pawn_block({name_handle}, [](BitWriter& writer) { write_text(writer, "four"); });
+             return send_to_client(config, {}, block_of(1, block));
+         }},
         {CloseReason::TooManyLayouts,
          [] {
              NetConfig config;

@@ -10,6 +10,7 @@ namespace replayout::test {
 namespace {
 
 constexpr PeerId ended_peer{7};
+const ArrivalCredit full{32};
 
 [[nodiscard]] EndedSessions room_for(std::size_t count) {
     return {count, std::pmr::new_delete_resource()};
@@ -20,7 +21,7 @@ constexpr PeerId ended_peer{7};
 TEST_CASE("EndedSessions: one is known by its peer and its number, both",
           "[netdriver][ended_sessions]") {
     EndedSessions ended = room_for(4);
-    ended.add(ended_peer, 500, {});
+    ended.add(ended_peer, 500, {}, full);
     for (const PeerId other : {PeerId{6}, ended_peer, PeerId{8}}) {
         for (const std::uint32_t session : {0u, 499u, 500u, 501u, 65'535u}) {
             INFO("peer " << other.value << ", session " << session);
@@ -35,7 +36,7 @@ TEST_CASE("EndedSessions: where there is no more room the oldest makes it",
           "[netdriver][ended_sessions]") {
     EndedSessions ended = room_for(3);
     for (std::uint16_t session = 1; session <= 10; ++session) {
-        ended.add(ended_peer, session, {});
+        ended.add(ended_peer, session, {}, full);
         for (std::uint16_t earlier = 1; earlier <= session; ++earlier) {
             INFO("session " << earlier << " after " << session);
             CHECK(ended.contains(ended_peer, earlier) == (earlier + 3 > session));
@@ -45,9 +46,9 @@ TEST_CASE("EndedSessions: where there is no more room the oldest makes it",
 
 TEST_CASE("EndedSessions: one that ends again drives out no other", "[netdriver][ended_sessions]") {
     EndedSessions ended = room_for(2);
-    ended.add(ended_peer, 1, {});
+    ended.add(ended_peer, 1, {}, full);
     for (int i = 0; i < 5; ++i) {
-        ended.add(ended_peer, 2, {});
+        ended.add(ended_peer, 2, {}, full);
     }
     CHECK(ended.contains(ended_peer, 1));
     CHECK(ended.contains(ended_peer, 2));
@@ -56,10 +57,10 @@ TEST_CASE("EndedSessions: one that ends again drives out no other", "[netdriver]
 TEST_CASE("EndedSessions: what ended before a time is forgotten, and nothing that ended then",
           "[netdriver][ended_sessions]") {
     EndedSessions ended = room_for(8);
-    ended.add(ended_peer, 1, {100});
-    ended.add(ended_peer, 2, {200});
-    ended.add(ended_peer, 3, {200});
-    ended.add(ended_peer, 4, {300});
+    ended.add(ended_peer, 1, {100}, full);
+    ended.add(ended_peer, 2, {200}, full);
+    ended.add(ended_peer, 3, {200}, full);
+    ended.add(ended_peer, 4, {300}, full);
     ended.forget_before({200});
     CHECK_FALSE(ended.contains(ended_peer, 1));
     CHECK(ended.contains(ended_peer, 2));

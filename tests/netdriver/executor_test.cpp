@@ -218,6 +218,7 @@ TEST_CASE("Executor: a flush with little to do stays on the driver's thread",
     SimulatedNetwork network(SimulatedNetworkSettings(), 1, std::pmr::get_default_resource());
     OrderedExecutor executor(4, JobOrder::Forward);
     NetDriverSettings settings;
+    settings.may_leave_out_texts = true;
     settings.mark_validation_ticks = 0;
     settings.executor = &executor;
     settings.executor_work_min = 100;
@@ -287,6 +288,7 @@ TEST_CASE("Executor: the memory resource is called by many threads, and never by
     SimulatedNetwork network(SimulatedNetworkSettings(), 1, std::pmr::get_default_resource());
     TestWorld world(1'000);
     NetDriverSettings settings;
+    settings.may_leave_out_texts = true;
     settings.mark_validation_ticks = 0;
     settings.executor = &threads;
     settings.executor_work_min = 0;
@@ -384,6 +386,7 @@ enum class Changing : std::uint8_t { All, InTurn };
     ThreadNotingTransport transport(network.endpoint(PeerId{1}), is_concurrent);
     TestWorld world(1'000);
     NetDriverSettings settings;
+    settings.may_leave_out_texts = true;
     settings.mark_validation_ticks = 0;
     settings.executor = executor;
     settings.executor_work_min = 0;
@@ -394,8 +397,10 @@ enum class Changing : std::uint8_t { All, InTurn };
     REQUIRE(server.listen());
     std::vector<std::unique_ptr<NetHost>> clients;
     for (std::uint64_t i = 0; i < 8; ++i) {
-        clients.push_back(std::make_unique<NetHost>(NetDriverSettings(),
-                                                    network.endpoint(PeerId{i + 2}), 1'000'000));
+        NetDriverSettings client;
+        client.may_leave_out_texts = true;
+        clients.push_back(
+            std::make_unique<NetHost>(client, network.endpoint(PeerId{i + 2}), 1'000'000));
         TestSchema::get().add_to(*clients.back()->driver);
         REQUIRE(clients.back()->driver->connect(PeerId{1}, NetTime()));
     }

@@ -534,6 +534,7 @@ CloseReason outcome_of(const std::vector<const RepLayout*>& server_layouts,
     LoopbackNetwork network({2'048, 1u << 16}, std::pmr::get_default_resource());
     TestWorld world(1);
     NetDriverSettings settings;
+    settings.may_leave_out_texts = true;
     settings.layout_policy = LayoutPolicy::SkipUnknown;
     NetDriver client(settings, network.endpoint(PeerId{2}), world);
     settings.config = server_config;

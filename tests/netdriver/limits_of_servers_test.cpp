@@ -12,6 +12,7 @@
 #include "support/catch.h"
 #include "support/forged_pawn.h"
 #include "support/forged_peer.h"
+#include "support/seeded_random.h"
 
 namespace replayout::test {
 namespace {
@@ -39,6 +40,23 @@ void check_outcome(ForgedServer& server, bool is_within, CloseReason reason) {
             writer.write_packed_uint(1'000 + i);
         }
     });
+}
+
+/// The array `hits` of a pawn has so many elements, of which nothing is told.
+[[nodiscard]] Bytes hits_block(std::uint32_t count) {
+    return make_block(pawn_handles, {hits_handle}, [&](BitWriter& writer) {
+        writer.write_packed_uint(count);
+        if (count > 0) {
+            ChangeMask none(std::pmr::get_default_resource());
+            none.reset(count * 3);
+            write_change_mask(writer, none, EmptySet::Possible);
+        }
+    });
+}
+
+[[nodiscard]] Bytes name_block(std::size_t bytes) {
+    return pawn_block({name_handle},
+                      [&](BitWriter& writer) { write_text(writer, std::string(bytes, 'x')); });
 }
 
 /// Time passes in which the server is heard.
@@ -92,6 +110,74 @@ TEST_CASE("Limits of servers: references that went no longer count, by block, cl
     server.open(2, TestSchema::pawn_number);
     server.deliver_packet({}, block_of(2, friends_block(1)));
     check_outcome(server, false, CloseReason::TooManyReferences);
+}
+
+TEST_CASE(
+    "Limits of servers: dynamic_bytes_max bounds the arrays and texts of all objects together",
+    "[netdriver][limits]") {
+    NetConfig config;
+    config.dynamic_bytes_max = 3 * 2'048 * sizeof(Hit);
+    for (const std::uint32_t last : {2'047u, 2'048u}) {
+        for (const std::size_t text : {std::size_t{0}, sizeof(Hit), sizeof(Hit) + 1}) {
+            INFO("last " << last << ", text " << text);
+            ForgedServer server(config);
+            server.welcome();
+            for (const std::uint32_t channel : {1u, 2u, 3u, 4u}) {
+                server.open(channel, TestSchema::pawn_number);
+            }
+            server.deliver_packet({}, block_of(1, hits_block(2'048)));
+            server.deliver_packet({}, block_of(2, hits_block(2'048)));
+            server.deliver_packet({}, block_of(3, hits_block(last)));
+            REQUIRE(server.is_joined());
+            server.deliver_packet({}, block_of(4, name_block(text)));
+            const std::size_t room = (2'048 - last) * sizeof(Hit);
+            check_outcome(server, text <= room, CloseReason::TooMuchMemory);
+        }
+    }
+}
+
+TEST_CASE("Limits of servers: an array of 9 bytes on each channel takes no more than that",
+          "[netdriver][hostile][limits]") {
+    NetConfig config;
+    config.dynamic_bytes_max = 4 * 1'024 * 1'024;
+    ForgedServer server(config);
+    server.welcome();
+    for (std::uint32_t channel = 1; server.is_joined() && channel < 1'000; ++channel) {
+        server.open(channel, TestSchema::pawn_number);
+        server.deliver_packet({}, block_of(channel, hits_block(2'048)));
+        // Texts have some room of their own beside their bytes.
+        REQUIRE(server.world().value_bytes() <=
+                config.dynamic_bytes_max + config.dynamic_bytes_max / 8);
+    }
+    check_outcome(server, false, CloseReason::TooMuchMemory);
+}
+
+TEST_CASE("Limits of servers: memory that went counts no longer, by block or by close",
+          "[netdriver][limits]") {
+    NetConfig config;
+    config.dynamic_bytes_max = 3 * 2'048 * sizeof(Hit);
+    ForgedServer server(config);
+    server.welcome();
+    server.open(1, TestSchema::pawn_number);
+    SeededRandom random(9);
+    for (std::uint32_t round = 0; round < 200; ++round) {
+        INFO("round " << round);
+        // What is written again and again counts at most twice.
+        server.deliver_packet({}, block_of(1, hits_block(random.between(0, 2'048))));
+        server.deliver_packet({}, block_of(1, name_block(random.between(0, 1'000))));
+        server.open(2, TestSchema::pawn_number);
+        server.deliver_packet({}, block_of(2, hits_block(1'000)));
+        REQUIRE(server.is_joined());
+        server.deliver_packet({close_bunch(2, 2)});
+    }
+    // One that sleeps still has its own.
+    server.deliver_packet({}, block_of(1, hits_block(2'048)));
+    server.deliver_packet({close_bunch(1, 2, ChannelCloseReason::Dormancy)});
+    server.open(2, TestSchema::pawn_number);
+    server.open(3, TestSchema::pawn_number);
+    server.deliver_packet({}, block_of(2, hits_block(2'048)));
+    server.deliver_packet({}, block_of(3, hits_block(2'048)));
+    check_outcome(server, false, CloseReason::TooMuchMemory);
 }
 
 TEST_CASE("Limits of servers: datagrams_per_connection_max bounds what one dispatch takes",

@@ -21,6 +21,7 @@ struct Limit {
 constexpr Limit limits[] = {
     {"packet_bytes_max", &NetConfig::packet_bytes_max, 256, 1'400},
     {"bytes_per_second_max", &NetConfig::bytes_per_second_max, 1'800, 1'000'000'000},
+    {"lost_packets_per_second_max", &NetConfig::lost_packets_per_second_max, 1, 1'000'000},
     {"connections_max", &NetConfig::connections_max, 1, 4'096},
     {"channels_max", &NetConfig::channels_max, 1, 1'048'576},
     {"destroyed_names_max", &NetConfig::destroyed_names_max, 0, 1'048'576},
@@ -36,6 +37,7 @@ constexpr Limit limits[] = {
     {"references_per_object_max", &NetConfig::references_per_object_max, 0, 65'536},
     {"kept_bytes_per_object_max", &NetConfig::kept_bytes_per_object_max, 0, 64u << 20},
     {"decode_allocation_bytes_max", &NetConfig::decode_allocation_bytes_max, 1'024, 1u << 30},
+    {"dynamic_bytes_max", &NetConfig::dynamic_bytes_max, 0, 1u << 31},
     {"described_layouts_max", &NetConfig::described_layouts_max, 1, 65'536},
     {"described_bytes_max", &NetConfig::described_bytes_max, 1'024, 64u << 20},
     {"calls_waiting_max", &NetConfig::calls_waiting_max, 1, 4'096},

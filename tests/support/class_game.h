@@ -182,6 +182,7 @@ class ClassGame {
     [[nodiscard]] std::unique_ptr<Host> make_host(std::size_t number, PeerId peer) {
         constexpr std::uint64_t handles_per_host = 1'000'000;
         NetDriverSettings settings;
+        settings.may_leave_out_texts = true;
         settings.config = options_.config;
         settings.seed = options_.seed + number;
         settings.sharing = sharing_level(options_.is_sharing);

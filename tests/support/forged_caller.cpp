@@ -21,6 +21,7 @@ CallForge::CallForge(PeerId self, PeerId other, const NetConfig& config, bool is
 NetDriverSettings CallForge::settings(const NetConfig& config, bool is_validating,
                                       MemoryResource* resource) {
     NetDriverSettings settings;
+    settings.may_leave_out_texts = true;
     settings.config = config;
     settings.is_validating = is_validating;
     settings.resource = resource;

@@ -16,6 +16,7 @@ constexpr std::uint64_t first_handle = 500;
                                                        MemoryResource* memory,
                                                        LayoutPolicy policy) {
     NetDriverSettings settings;
+    settings.may_leave_out_texts = true;
     settings.config = config;
     settings.resource = memory;
     settings.layout_policy = policy;

@@ -22,6 +22,7 @@ namespace replayout::test {
 [[nodiscard]] inline NetDriverSettings host_settings(const NetConfig& config, std::uint64_t seed,
                                                      SharingLevel sharing, bool is_validating) {
     NetDriverSettings settings;
+    settings.may_leave_out_texts = true;
     settings.config = config;
     settings.seed = seed;
     settings.sharing = sharing;

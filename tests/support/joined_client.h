@@ -59,6 +59,7 @@ class JoinedClient {
 
     [[nodiscard]] static NetDriverSettings settings(const NetConfig& config) {
         NetDriverSettings settings;
+        settings.may_leave_out_texts = true;
         settings.config = config;
         return settings;
     }

@@ -19,6 +19,7 @@ constexpr LoopbackSettings recorded_line_settings{2'048, 1u << 12};
 /// Small packets: many kinds of them, and few bits in each.
 [[nodiscard]] NetDriverSettings recorded_driver_settings(bool is_server, MemoryResource* memory) {
     NetDriverSettings settings;
+    settings.may_leave_out_texts = true;
     settings.config.packet_bytes_max = 256;
     settings.config.channels_max = 64;
     settings.config.bunch_bytes_max = 4'000;

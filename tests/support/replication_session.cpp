@@ -104,6 +104,7 @@ ReplicationSession::~ReplicationSession() = default;
 NetDriverSettings ReplicationSession::driver_settings(std::uint64_t seed, bool is_sharing) {
     NetDriverSettings driver;
     driver.config = settings_.net;
+    driver.may_leave_out_texts = true;
     driver.seed = seed;
     driver.sharing = sharing_level(is_sharing);
     driver.is_keeping_names = true;                            // for the judge

@@ -17,20 +17,23 @@
 namespace replayout {
 
 /// What the decoding of one packet may cost. Spent by whoever loops or allocates on behalf of bytes
-/// from a peer; when it is gone the reader fails.
+/// from a peer; when it is gone the reader fails. All of it is counted in 64 bits, wherever it
+/// runs: what a peer asks for is a product of two counts, and may be 2^32 or more.
 struct DecodeBudget {
     /// Memory that values may ask for, bytes. Text counts in full; an array by what it grows, so in
     /// full where there is none yet: in a new element, or in a block that is thrown away. The
     /// default is 32 new arrays of 2,048 elements of 64 bytes in one packet.
-    std::size_t allocation_bytes = 4 * 1024 * 1024;
-    std::size_t steps = 1'000'000;  ///< values, elements, runs: turns of a loop
+    std::uint64_t allocation_bytes = 4 * 1024 * 1024;
+    std::uint64_t steps = 1'000'000;  ///< values, elements, runs: turns of a loop
     /// What blocks make a receiver do with the elements of keyed arrays that it has, which their
     /// bytes do not bound: steps of up to ten nanoseconds, so some ten milliseconds at most. The
     /// array, or the atomic group of arrays, with which they are spent is still taken, since one
     /// alone may cost more. A sender keeps to it (SendContext::array_steps_left).
-    std::size_t array_steps = array_steps_default;
+    std::uint64_t array_steps = array_steps_default;
+    /// Memory was refused: it is why the reader failed.
+    bool is_allocation_refused = false;
 
-    static constexpr std::size_t array_steps_default = 1'000'000;
+    static constexpr std::uint64_t array_steps_default = 1'000'000;
 };
 
 class BitReader {
@@ -86,31 +89,34 @@ class BitReader {
 
     /// The next `count` bytes where they lie; the reader must be at a byte boundary. Empty on
     /// failure.
-    [[nodiscard]] std::span<const std::byte> take_bytes(std::size_t count) noexcept;
+    [[nodiscard]] std::span<const std::byte> take_bytes(std::uint64_t count) noexcept;
 
     /// A reader of the next `count` bytes alone, on the same budget; this one goes on behind them.
     /// The reader must be at a byte boundary. Where there are not that many, both have failed.
-    [[nodiscard]] BitReader take_reader(std::size_t count) noexcept;
+    [[nodiscard]] BitReader take_reader(std::uint64_t count) noexcept;
 
-    void skip_bits(std::size_t bit_count) noexcept {
+    void skip_bits(std::uint64_t bit_count) noexcept {
         if (bit_count > end_bits_ - position_bits_ || failed_) {
             failed_ = true;
             return;
         }
-        position_bits_ += bit_count;
+        position_bits_ += static_cast<std::size_t>(bit_count);
     }
 
     /// Goes on at the next byte boundary. Fails unless the bits passed over are zero.
     void finish_byte() noexcept;
 
     /// Takes from the budget; false, and failed, when it is spent.
-    bool spend_steps(std::size_t count) noexcept;
-    bool spend_allocation(std::size_t bytes) noexcept;
+    bool spend_steps(std::uint64_t count) noexcept;
+    bool spend_allocation(std::uint64_t bytes) noexcept;
     /// Whether a keyed array, or a group of them, may begin: false, and failed, when nothing is
     /// left for it.
     [[nodiscard]] bool begin_keyed_array() noexcept;
     /// Takes what is left at most.
-    void spend_array_steps(std::size_t count) noexcept;
+    void spend_array_steps(std::uint64_t count) noexcept;
+
+    /// Null: it has none.
+    [[nodiscard]] DecodeBudget* budget() const noexcept { return budget_; }
 
     /// The caller found what it read to be wrong.
     void fail() noexcept { failed_ = true; }

@@ -121,6 +121,19 @@ class ChangelistState {
         return {last_changed_.data(), last_changed_.size()};
     }
 
+    /// Whether losses are kept apart by version (LostParts::add()) of which the oldest is of what
+    /// follows `oldest`: a keyed array changed since, or began anew
+    /// (OwedVersions::restart_version). O(keyed arrays).
+    [[nodiscard]] bool keeps_versions_apart(Version oldest,
+                                            Version restart_version) const noexcept {
+        for (const RepHandle handle : layout_->keyed_handles()) {
+            if (last_changed(handle) > oldest || restart_version > oldest) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /// Whether that receiver must be sent the value. The same as a bit of collect_owed().
     [[nodiscard]] bool owes(const OwedVersions& position, RepHandle handle) const noexcept;
 

@@ -26,10 +26,15 @@ class InFlightVersions {
         after_.push_back(record.lost.is_empty() ? record.sent.after
                                                 : std::min(record.sent.after, record.lost.after));
     }
-    /// The oldest record in flight was delivered or lost.
+    /// The oldest record in flight was delivered or lost. O(1), amortized.
     void resolved() noexcept {
-        REPLAYOUT_ASSERT(!after_.empty());
-        after_.erase(after_.begin());
+        REPLAYOUT_ASSERT(count() > 0);
+        ++resolved_count_;
+        if (resolved_count_ * 2 > after_.size()) {
+            after_.erase(after_.begin(),
+                         after_.begin() + static_cast<std::ptrdiff_t>(resolved_count_));
+            resolved_count_ = 0;
+        }
     }
 
     /// OwedVersions::held_version of the pair.
@@ -37,16 +42,17 @@ class InFlightVersions {
         const VersionInterval lost = state.lost();
         Version held =
             lost.is_empty() ? state.sent_version : std::min(state.sent_version, lost.after);
-        for (const Version after : after_) {
-            held = std::min(held, after);
+        for (std::size_t i = resolved_count_; i < after_.size(); ++i) {
+            held = std::min(held, after_[i]);
         }
         return held;
     }
 
-    [[nodiscard]] std::size_t count() const noexcept { return after_.size(); }
+    [[nodiscard]] std::size_t count() const noexcept { return after_.size() - resolved_count_; }
 
   private:
-    Vector<Version> after_;  // oldest first; as many as packets in flight, so a few
+    Vector<Version> after_;           // oldest first; as many as packets in flight, so a few
+    std::size_t resolved_count_ = 0;  // of these, at the front
 };
 
 }  // namespace replayout

@@ -16,9 +16,9 @@
 //     lost_parts.describe(position);                  // what is owed
 //     collect_carried(position, version, range, carried);  // of a block that goes out now
 //
-// Nothing is kept for an object of which no part alone was ever lost. Only where there are keyed
-// arrays, which are large and change in many places, are versions kept apart that all of the object
-// was lost of: their hull would be much more.
+// Nothing is kept for an object of which no part alone was ever lost. Versions that all of the
+// object was lost of are kept apart only where a keyed array changed since the first of them. Such
+// arrays are large and change in many places, so the hull would be much more.
 #pragma once
 
 #include <replayout/owed_versions.h>
@@ -38,7 +38,8 @@ class LostParts {
 
     /// Versions of `range` are lost, or were not sent after all. To be called before the same is
     /// noted in `pair`. Of an object that goes whole they are kept apart from those lost before, if
-    /// `keeps_versions_apart`.
+    /// `keeps_versions_apart` (ChangelistState::keeps_versions_apart()). O(1) where they are apart
+    /// from all that is lost, as those of losses in the order of sending are.
     void add(const SendingRepState& pair, VersionInterval versions, const RepRange& range,
              bool keeps_versions_apart = false);
 

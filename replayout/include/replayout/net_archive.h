@@ -91,7 +91,7 @@ class NetArchive {
 
     /// Reading: turns of a loop and bytes of memory that the value is about to take, from what one
     /// packet may cost. False, and failed, when that is spent. Writing: true.
-    [[nodiscard]] bool spend(std::size_t steps, std::size_t bytes) noexcept {
+    [[nodiscard]] bool spend(std::uint64_t steps, std::uint64_t bytes) noexcept {
         return is_saving() || (reader_->spend_steps(steps) && reader_->spend_allocation(bytes));
     }
 

@@ -151,10 +151,14 @@ class RepLayout {
 
     /// What is owed depends on what has arrived for certain; see OwedVersions::held_version.
     [[nodiscard]] bool needs_held_version() const noexcept {
-        return !groups_.empty() || has_keyed_arrays_;
+        return !groups_.empty() || has_keyed_arrays();
     }
 
-    [[nodiscard]] bool has_keyed_arrays() const noexcept { return has_keyed_arrays_; }
+    [[nodiscard]] bool has_keyed_arrays() const noexcept { return !keyed_handles_.empty(); }
+    /// Those of the keyed arrays.
+    [[nodiscard]] std::span<const RepHandle> keyed_handles() const noexcept {
+        return {keyed_handles_.data(), keyed_handles_.size()};
+    }
 
     /// Some leaf, in an array maybe, is a struct with a NetSerializer: to write it the game is
     /// asked.
@@ -256,6 +260,7 @@ class RepLayout {
     std::pmr::vector<CompareRun> runs_;
     ScanPlan scan_plan_;
     std::pmr::vector<RepGroup> groups_;  // by scope
+    std::pmr::vector<RepHandle> keyed_handles_;
     std::pmr::vector<std::string> diagnostics_;
     std::pmr::vector<RepFunction> functions_;
     std::pmr::deque<Property> skipped_properties_;  // what commands that are skipped refer to
@@ -266,7 +271,6 @@ class RepLayout {
     LifetimeConditionSet conditions_;
     bool is_fully_shared_ = true;
     bool has_net_serialize_structs_ = false;
-    bool has_keyed_arrays_ = false;
     bool has_delta_structs_ = false;
     ChangeMask polled_parents_;
     std::uint64_t word_parents_ = 0;

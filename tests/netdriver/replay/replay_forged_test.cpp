@@ -75,6 +75,7 @@ struct OtherScreen {
     }
     [[nodiscard]] static NetDriverSettings settings(const NetConfig& config) {
         NetDriverSettings settings;
+        settings.may_leave_out_texts = true;
         settings.config = config;
         settings.layout_policy = LayoutPolicy::SkipUnknown;
         return settings;

@@ -434,6 +434,7 @@ TEST_CASE("Replay: where its clock is further than a file may say nothing is rec
     constexpr std::int64_t furthest = (std::int64_t{1} << 60) - 1;
     for (const bool is_within : {true, false}) {
         NetDriverSettings settings;
+        settings.may_leave_out_texts = true;
         LoopbackNetwork network({2'048, 1u << 17}, std::pmr::get_default_resource());
         TestWorld world(1);
         NetDriver driver(settings, network.endpoint(PeerId{1}), world);
@@ -541,6 +542,7 @@ TEST_CASE("Replay: a recording begins with 1, whatever its server and its player
     }
     net.server_driver().stop_recording();
     NetDriverSettings settings;
+    settings.may_leave_out_texts = true;
     settings.config.first_sequence = 1'000;
     ReplayScreen screen(sink.bytes(), settings);
     REQUIRE(screen.player.open() == ReplayError::None);

@@ -33,9 +33,10 @@ enum class CloseReason : std::uint8_t {
     CallRefused,      ///< a function's own validation refused a client's call
     TooManyCalls,     ///< reliable calls of a client beyond its rate
     CallsStalled,     ///< a client did not take the reliable calls that wait for it
+    TooMuchMemory,    ///< arrays and texts of all objects beyond what a client takes
 };
 
-inline constexpr std::size_t close_reason_count = 21;
+inline constexpr std::size_t close_reason_count = 22;
 
 /// Stable lower-case English phrase ("layout mismatch").
 [[nodiscard]] std::string_view to_string(CloseReason reason) noexcept;

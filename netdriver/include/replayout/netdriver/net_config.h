@@ -30,6 +30,12 @@ struct NetConfig {
     /// where it shares a line with what it does not know.
     bool has_congestion_control = false;
 
+    /// Packets with content of one connection that may go lost in a second, over time, beyond as
+    /// many as arrive. 1 to 1,000,000. So who acknowledges nothing is sent 336 of them at once and
+    /// then 32 in each second, 38 KB, whatever he sends, and however often he begins anew. What
+    /// loses less than half is not slower for it: see docs/limits.md.
+    std::uint32_t lost_packets_per_second_max = 32;
+
     /// Connections of a server at once. 1 to 4,096. Bounds what strangers can make a server hold;
     /// 1,024 is far above the players of one match.
     std::uint32_t connections_max = 1'024;
@@ -110,6 +116,12 @@ struct NetConfig {
     /// Memory that the values of one packet may ask for, bytes. 1,024 to 1,073,741,824. The default
     /// is that of DecodeBudget, which gives the reason.
     std::uint32_t decode_allocation_bytes_max = 4 * 1024 * 1024;
+
+    /// Memory of the arrays and texts of all objects of a client together, bytes. 0 to
+    /// 2,147,483,648. An array counts by its elements, a text by its length; what one object has
+    /// may count up to twice. 128 MiB are 1 to 2 KiB in each of 65,536 objects. An array may grow
+    /// before its elements arrive, so without this nine bytes ask for 128 KiB.
+    std::uint32_t dynamic_bytes_max = 128 * 1024 * 1024;
 
     /// Layouts of a server that a client lets itself be told (NetDriverSettings::layout_policy). 1
     /// to 65,536. 4,096 classes are more than large games replicate.

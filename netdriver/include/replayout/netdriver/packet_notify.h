@@ -134,6 +134,10 @@ class PacketNotify {
   public:
     explicit PacketNotify(const PacketNotifySettings& settings) noexcept;
 
+    /// Packets are of another session from now on, with sequences that go on. Requires that nothing
+    /// was received.
+    void set_session(std::uint16_t session) noexcept { session_ = session; }
+
     // Sending.
 
     /// Whether a packet with content may be sent.
